@@ -1,0 +1,10 @@
+# Every third-party package of the project, by its Debian 12 name (Ubuntu 24.04 has the same); scripts/bootstrap installs them.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)            # libfmt-dev: text formatting (g++ 12 has no <format>)
+find_package(CLI11 REQUIRED)          # libcli11-dev: command line
+find_package(nlohmann_json REQUIRED)  # nlohmann-json3-dev: JSON values
+find_package(valijson REQUIRED)       # libvalijson-dev: JSON Schema validation
+find_package(SQLite3 REQUIRED)        # libsqlite3-dev: the rocpd format is SQLite
+find_package(GTest REQUIRED)          # libgtest-dev, libgmock-dev
+
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # libxxhash-dev (header-only use): content hashes

@@ -1,0 +1,17 @@
+# perflab_embed(<target> NAMESPACE <ns> NAME <identifier> FILES <file>...): puts text files into the binary.
+# Generates <identifier>.h/.cpp with `std::span<const EmbeddedFile> <identifier>()`, each entry {file name, text}, sorted by name.
+function(perflab_embed target)
+  cmake_parse_arguments(ARG "" "NAMESPACE;NAME" "FILES" ${ARGN})
+  set(out_dir "${CMAKE_CURRENT_BINARY_DIR}/embedded")
+  set(header "${out_dir}/${ARG_NAME}.h")
+  set(source "${out_dir}/${ARG_NAME}.cpp")
+  list(SORT ARG_FILES)
+  add_custom_command(
+    OUTPUT "${source}" "${header}"
+    COMMAND "${CMAKE_COMMAND}" "-DNS=${ARG_NAMESPACE}" "-DNAME=${ARG_NAME}" "-DHEADER=${header}" "-DSOURCE=${source}"
+            "-DFILES=${ARG_FILES}" -P "${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake"
+    DEPENDS ${ARG_FILES} "${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake"
+    VERBATIM)
+  target_sources(${target} PRIVATE "${source}" "${header}")
+  target_include_directories(${target} PRIVATE "${out_dir}")
+endfunction()

@@ -1,0 +1,80 @@
+// Error texts and exit codes; the crash path of PERFLAB_CHECK.
+#include "base/error.h"
+
+#include <execinfo.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+namespace perflab {
+
+int exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::usage:
+      return 2;
+    case ErrorCode::bad_input:
+      return 3;
+    case ErrorCode::missing_tool:
+      return 4;
+    case ErrorCode::target_failed:
+      return 5;
+    case ErrorCode::interrupted:
+      return 130;
+    case ErrorCode::internal:
+      return 70;
+  }
+  return 70;
+}
+
+std::string_view to_string(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::usage:
+      return "usage";
+    case ErrorCode::bad_input:
+      return "bad_input";
+    case ErrorCode::missing_tool:
+      return "missing_tool";
+    case ErrorCode::target_failed:
+      return "target_failed";
+    case ErrorCode::interrupted:
+      return "interrupted";
+    case ErrorCode::internal:
+      return "internal";
+  }
+  return "internal";
+}
+
+Error&& Error::with_note(std::string note) && {
+  notes.push_back(std::move(note));
+  return std::move(*this);
+}
+
+Error&& Error::with_remedy(std::string text) && {
+  remedy = std::move(text);
+  return std::move(*this);
+}
+
+std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy) {
+  return std::unexpected(
+      Error{.code = code, .message = std::move(message), .notes = {}, .remedy = std::move(remedy)});
+}
+
+std::string describe(const Error& error) {
+  std::string text = error.message;
+  for (const std::string& note : error.notes) text += "\n  note: " + note;
+  if (!error.remedy.empty()) text += "\n  try: " + error.remedy;
+  return text;
+}
+
+void check_failed(const char* condition, const char* file, int line) {
+  std::fprintf(stderr, "rocm-perf: internal error: %s does not hold (%s:%d)\n", condition, file,
+               line);
+  std::array<void*, 64> frames{};
+  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
+  backtrace_symbols_fd(frames.data(), count, STDERR_FILENO);
+  std::abort();
+}
+
+}  // namespace perflab

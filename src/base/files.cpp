@@ -1,0 +1,104 @@
+// POSIX file access behind base/files.h; write + fsync + rename is the portable recipe for an
+// atomic replacement.
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+
+namespace perflab {
+namespace {
+
+/// Closes a descriptor at the end of a scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string errno_text(int error_number) {
+  std::string text = std::strerror(error_number);
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0)
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: cannot be opened: {}", path.string(), errno_text(errno)));
+  struct stat info{};
+  if (::fstat(fd.get(), &info) != 0 || S_ISDIR(info.st_mode))
+    return fail(ErrorCode::bad_input, fmt::format("{}: is not a file", path.string()));
+  std::string text;
+  std::string buffer(std::size_t{1} << 16, '\0');
+  while (true) {
+    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: cannot be read: {}", path.string(), errno_text(errno)));
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    if (text.size() > max_bytes)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: is larger than {} bytes", path.string(), max_bytes));
+  }
+}
+
+Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+  std::string temporary = path.string() + ".tmp-XXXXXX";
+  const auto cannot = [&](int error_number) {
+    return fail(ErrorCode::usage,
+                fmt::format("{}: cannot be written: {}", path.string(), errno_text(error_number)));
+  };
+  const Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (fd.get() < 0) return cannot(errno);
+  // mkostemp makes the file private; a document has the mode that the user's umask asks for.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (!write_all(fd.get(), text) || ::fchmod(fd.get(), 0666 & ~mask) != 0 ||
+      ::fsync(fd.get()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error_number = errno;
+    ::unlink(temporary.c_str());
+    return cannot(error_number);
+  }
+  return {};
+}
+
+Result<void> make_directories(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !std::filesystem::is_directory(path))
+    return fail(ErrorCode::usage, fmt::format("{}: the folder cannot be made: {}", path.string(),
+                                              error ? error.message() : "a file is in its place"));
+  return {};
+}
+
+}  // namespace perflab

@@ -1,0 +1,52 @@
+// A parallel loop over an atomic counter. Threads are made per loop: loops here run for
+// milliseconds and more.
+#include "base/parallel.h"
+
+#include <sched.h>
+
+#include <atomic>
+
+namespace perflab {
+
+unsigned thread_count(unsigned requested) {
+  if (requested > 0) return requested;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    return std::max(1U, static_cast<unsigned>(CPU_COUNT(&set)));
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+Result<void> parallel_for(std::size_t count, unsigned threads,
+                          const std::function<Result<void>(unsigned, std::size_t)>& body) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  std::size_t error_index = count;
+  std::optional<Error> error;
+  const auto work = [&](unsigned worker) {
+    while (!failed.load(std::memory_order_relaxed)) {
+      const std::size_t index = next.fetch_add(1);
+      if (index >= count) return;
+      Result<void> done = body(worker, index);
+      if (done) continue;
+      const std::scoped_lock lock(mutex);
+      failed = true;
+      if (index < error_index) {
+        error_index = index;
+        error = std::move(done).error();
+      }
+    }
+  };
+  const auto workers = static_cast<unsigned>(
+      std::min<std::size_t>(std::max(1U, threads), std::max<std::size_t>(count, 1)));
+  {
+    std::vector<std::jthread> helpers;
+    for (unsigned worker = 1; worker < workers; ++worker) helpers.emplace_back(work, worker);
+    work(0);
+  }
+  if (error) return std::unexpected(std::move(*error));
+  return {};
+}
+
+}  // namespace perflab
