@@ -4,6 +4,9 @@ find_package(fmt REQUIRED)            # libfmt-dev: text formatting (g++ 12 has 
 find_package(CLI11 REQUIRED)          # libcli11-dev: command line
 find_package(nlohmann_json REQUIRED)  # nlohmann-json3-dev: JSON values
 find_package(valijson REQUIRED)       # libvalijson-dev: JSON Schema validation
+if(NOT TARGET ValiJSON::valijson)     # the target's name in newer versions
+  add_library(ValiJSON::valijson ALIAS valijson)
+endif()
 find_package(SQLite3 REQUIRED)        # libsqlite3-dev: the rocpd format is SQLite
 find_package(GTest REQUIRED)          # libgtest-dev, libgmock-dev
 

@@ -32,4 +32,11 @@ constexpr double to_ms(Nanos duration) {
   return static_cast<double>(duration.value) / 1e6;
 }
 
+/// Sum of two non-negative numbers, INT64_MAX when it does not fit: timestamps of a damaged file
+/// are no reason to overflow.
+constexpr std::int64_t add_saturating(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 }  // namespace perflab

@@ -1,0 +1,123 @@
+// The order of the analysis, and the warnings that a person should see next to the figures.
+#include "analyze/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "analyze/activity.h"
+#include "analyze/kernel_table.h"
+#include "analyze/timing_scope.h"
+#include "trace/rocpd/reader.h"
+
+namespace perflab::analyze {
+namespace {
+
+void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis& analysis) {
+  const auto warn = [&](std::string text) { analysis.warnings.push_back(std::move(text)); };
+  if (analysis.timed_under_counters)
+    warn(
+        "times were taken while counters were collected: dispatches ran one after the other, and "
+        "each pass differs");
+  if (scope.unlabelled_counter_sources > 1)
+    warn(
+        fmt::format("{} recordings hold counters but stand in no pass_N folder: they are taken as "
+                    "processes of one run",
+                    scope.unlabelled_counter_sources));
+  if (analysis.selection && analysis.selection->only_runtime_helpers)
+    warn("only kernels of the HIP runtime were dispatched: the longest of them is reported");
+  if (analysis.activity.overlapping_on_queue > 0)
+    warn(fmt::format(
+        "{} dispatches began before an earlier one of their queue had ended: their times overlap",
+        analysis.activity.overlapping_on_queue));
+  if (analysis.activity.dispatch_total == INT64_MAX)
+    warn("the durations add up to more than 292 years: the recording's timestamps are not times");
+  std::set<trace::Index> nodes;
+  for (const trace::Process& process : trace.processes) nodes.insert(process.node);
+  if (nodes.size() > 1)
+    warn(fmt::format(
+        "{} nodes: their clocks are not aligned, times of different nodes cannot be compared",
+        nodes.size()));
+  std::uint64_t suspicious = 0;
+  for (const Counter& counter : analysis.counters)
+    if (counter.state == CounterState::suspicious) ++suspicious;
+  if (suspicious > 0)
+    warn(fmt::format(
+        "{} counters are suspicious: every counter of every dispatch is 0, so nothing was counted",
+        suspicious));
+  std::uint64_t graph_launches = 0;
+  for (const ApiCall& call : analysis.api_calls)
+    if (call.name == "hipGraphLaunch") graph_launches += call.count;
+  if (graph_launches > 0 && analysis.timed_dispatches == 0)
+    warn(fmt::format(
+        "{} graph launches but no dispatch: this profiler does not see kernels inside HIP graphs",
+        graph_launches));
+}
+
+}  // namespace
+
+Analysis analyze_trace(const trace::Trace& trace) {
+  Analysis analysis;
+  const TimingScope scope = find_timing_scope(trace);
+  analysis.timed_under_counters = scope.under_counters;
+  analysis.kernels = make_kernel_table(trace, scope);
+  for (const Kernel& kernel : analysis.kernels) analysis.timed_dispatches += kernel.durations.count;
+  analysis.other_pass_dispatches = trace.dispatches.size() - analysis.timed_dispatches;
+  analysis.selection = select_kernel(analysis.kernels);
+  analysis.activity = measure_activity(trace, scope);
+  analysis.api_calls = summarize_api(trace, scope);
+  analysis.copies = summarize_copies(trace, scope);
+  analysis.allocations = summarize_allocations(trace, scope);
+  analysis.counters = summarize_counters(trace);
+  add_warnings(trace, scope, analysis);
+  return analysis;
+}
+
+Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
+                                    unsigned threads) {
+  PERFLAB_TRY(trace::Trace trace, trace::rocpd::read(files, {.threads = threads}));
+  if (trace.dispatches.size() == 0) {
+    std::uint64_t dropped = 0;
+    for (const auto& [key, rows] : trace.report.dropped)
+      if (key.first == "kernel_dispatch") dropped += rows;
+    return fail(ErrorCode::bad_input,
+                dropped > 0
+                    ? fmt::format("{}: holds no finished kernel dispatch ({} unfinished or damaged "
+                                  "ones were left out)",
+                                  files.front().string(), dropped)
+                    : fmt::format("{}: holds no kernel dispatch{}", files.front().string(),
+                                  files.size() > 1 ? ", nor does any other file given" : ""),
+                "record a run that launches kernels, with rocprofv3 --kernel-trace -f rocpd");
+  }
+  Analysis analysis = analyze_trace(trace);
+  return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
+}
+
+Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem::path>>& runs,
+                                  unsigned threads) {
+  PERFLAB_CHECK(!runs.empty());
+  AnalyzedRuns result;
+  result.failed.resize(runs.size());
+  std::vector<std::optional<Analysis>> analyses(runs.size());
+  std::optional<std::size_t> kept;  // only the last good run's trace is kept: traces can be large
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Result<AnalyzedTrace> analyzed = analyze_files(runs[i], threads);
+    if (!analyzed) {
+      result.failed[i] = std::move(analyzed).error();
+      continue;
+    }
+    analyses[i] = analyzed->analysis;
+    result.representative = std::move(*analyzed);
+    kept = i;
+  }
+  if (!kept) return std::unexpected(std::move(*result.failed.front()));
+  result.representative_index = representative_run(analyses);
+  if (result.representative_index != *kept) {
+    PERFLAB_TRY(result.representative, analyze_files(runs[result.representative_index], threads));
+  }
+  const Analysis& analysis = result.representative.analysis;
+  result.stability = measure_stability(analyses, analysis.kernels[analysis.selection->kernel].name);
+  return result;
+}
+
+}  // namespace perflab::analyze

@@ -1,0 +1,44 @@
+// The pipeline: databases in, an Analysis out; and several runs of one command into one profile.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "analyze/analysis.h"
+#include "analyze/stability.h"
+#include "base/error.h"
+#include "trace/trace.h"
+
+namespace perflab::analyze {
+
+/// Everything that is concluded from one trace. A trace without dispatches gives an Analysis
+/// without a selection.
+Analysis analyze_trace(const trace::Trace& trace);
+
+/// A trace and what was concluded from it.
+struct AnalyzedTrace {
+  trace::Trace trace;
+  Analysis analysis;
+};
+
+/// Reads databases as one trace and analyses it. `threads` 0: all cores; the result does not depend
+/// on it. Error (bad_input): a file cannot be used, or there is no kernel dispatch in any of them.
+Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
+                                    unsigned threads = 0);
+
+/// Several runs of the same command. The representative run (see representative_run) stands for
+/// all; stability is measured over the totals of its selected kernel.
+struct AnalyzedRuns {
+  AnalyzedTrace representative;
+  std::size_t representative_index = 0;      ///< into the runs given
+  RunStability stability;                    ///< one entry per run given
+  std::vector<std::optional<Error>> failed;  ///< per run given: why its databases could not be used
+};
+
+/// Analyses each run's databases. A run whose databases cannot be used is left out and said so in
+/// `failed`; error (of the first) when none can be used. Precondition: at least one run.
+Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem::path>>& runs,
+                                  unsigned threads = 0);
+
+}  // namespace perflab::analyze

@@ -1,0 +1,263 @@
+// From a dispatch to resources and occupancy. The agent's own record goes before hal's tables; the
+// tables fill gaps.
+#include "analyze/resources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "hal/arch.h"
+
+namespace perflab::analyze {
+namespace {
+
+using trace::Index;
+using trace::kNone;
+
+constexpr std::string_view kInspectRemedy =
+    "read the registers from the code object: record with a newer rocprofv3";
+
+std::string architecture_of(const trace::Agent& agent) {
+  if (agent.name.starts_with("gfx")) return agent.name.substr(0, agent.name.find(':'));
+  if (agent.facts.target_version)
+    return hal::gfx_name_from_target_version(*agent.facts.target_version).value_or("");
+  return {};
+}
+
+/// Fills the GPU: recorded figures first, then those of the product in hal's tables.
+Gpu describe_gpu(const trace::Agent& agent) {
+  Gpu gpu;
+  gpu.architecture = architecture_of(agent);
+  gpu.agent_index = agent.absolute_index;
+  const hal::Product* product = hal::find_product_by_name(agent.product);
+  if (product == nullptr) product = hal::find_product_by_name(agent.model);
+  const auto device_id = agent.facts.device_id.value_or(agent.uuid);
+  if (product == nullptr && device_id > 0 && device_id <= 0xFFFF)
+    product = hal::find_product_by_pci(static_cast<std::uint32_t>(device_id));
+  if (product != nullptr && product->gfx != gpu.architecture) product = nullptr;
+  gpu.product = product != nullptr ? product->name : agent.product;
+
+  const trace::AgentFacts& facts = agent.facts;
+  gpu.compute_units = facts.compute_units;
+  gpu.xcc_count = facts.xcc_count;
+  gpu.wave_size = facts.wave_size;
+  gpu.clock_mhz = facts.clock_mhz;
+  const bool recorded =
+      facts.compute_units || facts.xcc_count || facts.wave_size || facts.clock_mhz;
+  bool filled = false;
+  const auto fill = [&](std::optional<std::int64_t>& field, std::int64_t value) {
+    if (field) return;
+    field = value;
+    filled = true;
+  };
+  if (product != nullptr) {
+    fill(gpu.compute_units, product->cus);
+    fill(gpu.xcc_count, product->xcds);
+    fill(gpu.clock_mhz, static_cast<std::int64_t>(product->max_clock_mhz));
+  }
+  if (const hal::Arch* arch = hal::find_arch(gpu.architecture))
+    fill(gpu.wave_size, arch->default_wave_size);
+  gpu.facts_from = recorded && filled ? "recording and hal"
+                   : recorded         ? "recording"
+                   : filled           ? "hal"
+                                      : "";
+  return gpu;
+}
+
+void miss(Kernel& kernel, std::string field, std::string reason, std::string_view remedy) {
+  kernel.missing.push_back(
+      {.field = std::move(field), .reason = std::move(reason), .remedy = std::string(remedy)});
+}
+
+void describe_registers(const trace::KernelSymbol& symbol, RegisterRule rule, Kernel& kernel) {
+  Resources& resources = kernel.resources;
+  resources.sgprs = symbol.sgprs;
+  if (!symbol.arch_vgprs || !symbol.accum_vgprs || *symbol.arch_vgprs < 0 ||
+      *symbol.accum_vgprs < 0 || *symbol.arch_vgprs > 4096 || *symbol.accum_vgprs > 4096) {
+    miss(kernel, "resources.vgpr_per_thread",
+         "the recording has no register counts for this kernel", kInspectRemedy);
+    return;
+  }
+  const std::int64_t total = *symbol.arch_vgprs + *symbol.accum_vgprs;
+  switch (rule) {
+    case RegisterRule::as_recorded:
+      resources.vgprs = total;
+      resources.arch_vgprs = symbol.arch_vgprs;
+      resources.accum_vgprs = symbol.accum_vgprs;
+      break;
+    case RegisterRule::doubled:
+      resources.vgprs = 2 * total;
+      kernel.assumptions.emplace_back(
+          "vgpr_per_thread is twice the recorded count: this recorder decodes gfx950 registers in "
+          "granules of 4 where the "
+          "hardware allocates 8");
+      miss(kernel, "resources.arch_vgpr",
+           "this recorder does not know how gfx950 splits its registers", kInspectRemedy);
+      break;
+    case RegisterRule::uncertain:
+      miss(kernel, "resources.vgpr_per_thread",
+           "recorders of this age decode gfx950 registers as half of what is allocated, and "
+           "nothing in the recording shows "
+           "whether this one does",
+           kInspectRemedy);
+      break;
+  }
+}
+
+void describe_memory(const trace::KernelSymbol& symbol, Kernel& kernel) {
+  Resources& resources = kernel.resources;
+  resources.lds_bytes = kernel.launch.lds_bytes;
+  resources.scratch_bytes = kernel.launch.scratch_bytes;
+  resources.kernarg_bytes = symbol.kernarg_bytes;
+  resources.static_lds_bytes = symbol.static_lds_bytes;
+  if (symbol.static_lds_bytes && *symbol.static_lds_bytes <= *resources.lds_bytes)
+    resources.dynamic_lds_bytes = *resources.lds_bytes - *symbol.static_lds_bytes;
+}
+
+/// An entry for every resource that is still missing and has none.
+void explain_resources(bool known, Kernel& kernel) {
+  const Resources& r = kernel.resources;
+  const std::array<std::pair<const char*, const std::optional<std::int64_t>*>, 9> fields = {
+      {{"vgpr_per_thread", &r.vgprs},
+       {"arch_vgpr", &r.arch_vgprs},
+       {"accum_vgpr", &r.accum_vgprs},
+       {"sgpr_per_wave", &r.sgprs},
+       {"lds_bytes_per_workgroup", &r.lds_bytes},
+       {"static_lds_bytes", &r.static_lds_bytes},
+       {"dynamic_lds_bytes", &r.dynamic_lds_bytes},
+       {"scratch_bytes_per_thread", &r.scratch_bytes},
+       {"kernarg_bytes", &r.kernarg_bytes}}};
+  for (const auto& [name, value] : fields) {
+    const std::string field = fmt::format("resources.{}", name);
+    if (value->has_value() ||
+        std::ranges::find(kernel.missing, field, &Missing::field) != kernel.missing.end())
+      continue;
+    miss(kernel, field,
+         known ? "the recording does not hold it"
+               : "the recording has no symbol row for this kernel",
+         kInspectRemedy);
+  }
+}
+
+void explain_gpu(bool has_agent, Kernel& kernel) {
+  const Gpu& gpu = kernel.gpu;
+  if (gpu.architecture.empty() && gpu.product.empty())
+    return miss(kernel, "gpu",
+                has_agent ? "the agent has no name in the recording"
+                          : "the dispatch names no agent of the recording",
+                "");
+  const std::array<std::pair<const char*, bool>, 7> fields = {
+      {{"architecture", !gpu.architecture.empty()},
+       {"product", !gpu.product.empty()},
+       {"compute_units", gpu.compute_units.has_value()},
+       {"xcc_count", gpu.xcc_count.has_value()},
+       {"wave_size", gpu.wave_size.has_value()},
+       {"clock_mhz", gpu.clock_mhz.has_value()},
+       {"facts_from", !gpu.facts_from.empty()}}};
+  for (const auto& [name, there] : fields)
+    if (!there)
+      miss(kernel, fmt::format("gpu.{}", name),
+           "neither the recording nor the tables of this version have it for this agent", "");
+}
+
+std::optional<std::uint64_t> count_workgroups(const trace::LaunchConfig& launch) {
+  std::uint64_t total = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (launch.workgroup[axis] == 0) return std::nullopt;
+    const std::uint64_t groups =
+        (std::uint64_t{launch.grid[axis]} + launch.workgroup[axis] - 1) / launch.workgroup[axis];
+    if (__builtin_mul_overflow(total, groups, &total)) return std::nullopt;
+  }
+  return total;
+}
+
+void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
+  const auto cannot = [&](const std::string& reason, std::string_view remedy) {
+    for (const auto* field : {"theoretical", "wave_size", "mode", "models"})
+      miss(kernel, fmt::format("occupancy.{}", field), reason, remedy);
+  };
+  if (kernel.gpu.architecture.empty())
+    return cannot("the dispatch names no GPU agent", "record with rocprofv3 -f rocpd");
+  const hal::Arch* arch = hal::find_arch(kernel.gpu.architecture);
+  if (arch == nullptr)
+    return cannot(fmt::format("architecture {} is not in the tables of this version",
+                              kernel.gpu.architecture),
+                  "update rocm-perf");
+  if (!kernel.resources.vgprs) return cannot("the register count is missing", kInspectRemedy);
+  hal::TracedKernel traced;
+  if (kernel.gpu.wave_size && arch->wave_limits(static_cast<int>(*kernel.gpu.wave_size)) != nullptr)
+    traced.wave_size = static_cast<int>(*kernel.gpu.wave_size);
+  traced.workgroup_size = std::int64_t{kernel.launch.workgroup[0]};
+  for (const std::size_t axis : {1UZ, 2UZ})
+    if (__builtin_mul_overflow(traced.workgroup_size, std::int64_t{kernel.launch.workgroup[axis]},
+                               &traced.workgroup_size))
+      return cannot("the work-group size is out of range", "");
+  traced.static_lds = symbol.static_lds_bytes.value_or(*kernel.resources.lds_bytes);
+  traced.dispatch_lds = *kernel.resources.lds_bytes;
+  traced.arch_vgprs = kernel.resources.arch_vgprs.value_or(*kernel.resources.vgprs);
+  traced.accum_vgprs = kernel.resources.arch_vgprs ? kernel.resources.accum_vgprs.value_or(0) : 0;
+  traced.sgprs = kernel.resources.sgprs;
+  auto occupancy = hal::compute_occupancy(*arch, hal::input_from_trace(*arch, traced));
+  if (!occupancy) return cannot(occupancy.error().message, "");
+  if (arch->wave_sizes.size() > 1)
+    kernel.assumptions.push_back(
+        fmt::format("a trace does not say a kernel's wave size and work-group mode: wave{} and {} "
+                    "mode are taken",
+                    occupancy->wave_size, hal::to_string(occupancy->mode)));
+  kernel.occupancy = std::move(*occupancy);
+}
+
+}  // namespace
+
+RegisterRules find_register_rules(const trace::Trace& trace) {
+  struct Seen {
+    bool gfx950 = false, accumulation = false, odd_granule = false;
+  };
+  std::vector<Seen> seen(trace.sources.size());
+  for (const trace::KernelSymbol& symbol : trace.kernel_symbols) {
+    if (symbol.code_object == kNone || !symbol.arch_vgprs) continue;
+    const Index agent = trace.code_objects[symbol.code_object].agent;
+    if (agent == kNone || architecture_of(trace.agents[agent]) != "gfx950") continue;
+    Seen& source = seen[symbol.source];
+    source.gfx950 = true;
+    source.accumulation = source.accumulation || symbol.accum_vgprs.value_or(0) != 0;
+    source.odd_granule =
+        source.odd_granule || (*symbol.arch_vgprs + symbol.accum_vgprs.value_or(0)) % 8 != 0;
+  }
+  RegisterRules rules;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    // Recorders that name a full version (3.0.0, 3.0.1) know gfx950; those that write "3" do not
+    // (facts/rocpd.md section 3).
+    const std::string& version = trace.sources[i].schema_version;
+    const bool may_be_wrong =
+        seen[i].gfx950 && !seen[i].accumulation && (version == "3" || version == "unknown");
+    rules.push_back(!may_be_wrong         ? RegisterRule::as_recorded
+                    : seen[i].odd_granule ? RegisterRule::doubled
+                                          : RegisterRule::uncertain);
+  }
+  return rules;
+}
+
+void describe_launch(const trace::Trace& trace, Index dispatch, const RegisterRules& registers,
+                     Kernel& kernel) {
+  const trace::DispatchColumns& all = trace.dispatches;
+  const trace::KernelSymbol& symbol = trace.kernel_symbols[all.kernel[dispatch]];
+  kernel.mangled_name = trace.strings.view(symbol.mangled_name);
+  if (kernel.mangled_name.empty())
+    miss(kernel, "mangled_name", "the recording has no symbol row for this kernel", "");
+  kernel.launch = trace.launch_configs[all.config[dispatch]];
+  kernel.workgroups = count_workgroups(kernel.launch);
+  if (!kernel.workgroups)
+    miss(kernel, "launch.workgroups", "the recorded work-group size is 0", "");
+  const Index agent = trace.tracks[all.track[dispatch]].agent;
+  if (agent != kNone) kernel.gpu = describe_gpu(trace.agents[agent]);
+  explain_gpu(agent != kNone, kernel);
+  describe_registers(symbol, registers[symbol.source], kernel);
+  describe_memory(symbol, kernel);
+  explain_resources(symbol.known, kernel);
+  describe_occupancy(symbol, kernel);
+}
+
+}  // namespace perflab::analyze

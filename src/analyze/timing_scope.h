@@ -1,0 +1,22 @@
+// Which recordings' times count. A counter pass runs the whole application again and one kernel at
+// a time: its dispatches are the same work, so passes are never added up, and a pass without
+// counters is preferred (DESIGN section 6).
+#pragma once
+
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace perflab::analyze {
+
+/// The recordings whose dispatch times are meant.
+struct TimingScope {
+  std::vector<bool> source_counts;             ///< by Trace::sources
+  std::vector<bool> track_counts;              ///< by Trace::tracks
+  bool under_counters = false;                 ///< no recording without counters was given
+  std::size_t unlabelled_counter_sources = 0;  ///< recordings with counters and no pass number
+};
+
+TimingScope find_timing_scope(const trace::Trace& trace);
+
+}  // namespace perflab::analyze

@@ -1,0 +1,42 @@
+// What every subcommand file offers, and the little they share. A subcommand maps arguments to one
+// call and renders the result; it holds no logic (DESIGN section 2). stdout is data, stderr is
+// talk.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "report/terminal.h"
+
+namespace perflab::cli {
+
+/// Each adds its subcommand to the program; when it is chosen, its exit code is put into
+/// `exit_code`. `target`: the words behind "--" on the command line.
+void add_analyze(CLI::App& app, int& exit_code);
+void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
+void add_schema(CLI::App& app, int& exit_code);
+
+/// Prints the error to stderr and returns its exit code.
+int report_error(const Error& error);
+
+/// Width and colour of stdout: the terminal's, COLUMNS, or 100; colour only on a terminal, NO_COLOR
+/// honoured.
+report::TerminalStyle terminal_style();
+
+/// Writes rendered text to stdout; the error (usage) when stdout cannot take it.
+Result<void> print(const std::string& text);
+
+/// One document of a command's output.
+struct Document {
+  std::string name;  ///< "analysis": its schema, and NAME.json in the folder
+  Json value;
+};
+
+/// Renders all documents first, then writes them into the folder: either all are good or none is
+/// written.
+Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents);
+
+}  // namespace perflab::cli

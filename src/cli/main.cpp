@@ -1,0 +1,50 @@
+// rocm-perf: the program. Exit codes: DESIGN section 3.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "cli/command.h"
+#include "report/document.h"
+
+namespace {
+
+using namespace perflab;
+
+int run(int argc, char** argv) {
+  // The words behind "--" are a target's: no option parser may look at them.
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto dashes = std::ranges::find(words, "--");
+  const std::vector<std::string> target(dashes == words.end() ? dashes : dashes + 1, words.end());
+  words.erase(dashes, words.end());
+
+  CLI::App app("Performance lab for HIP kernels on AMD GPUs", "rocm-perf");
+  app.set_version_flag("--version", fmt::format("rocm-perf {}", report::kProgramVersion));
+  app.require_subcommand(1);
+  app.footer("rocm-perf COMMAND --help shows a command's options and an example.");
+  int exit_code = 0;
+  cli::add_profile(app, target, exit_code);
+  cli::add_analyze(app, exit_code);
+  cli::add_schema(app, exit_code);
+  try {
+    std::ranges::reverse(words);  // what CLI11's vector overload expects
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    // CLI11's own codes are above 100; help and version are 0.
+    return app.exit(error) == 0 ? 0 : perflab::exit_code(ErrorCode::usage);
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "rocm-perf: not enough memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "rocm-perf: internal error: {}\n", error.what());
+  }
+  return perflab::exit_code(ErrorCode::internal);
+}

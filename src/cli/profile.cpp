@@ -1,0 +1,132 @@
+// rocm-perf profile: runs a program under rocprofv3 and reports its hottest kernel.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/duration.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "cli/command.h"
+#include "collect/command_line.h"
+#include "measure/profile.h"
+#include "report/analysis_document.h"
+#include "report/document.h"
+#include "report/profile_document.h"
+
+namespace perflab::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> words;
+  int runs = 1;
+  std::string timeout;
+  std::string out = ".";
+  bool no_rocprof = false, json = false, quiet = false;
+  unsigned threads = 0;
+};
+
+/// The target: the words behind "--", or one string, or words.
+Result<std::vector<std::string>> target_of(const Arguments& arguments,
+                                           const std::vector<std::string>& behind_dashes) {
+  std::vector<std::string> words = arguments.words;
+  words.insert(words.end(), behind_dashes.begin(), behind_dashes.end());
+  if (words.size() == 1 && behind_dashes.empty()) return collect::split_command_line(words.front());
+  if (words.empty())
+    return fail(ErrorCode::usage, "profile needs a program to run",
+                "rocm-perf profile -- ./app args");
+  return words;
+}
+
+report::ProfileData report_data(const measure::Profile& profile,
+                                const std::vector<std::string>& target) {
+  report::ProfileData data;
+  data.analyzed = profile.analyzed ? &*profile.analyzed : nullptr;
+  data.warnings = profile.warnings;
+  data.command = target;
+  if (profile.collection.rocprofv3) data.rocprofv3_version = profile.collection.rocprofv3->version;
+  data.no_gpu_reason = profile.collection.traced
+                           ? "no run left a database that can be used"
+                           : "the process ran without a profiler (--no-rocprof)";
+  for (std::size_t i = 0; i < profile.collection.runs.size(); ++i) {
+    const collect::TargetRun& run = profile.collection.runs[i];
+    data.runs.push_back({.process_wall_ns = run.process.wall_time.value,
+                         .outcome = run.process.succeeded() ? "ok" : describe_end(run.process),
+                         .analyzed = profile.analyzed_index[i]});
+    for (const collect::DatabaseFile& database : run.databases)
+      data.databases.push_back(database.path.string());
+  }
+  return data;
+}
+
+Result<void> present(const Arguments& arguments, const measure::Profile& profile,
+                     const report::ProfileData& data) {
+  std::vector<Document> documents = {{"profile", report::profile_document(data)}};
+  if (profile.analyzed) {
+    const auto& [trace, analysis] = profile.analyzed->representative;
+    documents.push_back({"analysis", report::analysis_document(trace, analysis)});
+  }
+  PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text, report::render("profile", documents.front().value));
+    return print(text);
+  }
+  if (arguments.quiet) return {};
+  const report::TerminalStyle style = terminal_style();
+  std::string text;
+  if (profile.analyzed)
+    text = report::analysis_text(profile.analyzed->representative.trace,
+                                 profile.analyzed->representative.analysis, style);
+  PERFLAB_TRY_VOID(print(text + report::profile_text(data, style)));
+  fmt::print(stderr, "\ndocuments in {}: profile.json{}\n", arguments.out,
+             profile.analyzed ? ", analysis.json" : "");
+  return {};
+}
+
+/// Exit code 0, or the error's when the target failed, was stopped, or nothing could be measured.
+Result<void> run(const Arguments& arguments, const std::vector<std::string>& behind_dashes) {
+  const InterruptScope interrupts;
+  ProgressLine progress({.quiet = arguments.quiet});
+  collect::CollectPlan plan;
+  PERFLAB_TRY(plan.target, target_of(arguments, behind_dashes));
+  plan.runs = arguments.runs;
+  plan.no_rocprof = arguments.no_rocprof;
+  plan.progress = &progress;
+  if (!arguments.timeout.empty()) {
+    PERFLAB_TRY(plan.timeout, parse_duration(arguments.timeout));
+  }
+  PERFLAB_TRY(const measure::Profile profile, measure::profile(plan, arguments.threads));
+  progress.erase();
+  if (profile.analyzed || !profile.problem)
+    PERFLAB_TRY_VOID(present(arguments, profile, report_data(profile, plan.target)));
+  if (profile.problem) return std::unexpected(*profile.problem);
+  return {};
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exit_code) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("profile", "Run a program under rocprofv3 and profile its hottest kernel");
+  command->footer(
+      "Example: rocm-perf profile --runs 5 -- ./app --size 4096\nDatabases are kept under "
+      ".rocpd_profile/, every run in a folder of its own.");
+  command->add_option("COMMAND", arguments->words,
+                      "The program and its arguments, behind --; or one quoted string");
+  command->add_option("--runs", arguments->runs, "Run it N times, to measure stability")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--timeout", arguments->timeout, "Stop a run that takes longer (90s, 10m)");
+  command->add_flag("--no-rocprof", arguments->no_rocprof,
+                    "Only time the process; GPU figures are then missing");
+  command->add_option("--out", arguments->out, "Folder for profile.json and analysis.json")
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "Print profile.json and nothing else");
+  command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+  command->add_option("--threads", arguments->threads, "Threads to read with (default: all cores)");
+  command->callback([arguments, &target, &exit_code] {
+    if (const auto done = run(*arguments, target); !done) exit_code = report_error(done.error());
+  });
+}
+
+}  // namespace perflab::cli

@@ -1,0 +1,32 @@
+// rocm-perf schema: the JSON Schema of a document.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "report/document.h"
+
+namespace perflab::cli {
+namespace {
+
+Result<void> run(const std::string& name) {
+  PERFLAB_TRY(const std::string_view text, report::schema_text(name));
+  return print(std::string(text));
+}
+
+}  // namespace
+
+void add_schema(CLI::App& app, int& exit_code) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of a document");
+  command->footer("Example: rocm-perf schema profile");
+  command
+      ->add_option("NAME", *name,
+                   fmt::format("One of: {}", fmt::join(report::schema_names(), ", ")))
+      ->required();
+  command->callback([name, &exit_code] {
+    if (const auto done = run(*name); !done) exit_code = report_error(done.error());
+  });
+}
+
+}  // namespace perflab::cli

@@ -1,0 +1,17 @@
+// analysis.json: what one or more trace databases hold, aggregated. Schema:
+// schemas/analysis.schema.json.
+#pragma once
+
+#include "analyze/analysis.h"
+#include "base/json.h"
+#include "trace/trace.h"
+
+namespace perflab::report {
+
+/// The document. Host-specific facts (paths, pids, commands) stand only under `environment`.
+Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analysis);
+
+/// The notes of made-up recordings in a trace, joined; empty when all were recorded.
+std::string synthetic_note(const trace::Trace& trace);
+
+}  // namespace perflab::report

@@ -1,0 +1,49 @@
+// What every JSON document has in common: its schema (schemas/, embedded in the binary), validation
+// before writing, key order by schema, and the list of figures that are missing. Same value, same
+// bytes (base/json.h).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/analysis.h"
+#include "base/error.h"
+#include "base/json.h"
+
+namespace perflab::report {
+
+/// Version of this program, as documents carry it.
+inline constexpr std::string_view kProgramVersion = PERFLAB_VERSION;
+
+/// Names of the documents that have a schema: "analysis", "profile".
+std::vector<std::string> schema_names();
+
+/// The JSON Schema text of a document; error (usage) for an unknown name, with the known ones.
+Result<std::string_view> schema_text(std::string_view name);
+
+/// Checks a document against its schema. The error (internal: the program made it) lists the first
+/// violations.
+Result<void> validate(std::string_view name, const Json& document);
+
+/// Validates, puts keys into the schema's order and serialises. A document that fails is never
+/// written.
+Result<std::string> render(std::string_view name, const Json& document);
+
+/// Value or null.
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// A string that may be absent: null when empty.
+Json or_null(const std::string& text);
+
+/// `missing` as documents carry it: [{field, reason, remedy}].
+Json missing_json(const std::vector<analyze::Missing>& missing);
+
+/// {name, version} of this program.
+Json generator_json();
+
+}  // namespace perflab::report

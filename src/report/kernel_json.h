@@ -1,0 +1,18 @@
+// The parts of a kernel that several documents share: launch, resources, GPU, occupancy.
+#pragma once
+
+#include "analyze/analysis.h"
+#include "base/json.h"
+
+namespace perflab::report {
+
+Json launch_json(const analyze::Kernel& kernel);
+Json resources_json(const analyze::Resources& resources);
+Json gpu_json(const analyze::Gpu& gpu);
+/// Null when the occupancy is missing. `theoretical` is the resident model's; all three models
+/// stand beside it.
+Json occupancy_json(const std::optional<hal::Occupancy>& occupancy);
+/// count, total, share and spread of a kernel's dispatches.
+Json durations_json(const analyze::Durations& durations);
+
+}  // namespace perflab::report

@@ -1,0 +1,45 @@
+// Aligned text tables for the terminal: columns as wide as needed, one flexible column that is cut
+// to fit the width.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perflab::report {
+
+/// Number of terminal columns that a UTF-8 text takes (one per code point; invalid bytes count one
+/// each).
+std::size_t display_width(std::string_view text);
+
+/// The text in at most `width` columns: the middle is replaced by "…" when it is longer, because
+/// kernel names differ at both ends. Control characters become '?', so that data cannot drive the
+/// terminal.
+std::string fit(std::string_view text, std::size_t width);
+
+/// A table. The flexible column takes what the others leave of the width (at least 16 columns).
+class TextTable {
+ public:
+  enum class Align { left, right };
+  struct Column {
+    std::string title;
+    Align align = Align::right;
+    bool flexible = false;
+  };
+
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// One row; as many cells as there are columns.
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  /// The table's lines, each ending in a newline, without trailing blanks, indented by two.
+  [[nodiscard]] std::string text(std::size_t width) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace perflab::report

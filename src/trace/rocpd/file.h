@@ -1,0 +1,86 @@
+// One rocpd database on disk: what is checked before it is read, which recordings (guid, table
+// suffix) it holds, and one connection per worker thread. Facts: facts/rocpd.md sections 1, 2
+// and 8. Views are never used: only physical tables.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "trace/sqlite.h"
+
+namespace perflab::trace::rocpd {
+
+/// A physical table: its whole name, its columns, and its row ids.
+struct Table {
+  std::string name;  ///< "rocpd_event_0000005b_…"; letters, digits and underscores only
+  std::string base;  ///< "event"
+  std::vector<std::string> columns;  ///< as declared
+  bool has_rowid = false;            ///< row-id ranges can be scanned
+  std::int64_t min_rowid = 0;
+  std::int64_t max_rowid = -1;  ///< below min_rowid: empty
+
+  [[nodiscard]] bool has_column(std::string_view column) const;
+};
+
+/// The tables that share a suffix, and the recordings whose rows stand in them (one, unless merged
+/// by hand).
+struct TableSet {
+  std::string suffix;                                ///< "_0000005b_…", or empty
+  std::map<std::string, Table, std::less<>> tables;  ///< by base name
+  std::vector<std::string> guids;
+  std::string schema_version;  ///< "3", "3.0.1"; "unknown" without metadata
+  std::string collector;       ///< "rocprofv3" or "rocprofiler-systems"
+  std::string synthetic;       ///< note of a made-up trace, else empty
+
+  [[nodiscard]] const Table* find(std::string_view base) const;
+};
+
+/// An opened database. Refuses (bad_input, one sentence): no file, folder, empty, not SQLite,
+/// truncated, being written, SQLite without rocpd tables, the format of 2023, a schema major other
+/// than 3.
+class File {
+ public:
+  static Result<File> open(const std::filesystem::path& path, unsigned workers);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::uint64_t size_bytes() const { return size_; }
+  [[nodiscard]] const std::vector<TableSet>& table_sets() const { return sets_; }
+  [[nodiscard]] Connection& connection(unsigned worker) { return connections_[worker]; }
+  [[nodiscard]] unsigned workers() const { return static_cast<unsigned>(connections_.size()); }
+
+  /// Tables whose name looks like rocpd's but holds characters that no profiler writes: not read.
+  [[nodiscard]] std::uint64_t rejected_tables() const { return rejected_tables_; }
+
+  /// Error when the file changed since it was opened (call after reading).
+  [[nodiscard]] Result<void> check_unchanged() const;
+
+  /// `SELECT` over the named columns of a table, NULL for those it does not have, optionally over a
+  /// row-id range
+  /// (?1 to ?2, inclusive). Every identifier is checked: nothing of the file's text gets into SQL
+  /// unless it is [A-Za-z0-9_].
+  Result<Statement> select(unsigned worker, const Table& table,
+                           std::span<const std::string_view> columns, bool ranged);
+
+ private:
+  File() = default;
+  Result<void> discover_tables();
+  Result<void> describe_table(Table& table);
+  Result<void> read_metadata(TableSet& set);
+  Result<void> find_guids(TableSet& set);
+
+  std::string path_;
+  std::uint64_t size_ = 0;
+  std::uint32_t change_counter_ = 0;
+  std::vector<Connection> connections_;
+  std::vector<TableSet> sets_;
+  std::uint64_t rejected_tables_ = 0;
+};
+
+}  // namespace perflab::trace::rocpd

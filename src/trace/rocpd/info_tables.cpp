@@ -1,0 +1,301 @@
+// The small tables of a recording: names, processes, agents, queues, streams, code objects, kernel
+// symbols, counters. The process environment column is never selected: it can hold a user's secrets
+// (facts/rocpd.md section 8).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "trace/rocpd/loader.h"
+
+namespace perflab::trace::rocpd {
+namespace {
+
+using Columns = std::span<const std::string_view>;
+
+/// An integer member of an agent's extdata; nullopt when absent or of another type.
+std::optional<std::int64_t> member(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+/// Hardware figures come from extdata (facts/rocpd.md section 4); 0 stands there for "not known".
+AgentFacts agent_facts(std::string_view extdata) {
+  AgentFacts facts;
+  if (extdata.size() > (1 << 20)) return facts;
+  const auto parsed = parse_json(extdata, "extdata");
+  if (!parsed || !parsed->is_object()) return facts;
+  const auto positive = [&](const char* key) {
+    const auto value = member(*parsed, key);
+    return value && *value > 0 ? value : std::nullopt;
+  };
+  facts.compute_units = positive("cu_count");
+  facts.xcc_count = positive("num_xcc");
+  facts.simds_per_cu = positive("simd_per_cu");
+  facts.wave_size = positive("wave_front_size");
+  facts.max_waves_per_simd = positive("max_waves_per_simd");
+  facts.max_waves_per_cu = positive("max_waves_per_cu");
+  if (const auto kib = positive("lds_size_in_kb"); kib && *kib < (1 << 20))
+    facts.lds_bytes_per_cu = *kib * 1024;
+  facts.clock_mhz = positive("max_engine_clk_fcompute");
+  facts.target_version = positive("gfx_target_version");
+  facts.device_id = positive("device_id");
+  return facts;
+}
+
+std::string_view without_kd(std::string_view name) {
+  for (const std::string_view tail : {" [clone .kd]", ".kd"})
+    if (name.ends_with(tail)) return name.substr(0, name.size() - tail.size());
+  return name;
+}
+
+}  // namespace
+
+Result<void> RecordingLoader::each(std::string_view base, Columns columns,
+                                   const std::function<void(const Statement&)>& visit) {
+  std::uint64_t rows = 0;
+  PERFLAB_TRY_VOID(
+      for_each_row(file_, set_.find(base), filter_, columns, [&](const Statement& row) {
+        ++rows;
+        visit(row);
+      }));
+  if (rows > 0) trace_.report.rows[std::string(base)] += rows;
+  return {};
+}
+
+void RecordingLoader::dropped(std::string_view table, std::string_view reason, std::uint64_t many) {
+  count(trace_.report.dropped, {std::string(table), std::string(reason)}, many);
+}
+
+void RecordingLoader::odd(std::string_view table, std::string_view reason, std::uint64_t many) {
+  count(trace_.report.odd, {std::string(table), std::string(reason)}, many);
+}
+
+Index RecordingLoader::lookup(const IdMap& map, std::optional<std::int64_t> id) {
+  if (!id) return kNone;
+  const auto found = map.find(*id);
+  return found == map.end() ? kNone : found->second;
+}
+
+Index RecordingLoader::string_of(std::optional<std::int64_t> id) const {
+  const Index index = lookup(strings_, id);
+  return index == kNone ? 0 : index;
+}
+
+Index RecordingLoader::thread_of(std::optional<std::int64_t> id) {
+  if (!id) return kNone;
+  const auto [entry, added] = threads_.try_emplace(*id, static_cast<Index>(trace_.threads.size()));
+  if (added) trace_.threads.push_back({.process = default_process_, .tid = *id});
+  return entry->second;
+}
+
+Index RecordingLoader::kernel_of(std::int64_t id) {
+  const auto [entry, added] =
+      kernels_.try_emplace(id, static_cast<Index>(trace_.kernel_symbols.size()));
+  if (added) {
+    KernelSymbol symbol;
+    symbol.source = source_;
+    symbol.id = id;
+    symbol.name = trace_.strings.intern(fmt::format("kernel {}", id));
+    trace_.kernel_symbols.push_back(symbol);
+    odd("kernel_dispatch", "kernel without a symbol row", 1);
+  }
+  return entry->second;
+}
+
+Result<void> RecordingLoader::load() {
+  PERFLAB_TRY_VOID(load_strings());
+  PERFLAB_TRY_VOID(load_processes());
+  PERFLAB_TRY_VOID(load_threads());
+  PERFLAB_TRY_VOID(load_agents());
+  PERFLAB_TRY_VOID(load_queues_and_streams());
+  PERFLAB_TRY_VOID(load_code_objects());
+  PERFLAB_TRY_VOID(load_kernel_symbols());
+  PERFLAB_TRY_VOID(load_counter_infos());
+  PERFLAB_TRY(events_, read_events(file_, set_, filter_, trace_.report));
+  if (state_.stack_base + events_.stack_limit > 0xFFFF'FFFE)
+    return fail(
+        ErrorCode::bad_input,
+        fmt::format("{}: more than 4 billion correlation ids over all inputs", file_.path()),
+        "analyze the databases one by one");
+  PERFLAB_TRY_VOID(load_dispatches());
+  PERFLAB_TRY_VOID(load_regions());
+  PERFLAB_TRY_VOID(load_copies());
+  PERFLAB_TRY_VOID(load_allocations());
+  PERFLAB_TRY_VOID(load_counters());
+  state_.stack_base += events_.stack_limit;
+  return {};
+}
+
+Result<void> RecordingLoader::load_strings() {
+  constexpr std::array<std::string_view, 2> kColumns = {"id", "string"};
+  return each("string", kColumns, [&](const Statement& row) {
+    if (const auto id = row.integer(0)) strings_[*id] = trace_.strings.intern(row.text(1));
+  });
+}
+
+Result<void> RecordingLoader::load_processes() {
+  constexpr std::array<std::string_view, 3> kNodeColumns = {"id", "hash", "machine_id"};
+  PERFLAB_TRY_VOID(each("info_node", kNodeColumns, [&](const Statement& row) {
+    const Node node{.machine_id = std::string(row.text(2)), .hash = row.integer(1).value_or(0)};
+    const auto [same, added] = state_.nodes.try_emplace(std::pair{node.hash, node.machine_id},
+                                                        static_cast<Index>(trace_.nodes.size()));
+    nodes_[row.integer(0).value_or(0)] = same->second;
+    if (added) trace_.nodes.push_back(node);
+  }));
+  constexpr std::array<std::string_view, 6> kColumns = {"id",      "nid",   "pid",
+                                                        "command", "start", "end"};
+  PERFLAB_TRY_VOID(each("info_process", kColumns, [&](const Statement& row) {
+    const auto index = static_cast<Index>(trace_.processes.size());
+    processes_[row.integer(0).value_or(0)] = index;
+    if (default_process_ == kNone) default_process_ = index;
+    trace_.processes.push_back({.source = source_,
+                                .node = lookup(nodes_, row.integer(1)),
+                                .pid = row.integer(2).value_or(0),
+                                .command = std::string(row.text(3)),
+                                .start = row.integer(4),
+                                .end = row.integer(5)});
+  }));
+  if (default_process_ != kNone) return {};
+  // Rows need an owner even when the process table is missing or empty.
+  default_process_ = static_cast<Index>(trace_.processes.size());
+  trace_.processes.push_back(
+      {.source = source_, .node = kNone, .pid = 0, .command = {}, .start = {}, .end = {}});
+  odd("info_process", "recording without a process row", 1);
+  return {};
+}
+
+Result<void> RecordingLoader::load_threads() {
+  constexpr std::array<std::string_view, 3> kColumns = {"id", "pid", "tid"};
+  return each("info_thread", kColumns, [&](const Statement& row) {
+    const Index process = lookup(processes_, row.integer(1));
+    threads_[row.integer(0).value_or(0)] = static_cast<Index>(trace_.threads.size());
+    trace_.threads.push_back({.process = process == kNone ? default_process_ : process,
+                              .tid = row.integer(2).value_or(0)});
+  });
+}
+
+Result<void> RecordingLoader::load_agents() {
+  constexpr std::array<std::string_view, 9> kColumns = {
+      "id",           "nid",        "type", "absolute_index", "name",
+      "product_name", "model_name", "uuid", "extdata"};
+  return each("info_agent", kColumns, [&](const Statement& row) {
+    Agent agent;
+    agent.id = row.integer(0).value_or(0);
+    agent.node = lookup(nodes_, row.integer(1));
+    agent.type = row.text(2);
+    agent.absolute_index = row.integer(3).value_or(agent.id);
+    agent.name = row.text(4);
+    agent.product = row.text(5);
+    agent.model = row.text(6);
+    agent.uuid = row.integer(7).value_or(0);
+    agent.facts = agent_facts(row.text(8));
+    // The same device, seen by another process of the node.
+    const auto [same, added] = state_.agents.try_emplace(
+        std::tuple{agent.node, agent.id, agent.type, agent.name, agent.product},
+        static_cast<Index>(trace_.agents.size()));
+    agents_[agent.id] = same->second;
+    if (added) trace_.agents.push_back(std::move(agent));
+  });
+}
+
+Result<void> RecordingLoader::load_queues_and_streams() {
+  constexpr std::array<std::string_view, 2> kColumns = {"id", "name"};
+  PERFLAB_TRY_VOID(each("info_queue", kColumns, [&](const Statement& row) {
+    const std::int64_t id = row.integer(0).value_or(0);
+    queues_[id] = static_cast<Index>(trace_.queues.size());
+    trace_.queues.push_back({.source = source_, .id = id, .name = std::string(row.text(1))});
+  }));
+  return each("info_stream", kColumns, [&](const Statement& row) {
+    const std::int64_t id = row.integer(0).value_or(0);
+    streams_[id] = static_cast<Index>(trace_.streams.size());
+    trace_.streams.push_back({.source = source_, .id = id, .name = std::string(row.text(1))});
+  });
+}
+
+Result<void> RecordingLoader::load_code_objects() {
+  constexpr std::array<std::string_view, 5> kColumns = {"id", "agent_id", "uri", "load_base",
+                                                        "load_size"};
+  return each("info_code_object", kColumns, [&](const Statement& row) {
+    CodeObject object;
+    object.source = source_;
+    object.id = row.integer(0).value_or(0);
+    object.agent = lookup(agents_, row.integer(1));
+    object.uri = row.text(2);
+    object.load_base = static_cast<std::uint64_t>(row.integer(3).value_or(0));
+    object.load_size = static_cast<std::uint64_t>(row.integer(4).value_or(0));
+    code_objects_[object.id] = static_cast<Index>(trace_.code_objects.size());
+    trace_.code_objects.push_back(std::move(object));
+  });
+}
+
+Result<void> RecordingLoader::load_kernel_symbols() {
+  constexpr std::array<std::string_view, 10> kColumns = {"id",
+                                                         "code_object_id",
+                                                         "kernel_name",
+                                                         "display_name",
+                                                         "group_segment_size",
+                                                         "private_segment_size",
+                                                         "kernarg_segment_size",
+                                                         "sgpr_count",
+                                                         "arch_vgpr_count",
+                                                         "accum_vgpr_count"};
+  const std::size_t first = trace_.kernel_symbols.size();
+  PERFLAB_TRY_VOID(each("info_kernel_symbol", kColumns, [&](const Statement& row) {
+    KernelSymbol symbol;
+    symbol.source = source_;
+    symbol.id = row.integer(0).value_or(0);
+    symbol.known = true;
+    symbol.code_object = lookup(code_objects_, row.integer(1));
+    const std::string_view mangled = without_kd(row.text(2));
+    symbol.mangled_name = trace_.strings.intern(mangled);
+    const std::string_view display = without_kd(row.text(3));
+    symbol.name = trace_.strings.intern(
+        !display.empty()   ? display
+        : !mangled.empty() ? mangled
+                           : std::string_view(fmt::format("kernel {}", symbol.id)));
+    symbol.static_lds_bytes = row.integer(4);
+    symbol.scratch_bytes_per_lane = row.integer(5);
+    symbol.kernarg_bytes = row.integer(6);
+    symbol.sgprs = row.integer(7);
+    symbol.arch_vgprs = row.integer(8);
+    symbol.accum_vgprs = row.integer(9);
+    kernels_[symbol.id] = static_cast<Index>(trace_.kernel_symbols.size());
+    trace_.kernel_symbols.push_back(symbol);
+  }));
+  mark_runtime_code_objects(first);
+  return {};
+}
+
+void RecordingLoader::mark_runtime_code_objects(std::size_t first_symbol) {
+  for (std::size_t i = first_symbol; i < trace_.kernel_symbols.size(); ++i) {
+    const KernelSymbol& symbol = trace_.kernel_symbols[i];
+    if (symbol.code_object != kNone &&
+        trace_.strings.view(symbol.name).starts_with("__amd_rocclr_"))
+      trace_.code_objects[symbol.code_object].of_runtime = true;
+  }
+}
+
+Result<void> RecordingLoader::load_counter_infos() {
+  const Table* values = set_.find("pmc_event");
+  if (values == nullptr || (values->has_rowid && values->max_rowid < values->min_rowid)) return {};
+  constexpr std::array<std::string_view, 6> kColumns = {"id",    "name",        "block",
+                                                        "units", "description", "is_derived"};
+  return each("info_pmc", kColumns, [&](const Statement& row) {
+    const std::int64_t id = row.integer(0).value_or(0);
+    const Index name = trace_.strings.intern(row.text(1));
+    // The same counter of another recording, or of another agent of this one.
+    const auto [same, added] =
+        state_.counter_by_name.try_emplace(name, static_cast<Index>(trace_.counter_infos.size()));
+    counters_[id] = same->second;
+    if (added)
+      trace_.counter_infos.push_back({.name = name,
+                                      .block = std::string(row.text(2)),
+                                      .units = std::string(row.text(3)),
+                                      .description = std::string(row.text(4)),
+                                      .derived = row.integer(5).value_or(0) != 0});
+  });
+}
+
+}  // namespace perflab::trace::rocpd

@@ -1,0 +1,232 @@
+// The Trace: what a profiler recorded, as columns. Vendor-neutral: agents, queues, streams,
+// dispatches, copies, API regions, allocations and counters by name; readers (trace/rocpd/) fill
+// it, analyze/ reads it and nothing above trace/ sees SQL. All times are nanoseconds on the trace
+// clock of their node (facts/rocpd.md section 3). Rows are ordered by start.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/string_pool.h"
+
+namespace perflab::trace {
+
+/// Index into one of the Trace's tables. kNone: the row names none.
+using Index = std::uint32_t;
+inline constexpr Index kNone = 0xFFFF'FFFF;
+
+/// One process's recording: one guid of one database.
+struct Source {
+  std::string file;            ///< path as it was given
+  std::string guid;            ///< the recording's id: ids of rows mean something only within it
+  std::string schema_version;  ///< "3", "3.0.1", ...
+  std::string collector;       ///< "rocprofv3", "rocprofiler-systems"
+  std::string synthetic;       ///< note of a made-up trace; empty for a recorded one
+  std::optional<int>
+      pass;  ///< N of a counter pass (folder pass_N or pmc_N): the application ran again
+};
+
+/// A machine. Clocks of different nodes are not aligned.
+struct Node {
+  std::string machine_id;
+  std::int64_t hash = 0;
+};
+
+struct Process {
+  Index source = kNone;
+  Index node = kNone;
+  std::int64_t pid = 0;
+  std::string command;
+  std::optional<std::int64_t> start, end;  ///< ns
+};
+
+struct Thread {
+  Index process = kNone;
+  std::int64_t tid = 0;
+};
+
+/// What the recording itself says about an agent; every field may be missing (rocprof-sys writes
+/// none).
+struct AgentFacts {
+  std::optional<std::int64_t> compute_units, xcc_count, simds_per_cu, wave_size, max_waves_per_simd,
+      max_waves_per_cu, lds_bytes_per_cu, clock_mhz, target_version, device_id;
+};
+
+/// A CPU, GPU or NIC. Processes of one node share their agents.
+struct Agent {
+  Index node = kNone;
+  std::int64_t id = 0;  ///< id within a recording (node id), not the HIP ordinal
+  std::int64_t absolute_index = 0;
+  std::string type;       ///< "CPU", "GPU", "NIC"
+  std::string name;       ///< "gfx942", a CPU's model name
+  std::string product;    ///< "AMD Instinct MI300X"
+  std::string model;      ///< second product string; real names stand in either
+  std::int64_t uuid = 0;  ///< PCI device id where the recording knows it, else 0
+  AgentFacts facts;
+};
+
+struct Queue {
+  Index source = kNone;
+  std::int64_t id = 0;
+  std::string name;
+};
+
+struct Stream {
+  Index source = kNone;
+  std::int64_t id = 0;
+  std::string name;
+};
+
+/// Where a dispatch or copy ran: the distinct combinations, so that a row needs one index.
+struct Track {
+  Index process = kNone;
+  Index thread = kNone;
+  Index agent = kNone;  ///< of a copy: the destination's agent
+  Index queue = kNone;
+  Index stream = kNone;
+  friend auto operator<=>(const Track&, const Track&) = default;
+};
+
+struct CodeObject {
+  Index source = kNone;
+  std::int64_t id = 0;
+  Index agent = kNone;
+  std::string uri;
+  std::uint64_t load_base = 0, load_size = 0;
+  bool of_runtime = false;  ///< holds the runtime's own helpers (a kernel named __amd_rocclr_*)
+};
+
+/// A kernel of a code object as loaded by one process.
+struct KernelSymbol {
+  Index source = kNone;
+  std::int64_t id = 0;
+  Index code_object = kNone;
+  Index name =
+      0;  ///< display name, demangled as the profiler did; "kernel <id>" without a symbol row
+  Index mangled_name = 0;  ///< without ".kd"
+  bool known = false;      ///< false: dispatches name this id but the recording has no row for it
+  std::optional<std::int64_t> static_lds_bytes, scratch_bytes_per_lane, kernarg_bytes;
+  /// Registers as allocated granules (facts/rocpd.md section 3): the sum is right, the split may
+  /// not be.
+  std::optional<std::int64_t> sgprs, arch_vgprs, accum_vgprs;
+};
+
+/// Launch geometry and memory of a dispatch; the distinct ones are kept.
+struct LaunchConfig {
+  std::array<std::uint32_t, 3> workgroup{};  ///< work-items
+  std::array<std::uint32_t, 3> grid{};       ///< work-items, not work-groups
+  std::uint32_t lds_bytes = 0;               ///< static + dynamic, per work-group
+  std::uint32_t scratch_bytes = 0;           ///< per work-item
+  friend auto operator<=>(const LaunchConfig&, const LaunchConfig&) = default;
+};
+
+/// Kernel dispatches, ordered by (start, end, source, row).
+struct DispatchColumns {
+  std::vector<std::int64_t> start, end;   ///< ns; 0 < start <= end
+  std::vector<std::int64_t> dispatch_id;  ///< the profiler's number within its recording
+  std::vector<Index> kernel;              ///< kernel_symbols
+  std::vector<Index> config;              ///< launch_configs
+  std::vector<Index> track;               ///< tracks
+  std::vector<Index> launch;              ///< regions: the API call that launched it, or kNone
+
+  [[nodiscard]] std::size_t size() const { return start.size(); }
+};
+
+/// Host API calls and user ranges, ordered by (start, longest first, source, row).
+struct RegionColumns {
+  std::vector<std::int64_t> start, end;  ///< ns
+  std::vector<Index> name, category;     ///< strings
+  std::vector<Index> thread;             ///< threads
+  std::vector<Index> parent;             ///< regions: the enclosing API call, or kNone
+
+  [[nodiscard]] std::size_t size() const { return start.size(); }
+};
+
+/// Memory copies, ordered like dispatches.
+struct CopyColumns {
+  std::vector<std::int64_t> start, end;  ///< ns
+  std::vector<std::int64_t> bytes;
+  std::vector<Index> kind;          ///< strings: MEMORY_COPY_HOST_TO_DEVICE, ...
+  std::vector<Index> source_agent;  ///< agents
+  std::vector<Index> track;         ///< tracks; its agent is the destination
+  std::vector<Index> launch;        ///< regions
+
+  [[nodiscard]] std::size_t size() const { return start.size(); }
+};
+
+/// Memory allocations and frees, ordered by start.
+struct AllocationColumns {
+  std::vector<std::int64_t> start, end;  ///< ns
+  std::vector<std::uint64_t> address;
+  std::vector<std::int64_t> bytes;  ///< 0 for a FREE
+  std::vector<Index> type, level;   ///< strings: ALLOC/FREE/REALLOC/RECLAIM, REAL/VIRTUAL/SCRATCH
+  std::vector<Index> agent, process;
+
+  [[nodiscard]] std::size_t size() const { return start.size(); }
+};
+
+struct CounterInfo {
+  Index name = 0;  ///< strings
+  std::string block, units, description;
+  bool derived = false;  ///< a formula over counters: its values must not be added up
+};
+
+/// Counter values of dispatches, one row per (dispatch, counter) over all hardware instances, in
+/// that order.
+struct CounterColumns {
+  std::vector<Index> dispatch, counter;
+  std::vector<std::uint32_t> instances;  ///< rows that were summed
+  std::vector<double> sum, min, max;
+
+  [[nodiscard]] std::size_t size() const { return dispatch.size(); }
+};
+
+/// Rows that were left out, or kept although something about them is odd: table, reason, how many.
+/// Nothing is ever dropped without a count here.
+struct ReadReport {
+  using Key = std::pair<std::string, std::string>;
+  std::map<Key, std::uint64_t> dropped;       ///< rows that are not in the Trace
+  std::map<Key, std::uint64_t> odd;           ///< rows that are
+  std::map<std::string, std::uint64_t> rows;  ///< rows read, by table (base name)
+};
+
+/// Adds `many` to a count; does nothing for 0, so that no reason is listed that did not occur.
+inline void count(std::map<ReadReport::Key, std::uint64_t>& counts, ReadReport::Key key,
+                  std::uint64_t many) {
+  if (many > 0) counts[std::move(key)] += many;
+}
+
+/// Everything that was read, merged over all sources.
+struct Trace {
+  StringPool strings;
+  std::vector<Source> sources;
+  std::vector<Node> nodes;
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  std::vector<Agent> agents;
+  std::vector<Queue> queues;
+  std::vector<Stream> streams;
+  std::vector<Track> tracks;
+  std::vector<CodeObject> code_objects;
+  std::vector<KernelSymbol> kernel_symbols;
+  std::vector<LaunchConfig> launch_configs;
+  std::vector<CounterInfo> counter_infos;
+  DispatchColumns dispatches;
+  RegionColumns regions;
+  CopyColumns copies;
+  AllocationColumns allocations;
+  CounterColumns counters;
+  ReadReport report;
+
+  /// The recording that a dispatch or copy track belongs to.
+  [[nodiscard]] Index source_of_track(Index track) const {
+    return processes[tracks[track].process].source;
+  }
+};
+
+}  // namespace perflab::trace
