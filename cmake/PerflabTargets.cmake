@@ -17,6 +17,9 @@ function(perflab_test name)
   target_compile_definitions(test_${name} PRIVATE
     PERFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PERFLAB_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
     PERFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)  # an empty list would swallow the next property
+  endif()
   include(GoogleTest)
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 120 PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
 endfunction()

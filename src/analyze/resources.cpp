@@ -31,11 +31,13 @@ Gpu describe_gpu(const trace::Agent& agent) {
   Gpu gpu;
   gpu.architecture = architecture_of(agent);
   gpu.agent_index = agent.absolute_index;
-  const hal::Product* product = hal::find_product_by_name(agent.product);
-  if (product == nullptr) product = hal::find_product_by_name(agent.model);
+  // Drivers name one product in several ways, and in either string; its PCI id is one.
   const auto device_id = agent.facts.device_id.value_or(agent.uuid);
-  if (product == nullptr && device_id > 0 && device_id <= 0xFFFF)
+  const hal::Product* product = nullptr;
+  if (device_id > 0 && device_id <= 0xFFFF)
     product = hal::find_product_by_pci(static_cast<std::uint32_t>(device_id));
+  if (product == nullptr) product = hal::find_product_by_name(agent.product);
+  if (product == nullptr) product = hal::find_product_by_name(agent.model);
   if (product != nullptr && product->gfx != gpu.architecture) product = nullptr;
   gpu.product = product != nullptr ? product->name : agent.product;
 

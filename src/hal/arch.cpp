@@ -1,0 +1,168 @@
+// Look-ups in the architecture tables, which are parsed once, at the first question.
+#include "hal/arch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "arch_tables.h"
+#include "base/error.h"
+#include "hal/arch_parse.h"
+
+namespace perflab::hal {
+namespace {
+
+constexpr std::string_view kSourcesFile = "sources.json";
+
+struct Catalog {
+  std::vector<Arch> archs;
+  SourceTable sources;
+};
+
+/// The value of a table that the build embedded; anything wrong with it is a bug of ours.
+template <class T>
+T must(Result<T> result) {
+  if (!result) std::fputs((describe(result.error()) + "\n").c_str(), stderr);
+  PERFLAB_CHECK(result.has_value());
+  return std::move(*result);
+}
+
+Catalog load() {
+  Catalog catalog;
+  for (const EmbeddedFile& file : arch_tables()) {
+    if (file.name == kSourcesFile)
+      catalog.sources = must(parse_sources(file.text, file.name));
+    else
+      catalog.archs.push_back(must(parse_arch(file.text, file.name)));
+  }
+  std::ranges::sort(catalog.archs, {}, &Arch::gfx);
+  return catalog;
+}
+
+const Catalog& catalog() {
+  static const Catalog loaded = load();
+  return loaded;
+}
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+/// The one product of which `matches` holds; nullptr when there is none or several.
+template <class Matches>
+const Product* the_product(Matches matches) {
+  const Product* found = nullptr;
+  for (const Arch& arch : all_archs()) {
+    for (const Product& product : arch.products) {
+      if (!matches(product)) continue;
+      if (found != nullptr) return nullptr;
+      found = &product;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string_view to_string(Precision precision) {
+  switch (precision) {
+    case Precision::fp64:
+      return "fp64";
+    case Precision::fp32:
+      return "fp32";
+    case Precision::tf32:
+      return "tf32";
+    case Precision::fp16:
+      return "fp16";
+    case Precision::bf16:
+      return "bf16";
+    case Precision::fp8:
+      return "fp8";
+    case Precision::fp6:
+      return "fp6";
+    case Precision::fp4:
+      return "fp4";
+    case Precision::int8:
+      return "int8";
+    case Precision::int4:
+      return "int4";
+  }
+  return "";
+}
+
+std::string_view to_string(Pipe pipe) {
+  switch (pipe) {
+    case Pipe::vector:
+      return "vector";
+    case Pipe::packed:
+      return "packed";
+    case Pipe::dual_issue:
+      return "dual_issue";
+    case Pipe::matrix:
+      return "matrix";
+    case Pipe::dot:
+      return "dot";
+  }
+  return "";
+}
+
+const WaveSizeLimits* Arch::wave_limits(int wave_size) const {
+  const auto it = std::ranges::find(wave_sizes, wave_size, &WaveSizeLimits::wave_size);
+  return it == wave_sizes.end() ? nullptr : &*it;
+}
+
+std::optional<double> Arch::ops_per_clk_per_cu(Pipe pipe, Precision precision) const {
+  for (const Rate& rate : rates)
+    if (rate.pipe == pipe && rate.precision == precision) return rate.ops_per_clk_per_cu;
+  return std::nullopt;
+}
+
+bool Arch::is_unconfirmed(std::string_view field) const {
+  return std::ranges::find(unconfirmed, field) != unconfirmed.end();
+}
+
+std::span<const Arch> all_archs() {
+  return catalog().archs;
+}
+
+const Arch* find_arch(std::string_view target_id) {
+  const std::string_view gfx = target_id.substr(0, target_id.find(':'));
+  for (const Arch& arch : all_archs())
+    if (arch.gfx == gfx) return &arch;
+  return nullptr;
+}
+
+const Product* find_product_by_pci(std::uint32_t device_id) {
+  return the_product([device_id](const Product& product) {
+    return std::ranges::find(product.pci_device_ids, device_id) != product.pci_device_ids.end();
+  });
+}
+
+const Product* find_product_by_name(std::string_view name) {
+  return the_product([name](const Product& product) {
+    const auto same = [name](std::string_view other) { return equal_ignoring_case(name, other); };
+    return same(product.name) || std::ranges::any_of(product.aliases, same);
+  });
+}
+
+std::optional<std::string> gfx_name_from_target_version(std::int64_t version) {
+  // Decimal digits mmnnss: major in decimal, minor and stepping as one hexadecimal digit each.
+  const std::int64_t major = version / 10000;
+  const std::int64_t minor = version / 100 % 100;
+  const std::int64_t stepping = version % 100;
+  if (version <= 0 || major < 1 || major > 99 || minor > 15 || stepping > 15) return std::nullopt;
+  return fmt::format("gfx{}{:x}{:x}", major, minor, stepping);
+}
+
+std::optional<std::string_view> source_description(std::string_view key) {
+  for (const auto& [name, meaning] : catalog().sources)
+    if (name == key) return meaning;
+  return std::nullopt;
+}
+
+}  // namespace perflab::hal

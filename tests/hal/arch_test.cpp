@@ -1,0 +1,302 @@
+// hal/arch.h: look-ups, the shape of every table, and the peaks they give against the published
+// ones of the facts (shared/data/hal/hal_facts.json).
+#include "hal/arch.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "hal/arch_parse.h"
+
+namespace perflab::hal {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::filesystem::path kTables = std::filesystem::path(PERFLAB_SOURCE_DIR) / "src/hal/archs";
+const std::filesystem::path kFacts =
+    std::filesystem::path(PERFLAB_SHARED_DIR) / "data/hal/hal_facts.json";
+
+Json load(const std::filesystem::path& path) {
+  const auto text = read_file(path);
+  return parse_json(text.value(), path.string()).value();
+}
+
+std::map<std::string, Json> table_files() {
+  std::map<std::string, Json> tables;
+  for (const auto& entry : std::filesystem::directory_iterator(kTables))
+    if (entry.path().filename() != "sources.json")
+      tables.emplace(entry.path().stem().string(), load(entry.path()));
+  return tables;
+}
+
+TEST(FindArch, ByNameAndTargetId) {
+  ASSERT_NE(find_arch("gfx942"), nullptr);
+  EXPECT_EQ(find_arch("gfx942")->gfx, "gfx942");
+  EXPECT_EQ(find_arch("gfx942:sramecc+:xnack-"), find_arch("gfx942"));
+  EXPECT_EQ(find_arch("gfx90a:xnack+"), find_arch("gfx90a"));
+  EXPECT_NE(find_arch("gfx950"), nullptr);
+  EXPECT_NE(find_arch("gfx1030"), nullptr);
+}
+
+TEST(FindArch, UnknownIsNobodysNeighbour) {
+  for (const char* name : {"", ":", "gfx", "gfx9", "gfx94", "gfx943", "gfx9422", "gfx1031",
+                           "GFX942", " gfx942", "gfx942 ", "sm_90", "AMD EPYC 9575F"})
+    EXPECT_EQ(find_arch(name), nullptr) << name;
+}
+
+TEST(FindProduct, ByPciId) {
+  const std::map<std::uint32_t, std::string> names{
+      {0x740f, "AMD Instinct MI210"},  {0x740c, "AMD Instinct MI250"},
+      {0x7408, "AMD Instinct MI250X"}, {0x74a0, "AMD Instinct MI300A"},
+      {0x74a1, "AMD Instinct MI300X"}, {0x74b5, "AMD Instinct MI300X"},
+      {0x74a5, "AMD Instinct MI325X"}, {0x75a0, "AMD Instinct MI350X"},
+      {0x75a3, "AMD Instinct MI355X"}, {0x73af, "AMD Radeon RX 6900 XT"}};
+  for (const auto& [id, name] : names) {
+    const Product* product = find_product_by_pci(id);
+    ASSERT_NE(product, nullptr) << std::hex << id;
+    EXPECT_EQ(product->name, name);
+  }
+  // The sample trace of an MI350X has the id in decimal.
+  EXPECT_EQ(find_product_by_pci(30112)->gfx, "gfx950");
+}
+
+TEST(FindProduct, UnknownOrSharedPciIdIsNone) {
+  EXPECT_EQ(find_product_by_pci(0), nullptr);
+  EXPECT_EQ(find_product_by_pci(0x74a2), nullptr);
+  EXPECT_EQ(find_product_by_pci(0x73bf), nullptr) << "RX 6800, 6800 XT and 6900 XT share it";
+}
+
+TEST(FindProduct, ByName) {
+  ASSERT_NE(find_product_by_name("AMD Instinct MI300X"), nullptr);
+  EXPECT_EQ(find_product_by_name("AMD Instinct MI300X")->cus, 304);
+  EXPECT_EQ(find_product_by_name("mi300x"), find_product_by_name("AMD Instinct MI300X"));
+  EXPECT_EQ(find_product_by_name("AMD Instinct MI300X VF"), find_product_by_name("MI300X"));
+  EXPECT_EQ(find_product_by_name("AMD Instinct MI250X / MI250"), find_product_by_name("MI250"));
+  EXPECT_EQ(find_product_by_name("AMD Radeon RX 6800 XT")->cus, 72);
+  EXPECT_EQ(find_product_by_name("RX 6800")->cus, 60);
+  for (const char* name : {"", "MI300", "AMD Instinct", "AMD Radeon Graphics", "aldebaran"})
+    EXPECT_EQ(find_product_by_name(name), nullptr) << name;
+}
+
+TEST(TargetVersion, Names) {
+  EXPECT_EQ(gfx_name_from_target_version(90402), "gfx942");
+  EXPECT_EQ(gfx_name_from_target_version(90010), "gfx90a");
+  EXPECT_EQ(gfx_name_from_target_version(90008), "gfx908");
+  EXPECT_EQ(gfx_name_from_target_version(90500), "gfx950");
+  EXPECT_EQ(gfx_name_from_target_version(100300), "gfx1030");
+  EXPECT_EQ(gfx_name_from_target_version(110501), "gfx1151");
+  EXPECT_EQ(gfx_name_from_target_version(120001), "gfx1201");
+  for (const std::int64_t version :
+       {std::int64_t{0}, std::int64_t{-90402}, std::int64_t{942}, std::int64_t{91600},
+        std::int64_t{90016}, std::int64_t{1000000}, std::numeric_limits<std::int64_t>::max()})
+    EXPECT_EQ(gfx_name_from_target_version(version), std::nullopt) << version;
+}
+
+TEST(TargetVersion, EveryArchHasItsOwn) {
+  for (const Arch& arch : all_archs())
+    EXPECT_EQ(gfx_name_from_target_version(arch.target_version), arch.gfx);
+}
+
+TEST(Tables, EveryFileIsAnArchOfItsName) {
+  std::vector<std::string> names;
+  for (const Arch& arch : all_archs()) names.push_back(arch.gfx);
+  std::vector<std::string> files;
+  for (const auto& [stem, json] : table_files()) files.push_back(stem);
+  EXPECT_EQ(names, files);
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"gfx1030", "gfx90a", "gfx942", "gfx950"}));
+}
+
+TEST(Tables, EverySourceKeyIsDefinedAndEveryArchHasSome) {
+  for (const Arch& arch : all_archs()) {
+    EXPECT_FALSE(arch.sources.empty()) << arch.gfx;
+    std::vector<std::string> keys = arch.sources;
+    for (const Product& product : arch.products) {
+      EXPECT_FALSE(product.sources.empty()) << product.name;
+      keys.insert(keys.end(), product.sources.begin(), product.sources.end());
+    }
+    for (const std::string& key : keys)
+      EXPECT_TRUE(source_description(key).has_value()) << arch.gfx << " " << key;
+  }
+  EXPECT_FALSE(source_description("NOBODY").has_value());
+}
+
+const Json* at_path(const Json& object, std::string_view path) {
+  const Json* here = &object;
+  while (true) {
+    const std::string key(path.substr(0, path.find('.')));
+    if (!here->is_object() || !here->contains(key)) return nullptr;
+    here = &here->at(key);
+    if (key.size() == path.size()) return here;
+    path.remove_prefix(key.size() + 1);
+  }
+}
+
+TEST(Tables, UnconfirmedFieldsExist) {
+  for (const auto& [stem, json] : table_files()) {
+    for (const Json& field : json.at("unconfirmed"))
+      EXPECT_NE(at_path(json, field.get<std::string>()), nullptr) << stem << " " << field;
+    for (const Json& product : json.at("products"))
+      for (const Json& field : product.at("unconfirmed"))
+        EXPECT_NE(at_path(product, field.get<std::string>()), nullptr) << stem << " " << field;
+  }
+  EXPECT_TRUE(find_arch("gfx1030")->is_unconfirmed("bytes_per_clk.l1_per_cu"));
+  EXPECT_FALSE(find_arch("gfx942")->is_unconfirmed("bytes_per_clk.l1_per_cu"));
+}
+
+TEST(Tables, NumbersHangTogether) {
+  for (const Arch& arch : all_archs()) {
+    SCOPED_TRACE(arch.gfx);
+    EXPECT_EQ(arch.max_waves_per_cu, arch.simds_per_cu * arch.max_waves_per_simd_llvm);
+    EXPECT_LE(arch.max_waves_per_simd_hardware, arch.max_waves_per_simd_llvm);
+    EXPECT_LE(arch.lds_max_per_workgroup, arch.lds_bytes_per_cu);
+    EXPECT_LE(arch.lds_granule_llvm, arch.lds_granule_rocclr);
+    EXPECT_EQ(arch.lds_bytes_per_cu % arch.lds_granule_rocclr, 0);
+    EXPECT_GT(arch.lds_bytes_per_clk_per_cu, 0);
+    EXPECT_GT(arch.l1_bytes_per_clk_per_cu, 0);
+    EXPECT_GT(arch.l2_bytes_per_clk_per_channel, 0);
+    EXPECT_GT(arch.addressable_vgprs, 0);
+    EXPECT_EQ(arch.agpr_rule == AgprRule::none, arch.addressable_agprs == 0);
+    EXPECT_TRUE(arch.ops_per_clk_per_cu(Pipe::vector, Precision::fp32).has_value());
+    EXPECT_EQ(arch.llvm_sgpr_waves.empty(), !arch.sgprs_per_simd.has_value());
+    if (!arch.llvm_sgpr_waves.empty()) {
+      EXPECT_FALSE(arch.llvm_sgpr_waves.back().max_sgprs);
+    }
+    for (const WaveSizeLimits& wave : arch.wave_sizes) {
+      EXPECT_EQ(wave.vgpr_alloc_granule % wave.vgpr_encoding_granule, 0);
+      EXPECT_EQ(wave.vgprs_per_simd % wave.vgpr_alloc_granule, 0);
+      EXPECT_GE(wave.vgprs_per_simd, arch.addressable_vgprs);
+    }
+    EXPECT_FALSE(arch.products.empty());
+    for (const Product& product : arch.products) EXPECT_EQ(product.gfx, arch.gfx);
+  }
+}
+
+TEST(Tables, ProductNamesAreUnique) {
+  std::set<std::string> names;
+  for (const Arch& arch : all_archs()) {
+    for (const Product& product : arch.products) {
+      EXPECT_TRUE(names.insert(product.name).second) << product.name;
+      EXPECT_EQ(find_product_by_name(product.name), &product);
+      for (const std::string& alias : product.aliases) {
+        EXPECT_TRUE(names.insert(alias).second) << alias;
+        EXPECT_EQ(find_product_by_name(alias), &product);
+      }
+    }
+  }
+}
+
+TEST(Rates, SomeThatAreEasilyWrong) {
+  const Arch& mi300 = *find_arch("gfx942");
+  EXPECT_EQ(mi300.ops_per_clk_per_cu(Pipe::vector, Precision::fp32), 128);
+  EXPECT_EQ(mi300.ops_per_clk_per_cu(Pipe::packed, Precision::fp32), 256);
+  EXPECT_EQ(mi300.ops_per_clk_per_cu(Pipe::matrix, Precision::tf32), 1024);
+  EXPECT_EQ(mi300.ops_per_clk_per_cu(Pipe::dual_issue, Precision::fp32), std::nullopt);
+  const Arch& mi350 = *find_arch("gfx950");
+  EXPECT_EQ(mi350.ops_per_clk_per_cu(Pipe::matrix, Precision::fp64), 128);
+  EXPECT_EQ(mi350.ops_per_clk_per_cu(Pipe::matrix, Precision::tf32), std::nullopt);
+  EXPECT_EQ(mi350.ops_per_clk_per_cu(Pipe::matrix, Precision::fp6), 16384);
+}
+
+/// The facts name rates like "fp32_vec_packed"; ours are a pipe and a precision.
+std::string fact_name(const Rate& rate) {
+  static const std::map<Pipe, std::string> suffix{{Pipe::vector, "_vec"},
+                                                  {Pipe::packed, "_vec_packed"},
+                                                  {Pipe::dual_issue, "_vec_vopd"},
+                                                  {Pipe::matrix, "_mat"},
+                                                  {Pipe::dot, "_dot"}};
+  return std::string(to_string(rate.precision)) + suffix.at(rate.pipe);
+}
+
+TEST(Facts, PublishedPeaksFollowFromTheTables) {
+  if (!std::filesystem::exists(kFacts)) GTEST_SKIP() << kFacts << " is not there";
+  int compared = 0;
+  const Json facts = load(kFacts);
+  for (const Json& fact : facts.at("products")) {
+    const std::string short_name =
+        std::regex_replace(fact.at("name").get<std::string>(), std::regex(" \\(.*"), "");
+    const Product* product = find_product_by_name(short_name);
+    if (find_arch(fact.at("arch").get<std::string>()) == nullptr) continue;
+    ASSERT_NE(product, nullptr) << short_name;
+    SCOPED_TRACE(short_name);
+    const Arch& arch = *find_arch(product->gfx);
+    EXPECT_EQ(arch.rates.size(), fact.at("peak_tflops").size());
+    const double cu_mhz = product->cus * product->max_clock_mhz;
+    for (const Rate& rate : arch.rates) {
+      const double published = fact.at("peak_tflops").at(fact_name(rate)).get<double>();
+      EXPECT_NEAR(rate.ops_per_clk_per_cu * cu_mhz / 1e6, published, 0.0501) << fact_name(rate);
+      ++compared;
+    }
+    EXPECT_NEAR(arch.lds_bytes_per_clk_per_cu * cu_mhz / 1e3, fact.at("lds_gbps").get<double>(),
+                0.6);
+    EXPECT_NEAR(arch.l1_bytes_per_clk_per_cu * cu_mhz / 1e3, fact.at("l1_gbps").get<double>(), 0.6);
+    EXPECT_EQ(product->l2_channels.has_value(), !fact.at("l2_channels").is_null());
+    if (product->l2_channels) {
+      const double l2_gbps =
+          arch.l2_bytes_per_clk_per_channel * *product->l2_channels * product->max_clock_mhz / 1e3;
+      EXPECT_NEAR(l2_gbps, fact.at("l2_gbps").get<double>(), 0.06);
+    }
+  }
+  fmt::print("{} published peaks compared\n", compared);
+  EXPECT_GE(compared, 90);
+}
+
+std::string a_table() {
+  return read_file(kTables / "gfx942.json").value();
+}
+
+TEST(ParseArch, TakesTheRealOne) {
+  const auto arch = parse_arch(a_table(), "table");
+  ASSERT_TRUE(arch.has_value()) << describe(arch.error());
+  EXPECT_EQ(arch->gfx, "gfx942");
+}
+
+TEST(ParseArch, RefusesWhatIsNotWhole) {
+  struct Case {
+    const char* pattern;
+    const char* replacement;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"\"family\": \"CDNA3\",", "", "field family must be a text"},
+      {"\"family\"", "\"familly\"", "field family must be a text"},
+      {"\"simds_per_cu\": 4", "\"simds_per_cu\": -4", "compute_unit.simds_per_cu must be a whole"},
+      {"\"simds_per_cu\": 4", "\"simds_per_cu\": 4.5", "compute_unit.simds_per_cu must be a whole"},
+      {"\"simds_per_cu\": 4", "\"simds_per_cu\": 0", "compute_unit has a zero"},
+      {"\"simds_per_cu\": 4", "\"simds_per_cu\": 9999999999", "must be a whole"},
+      {"\"simds_per_cu\": 4", "\"simds_per_cu\": 4, \"x\": 1", "compute_unit.(object) has a field"},
+      {"\"agpr_rule\": \"unified\"", "\"agpr_rule\": \"shared\"",
+       "must be none, separate or unified"},
+      {"\"accum_offset_granule\": 4", "\"accum_offset_granule\": null", "must be given"},
+      {"\"default_mode\": \"cu\"", "\"default_mode\": \"wgp\"", "WGP mode must be given together"},
+      {"\"default_wave_size\": 64", "\"default_wave_size\": 32", "not among wave_sizes"},
+      {"0x74a1", "74a1", "must hold texts like 0x74a1"},
+      {"0x74a1", "0x74g1", "must hold texts like 0x74a1"},
+      {"\"wave_sizes\": \\[", "\"wave_sizes\": [1, ", "wave_sizes[0].(object) must be an object"},
+      {"\"vector\"", "\"vektor\"", "ops_per_clk_per_cu.(object) has a field"},
+      {"\"bf16\"", "\"bf17\"", "ops_per_clk_per_cu.matrix.(object) has a field"},
+  };
+  for (const Case& c : cases) {
+    const std::string text = std::regex_replace(a_table(), std::regex(c.pattern), c.replacement,
+                                                std::regex_constants::format_first_only);
+    const auto arch = parse_arch(text, "gfx942.json");
+    ASSERT_FALSE(arch.has_value()) << c.pattern << " -> " << c.replacement;
+    EXPECT_THAT(arch.error().message, HasSubstr(c.message));
+    EXPECT_THAT(arch.error().message, HasSubstr("gfx942.json"));
+  }
+  EXPECT_FALSE(parse_arch("", "x").has_value());
+  EXPECT_FALSE(parse_arch("[]", "x").has_value());
+  EXPECT_FALSE(parse_arch(a_table().substr(0, 1000), "x").has_value());
+  EXPECT_FALSE(parse_sources("[]", "x").has_value());
+  EXPECT_FALSE(parse_sources(R"({"A": 1})", "x").has_value());
+}
+
+}  // namespace
+}  // namespace perflab::hal
