@@ -1,0 +1,54 @@
+# Two commands carry a newcomer: `make demo` and `make test`. Both install what is missing, and are quick the second time.
+# JOBS=n limits the parallel compile jobs.
+JOBS ?= $(shell nproc)
+BUILD = cmake --build build/$(1) --parallel $(JOBS)
+.DELETE_ON_ERROR:
+
+.PHONY: demo test release dev fuzz tsan clang19 format goldens clean help
+
+help:
+	@echo 'make demo     install what is missing, build, analyse the bundled sample trace'
+	@echo 'make test     build with sanitizers and run every test (what CI runs)'
+	@echo 'make release  the optimised program: build/release/src/cli/rocm-perf'
+	@echo 'make goldens  write the golden files of the tests anew (then read the diff)'
+	@echo 'make format   clang-format over the sources'
+	@echo 'make clang19  build with clang 19 and clang-tidy (slow; by hand)'
+
+demo: release
+	@scripts/demo
+
+test: dev fuzz tsan
+	@scripts/test
+
+build/.deps-%: scripts/bootstrap
+	@scripts/bootstrap $*
+	@mkdir -p build && touch $@
+
+# cmake writes build.ninja last: a half-done configure is done again.
+build/%/build.ninja: CMakePresets.json CMakeLists.txt
+	@cmake --preset $* >/dev/null && touch $@
+
+release: build/.deps-build build/release/build.ninja
+	@$(call BUILD,release) --target rocm-perf sample_trace
+
+dev: build/.deps-test build/dev/build.ninja
+	@$(call BUILD,dev)
+
+fuzz: build/.deps-test build/fuzz/build.ninja
+	@$(call BUILD,fuzz) --target fuzz_rocpd
+
+tsan: build/.deps-test build/tsan/build.ninja
+	@$(call BUILD,tsan) --target test_trace test_base
+
+clang19: build/.deps-test build/clang19/build.ninja
+	@$(call BUILD,clang19)
+
+goldens: dev
+	@PERFLAB_UPDATE_GOLDENS=1 ctest --preset dev -L golden --output-on-failure
+	@git diff --stat -- tests
+
+format: build/.deps-test
+	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i
+
+clean:
+	rm -rf build

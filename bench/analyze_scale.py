@@ -1,0 +1,93 @@
+"""How `rocm-perf analyze` scales, next to one sqlite3 shell query that sums the columns it reads of the same file.
+
+    python3 bench/analyze_scale.py [--sizes 1000000,10000000] [--runs 3] [--folder /tmp/rocm-perf-bench]
+
+Needs `make release` and the sqlite3 shell. Both are run alternately, the best of --runs counts (the machine is shared), and the
+targets of the project are checked: time ratio <= 1.5, memory <= 120 bytes per dispatch + 100 MB, 10x the rows <= 11x the time.
+"""
+import argparse
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "release"
+# The columns that the reader reads (src/trace/rocpd), by table.
+COLUMNS = {
+    "kernel_dispatch": "start end event_id dispatch_id kernel_id agent_id queue_id stream_id tid private_segment_size "
+                       "group_segment_size workgroup_size_x workgroup_size_y workgroup_size_z grid_size_x grid_size_y grid_size_z",
+    "event": "id category_id stack_id parent_stack_id",
+    "region": "start end event_id name_id tid",
+    "memory_copy": "start end event_id name_id tid size dst_agent_id src_agent_id queue_id stream_id",
+}
+
+
+def measured(command, output=None):
+    """Runs a command; returns (seconds, peak resident bytes of it)."""
+    with open(output or os.devnull, "wb") as out:
+        begin = time.perf_counter()
+        process = subprocess.Popen(command, stdout=out)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begin
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{command[0]} failed with exit code {process.returncode}")
+    return seconds, usage.ru_maxrss * 1024
+
+
+def sum_query(database):
+    """One SELECT that sums the columns of every physical table."""
+    names = subprocess.run(["sqlite3", database, "SELECT name FROM sqlite_master WHERE type='table'"],
+                           capture_output=True, text=True, check=True).stdout.split()
+    parts = []
+    for base, columns in COLUMNS.items():
+        sums = " + ".join(f'total("{column}")' for column in columns.split())
+        parts += [f'(SELECT {sums} FROM "{name}")' for name in names if name.startswith(f"rocpd_{base}_")]
+    return "SELECT " + ", ".join(parts)
+
+
+def bench(size, runs, folder):
+    database = folder / f"{size}.db"
+    if not database.exists():
+        subprocess.run([BUILD / "tests/support/make-rocpd", "--dispatches", str(size), "--queues", "4", "--processes", "2",
+                        "--out", database], check=True, stdout=subprocess.DEVNULL)
+    query = sum_query(str(database))
+    ours, theirs, memory = [], [], 0
+    subprocess.run(["cat", database], stdout=subprocess.DEVNULL, check=True)  # into the page cache, for both
+    for _ in range(runs):
+        theirs.append(measured(["sqlite3", "-readonly", str(database), query])[0])
+        seconds, peak = measured([str(BUILD / "src/cli/rocm-perf"), "analyze", str(database), "--json"], folder / "out.json")
+        ours.append(seconds)
+        memory = max(memory, peak)
+    return {"size": size, "mb": database.stat().st_size / 1e6, "ours": min(ours), "sqlite3": min(theirs), "memory": memory}
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--sizes", default="1000000,10000000")
+    arguments.add_argument("--runs", type=int, default=3)
+    arguments.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/rocm-perf-bench"))
+    options = arguments.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    print(f"{os.cpu_count()} cores; best of {options.runs}, alternating")
+    print("  dispatches   file MB   analyze s   sqlite3 s   ratio   peak MB   bytes/dispatch over 100 MB")
+    results = [bench(int(size), options.runs, options.folder) for size in options.sizes.split(",")]
+    good = True
+    for r in results:
+        ratio = r["ours"] / r["sqlite3"]
+        per_dispatch = max(0, r["memory"] - 100e6) / r["size"]
+        good = good and ratio <= 1.5 and per_dispatch <= 120
+        print(f"{r['size']:12d} {r['mb']:9.0f} {r['ours']:11.2f} {r['sqlite3']:11.2f} {ratio:7.2f} {r['memory'] / 1e6:9.0f} {per_dispatch:10.1f}")
+    for a, b in zip(results, results[1:]):
+        growth = (b["ours"] / a["ours"]) / (b["size"] / a["size"])
+        good = good and growth <= 1.1
+        print(f"{b['size'] // a['size']}x the rows: {b['ours'] / a['ours']:.2f}x the time")
+    print("targets hold" if good else "a target is missed")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
