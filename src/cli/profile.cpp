@@ -50,7 +50,7 @@ report::ProfileData report_data(const measure::Profile& profile,
   for (std::size_t i = 0; i < profile.collection.runs.size(); ++i) {
     const collect::TargetRun& run = profile.collection.runs[i];
     data.runs.push_back({.process_wall_ns = run.process.wall_time.value,
-                         .outcome = run.process.succeeded() ? "ok" : describe_end(run.process),
+                         .outcome = report::outcome_of(run.process),
                          .analyzed = profile.analyzed_index[i]});
     for (const collect::DatabaseFile& database : run.databases)
       data.databases.push_back(database.path.string());

@@ -154,6 +154,14 @@ void fill_from_kernel(const ProfileData& data, const analyze::Kernel& kernel, Js
 
 }  // namespace
 
+std::string outcome_of(const ProcessResult& process) {
+  if (process.interrupted) return "interrupted";
+  if (process.timed_out) return "timed out";
+  if (process.signal) return fmt::format("signal {}", *process.signal);
+  if (process.exit_code == 0) return "ok";
+  return process.exit_code ? fmt::format("exit {}", *process.exit_code) : "left behind";
+}
+
 ProfileData profile_of_recording(const analyze::AnalyzedRuns& analyzed) {
   ProfileData data;
   data.analyzed = &analyzed;

@@ -1,0 +1,54 @@
+// What is known of the program rocprofv3: where it is found, which version it is, how it is called,
+// what it says when it refuses, and how its environment leaks into its options. Facts from
+// rocprofiler-sdk's rocprofv3.py and output/format_path.cpp (ROCm 6.0 to July 2026). In the usual
+// case it execs the target: its exit status, signals and pid are then the target's own.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace perflab::collect {
+
+/// A rocprofv3 of this machine.
+struct Rocprofv3 {
+  std::filesystem::path path;
+  std::string version;       ///< of rocprofiler-sdk, "1.1.0"; empty when it would not say
+  std::string rocm_version;  ///< "7.1.1"; empty when it would not say
+};
+
+/// Finds rocprofv3: the file that $ROCPROFV3 names when that is set (and nothing else then), else
+/// PATH, $ROCM_PATH/bin, /opt/rocm/bin; and asks for its version (it has that option since ROCm
+/// 7.0; no answer is no error). Errors: missing_tool (none, or it cannot be started), interrupted.
+Result<Rocprofv3> find_rocprofv3();
+
+/// The argument array of one run. `folder` must be absolute: the target may change its folder
+/// before rocprofv3 writes.
+std::vector<std::string> rocprofv3_command(const Rocprofv3& tool,
+                                           const std::filesystem::path& folder,
+                                           const std::vector<std::string>& options,
+                                           const std::vector<std::string>& target);
+
+/// Environment variables that would change where or what rocprofv3 writes; removed for a run.
+std::vector<std::string> rocprofv3_leaking_variables();
+
+/// Refuses (usage) options of the user's that would take the output away from the run's folder or
+/// from rocpd: -d, -o, -f, -i, -p in every spelling, and "--".
+Result<void> check_extra_options(const std::vector<std::string>& options);
+
+/// Refuses (usage) a folder in whose name rocprofv3 would replace keys ("%pid%", "{tag}",
+/// "$ENV{X}").
+Result<void> check_output_folder(const std::filesystem::path& folder);
+
+/// The line with which rocprofv3 refused an option, if the output of a run holds one. A target's
+/// own "unrecognized arguments" is not taken for it.
+std::optional<std::string> refused_option(std::string_view output);
+
+/// How to get rocprofv3, and what works without it.
+std::string how_to_get_rocprofv3();
+
+}  // namespace perflab::collect

@@ -1,0 +1,414 @@
+// Programs that end well, badly, never, or leave something behind.
+#include "base/subprocess.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <thread>
+
+#include "base/interrupt.h"
+#include "base/temp_folder.h"
+
+namespace perflab {
+namespace {
+
+using std::chrono::milliseconds;
+using test::ScopedVariable;
+using test::TempFolder;
+using test::text_of;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+ProcessOptions capturing() {
+  ProcessOptions options;
+  options.standard_output = StreamMode::capture;
+  options.standard_error = StreamMode::capture;
+  return options;
+}
+
+std::vector<std::string> shell(std::string script) {
+  return {"sh", "-c", std::move(script)};
+}
+
+ProcessResult run(const std::vector<std::string>& argv, const ProcessOptions& options) {
+  Result<ProcessResult> result = run_program(argv, options);
+  EXPECT_TRUE(result.has_value()) << describe(result.error());
+  return result.value_or(ProcessResult{});
+}
+
+/// Whether a process lives (is not a zombie), waiting a moment for its end.
+bool lives(pid_t pid) {
+  for (int i = 0; i < 50; ++i) {
+    const std::string stat = text_of("/proc/" + std::to_string(pid) + "/stat");
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string::npos || stat.at(name_end + 2) == 'Z') return false;
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  return true;
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST(Subprocess, ReportsTheExitCodeAndBothStreams) {
+  const ProcessResult result = run(shell("echo out; echo err >&2; exit 3"), capturing());
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.signal, std::nullopt);
+  EXPECT_FALSE(result.succeeded());
+  EXPECT_EQ(result.output.tail, "out\n");
+  EXPECT_EQ(result.error.tail, "err\n");
+  EXPECT_EQ(describe_end(result), "exited with code 3");
+}
+
+TEST(Subprocess, ReportsTheSignalThatKilled) {
+  const ProcessResult result = run(shell("kill -SEGV $$"), capturing());
+  EXPECT_EQ(result.exit_code, std::nullopt);
+  EXPECT_EQ(result.signal, SIGSEGV);
+  EXPECT_EQ(describe_end(result), "was killed by SIGSEGV (segmentation fault)");
+}
+
+TEST(Subprocess, NamesTheSignalThatAWrapperReports) {
+  const ProcessResult result = run(shell("exit 134"), capturing());
+  EXPECT_EQ(describe_end(result),
+            "exited with code 134 (128 + 6: SIGABRT, as a wrapper reports it)");
+}
+
+TEST(Subprocess, MeasuresTheWallTime) {
+  const ProcessResult result = run({"sleep", "0.2"}, capturing());
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_GE(result.wall_time.value, kSecond / 5);
+  EXPECT_LT(result.wall_time.value, 5 * kSecond);
+}
+
+TEST(Subprocess, PassesArgumentsUnaltered) {
+  const std::vector<std::string> odd{
+      "two words",   "\"quoted\"", "it's", "$(date) `id` $HOME", "line 1\nline 2", "", "*",
+      "back\\slash", "--",         "ü\x01"};
+  std::vector<std::string> argv{"sh", "-c", "for a; do printf '[%s]' \"$a\"; done", "sh"};
+  argv.insert(argv.end(), odd.begin(), odd.end());
+  std::string expected;
+  for (const std::string& argument : odd) expected += "[" + argument + "]";
+  EXPECT_EQ(run(argv, capturing()).output.tail, expected);
+}
+
+TEST(Subprocess, AddsAndRemovesEnvironment) {
+  const ScopedVariable kept("PERFLAB_KEPT", "kept");
+  const ScopedVariable removed("PERFLAB_REMOVED", "here");
+  const ScopedVariable replaced("PERFLAB_REPLACED", "old");
+  ProcessOptions options = capturing();
+  options.set_environment = {{"PERFLAB_REPLACED", "new value"}};
+  options.unset_environment = {"PERFLAB_REMOVED"};
+  const ProcessResult result =
+      run(shell("echo \"$PERFLAB_KEPT|${PERFLAB_REMOVED-none}|$PERFLAB_REPLACED\""), options);
+  EXPECT_EQ(result.output.tail, "kept|none|new value\n");
+}
+
+TEST(Subprocess, RunsInAnotherFolder) {
+  const TempFolder folder;
+  ProcessOptions options = capturing();
+  options.working_directory = folder.path();
+  EXPECT_EQ(run({"pwd", "-P"}, options).output.tail,
+            std::filesystem::canonical(folder.path()).string() + "\n");
+  options.working_directory = folder / "missing";
+  const auto result = run_program({"pwd"}, options);
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().message,
+            (folder / "missing").string() + ": cannot be started: no such file or directory");
+}
+
+TEST(Subprocess, KeepsTheOrderOfStdoutAndStderrInOneStream) {
+  ProcessOptions options = capturing();
+  options.standard_output = StreamMode::to_stderr;
+  const ProcessResult result = run(shell("echo 1; echo 2 >&2; echo 3; echo 4 >&2"), options);
+  EXPECT_EQ(result.error.tail, "1\n2\n3\n4\n");
+  EXPECT_EQ(result.output.tail, "");
+}
+
+TEST(Subprocess, KeepsOnlyTheEndOfALongOutput) {
+  ProcessOptions options = capturing();
+  options.capture_limit = 100;
+  std::uint64_t seen = 0;
+  options.on_output = [&](std::string_view text) { seen += text.size(); };
+  const ProcessResult result = run(shell("head -c 5000000 /dev/zero; printf end"), options);
+  EXPECT_EQ(result.output.total_bytes, 5'000'003U);
+  EXPECT_EQ(seen, 5'000'003U);
+  EXPECT_EQ(result.output.tail, std::string(97, '\0') + "end");
+}
+
+TEST(Subprocess, GivesAnEmptyInput) {
+  ProcessOptions options = capturing();
+  options.empty_input = true;
+  EXPECT_EQ(run({"cat"}, options).output.total_bytes, 0U);
+}
+
+TEST(Subprocess, CallsOnTick) {
+  ProcessOptions options = capturing();
+  options.tick = milliseconds(20);
+  int ticks = 0;
+  options.on_tick = [&](Nanos elapsed) {
+    ++ticks;
+    EXPECT_GE(elapsed.value, 0);
+  };
+  run({"sleep", "0.3"}, options);
+  EXPECT_GE(ticks, 3);
+}
+
+TEST(Subprocess, RefusesWhatCannotBeStarted) {
+  const TempFolder folder;
+  EXPECT_EQ(run_program({}).error().code, ErrorCode::usage);
+  EXPECT_EQ(run_program({"sh", std::string("a\0b", 3)}).error().code, ErrorCode::usage);
+  const auto missing = run_program({"no-such-program-here"});
+  EXPECT_EQ(missing.error().code, ErrorCode::missing_tool);
+  EXPECT_EQ(missing.error().message, "no-such-program-here: no such program on PATH");
+  const auto not_executable = run_program({folder.write("data", "text").string()});
+  EXPECT_EQ(not_executable.error().code, ErrorCode::missing_tool);
+  const auto no_format = folder.write("garbage", "\x7f not a program");
+  std::filesystem::permissions(no_format, std::filesystem::perms::owner_all);
+  EXPECT_EQ(run_program({no_format.string()}).error().message,
+            no_format.string() + ": cannot be started: exec format error");
+}
+
+TEST(Subprocess, StopsAProgramThatRunsTooLong) {
+  ProcessOptions options = capturing();
+  options.timeout = milliseconds(200);
+  const ProcessResult result = run({"sleep", "60"}, options);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.signal, SIGTERM);
+  EXPECT_FALSE(result.succeeded());
+  EXPECT_LT(result.wall_time.value, 10 * kSecond);
+}
+
+TEST(Subprocess, GivesAStoppedProgramTimeToCleanUp) {
+  ProcessOptions options = capturing();
+  options.timeout = milliseconds(300);
+  const ProcessResult result = run(
+      shell("trap 'sleep 0.3; echo saved; exit 7' TERM; while :; do sleep 0.05; done"), options);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_EQ(result.output.tail, "saved\n");
+}
+
+TEST(Subprocess, KillsAProgramThatIgnoresSigterm) {
+  ProcessOptions options = capturing();
+  options.timeout = milliseconds(200);
+  options.grace = milliseconds(200);
+  const ProcessResult result = run(shell("trap '' TERM; while :; do sleep 0.05; done"), options);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.signal, SIGKILL);
+}
+
+TEST(Subprocess, KillsAGrandchildThatIgnoresSigterm) {
+  ProcessOptions options = capturing();
+  options.timeout = milliseconds(300);
+  options.grace = milliseconds(200);
+  const ProcessResult result = run(shell("(trap '' TERM; exec sleep 60) & echo $!; wait"), options);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.signal, SIGTERM);
+  EXPECT_FALSE(lives(std::stoi(result.output.tail)));
+}
+
+TEST(Subprocess, KillsAGrandchildInItsOwnProcessGroup) {
+  ProcessOptions options = capturing();
+  options.timeout = milliseconds(500);
+  options.grace = milliseconds(200);
+  // `set -m` puts background jobs into groups of their own.
+  const ProcessResult result = run(shell("set -m; sleep 60 & echo $!; wait"), options);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_FALSE(lives(std::stoi(result.output.tail)));
+}
+
+TEST(Subprocess, WakesAStoppedProgramToEndIt) {
+  ProcessOptions options = capturing();
+  options.timeout = milliseconds(200);
+  const ProcessResult result = run(shell("kill -STOP $$"), options);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.signal, SIGTERM);
+}
+
+TEST(Subprocess, EndsWhatTheProgramLeftBehind) {
+  ProcessOptions options = capturing();
+  options.linger = milliseconds(100);
+  const ProcessResult result = run(shell("sleep 60 & echo $!; exit 0"), options);
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_TRUE(result.stragglers_stopped);
+  EXPECT_LT(result.wall_time.value, 5 * kSecond);
+  EXPECT_FALSE(lives(std::stoi(result.output.tail)));
+}
+
+TEST(Subprocess, WaitsForChildrenThatEndBySelf) {
+  const ProcessResult result = run(shell("(sleep 0.3; echo late) & exit 0"), capturing());
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_FALSE(result.stragglers_stopped);
+  EXPECT_EQ(result.output.tail, "late\n");
+}
+
+TEST(Subprocess, ADaemonThatHoldsThePipeDoesNotHangUs) {
+  const auto before = std::chrono::steady_clock::now();
+  const ProcessResult result = run(shell("setsid sleep 5 & sleep 0.2; echo done"), capturing());
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_EQ(result.output.tail, "done\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(4));
+}
+
+TEST(Subprocess, LeavesNoZombieAndNoDescriptor) {
+  run({"true"}, capturing());
+  const std::size_t before = open_descriptors();
+  for (int i = 0; i < 5; ++i) run(shell("echo x; exit 1"), capturing());
+  EXPECT_FALSE(run_program({"/"}, capturing()).has_value());
+  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(Subprocess, TheProgramGetsNoDescriptorOfOurs) {
+  // What this test program inherited itself is not meant.
+  for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  ProcessOptions options = capturing();
+  options.empty_input = true;
+  // The fourth is the one with which ls reads the folder.
+  EXPECT_EQ(run({"ls", "/proc/self/fd"}, options).output.tail, "0\n1\n2\n3\n");
+}
+
+TEST(Subprocess, TheProgramGetsDefaultSignals) {
+  sigset_t some;
+  sigset_t before;
+  sigemptyset(&some);
+  sigaddset(&some, SIGUSR1);
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &some, &before), 0);
+  const auto old = ::signal(SIGPIPE, SIG_IGN);
+  const ProcessResult result =
+      run({"grep", "-E", "^Sig(Blk|Ign):", "/proc/self/status"}, capturing());
+  ::signal(SIGPIPE, old);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(result.output.tail, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+TEST(Subprocess, WaitsThoughOurParentIgnoredSigchld) {
+  const auto old = ::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(run(shell("exit 4"), capturing()).exit_code, 4);
+  ::signal(SIGCHLD, old);
+}
+
+TEST(Subprocess, TheProgramEndsWhenWeAreKilled) {
+  const TempFolder folder;
+  const pid_t us = ::fork();
+  ASSERT_GE(us, 0);
+  if (us == 0) {
+    const auto ignored =
+        run_program(shell("echo $$ > '" + (folder / "pid").string() + "'; exec sleep 60"));
+    ::_exit(ignored.has_value() ? 0 : 1);
+  }
+  std::string pid;
+  for (int i = 0; i < 500 && (pid.empty() || pid.back() != '\n'); ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+    pid = text_of(folder / "pid");
+  }
+  ::kill(us, SIGKILL);
+  ::waitpid(us, nullptr, 0);
+  ASSERT_FALSE(pid.empty());
+  EXPECT_FALSE(lives(std::stoi(pid)));
+}
+
+/// Interrupts as a Ctrl-C would, at the given times after construction.
+class InterruptAfter {
+ public:
+  explicit InterruptAfter(std::vector<milliseconds> times) {
+    thread_ = std::jthread([times = std::move(times)] {
+      for (const milliseconds time : times) {
+        std::this_thread::sleep_for(time);
+        raise_interrupt();
+      }
+    });
+  }
+  InterruptAfter(const InterruptAfter&) = delete;
+  InterruptAfter& operator=(const InterruptAfter&) = delete;
+  ~InterruptAfter() {
+    thread_.join();
+    clear_interrupts();
+  }
+
+ private:
+  InterruptScope scope_;
+  std::jthread thread_;
+};
+
+TEST(SubprocessInterrupt, ForwardsSigint) {
+  const InterruptAfter interrupt({milliseconds(200)});
+  const ProcessResult result = run({"sleep", "60"}, capturing());
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.signal, SIGINT);
+  EXPECT_FALSE(result.succeeded());
+}
+
+TEST(SubprocessInterrupt, GoesOnToSigtermAfterTheGraceTime) {
+  const InterruptAfter interrupt({milliseconds(200)});
+  ProcessOptions options = capturing();
+  options.grace = milliseconds(200);
+  const ProcessResult result = run(shell("trap '' INT; exec sleep 60"), options);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.signal, SIGTERM);
+}
+
+TEST(SubprocessInterrupt, TheSecondOneKills) {
+  const InterruptAfter interrupt({milliseconds(200), milliseconds(200)});
+  const ProcessResult result = run(shell("trap '' INT TERM; exec sleep 60"), capturing());
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.signal, SIGKILL);
+  EXPECT_LT(result.wall_time.value, 8 * kSecond);
+}
+
+TEST(SubprocessInterrupt, NothingIsStartedAfterOne) {
+  const InterruptScope scope;
+  raise_interrupt();
+  const TempFolder folder;
+  const auto result = run_program(shell("touch '" + (folder / "ran").string() + "'"));
+  clear_interrupts();
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, ErrorCode::interrupted);
+  EXPECT_FALSE(std::filesystem::exists(folder / "ran"));
+}
+
+TEST(FindProgram, LooksOnPathThenElsewhere) {
+  const TempFolder on_path;
+  const TempFolder elsewhere;
+  const auto first = on_path.script("tool-a", "exit 0");
+  const auto second = elsewhere.script("tool-b", "exit 0");
+  const auto ignored = on_path.write("tool-b", "not executable");
+  std::filesystem::create_directory(on_path / "tool-c");
+  const ScopedVariable path("PATH", "/nonexistent:" + on_path.path().string());
+  const std::vector<std::filesystem::path> extra{elsewhere.path()};
+  EXPECT_EQ(find_program("tool-a"), first);
+  EXPECT_EQ(find_program("tool-b"), std::nullopt);
+  EXPECT_EQ(find_program("tool-b", extra), second);
+  EXPECT_EQ(find_program("tool-c", extra), std::nullopt);
+  EXPECT_EQ(find_program(first.string()), first);
+  EXPECT_EQ(find_program(ignored.string()), std::nullopt);
+  EXPECT_EQ(find_program(""), std::nullopt);
+}
+
+TEST(FindProgram, AnEmptyPathEntryIsTheCurrentFolder) {
+  const TempFolder folder;
+  const auto tool = folder.script("tool-here", "exit 0");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const ScopedVariable path("PATH", "/nonexistent:");
+  const auto found = find_program("tool-here");
+  std::filesystem::current_path(before);
+  const std::filesystem::path path_found = found.value_or("nothing");
+  EXPECT_TRUE(path_found.is_absolute());
+  EXPECT_EQ(std::filesystem::weakly_canonical(path_found), std::filesystem::canonical(tool));
+}
+
+TEST(SignalName, IsWhatPeopleCallIt) {
+  EXPECT_EQ(signal_name(SIGKILL), "SIGKILL");
+  EXPECT_EQ(signal_name(70), "signal 70");
+}
+
+}  // namespace
+}  // namespace perflab

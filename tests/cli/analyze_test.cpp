@@ -1,0 +1,99 @@
+// rocm-perf analyze on the bundled sample and on written databases.
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "cli/program.h"
+#include "report/text_table.h"
+#include "support/quirks_trace.h"
+
+namespace perflab::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Analyze, json_is_one_valid_document_and_nothing_else) {
+  const test::TempFolder folder;
+  const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--json"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "");
+  const Json analysis = document("analysis", outcome.out);
+  EXPECT_EQ(analysis["document"], "analysis");
+  EXPECT_GT(analysis["totals"]["dispatches"].get<int>(), 1000);
+  EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(Analyze, the_sample_is_called_synthetic_everywhere) {
+  const test::TempFolder folder;
+  const Outcome text = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "docs"});
+  EXPECT_THAT(text.out, testing::StartsWith("SYNTHETIC"));
+  for (const char* name : {"analysis", "profile"}) {
+    const Json written =
+        document(name, test::text_of(folder / ("docs/" + std::string(name) + ".json")));
+    EXPECT_TRUE(written["synthetic"].is_string()) << name;
+  }
+}
+
+TEST(Analyze, out_writes_both_documents_and_no_temporary_file) {
+  const test::TempFolder folder;
+  const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "a/b"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("analysis.json", "profile.json"));
+}
+
+TEST(Analyze, documents_do_not_depend_on_the_number_of_threads) {
+  const test::TempFolder folder;
+  const Outcome one =
+      rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--json", "--threads", "1"});
+  const Outcome two =
+      rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--json", "--threads", "2"});
+  const Outcome again = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--json"});
+  EXPECT_EQ(one.out, two.out);
+  EXPECT_EQ(one.out, again.out);
+}
+
+TEST(Analyze, text_fits_the_width) {
+  const test::TempFolder folder;
+  ProcessOptions options;
+  options.set_environment = {{"COLUMNS", "80"}};
+  const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE}, options);
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\033")));  // no colour outside a terminal
+  const std::size_t table = outcome.out.find("share");
+  const std::size_t end = outcome.out.find("Host API");
+  ASSERT_LT(table, end);
+  std::istringstream text(outcome.out.substr(table, end - table));
+  for (std::string line; std::getline(text, line);) EXPECT_LE(report::display_width(line), 80U) << line;
+}
+
+TEST(Analyze, the_environment_of_a_traced_process_is_never_shown) {
+  const test::TempFolder folder;
+  ASSERT_TRUE(test::write_quirks(folder / "quirks.db").has_value());
+  const Outcome text = rocm_perf(folder.path(), {"analyze", "quirks.db", "--out", "docs"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  const Outcome json = rocm_perf(folder.path(), {"analyze", "quirks.db", "--json"});
+  for (const std::string& shown :
+       {text.out, text.err, json.out, test::text_of(folder / "docs/analysis.json"),
+        test::text_of(folder / "docs/profile.json")})
+    EXPECT_THAT(shown, Not(HasSubstr(std::string(test::kSecret))));
+}
+
+TEST(Analyze, the_same_database_twice_is_refused) {
+  const test::TempFolder folder;
+  const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, PERFLAB_SAMPLE});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("was given already"));
+}
+
+TEST(Analyze, a_folder_that_cannot_be_made_is_exit_2) {
+  const test::TempFolder folder;
+  const auto file = folder.write("file", "text");
+  const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "file"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(test::text_of(file), "text");
+  EXPECT_EQ(outcome.out, "");
+}
+
+}  // namespace
+}  // namespace perflab::cli

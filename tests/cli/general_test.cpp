@@ -1,0 +1,62 @@
+// The program as a whole: help, version, usage errors, schemas.
+#include <gmock/gmock.h>
+
+#include "cli/program.h"
+
+namespace perflab::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(Program, prints_its_version) {
+  const test::TempFolder folder;
+  const Outcome outcome = rocm_perf(folder.path(), {"--version"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, StartsWith("rocm-perf 0."));
+}
+
+TEST(Program, help_of_every_subcommand_has_an_example) {
+  const test::TempFolder folder;
+  for (const char* command : {"analyze", "profile", "schema"}) {
+    const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
+    EXPECT_EQ(outcome.exit_code, 0) << command;
+    EXPECT_THAT(outcome.out, HasSubstr("Example: rocm-perf " + std::string(command)));
+  }
+}
+
+TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
+  const test::TempFolder folder;
+  const std::vector<std::vector<std::string>> wrong = {
+      {},
+      {"nonsense"},
+      {"analyze"},
+      {"analyze", "--nonsense", "x.db"},
+      {"profile"},
+      {"profile", "--runs", "0", "--", "true"},
+      {"profile", "--timeout", "soon", "--", "true"},
+      {"profile", "--", ""},
+      {"profile", "unbalanced 'quote"},
+      {"schema"},
+      {"schema", "nonsense"}};
+  for (const auto& arguments : wrong) {
+    const Outcome outcome = rocm_perf(folder.path(), arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << (arguments.empty() ? "no arguments" : arguments.back());
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err, "");
+  }
+  EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(Program, schema_prints_the_schema) {
+  const test::TempFolder folder;
+  for (const std::string& name : report::schema_names()) {
+    const Outcome outcome = rocm_perf(folder.path(), {"schema", name});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.out, report::schema_text(name));
+    EXPECT_EQ(outcome.err, "");
+  }
+}
+
+}  // namespace
+}  // namespace perflab::cli

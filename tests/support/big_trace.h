@@ -1,0 +1,43 @@
+// Databases of any size for the benchmark: processes that launch kernels on several queues, each
+// launch with its API region and two events, copies in between. Deterministic for a seed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "support/rocpd_file.h"
+
+namespace perflab::test {
+
+struct BigTraceOptions {
+  std::int64_t dispatches = 1000;  ///< over all processes
+  int queues = 4;                  ///< per process
+  int streams = 0;                 ///< per process; 0: one per queue
+  int processes = 2;
+  int kernels = 64;                 ///< distinct kernels per process, runtime helpers not counted
+  std::int64_t copies_every = 100;  ///< one copy per that many dispatches; 0: none
+  bool launches = true;             ///< API regions and their events
+  bool arguments = false;           ///< the six argument rows of every hipLaunchKernel
+  bool counters = false;            ///< two counters, one value per XCC
+  std::uint64_t seed = 1;
+  bool one_file = true;  ///< one merged file; else one file per process
+  std::string schema_version = "3.0.1";
+  Views views = Views::real;
+};
+
+struct BigTraceResult {
+  std::vector<std::filesystem::path> files;
+  std::int64_t dispatches = 0;
+  std::int64_t copies = 0;
+  std::int64_t regions = 0;
+  std::int64_t counter_values = 0;
+};
+
+/// Writes `path`, or path.1.db, path.2.db, ... (a final ".db" of `path` is dropped first).
+Result<BigTraceResult> write_big_trace(const std::filesystem::path& path,
+                                       const BigTraceOptions& options);
+
+}  // namespace perflab::test

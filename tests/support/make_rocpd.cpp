@@ -1,0 +1,142 @@
+// make-rocpd: rocpd databases on demand. Big ones for the benchmark, the bundled sample, any trace
+// description, and a database of quirks. Paths of what was written go to stdout, talk to stderr.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "base/files.h"
+#include "support/big_trace.h"
+#include "support/quirks_trace.h"
+#include "support/trace_description.h"
+
+namespace perflab::test {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  make-rocpd --dispatches 1000000 --out big.db          1 million dispatches, 2 processes in 1 file
+  make-rocpd --dispatches 1000 --files --out run.db     run.1.db and run.2.db, one per process
+  make-rocpd --sample sample.db                         the bundled synthetic decode step
+  make-rocpd --description my.json --out my.db          a trace of your own (examples/README.md)
+  make-rocpd --quirks quirks.db                         everything a reader must survive)";
+
+struct Arguments {
+  BigTraceOptions big;
+  std::optional<std::int64_t> dispatches;
+  std::string out;
+  std::string sample;
+  std::string description;
+  std::string quirks;
+  bool files = false;
+  bool one_file = false;
+  bool no_launches = false;
+  bool no_views = false;
+};
+
+void declare(CLI::App& app, Arguments& args) {
+  app.footer(kExamples);
+  app.add_option("--dispatches", args.dispatches, "Kernel dispatches, over all processes")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
+  app.add_option("--out", args.out, "The database to write");
+  app.add_option("--queues", args.big.queues, "Queues per process")->check(CLI::Range(1, 1024));
+  app.add_option("--streams", args.big.streams, "Streams per process (default: one per queue)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--processes", args.big.processes, "Processes")->check(CLI::Range(1, 4096));
+  app.add_option("--kernels", args.big.kernels, "Distinct kernels per process")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--copies-every", args.big.copies_every, "Dispatches per memory copy; 0: none")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
+  app.add_option("--seed", args.big.seed, "Same seed, same bytes");
+  app.add_option("--schema-version", args.big.schema_version, "As the metadata says it");
+  app.add_flag("--no-launches", args.no_launches, "Leave out the API regions");
+  app.add_flag("--arguments", args.big.arguments, "Six argument rows per launch");
+  app.add_flag("--counters", args.big.counters, "Two counters, one value per XCC");
+  app.add_flag("--no-views", args.no_views, "Leave out the views of the plain names");
+  CLI::Option* one = app.add_flag("--one-file", args.one_file, "All processes in --out (default)");
+  app.add_flag("--files", args.files, "One file per process: OUT.1.db, OUT.2.db, ...")
+      ->excludes(one);
+  app.add_option("--sample", args.sample, "Write the bundled sample to this file");
+  app.add_option("--description", args.description, "A trace description (JSON) for --out");
+  app.add_option("--quirks", args.quirks, "Write a database of quirks to this file");
+}
+
+Result<void> write_big(const Arguments& args) {
+  BigTraceOptions options = args.big;
+  options.dispatches = args.dispatches.value_or(0);
+  options.launches = !args.no_launches;
+  options.one_file = !args.files;
+  options.views = args.no_views ? Views::none : Views::real;
+  const auto begin = std::chrono::steady_clock::now();
+  PERFLAB_TRY(const BigTraceResult made, write_big_trace(args.out, options));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  for (const std::filesystem::path& file : made.files) fmt::print("{}\n", file.string());
+  fmt::print(stderr, "{} dispatches, {} regions, {} copies, {} counter values in {:.2f} s\n",
+             made.dispatches, made.regions, made.copies, made.counter_values, took.count());
+  return {};
+}
+
+Result<void> write_description(const Arguments& args) {
+  PERFLAB_TRY(const std::string text, read_file(args.description));
+  PERFLAB_TRY(const TraceDescription description, read_description(text, args.description));
+  PERFLAB_TRY_VOID(write_described_trace(description, args.out));
+  fmt::print("{}\n", args.out);
+  return {};
+}
+
+Result<void> run(const Arguments& args) {
+  const int jobs = (args.dispatches ? 1 : 0) + (args.sample.empty() ? 0 : 1) +
+                   (args.description.empty() ? 0 : 1) + (args.quirks.empty() ? 0 : 1);
+  if (jobs != 1)
+    return fail(ErrorCode::usage,
+                "Say exactly one of --dispatches, --sample, --description and --quirks.",
+                "make-rocpd --dispatches 1000 --out small.db");
+  if (!args.sample.empty()) {
+    PERFLAB_TRY_VOID(write_sample(args.sample));
+    fmt::print("{}\n", args.sample);
+    return {};
+  }
+  if (!args.quirks.empty()) {
+    PERFLAB_TRY([[maybe_unused]] const QuirkCounts counts, write_quirks(args.quirks));
+    fmt::print("{}\n", args.quirks);
+    return {};
+  }
+  if (args.out.empty())
+    return fail(ErrorCode::usage, "--out is missing: the name of the database to write.");
+  return args.dispatches ? write_big(args) : write_description(args);
+}
+
+/// The whole program.
+int make_rocpd(int argc, char** argv) {
+  CLI::App app("Writes rocpd databases (what rocprofv3 writes), for tests and benchmarks.",
+               "make-rocpd");
+  Arguments args;
+  declare(app, args);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    fmt::print(stderr, "make-rocpd: {}\n  try: make-rocpd --help\n", error.what());
+    return exit_code(ErrorCode::usage);
+  }
+  if (const Result<void> done = run(args); !done) {
+    fmt::print(stderr, "make-rocpd: {}\n", describe(done.error()));
+    return exit_code(done.error().code);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace perflab::test
+
+int main(int argc, char** argv) {
+  try {
+    return perflab::test::make_rocpd(argc, argv);
+  } catch (const std::exception& error) {
+    std::fputs(error.what(), stderr);
+    return perflab::exit_code(perflab::ErrorCode::internal);
+  }
+}
