@@ -35,7 +35,7 @@ dev: build/.deps-test build/dev/build.ninja
 	@$(call BUILD,dev)
 
 fuzz: build/.deps-test build/fuzz/build.ninja
-	@$(call BUILD,fuzz) --target fuzz_rocpd
+	@$(call BUILD,fuzz) --target fuzz_rocpd fuzz_rocpd_edits make_rocpd
 
 tsan: build/.deps-test build/tsan/build.ninja
 	@$(call BUILD,tsan) --target test_trace test_base

@@ -1,4 +1,5 @@
-// Stands in for libFuzzer's main in ordinary builds: runs the target once on every file named on the command line.
+// Stands in for libFuzzer's main in ordinary builds: runs the target once on every file named on
+// the command line.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

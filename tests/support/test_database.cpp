@@ -57,8 +57,8 @@ std::vector<std::string> TestDatabase::list(const std::string& sql) {
 
 std::filesystem::path test_folder() {
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "perflab" /
-                                       test->test_suite_name() / test->name();
+  const std::filesystem::path folder =
+      std::filesystem::path(PERFLAB_TEST_FILES) / test->test_suite_name() / test->name();
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;

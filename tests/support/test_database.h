@@ -29,7 +29,7 @@ class TestDatabase {
   sqlite3* db_ = nullptr;
 };
 
-/// A folder of its own for the running test, emptied first.
+/// A folder of its own for the running test (in the build folder), emptied first.
 std::filesystem::path test_folder();
 
 /// The bytes of a file; fails the test when there is none.
