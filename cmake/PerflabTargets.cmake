@@ -7,7 +7,7 @@ function(perflab_library name)
   target_link_libraries(perflab_${name} PUBLIC ${ARG_DEPS} PRIVATE perflab_flags ${ARG_PRIVATE_DEPS})
 endfunction()
 
-# perflab_test(<name> SOURCES ... [DEPS ...] [LABELS ...]): one GoogleTest program, every TEST its own ctest entry.
+# perflab_test(<name> SOURCES ... [DEPS ...] [LABELS <one>]): one GoogleTest program, every TEST its own ctest entry.
 # Tests read recorded inputs through PERFLAB_SHARED_DIR and project files through PERFLAB_SOURCE_DIR.
 function(perflab_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})

@@ -95,15 +95,17 @@ void describe_registers(const trace::KernelSymbol& symbol, RegisterRule rule, Ke
           "vgpr_per_thread is twice the recorded count: this recorder decodes gfx950 registers in "
           "granules of 4 where the "
           "hardware allocates 8");
-      miss(kernel, "resources.arch_vgpr",
-           "this recorder does not know how gfx950 splits its registers", kInspectRemedy);
+      for (const auto* field : {"resources.arch_vgpr", "resources.accum_vgpr"})
+        miss(kernel, field, "this recorder does not know how gfx950 splits its registers",
+             kInspectRemedy);
       break;
     case RegisterRule::uncertain:
-      miss(kernel, "resources.vgpr_per_thread",
-           "recorders of this age decode gfx950 registers as half of what is allocated, and "
-           "nothing in the recording shows "
-           "whether this one does",
-           kInspectRemedy);
+      for (const auto* field :
+           {"resources.vgpr_per_thread", "resources.arch_vgpr", "resources.accum_vgpr"})
+        miss(kernel, field,
+             "recorders of this age decode gfx950 registers as half of what is allocated, and "
+             "nothing in the recording shows whether this one does",
+             kInspectRemedy);
       break;
   }
 }
@@ -116,6 +118,9 @@ void describe_memory(const trace::KernelSymbol& symbol, Kernel& kernel) {
   resources.static_lds_bytes = symbol.static_lds_bytes;
   if (symbol.static_lds_bytes && *symbol.static_lds_bytes <= *resources.lds_bytes)
     resources.dynamic_lds_bytes = *resources.lds_bytes - *symbol.static_lds_bytes;
+  else if (symbol.static_lds_bytes)
+    miss(kernel, "resources.dynamic_lds_bytes",
+         "the recording gives the dispatch less LDS than the kernel's static part", kInspectRemedy);
 }
 
 /// An entry for every resource that is still missing and has none.
@@ -170,7 +175,7 @@ std::optional<std::uint64_t> count_workgroups(const trace::LaunchConfig& launch)
     if (launch.workgroup[axis] == 0) return std::nullopt;
     const std::uint64_t groups =
         (std::uint64_t{launch.grid[axis]} + launch.workgroup[axis] - 1) / launch.workgroup[axis];
-    if (__builtin_mul_overflow(total, groups, &total)) return std::nullopt;
+    if (__builtin_mul_overflow(total, groups, &total) || total > INT64_MAX) return std::nullopt;
   }
   return total;
 }
@@ -225,8 +230,8 @@ RegisterRules find_register_rules(const trace::Trace& trace) {
     Seen& source = seen[symbol.source];
     source.gfx950 = true;
     source.accumulation = source.accumulation || symbol.accum_vgprs.value_or(0) != 0;
-    source.odd_granule =
-        source.odd_granule || (*symbol.arch_vgprs + symbol.accum_vgprs.value_or(0)) % 8 != 0;
+    source.odd_granule = source.odd_granule ||
+                         (*symbol.arch_vgprs % 8 + symbol.accum_vgprs.value_or(0) % 8) % 8 != 0;
   }
   RegisterRules rules;
   for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -252,7 +257,11 @@ void describe_launch(const trace::Trace& trace, Index dispatch, const RegisterRu
   kernel.launch = trace.launch_configs[all.config[dispatch]];
   kernel.workgroups = count_workgroups(kernel.launch);
   if (!kernel.workgroups)
-    miss(kernel, "launch.workgroups", "the recorded work-group size is 0", "");
+    miss(kernel, "launch.workgroups",
+         std::ranges::find(kernel.launch.workgroup, 0U) != kernel.launch.workgroup.end()
+             ? "the recorded work-group size is 0"
+             : "the recorded grid has more work-groups than fit 63 bits",
+         "");
   const Index agent = trace.tracks[all.track[dispatch]].agent;
   if (agent != kNone) kernel.gpu = describe_gpu(trace.agents[agent]);
   explain_gpu(agent != kNone, kernel);

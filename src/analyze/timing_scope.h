@@ -14,7 +14,7 @@ struct TimingScope {
   std::vector<bool> source_counts;             ///< by Trace::sources
   std::vector<bool> track_counts;              ///< by Trace::tracks
   bool under_counters = false;                 ///< no recording without counters was given
-  std::size_t unlabelled_counter_sources = 0;  ///< recordings with counters and no pass number
+  std::size_t unlabelled_counter_sources = 0;  ///< of those, recordings without a pass number
 };
 
 TimingScope find_timing_scope(const trace::Trace& trace);

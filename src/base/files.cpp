@@ -95,7 +95,8 @@ Result<void> write_file_atomically(const std::filesystem::path& path, std::strin
 Result<void> make_directories(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error || !std::filesystem::is_directory(path))
+  std::error_code ignored;
+  if (error || !std::filesystem::is_directory(path, ignored))
     return fail(ErrorCode::usage, fmt::format("{}: the folder cannot be made: {}", path.string(),
                                               error ? error.message() : "a file is in its place"));
   return {};

@@ -2,6 +2,7 @@
 #include "report/text_table.h"
 
 #include <algorithm>
+#include <map>
 
 namespace perflab::report {
 namespace {
@@ -38,6 +39,23 @@ std::string padded(const std::string& cell, std::size_t width, TextTable::Align 
   return align == TextTable::Align::left ? cell + blanks : blanks + cell;
 }
 
+/// A text cut to a short head, and what stands around code point `at`.
+std::string fit_around(const std::string& text, std::size_t at, std::size_t width) {
+  const std::size_t used = display_width(text);
+  const std::size_t head = width / 4;
+  const std::size_t window = width - head - 2;  // two ellipses
+  const std::size_t from = std::min(std::max(at, head + 4) - 4, used - std::min(used, window));
+  const std::string middle =
+      text.substr(offset_of(text, from), offset_of(text, from + window) - offset_of(text, from));
+  return text.substr(0, offset_of(text, head)) + "…" + middle + (from + window < used ? "…" : "");
+}
+
+/// First code point at which two texts differ.
+std::size_t first_difference(const std::string& a, const std::string& b) {
+  const std::size_t byte = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  return display_width(std::string_view(a).substr(0, byte));
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -56,6 +74,30 @@ std::string fit(std::string_view text, std::size_t width) {
          clean.substr(offset_of(clean, used - tail));
 }
 
+std::vector<std::string> fit_distinct(const std::vector<std::string>& texts, std::size_t width) {
+  std::vector<std::string> out;
+  for (const std::string& text : texts) out.push_back(fit(text, width));
+  if (width < 16) return out;
+  // Each round parts the texts that still look the same at their own first difference.
+  constexpr int kRounds = 6;
+  for (int round = 0; round < kRounds; ++round) {
+    std::map<std::string, std::vector<std::size_t>> same;
+    for (std::size_t i = 0; i < texts.size(); ++i) same[out[i]].push_back(i);
+    for (const auto& [shown, rows] : same) {
+      std::size_t at = std::string::npos;
+      for (const std::size_t row : rows)
+        if (texts[row] != texts[rows.front()])
+          at =
+              std::min(at, first_difference(printable(texts[row]), printable(texts[rows.front()])));
+      if (at == std::string::npos) continue;
+      for (const std::size_t row : rows)
+        if (display_width(printable(texts[row])) > width)
+          out[row] = fit_around(printable(texts[row]), at, width);
+    }
+  }
+  return out;
+}
+
 std::string TextTable::text(std::size_t width) const {
   std::vector<std::size_t> widths;
   std::size_t fixed = kIndent;
@@ -70,18 +112,17 @@ std::string TextTable::text(std::size_t width) const {
     if (columns_[c].flexible)
       widths[c] = std::min(widths[c], std::max(kLeastFlexible, width > fixed ? width - fixed : 0));
 
+  std::vector<std::string> lines(rows_.size() + 1, std::string(kIndent, ' '));
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::vector<std::string> cells = {columns_[c].title};
+    for (const auto& row : rows_) cells.push_back(row[c]);
+    cells = fit_distinct(cells, widths[c]);
+    for (std::size_t r = 0; r < lines.size(); ++r)
+      lines[r] +=
+          std::string(c > 0 ? kGap : 0, ' ') + padded(cells[r], widths[c], columns_[c].align);
+  }
   std::string out;
-  const auto line = [&](const auto& cell_of) {
-    std::string text(kIndent, ' ');
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (c > 0) text.append(kGap, ' ');
-      text += padded(fit(cell_of(c), widths[c]), widths[c], columns_[c].align);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
-  };
-  line([&](std::size_t c) { return columns_[c].title; });
-  for (const auto& row : rows_) line([&](std::size_t c) { return row[c]; });
+  for (std::string& line : lines) out += line.erase(line.find_last_not_of(' ') + 1) + "\n";
   return out;
 }
 

@@ -18,6 +18,10 @@ std::size_t display_width(std::string_view text);
 /// terminal.
 std::string fit(std::string_view text, std::size_t width);
 
+/// fit() for a list: texts that would look the same when cut in the middle are cut around the place
+/// where they differ.
+std::vector<std::string> fit_distinct(const std::vector<std::string>& texts, std::size_t width);
+
 /// A table. The flexible column takes what the others leave of the width (at least 16 columns).
 class TextTable {
  public:

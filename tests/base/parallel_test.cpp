@@ -71,8 +71,8 @@ TEST(ParallelOrdered, HandsResultsOverInOrder) {
           return {};
         });
     EXPECT_TRUE(done.has_value());
-    std::vector<std::size_t> expected;
-    for (std::size_t i = 0; i < 200; ++i) expected.push_back(i);
+    std::vector<std::size_t> expected(200);
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = i;
     EXPECT_EQ(order, expected);
   }
 }

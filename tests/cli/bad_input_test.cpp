@@ -20,6 +20,11 @@ struct BadInput {
   std::function<void(const fs::path&)> make;
 };
 
+/// How GoogleTest and ctest name the case.
+void PrintTo(const BadInput& input, std::ostream* out) {
+  *out << input.name;
+}
+
 void write_bytes(const fs::path& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }

@@ -60,7 +60,7 @@ class OpenDatabase {
 
 TEST(BadInput, MissingFile) {
   const fs::path path = test_folder() / "nobody.db";
-  EXPECT_EQ(read_error({path}).message, path.string() + ": No such file or directory");
+  EXPECT_EQ(read_error({path}).message, path.string() + ": no such file or directory");
 }
 
 TEST(BadInput, EmptyName) {
@@ -115,7 +115,7 @@ TEST(BadInput, NoPermission) {
   RocpdWriter writer(path);
   finish(writer);
   ASSERT_EQ(::chmod(path.c_str(), 0), 0);
-  const std::string expected = "secret.db: Permission denied";
+  const std::string expected = "secret.db: permission denied";
   // Root may read everything: a child process takes another user's place.
   EXPECT_EXIT(
       {

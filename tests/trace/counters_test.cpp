@@ -19,7 +19,7 @@ using test::test_folder;
 using test::Written;
 
 const std::string kNotOfADispatch = "not of a kernel dispatch (device telemetry)";
-const std::string kNoNumber = "counter id or value is missing or no number";
+const std::string kNoNumber = "unknown counter, or a value that no counter can have";
 
 class Counters : public testing::Test {
  protected:

@@ -83,8 +83,7 @@ TEST_F(Links, OfCopiesAreFound) {
   region("hipMemcpyAsync", 0, 12);
   writer_.copy({.start = kT0 + 50, .end = kT0 + 60, .size = 1, .event = {.stack_id = 12}});
   writer_.copy({.start = kT0 + 70, .end = kT0 + 80, .size = 1, .event = {.stack_id = 0}});
-  writer_.copy(
-      {.start = kT0 + 90, .end = kT0 + 95, .size = 1, .event = {.link = EventLink::null}});
+  writer_.copy({.start = kT0 + 90, .end = kT0 + 95, .size = 1, .event = {.link = EventLink::null}});
   EXPECT_EQ(read().copies.launch, (std::vector<Index>{0, kNone, kNone}));
 }
 

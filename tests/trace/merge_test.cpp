@@ -41,8 +41,8 @@ void write_recording(RocpdWriter& writer, const std::string& name, std::int64_t 
   row.agent = 0;
   row.queue = 0;
   row.stream = 0;
-  const test::Launched launched =
-      writer.launch({.name = "launch_" + name, .start = row.start - 50, .end = row.start - 10}, row);
+  const test::Launched launched = writer.launch(
+      {.name = "launch_" + name, .start = row.start - 50, .end = row.start - 10}, row);
   writer.counter_value(launched.dispatch.event, counter, static_cast<double>(start));
   writer.copy({.name = "COPY_" + name,
                .start = row.start,
@@ -53,10 +53,9 @@ void write_recording(RocpdWriter& writer, const std::string& name, std::int64_t 
                .queue = 0,
                .stream = 0,
                .event = {.stack_id = launched.stack_id}});
-  writer.allocation({.type = "ALLOC_" + name,
-                     .start = row.start,
+  writer.allocation({.start = row.start,
                      .end = row.end,
-                     .size = 8,
+                     .size = name == "a" ? 1 : 2,
                      .agent = 0,
                      .queue = 0,
                      .stream = 0});
@@ -77,7 +76,7 @@ void expect_own_facts(const Trace& trace, std::size_t i, const std::string& name
   EXPECT_EQ(trace.streams[track.stream].name, "stream of " + name);
   EXPECT_EQ(trace.strings.view(trace.copies.kind[i]), "COPY_" + name);
   EXPECT_EQ(trace.copies.launch[i], trace.dispatches.launch[i]);
-  EXPECT_EQ(trace.strings.view(trace.allocations.type[i]), "ALLOC_" + name);
+  EXPECT_EQ(trace.allocations.bytes[i], name == "a" ? 1 : 2);
   EXPECT_EQ(trace.processes[trace.allocations.process[i]].pid, pid);
   EXPECT_EQ(trace.counters.dispatch[i], i);
   EXPECT_EQ(trace.strings.view(trace.counter_infos[trace.counters.counter[i]].name),
@@ -146,8 +145,7 @@ TEST(Merge, GuidsInsideOneTableStayApart) {
 
   const Trace trace = read_ok({path});
   ASSERT_EQ(trace.sources.size(), 2U);
-  EXPECT_EQ(kernel_names(trace),
-            (std::vector<std::string>{"kernel_a", "kernel_b", "kernel 1"}));
+  EXPECT_EQ(kernel_names(trace), (std::vector<std::string>{"kernel_a", "kernel_b", "kernel 1"}));
   EXPECT_EQ(launch_name(trace, 0), "launch_a");
   EXPECT_EQ(launch_name(trace, 1), "launch_b");
   EXPECT_EQ(trace.tracks[trace.dispatches.track[0]].agent, 0U);
@@ -171,8 +169,7 @@ TEST(Merge, RowsOfAStrangerAreCounted) {
   EXPECT_EQ(trace.dispatches.size(), 1U);
   EXPECT_EQ(trace.regions.size(), 0U);
   EXPECT_EQ(
-      dropped(trace, "(any table)", "row of a recording that the process table does not name"),
-      3U);
+      dropped(trace, "(any table)", "row of a recording that the process table does not name"), 3U);
 }
 
 TEST(Merge, StackIdsDoNotReachOverRecordings) {

@@ -1,4 +1,5 @@
-// The reader's small parts on their own: row index, string pool, interner, stack codes, scan ranges.
+// The reader's small parts on their own: row index, string pool, interner, stack codes, scan
+// ranges.
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -19,24 +20,24 @@ template <class... T>
 constexpr std::size_t row_bytes(std::type_identity<std::vector<T>>...) {
   return (sizeof(T) + ...);
 }
-#define PERFLAB_COLUMN(table, column) std::type_identity<decltype(table::column)>{}
+#define PERFLAB_COLUMN(table, column) \
+  std::type_identity<decltype(table::column)> {}
 
 // 10 million dispatches have to fit in 1.2 GB: 120 bytes per dispatch with its launch and the two
 // events that join them.
-constexpr std::size_t kDispatchBytes = row_bytes(
-    PERFLAB_COLUMN(DispatchColumns, start), PERFLAB_COLUMN(DispatchColumns, end),
-    PERFLAB_COLUMN(DispatchColumns, dispatch_id), PERFLAB_COLUMN(DispatchColumns, kernel),
-    PERFLAB_COLUMN(DispatchColumns, config), PERFLAB_COLUMN(DispatchColumns, track),
-    PERFLAB_COLUMN(DispatchColumns, launch));
+constexpr std::size_t kDispatchBytes =
+    row_bytes(PERFLAB_COLUMN(DispatchColumns, start), PERFLAB_COLUMN(DispatchColumns, end),
+              PERFLAB_COLUMN(DispatchColumns, dispatch_id), PERFLAB_COLUMN(DispatchColumns, kernel),
+              PERFLAB_COLUMN(DispatchColumns, config), PERFLAB_COLUMN(DispatchColumns, track),
+              PERFLAB_COLUMN(DispatchColumns, launch));
 constexpr std::size_t kRegionBytes =
     row_bytes(PERFLAB_COLUMN(RegionColumns, start), PERFLAB_COLUMN(RegionColumns, end),
               PERFLAB_COLUMN(RegionColumns, name), PERFLAB_COLUMN(RegionColumns, category),
               PERFLAB_COLUMN(RegionColumns, thread), PERFLAB_COLUMN(RegionColumns, parent)) +
     sizeof(std::uint32_t);  // its stack code while it is read
-constexpr std::size_t kEventBytes =
-    row_bytes(PERFLAB_COLUMN(rocpd::EventTable, stack),
-              PERFLAB_COLUMN(rocpd::EventTable, parent_stack),
-              PERFLAB_COLUMN(rocpd::EventTable, category));
+constexpr std::size_t kEventBytes = row_bytes(PERFLAB_COLUMN(rocpd::EventTable, stack),
+                                              PERFLAB_COLUMN(rocpd::EventTable, parent_stack),
+                                              PERFLAB_COLUMN(rocpd::EventTable, category));
 #undef PERFLAB_COLUMN
 static_assert(kDispatchBytes == 40);
 static_assert(sizeof(DispatchColumns) == 7 * sizeof(std::vector<int>), "a column is not counted");
@@ -75,7 +76,7 @@ TEST(RowIndexTest, FindsIdsAfterAGap) {
 
 TEST(RowIndexTest, FindsIdsInAnyOrder) {
   RowIndex index;
-  for (const std::int64_t id : {5, -3, INT64_MAX, 0}) index.add(id);
+  for (const std::int64_t id : {5L, -3L, INT64_MAX, 0L}) index.add(id);
   index.seal();
   EXPECT_EQ(index.find(5), 0U);
   EXPECT_EQ(index.find(-3), 1U);

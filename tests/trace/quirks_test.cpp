@@ -42,17 +42,15 @@ TEST_F(Quirks, EveryProcessIsASource) {
 TEST_F(Quirks, EveryDispatchIsReadOrCounted) {
   EXPECT_EQ(trace_.dispatches.size() + dropped_of(trace_, "kernel_dispatch"),
             number(counts_.dispatches));
-  EXPECT_EQ(dropped(trace_, "kernel_dispatch", kUnfinished),
-            number(counts_.unfinished_dispatches));
-  EXPECT_EQ(odd(trace_, "kernel_dispatch", "zero length"),
-            number(counts_.zero_length_dispatches));
+  EXPECT_EQ(dropped(trace_, "kernel_dispatch", kUnfinished), number(counts_.unfinished_dispatches));
+  EXPECT_EQ(odd(trace_, "kernel_dispatch", "zero length"), number(counts_.zero_length_dispatches));
   EXPECT_EQ(odd(trace_, "kernel_dispatch", kNoSymbol), number(counts_.dispatches_without_symbol));
   EXPECT_EQ(odd(trace_, "kernel_dispatch", kNoEvent), number(counts_.without_event));
 }
 
 TEST_F(Quirks, EveryLaunchIsLinked) {
-  const auto linked = std::ranges::count_if(trace_.dispatches.launch,
-                                            [](Index launch) { return launch != kNone; });
+  const auto linked =
+      std::ranges::count_if(trace_.dispatches.launch, [](Index launch) { return launch != kNone; });
   EXPECT_EQ(linked, counts_.launched);
 }
 

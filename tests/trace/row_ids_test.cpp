@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-
 #include "support/test_database.h"
 #include "trace/rocpd/scan.h"
 #include "trace/trace_checks.h"
@@ -78,8 +77,10 @@ TEST(RowIds, MayBeMissingFromTheTables) {
   for (const test::Table table :
        {test::Table::kernel_dispatch, test::Table::region, test::Table::event})
     sql += fmt::format(
-        "CREATE TABLE copy AS SELECT * FROM \"{0}\"; DROP TABLE \"{0}\"; CREATE TABLE \"{0}\" ({1}, "
-        "PRIMARY KEY (id)) WITHOUT ROWID; INSERT INTO \"{0}\" SELECT {2} FROM copy; DROP TABLE copy;",
+        "CREATE TABLE copy AS SELECT * FROM \"{0}\"; DROP TABLE \"{0}\"; CREATE TABLE \"{0}\" "
+        "({1}, "
+        "PRIMARY KEY (id)) WITHOUT ROWID; INSERT INTO \"{0}\" SELECT {2} FROM copy; DROP TABLE "
+        "copy;",
         table_of(table),
         [&] {
           std::string columns = "id INTEGER, guid TEXT";
@@ -140,10 +141,10 @@ TEST(RowIds, OfEventsMayBeNull) {
   RocpdWriter writer(path, {}, {.views = test::Views::none});
   add_machine(writer);
   writer.launch({.start = kT0, .end = kT0 + 1}, dispatch_at(100));
-  writer.file().execute(
-      fmt::format("CREATE TABLE copy AS SELECT * FROM \"{0}\"; UPDATE copy SET id = NULL WHERE id = "
-                  "2; DROP TABLE \"{0}\"; ALTER TABLE copy RENAME TO \"{0}\"",
-                  table_of(test::Table::event)));
+  writer.file().execute(fmt::format(
+      "CREATE TABLE copy AS SELECT * FROM \"{0}\"; UPDATE copy SET id = NULL WHERE id = "
+      "2; DROP TABLE \"{0}\"; ALTER TABLE copy RENAME TO \"{0}\"",
+      table_of(test::Table::event)));
   finish(writer);
   const Trace trace = read_ok({path});
   EXPECT_EQ(trace.dispatches.launch[0], kNone);

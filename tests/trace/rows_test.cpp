@@ -39,7 +39,7 @@ using Symbols = Rows;
 using Copies = Rows;
 using Allocations = Rows;
 using Regions = Rows;
-using Threads = Rows;
+using ThreadRows = Rows;
 
 TEST_F(Dispatches, AreReadWithEveryFact) {
   DispatchRow row = dispatch_at(100, 250);
@@ -55,10 +55,10 @@ TEST_F(Dispatches, AreReadWithEveryFact) {
   EXPECT_EQ(d.start[0], kT0 + 100);
   EXPECT_EQ(d.end[0], kT0 + 350);
   EXPECT_EQ(d.dispatch_id[0], 77);
-  EXPECT_EQ(trace.launch_configs[d.config[0]], (LaunchConfig{.workgroup = {64, 2, 1},
-                                                             .grid = {640, 20, 3},
-                                                             .lds_bytes = 4096,
-                                                             .scratch_bytes = 24}));
+  EXPECT_EQ(
+      trace.launch_configs[d.config[0]],
+      (LaunchConfig{
+          .workgroup = {64, 2, 1}, .grid = {640, 20, 3}, .lds_bytes = 4096, .scratch_bytes = 24}));
   const Track& track = trace.tracks[d.track[0]];
   EXPECT_EQ(trace.agents[track.agent].name, "gfx942");
   EXPECT_EQ(trace.queues[track.queue].name, "Queue 0");
@@ -101,8 +101,9 @@ TEST_F(Dispatches, QueueAndStreamMayBeNull) {
 
 TEST_F(Dispatches, NumbersMayBeTextOrReal) {
   DispatchRow row = dispatch_at(0);
-  row.overrides = {{"start", "1000"},     {"end", 1500.0},      {"kernel_id", "1"},
-                   {"queue_id", "1"},     {"agent_id", 1.0},    {"grid_size_x", "4096"},
+  row.overrides = {{"start", "1000"},     {"end", 1500.0},
+                   {"kernel_id", "1"},    {"queue_id", "1"},
+                   {"agent_id", 1.0},     {"grid_size_x", "4096"},
                    {"dispatch_id", "55"}, {"group_segment_size", "128"}};
   writer_.dispatch(row);
   const Trace trace = read();
@@ -143,12 +144,16 @@ TEST_F(Dispatches, UnfinishedAreDroppedAndCounted) {
 }
 
 TEST_F(Dispatches, WithoutANumberAreDroppedAndCounted) {
-  const std::vector<Overrides> rows = {
-      {{"start", nullptr}},           {{"end", "soon"}},
-      {{"start", 1.5}},               {{"kernel_id", nullptr}},
-      {{"grid_size_x", -1}},          {{"grid_size_y", 4'294'967'296}},
-      {{"workgroup_size_z", "many"}}, {{"group_segment_size", -1}},
-      {{"end", Cell::Blob{"1234"}}},  {{"end", "99999999999999999999999"}}};
+  const std::vector<Overrides> rows = {{{"start", nullptr}},
+                                       {{"end", "soon"}},
+                                       {{"start", 1.5}},
+                                       {{"kernel_id", nullptr}},
+                                       {{"grid_size_x", -1}},
+                                       {{"grid_size_y", 4'294'967'296}},
+                                       {{"workgroup_size_z", "many"}},
+                                       {{"group_segment_size", -1}},
+                                       {{"end", Cell::Blob{"1234"}}},
+                                       {{"end", "99999999999999999999999"}}};
   for (const Overrides& overrides : rows) {
     DispatchRow row = dispatch_at(0);
     row.overrides = overrides;
@@ -156,8 +161,8 @@ TEST_F(Dispatches, WithoutANumberAreDroppedAndCounted) {
   }
   const Trace trace = read();
   EXPECT_EQ(trace.dispatches.size(), 0U);
-  EXPECT_EQ(
-      dropped(trace, "kernel_dispatch", "a time, kernel id or size is missing or no number"), 10U);
+  EXPECT_EQ(dropped(trace, "kernel_dispatch", "a time, kernel id or size is missing or no number"),
+            10U);
 }
 
 TEST_F(Dispatches, SizesThatAreNullAreZero) {
@@ -228,7 +233,8 @@ TEST_F(Agents, TakeTheirFactsFromExtdata) {
 }
 
 /// An agent with this extdata, and its facts.
-class ExtdataTest : public Rows, public testing::WithParamInterface<std::pair<const char*, std::string>> {};
+class ExtdataTest : public Rows,
+                    public testing::WithParamInterface<std::pair<const char*, std::string>> {};
 
 TEST_P(ExtdataTest, WithoutFactsIsNoError) {
   test::AgentRow row = test::mi300x_agent();
@@ -254,9 +260,12 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair("Array", std::string("[304]")), std::pair("Text", std::string("none")),
         std::pair("Deep", std::string(500'000, '[')),
         std::pair("Huge", R"({"cu_count": 304, "x": ")" + std::string(2'000'000, 'x') + "\"}"),
-        std::pair("Types", std::string(R"({"cu_count": "304", "num_xcc": 8.0, "wave_front_size": null,
+        std::pair("Types",
+                  std::string(R"({"cu_count": "304", "num_xcc": 8.0, "wave_front_size": null,
             "simd_per_cu": [4], "lds_size_in_kb": {"a": 1}, "device_id": true})")),
-        std::pair("Range", std::string(R"({"cu_count": 0, "num_xcc": -8, "lds_size_in_kb": 9000000000000000000,
+        std::pair(
+            "Range",
+            std::string(R"({"cu_count": 0, "num_xcc": -8, "lds_size_in_kb": 9000000000000000000,
             "device_id": 18446744073709551615, "max_engine_clk_fcompute": 1e300})"))),
     [](const auto& parameter) { return std::string(parameter.param.first); });
 
@@ -282,8 +291,7 @@ TEST_F(Symbols, LoseTheSuffixOfTheirDescriptor) {
 
 TEST_F(Symbols, WithoutADisplayNameUseTheOther) {
   writer_.kernel({.id = 10, .name = "_Z1kv", .overrides = {{"display_name", nullptr}}});
-  writer_.kernel(
-      {.id = 11, .overrides = {{"display_name", nullptr}, {"kernel_name", nullptr}}});
+  writer_.kernel({.id = 11, .overrides = {{"display_name", nullptr}, {"kernel_name", nullptr}}});
   for (const Id kernel : {10, 11}) {
     DispatchRow row = dispatch_at(kernel);
     row.kernel = kernel;
@@ -326,9 +334,9 @@ TEST_F(Symbols, OfTheRuntimeMarkTheirCodeObject) {
 }
 
 TEST_F(Symbols, AddressesAboveInt64AreRead) {
-  writer_.code_object({.id = 2,
-                       .overrides = {{"load_base", "18446744073709551615"},
-                                     {"load_size", "9223372036854775808"}}});
+  writer_.code_object(
+      {.id = 2,
+       .overrides = {{"load_base", "18446744073709551615"}, {"load_size", "9223372036854775808"}}});
   const Trace trace = read();
   EXPECT_EQ(trace.code_objects[1].load_base, 18'446'744'073'709'551'615U);
   EXPECT_EQ(trace.code_objects[1].load_size, 9'223'372'036'854'775'808U);
@@ -433,8 +441,7 @@ TEST_F(Regions, OfDuplicateCategoryStringsShareOneName) {
   const Id first = writer_.string_id("HIP_RUNTIME_API_EXT");
   const Id second = writer_.duplicate_string("HIP_RUNTIME_API_EXT");
   ASSERT_NE(first, second);
-  writer_.region(
-      {.start = kT0 + 5, .end = kT0 + 6, .event = {.category = "HIP_RUNTIME_API_EXT"}});
+  writer_.region({.start = kT0 + 5, .end = kT0 + 6, .event = {.category = "HIP_RUNTIME_API_EXT"}});
   const Trace trace = read();
   ASSERT_EQ(trace.regions.size(), 2U);
   EXPECT_EQ(trace.strings.view(trace.regions.category[0]), "HIP_RUNTIME_API_EXT");
@@ -453,7 +460,7 @@ TEST_F(Regions, OfManyCategoriesKeepTheirOwn) {
   EXPECT_EQ(trace.strings.view(trace.regions.category[299]), "category 149");
 }
 
-TEST_F(Threads, NotInTheirTableAreStillTold) {
+TEST_F(ThreadRows, NotInTheirTableAreStillTold) {
   writer_.thread({.tid = 555});
   for (const Id tid : {555, 777, 777}) {
     DispatchRow row = dispatch_at(tid);

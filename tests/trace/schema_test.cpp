@@ -44,9 +44,9 @@ TEST(Schema, ReadsEveryMinorVersionOfSchema3) {
 TEST(Schema, RefusesAnotherMajorVersion) {
   for (const char* version : {"4", "4.0.0", "2.9.9", "33", "three"}) {
     const auto path = one_dispatch({.schema_version = version});
-    EXPECT_EQ(read_error({path}).message,
-              fmt::format("{}: is rocpd schema {}; this version reads schema 3", path.string(),
-                          version));
+    EXPECT_EQ(
+        read_error({path}).message,
+        fmt::format("{}: is rocpd schema {}; this version reads schema 3", path.string(), version));
     EXPECT_EQ(read_error({path}).remedy, "update rocm-perf");
   }
 }
@@ -149,7 +149,8 @@ TEST(Schema, ViewsAloneAreNoRecording) {
   std::string sql;
   for (const test::TableSpec& spec : test::rocpd_tables())
     sql += fmt::format(
-        "ALTER TABLE \"{0}\" RENAME TO hidden_{1}; CREATE VIEW \"{0}\" AS SELECT * FROM hidden_{1};",
+        "ALTER TABLE \"{0}\" RENAME TO hidden_{1}; CREATE VIEW \"{0}\" AS SELECT * FROM "
+        "hidden_{1};",
         table_of(spec.table), spec.name);
   const auto path = one_dispatch({}, {.views = test::Views::none}, sql);
   EXPECT_EQ(read_error({path}).message,
@@ -164,10 +165,9 @@ TEST(Schema, TablesWithHostileNamesAreCountedAndNotRead) {
          CREATE TABLE "rocpd_region_é" (id INTEGER))")});
   EXPECT_EQ(trace.sources.size(), 1U);
   EXPECT_EQ(trace.dispatches.size(), 1U);
-  EXPECT_EQ(
-      dropped(trace, "(table names)",
-              "a table whose name holds other characters than letters, digits and _"),
-      3U);
+  EXPECT_EQ(dropped(trace, "(table names)",
+                    "a table whose name holds other characters than letters, digits and _"),
+            3U);
 }
 
 TEST(Schema, TablesOfOtherProgramsAreLeftAlone) {

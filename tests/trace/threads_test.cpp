@@ -48,8 +48,8 @@ TEST(Threads, GiveTheSameCounters) {
 }
 
 TEST(Threads, GiveTheSameTraceOfSeveralFiles) {
-  const auto made = test::write_big_trace(
-      test_folder() / "part.db", {.dispatches = 3'000, .processes = 3, .one_file = false});
+  const auto made = test::write_big_trace(test_folder() / "part.db",
+                                          {.dispatches = 3'000, .processes = 3, .one_file = false});
   ASSERT_TRUE(made) << describe(made.error());
   ASSERT_EQ(made->files.size(), 3U);
   expect_same_on_any_threads(made->files);

@@ -2,6 +2,7 @@
 // the spread kept (facts/rocpd.md section 5, "PMC details"). Rows of telemetry samples belong to no
 // dispatch and are only counted.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "trace/rocpd/loader.h"
@@ -10,6 +11,9 @@ namespace perflab::trace::rocpd {
 namespace {
 
 constexpr std::array<std::string_view, 3> kColumns = {"event_id", "pmc_id", "value"};
+
+/// Far beyond any hardware counter; sums of what lies below stay finite.
+constexpr double kLargestValue = 1e200;
 
 struct CounterRow {
   Index dispatch, counter;
@@ -42,12 +46,12 @@ void accumulate(CounterColumns& all, const CounterRow& row) {
 
 Result<void> RecordingLoader::load_counters() {
   const Table* table = set_.find("pmc_event");
-  if (table == nullptr || counters_.empty()) return {};
+  if (table == nullptr) return {};
   const auto decode = [&](const Statement& row, CounterChunk& chunk) {
     const auto event_id = row.integer(0);
     const Index counter = lookup(counters_, row.integer(1));
     const auto value = row.real(2);
-    if (counter == kNone || !value) {
+    if (counter == kNone || !value || std::abs(*value) > kLargestValue) {
       ++chunk.malformed;
       return;
     }
@@ -66,7 +70,7 @@ Result<void> RecordingLoader::load_counters() {
         chunk.rows, {}, [](const CounterRow& row) { return std::pair{row.dispatch, row.counter}; });
     for (const CounterRow& row : chunk.rows) accumulate(trace_.counters, row);
     trace_.report.rows["pmc_event"] += chunk.rows.size();
-    dropped("pmc_event", "counter id or value is missing or no number", chunk.malformed);
+    dropped("pmc_event", "unknown counter, or a value that no counter can have", chunk.malformed);
     dropped("pmc_event", "not of a kernel dispatch (device telemetry)", chunk.of_no_dispatch);
   };
   if (event_to_dispatch_.empty()) event_to_dispatch_.assign(events_.index.size(), kNone);

@@ -131,11 +131,13 @@ Result<void> RecordingLoader::load_dispatches() {
            .queue = lookup(queues_, raw.queue),
            .stream = lookup(streams_, raw.stream)}));
     }
+    std::uint64_t no_symbol = 0;
     for (std::size_t i = 0; i < chunk.start.size(); ++i) {
       const Index event = chunk.event[i];
       if (has_counters && event != kNone)
         event_to_dispatch_[event] = static_cast<Index>(all.kernel.size());
       all.kernel.push_back(kernel_of(chunk.kernel[i]));
+      if (!trace_.kernel_symbols[all.kernel.back()].known) ++no_symbol;
       all.config.push_back(configs[chunk.config[i]]);
       all.track.push_back(tracks[chunk.track[i]]);
       all.launch.push_back(event == kNone ? 0 : global_stack(events_.stack[event]));
@@ -149,6 +151,7 @@ Result<void> RecordingLoader::load_dispatches() {
     dropped("kernel_dispatch", "a time, kernel id or size is missing or no number",
             chunk.malformed);
     odd("kernel_dispatch", "zero length", chunk.zero_length);
+    odd("kernel_dispatch", "kernel without a symbol row", no_symbol);
     odd("kernel_dispatch", "no event row: cannot be linked to its launch", chunk.no_event);
   };
   return scan<DispatchChunk>(

@@ -203,7 +203,8 @@ Result<void> File::describe_table(Table& table) {
     PERFLAB_TRY(const bool row, columns.step());
     if (!row) break;
     table.columns.emplace_back(columns.text(0));
-    shadowed = shadowed || table.columns.back() == "_rowid_";
+    // SQLite compares names without case.
+    shadowed = shadowed || sqlite3_stricmp(table.columns.back().c_str(), "_rowid_") == 0;
   }
   if (shadowed) return {};
   // A table WITHOUT ROWID does not know the name: it is then scanned in one piece.

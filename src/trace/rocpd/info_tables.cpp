@@ -99,7 +99,6 @@ Index RecordingLoader::kernel_of(std::int64_t id) {
     symbol.id = id;
     symbol.name = trace_.strings.intern(fmt::format("kernel {}", id));
     trace_.kernel_symbols.push_back(symbol);
-    odd("kernel_dispatch", "kernel without a symbol row", 1);
   }
   return entry->second;
 }
@@ -242,6 +241,7 @@ Result<void> RecordingLoader::load_kernel_symbols() {
                                                          "arch_vgpr_count",
                                                          "accum_vgpr_count"};
   const std::size_t first = trace_.kernel_symbols.size();
+  std::uint64_t negative = 0;
   PERFLAB_TRY_VOID(each("info_kernel_symbol", kColumns, [&](const Statement& row) {
     KernelSymbol symbol;
     symbol.source = source_;
@@ -255,15 +255,19 @@ Result<void> RecordingLoader::load_kernel_symbols() {
         !display.empty()   ? display
         : !mangled.empty() ? mangled
                            : std::string_view(fmt::format("kernel {}", symbol.id)));
-    symbol.static_lds_bytes = row.integer(4);
-    symbol.scratch_bytes_per_lane = row.integer(5);
-    symbol.kernarg_bytes = row.integer(6);
-    symbol.sgprs = row.integer(7);
-    symbol.arch_vgprs = row.integer(8);
-    symbol.accum_vgprs = row.integer(9);
+    int column = 4;
+    for (auto* size :
+         {&symbol.static_lds_bytes, &symbol.scratch_bytes_per_lane, &symbol.kernarg_bytes,
+          &symbol.sgprs, &symbol.arch_vgprs, &symbol.accum_vgprs}) {
+      *size = row.integer(column++);
+      if (size->value_or(0) >= 0) continue;
+      size->reset();
+      ++negative;
+    }
     kernels_[symbol.id] = static_cast<Index>(trace_.kernel_symbols.size());
     trace_.kernel_symbols.push_back(symbol);
   }));
+  odd("info_kernel_symbol", "a register count or size below 0: taken as missing", negative);
   mark_runtime_code_objects(first);
   return {};
 }
