@@ -57,6 +57,8 @@ std::string describe(const Error& error);
 
 }  // namespace perflab
 
+// A declaration cannot be put in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define PERFLAB_CONCAT_INNER(a, b) a##b
 #define PERFLAB_CONCAT(a, b) PERFLAB_CONCAT_INNER(a, b)
 #define PERFLAB_TRY_IMPL(tmp, decl, expr)                   \
@@ -67,6 +69,8 @@ std::string describe(const Error& error);
 /// `PERFLAB_TRY(auto x, f());` declares x from a Result, or returns its error from the enclosing
 /// function.
 #define PERFLAB_TRY(decl, expr) PERFLAB_TRY_IMPL(PERFLAB_CONCAT(perflab_try_, __LINE__), decl, expr)
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// For a Result<void>: returns its error from the enclosing function.
 #define PERFLAB_TRY_VOID(expr)                                     \

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -14,7 +15,7 @@ namespace {
 void append_number(std::string& out, double value) {
   PERFLAB_CHECK(std::isfinite(value));
   std::array<char, 40> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  const auto* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   const std::string_view digits(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
   out += digits;
   // A float stays a float when it is read back: 3 is written as 3.0.
@@ -30,9 +31,7 @@ void append_value(std::string& out, const Json& value, int depth);
 
 /// Scalars-only arrays stay on one line: a path of 40 numbers is one fact.
 bool fits_one_line(const Json& array) {
-  for (const Json& item : array)
-    if (item.is_structured()) return false;
-  return true;
+  return std::ranges::none_of(array, [](const Json& item) { return item.is_structured(); });
 }
 
 void append_array(std::string& out, const Json& array, int depth) {

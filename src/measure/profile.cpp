@@ -6,14 +6,17 @@
 namespace perflab::measure {
 namespace {
 
-/// The databases of each run that left any, and which run they are of.
+/// The databases of each run that counts, and which run they are of. A run that did not end well
+/// has less of the work in it: it stands in only when no run did.
 std::vector<std::vector<std::filesystem::path>> usable_runs(Profile& profile) {
+  const bool any_complete = profile.collection.complete_runs() > 0;
   std::vector<std::vector<std::filesystem::path>> groups;
   for (const collect::TargetRun& run : profile.collection.runs) {
-    std::vector<std::filesystem::path> files;
+    const bool used = !run.databases.empty() && (run.complete() || !any_complete);
+    profile.analyzed_index.push_back(used ? std::optional(groups.size()) : std::nullopt);
+    if (!used) continue;
+    auto& files = groups.emplace_back();
     for (const collect::DatabaseFile& database : run.databases) files.push_back(database.path);
-    profile.analyzed_index.push_back(files.empty() ? std::nullopt : std::optional(groups.size()));
-    if (!files.empty()) groups.push_back(std::move(files));
   }
   return groups;
 }

@@ -59,7 +59,7 @@ std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
   if (const std::string note = synthetic_note(trace); !note.empty())
     out += fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, note, paint.end);
   const analyze::Activity& activity = analysis.activity;
-  const double span = static_cast<double>(activity.last_end - activity.first_start);
+  const auto span = static_cast<double>(activity.last_end - activity.first_start);
   out +=
       fmt::format("{} dispatches of {} kernels from {} recording{}, {} of kernel time over {}",
                   analysis.timed_dispatches, analysis.kernels.size(), trace.sources.size(),

@@ -64,7 +64,7 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string fit(std::string_view text, std::size_t width) {
-  const std::string clean = printable(text);
+  std::string clean = printable(text);
   const std::size_t used = display_width(clean);
   if (used <= width) return clean;
   if (width <= 1) return width == 1 ? "…" : "";

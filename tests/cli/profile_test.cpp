@@ -89,6 +89,17 @@ TEST_F(Profile, failing_target_is_exit_5_and_what_it_left_is_called_partial) {
   EXPECT_THAT(profile["warnings"].dump(), HasSubstr("partial"));
 }
 
+TEST_F(Profile, a_failed_run_does_not_count_when_another_ended_well) {
+  const Outcome outcome = run({"--runs", "3", "--", "sh", "-c", "test -e seen && exit 1; touch seen"});
+  EXPECT_EQ(outcome.exit_code, 5);
+  const Json profile = written("profile");
+  ASSERT_EQ(profile["stability"]["runs"].size(), 2U);  // the third was not started
+  EXPECT_EQ(profile["stability"]["runs"][0]["target"], "ok");
+  EXPECT_EQ(profile["stability"]["runs"][1]["target"], "exit 1");
+  EXPECT_EQ(profile["stability"]["runs"][1]["kernel_total_ns"], nullptr);
+  EXPECT_EQ(profile["stability"]["cv"], nullptr);
+}
+
 TEST_F(Profile, hanging_target_is_stopped) {
   const Outcome outcome = run({"--timeout", "1s", "--", "sleep", "60"});
   EXPECT_EQ(outcome.exit_code, 5);
