@@ -253,7 +253,10 @@ void describe_launch(const trace::Trace& trace, Index dispatch, const RegisterRu
   const trace::KernelSymbol& symbol = trace.kernel_symbols[all.kernel[dispatch]];
   kernel.mangled_name = trace.strings.view(symbol.mangled_name);
   if (kernel.mangled_name.empty())
-    miss(kernel, "mangled_name", "the recording has no symbol row for this kernel", "");
+    miss(kernel, "mangled_name",
+         symbol.known ? "the recording does not hold it"
+                      : "the recording has no symbol row for this kernel",
+         "");
   kernel.launch = trace.launch_configs[all.config[dispatch]];
   kernel.workgroups = count_workgroups(kernel.launch);
   if (!kernel.workgroups)

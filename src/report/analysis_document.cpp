@@ -41,14 +41,21 @@ Json agents_json(const trace::Trace& trace) {
   return out;
 }
 
-Json totals_json(const trace::Trace& trace, const analyze::Analysis& analysis) {
+Json totals_json(const analyze::Analysis& analysis) {
   const analyze::Activity& activity = analysis.activity;
+  // Like dispatches, the rest counts only in the timing pass.
+  std::uint64_t api_calls = 0;
+  std::uint64_t copies = 0;
+  std::uint64_t allocations = 0;
+  for (const analyze::ApiCall& call : analysis.api_calls) api_calls += call.count;
+  for (const analyze::CopyKind& kind : analysis.copies) copies += kind.count;
+  for (const analyze::AllocationKind& kind : analysis.allocations) allocations += kind.count;
   return {{"dispatches", analysis.timed_dispatches},
           {"other_pass_dispatches", analysis.other_pass_dispatches},
           {"kernels", analysis.kernels.size()},
-          {"api_calls", trace.regions.size()},
-          {"copies", trace.copies.size()},
-          {"allocations", trace.allocations.size()},
+          {"api_calls", api_calls},
+          {"copies", copies},
+          {"allocations", allocations},
           {"span_ns", activity.last_end - activity.first_start},
           {"kernel_time_ns", activity.dispatch_total},
           {"gpu_busy_ns", activity.gpu_busy},
@@ -182,7 +189,7 @@ Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analy
                    {"synthetic", or_null(synthetic_note(trace))},
                    {"recordings", recordings_json(trace)},
                    {"agents", agents_json(trace)},
-                   {"totals", totals_json(trace, analysis)},
+                   {"totals", totals_json(analysis)},
                    {"timed_under_counters", analysis.timed_under_counters},
                    {"selected_kernel", selection_json(analysis)}};
   Json kernels = Json::array();

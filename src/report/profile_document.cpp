@@ -134,14 +134,20 @@ void fill_from_kernel(const ProfileData& data, const analyze::Kernel& kernel, Js
   document["runtime_ms"] = to_ms(Nanos{kernel.durations.total});
   document["runtime"] = runtime_json(data, kernel);
   if (!kernel.durations.cv)
-    missing.push_back({"runtime.cv", "a single dispatch has no spread", ""});
+    missing.push_back(
+        {"runtime.cv",
+         kernel.durations.count < 2 ? "a single dispatch has no spread" : "the mean duration is 0",
+         ""});
   document["launch"] = launch_json(kernel);
   document["resources"] = resources_json(kernel.resources);
   document["occupancy"] = occupancy_json(kernel.occupancy);
   document["static_features"] = static_features(kernel);
   document["measured_features"] = measured_features(data, kernel);
   document["assumptions"] = kernel.assumptions;
-  std::ranges::copy(kernel.missing, std::back_inserter(missing));
+  for (Missing entry : kernel.missing) {
+    if (entry.field == "mangled_name") entry.field = "kernel.mangled_name";
+    missing.push_back(std::move(entry));
+  }
   std::vector<std::string> warnings = data.warnings;
   std::ranges::copy(analysis.warnings, std::back_inserter(warnings));
   if (data.analyzed->stability.label == stats::Stability::unstable)
@@ -194,8 +200,8 @@ Json profile_document(const ProfileData& data) {
                        "record with counters: rocprofv3 --pmc"});
   } else {
     for (const auto* field :
-         {"kernel", "gpu", "runtime_ms", "runtime", "stability.cv", "launch", "resources",
-          "occupancy", "roofline", "static_features", "measured_features"})
+         {"kernel", "gpu", "runtime_ms", "runtime", "stability.cv", "stability.label", "launch",
+          "resources", "occupancy", "roofline", "static_features", "measured_features"})
       missing.push_back(
           {field, data.no_gpu_reason, "profile with rocprofv3 (without --no-rocprof)"});
   }

@@ -32,7 +32,8 @@ std::string scaled(double value, std::span<const std::pair<double, const char*>>
   for (const auto& candidate : units)
     if (std::fabs(value) >= candidate.first) unit = &candidate;
   const double shown = value / unit->first;
-  const int digits = shown >= 1000 || shown == std::floor(shown) ? 0 : shown >= 100 ? 1 : 2;
+  // The limits lie where rounding would add a digit.
+  const int digits = shown >= 999.95 || shown == std::floor(shown) ? 0 : shown >= 99.995 ? 1 : 2;
   return fmt::format("{:.{}f} {}", shown, digits, unit->second);
 }
 
@@ -57,7 +58,7 @@ std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
                    const Paint& paint) {
   std::string out;
   if (const std::string note = synthetic_note(trace); !note.empty())
-    out += fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, note, paint.end);
+    out += fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, printable(note), paint.end);
   const analyze::Activity& activity = analysis.activity;
   const auto span = static_cast<double>(activity.last_end - activity.first_start);
   out +=
@@ -163,7 +164,7 @@ std::string rows_section(const trace::Trace& trace, const Paint& paint) {
 std::string warnings_section(const std::vector<std::string>& warnings, const Paint& paint) {
   std::string out;
   for (const std::string& warning : warnings)
-    out += fmt::format("{}warning:{} {}\n", paint.warning, paint.end, warning);
+    out += fmt::format("{}warning:{} {}\n", paint.warning, paint.end, printable(warning));
   return out.empty() ? out : "\n" + out;
 }
 
@@ -184,7 +185,7 @@ std::string occupancy_line(const hal::Occupancy& occupancy) {
 std::string kernel_lines(const analyze::Kernel& kernel, const TerminalStyle& style) {
   std::string out;
   const auto line = [&](std::string_view label, const std::string& text) {
-    out += fmt::format("  {:<10} {}\n", label, text);
+    out += fmt::format("  {:<10} {}\n", label, printable(text));
   };
   const analyze::Resources& r = kernel.resources;
   line("kernel", fit(kernel.name, style.width > 13 ? style.width - 13 : 20));
@@ -242,7 +243,7 @@ std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
       out += fmt::format("  run {}: the process took {}\n", i + 1,
                          duration_text(static_cast<double>(*wall)));
   if (data.analyzed == nullptr)
-    return out + fmt::format("  no GPU figures: {}\n", data.no_gpu_reason) +
+    return out + fmt::format("  no GPU figures: {}\n", printable(data.no_gpu_reason)) +
            warnings_section(data.warnings, paint);
   const analyze::Analysis& analysis = data.analyzed->representative.analysis;
   const analyze::Kernel& kernel = analysis.kernels[analysis.selection->kernel];
@@ -252,10 +253,10 @@ std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
                      kernel.durations.count, percent(kernel.share));
   out += fmt::format("  {:<10} {}\n", "stability", stability_line(data));
   for (const std::string& assumption : kernel.assumptions)
-    out += fmt::format("  {:<10} {}\n", "assumed", assumption);
+    out += fmt::format("  {:<10} {}\n", "assumed", printable(assumption));
   for (const analyze::Missing& missing : kernel.missing)
     if (missing.field == "resources.vgpr_per_thread" || missing.field == "occupancy.theoretical")
-      out += fmt::format("  {:<10} {}: {}\n", "missing", missing.field, missing.reason);
+      out += fmt::format("  {:<10} {}: {}\n", "missing", missing.field, printable(missing.reason));
   return out + warnings_section(data.warnings, paint);
 }
 

@@ -17,10 +17,11 @@ struct TerminalStyle {
   std::size_t most_rows = 15;  ///< rows per table; the rest is counted
 };
 
-/// A duration with three to four digits and its unit: "10.92 us", "1.204 ms".
+/// A duration with three to four digits and its unit: "10.92 us", "123.4 ms"; none behind the
+/// point for whole numbers.
 std::string duration_text(double nanoseconds);
 
-/// A byte count: "4.00 MB" (decimal).
+/// A byte count: "4 MB", "4.10 kB" (decimal).
 std::string bytes_text(double bytes);
 
 /// The whole analysis: recordings, kernels, API calls, copies, counters, what was left out.

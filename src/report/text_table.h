@@ -9,13 +9,16 @@
 
 namespace perflab::report {
 
+/// The text with '?' for every byte that is part of a control character (C0, DEL, C1) or no UTF-8,
+/// so that data cannot drive the terminal.
+std::string printable(std::string_view text);
+
 /// Number of terminal columns that a UTF-8 text takes (one per code point; invalid bytes count one
 /// each).
 std::size_t display_width(std::string_view text);
 
 /// The text in at most `width` columns: the middle is replaced by "…" when it is longer, because
-/// kernel names differ at both ends. Control characters become '?', so that data cannot drive the
-/// terminal.
+/// kernel names differ at both ends. The result is printable().
 std::string fit(std::string_view text, std::size_t width);
 
 /// fit() for a list: texts that would look the same when cut in the middle are cut around the place

@@ -125,7 +125,7 @@ struct LaunchConfig {
   friend auto operator<=>(const LaunchConfig&, const LaunchConfig&) = default;
 };
 
-/// Kernel dispatches, ordered by (start, end, source, row).
+/// Kernel dispatches, ordered by (start, end, dispatch_id, source, row).
 struct DispatchColumns {
   std::vector<std::int64_t> start, end;   ///< ns; 0 < start <= end
   std::vector<std::int64_t> dispatch_id;  ///< the profiler's number within its recording

@@ -74,9 +74,16 @@ TEST_F(Dispatches, AreInOrderOfTimeNotOfRows) {
   EXPECT_EQ(trace.dispatches.dispatch_id, (std::vector<std::int64_t>{4, 2, 3, 1}));
 }
 
-TEST_F(Dispatches, OfEqualTimesKeepTheOrderOfTheirRows) {
-  for (int i = 0; i < 5; ++i) writer_.dispatch(dispatch_at(100));
-  EXPECT_EQ(read().dispatches.dispatch_id, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
+TEST_F(Dispatches, OfEqualTimesAreInTheOrderOfTheirNumbers) {
+  for (const Id number : {3, 1, 2, 1}) {
+    DispatchRow row = dispatch_at(100);
+    row.dispatch_id = number;
+    row.private_segment_size = 16 * number;
+    writer_.dispatch(row);
+  }
+  const Trace trace = read();
+  EXPECT_EQ(trace.dispatches.dispatch_id, (std::vector<std::int64_t>{1, 1, 2, 3}));
+  EXPECT_EQ(trace.launch_configs[trace.dispatches.config[3]].scratch_bytes, 48U);
 }
 
 TEST_F(Dispatches, QueueAndStreamMayBeNull) {
@@ -319,6 +326,25 @@ TEST_F(Symbols, KeepTheirResources) {
   EXPECT_EQ(symbol.sgprs, 48);
   EXPECT_EQ(symbol.arch_vgprs, 128);
   EXPECT_EQ(symbol.accum_vgprs, 384);
+}
+
+TEST_F(Symbols, SizesBelowZeroAreNotKnown) {
+  writer_.kernel({.id = 10,
+                  .name = "k",
+                  .kernarg_segment_size = -1,
+                  .group_segment_size = -1,
+                  .private_segment_size = -1,
+                  .sgpr_count = -1,
+                  .arch_vgpr_count = INT64_MIN,
+                  .accum_vgpr_count = -8});
+  const Trace trace = read();
+  const KernelSymbol& symbol = trace.kernel_symbols[1];
+  for (const auto& size :
+       {symbol.kernarg_bytes, symbol.static_lds_bytes, symbol.scratch_bytes_per_lane, symbol.sgprs,
+        symbol.arch_vgprs, symbol.accum_vgprs})
+    EXPECT_EQ(size, std::nullopt);
+  EXPECT_EQ(odd(trace, "info_kernel_symbol", "a register count or size below 0: taken as missing"),
+            6U);
 }
 
 TEST_F(Symbols, OfTheRuntimeMarkTheirCodeObject) {

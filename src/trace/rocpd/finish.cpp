@@ -129,7 +129,12 @@ Result<void> finish(LoadState& state) {
     };
   };
   DispatchColumns& dispatches = trace.dispatches;
-  const auto dispatch_order = sorted_order(dispatches.size(), by_time(dispatches));
+  const auto dispatch_order = sorted_order(dispatches.size(), [&](Index a, Index b) {
+    if (dispatches.start[a] != dispatches.start[b])
+      return dispatches.start[a] < dispatches.start[b];
+    if (dispatches.end[a] != dispatches.end[b]) return dispatches.end[a] < dispatches.end[b];
+    return dispatches.dispatch_id[a] < dispatches.dispatch_id[b];  // not by where the row stands
+  });
   reorder_all(dispatch_order, dispatches.start, dispatches.end, dispatches.dispatch_id,
               dispatches.kernel, dispatches.config, dispatches.track, dispatches.launch);
   CopyColumns& copies = trace.copies;

@@ -1,0 +1,323 @@
+// The documents over every input: they satisfy their schemas, keep the schema's order of keys, say
+// why every null is null, and are the same bytes every time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "report/analysis_document.h"
+#include "report/document.h"
+#include "report/profile_document.h"
+#include "report/report_cases.h"
+#include "report/terminal.h"
+#include "support/quirks_trace.h"
+
+namespace perflab::report {
+namespace {
+
+Json schema_of(const std::string& name) {
+  return parse_json(schema_text(name).value_or(""), "schema").value_or(Json());
+}
+
+/// The part of a schema that describes `value`: $ref followed, the matching branch of anyOf taken.
+const Json& describing(const Json& root, const Json& schema, const Json& value) {
+  if (schema.contains("$ref"))
+    return describing(
+        root, root.at(Json::json_pointer(schema.at("$ref").get<std::string>().substr(1))), value);
+  if (schema.contains("anyOf"))
+    for (const Json& branch : schema.at("anyOf"))
+      if (const Json& found = describing(root, branch, value);
+          value.is_object() && found.contains("properties"))
+        return found;
+  return schema;
+}
+
+/// Fails for every object whose keys are not in the order of the schema.
+void expect_schema_order(const Json& root, const Json& unresolved, const Json& value,
+                         const std::string& path) {
+  const Json& schema = describing(root, unresolved, value);
+  if (value.is_array() && schema.contains("items"))
+    for (std::size_t i = 0; i < value.size(); ++i)
+      expect_schema_order(root, schema.at("items"), value[i], path + "[" + std::to_string(i) + "]");
+  if (!value.is_object() || !schema.contains("properties")) return;
+  std::vector<std::string> expected, found;
+  for (const auto& [key, sub] : schema.at("properties").items())
+    if (value.contains(key)) expected.push_back(key);
+  for (const auto& [key, member] : value.items()) {
+    found.push_back(key);
+    if (schema.at("properties").contains(key))
+      expect_schema_order(root, schema.at("properties").at(key), member, path + "." + key);
+  }
+  EXPECT_EQ(found, expected) << "in " << path;
+}
+
+/// A path with its array positions taken out: "kernels[].gpu.product".
+std::string general(const std::string& path) {
+  std::string out;
+  bool inside = false;
+  for (const char c : path) {
+    if (c == ']') inside = false;
+    if (!inside) out += c;
+    if (c == '[') inside = true;
+  }
+  return out;
+}
+
+/// Fields for which null is an ordinary value: nothing that could be known is missing.
+bool null_is_ordinary(const std::string& path) {
+  static const std::set<std::string> kOrdinary = {
+      "synthetic",          // recorded, not made up
+      "recordings[].pass",  // no pass folder
+      "counters[].pass",    // likewise
+      "agents[].product",   // a name that the recorder leaves out
+      "missing[].remedy",   // nothing would help
+      "kernels[].missing[].remedy",
+      "environment.rocprofv3",  // no profiler was run
+  };
+  return kOrdinary.contains(general(path));
+}
+
+/// A `missing` list, and the path of the object that holds it.
+struct MissingList {
+  std::string holder;  ///< "" or "kernels[3]."
+  std::vector<std::string> fields;
+};
+
+bool covers(const MissingList& list, const std::string& path) {
+  if (!path.starts_with(list.holder)) return false;
+  const std::string relative = path.substr(list.holder.size());
+  return std::ranges::any_of(list.fields, [&](const std::string& field) {
+    return relative == field || relative.starts_with(field + ".") ||
+           relative.starts_with(field + "[");
+  });
+}
+
+void expect_nulls_explained(const Json& value, const std::string& path,
+                            std::vector<MissingList>& lists) {
+  const auto covered = [&](const MissingList& list) { return covers(list, path); };
+  EXPECT_TRUE(!value.is_null() || null_is_ordinary(path) || std::ranges::any_of(lists, covered))
+      << path << " is null and nothing says why";
+  const std::string prefix = path.empty() ? "" : path + ".";
+  const bool holds_list = value.is_object() && value.contains("missing");
+  if (holds_list) {
+    MissingList& list = lists.emplace_back();
+    list.holder = prefix;
+    for (const Json& entry : value.at("missing")) list.fields.push_back(entry.at("field"));
+  }
+  if (value.is_object())
+    for (const auto& [key, member] : value.items())
+      expect_nulls_explained(member, prefix + key, lists);
+  if (value.is_array())
+    for (std::size_t i = 0; i < value.size(); ++i)
+      expect_nulls_explained(value[i], path + "[" + std::to_string(i) + "]", lists);
+  if (holds_list) lists.pop_back();
+}
+
+void expect_nulls_explained(const Json& document) {
+  std::vector<MissingList> lists;
+  expect_nulls_explained(document, "", lists);
+}
+
+/// The value at "a.b[2].c"; nullptr when there is none, or when it lies inside a null.
+const Json* value_at(const Json& document, const std::string& path) {
+  std::string pointer = "/";
+  for (const char c : path) {
+    if (c == ']') continue;
+    pointer += c == '.' || c == '[' ? '/' : c;
+  }
+  const Json::json_pointer at(pointer);
+  return document.contains(at) ? &document.at(at) : nullptr;
+}
+
+/// Fails for every entry that names a field which has a value, does not exist, or comes twice; and
+/// for reasons that say nothing.
+void expect_entries_are_true(const Json& holder, const std::string& where) {
+  std::set<std::string> seen;
+  for (const Json& entry : holder.at("missing")) {
+    const std::string field = entry.at("field");
+    const Json* value = value_at(holder, field);
+    EXPECT_TRUE(value != nullptr && value->is_null()) << where << field << " is not null";
+    EXPECT_TRUE(seen.insert(field).second) << where << field << " comes twice";
+    EXPECT_GT(entry.at("reason").get<std::string>().size(), 10U) << where << field;
+  }
+}
+
+class DocumentsOf : public testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override {
+    runs_ = analyze_case(all_cases()[GetParam()]);
+    if (!runs_)
+      GTEST_SKIP() << "skipped: " << all_cases()[GetParam()].name
+                   << " is not there (recorded databases are kept outside the project)";
+    documents_ = documents_of(*runs_);
+  }
+  std::optional<analyze::AnalyzedRuns> runs_;
+  Documents documents_;
+};
+
+TEST_P(DocumentsOf, SatisfyTheirSchemas) {
+  for (const auto& [name, document] :
+       {std::pair{"analysis", documents_.analysis}, std::pair{"profile", documents_.profile}}) {
+    EXPECT_GT(document.size(), 10U);
+    const Result<void> valid = validate(name, document);
+    EXPECT_TRUE(valid) << describe(valid.error());
+  }
+}
+
+TEST_P(DocumentsOf, KeepTheOrderOfTheSchema) {
+  for (const auto& [name, document] :
+       {std::pair{"analysis", documents_.analysis}, std::pair{"profile", documents_.profile}}) {
+    const Json schema = schema_of(name);
+    expect_schema_order(schema, schema, document, name);
+  }
+}
+
+TEST_P(DocumentsOf, SayWhyEveryNullIsNull) {
+  expect_nulls_explained(documents_.analysis);
+  expect_nulls_explained(documents_.profile);
+}
+
+TEST_P(DocumentsOf, NameNothingMissingThatIsThere) {
+  expect_entries_are_true(documents_.analysis, "");
+  for (const Json& kernel : documents_.analysis.at("kernels"))
+    expect_entries_are_true(kernel, kernel.at("name").get<std::string>() + ": ");
+  expect_entries_are_true(documents_.profile, "");
+}
+
+TEST_P(DocumentsOf, AreTheSameBytesEveryTime) {
+  const auto bytes = [&](unsigned threads) {
+    const auto runs = analyze_case(all_cases()[GetParam()], threads);
+    if (!runs) return std::string("failed");
+    const auto& [trace, analysis] = runs->representative;
+    const ProfileData profile = profile_of_recording(*runs);
+    return rendered("analysis", analysis_document(trace, analysis)) +
+           rendered("profile", profile_document(profile)) + analysis_text(trace, analysis, {}) +
+           profile_text(profile, {});
+  };
+  const std::string first = bytes(1);
+  EXPECT_EQ(bytes(1), first);
+  EXPECT_EQ(bytes(2), first);
+  EXPECT_EQ(bytes(5), first);
+}
+
+TEST_P(DocumentsOf, AddUp) {
+  const Json& document = documents_.analysis;
+  const Json& totals = document.at("totals");
+  const auto sum = [&](const char* list, const char* field) {
+    std::int64_t total = 0;
+    for (const Json& item : document.at(list)) total += item.at(field).get<std::int64_t>();
+    return total;
+  };
+  EXPECT_EQ(totals.at("kernels"), document.at("kernels").size());
+  EXPECT_EQ(totals.at("dispatches"), sum("kernels", "dispatches"));
+  EXPECT_EQ(totals.at("api_calls"), sum("api_calls", "calls"));
+  EXPECT_EQ(totals.at("copies"), sum("copies", "copies"));
+  EXPECT_EQ(totals.at("allocations"), sum("allocations", "count"));
+  EXPECT_LE(totals.at("gpu_busy_ns"), totals.at("span_ns"));
+  EXPECT_LE(totals.at("gpu_busy_ns"), totals.at("kernel_time_ns"));
+}
+
+TEST_P(DocumentsOf, HoldPathsAndProcessesOnlyUnderEnvironment) {
+  for (Json document : {documents_.analysis, documents_.profile}) {
+    document.erase("environment");
+    const std::string text = to_canonical_text(document);
+    for (const trace::Source& source : runs_->representative.trace.sources)
+      EXPECT_EQ(text.find(source.file), std::string::npos) << source.file;
+    for (const trace::Process& process : runs_->representative.trace.processes)
+      EXPECT_TRUE(process.command.empty() || text.find(process.command) == std::string::npos)
+          << process.command;
+  }
+}
+
+/// Whether a text holds a character that could drive a terminal: C0 without the line feed, DEL, or
+/// C1, which UTF-8 writes as C2 80 … C2 9F and 8-bit terminals take as a bare byte.
+bool drives_a_terminal(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < 0x20 && byte != '\n') || byte == 0x7F) return true;
+    if (byte < 0x80) continue;
+    const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 0;
+    if (length == 0 || i + length > text.size()) return true;  // no UTF-8
+    if (byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0) return true;
+    i += length - 1;
+  }
+  return false;
+}
+
+TEST_P(DocumentsOf, CannotDriveTheTerminal) {
+  const auto& [trace, analysis] = runs_->representative;
+  for (const std::size_t width : {40U, 100U, 400U}) {
+    EXPECT_FALSE(drives_a_terminal(analysis_text(trace, analysis, {.width = width})));
+    EXPECT_FALSE(drives_a_terminal(profile_text(profile_of_recording(*runs_), {.width = width})));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DocumentsOf, testing::Range<std::size_t>(0, all_cases().size()),
+                         [](const auto& parameter) { return all_cases()[parameter.param].name; });
+
+TEST(ProfileWithoutGpu, SaysWhyEveryNullIsNull) {
+  const Json document = profile_without_gpu();
+  expect_nulls_explained(document);
+  expect_entries_are_true(document, "");
+  const Json schema = schema_of("profile");
+  expect_schema_order(schema, schema, document, "profile");
+}
+
+TEST(ProfileWithoutGpu, KeepsWhatIsKnownOfTheProcess) {
+  const Json document = profile_without_gpu();
+  EXPECT_TRUE(document.at("kernel").is_null());
+  EXPECT_TRUE(document.at("runtime_ms").is_null());
+  const Json& runs = document.at("stability").at("runs");
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].at("process_wall_ns"), 1'500'000'000);
+  EXPECT_EQ(runs[0].at("target"), "ok");
+  EXPECT_EQ(runs[1].at("target"), "exit 3");
+  EXPECT_TRUE(runs[1].at("process_wall_ns").is_null());
+  const Json& missing = document.at("missing");
+  const auto entry =
+      std::ranges::find(missing, "kernel", [](const Json& e) { return e.at("field"); });
+  ASSERT_NE(entry, missing.end());
+  EXPECT_EQ(entry->at("reason"), "rocprofv3 was not used (--no-rocprof)");
+}
+
+TEST(Secrets, OfTheProcessEnvironmentAreInNoOutput) {
+  const auto runs = analyze_case(case_named("quirks"));
+  ASSERT_TRUE(runs);
+  const auto& [trace, analysis] = runs->representative;
+  const ProfileData profile = profile_of_recording(*runs);
+  for (const std::string& output : {rendered("analysis", analysis_document(trace, analysis)),
+                                    rendered("profile", profile_document(profile)),
+                                    analysis_text(trace, analysis, {}), profile_text(profile, {})})
+    EXPECT_EQ(output.find(test::kSecret), std::string::npos);
+}
+
+TEST(Synthetic, IsSaidWhereverTheSampleIsShown) {
+  const auto runs = analyze_case(case_named("sample"));
+  ASSERT_TRUE(runs);
+  const Documents documents = documents_of(*runs);
+  EXPECT_EQ(documents.analysis.at("synthetic"),
+            "Synthetic sample: computed from examples/decode_step.json, not measured on a GPU");
+  EXPECT_EQ(documents.profile.at("synthetic"), documents.analysis.at("synthetic"));
+  EXPECT_TRUE(analysis_text(runs->representative.trace, runs->representative.analysis, {})
+                  .starts_with("SYNTHETIC: Synthetic sample"));
+}
+
+TEST(SeveralRuns, StandInTheProfile) {
+  const auto runs = analyze_case(case_named("several_runs"));
+  ASSERT_TRUE(runs);
+  const Json profile = documents_of(*runs).profile;
+  EXPECT_EQ(profile.at("runtime").at("representative_run"), 3);
+  EXPECT_EQ(profile.at("runtime_ms"), 0.00052);
+  EXPECT_EQ(profile.at("stability").at("label"), "unstable");
+  const Json& list = profile.at("stability").at("runs");
+  ASSERT_EQ(list.size(), 4U);
+  EXPECT_EQ(list[0].at("kernel_total_ns"), 500);
+  EXPECT_TRUE(list[1].at("kernel_total_ns").is_null());
+  EXPECT_EQ(list[3].at("kernel_total_ns"), 900);
+  EXPECT_EQ(profile.at("warnings").back(),
+            "unstable: the kernel's time varies by 35 % over the runs; do not compare it with "
+            "another build");
+}
+
+}  // namespace
+}  // namespace perflab::report
