@@ -12,7 +12,6 @@ namespace perflab::analyze {
 namespace {
 
 using trace::Index;
-using trace::kNone;
 
 class KernelTable : public testing::Test {
  protected:
@@ -147,7 +146,7 @@ TEST_F(KernelTable, SharesAreOfAllKernelTime) {
 }
 
 TEST_F(KernelTable, SharesSumToOne) {
-  for (int i = 1; i <= 97; ++i)
+  for (std::int64_t i = 1; i <= 97; ++i)
     b_.dispatches(b_.kernel("k" + std::to_string(i)), {i * 7919 % 1013 + 1, i, 3 * i});
   const auto kernels = analysis().kernels;
   ASSERT_EQ(kernels.size(), 97U);

@@ -57,7 +57,7 @@ Index TraceBuilder::kernel(std::string_view name) {
   return kernel(name, KernelOptions{});
 }
 
-Index TraceBuilder::kernel(std::string_view name, KernelOptions options) {
+Index TraceBuilder::kernel(std::string_view name, const KernelOptions& options) {
   trace::KernelSymbol symbol;
   symbol.source = static_cast<Index>(trace.sources.size() - 1);
   symbol.id = static_cast<std::int64_t>(trace.kernel_symbols.size());

@@ -37,7 +37,7 @@ class TraceBuilder {
   /// A code object on the last agent.
   trace::Index code_object();
   trace::Index kernel(std::string_view name);
-  trace::Index kernel(std::string_view name, KernelOptions options);
+  trace::Index kernel(std::string_view name, const KernelOptions& options);
 
   /// A dispatch of the kernel by the last source, on the last agent.
   trace::Index dispatch(trace::Index kernel, const DispatchOptions& options);

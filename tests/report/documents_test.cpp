@@ -1,5 +1,6 @@
 // The documents over every input: they satisfy their schemas, keep the schema's order of keys, say
 // why every null is null, and are the same bytes every time.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,25 +21,29 @@ Json schema_of(const std::string& name) {
 }
 
 /// The part of a schema that describes `value`: $ref followed, the matching branch of anyOf taken.
-const Json& describing(const Json& root, const Json& schema, const Json& value) {
-  if (schema.contains("$ref"))
-    return describing(
-        root, root.at(Json::json_pointer(schema.at("$ref").get<std::string>().substr(1))), value);
-  if (schema.contains("anyOf"))
-    for (const Json& branch : schema.at("anyOf"))
-      if (const Json& found = describing(root, branch, value);
-          value.is_object() && found.contains("properties"))
-        return found;
+/// Points into `root`.
+const Json* describing(const Json& root, const Json* schema, const Json& value) {
+  while (schema->contains("$ref"))
+    schema = &root.at(Json::json_pointer(schema->at("$ref").get<std::string>().substr(1)));
+  if (!schema->contains("anyOf") || !value.is_object()) return schema;
+  for (const Json& branch : schema->at("anyOf"))
+    if (const Json* found = describing(root, &branch, value); found->contains("properties"))
+      return found;
   return schema;
+}
+
+/// Path of an element: "a.b[2]".
+std::string element(const std::string& path, std::size_t index) {
+  return fmt::format("{}[{}]", path, index);
 }
 
 /// Fails for every object whose keys are not in the order of the schema.
 void expect_schema_order(const Json& root, const Json& unresolved, const Json& value,
                          const std::string& path) {
-  const Json& schema = describing(root, unresolved, value);
+  const Json& schema = *describing(root, &unresolved, value);
   if (value.is_array() && schema.contains("items"))
     for (std::size_t i = 0; i < value.size(); ++i)
-      expect_schema_order(root, schema.at("items"), value[i], path + "[" + std::to_string(i) + "]");
+      expect_schema_order(root, schema.at("items"), value[i], element(path, i));
   if (!value.is_object() || !schema.contains("properties")) return;
   std::vector<std::string> expected, found;
   for (const auto& [key, sub] : schema.at("properties").items())
@@ -109,7 +114,7 @@ void expect_nulls_explained(const Json& value, const std::string& path,
       expect_nulls_explained(member, prefix + key, lists);
   if (value.is_array())
     for (std::size_t i = 0; i < value.size(); ++i)
-      expect_nulls_explained(value[i], path + "[" + std::to_string(i) + "]", lists);
+      expect_nulls_explained(value[i], element(path, i), lists);
   if (holds_list) lists.pop_back();
 }
 

@@ -79,7 +79,7 @@ TEST(Fit, ReplacesControlCharactersOfEightBits) {
   EXPECT_EQ(fit("a\xc2\x9b"
                 "2Jb",
                 40),
-            "a??2Jb");                              // CSI as UTF-8 has it
+            "a??2Jb");                             // CSI as UTF-8 has it
   EXPECT_EQ(fit("a\xc2\xa0z", 40), "a\xc2\xa0z");  // the first that is none
 }
 
