@@ -55,7 +55,7 @@ TEST(ReadFile, StopsAtTheLimit) {
 }
 
 TEST(ReadFile, SaysWhenAccessIsDenied) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  if (::geteuid() == 0) GTEST_SKIP() << "skipped: root may read everything";
   const TempFolder folder;
   const fs::path file = folder.write("data", "text");
   fs::permissions(file, fs::perms::none);

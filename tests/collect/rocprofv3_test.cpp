@@ -61,7 +61,7 @@ TEST(FindRocprofv3, SaysHowToGetOne) {
   EXPECT_EQ(missing.error().code, ErrorCode::missing_tool);
   EXPECT_THAT(missing.error().remedy, HasSubstr("rocprofiler-sdk"));
   EXPECT_THAT(missing.error().remedy, HasSubstr("--no-rocprof"));
-  if (fs::exists("/opt/rocm/bin/rocprofv3")) GTEST_SKIP() << "this machine has ROCm";
+  if (fs::exists("/opt/rocm/bin/rocprofv3")) GTEST_SKIP() << "skipped: this machine has ROCm";
   const ScopedVariable none("ROCPROFV3", std::nullopt);
   const ScopedVariable rocm("ROCM_PATH", std::nullopt);
   const ScopedVariable path("PATH", folder.path().string());

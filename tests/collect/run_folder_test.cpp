@@ -69,7 +69,7 @@ TEST(CollectionFolder, SaysWhenThePlaceCannotBeWritten) {
   const auto refused = make_collection_folder(folder.write("file", "text"));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::usage);
-  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  if (::geteuid() == 0) GTEST_SKIP() << "skipped: root may write everywhere";
   fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
   const auto denied = make_collection_folder(folder.path());
   fs::permissions(folder.path(), fs::perms::owner_all);

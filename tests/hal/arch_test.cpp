@@ -216,7 +216,7 @@ std::string fact_name(const Rate& rate) {
 }
 
 TEST(Facts, PublishedPeaksFollowFromTheTables) {
-  if (!std::filesystem::exists(kFacts)) GTEST_SKIP() << kFacts << " is not there";
+  if (!std::filesystem::exists(kFacts)) GTEST_SKIP() << "skipped: " << kFacts << " is not there";
   int compared = 0;
   const Json facts = load(kFacts);
   for (const Json& fact : facts.at("products")) {

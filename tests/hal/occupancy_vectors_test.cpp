@@ -34,7 +34,8 @@ OccupancyInput input_of(const Json& vector) {
 }
 
 TEST(OccupancyVectors, LlvmModelAgreesWithTheCompiler) {
-  if (!std::filesystem::exists(kVectors)) GTEST_SKIP() << kVectors << " is not there";
+  if (!std::filesystem::exists(kVectors))
+    GTEST_SKIP() << "skipped: " << kVectors << " is not there";
   const Json file = parse_json(read_file(kVectors).value(), kVectors.string()).value();
   std::map<std::string, int> run;
   int excluded = 0;

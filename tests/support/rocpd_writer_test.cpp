@@ -55,7 +55,8 @@ std::vector<std::string> columns_of(TestDatabase& database) {
 
 void expect_same_schema(const std::filesystem::path& recorded, const WriterOptions& options) {
   if (!std::filesystem::exists(recorded))
-    GTEST_SKIP() << recorded << " is not there: the recorded databases are not part of the project";
+    GTEST_SKIP() << "skipped: " << recorded
+                 << " is not there: the recorded databases are not part of the project";
   const std::filesystem::path made = test_folder() / "made.db";
   RocpdWriter writer(made, options);
   ASSERT_TRUE(writer.close());
