@@ -2,8 +2,10 @@
 #include "hal/arch.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "arch_tables.h"
@@ -51,6 +53,11 @@ char lower(char c) {
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+/// Whether the dotted path is `group` or stands below it.
+bool is_at_or_below(std::string_view path, std::string_view group) {
+  return path.starts_with(group) && (path.size() == group.size() || path[group.size()] == '.');
 }
 
 /// The one product of which `matches` holds; nullptr when there is none or several.
@@ -122,8 +129,28 @@ std::optional<double> Arch::ops_per_clk_per_cu(Pipe pipe, Precision precision) c
   return std::nullopt;
 }
 
-bool Arch::is_unconfirmed(std::string_view field) const {
-  return std::ranges::find(unconfirmed, field) != unconfirmed.end();
+std::vector<std::string> Arch::unconfirmed_of_occupancy() const {
+  constexpr std::array kGroups{"compute_unit", "default_wave_size", "wave_sizes", "vgpr", "sgpr",
+                               "lds"};
+  std::vector<std::string> fields;
+  for (const std::string& field : provenance.unconfirmed)
+    if (std::ranges::any_of(kGroups, [&](auto group) { return is_at_or_below(field, group); }))
+      fields.push_back(field);
+  return fields;
+}
+
+std::span<const std::string> Provenance::sources_of(std::string_view field) const {
+  const FieldSources* closest = nullptr;
+  for (const FieldSources& entry : sources)
+    if (is_at_or_below(field, entry.field) &&
+        (closest == nullptr || entry.field.size() > closest->field.size()))
+      closest = &entry;
+  return closest == nullptr ? std::span<const std::string>{} : closest->keys;
+}
+
+bool Provenance::is_unconfirmed(std::string_view field) const {
+  return std::ranges::any_of(
+      unconfirmed, [field](const std::string& entry) { return is_at_or_below(field, entry); });
 }
 
 std::span<const Arch> all_archs() {
@@ -135,6 +162,17 @@ const Arch* find_arch(std::string_view target_id) {
   for (const Arch& arch : all_archs())
     if (arch.gfx == gfx) return &arch;
   return nullptr;
+}
+
+Error unknown_architecture(std::string_view gfx, ErrorCode code) {
+  std::vector<std::string_view> known;
+  for (const Arch& arch : all_archs()) known.push_back(arch.gfx);
+  return {.code = code,
+          .message = fmt::format("unknown architecture {}: its register files, LDS, occupancy and "
+                                 "peaks are missing from the tables",
+                                 gfx),
+          .notes = {},
+          .remedy = fmt::format("known are: {}", fmt::join(known, ", "))};
 }
 
 const Product* find_product_by_pci(std::uint32_t device_id) {

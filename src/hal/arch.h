@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "hal/occupancy_model.h"
 
 namespace perflab::hal {
@@ -45,6 +46,23 @@ struct WaveSizeLimits {
   int vgpr_encoding_granule = 0;  ///< what the kernel descriptor counts in
 };
 
+/// Source keys of a field of a table, or of the group of fields below it.
+struct FieldSources {
+  std::string field;              ///< dotted path: "lds", "ops_per_clk_per_cu.matrix"
+  std::vector<std::string> keys;  ///< for source_description()
+};
+
+/// Where the numbers of a table come from.
+struct Provenance {
+  std::vector<FieldSources> sources;
+  std::vector<std::string> unconfirmed;  ///< fields (dotted path) that no source stands behind
+
+  /// Keys of the closest entry at or above the field; empty when there is none.
+  [[nodiscard]] std::span<const std::string> sources_of(std::string_view field) const;
+  /// Whether the field, or a group that it is in, is listed as unconfirmed.
+  [[nodiscard]] bool is_unconfirmed(std::string_view field) const;
+};
+
 /// One GPU as it is sold; of a package with several GPUs, one of them. A trace's own agent record
 /// goes before these numbers. Missing = unknown.
 struct Product {
@@ -52,6 +70,7 @@ struct Product {
   std::string name;                           ///< marketing name: "AMD Instinct MI300X"
   std::vector<std::string> aliases;           ///< other spellings, also those that drivers report
   std::vector<std::uint32_t> pci_device_ids;  ///< vendor 0x1002; physical and virtual functions
+  std::vector<std::uint32_t> shared_pci_device_ids;  ///< other products have them too, by revision
   int gpus_per_package = 1;
   int xcds = 1;  ///< accelerator complex dies
   std::optional<int> shader_engines;
@@ -62,10 +81,9 @@ struct Product {
   double memory_gbps = 0;  ///< theoretical, 1e9 bytes per second
   double l2_mib = 0;
   std::optional<int> l2_channels;
-  double mall_mib = 0;                   ///< Infinity Cache; 0 = there is none
-  std::optional<double> mall_gbps;       ///< 1e9 bytes per second
-  std::vector<std::string> sources;      ///< keys for source_description()
-  std::vector<std::string> unconfirmed;  ///< fields (dotted path in the table) without a source
+  double mall_mib = 0;              ///< Infinity Cache; 0 = there is none
+  std::optional<double> mall_gbps;  ///< 1e9 bytes per second
+  Provenance provenance;
 };
 
 /// One architecture. Missing = does not exist there, or unknown.
@@ -113,16 +131,15 @@ struct Arch {
   std::vector<Rate> rates;
 
   std::vector<std::string> notes;
-  std::vector<std::string> sources;      ///< keys for source_description()
-  std::vector<std::string> unconfirmed;  ///< fields (dotted path in the table) without a source
+  Provenance provenance;
   std::vector<Product> products;
 
   /// The register file at one wave size; nullptr when the architecture does not have that size.
   [[nodiscard]] const WaveSizeLimits* wave_limits(int wave_size) const;
   /// FLOPs or integer operations per clock of one CU; missing when the hardware has no such way.
   [[nodiscard]] std::optional<double> ops_per_clk_per_cu(Pipe pipe, Precision precision) const;
-  /// Whether the field at this dotted path of the table ("bytes_per_clk.l1_per_cu") has no source.
-  [[nodiscard]] bool is_unconfirmed(std::string_view field) const;
+  /// Unconfirmed fields that occupancy is computed from, to be named beside such a figure.
+  [[nodiscard]] std::vector<std::string> unconfirmed_of_occupancy() const;
 };
 
 /// Every architecture of the tables, ordered by gfx name. Parsed at the first call; thread-safe.
@@ -131,6 +148,10 @@ std::span<const Arch> all_archs();
 /// The architecture of a gfx name or target id ("gfx942", "gfx942:sramecc+:xnack-": features are
 /// ignored); nullptr when it is not in the tables.
 const Arch* find_arch(std::string_view target_id);
+
+/// The error for a gfx name that find_arch() does not know: what is missing because of that, and
+/// the names that are known.
+Error unknown_architecture(std::string_view gfx, ErrorCode code = ErrorCode::usage);
 
 /// The product with this PCI device id (vendor 0x1002); nullptr when there is none or several
 /// share the id.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -28,31 +29,28 @@ class FieldReader {
   }
 
   void read(const char* key, int& out) {
-    const Json& value = take(key);
-    if (!value.is_number_integer() || value.get<std::int64_t>() < 0 ||
-        value.get<std::int64_t>() > std::numeric_limits<int>::max()) {
-      note(key, "must be a whole number, not negative");
-      return;
-    }
-    out = value.get<int>();
+    read_if(key, out, "must be a whole number, not negative", [](const Json& value) {
+      return value.is_number_integer() && value.get<std::int64_t>() >= 0 &&
+             value.get<std::int64_t>() <= std::numeric_limits<int>::max();
+    });
   }
 
   void read(const char* key, double& out) {
-    const Json& value = take(key);
-    if (!value.is_number() || value.get<double>() < 0) {
-      note(key, "must be a number, not negative");
-      return;
-    }
-    out = value.get<double>();
+    read_if(key, out, "must be a number, not negative",
+            [](const Json& value) { return value.is_number() && value.get<double>() >= 0; });
   }
 
   void read(const char* key, std::string& out) {
-    const Json& value = take(key);
-    if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
-      note(key, "must be a text");
-      return;
-    }
-    out = value.get<std::string>();
+    read_if(key, out, "must be a text", [](const Json& value) {
+      return value.is_string() && !value.get_ref<const std::string&>().empty();
+    });
+  }
+
+  void read(const char* key, std::vector<std::string>& out) {
+    read_if(key, out, "must be an array of texts", [](const Json& value) {
+      return value.is_array() &&
+             std::ranges::all_of(value, [](const Json& item) { return item.is_string(); });
+    });
   }
 
   template <class T>
@@ -62,21 +60,6 @@ class FieldReader {
       return;
     }
     read(key, out.emplace());
-  }
-
-  void read(const char* key, std::vector<std::string>& out) {
-    const Json& value = take(key);
-    if (!value.is_array()) {
-      note(key, "must be an array of texts");
-      return;
-    }
-    for (const Json& item : value) {
-      if (!item.is_string()) {
-        note(key, "must be an array of texts");
-        return;
-      }
-      out.push_back(item.get<std::string>());
-    }
   }
 
   /// A reader for the object under `key`.
@@ -96,6 +79,14 @@ class FieldReader {
     }
   }
 
+  /// The names of all fields, for objects whose fields are names.
+  [[nodiscard]] std::vector<std::string> keys() const {
+    std::vector<std::string> names;
+    if (object_.is_object())
+      for (const auto& [name, value] : object_.items()) names.push_back(name);
+    return names;
+  }
+
   /// Whether the object has this field, for objects whose fields are a choice.
   [[nodiscard]] bool has(const std::string& key) const {
     return object_.is_object() && object_.contains(key);
@@ -112,6 +103,15 @@ class FieldReader {
   }
 
  private:
+  template <class T, class IsGood>
+  void read_if(const char* key, T& out, std::string_view demand, IsGood is_good) {
+    const Json& value = take(key);
+    if (is_good(value))
+      out = value.get<T>();
+    else
+      note(key, demand);
+  }
+
   const Json& take(const char* key) {
     static const Json missing;
     if (!has(key)) return missing;
@@ -211,20 +211,29 @@ void read_rates(FieldReader fields, Arch& arch) {
 }
 
 /// PCI ids are written as "0x74a1": JSON has no hexadecimal numbers.
-void read_pci_ids(FieldReader& fields, Product& product) {
+void read_pci_ids(FieldReader& fields, const char* key, std::vector<std::uint32_t>& ids) {
   std::vector<std::string> texts;
-  fields.read("pci_device_ids", texts);
+  fields.read(key, texts);
   for (const std::string& text : texts) {
     std::uint32_t id = 0;
     const char* const end = text.data() + text.size();
     const bool hex = text.starts_with("0x");
     const auto parsed = std::from_chars(text.data() + (hex ? 2 : 0), end, id, 16);
     if (!hex || parsed.ec != std::errc{} || parsed.ptr != end) {
-      fields.note("pci_device_ids", "must hold texts like 0x74a1");
+      fields.note(key, "must hold texts like 0x74a1");
       return;
     }
-    product.pci_device_ids.push_back(id);
+    ids.push_back(id);
   }
+}
+
+void read_provenance(FieldReader& fields, Provenance& provenance) {
+  FieldReader sources = fields.object("sources");
+  for (const std::string& field : sources.keys())
+    sources.read(field.c_str(),
+                 provenance.sources.emplace_back(FieldSources{.field = field, .keys = {}}).keys);
+  sources.finish();
+  fields.read("unconfirmed", provenance.unconfirmed);
 }
 
 void read_product(FieldReader& fields, Arch& arch) {
@@ -232,7 +241,8 @@ void read_product(FieldReader& fields, Arch& arch) {
   product.gfx = arch.gfx;
   fields.read("name", product.name);
   fields.read("aliases", product.aliases);
-  read_pci_ids(fields, product);
+  read_pci_ids(fields, "pci_device_ids", product.pci_device_ids);
+  read_pci_ids(fields, "shared_pci_device_ids", product.shared_pci_device_ids);
   fields.read("gpus_per_package", product.gpus_per_package);
   fields.read("xcds", product.xcds);
   fields.read("shader_engines", product.shader_engines);
@@ -251,8 +261,7 @@ void read_product(FieldReader& fields, Arch& arch) {
   mall.read("mib", product.mall_mib);
   mall.read("gbps", product.mall_gbps);
   mall.finish();
-  fields.read("sources", product.sources);
-  fields.read("unconfirmed", product.unconfirmed);
+  read_provenance(fields, product.provenance);
   fields.finish();
   arch.products.push_back(std::move(product));
 }
@@ -281,8 +290,7 @@ void read_arch(FieldReader fields, Arch& arch) {
   widths.finish();
   read_rates(fields.object("ops_per_clk_per_cu"), arch);
   fields.read("notes", arch.notes);
-  fields.read("sources", arch.sources);
-  fields.read("unconfirmed", arch.unconfirmed);
+  read_provenance(fields, arch.provenance);
   fields.each("products", [&](FieldReader& item) { read_product(item, arch); });
   fields.finish();
 }
@@ -325,13 +333,8 @@ Result<SourceTable> parse_sources(std::string_view text, std::string_view what) 
   SourceTable sources;
   std::string problem;
   FieldReader fields(json, "", problem);
-  if (json.is_object()) {
-    for (const auto& [key, value] : json.items()) {
-      std::string meaning;
-      fields.read(key.c_str(), meaning);
-      sources.emplace_back(key, std::move(meaning));
-    }
-  }
+  for (const std::string& key : fields.keys())
+    fields.read(key.c_str(), sources.emplace_back(key, "").second);
   if (!problem.empty()) return fail(ErrorCode::bad_input, fmt::format("{}: {}", what, problem));
   return sources;
 }
