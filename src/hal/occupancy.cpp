@@ -8,18 +8,17 @@
 namespace perflab::hal {
 namespace {
 
-std::int64_t per_wave_vgprs(const KernelResources& kernel) {
-  return kernel.allocated_vgprs.value_or(std::max(kernel.vgprs, kernel.agprs));
-}
-
-std::string sentence(LaunchProblem problem, const Arch& arch, const OccupancyLimits& limits,
-                     const KernelResources& kernel) {
+std::string launch_sentence(LaunchProblem problem, const Arch& arch, const OccupancyLimits& limits,
+                            const KernelResources& kernel) {
   switch (problem) {
     case LaunchProblem::workgroup_empty:
       return fmt::format("a work-group of {} work-items cannot be launched", kernel.workgroup_size);
     case LaunchProblem::workgroup_too_large:
       return fmt::format("a work-group of {} work-items is more than the {} of {}",
                          kernel.workgroup_size, limits.max_workgroup_size, arch.gfx);
+    case LaunchProblem::workgroup_range:
+      return fmt::format("a kernel cannot have work-groups of {} to {} work-items",
+                         kernel.workgroup_size_min.value_or(0), kernel.workgroup_size);
     case LaunchProblem::lds_out_of_range:
       return fmt::format(
           "{} bytes static and {} bytes dynamic LDS do not fit the {} bytes that a "
@@ -39,23 +38,41 @@ std::string sentence(LaunchProblem problem, const Arch& arch, const OccupancyLim
       return fmt::format(
           "a work-group of {} work-items with {} registers per wave does not fit the "
           "register files of {}",
-          kernel.workgroup_size, per_wave_vgprs(kernel), arch.gfx);
+          kernel.workgroup_size, detail::vgpr_demand(limits, kernel), arch.gfx);
   }
   return "the work-group cannot be launched";
+}
+
+/// The member of that model; `Models` has one of each name.
+template <class Models>
+const auto& member_of(const Models& models, OccupancyModel model) {
+  switch (model) {
+    case OccupancyModel::llvm:
+      return models.llvm;
+    case OccupancyModel::hip:
+      return models.hip;
+    case OccupancyModel::resident:
+      break;
+  }
+  return models.resident;
+}
+
+/// The limits, when the kernel can be launched.
+Result<OccupancyLimits> limits_for(const Arch& arch, const OccupancyInput& input) {
+  PERFLAB_TRY(OccupancyLimits limits, limits_of(arch, input.wave_size, input.mode));
+  if (const auto problem = check_launch(limits, input.kernel))
+    return fail(ErrorCode::bad_input, launch_sentence(*problem, arch, limits, input.kernel));
+  return limits;
 }
 
 }  // namespace
 
 const ModelOccupancy& Occupancy::of(OccupancyModel model) const {
-  switch (model) {
-    case OccupancyModel::llvm:
-      return llvm;
-    case OccupancyModel::hip:
-      return hip;
-    case OccupancyModel::resident:
-      return resident;
-  }
-  return resident;
+  return member_of(*this, model);
+}
+
+const ModelAdvice& OccupancyAdvice::of(OccupancyModel model) const {
+  return member_of(*this, model);
 }
 
 Result<OccupancyLimits> limits_of(const Arch& arch, std::optional<int> wave_size,
@@ -99,9 +116,7 @@ Result<OccupancyLimits> limits_of(const Arch& arch, std::optional<int> wave_size
 }
 
 Result<Occupancy> compute_occupancy(const Arch& arch, const OccupancyInput& input) {
-  PERFLAB_TRY(const OccupancyLimits limits, limits_of(arch, input.wave_size, input.mode));
-  if (const auto problem = check_launch(limits, input.kernel))
-    return fail(ErrorCode::bad_input, sentence(*problem, arch, limits, input.kernel));
+  PERFLAB_TRY(const OccupancyLimits limits, limits_for(arch, input));
   Occupancy result;
   result.wave_size = static_cast<int>(limits.wave_size);
   result.mode = input.mode.value_or(arch.default_mode);
@@ -111,6 +126,13 @@ Result<Occupancy> compute_occupancy(const Arch& arch, const OccupancyInput& inpu
   result.hip = hip_occupancy(limits, input.kernel);
   result.resident = resident_occupancy(limits, input.kernel);
   return result;
+}
+
+Result<OccupancyAdvice> advise_occupancy(const Arch& arch, const OccupancyInput& input) {
+  PERFLAB_TRY(const OccupancyLimits limits, limits_for(arch, input));
+  return OccupancyAdvice{.llvm = advise(limits, input.kernel, OccupancyModel::llvm),
+                         .hip = advise(limits, input.kernel, OccupancyModel::hip),
+                         .resident = advise(limits, input.kernel, OccupancyModel::resident)};
 }
 
 std::int64_t allocated_vgprs_in_trace(const Arch& arch, std::int64_t arch_vgprs,

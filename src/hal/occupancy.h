@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "hal/arch.h"
 #include "hal/occupancy_model.h"
+#include "hal/occupancy_next_step.h"
 
 namespace perflab::hal {
 
@@ -39,6 +40,19 @@ Result<OccupancyLimits> limits_of(const Arch& arch, std::optional<int> wave_size
 /// Occupancy under all models. Error (bad_input): the work-group cannot be launched; the message
 /// names the count and its limit.
 Result<Occupancy> compute_occupancy(const Arch& arch, const OccupancyInput& input);
+
+/// Next step and headroom under every model.
+struct OccupancyAdvice {
+  ModelAdvice llvm;
+  ModelAdvice hip;
+  ModelAdvice resident;
+
+  [[nodiscard]] const ModelAdvice& of(OccupancyModel model) const;
+};
+
+/// What to lower for more waves, and what may grow for free (hal/occupancy_next_step.h). Errors as
+/// compute_occupancy().
+Result<OccupancyAdvice> advise_occupancy(const Arch& arch, const OccupancyInput& input);
 
 /// The resources of one dispatch as rocpd has them (facts/rocpd.md section 3).
 struct TracedKernel {

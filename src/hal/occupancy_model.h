@@ -1,12 +1,15 @@
 // Occupancy of a kernel under three named models: how many waves of it fit on one SIMD.
-//   llvm      what clang prints in its resource remark (LLVM 19, AMDGPUSubtarget.cpp and
-//             Utils/AMDGPUBaseInfo.cpp): no whole work-groups, LDS not rounded, static LDS only
+//   llvm      what clang prints in its resource remark (LLVM, AMDGPUSubtarget.cpp and
+//             Utils/AMDGPUBaseInfo.cpp): no whole work-groups, LDS not rounded, static LDS only.
+//             Two rules: that of LLVM 19 and that of LLVM 20 and later
 //   hip       what hipOccupancyMaxActiveBlocksPerMultiprocessor returns (CLR, hip_platform.cpp)
 //   resident  what the hardware can hold: whole work-groups, barriers, LDS in allocation granules
 // Needs the C++20 standard library only. Every number of an architecture comes in OccupancyLimits.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,6 +19,12 @@ namespace perflab::hal {
 
 /// The rule that an occupancy figure is from. Print it wherever the figure is printed.
 enum class OccupancyModel { llvm, hip, resident };
+
+/// Which compiler's rule the llvm model follows. They differ for a range of work-group sizes only.
+enum class LlvmRule {
+  v19,  ///< LLVM up to 19: the largest size of the range counts (getOccupancyWithLocalMemSize)
+  v20,  ///< LLVM 20 and later: the best size of the range (getOccupancyWithWorkGroupSizes)
+};
 
 /// What keeps more waves from being resident.
 enum class Limiter {
@@ -52,6 +61,10 @@ constexpr std::string_view to_string(OccupancyModel model) {
       return "resident";
   }
   return "";
+}
+
+constexpr std::string_view to_string(LlvmRule rule) {
+  return rule == LlvmRule::v19 ? "19" : "20";
 }
 
 constexpr std::string_view to_string(Limiter limiter) {
@@ -141,6 +154,10 @@ struct KernelResources {
   /// Scalar registers with VCC, XNACK and FLAT_SCRATCH; none = not known, taken as no limit.
   std::optional<std::int64_t> sgprs = std::nullopt;
   std::optional<WavesPerEu> waves_per_eu = std::nullopt;  ///< read by the llvm model only
+  /// Smallest work-group that the kernel may be launched with (the first number of
+  /// amdgpu_flat_work_group_size; workgroup_size is the second); none = one size only.
+  std::optional<std::int64_t> workgroup_size_min = std::nullopt;
+  LlvmRule llvm_rule = LlvmRule::v19;  ///< read by the llvm model only
 };
 
 /// One model's answer. Fields named per_cu are per WGP in WGP mode.
@@ -158,6 +175,7 @@ struct ModelOccupancy {
 enum class LaunchProblem {
   workgroup_empty,      ///< no work-items, or fewer
   workgroup_too_large,  ///< more work-items than the architecture takes
+  workgroup_range,      ///< the smallest size is below 1 or above the largest
   lds_out_of_range,     ///< negative, or static + dynamic more than a work-group may have
   vgprs_out_of_range,   ///< negative, or more than a wave can address
   sgprs_out_of_range,   ///< negative, or more than a wave can have
@@ -176,17 +194,29 @@ constexpr std::int64_t align_up(std::int64_t value, std::int64_t granule) {
 
 /// An upper bound and what sets it.
 struct Cap {
-  Limiter by;
-  std::int64_t value;
+  Limiter by = Limiter::waves;
+  std::int64_t value = 0;
 };
 
-inline std::int64_t smallest(const std::vector<Cap>& caps) {
-  std::int64_t least = caps.front().value;
+/// The bounds of one model, at most one of each limiter.
+class Caps {
+ public:
+  constexpr void add(Limiter by, std::int64_t value) { caps_[count_++] = {by, value}; }
+  [[nodiscard]] constexpr const Cap* begin() const { return caps_.data(); }
+  [[nodiscard]] constexpr const Cap* end() const { return caps_.data() + count_; }
+
+ private:
+  std::array<Cap, 8> caps_{};
+  std::size_t count_ = 0;
+};
+
+constexpr std::int64_t smallest(const Caps& caps) {
+  std::int64_t least = caps.begin()->value;
   for (const Cap& cap : caps) least = std::min(least, cap.value);
   return least;
 }
 
-inline std::vector<Limiter> attaining(const std::vector<Cap>& caps, std::int64_t value) {
+inline std::vector<Limiter> attaining(const Caps& caps, std::int64_t value) {
   std::vector<Limiter> limiters;
   for (const Cap& cap : caps)
     if (cap.value == value) limiters.push_back(cap.by);
@@ -254,11 +284,127 @@ constexpr std::optional<std::int64_t> llvm_waves_by_sgprs(const OccupancyLimits&
   return std::nullopt;
 }
 
-/// Fills the figures of a model that counts whole work-groups of `waves` waves.
-inline ModelOccupancy from_workgroups(const OccupancyLimits& limits, std::int64_t max_waves,
-                                      std::int64_t waves, const std::vector<Cap>& caps) {
+/// Waves of the smallest work-group that the kernel may be launched with.
+constexpr std::int64_t fewest_waves_per_workgroup(const OccupancyLimits& limits,
+                                                  const KernelResources& kernel) {
+  return ceil_div(kernel.workgroup_size_min.value_or(kernel.workgroup_size), limits.wave_size);
+}
+
+/// Whether LLVM 20's rule for a range of work-group sizes applies; at one size both rules agree.
+constexpr bool has_llvm_range(const OccupancyLimits& limits, const KernelResources& kernel) {
+  return kernel.llvm_rule == LlvmRule::v20 &&
+         fewest_waves_per_workgroup(limits, kernel) < waves_per_workgroup(limits, kernel);
+}
+
+/// Waves per SIMD that LLVM 20 prints for work-groups of `fewest` to `most` waves, of which
+/// `barriers` (when of several waves) and `by_lds` fit: the smallest size, grown as long as the
+/// number of work-groups stays, or the largest one.
+constexpr std::int64_t llvm_range_waves(const OccupancyLimits& limits, std::int64_t fewest,
+                                        std::int64_t most, std::int64_t barriers,
+                                        std::int64_t by_lds) {
+  const std::int64_t slots = limits.max_waves_llvm * limits.simds;
+  const auto groups_of = [&](std::int64_t waves) {
+    return std::min({slots / waves, waves > 1 ? barriers : slots, by_lds});
+  };
+  const std::int64_t groups = groups_of(fewest);
+  if (groups < 1) return 1;
+  std::int64_t best = groups * fewest;
+  if (const std::int64_t largest = groups_of(most) * most; largest >= best)
+    best = largest;
+  else
+    best += groups * std::min((slots - best) / groups, most - fewest);
+  return std::clamp<std::int64_t>(ceil_div(best, limits.simds), 1, limits.max_waves_llvm);
+}
+
+/// The llvm model's bounds by work-group size and LDS when the size is a range: they act together,
+/// so that one bound stands for them, named after the last that lowered it.
+constexpr void add_llvm_range_cap(const OccupancyLimits& limits, const KernelResources& kernel,
+                                  Caps& caps) {
+  const std::int64_t slots = limits.max_waves_llvm * limits.simds;
+  const auto waves = [&](std::int64_t barriers, std::int64_t by_lds) {
+    return llvm_range_waves(limits, fewest_waves_per_workgroup(limits, kernel),
+                            waves_per_workgroup(limits, kernel), barriers, by_lds);
+  };
+  const std::int64_t by_slots = waves(slots, slots);
+  const std::int64_t by_barriers = waves(limits.barrier_workgroups, slots);
+  const std::int64_t all = waves(limits.barrier_workgroups,
+                                 limits.lds_bytes / std::max<std::int64_t>(kernel.static_lds, 1));
+  if (all < by_barriers)
+    caps.add(Limiter::lds, all);
+  else if (all < limits.max_waves_llvm)
+    caps.add(by_barriers < by_slots ? Limiter::barriers : Limiter::workgroup_slots, all);
+}
+
+/// The llvm model's bounds by work-group size and LDS, in waves per SIMD.
+constexpr void add_llvm_workgroup_caps(const OccupancyLimits& limits, const KernelResources& kernel,
+                                       Caps& caps) {
+  const std::int64_t waves = waves_per_workgroup(limits, kernel);
+  const auto per_simd = [&](std::int64_t groups) {
+    return std::max<std::int64_t>(ceil_div(groups * waves, limits.simds), 1);
+  };
+  const std::int64_t by_slots = per_simd(limits.max_waves_llvm * limits.simds / waves);
+  if (by_slots < limits.max_waves_llvm) caps.add(Limiter::workgroup_slots, by_slots);
+  if (waves > 1) caps.add(Limiter::barriers, per_simd(limits.barrier_workgroups));
+  if (kernel.static_lds > 0) caps.add(Limiter::lds, per_simd(limits.lds_bytes / kernel.static_lds));
+}
+
+/// The llvm model's bounds, in waves per SIMD.
+constexpr Caps llvm_caps(const OccupancyLimits& limits, const KernelResources& kernel) {
+  Caps caps;
+  caps.add(Limiter::waves, limits.max_waves_llvm);
+  if (has_llvm_range(limits, kernel))
+    add_llvm_range_cap(limits, kernel, caps);
+  else
+    add_llvm_workgroup_caps(limits, kernel, caps);
+  const std::int64_t by_vgprs = waves_by_vgprs(limits, vgpr_demand(limits, kernel));
+  caps.add(Limiter::vgpr, std::max<std::int64_t>(by_vgprs, 1));
+  if (const auto by_sgprs = llvm_waves_by_sgprs(limits, kernel)) caps.add(Limiter::sgpr, *by_sgprs);
+  if (const auto most = honoured_max_waves(limits, kernel)) {
+    const std::int64_t floor = min_vgprs_for_waves(limits, *most);
+    if (floor > 0)
+      caps.add(Limiter::waves_per_eu, std::max<std::int64_t>(waves_by_vgprs(limits, floor), 1));
+  }
+  return caps;
+}
+
+/// The bounds, in work-groups, that the hip and the resident model share: slots and registers.
+constexpr Caps workgroup_caps(const OccupancyLimits& limits, const KernelResources& kernel,
+                              std::int64_t max_waves) {
+  const std::int64_t waves = waves_per_workgroup(limits, kernel);
+  const std::int64_t slots = max_waves * limits.simds;
+  Caps caps;
+  caps.add(slots % waves == 0 ? Limiter::waves : Limiter::workgroup_slots, slots / waves);
+  const std::int64_t by_vgprs = waves_by_vgprs(limits, vgpr_demand(limits, kernel));
+  caps.add(Limiter::vgpr, by_vgprs * limits.simds / waves);
+  if (limits.sgprs_per_simd && kernel.sgprs && *kernel.sgprs > 0) {
+    const std::int64_t by_sgprs =
+        *limits.sgprs_per_simd / align_up(*kernel.sgprs, limits.sgpr_granule);
+    caps.add(Limiter::sgpr, by_sgprs * limits.simds / waves);
+  }
+  return caps;
+}
+
+constexpr Caps hip_caps(const OccupancyLimits& limits, const KernelResources& kernel) {
+  Caps caps = workgroup_caps(limits, kernel, limits.max_waves_hip);
+  const std::int64_t lds = kernel.static_lds + kernel.dynamic_lds;
+  if (lds > 0) caps.add(Limiter::lds, limits.lds_bytes_per_cu / lds);
+  return caps;
+}
+
+constexpr Caps resident_caps(const OccupancyLimits& limits, const KernelResources& kernel) {
+  Caps caps = workgroup_caps(limits, kernel, limits.max_waves_hardware);
+  if (waves_per_workgroup(limits, kernel) > 1)
+    caps.add(Limiter::barriers, limits.barrier_workgroups);
+  const std::int64_t lds = kernel.static_lds + kernel.dynamic_lds;
+  if (lds > 0) caps.add(Limiter::lds, limits.lds_bytes / align_up(lds, limits.lds_granule));
+  return caps;
+}
+
+/// Fills the figures of a model that counts whole work-groups.
+inline ModelOccupancy from_workgroups(const OccupancyLimits& limits, const KernelResources& kernel,
+                                      std::int64_t max_waves, const Caps& caps) {
   const std::int64_t groups = smallest(caps);
-  const std::int64_t resident = groups * waves;
+  const std::int64_t resident = groups * waves_per_workgroup(limits, kernel);
   ModelOccupancy result;
   result.waves_per_simd = static_cast<double>(resident) / static_cast<double>(limits.simds);
   result.waves_per_simd_floor = static_cast<int>(resident / limits.simds);
@@ -270,66 +416,28 @@ inline ModelOccupancy from_workgroups(const OccupancyLimits& limits, std::int64_
   return result;
 }
 
-/// The bounds, in work-groups, that the hip and the resident model share: slots and registers.
-inline std::vector<Cap> workgroup_caps(const OccupancyLimits& limits, const KernelResources& kernel,
-                                       std::int64_t max_waves, std::int64_t waves) {
-  const std::int64_t slots = max_waves * limits.simds;
-  std::vector<Cap> caps;
-  caps.push_back({slots % waves == 0 ? Limiter::waves : Limiter::workgroup_slots, slots / waves});
-  const std::int64_t by_vgprs = waves_by_vgprs(limits, vgpr_demand(limits, kernel));
-  caps.push_back({Limiter::vgpr, by_vgprs * limits.simds / waves});
-  if (limits.sgprs_per_simd && kernel.sgprs && *kernel.sgprs > 0) {
-    const std::int64_t by_sgprs =
-        *limits.sgprs_per_simd / align_up(*kernel.sgprs, limits.sgpr_granule);
-    caps.push_back({Limiter::sgpr, by_sgprs * limits.simds / waves});
-  }
-  return caps;
-}
-
 }  // namespace detail
 
-/// Occupancy as LLVM's remark prints it, for a fixed work-group size. Scratch and dynamic LDS are
-/// not part of this model. The attribute's SGPR side is left out: its floor never binds before the
-/// VGPR floor does. Precondition: check_launch() found nothing.
+/// Occupancy as LLVM's remark prints it. Scratch and dynamic LDS are not part of this model. The
+/// attribute's SGPR side is left out: its floor never binds before the VGPR floor does. LLVM 20
+/// also drops the attribute when its lower bound is above what sizes and LDS allow; it would not
+/// bind there. Work-groups are counted at the largest size. Precondition: check_launch() found
+/// nothing.
 inline ModelOccupancy llvm_occupancy(const OccupancyLimits& limits, const KernelResources& kernel) {
+  const detail::Caps caps = detail::llvm_caps(limits, kernel);
+  const std::int64_t occupied = detail::smallest(caps);
   const std::int64_t waves = detail::waves_per_workgroup(limits, kernel);
   const std::int64_t max_waves = limits.max_waves_llvm;
-  const auto per_simd = [&](std::int64_t groups) {
-    return std::max<std::int64_t>(detail::ceil_div(groups * waves, limits.simds), 1);
-  };
-
-  std::int64_t groups = max_waves * limits.simds / waves;
-  std::vector<detail::Cap> caps{{.by = Limiter::waves, .value = max_waves}};
-  if (per_simd(groups) < max_waves) caps.push_back({Limiter::workgroup_slots, per_simd(groups)});
-  if (waves > 1) {
-    groups = std::min(groups, limits.barrier_workgroups);
-    caps.push_back({Limiter::barriers, per_simd(limits.barrier_workgroups)});
-  }
-  if (kernel.static_lds > 0) {
-    const std::int64_t by_lds = limits.lds_bytes / kernel.static_lds;
-    groups = std::min(groups, by_lds);
-    caps.push_back({Limiter::lds, per_simd(by_lds)});
-  }
-  const std::int64_t demand = detail::vgpr_demand(limits, kernel);
-  caps.push_back(
-      {Limiter::vgpr, std::max<std::int64_t>(detail::waves_by_vgprs(limits, demand), 1)});
-  if (const auto by_sgprs = detail::llvm_waves_by_sgprs(limits, kernel))
-    caps.push_back({Limiter::sgpr, *by_sgprs});
-  if (const auto most = detail::honoured_max_waves(limits, kernel)) {
-    const std::int64_t floor = detail::min_vgprs_for_waves(limits, *most);
-    if (floor > 0)
-      caps.push_back({Limiter::waves_per_eu,
-                      std::max<std::int64_t>(detail::waves_by_vgprs(limits, floor), 1)});
-  }
-
-  const std::int64_t occupied = detail::smallest(caps);
+  std::int64_t groups = std::min(max_waves, occupied) * limits.simds / waves;
+  if (waves > 1) groups = std::min(groups, limits.barrier_workgroups);
+  if (kernel.static_lds > 0) groups = std::min(groups, limits.lds_bytes / kernel.static_lds);
   ModelOccupancy result;
   result.waves_per_simd = static_cast<double>(occupied);
   result.waves_per_simd_floor = static_cast<int>(occupied);
   result.waves_per_simd_ceil = static_cast<int>(occupied);
   result.max_waves_per_simd = static_cast<int>(max_waves);
   result.occupancy = static_cast<double>(occupied) / static_cast<double>(max_waves);
-  result.workgroups_per_cu = static_cast<int>(std::min(groups, occupied * limits.simds / waves));
+  result.workgroups_per_cu = static_cast<int>(groups);
   result.limiters = detail::attaining(caps, occupied);
   return result;
 }
@@ -338,33 +446,40 @@ inline ModelOccupancy llvm_occupancy(const OccupancyLimits& limits, const Kernel
 /// LDS rounding, and the LDS of one CU even where WGP mode doubles the SIMDs. Zero work-groups is
 /// an answer of this model. Precondition: check_launch() found nothing.
 inline ModelOccupancy hip_occupancy(const OccupancyLimits& limits, const KernelResources& kernel) {
-  const std::int64_t waves = detail::waves_per_workgroup(limits, kernel);
-  std::vector<detail::Cap> caps =
-      detail::workgroup_caps(limits, kernel, limits.max_waves_hip, waves);
-  const std::int64_t lds = kernel.static_lds + kernel.dynamic_lds;
-  if (lds > 0) caps.push_back({Limiter::lds, limits.lds_bytes_per_cu / lds});
-  return detail::from_workgroups(limits, limits.max_waves_hip, waves, caps);
+  return detail::from_workgroups(limits, kernel, limits.max_waves_hip,
+                                 detail::hip_caps(limits, kernel));
 }
 
 /// Whole work-groups that the hardware holds at the same time: wave slots, registers, barriers and
 /// LDS in allocation granules.
 inline ModelOccupancy resident_occupancy(const OccupancyLimits& limits,
                                          const KernelResources& kernel) {
-  const std::int64_t waves = detail::waves_per_workgroup(limits, kernel);
-  std::vector<detail::Cap> caps =
-      detail::workgroup_caps(limits, kernel, limits.max_waves_hardware, waves);
-  if (waves > 1) caps.push_back({Limiter::barriers, limits.barrier_workgroups});
-  const std::int64_t lds = kernel.static_lds + kernel.dynamic_lds;
-  if (lds > 0)
-    caps.push_back({Limiter::lds, limits.lds_bytes / detail::align_up(lds, limits.lds_granule)});
-  return detail::from_workgroups(limits, limits.max_waves_hardware, waves, caps);
+  return detail::from_workgroups(limits, kernel, limits.max_waves_hardware,
+                                 detail::resident_caps(limits, kernel));
+}
+
+/// The answer of the model. Precondition: check_launch() found nothing.
+inline ModelOccupancy model_occupancy(const OccupancyLimits& limits, const KernelResources& kernel,
+                                      OccupancyModel model) {
+  switch (model) {
+    case OccupancyModel::llvm:
+      return llvm_occupancy(limits, kernel);
+    case OccupancyModel::hip:
+      return hip_occupancy(limits, kernel);
+    case OccupancyModel::resident:
+      break;
+  }
+  return resident_occupancy(limits, kernel);
 }
 
 /// What keeps this work-group from being launched, or nothing.
-inline std::optional<LaunchProblem> check_launch(const OccupancyLimits& limits,
-                                                 const KernelResources& kernel) {
+constexpr std::optional<LaunchProblem> check_launch(const OccupancyLimits& limits,
+                                                    const KernelResources& kernel) {
   if (kernel.workgroup_size < 1) return LaunchProblem::workgroup_empty;
   if (kernel.workgroup_size > limits.max_workgroup_size) return LaunchProblem::workgroup_too_large;
+  if (kernel.workgroup_size_min &&
+      (*kernel.workgroup_size_min < 1 || *kernel.workgroup_size_min > kernel.workgroup_size))
+    return LaunchProblem::workgroup_range;
   const std::int64_t lds_max = limits.lds_max_per_workgroup;
   if (kernel.static_lds < 0 || kernel.dynamic_lds < 0 || kernel.static_lds > lds_max ||
       kernel.dynamic_lds > lds_max - kernel.static_lds)
@@ -380,7 +495,7 @@ inline std::optional<LaunchProblem> check_launch(const OccupancyLimits& limits,
   if (kernel.sgprs && (*kernel.sgprs < 0 ||
                        *kernel.sgprs > detail::align_up(limits.max_sgprs, limits.sgpr_granule)))
     return LaunchProblem::sgprs_out_of_range;
-  if (resident_occupancy(limits, kernel).workgroups_per_cu < 1)
+  if (detail::smallest(detail::resident_caps(limits, kernel)) < 1)
     return LaunchProblem::registers_exhausted;
   return std::nullopt;
 }

@@ -1,0 +1,90 @@
+// Tries every amount with the models' integer bounds; words and fractions are made once a step.
+#include "hal/occupancy_sweep.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace perflab::hal {
+namespace {
+
+std::int64_t& swept(KernelResources& kernel, Sweep of) {
+  switch (of) {
+    case Sweep::vgpr:
+      return kernel.vgprs;
+    case Sweep::lds:
+      return kernel.static_lds;
+    case Sweep::block:
+      break;
+  }
+  return kernel.workgroup_size;
+}
+
+std::pair<std::int64_t, std::int64_t> range_of(const OccupancyLimits& limits,
+                                               const KernelResources& kernel, Sweep of) {
+  switch (of) {
+    case Sweep::vgpr:
+      return {std::min<std::int64_t>(kernel.vgprs, 1), limits.addressable_vgprs};
+    case Sweep::lds:
+      return {0, limits.lds_max_per_workgroup - kernel.dynamic_lds};
+    case Sweep::block:
+      break;
+  }
+  return {kernel.workgroup_size_min.value_or(1), limits.max_workgroup_size};
+}
+
+/// What tells one step from the next.
+struct Verdict {
+  std::optional<LaunchProblem> problem;
+  std::array<std::int64_t, kOccupancyModels.size()> waves{};
+
+  bool operator==(const Verdict&) const = default;
+};
+
+Verdict verdict_on(const OccupancyLimits& limits, const KernelResources& kernel) {
+  Verdict verdict{.problem = check_launch(limits, kernel)};
+  if (!verdict.problem)
+    for (const OccupancyModel model : kOccupancyModels)
+      verdict.waves[static_cast<std::size_t>(model)] =
+          detail::comparable_waves(limits, kernel, model);
+  return verdict;
+}
+
+SweepStep step_at(const Arch& arch, const OccupancyInput& input, std::int64_t from) {
+  SweepStep step{.from = from, .to = from, .refusal = {}, .models = {}};
+  const auto occupancy = compute_occupancy(arch, input);
+  if (!occupancy) {
+    step.refusal = occupancy.error().message;
+    return step;
+  }
+  for (const OccupancyModel model : kOccupancyModels)
+    step.models[static_cast<std::size_t>(model)] = {occupancy->of(model).waves_per_simd,
+                                                    occupancy->of(model).occupancy};
+  return step;
+}
+
+}  // namespace
+
+Result<OccupancySweep> sweep_occupancy(const Arch& arch, const OccupancyInput& input, Sweep of) {
+  PERFLAB_TRY_VOID(compute_occupancy(arch, input));
+  if (of == Sweep::vgpr && input.kernel.allocated_vgprs)
+    return fail(ErrorCode::bad_input, "the count of VGPRs is known as allocated granules only");
+  PERFLAB_TRY(const OccupancyLimits limits, limits_of(arch, input.wave_size, input.mode));
+  OccupancyInput tried = input;
+  OccupancySweep sweep{.of = of, .current = swept(tried.kernel, of), .steps = {}};
+  std::optional<Verdict> last;
+  const auto [first, end] = range_of(limits, input.kernel, of);
+  for (std::int64_t amount = first; amount <= end; ++amount) {
+    swept(tried.kernel, of) = amount;
+    const Verdict verdict = verdict_on(limits, tried.kernel);
+    if (verdict == last) {
+      sweep.steps.back().to = amount;
+      continue;
+    }
+    sweep.steps.push_back(step_at(arch, tried, amount));
+    last = verdict;
+  }
+  return sweep;
+}
+
+}  // namespace perflab::hal

@@ -1,0 +1,42 @@
+// The document `occupancy`: one kernel's occupancy under each model, the next step, what may grow
+// for free, and a sweep when one was asked for. Schema: schemas/occupancy.schema.json.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "hal/occupancy.h"
+#include "hal/occupancy_sweep.h"
+
+namespace perflab::report {
+
+/// Everything that the document and the text are made from.
+struct OccupancyData {
+  const hal::Arch* arch = nullptr;
+  hal::OccupancyInput input;
+  hal::Occupancy occupancy;
+  hal::OccupancyAdvice advice;
+  std::optional<hal::OccupancySweep> sweep;
+};
+
+/// Computes all of it. Errors as hal::compute_occupancy() and hal::sweep_occupancy().
+Result<OccupancyData> occupancy_data(const hal::Arch& arch, const hal::OccupancyInput& input,
+                                     std::optional<hal::Sweep> sweep);
+
+/// What was taken because it was not given, a sentence each.
+std::vector<std::string> occupancy_assumptions(const OccupancyData& data);
+
+/// Why lowering this resource alone gains nothing, as a clause.
+std::string no_step_reason(const hal::SingleStep& single, hal::Resource resource);
+
+/// Why there is no next step at all, as a clause.
+std::string no_next_step_reason(const hal::ModelOccupancy& model);
+
+/// The limiters' names, joined by commas.
+std::string limiter_names(const std::vector<hal::Limiter>& limiters);
+
+Json occupancy_document(const OccupancyData& data);
+
+}  // namespace perflab::report

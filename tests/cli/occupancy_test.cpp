@@ -1,0 +1,217 @@
+// rocm-perf occupancy on the real binary: whole outputs byte by byte (tests/cli/golden; after an
+// intended change PERFLAB_UPDATE_GOLDENS=1 writes them anew), the document's promises, bad flags.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "cli/program.h"
+#include "hal/occupancy_sweep.h"
+#include "report/text_table.h"
+
+namespace perflab::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// `occupancy` with these words, split at blanks.
+Outcome occupancy(const std::string& words, const char* columns = "100") {
+  const test::TempFolder folder;
+  std::vector<std::string> arguments = {"occupancy"};
+  std::istringstream stream(words);
+  for (std::string word; stream >> word;) arguments.push_back(word);
+  ProcessOptions options;
+  options.set_environment = {{"COLUMNS", columns}};
+  return rocm_perf(folder.path(), arguments, options);
+}
+
+Json answer(const std::string& words) {
+  const Outcome outcome = occupancy(words + " --json");
+  EXPECT_EQ(outcome.exit_code, 0) << words << "\n" << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  return document("occupancy", outcome.out);
+}
+
+void expect_golden(const std::string& name, const std::string& text) {
+  const auto path = std::filesystem::path(PERFLAB_SOURCE_DIR) / "tests/cli/golden" / name;
+  if (std::getenv("PERFLAB_UPDATE_GOLDENS") != nullptr) {
+    std::ofstream(path, std::ios::binary) << text;
+    return;
+  }
+  EXPECT_EQ(test::text_of(path), text) << "PERFLAB_UPDATE_GOLDENS=1 writes it anew";
+}
+
+constexpr const char* kIssue = "--arch gfx942 --vgpr 72 --lds 16384 --block 256";
+constexpr const char* kTied =
+    "--arch gfx90a --vgpr 100 --agpr 28 --sgpr 100 --lds 12288 --dynamic-lds 4096 --block 256 "
+    "--waves-per-eu 2,6 --sweep lds";
+constexpr const char* kRange =
+    "--arch gfx1100 --vgpr 96 --block 704 --min-block 384 --llvm 20 --lds 25000 --sweep block";
+
+TEST(OccupancyGolden, Text) {
+  expect_golden("occupancy.issue.txt", occupancy(kIssue).out);
+  expect_golden("occupancy.tied.80.txt", occupancy(kTied, "80").out);
+  expect_golden("occupancy.range.120.txt", occupancy(kRange, "120").out);
+}
+
+TEST(OccupancyGolden, Json) {
+  expect_golden("occupancy.issue.json", occupancy(std::string(kIssue) + " --json").out);
+  expect_golden("occupancy.range.json", occupancy(std::string(kRange) + " --json").out);
+}
+
+TEST(Occupancy, TheIssuesExample) {
+  const Json json = answer(kIssue);
+  for (const char* model : {"llvm", "hip", "resident"}) {
+    const Json& m = json["models"][model];
+    EXPECT_EQ(m["waves_per_simd"], 4) << model;
+    EXPECT_EQ(m["workgroups_per_cu"], 4) << model;
+    EXPECT_THAT(m["limiters"], ElementsAre("lds")) << model;
+    EXPECT_EQ(m["next_step"]["changes"][0]["resource"], "lds") << model;
+    EXPECT_EQ(m["next_step"]["waves_per_simd"], 5) << model;
+  }
+  EXPECT_EQ(json["models"]["resident"]["next_step"]["changes"][0]["decrease"], 3584);
+  EXPECT_TRUE(json["sweep"].is_null());
+}
+
+/// Follows every null of the document to an entry of `missing`.
+void expect_nulls_explained(const Json& value, const std::string& path,
+                            const std::set<std::string>& explained) {
+  // What was not asked for is null without a reason.
+  if (value.is_null() && path != "sweep" && path != "input.waves_per_eu") {
+    EXPECT_TRUE(explained.contains(path)) << path;
+  }
+  if (value.is_object())
+    for (const auto& [key, member] : value.items())
+      if (key != "missing")
+        expect_nulls_explained(member, path.empty() ? key : path + "." + key, explained);
+  if (value.is_array())
+    for (std::size_t i = 0; i < value.size(); ++i)
+      expect_nulls_explained(value[i], fmt::format("{}[{}]", path, i), explained);
+}
+
+TEST(Occupancy, EveryNullHasItsReasonOnEveryArchitecture) {
+  for (const hal::Arch& arch : hal::all_archs())
+    for (const char* rest :
+         {"--vgpr 8 --block 64", "--vgpr 64 --block 1000 --sweep block",
+          "--vgpr 200 --sgpr 90 --block 64 --lds 30000 --sweep vgpr", "--vgpr 1 --block 1"}) {
+      const Json json = answer("--arch " + arch.gfx + " " + rest);
+      std::set<std::string> explained;
+      for (const Json& entry : json["missing"]) {
+        EXPECT_TRUE(explained.insert(entry["field"]).second) << entry.dump();
+        EXPECT_NE(entry["reason"], "");
+      }
+      expect_nulls_explained(json, "", explained);
+    }
+}
+
+TEST(Occupancy, UnconfirmedNumbersAreNamedWhereTheyAreUsed) {
+  for (const hal::Arch& arch : hal::all_archs()) {
+    const std::string words = "--arch " + arch.gfx + " --vgpr 32 --block 256";
+    EXPECT_EQ(answer(words)["unconfirmed"], Json(arch.unconfirmed_of_occupancy()));
+    for (const std::string& field : arch.unconfirmed_of_occupancy())
+      EXPECT_THAT(occupancy(words).out, HasSubstr("unconfirmed " + field));
+  }
+}
+
+TEST(Occupancy, FlagsReachTheModels) {
+  const std::string rdna = "--arch gfx1100 --vgpr 100 --lds 24576 --block 128 ";
+  EXPECT_EQ(answer(rdna)["models"]["llvm"]["waves_per_simd"], 5);
+  EXPECT_EQ(answer(rdna + "--wgp-mode")["models"]["llvm"]["waves_per_simd"], 5);
+  EXPECT_EQ(answer(rdna + "--cu-mode")["models"]["llvm"]["waves_per_simd"], 4);
+  EXPECT_EQ(answer(rdna + "--wave 64")["input"]["wave_size"], 64);
+  const std::string cdna = "--arch gfx942 --vgpr 32 --block 768 ";
+  EXPECT_EQ(answer(cdna)["models"]["llvm"]["waves_per_simd"], 6);
+  EXPECT_EQ(answer(cdna + "--min-block 1")["models"]["llvm"]["waves_per_simd"], 6);
+  EXPECT_EQ(answer(cdna + "--min-block 1 --llvm 20")["models"]["llvm"]["waves_per_simd"], 8);
+  EXPECT_EQ(answer(cdna + "--waves-per-eu 3,4")["models"]["llvm"]["waves_per_simd"], 4);
+  EXPECT_EQ(answer(cdna + "--waves-per-eu 3")["input"]["waves_per_eu"]["hi"], 8);
+  EXPECT_EQ(answer(cdna + "--agpr 100")["models"]["resident"]["waves_per_simd"], 3)
+      << "one work-group of twelve waves";
+  EXPECT_EQ(answer(cdna + "--sgpr 102")["models"]["llvm"]["waves_per_simd"], 6);
+  EXPECT_EQ(answer(cdna + "--dynamic-lds 40000")["models"]["hip"]["workgroups_per_cu"], 1);
+  EXPECT_EQ(answer("--arch gfx942:sramecc+:xnack- --vgpr 8 --block 64")["architecture"], "gfx942");
+}
+
+TEST(Occupancy, SweepsWholeRangesAndMarksTheKernel) {
+  for (const char* sweep : {"vgpr", "lds", "block"}) {
+    const Json steps = answer(std::string(kIssue) + " --sweep " + sweep)["sweep"];
+    int current = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      EXPECT_EQ(steps[i]["resource"], sweep);
+      if (i > 0) {
+        EXPECT_EQ(steps[i]["from"], steps[i - 1]["to"].get<int>() + 1);
+      }
+      if (steps[i]["current"].get<bool>()) ++current;
+    }
+    EXPECT_EQ(current, 1);
+  }
+}
+
+TEST(Occupancy, TextFitsTheWidthAndMarksOneStep) {
+  for (const char* columns : {"80", "120"})
+    for (const std::string words : {kTied, kRange})
+      for (const char* sweep : {"vgpr", "lds", "block"}) {
+        const Outcome outcome =
+            occupancy(words.substr(0, words.find("--sweep")) + "--sweep " + sweep, columns);
+        std::istringstream text(outcome.out);
+        int marked = 0;
+        for (std::string line; std::getline(text, line);) {
+          EXPECT_LE(report::display_width(line), std::stoul(columns)) << line;
+          if (line.starts_with("  >") || line.find(" > ") == 2) ++marked;
+        }
+        EXPECT_EQ(marked, 1) << outcome.out;
+      }
+}
+
+TEST(Occupancy, HelpHasAnExample) {
+  EXPECT_THAT(occupancy("--help").out, HasSubstr("Example: rocm-perf occupancy"));
+}
+
+TEST(Occupancy, SameWordsSameBytes) {
+  const std::string words = std::string(kRange) + " --json";
+  EXPECT_EQ(occupancy(words).out, occupancy(words).out);
+}
+
+TEST(Occupancy, WrongFlagsAreExit2WithOneSentence) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"--arch gfx942 --block 256", "--vgpr is required"},
+      {"--vgpr 8 --block 64", "--arch is required"},
+      {"--arch gfx942 --vgpr 8", "--block is required"},
+      {"--arch gfx942 --vgpr 8 --block x", "--block"},
+      {"--arch gfx942 --vgpr 8 --block 0", "0 work-items cannot be launched"},
+      {"--arch gfx942 --vgpr 8 --block 2048", "more than the 1024 of gfx942"},
+      {"--arch gfx942 --vgpr 300 --block 64", "300 VGPRs"},
+      {"--arch gfx942 --vgpr -1 --block 64", "-1 VGPRs"},
+      {"--arch gfx942 --vgpr 99999999999999999999 --block 64", "VGPRs"},
+      {"--arch gfx942 --vgpr 8 --block 64 --agpr 257", "257 AGPRs"},
+      {"--arch gfx1100 --vgpr 8 --block 64 --agpr 1", "1 AGPRs"},
+      {"--arch gfx942 --vgpr 8 --block 64 --sgpr 200", "200 SGPRs"},
+      {"--arch gfx942 --vgpr 8 --block 64 --lds 65537", "65536 bytes"},
+      {"--arch gfx942 --vgpr 8 --block 64 --lds 65536 --dynamic-lds 1", "1 bytes dynamic"},
+      {"--arch gfx942 --vgpr 200 --block 1024", "does not fit the register files"},
+      {"--arch gfx942 --vgpr 8 --block 64 --wave 32", "gfx942 has no waves of 32"},
+      {"--arch gfx942 --vgpr 8 --block 64 --wgp-mode", "gfx942 has no WGP mode"},
+      {"--arch gfx1100 --vgpr 8 --block 64 --wgp-mode --cu-mode", "excludes"},
+      {"--arch gfx942 --vgpr 8 --block 64 --min-block 65", "65 to 64 work-items"},
+      {"--arch gfx942 --vgpr 8 --block 64 --min-block 0", "0 to 64 work-items"},
+      {"--arch gfx942 --vgpr 8 --block 64 --waves-per-eu 2,", "LO or LO,HI"},
+      {"--arch gfx942 --vgpr 8 --block 64 --waves-per-eu a", "LO or LO,HI"},
+      {"--arch gfx942 --vgpr 8 --block 64 --waves-per-eu 1,2,3", "LO or LO,HI"},
+      {"--arch gfx942 --vgpr 8 --block 64 --llvm 18", "--llvm"},
+      {"--arch gfx942 --vgpr 8 --block 64 --sweep sgpr", "--sweep"},
+      {"--arch gfx9999 --vgpr 8 --block 64", "unknown architecture gfx9999"},
+      {"--arch gfx94 --vgpr 8 --block 64", "known are: "}};
+  for (const auto& [words, sentence] : wrong) {
+    const Outcome outcome = occupancy(words);
+    EXPECT_EQ(outcome.exit_code, 2) << words;
+    EXPECT_EQ(outcome.out, "") << words;
+    EXPECT_THAT(outcome.err, HasSubstr(sentence)) << words;
+  }
+}
+
+}  // namespace
+}  // namespace perflab::cli
