@@ -8,6 +8,15 @@ if(NOT TARGET ValiJSON::valijson)     # the target's name in newer versions
   add_library(ValiJSON::valijson ALIAS valijson)
 endif()
 find_package(SQLite3 REQUIRED)        # libsqlite3-dev: the rocpd format is SQLite
+find_package(ZLIB REQUIRED)             # zlib1g-dev: compressed offload bundles
+find_package(zstd REQUIRED)             # libzstd-dev: compressed offload bundles (the default of hipcc --offload-compress)
 find_package(GTest REQUIRED)          # libgtest-dev, libgmock-dev
 
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # libxxhash-dev (header-only use): content hashes
+
+# libre2-dev (Debian's has no CMake config): patterns for kernel names, matched in linear time
+find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+find_library(RE2_LIBRARY re2 REQUIRED)
+add_library(perflab_re2 INTERFACE)
+target_include_directories(perflab_re2 SYSTEM INTERFACE "${RE2_INCLUDE_DIR}")
+target_link_libraries(perflab_re2 INTERFACE "${RE2_LIBRARY}")

@@ -38,7 +38,8 @@ inline void check_rocpd(std::span<const std::uint8_t> bytes) {
     return;
   // Two threads find what one does not.
   const unsigned threads = 1 + (bytes.size() & 1U);
-  const auto runs = analyze::analyze_runs({{std::filesystem::path(path)}}, threads);
+  const auto runs = analyze::analyze_runs({{std::filesystem::path(path)}},
+                                          {.threads = threads, .search_code = false});
   if (!runs) {
     PERFLAB_CHECK(runs.error().code == ErrorCode::bad_input);
     PERFLAB_CHECK(!runs.error().message.empty());

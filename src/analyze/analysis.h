@@ -10,17 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/missing.h"
 #include "hal/occupancy.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {
-
-/// Why a figure of a document is null, and what would get it.
-struct Missing {
-  std::string field;  ///< path in the document: "roofline", "occupancy.theoretical"
-  std::string reason;
-  std::string remedy;
-};
 
 /// Distribution of durations in ns. Total and extremes are exact; a total beyond 64 bits stays at
 /// INT64_MAX.
@@ -45,6 +39,13 @@ struct Resources {
   std::optional<std::int64_t> kernarg_bytes;
 };
 
+/// A figure of an agent's record that hal's tables have otherwise. The recorded one is used.
+struct TableDifference {
+  std::string field;  ///< as in the documents: "compute_units"
+  std::int64_t recorded = 0, table = 0;
+  friend bool operator==(const TableDifference&, const TableDifference&) = default;
+};
+
 /// The architecture as the recording names it, with hal's facts where that architecture is known.
 struct Gpu {
   std::string architecture;  ///< "gfx942"; empty when the dispatch names no agent
@@ -52,6 +53,23 @@ struct Gpu {
   std::optional<std::int64_t> compute_units, xcc_count, wave_size, clock_mhz;
   std::string facts_from;        ///< "recording", "hal", or "recording and hal"
   std::int64_t agent_index = 0;  ///< absolute index: "Agent N" of rocprofv3
+  std::vector<TableDifference> differences;
+};
+
+/// A figure that the profiler recorded otherwise than the code object has it. The latter is used.
+struct Correction {
+  std::string field;  ///< of the resources: "arch_vgpr"
+  std::int64_t recorded = 0, code_object = 0;
+  friend bool operator==(const Correction&, const Correction&) = default;
+};
+
+/// The code object that a kernel's registers were read from.
+struct CodeOfKernel {
+  std::string file;                                      ///< without its folder
+  std::string entry;                                     ///< bundle entry id; empty: none
+  std::string target;                                    ///< "gfx942:sramecc+:xnack-"
+  std::optional<std::int64_t> vgpr_spills, sgpr_spills;  ///< missing: not in its metadata
+  std::vector<Correction> corrections;
 };
 
 /// One kernel by name, over all its dispatches in the timing pass.
@@ -69,6 +87,7 @@ struct Kernel {
   trace::LaunchConfig launch;
   std::optional<std::uint64_t> workgroups;  ///< of that launch; nullopt for a work-group size of 0
   Resources resources;
+  std::optional<CodeOfKernel> code;  ///< none: registers are as recorded
   Gpu gpu;
   std::optional<hal::Occupancy> occupancy;
   std::vector<Missing> missing;  ///< fields relative to the kernel: "resources.vgpr_per_thread"

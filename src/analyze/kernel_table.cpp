@@ -96,7 +96,7 @@ std::uint64_t count_variants(const trace::Trace& trace, const Group& group) {
 }
 
 Kernel make_kernel(const trace::Trace& trace, const Group& group, std::span<std::int64_t> durations,
-                   const RegisterRules& registers) {
+                   const RegisterRules& registers, const CodeJoin& join) {
   Kernel kernel;
   kernel.name = trace.strings.view(group.name);
   kernel.runtime_helper = group.runtime_helper;
@@ -104,7 +104,7 @@ Kernel make_kernel(const trace::Trace& trace, const Group& group, std::span<std:
   kernel.resource_variants = count_variants(trace, group);
   kernel.launch_shapes = group.shapes.size();
   kernel.durations = summarize_durations(durations);
-  describe_launch(trace, group.longest, registers, kernel);
+  describe_launch(trace, group.longest, registers, join, kernel);
   return kernel;
 }
 
@@ -131,7 +131,8 @@ Durations summarize_durations(std::span<std::int64_t> durations) {
   return out;
 }
 
-std::vector<Kernel> make_kernel_table(const trace::Trace& trace, const TimingScope& scope) {
+std::vector<Kernel> make_kernel_table(const trace::Trace& trace, const TimingScope& scope,
+                                      const CodeJoin& join) {
   std::vector<Group> groups;
   const std::vector<Index> group_of = group_symbols(trace, groups);
   gather(trace, scope, group_of, groups);
@@ -143,7 +144,7 @@ std::vector<Kernel> make_kernel_table(const trace::Trace& trace, const TimingSco
   for (const Group& group : groups) {
     if (group.count == 0) continue;
     kernels.push_back(make_kernel(
-        trace, group, std::span(durations).subspan(group.slice, group.count), registers));
+        trace, group, std::span(durations).subspan(group.slice, group.count), registers, join));
     total += static_cast<double>(kernels.back().durations.total);
   }
   for (Kernel& kernel : kernels)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/analysis.h"
+#include "analyze/code_join.h"
 #include "analyze/timing_scope.h"
 
 namespace perflab::analyze {
@@ -14,7 +15,9 @@ namespace perflab::analyze {
 bool is_runtime_helper(const trace::Trace& trace, const trace::KernelSymbol& symbol);
 
 /// One entry per kernel name, most time first (ties by name). Counts only dispatches in the scope.
-std::vector<Kernel> make_kernel_table(const trace::Trace& trace, const TimingScope& scope);
+/// Registers come from the code objects of `join` where they were found.
+std::vector<Kernel> make_kernel_table(const trace::Trace& trace, const TimingScope& scope,
+                                      const CodeJoin& join = {});
 
 /// The kernel of the longest dispatch that is not a runtime helper's; of the longest of all when
 /// there are only helpers.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "analyze/activity.h"
@@ -56,11 +58,11 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
 
 }  // namespace
 
-Analysis analyze_trace(const trace::Trace& trace) {
+Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join) {
   Analysis analysis;
   const TimingScope scope = find_timing_scope(trace);
   analysis.timed_under_counters = scope.under_counters;
-  analysis.kernels = make_kernel_table(trace, scope);
+  analysis.kernels = make_kernel_table(trace, scope, join);
   for (const Kernel& kernel : analysis.kernels) analysis.timed_dispatches += kernel.durations.count;
   analysis.other_pass_dispatches = trace.dispatches.size() - analysis.timed_dispatches;
   analysis.selection = select_kernel(analysis.kernels);
@@ -70,12 +72,13 @@ Analysis analyze_trace(const trace::Trace& trace) {
   analysis.allocations = summarize_allocations(trace, scope);
   analysis.counters = summarize_counters(trace);
   add_warnings(trace, scope, analysis);
+  std::ranges::copy(join.warnings, std::back_inserter(analysis.warnings));
   return analysis;
 }
 
 Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
-                                    unsigned threads) {
-  PERFLAB_TRY(trace::Trace trace, trace::rocpd::read(files, {.threads = threads}));
+                                    const AnalyzeOptions& options) {
+  PERFLAB_TRY(trace::Trace trace, trace::rocpd::read(files, {.threads = options.threads}));
   if (trace.dispatches.size() == 0) {
     std::uint64_t dropped = 0;
     for (const auto& [key, rows] : trace.report.dropped)
@@ -89,19 +92,23 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
                                   files.size() > 1 ? ", nor does any other file given" : ""),
                 "record a run that launches kernels, with rocprofv3 --kernel-trace -f rocpd");
   }
-  Analysis analysis = analyze_trace(trace);
+  CodeJoin join;
+  if (options.search_code) {
+    PERFLAB_TRY(join, join_code(trace, options.code_files));
+  }
+  Analysis analysis = analyze_trace(trace, join);
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
 }
 
 Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem::path>>& runs,
-                                  unsigned threads) {
+                                  const AnalyzeOptions& options) {
   PERFLAB_CHECK(!runs.empty());
   AnalyzedRuns result;
   result.failed.resize(runs.size());
   std::vector<std::optional<Analysis>> analyses(runs.size());
   std::optional<std::size_t> kept;  // only the last good run's trace is kept: traces can be large
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    Result<AnalyzedTrace> analyzed = analyze_files(runs[i], threads);
+    Result<AnalyzedTrace> analyzed = analyze_files(runs[i], options);
     if (!analyzed) {
       result.failed[i] = std::move(analyzed).error();
       continue;
@@ -113,7 +120,7 @@ Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem:
   if (!kept) return std::unexpected(std::move(*result.failed.front()));
   result.representative_index = representative_run(analyses);
   if (result.representative_index != *kept) {
-    PERFLAB_TRY(result.representative, analyze_files(runs[result.representative_index], threads));
+    PERFLAB_TRY(result.representative, analyze_files(runs[result.representative_index], options));
   }
   const Analysis& analysis = result.representative.analysis;
   result.stability = measure_stability(analyses, analysis.kernels[analysis.selection->kernel].name);

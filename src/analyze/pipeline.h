@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyze/analysis.h"
+#include "analyze/code_join.h"
 #include "analyze/stability.h"
 #include "base/error.h"
 #include "trace/trace.h"
@@ -13,8 +14,8 @@
 namespace perflab::analyze {
 
 /// Everything that is concluded from one trace. A trace without dispatches gives an Analysis
-/// without a selection.
-Analysis analyze_trace(const trace::Trace& trace);
+/// without a selection. `join`: the trace's code objects, where they were found.
+Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join = {});
 
 /// A trace and what was concluded from it.
 struct AnalyzedTrace {
@@ -22,10 +23,18 @@ struct AnalyzedTrace {
   Analysis analysis;
 };
 
-/// Reads databases as one trace and analyses it. `threads` 0: all cores; the result does not depend
-/// on it. Error (bad_input): a file cannot be used, or there is no kernel dispatch in any of them.
+/// How to analyse.
+struct AnalyzeOptions {
+  unsigned threads = 0;  ///< 0: all cores; the result does not depend on it
+  /// Binaries or code objects that hold the kernels, looked at before anything else.
+  std::vector<std::filesystem::path> code_files = {};
+  bool search_code = true;  ///< look for code objects where the trace names them (code_join.h)
+};
+
+/// Reads databases as one trace and analyses it. Error (bad_input): a file cannot be used, or there
+/// is no kernel dispatch in any of them.
 Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
-                                    unsigned threads = 0);
+                                    const AnalyzeOptions& options = {});
 
 /// Several runs of the same command. The representative run (see representative_run) stands for
 /// all; stability is measured over the totals of its selected kernel.
@@ -39,6 +48,6 @@ struct AnalyzedRuns {
 /// Analyses each run's databases. A run whose databases cannot be used is left out and said so in
 /// `failed`; error (of the first) when none can be used. Precondition: at least one run.
 Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem::path>>& runs,
-                                  unsigned threads = 0);
+                                  const AnalyzeOptions& options = {});
 
 }  // namespace perflab::analyze

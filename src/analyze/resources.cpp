@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
+#include "analyze/code_figures.h"
 #include "hal/arch.h"
 
 namespace perflab::analyze {
@@ -24,6 +26,32 @@ std::string architecture_of(const trace::Agent& agent) {
   if (agent.facts.target_version)
     return hal::gfx_name_from_target_version(*agent.facts.target_version).value_or("");
   return {};
+}
+
+/// What the agent says otherwise than the tables: of another configuration (partitions, power caps)
+/// or of an emulator, or because a table is wrong.
+std::vector<TableDifference> differences(const trace::AgentFacts& facts, const hal::Arch* arch,
+                                         const hal::Product* product) {
+  std::vector<TableDifference> found;
+  const auto compare = [&](const char* field, const std::optional<std::int64_t>& recorded,
+                           std::int64_t table) {
+    if (recorded && *recorded != table)
+      found.push_back({.field = field, .recorded = *recorded, .table = table});
+  };
+  if (product != nullptr) {
+    compare("compute_units", facts.compute_units, product->cus);
+    compare("xcc_count", facts.xcc_count, product->xcds);
+    compare("clock_mhz", facts.clock_mhz, std::llround(product->max_clock_mhz));
+  }
+  if (arch != nullptr) {
+    compare("wave_size", facts.wave_size, arch->default_wave_size);
+    compare("simds_per_cu", facts.simds_per_cu, arch->simds_per_cu);
+    compare("max_waves_per_simd", facts.max_waves_per_simd, arch->max_waves_per_simd_hardware);
+    compare("max_waves_per_cu", facts.max_waves_per_cu, arch->max_waves_per_cu);
+    compare("lds_bytes_per_cu", facts.lds_bytes_per_cu, arch->lds_bytes_per_cu);
+    compare("target_version", facts.target_version, arch->target_version);
+  }
+  return found;
 }
 
 /// Fills the GPU: recorded figures first, then those of the product in hal's tables.
@@ -57,10 +85,11 @@ Gpu describe_gpu(const trace::Agent& agent) {
   if (product != nullptr) {
     fill(gpu.compute_units, product->cus);
     fill(gpu.xcc_count, product->xcds);
-    fill(gpu.clock_mhz, static_cast<std::int64_t>(product->max_clock_mhz));
+    fill(gpu.clock_mhz, std::llround(product->max_clock_mhz));
   }
-  if (const hal::Arch* arch = hal::find_arch(gpu.architecture))
-    fill(gpu.wave_size, arch->default_wave_size);
+  const hal::Arch* const arch = hal::find_arch(gpu.architecture);
+  if (arch != nullptr) fill(gpu.wave_size, arch->default_wave_size);
+  gpu.differences = differences(facts, arch, product);
   gpu.facts_from = recorded && filled ? "recording and hal"
                    : recorded         ? "recording"
                    : filled           ? "hal"
@@ -188,13 +217,14 @@ void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
   if (kernel.gpu.architecture.empty())
     return cannot("the dispatch names no GPU agent", "record with rocprofv3 -f rocpd");
   const hal::Arch* arch = hal::find_arch(kernel.gpu.architecture);
-  if (arch == nullptr)
-    return cannot(fmt::format("architecture {} is not in the tables of this version",
-                              kernel.gpu.architecture),
-                  "update rocm-perf");
+  if (arch == nullptr) {
+    const Error unknown = hal::unknown_architecture(kernel.gpu.architecture);
+    return cannot(unknown.message, unknown.remedy);
+  }
   if (!kernel.resources.vgprs) return cannot("the register count is missing", kInspectRemedy);
   hal::TracedKernel traced;
-  if (kernel.gpu.wave_size && arch->wave_limits(static_cast<int>(*kernel.gpu.wave_size)) != nullptr)
+  if (kernel.gpu.wave_size && std::in_range<int>(*kernel.gpu.wave_size) &&
+      arch->wave_limits(static_cast<int>(*kernel.gpu.wave_size)) != nullptr)
     traced.wave_size = static_cast<int>(*kernel.gpu.wave_size);
   traced.workgroup_size = std::int64_t{kernel.launch.workgroup[0]};
   for (const std::size_t axis : {1UZ, 2UZ})
@@ -213,6 +243,9 @@ void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
         fmt::format("a trace does not say a kernel's wave size and work-group mode: wave{} and {} "
                     "mode are taken",
                     occupancy->wave_size, hal::to_string(occupancy->mode)));
+  for (const std::string& field : arch->unconfirmed_of_occupancy())
+    kernel.assumptions.push_back(
+        fmt::format("occupancy: the tables have no source for {} of {}", field, arch->gfx));
   kernel.occupancy = std::move(*occupancy);
 }
 
@@ -248,7 +281,7 @@ RegisterRules find_register_rules(const trace::Trace& trace) {
 }
 
 void describe_launch(const trace::Trace& trace, Index dispatch, const RegisterRules& registers,
-                     Kernel& kernel) {
+                     const CodeJoin& join, Kernel& kernel) {
   const trace::DispatchColumns& all = trace.dispatches;
   const trace::KernelSymbol& symbol = trace.kernel_symbols[all.kernel[dispatch]];
   kernel.mangled_name = trace.strings.view(symbol.mangled_name);
@@ -272,6 +305,8 @@ void describe_launch(const trace::Trace& trace, Index dispatch, const RegisterRu
   describe_memory(symbol, kernel);
   explain_resources(symbol.known, kernel);
   describe_occupancy(symbol, kernel);
+  if (const code::Kernel* code = join.kernel_of(trace, symbol))
+    apply_code(*join.object_of(symbol), *code, kernel);
 }
 
 }  // namespace perflab::analyze

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/analysis.h"
+#include "analyze/code_join.h"
 
 namespace perflab::analyze {
 
@@ -24,9 +25,9 @@ RegisterRules find_register_rules(const trace::Trace& trace);
 /// Statistics of durations in ns; reorders them.
 Durations summarize_durations(std::span<std::int64_t> durations);
 
-/// Fills launch, workgroups, resources, gpu, occupancy, missing and assumptions of `kernel` from
-/// one dispatch.
+/// Fills launch, workgroups, resources, gpu, code, occupancy, missing and assumptions of `kernel`
+/// from one dispatch and, where it was found, its code object.
 void describe_launch(const trace::Trace& trace, trace::Index dispatch,
-                     const RegisterRules& registers, Kernel& kernel);
+                     const RegisterRules& registers, const CodeJoin& join, Kernel& kernel);
 
 }  // namespace perflab::analyze

@@ -14,6 +14,7 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> files;
+  std::vector<std::string> code;
   std::string out;
   bool json = false;
   unsigned threads = 0;
@@ -21,7 +22,10 @@ struct Arguments {
 
 Result<void> run(const Arguments& arguments) {
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
-  PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, arguments.threads));
+  PERFLAB_TRY(const analyze::AnalyzedRuns runs,
+              analyze::analyze_runs(
+                  {files}, {.threads = arguments.threads,
+                            .code_files = {arguments.code.begin(), arguments.code.end()}}));
   const auto& [trace, analysis] = runs.representative;
   const report::ProfileData profile = report::profile_of_recording(runs);
   const Json document = report::analysis_document(trace, analysis);
@@ -52,6 +56,11 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->add_option("TRACE", arguments->files,
                    "rocpd databases: the processes of one run, or counter passes (pass_N folders)")
       ->required();
+  command
+      ->add_option("--code", arguments->code,
+                   "Binary or code object that holds the kernels: exact registers; repeatable "
+                   "(files beside the database and the program itself are found without it)")
+      ->allow_extra_args(false);
   command->add_option("--out", arguments->out,
                       "Write analysis.json and profile.json into this folder");
   command->add_flag("--json", arguments->json, "Print analysis.json and nothing else");

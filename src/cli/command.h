@@ -16,6 +16,8 @@ namespace perflab::cli {
 /// Each adds its subcommand to the program; when it is chosen, its exit code is put into
 /// `exit_code`. `target`: the words behind "--" on the command line.
 void add_analyze(CLI::App& app, int& exit_code);
+void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
+void add_occupancy(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_schema(CLI::App& app, int& exit_code);
 

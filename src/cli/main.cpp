@@ -25,6 +25,8 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   cli::add_profile(app, target, exit_code);
   cli::add_analyze(app, exit_code);
+  cli::add_inspect(app, target, exit_code);
+  cli::add_occupancy(app, exit_code);
   cli::add_schema(app, exit_code);
   try {
     std::ranges::reverse(words);  // what CLI11's vector overload expects

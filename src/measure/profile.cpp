@@ -45,7 +45,7 @@ Result<Profile> profile(const collect::CollectPlan& plan, unsigned threads) {
   profile.problem = profile.collection.problem;
   const auto groups = usable_runs(profile);
   if (!groups.empty()) {
-    Result<analyze::AnalyzedRuns> analyzed = analyze::analyze_runs(groups, threads);
+    Result<analyze::AnalyzedRuns> analyzed = analyze::analyze_runs(groups, {.threads = threads});
     if (analyzed)
       profile.analyzed = std::move(*analyzed);
     else if (!profile.problem)

@@ -87,6 +87,7 @@ Json kernel_json(const analyze::Kernel& kernel) {
   out["resource_variants"] = kernel.resource_variants;
   out["launch"] = launch_json(kernel);
   out["resources"] = resources_json(kernel.resources);
+  out["code_object"] = code_json(kernel, missing);
   out["gpu"] = gpu_json(kernel.gpu);
   out["occupancy"] = occupancy_json(kernel.occupancy);
   out["assumptions"] = kernel.assumptions;

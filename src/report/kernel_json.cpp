@@ -36,8 +36,36 @@ Json resources_json(const analyze::Resources& resources) {
           {"kernarg_bytes", or_null(resources.kernarg_bytes)}};
 }
 
+Json code_json(const analyze::Kernel& kernel, std::vector<analyze::Missing>& missing) {
+  if (!kernel.code) return nullptr;
+  const analyze::CodeOfKernel& code = *kernel.code;
+  Json corrections = Json::array();
+  for (const analyze::Correction& correction : code.corrections)
+    corrections.push_back({{"field", "resources." + correction.field},
+                           {"recorded", correction.recorded},
+                           {"code_object", correction.code_object}});
+  const auto spills = [&](const char* name, const std::optional<std::int64_t>& count) {
+    if (!count)
+      missing.push_back({.field = std::string("code_object.") + name,
+                         .reason = "the code object's metadata does not hold it",
+                         .remedy = ""});
+    return or_null(count);
+  };
+  return {{"file", code.file},
+          {"entry", or_null(code.entry)},
+          {"target", code.target},
+          {"vgpr_spills", spills("vgpr_spills", code.vgpr_spills)},
+          {"sgpr_spills", spills("sgpr_spills", code.sgpr_spills)},
+          {"corrections", std::move(corrections)}};
+}
+
 Json gpu_json(const analyze::Gpu& gpu) {
   if (gpu.architecture.empty() && gpu.product.empty()) return nullptr;
+  Json differences = Json::array();
+  for (const analyze::TableDifference& difference : gpu.differences)
+    differences.push_back({{"field", difference.field},
+                           {"recorded", difference.recorded},
+                           {"table", difference.table}});
   return {{"architecture", or_null(gpu.architecture)},
           {"product", or_null(gpu.product)},
           {"agent_index", gpu.agent_index},
@@ -45,7 +73,8 @@ Json gpu_json(const analyze::Gpu& gpu) {
           {"xcc_count", or_null(gpu.xcc_count)},
           {"wave_size", or_null(gpu.wave_size)},
           {"clock_mhz", or_null(gpu.clock_mhz)},
-          {"facts_from", or_null(gpu.facts_from)}};
+          {"facts_from", or_null(gpu.facts_from)},
+          {"table_differences", differences}};
 }
 
 Json occupancy_json(const std::optional<hal::Occupancy>& occupancy) {
@@ -63,6 +92,19 @@ Json occupancy_json(const std::optional<hal::Occupancy>& occupancy) {
            {{"llvm", model_json(occupancy->llvm)},
             {"hip", model_json(occupancy->hip)},
             {"resident", model_json(occupancy->resident)}}}};
+}
+
+Json step_json(const hal::Step& step) {
+  Json changes = Json::array();
+  for (const hal::Change& change : step.changes)
+    changes.push_back({{"resource", hal::to_string(change.resource)},
+                       {"from", change.from},
+                       {"to", change.to},
+                       {"decrease", change.from - change.to}});
+  return {{"changes", changes},
+          {"waves_per_simd", step.waves_per_simd},
+          {"occupancy", step.occupancy},
+          {"workgroups_per_cu", step.workgroups_per_cu}};
 }
 
 Json durations_json(const analyze::Durations& durations) {

@@ -140,6 +140,7 @@ void fill_from_kernel(const ProfileData& data, const analyze::Kernel& kernel, Js
          ""});
   document["launch"] = launch_json(kernel);
   document["resources"] = resources_json(kernel.resources);
+  document["code_object"] = code_json(kernel, missing);
   document["occupancy"] = occupancy_json(kernel.occupancy);
   document["static_features"] = static_features(kernel);
   document["measured_features"] = measured_features(data, kernel);
@@ -188,8 +189,8 @@ Json profile_document(const ProfileData& data) {
   Json document = {
       {"schema_version", "1.0.0"}, {"document", "profile"}, {"generator", generator_json()}};
   for (const auto* field :
-       {"synthetic", "kernel", "gpu", "runtime_ms", "runtime", "launch", "resources", "occupancy",
-        "roofline", "static_features", "measured_features"})
+       {"synthetic", "kernel", "gpu", "runtime_ms", "runtime", "launch", "resources", "code_object",
+        "occupancy", "roofline", "static_features", "measured_features"})
     document[field] = nullptr;
   document["assumptions"] = Json::array();
   document["warnings"] = data.warnings;

@@ -31,7 +31,8 @@ struct ProfileData {
   std::string no_gpu_reason;  ///< why there are no GPU figures, when analyzed is null
 };
 
-/// How a run ended, in the words of the document: "ok", "exit 3", "signal 9", "timed out", "interrupted".
+/// How a run ended, in the words of the document: "ok", "exit 3", "signal 9", "timed out",
+/// "interrupted".
 std::string outcome_of(const ProcessResult& process);
 
 Json profile_document(const ProfileData& data);

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "report/analysis_document.h"
+#include "report/text_parts.h"
 #include "report/text_table.h"
 
 namespace perflab::report {
@@ -15,17 +17,6 @@ namespace {
 
 using Column = TextTable::Column;
 using enum TextTable::Align;
-
-/// Colours by meaning; empty without colour.
-struct Paint {
-  explicit Paint(bool on)
-      : heading(on ? "\033[1m" : ""), warning(on ? "\033[33m" : ""), end(on ? "\033[0m" : "") {}
-  std::string_view heading, warning, end;
-};
-
-std::string heading(const Paint& paint, std::string_view text) {
-  return fmt::format("\n{}{}{}\n", paint.heading, text, paint.end);
-}
 
 std::string scaled(double value, std::span<const std::pair<double, const char*>> units) {
   const auto* unit = &units.front();
@@ -37,21 +28,31 @@ std::string scaled(double value, std::span<const std::pair<double, const char*>>
   return fmt::format("{:.{}f} {}", shown, digits, unit->second);
 }
 
-std::string percent(double fraction) {
-  return fmt::format("{:.1f} %", 100 * fraction);
-}
-
-std::string number_or_dash(const std::optional<std::int64_t>& value) {
-  return value ? fmt::format("{}", *value) : "—";
-}
-
 std::string triple(const std::array<std::uint32_t, 3>& v) {
   return fmt::format("{}x{}x{}", v[0], v[1], v[2]);
 }
 
-/// "… and 12 more" when a table was cut.
-std::string cut_note(std::size_t all, std::size_t shown) {
-  return all > shown ? fmt::format("  … and {} more\n", all - shown) : "";
+/// "compute_units 320 (304 in the tables)", for what an agent's record has otherwise.
+std::string differences_text(const analyze::Gpu& gpu) {
+  std::string out;
+  for (const auto& [field, recorded, table] : gpu.differences)
+    out +=
+        fmt::format("{}{} {} ({} in the tables)", out.empty() ? "" : ", ", field, recorded, table);
+  return out;
+}
+
+/// A line for each agent that differs from the tables.
+std::string differences_lines(const analyze::Analysis& analysis) {
+  std::set<std::pair<std::int64_t, std::string>> agents;
+  for (const analyze::Kernel& kernel : analysis.kernels)
+    if (!kernel.gpu.differences.empty())
+      agents.emplace(kernel.gpu.agent_index,
+                     fmt::format("{} {}: recorded {}", kernel.gpu.product, kernel.gpu.architecture,
+                                 differences_text(kernel.gpu)));
+  std::string out;
+  for (const auto& [index, text] : agents)
+    out += fmt::format("agent {}, {}\n", index, printable(text));
+  return out;
 }
 
 std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
@@ -72,7 +73,7 @@ std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
   if (analysis.other_pass_dispatches > 0)
     out += fmt::format("{} more dispatches are the same work in further counter passes\n",
                        analysis.other_pass_dispatches);
-  return out;
+  return out + differences_lines(analysis);
 }
 
 std::string kernels_section(const analyze::Analysis& analysis, const TerminalStyle& style,
@@ -161,13 +162,6 @@ std::string rows_section(const trace::Trace& trace, const Paint& paint) {
   return out;
 }
 
-std::string warnings_section(const std::vector<std::string>& warnings, const Paint& paint) {
-  std::string out;
-  for (const std::string& warning : warnings)
-    out += fmt::format("{}warning:{} {}\n", paint.warning, paint.end, printable(warning));
-  return out.empty() ? out : "\n" + out;
-}
-
 std::string occupancy_line(const hal::Occupancy& occupancy) {
   const auto model = [](std::string_view name, const hal::ModelOccupancy& m) {
     return fmt::format("{} {:.4g} of {}", name, m.waves_per_simd, m.max_waves_per_simd);
@@ -191,6 +185,7 @@ std::string kernel_lines(const analyze::Kernel& kernel, const TerminalStyle& sty
   line("kernel", fit(kernel.name, style.width > 13 ? style.width - 13 : 20));
   line("gpu", fmt::format("{} {}, {} CUs", kernel.gpu.product, kernel.gpu.architecture,
                           number_or_dash(kernel.gpu.compute_units)));
+  if (!kernel.gpu.differences.empty()) line("recorded", differences_text(kernel.gpu));
   line("launch", fmt::format("work-group {}, grid {} work-items, {} work-groups",
                              triple(kernel.launch.workgroup), triple(kernel.launch.grid),
                              kernel.workgroups ? fmt::format("{}", *kernel.workgroups) : "—"));
@@ -198,6 +193,15 @@ std::string kernel_lines(const analyze::Kernel& kernel, const TerminalStyle& sty
        fmt::format("{} VGPRs, {} SGPRs; LDS {} B (static {}), scratch {} B",
                    number_or_dash(r.vgprs), number_or_dash(r.sgprs), number_or_dash(r.lds_bytes),
                    number_or_dash(r.static_lds_bytes), number_or_dash(r.scratch_bytes)));
+  if (kernel.code) {
+    std::vector<std::string> corrections;
+    for (const analyze::Correction& c : kernel.code->corrections)
+      corrections.push_back(
+          fmt::format("{} {} (recorded: {})", c.field, c.code_object, c.recorded));
+    line("code",
+         fmt::format("registers from {} ({}){}{}", kernel.code->file, kernel.code->target,
+                     corrections.empty() ? "" : "; corrected: ", fmt::join(corrections, ", ")));
+  }
   if (kernel.occupancy)
     out += fmt::format("  {:<10} {}", "occupancy", occupancy_line(*kernel.occupancy));
   return out;

@@ -243,6 +243,59 @@ TEST_F(GpuFacts, FindTheProductByItsPciId) {
   EXPECT_EQ(gpu.facts_from, "hal");
 }
 
+TEST_F(GpuFacts, ThatDifferFromTheTablesAreNamedAndUsed) {
+  b_.source();
+  b_.agent("gfx942", "AMD Instinct MI300X");
+  AgentFacts& facts = b_.trace.agents[0].facts;
+  facts = {.compute_units = 320,
+           .xcc_count = 8,
+           .simds_per_cu = 4,
+           .wave_size = 64,
+           .max_waves_per_simd = 8,
+           .max_waves_per_cu = 32,
+           .lds_bytes_per_cu = 65536,
+           .clock_mhz = 2100,
+           .target_version = 90402,
+           .device_id = 0x74a1};
+  b_.dispatches(b_.kernel("k"), {5});
+  const Gpu gpu = again().gpu;
+  EXPECT_EQ(gpu.compute_units, 320);
+  EXPECT_EQ(gpu.differences, (std::vector<TableDifference>{{"compute_units", 320, 304}}));
+  facts.compute_units = 304;
+  EXPECT_TRUE(again().gpu.differences.empty());
+  facts = {.compute_units = 38,
+           .xcc_count = 1,
+           .simds_per_cu = 2,
+           .wave_size = 32,
+           .max_waves_per_simd = 10,
+           .max_waves_per_cu = 40,
+           .lds_bytes_per_cu = 163840,
+           .clock_mhz = 1900,
+           .target_version = 90500,
+           .device_id = {}};
+  EXPECT_EQ(again().gpu.differences,
+            (std::vector<TableDifference>{{"compute_units", 38, 304},
+                                          {"xcc_count", 1, 8},
+                                          {"clock_mhz", 1900, 2100},
+                                          {"wave_size", 32, 64},
+                                          {"simds_per_cu", 2, 4},
+                                          {"max_waves_per_simd", 10, 8},
+                                          {"max_waves_per_cu", 40, 32},
+                                          {"lds_bytes_per_cu", 163840, 65536},
+                                          {"target_version", 90500, 90402}}));
+}
+
+TEST_F(GpuFacts, ThatNobodyRecordedOrTabulatedDoNotDiffer) {
+  EXPECT_TRUE(kernel("gfx942", {}).gpu.differences.empty());
+  b_ = {};
+  b_.source();
+  b_.agent("gfx9999", "AMD Instinct MI300X");
+  b_.trace.agents[0].facts.compute_units = 12;
+  b_.trace.agents[0].facts.wave_size = 32;
+  b_.dispatches(b_.kernel("k"), {5});
+  EXPECT_TRUE(again().gpu.differences.empty());
+}
+
 TEST_F(GpuFacts, AreNotThoseOfAProductOfAnotherArchitecture) {
   b_.source();
   b_.agent("gfx942", "AMD Instinct MI350X");
@@ -272,7 +325,8 @@ TEST_F(GpuFacts, OfAnUnknownArchitectureAreMissingNotANeighbours) {
   EXPECT_EQ(k.gpu.wave_size, std::nullopt);
   EXPECT_EQ(k.occupancy, std::nullopt);
   EXPECT_EQ(reason(k, "occupancy.theoretical"),
-            "architecture gfx9999 is not in the tables of this version");
+            "unknown architecture gfx9999: its register files, LDS, occupancy and peaks are "
+            "missing from the tables");
   for (const char* field : {"compute_units", "xcc_count", "wave_size", "clock_mhz", "product"})
     EXPECT_NE(reason(k, std::string("gpu.") + field), "") << field;
 }
@@ -336,6 +390,26 @@ TEST_F(OccupancyOfTrace, SaysWhatItAssumesWhereWavesHaveTwoSizes) {
   EXPECT_EQ(k.assumptions,
             std::vector<std::string>{"a trace does not say a kernel's wave size and work-group "
                                      "mode: wave32 and wgp mode are taken"});
+}
+
+TEST_F(OccupancyOfTrace, NamesTheLimitsWithoutASource) {
+  const Kernel k = kernel("gfx908", {.arch_vgprs = 4, .sgprs = 16});
+  EXPECT_EQ(k.assumptions,
+            std::vector<std::string>{"occupancy: the tables have no source for "
+                                     "compute_unit.max_waves_per_simd.hardware of gfx908"});
+}
+
+TEST_F(OccupancyOfTrace, TakesTheWaveSizeOfTheAgentWhereThatCanBe) {
+  for (const auto& [recorded, taken] :
+       {std::pair{INT64_C(64), 64}, std::pair{INT64_C(32), 32}, std::pair{INT64_C(16), 32},
+        std::pair{(INT64_C(1) << 32) + 64, 32}}) {
+    b_ = {};
+    b_.source();
+    b_.agent("gfx1030");
+    b_.trace.agents[0].facts.wave_size = recorded;
+    b_.dispatches(b_.kernel("k"), {5});
+    EXPECT_EQ(again().occupancy.value().wave_size, taken) << recorded;
+  }
 }
 
 TEST_F(OccupancyOfTrace, EveryMissingFieldHasAnEntry) {

@@ -48,6 +48,7 @@ Index TraceBuilder::queue() {
 
 Index TraceBuilder::code_object() {
   trace::CodeObject object;
+  object.source = trace.sources.empty() ? kNone : static_cast<Index>(trace.sources.size() - 1);
   object.agent = trace.agents.empty() ? kNone : static_cast<Index>(trace.agents.size() - 1);
   trace.code_objects.push_back(object);
   return static_cast<Index>(trace.code_objects.size() - 1);

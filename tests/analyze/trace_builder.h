@@ -34,7 +34,7 @@ class TraceBuilder {
   /// A GPU for the tracks that follow.
   trace::Index agent(std::string name, std::string product = {});
   trace::Index queue();
-  /// A code object on the last agent.
+  /// A code object of the last source, on the last agent.
   trace::Index code_object();
   trace::Index kernel(std::string_view name);
   trace::Index kernel(std::string_view name, const KernelOptions& options);

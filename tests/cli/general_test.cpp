@@ -18,10 +18,11 @@ TEST(Program, prints_its_version) {
 
 TEST(Program, help_of_every_subcommand_has_an_example) {
   const test::TempFolder folder;
-  for (const char* command : {"analyze", "profile", "schema"}) {
+  for (const char* command : {"analyze", "inspect", "occupancy", "profile", "schema"}) {
     const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << command;
-    EXPECT_THAT(outcome.out, HasSubstr("Example: rocm-perf " + std::string(command)));
+    EXPECT_THAT(outcome.out, HasSubstr("rocm-perf " + std::string(command) + " "));
+    EXPECT_THAT(outcome.out, HasSubstr("Example"));
   }
 }
 

@@ -6,15 +6,23 @@
 #include <algorithm>
 #include <set>
 
+#include "base/temp_folder.h"
 #include "report/analysis_document.h"
 #include "report/document.h"
+#include "report/inspection_document.h"
 #include "report/profile_document.h"
 #include "report/report_cases.h"
 #include "report/terminal.h"
+#include "support/code_samples.h"
+#include "support/code_writer.h"
 #include "support/quirks_trace.h"
+#include "support/rocpd_writer.h"
+#include "support/test_database.h"
 
 namespace perflab::report {
 namespace {
+
+namespace fs = std::filesystem;
 
 Json schema_of(const std::string& name) {
   return parse_json(schema_text(name).value_or(""), "schema").value_or(Json());
@@ -77,7 +85,19 @@ bool null_is_ordinary(const std::string& path) {
       "agents[].product",   // a name that the recorder leaves out
       "missing[].remedy",   // nothing would help
       "kernels[].missing[].remedy",
-      "environment.rocprofv3",  // no profiler was run
+      "kernels[].code_object",        // registers are as the profiler recorded them
+      "code_object",                  // likewise
+      "kernels[].code_object.entry",  // not out of a bundle
+      "code_object.entry",            // likewise
+      "environment.rocprofv3",        // no profiler was run
+      // Of an inspection: what does not apply.
+      "compiler", "disassembler", "against", "environment.against", "bundles[].compressed_version",
+      "code_objects[].generic_version", "code_objects[].entry", "code_objects[].bundle",
+      "code_objects[].file_offset", "kernels[].kind", "kernels[].launch.required_workgroup_size",
+      "kernels[].kernarg.arguments[].name", "kernels[].kernarg.arguments[].type",
+      "kernels[].kernarg.arguments[].address_space", "kernels[].kernarg.arguments[].access",
+      "gates[].limit", "gates[].problem",
+      "gates[].failures[].value",  // `why` says the reason
   };
   return kOrdinary.contains(general(path));
 }
@@ -305,6 +325,108 @@ TEST(Synthetic, IsSaidWhereverTheSampleIsShown) {
   EXPECT_EQ(documents.profile.at("synthetic"), documents.analysis.at("synthetic"));
   EXPECT_TRUE(analysis_text(runs->representative.trace, runs->representative.analysis, {})
                   .starts_with("SYNTHETIC: Synthetic sample"));
+}
+
+/// Expects one difference of the GPU, in both documents and both texts.
+void expect_difference(const analyze::AnalyzedRuns& runs, const Json& difference,
+                       const std::string& line, const std::string& profile_line) {
+  const Documents documents = documents_of(runs);
+  const Json one = Json::array({difference});
+  for (const Json& kernel : documents.analysis.at("kernels"))
+    EXPECT_EQ(kernel.at("gpu").at("table_differences"), one) << kernel.at("gpu");
+  EXPECT_EQ(documents.profile.at("gpu").at("table_differences"), one);
+  EXPECT_EQ(documents.profile.at("gpu").at(difference.at("field")), difference.at("recorded"));
+  const auto& [trace, analysis] = runs.representative;
+  const std::string text = analysis_text(trace, analysis, {});
+  EXPECT_NE(text.find("\n" + line + "\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find(line), text.rfind(line)) << "said twice";
+  const std::string profile = profile_text(profile_of_recording(runs), {});
+  EXPECT_NE(profile.find("\n  recorded   " + profile_line + "\n"), std::string::npos) << profile;
+}
+
+TEST(TableDifferences, OfTheEmulatedMi300xAreItsComputeUnits) {
+  const auto runs = analyze_case(case_named("emulated_single"));
+  if (!runs) GTEST_SKIP() << "skipped: the emulated databases are not there";
+  expect_difference(
+      *runs, {{"field", "compute_units"}, {"recorded", 320}, {"table", 304}},
+      "agent 1, AMD Instinct MI300X gfx942: recorded compute_units 320 (304 in the tables)",
+      "compute_units 320 (304 in the tables)");
+}
+
+TEST(TableDifferences, OfALowerClockAreSaid) {
+  const Case capped{.name = "capped", .runs = []() -> std::vector<std::vector<fs::path>> {
+                      fs::current_path(test::test_folder());
+                      test::RocpdWriter writer("capped.db", {});
+                      writer.agent(test::host_agent());
+                      test::AgentRow agent = test::mi300x_agent();
+                      const std::string clock = R"("max_engine_clk_fcompute":2100)";
+                      const std::size_t at = agent.extdata.find(clock);
+                      EXPECT_NE(at, std::string::npos);
+                      agent.extdata.replace(at, clock.size(), R"("max_engine_clk_fcompute":1700)");
+                      writer.agent(agent);
+                      writer.queue();
+                      writer.stream();
+                      writer.code_object();
+                      writer.kernel({.name = "_Z4axpyPf", .display_name = "axpy(float*)"});
+                      writer.dispatch({.start = 1000, .end = 1500});
+                      const Result<void> done = writer.close();
+                      EXPECT_TRUE(done) << describe(done.error());
+                      return {{"capped.db"}};
+                    }};
+  const auto runs = analyze_case(capped);
+  ASSERT_TRUE(runs);
+  expect_difference(
+      *runs, {{"field", "clock_mhz"}, {"recorded", 1700}, {"table", 2100}},
+      "agent 1, AMD Instinct MI300X gfx942: recorded clock_mhz 1700 (2100 in the tables)",
+      "clock_mhz 1700 (2100 in the tables)");
+}
+
+TEST(TableDifferences, AreNoneOfARecordThatAgrees) {
+  const auto runs = analyze_case(case_named("passes"));
+  ASSERT_TRUE(runs);
+  EXPECT_EQ(documents_of(*runs).profile.at("gpu").at("table_differences"), Json::array());
+  const auto& [trace, analysis] = runs->representative;
+  EXPECT_EQ(analysis_text(trace, analysis, {}).find("in the tables"), std::string::npos);
+}
+
+/// The inspection document of a file's bytes; nothing when they are refused.
+std::optional<Json> inspected(const std::string& name, const std::string& bytes) {
+  const test::TempFolder folder;
+  analyze::InspectOptions options;
+  options.mix = analyze::MixChoice::never;
+  const auto inspection = analyze::inspect_file(folder.write(name, bytes), options);
+  if (!inspection) return std::nullopt;
+  const auto gates =
+      analyze::check_gates(*inspection, {.max_vgprs = 8, .min_occupancy = 1.0, .no_spills = true});
+  return inspection_document(*inspection, gates,
+                             analyze::compare_inspections(*inspection, *inspection));
+}
+
+TEST(Inspections, OfEveryFormSatisfyTheirSchemaAndExplainTheirNulls) {
+  std::size_t shown = 0;
+  for (const auto& samples :
+       {test::code_object_samples(), test::bundle_samples(), test::host_file_samples()})
+    for (const test::CodeSample& sample : samples) {
+      const auto json = inspected(sample.name, sample.bytes);
+      if (!json) continue;
+      ++shown;
+      SCOPED_TRACE(sample.name);
+      const Json document = rendered_json("inspection", *json);
+      expect_nulls_explained(document);
+      expect_schema_order(schema_of("inspection"), schema_of("inspection"), document, "");
+    }
+  EXPECT_GE(shown, 8U);
+}
+
+TEST(Inspections, OfAnUnknownArchitectureExplainEveryNull) {
+  // gfx1250 (0x49): in the ELF flags, in no table.
+  const auto json = inspected("new.co", test::write_code_object(test::sample_code_object(
+                                            2, 0x49, "amdgcn-amd-amdhsa--gfx1250")));
+  ASSERT_TRUE(json.has_value());
+  const Json document = rendered_json("inspection", *json);
+  expect_nulls_explained(document);
+  EXPECT_TRUE(document["kernels"][0]["occupancy"]["models"].is_null());
+  EXPECT_EQ(document["gates"][1]["passed"], false);
 }
 
 TEST(SeveralRuns, StandInTheProfile) {

@@ -226,7 +226,7 @@ const Case& case_named(const std::string& name) {
 std::optional<analyze::AnalyzedRuns> analyze_case(const Case& a_case, unsigned threads) {
   const Runs runs = a_case.runs();
   if (runs.empty()) return std::nullopt;
-  Result<analyze::AnalyzedRuns> analyzed = analyze::analyze_runs(runs, threads);
+  Result<analyze::AnalyzedRuns> analyzed = analyze::analyze_runs(runs, {.threads = threads});
   if (analyzed) return std::move(*analyzed);
   ADD_FAILURE() << describe(analyzed.error());
   return std::nullopt;

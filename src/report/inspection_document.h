@@ -1,0 +1,18 @@
+// Builder of inspection.json.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analyze/inspection.h"
+#include "analyze/inspection_gates.h"
+#include "base/json.h"
+
+namespace perflab::report {
+
+/// The inspection document; gates and comparison as they were asked for.
+Json inspection_document(const analyze::Inspection& inspection,
+                         const std::vector<analyze::Gate>& gates,
+                         const std::optional<analyze::Comparison>& against);
+
+}  // namespace perflab::report

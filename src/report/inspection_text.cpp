@@ -1,0 +1,331 @@
+// Text view of an inspection. Every figure here stands in inspection.json too.
+#include "report/inspection_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/text_parts.h"
+#include "report/text_table.h"
+
+namespace perflab::report {
+namespace {
+
+using analyze::StaticKernel;
+using Column = TextTable::Column;
+using enum TextTable::Align;
+
+/// Arguments of a kernel that are listed.
+constexpr std::size_t kMostArguments = 24;
+
+std::string target_of(const analyze::Inspection& inspection, std::size_t kernel) {
+  return code::to_string(inspection.objects[inspection.kernels[kernel].object].target);
+}
+
+std::string kind_text(const analyze::Inspection& inspection) {
+  if (inspection.kind == "code_object") return "code object";
+  if (inspection.kind == "host_elf") return "host program or library";
+  if (inspection.kind == "source") return "source";
+  return "offload bundle";
+}
+
+std::string header(const analyze::Inspection& inspection) {
+  std::string out =
+      fmt::format("{}: {}, {}, {} in {}", printable(inspection.path.filename().string()),
+                  kind_text(inspection), bytes_text(static_cast<double>(inspection.file_bytes)),
+                  counted(inspection.kernels.size(), "kernel"),
+                  counted(inspection.objects.size(), "code object"));
+  const auto compressed = std::ranges::count_if(inspection.bundles, [](const auto& bundle) {
+    return bundle.compression != code::Compression::none;
+  });
+  if (!inspection.bundles.empty())
+    out += fmt::format(" of {}{}", counted(inspection.bundles.size(), "bundle"),
+                       compressed > 0 ? fmt::format(" ({} compressed)", compressed) : "");
+  out += "\n";
+  if (inspection.compiler) out += fmt::format("compiled by {}\n", printable(*inspection.compiler));
+  return out;
+}
+
+std::string limiters(const hal::ModelOccupancy& model) {
+  std::vector<std::string_view> names;
+  for (const hal::Limiter limiter : model.limiters) names.push_back(hal::to_string(limiter));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string spills(const code::Kernel& kernel) {
+  if (kernel.vgpr_spills == 0 && kernel.sgpr_spills == 0) return "0";
+  return fmt::format("{}v {}s", number_or_dash(kernel.vgpr_spills),
+                     number_or_dash(kernel.sgpr_spills));
+}
+
+std::string waves(const StaticKernel& kernel) {
+  if (!kernel.occupancy) return "—";
+  const hal::Occupancy& o = *kernel.occupancy;
+  return fmt::format("{:.4g} {:.4g} {:.4g}", o.llvm.waves_per_simd, o.hip.waves_per_simd,
+                     o.resident.waves_per_simd);
+}
+
+/// The target that all kernels share; empty when they differ.
+std::string common_target(const analyze::Inspection& inspection) {
+  std::string first;
+  for (std::size_t i = 0; i < inspection.kernels.size(); ++i) {
+    const std::string target = target_of(inspection, i);
+    if (i > 0 && target != first) return {};
+    first = target;
+  }
+  return first;
+}
+
+std::string kernels_section(const analyze::Inspection& inspection, const TerminalStyle& style,
+                            const Paint& paint) {
+  const std::string common = common_target(inspection);
+  std::vector<Column> columns = {Column{"VGPR"},   Column{"AGPR"},    Column{"SGPR"},
+                                 Column{"spills"}, Column{"scratch"}, Column{"LDS"},
+                                 Column{"block"},  Column{"waves"},   Column{"limited by", left}};
+  if (common.empty()) columns.push_back(Column{"target", left});
+  columns.push_back(Column{"kernel", left, true});
+  TextTable table(std::move(columns));
+  const std::size_t shown = std::min(style.most_rows, inspection.kernels.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const StaticKernel& kernel = inspection.kernels[i];
+    std::vector<std::string> row = {
+        number_or_dash(kernel.vgprs),
+        number_or_dash(kernel.accum_vgprs),
+        number_or_dash(kernel.code.sgpr_count),
+        spills(kernel.code),
+        fmt::format("{}{}", kernel.code.scratch_bytes, kernel.code.dynamic_stack ? "+" : ""),
+        fmt::format("{}", kernel.code.lds_bytes),
+        kernel.workgroup_size > 0 ? fmt::format("{}", kernel.workgroup_size) : "—",
+        waves(kernel),
+        kernel.occupancy ? limiters(kernel.occupancy->resident) : "—"};
+    if (common.empty()) row.push_back(target_of(inspection, i));
+    row.push_back(kernel.name);
+    table.add(std::move(row));
+  }
+  if (table.empty()) return {};
+  return heading(paint, fmt::format("Kernels{}{} (waves per SIMD: llvm, hip and resident model)",
+                                    common.empty() ? "" : " for ", common)) +
+         table.text(style.width) + cut_note(inspection.kernels.size(), shown);
+}
+
+void line(std::string& out, std::string_view label, const std::string& text) {
+  out += fmt::format("  {:<10} {}\n", label, printable(text));
+}
+
+/// Like line(), broken at blanks so that it fits the width; further lines are indented.
+void wrapped(std::string& out, std::string_view label, const std::string& text, std::size_t width) {
+  constexpr std::size_t kIndent = 13;
+  const std::size_t room = width > kIndent + 20 ? width - kIndent : 20;
+  std::string_view rest = text;
+  while (display_width(rest) > room) {
+    const std::size_t at = rest.substr(0, room).rfind(' ');
+    if (at == std::string_view::npos || rest.substr(0, at).find_first_not_of(' ') == at) break;
+    line(out, label, std::string(rest.substr(0, at)));
+    label = "";
+    rest.remove_prefix(at + 1);
+  }
+  line(out, label, std::string(rest));
+}
+
+std::string counts_text(const auto& counts, auto name) {
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [key, count] : counts)
+    if (count > 0) sorted.emplace_back(count, name(key));
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> parts;
+  for (const auto& [count, text] : sorted) parts.push_back(fmt::format("{} {}", text, count));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void mix_lines(const code::InstructionMix& mix, std::size_t width, std::string& out) {
+  const auto same = [](const std::string& key) { return key; };
+  line(out, "code",
+       fmt::format(
+           "{} in {} bytes{}{}{}",
+           counted(static_cast<std::size_t>(mix.instructions), "instruction"), mix.code_bytes,
+           mix.backward_branches > 0
+               ? ", " + counted(static_cast<std::size_t>(mix.backward_branches), "loop")
+               : "",
+           mix.calls > 0 ? ", " + counted(static_cast<std::size_t>(mix.calls), "call") : "",
+           mix.unknown.empty() ? ""
+                               : fmt::format(", not understood: {}", fmt::join(mix.unknown, " "))));
+  wrapped(out, "mix",
+          counts_text(mix.by_class,
+                      [](code::InstructionClass c) { return std::string(code::to_string(c)); }),
+          width);
+  if (!mix.valu_by_precision.empty())
+    wrapped(out, "valu", counts_text(mix.valu_by_precision, same), width);
+  if (!mix.matrix_by_precision.empty())
+    wrapped(out, "matrix", counts_text(mix.matrix_by_precision, same), width);
+  if (const auto intensity = mix.static_intensity())
+    line(out, "intensity",
+         fmt::format("{:.3g} FLOP per byte of vector memory (estimate: each instruction once)",
+                     *intensity));
+}
+
+std::string argument_text(const code::KernelArgument& argument) {
+  std::string out = fmt::format("{}+{} {}", argument.offset, argument.size, argument.value_kind);
+  if (!argument.type_name.empty()) out += " " + argument.type_name;
+  if (!argument.name.empty()) out += " " + argument.name;
+  return out;
+}
+
+/// Names of the hidden arguments; those of the three axes as one: "block_count_x,y,z".
+std::string hidden_text(const code::Kernel& kernel) {
+  std::vector<std::string> names;
+  for (const code::KernelArgument& argument : kernel.arguments) {
+    if (!argument.hidden()) continue;
+    const std::string name = argument.value_kind.substr(std::string_view("hidden_").size());
+    const std::size_t stem = name.size() < 2 ? 0 : name.size() - 2;
+    const bool axis = name.ends_with("_y") || name.ends_with("_z");
+    if (axis && !names.empty() && names.back().starts_with(name.substr(0, stem + 1)))
+      names.back() += "," + name.substr(stem + 1);
+    else
+      names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+void kernarg_lines(const code::Kernel& kernel, std::size_t width, std::string& out) {
+  std::size_t shown = 0;
+  line(out, "kernarg",
+       fmt::format("{} bytes, aligned to {}", kernel.kernarg_bytes, kernel.kernarg_align));
+  for (const code::KernelArgument& argument : kernel.arguments)
+    if (!argument.hidden() && ++shown <= kMostArguments)
+      line(out, "", "  " + argument_text(argument));
+  if (shown > kMostArguments) line(out, "", fmt::format("  … and {} more", shown - kMostArguments));
+  if (const std::string hidden = hidden_text(kernel); !hidden.empty())
+    wrapped(out, "", "  hidden: " + hidden, width);
+}
+
+/// "lower VGPRs from 95 to 88: 5 waves per SIMD (62.5 %)".
+std::string step_text(const hal::Step& step) {
+  std::vector<std::string> changes;
+  for (const hal::Change& change : step.changes)
+    changes.push_back(
+        fmt::format("{} from {} to {}", hal::to_string(change.resource), change.from, change.to));
+  return fmt::format("lower {}: {:.4g} waves per SIMD ({})", fmt::join(changes, " and "),
+                     step.waves_per_simd, percent(step.occupancy));
+}
+
+std::string details(const analyze::Inspection& inspection, std::size_t index,
+                    const TerminalStyle& style, const Paint& paint) {
+  const StaticKernel& kernel = inspection.kernels[index];
+  std::string out = heading(
+      paint, fmt::format("{} ({})", fit(kernel.name, style.width > 40 ? style.width - 20 : 20),
+                         target_of(inspection, index)));
+  if (kernel.occupancy) {
+    const hal::ModelOccupancy& resident = kernel.occupancy->resident;
+    line(out, "occupancy",
+         fmt::format("{} (resident model, {:.4g} of {} waves per SIMD), limited by {}",
+                     percent(resident.occupancy), resident.waves_per_simd,
+                     resident.max_waves_per_simd, limiters(resident)));
+    if (kernel.next_step) line(out, "next step", step_text(*kernel.next_step));
+  }
+  if (kernel.mix) mix_lines(*kernel.mix, style.width, out);
+  kernarg_lines(kernel.code, style.width, out);
+  for (const std::string& assumption : kernel.assumptions)
+    wrapped(out, "assumed", assumption, style.width);
+  std::string last;
+  for (const analyze::Missing& missing : kernel.missing)
+    if (std::exchange(last, missing.reason) != missing.reason)
+      wrapped(out, "missing", fmt::format("{}: {}", missing.field, missing.reason), style.width);
+  return out;
+}
+
+std::string objects_section(const analyze::Inspection& inspection, const Paint& paint) {
+  std::string out;
+  for (std::size_t i = 0; i < inspection.objects.size(); ++i)
+    for (const std::string& problem : inspection.objects[i].problems)
+      if (inspection.objects[i].readable)
+        out += fmt::format("  code object {}: {}\n", i, printable(problem));
+  return out.empty() ? out : heading(paint, "Odd") + out;
+}
+
+std::string changes_section(const analyze::Inspection& inspection,
+                            const analyze::Comparison& comparison, const TerminalStyle& style,
+                            const Paint& paint) {
+  std::string out = heading(
+      paint, fmt::format("Against {}: {} of {} differ", comparison.path.filename().string(),
+                         comparison.changes.size(), counted(comparison.compared, "kernel")));
+  TextTable table({Column{"before"}, Column{"after"}, Column{"", left}, Column{"figure", left},
+                   Column{"target", left}, Column{"kernel", left, true}});
+  const auto value = [](const std::optional<double>& v) {
+    return v ? fmt::format("{:.15g}", *v) : "—";
+  };
+  std::size_t rows = 0;
+  std::size_t all = 0;
+  for (const analyze::KernelChange& change : comparison.changes)
+    for (const analyze::FigureChange& figure : change.figures)
+      if (++all <= 4 * style.most_rows) {
+        ++rows;
+        table.add({value(figure.before), value(figure.after), figure.worse ? "worse" : "",
+                   figure.figure, target_of(inspection, change.kernel),
+                   inspection.kernels[change.kernel].name});
+      }
+  if (!table.empty()) out += table.text(style.width) + cut_note(all, rows);
+  const auto list = [&](const char* what, const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < std::min(names.size(), style.most_rows); ++i)
+      out += fmt::format("  {}: {}\n", what, printable(names[i]));
+    out += cut_note(names.size(), std::min(names.size(), style.most_rows));
+  };
+  list("only in the old file", comparison.only_old);
+  list("only in this file", comparison.only_new);
+  return out;
+}
+
+std::string gates_section(const analyze::Inspection& inspection,
+                          const std::vector<analyze::Gate>& gates, const TerminalStyle& style,
+                          const Paint& paint) {
+  if (gates.empty()) return {};
+  std::string out = heading(paint, "Gates");
+  for (const analyze::Gate& gate : gates) {
+    const bool passed = gate.passed();
+    out += fmt::format(
+        "  {}{}{} {}{}: {}\n", passed ? paint.good : paint.bad, passed ? "passed" : "FAILED",
+        paint.end, gate.name, gate.limit ? fmt::format(" {:.15g}", *gate.limit) : "",
+        !gate.problem.empty() ? printable(gate.problem)
+        : passed              ? "all of " + counted(gate.checked, "kernel")
+                 : fmt::format("{} of {}", gate.failures.size(), counted(gate.checked, "kernel")));
+    const std::size_t shown = std::min(gate.failures.size(), style.most_rows);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const analyze::GateFailure& failure = gate.failures[i];
+      out += fmt::format("         {} ({}): {}\n",
+                         fit(inspection.kernels[failure.kernel].name, style.width / 2),
+                         target_of(inspection, failure.kernel), printable(failure.why));
+    }
+    out += cut_note(gate.failures.size(), shown);
+  }
+  return out;
+}
+
+/// Why the mix is not there, once for all kernels, when no details say it.
+std::string mix_note(const analyze::Inspection& inspection) {
+  for (const StaticKernel& kernel : inspection.kernels)
+    for (const analyze::Missing& missing : kernel.missing)
+      if (missing.field == "instruction_mix")
+        return fmt::format("\ninstruction mix: {}{}\n", printable(missing.reason),
+                           missing.remedy.empty() ? "" : " (" + printable(missing.remedy) + ")");
+  return {};
+}
+
+}  // namespace
+
+std::string inspection_text(const analyze::Inspection& inspection,
+                            const std::vector<analyze::Gate>& gates,
+                            const std::optional<analyze::Comparison>& against,
+                            const TerminalStyle& style) {
+  const Paint paint(style.colour);
+  std::string out = header(inspection) + kernels_section(inspection, style, paint);
+  if (inspection.kernels.size() <= kMostDetailedKernels)
+    for (std::size_t i = 0; i < inspection.kernels.size(); ++i)
+      out += details(inspection, i, style, paint);
+  else
+    out += mix_note(inspection);
+  out += objects_section(inspection, paint);
+  if (against) out += changes_section(inspection, *against, style, paint);
+  return out + gates_section(inspection, gates, style, paint) +
+         warnings_section(inspection.warnings, paint);
+}
+
+}  // namespace perflab::report

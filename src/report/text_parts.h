@@ -1,0 +1,41 @@
+// Pieces that all text views share: colours by meaning, headings, figures that may be missing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perflab::report {
+
+/// Colours by meaning; empty without colour.
+struct Paint {
+  explicit Paint(bool on)
+      : heading(on ? "\033[1m" : ""),
+        warning(on ? "\033[33m" : ""),
+        bad(on ? "\033[31m" : ""),
+        good(on ? "\033[32m" : ""),
+        end(on ? "\033[0m" : "") {}
+  std::string_view heading, warning, bad, good, end;
+};
+
+/// An empty line, the heading, a newline.
+std::string heading(const Paint& paint, std::string_view text);
+
+/// "12.5 %".
+std::string percent(double fraction);
+
+/// The number, or a dash where it is missing.
+std::string number_or_dash(const std::optional<std::int64_t>& value);
+
+/// "… and 12 more" when a table was cut; empty otherwise.
+std::string cut_note(std::size_t all, std::size_t shown);
+
+/// "12 kernels", "1 kernel".
+std::string counted(std::size_t count, std::string_view thing);
+
+/// One line per warning, behind an empty line; empty without warnings.
+std::string warnings_section(const std::vector<std::string>& warnings, const Paint& paint);
+
+}  // namespace perflab::report
