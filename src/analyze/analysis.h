@@ -43,6 +43,7 @@ struct Resources {
 struct TableDifference {
   std::string field;  ///< as in the documents: "compute_units"
   std::int64_t recorded = 0, table = 0;
+  bool confirmed = true;  ///< the table has a source for its figure
   friend bool operator==(const TableDifference&, const TableDifference&) = default;
 };
 
@@ -54,6 +55,10 @@ struct Gpu {
   std::string facts_from;        ///< "recording", "hal", or "recording and hal"
   std::int64_t agent_index = 0;  ///< absolute index: "Agent N" of rocprofv3
   std::vector<TableDifference> differences;
+  std::vector<std::string>
+      unconfirmed;  ///< figures of the tables among these without a source,
+                    ///< with their owner: "max_clock_mhz of AMD Instinct MI300A"
+  hal::RecordedLimits recorded_limits;  ///< for occupancy
 };
 
 /// A figure that the profiler recorded otherwise than the code object has it. The latter is used.

@@ -18,8 +18,13 @@ namespace {
 using trace::Index;
 using trace::kNone;
 
-constexpr std::string_view kInspectRemedy =
-    "read the registers from the code object: record with a newer rocprofv3";
+constexpr std::string_view kInspectRemedy = "give the program or its code object with --code";
+
+// Fields of hal's tables (Provenance).
+constexpr const char* kCusField = "cus";
+constexpr const char* kXcdsField = "xcds";
+constexpr const char* kClockField = "max_clock_mhz";
+constexpr const char* kWaveSizeField = "default_wave_size";
 
 std::string architecture_of(const trace::Agent& agent) {
   if (agent.name.starts_with("gfx")) return agent.name.substr(0, agent.name.find(':'));
@@ -34,31 +39,38 @@ std::vector<TableDifference> differences(const trace::AgentFacts& facts, const h
                                          const hal::Product* product) {
   std::vector<TableDifference> found;
   const auto compare = [&](const char* field, const std::optional<std::int64_t>& recorded,
-                           std::int64_t table) {
+                           std::int64_t table, const hal::Provenance& from,
+                           const char* table_field) {
     if (recorded && *recorded != table)
-      found.push_back({.field = field, .recorded = *recorded, .table = table});
+      found.push_back({.field = field,
+                       .recorded = *recorded,
+                       .table = table,
+                       .confirmed = !from.is_unconfirmed(table_field)});
   };
   if (product != nullptr) {
-    compare("compute_units", facts.compute_units, product->cus);
-    compare("xcc_count", facts.xcc_count, product->xcds);
-    compare("clock_mhz", facts.clock_mhz, std::llround(product->max_clock_mhz));
+    const hal::Provenance& from = product->provenance;
+    compare("compute_units", facts.compute_units, product->cus, from, kCusField);
+    compare("xcc_count", facts.xcc_count, product->xcds, from, kXcdsField);
+    compare("clock_mhz", facts.clock_mhz, std::llround(product->max_clock_mhz), from, kClockField);
   }
   if (arch != nullptr) {
-    compare("wave_size", facts.wave_size, arch->default_wave_size);
-    compare("simds_per_cu", facts.simds_per_cu, arch->simds_per_cu);
-    compare("max_waves_per_simd", facts.max_waves_per_simd, arch->max_waves_per_simd_hardware);
-    compare("max_waves_per_cu", facts.max_waves_per_cu, arch->max_waves_per_cu);
-    compare("lds_bytes_per_cu", facts.lds_bytes_per_cu, arch->lds_bytes_per_cu);
-    compare("target_version", facts.target_version, arch->target_version);
+    const hal::Provenance& from = arch->provenance;
+    compare("wave_size", facts.wave_size, arch->default_wave_size, from, kWaveSizeField);
+    compare("simds_per_cu", facts.simds_per_cu, arch->simds_per_cu, from,
+            "compute_unit.simds_per_cu");
+    compare("max_waves_per_simd", facts.max_waves_per_simd, arch->max_waves_per_simd_hardware, from,
+            "compute_unit.max_waves_per_simd.hardware");
+    compare("max_waves_per_cu", facts.max_waves_per_cu, arch->max_waves_per_cu, from,
+            "compute_unit.max_waves_per_cu");
+    compare("lds_bytes_per_cu", facts.lds_bytes_per_cu, arch->lds_bytes_per_cu, from,
+            "lds.bytes_per_cu");
+    compare("target_version", facts.target_version, arch->target_version, from, "target_version");
   }
   return found;
 }
 
-/// Fills the GPU: recorded figures first, then those of the product in hal's tables.
-Gpu describe_gpu(const trace::Agent& agent) {
-  Gpu gpu;
-  gpu.architecture = architecture_of(agent);
-  gpu.agent_index = agent.absolute_index;
+/// The tables' product that this agent is; nullptr when it is in none.
+const hal::Product* find_product(const trace::Agent& agent, std::string_view architecture) {
   // Drivers name one product in several ways, and in either string; its PCI id is one.
   const auto device_id = agent.facts.device_id.value_or(agent.uuid);
   const hal::Product* product = nullptr;
@@ -66,7 +78,15 @@ Gpu describe_gpu(const trace::Agent& agent) {
     product = hal::find_product_by_pci(static_cast<std::uint32_t>(device_id));
   if (product == nullptr) product = hal::find_product_by_name(agent.product);
   if (product == nullptr) product = hal::find_product_by_name(agent.model);
-  if (product != nullptr && product->gfx != gpu.architecture) product = nullptr;
+  return product != nullptr && product->gfx == architecture ? product : nullptr;
+}
+
+/// Fills the GPU: recorded figures first, then those of the product in hal's tables.
+Gpu describe_gpu(const trace::Agent& agent) {
+  Gpu gpu;
+  gpu.architecture = architecture_of(agent);
+  gpu.agent_index = agent.absolute_index;
+  const hal::Product* const product = find_product(agent, gpu.architecture);
   gpu.product = product != nullptr ? product->name : agent.product;
 
   const trace::AgentFacts& facts = agent.facts;
@@ -77,19 +97,26 @@ Gpu describe_gpu(const trace::Agent& agent) {
   const bool recorded =
       facts.compute_units || facts.xcc_count || facts.wave_size || facts.clock_mhz;
   bool filled = false;
-  const auto fill = [&](std::optional<std::int64_t>& field, std::int64_t value) {
+  const auto fill = [&](std::optional<std::int64_t>& field, std::int64_t value, const auto& owner,
+                        const std::string& name, const char* table_field) {
     if (field) return;
     field = value;
     filled = true;
+    if (owner.provenance.is_unconfirmed(table_field))
+      gpu.unconfirmed.push_back(fmt::format("{} of {}", table_field, name));
   };
   if (product != nullptr) {
-    fill(gpu.compute_units, product->cus);
-    fill(gpu.xcc_count, product->xcds);
-    fill(gpu.clock_mhz, std::llround(product->max_clock_mhz));
+    fill(gpu.compute_units, product->cus, *product, product->name, kCusField);
+    fill(gpu.xcc_count, product->xcds, *product, product->name, kXcdsField);
+    fill(gpu.clock_mhz, std::llround(product->max_clock_mhz), *product, product->name, kClockField);
   }
   const hal::Arch* const arch = hal::find_arch(gpu.architecture);
-  if (arch != nullptr) fill(gpu.wave_size, arch->default_wave_size);
+  if (arch != nullptr)
+    fill(gpu.wave_size, arch->default_wave_size, *arch, arch->gfx, kWaveSizeField);
   gpu.differences = differences(facts, arch, product);
+  gpu.recorded_limits = {.max_waves_per_simd = facts.max_waves_per_simd,
+                         .simds_per_cu = facts.simds_per_cu,
+                         .lds_bytes_per_cu = facts.lds_bytes_per_cu};
   gpu.facts_from = recorded && filled ? "recording and hal"
                    : recorded         ? "recording"
                    : filled           ? "hal"
@@ -209,6 +236,30 @@ std::optional<std::uint64_t> count_workgroups(const trace::LaunchConfig& launch)
   return total;
 }
 
+/// What was taken for the occupancy that the recording does not say, or says wrong.
+void say_assumptions(const hal::Arch& arch, const hal::OccupancyInput& input, Kernel& kernel) {
+  const auto assume = [&](std::string text) { kernel.assumptions.push_back(std::move(text)); };
+  const hal::Occupancy& occupancy = *kernel.occupancy;
+  if (kernel.gpu.wave_size && *kernel.gpu.wave_size != occupancy.wave_size)
+    assume(fmt::format("the agent records waves of {}, {} has none: {} is taken",
+                       *kernel.gpu.wave_size, arch.gfx, occupancy.wave_size));
+  for (const auto& [field, recorded, table] : hal::unusable_limits(arch, input.recorded))
+    assume(fmt::format("occupancy: the agent records {} {}, which cannot be: the {} of {} is taken",
+                       field, recorded, table, arch.gfx));
+  if (arch.wave_sizes.size() > 1)
+    assume(
+        fmt::format("a trace does not say a kernel's wave size and work-group mode: wave{} and {} "
+                    "mode are taken",
+                    occupancy.wave_size, hal::to_string(occupancy.mode)));
+  if (const auto range = hal::llvm_range_of_granule(arch, input))
+    assume(
+        fmt::format("occupancy: {} to {} SGPRs are recorded as {}: with the fewest, llvm is {} "
+                    "waves per SIMD",
+                    range->fewest, range->most, range->most, range->waves_per_simd));
+  for (const std::string& field : hal::unconfirmed_of_occupancy(arch, input.recorded))
+    assume(fmt::format("occupancy: the tables have no source for {} of {}", field, arch.gfx));
+}
+
 void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
   const auto cannot = [&](const std::string& reason, std::string_view remedy) {
     for (const auto* field : {"theoretical", "wave_size", "mode", "models"})
@@ -236,17 +287,12 @@ void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
   traced.arch_vgprs = kernel.resources.arch_vgprs.value_or(*kernel.resources.vgprs);
   traced.accum_vgprs = kernel.resources.arch_vgprs ? kernel.resources.accum_vgprs.value_or(0) : 0;
   traced.sgprs = kernel.resources.sgprs;
-  auto occupancy = hal::compute_occupancy(*arch, hal::input_from_trace(*arch, traced));
+  traced.recorded = kernel.gpu.recorded_limits;
+  const hal::OccupancyInput input = hal::input_from_trace(*arch, traced);
+  auto occupancy = hal::compute_occupancy(*arch, input);
   if (!occupancy) return cannot(occupancy.error().message, "");
-  if (arch->wave_sizes.size() > 1)
-    kernel.assumptions.push_back(
-        fmt::format("a trace does not say a kernel's wave size and work-group mode: wave{} and {} "
-                    "mode are taken",
-                    occupancy->wave_size, hal::to_string(occupancy->mode)));
-  for (const std::string& field : arch->unconfirmed_of_occupancy())
-    kernel.assumptions.push_back(
-        fmt::format("occupancy: the tables have no source for {} of {}", field, arch->gfx));
   kernel.occupancy = std::move(*occupancy);
+  say_assumptions(*arch, input, kernel);
 }
 
 }  // namespace
@@ -307,6 +353,9 @@ void describe_launch(const trace::Trace& trace, Index dispatch, const RegisterRu
   describe_occupancy(symbol, kernel);
   if (const code::Kernel* code = join.kernel_of(trace, symbol))
     apply_code(*join.object_of(symbol), *code, kernel);
+  // Behind the code object, which may know better what else was assumed.
+  for (const std::string& field : kernel.gpu.unconfirmed)
+    kernel.assumptions.push_back(fmt::format("gpu: the tables have no source for {}", field));
 }
 
 }  // namespace perflab::analyze

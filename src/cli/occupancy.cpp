@@ -1,7 +1,9 @@
 // rocm-perf occupancy: how many waves of a kernel fit, what limits them, and the next step.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,7 +37,27 @@ Result<hal::WavesPerEu> waves_per_eu(const std::string& text) {
     parsed = std::from_chars(parsed.ptr + 1, end, bounds.hi.emplace());
   if (parsed.ec != std::errc{} || parsed.ptr != end)
     return fail(ErrorCode::usage, fmt::format("--waves-per-eu {} is not LO or LO,HI", text));
+  if (bounds.lo < 1 || bounds.hi.value_or(bounds.lo) < bounds.lo)
+    return fail(ErrorCode::usage,
+                fmt::format("--waves-per-eu {}: LO must be at least 1, and HI at least LO", text));
   return bounds;
+}
+
+/// CLI11 takes the nearest 64-bit number for one that is beyond; nobody gave that one.
+std::string refuse_beyond_64_bits(const std::string& text) {
+  errno = 0;
+  std::strtoll(text.c_str(), nullptr, 0);
+  return errno == ERANGE ? fmt::format("{} is not a count of anything", text) : "";
+}
+
+Result<const hal::Arch*> arch_of(const std::string& target) {
+  const hal::Arch* arch = hal::find_arch(target);
+  if (arch == nullptr) return std::unexpected(hal::unknown_architecture(target));
+  if (const auto feature = hal::unknown_feature(target))
+    return fail(ErrorCode::usage,
+                fmt::format("--arch {}: {} is not sramecc or xnack, once, with + or -", target,
+                            feature->empty() ? "the empty feature" : *feature));
+  return arch;
 }
 
 Result<hal::OccupancyInput> input_of(const Arguments& arguments) {
@@ -54,8 +76,7 @@ Result<hal::OccupancyInput> input_of(const Arguments& arguments) {
 Result<void> run(const Arguments& arguments) {
   static const std::map<std::string, hal::Sweep> kSweeps = {
       {"vgpr", hal::Sweep::vgpr}, {"lds", hal::Sweep::lds}, {"block", hal::Sweep::block}};
-  const hal::Arch* arch = hal::find_arch(arguments.arch);
-  if (arch == nullptr) return std::unexpected(hal::unknown_architecture(arguments.arch));
+  PERFLAB_TRY(const hal::Arch* const arch, arch_of(arguments.arch));
   PERFLAB_TRY(const hal::OccupancyInput input, input_of(arguments));
   std::optional<hal::Sweep> sweep;
   if (!arguments.sweep.empty()) sweep = kSweeps.at(arguments.sweep);
@@ -73,16 +94,18 @@ Result<void> run(const Arguments& arguments) {
 
 void add_kernel_options(CLI::App& command, Arguments& arguments) {
   hal::KernelResources& kernel = arguments.kernel;
-  command.add_option("--vgpr", kernel.vgprs, "Architected vector registers of a wave")->required();
-  command.add_option("--agpr", kernel.agprs, "Accumulation registers of a wave (default: 0)");
-  command.add_option("--sgpr", kernel.sgprs,
-                     "Scalar registers of a wave, with VCC and the like (default: no limit)");
-  command.add_option("--block", kernel.workgroup_size, "Work-items of a work-group")->required();
-  command.add_option("--min-block", kernel.workgroup_size_min,
-                     "Smallest work-group, when --block is the largest of a range (see --llvm)");
-  command.add_option("--lds", kernel.static_lds, "Static LDS of a work-group, bytes (default: 0)");
-  command.add_option("--dynamic-lds", kernel.dynamic_lds,
-                     "LDS that a launch adds, bytes (default: 0)");
+  const auto add = [&](const char* name, auto& count, const char* description) {
+    return command.add_option(name, count, description)->check(refuse_beyond_64_bits);
+  };
+  add("--vgpr", kernel.vgprs, "Architected vector registers of a wave")->required();
+  add("--agpr", kernel.agprs, "Accumulation registers of a wave (default: 0)");
+  add("--sgpr", kernel.sgprs,
+      "Scalar registers of a wave, with VCC and the like (default: no limit)");
+  add("--block", kernel.workgroup_size, "Work-items of a work-group")->required();
+  add("--min-block", kernel.workgroup_size_min,
+      "Smallest work-group, when --block is the largest of a range (see --llvm)");
+  add("--lds", kernel.static_lds, "Static LDS of a work-group, bytes (default: 0)");
+  add("--dynamic-lds", kernel.dynamic_lds, "LDS that a launch adds, bytes (default: 0)");
 }
 
 }  // namespace

@@ -164,6 +164,24 @@ const Arch* find_arch(std::string_view target_id) {
   return nullptr;
 }
 
+std::optional<std::string_view> unknown_feature(std::string_view target_id) {
+  constexpr std::array<std::string_view, 2> kFeatures{"sramecc", "xnack"};
+  std::array<bool, kFeatures.size()> seen{};
+  for (auto colon = target_id.find(':'); colon != std::string_view::npos;
+       colon = target_id.find(':')) {
+    target_id.remove_prefix(colon + 1);
+    const std::string_view feature = target_id.substr(0, target_id.find(':'));
+    const bool signed_name = feature.ends_with('+') || feature.ends_with('-');
+    const auto* const known =
+        std::ranges::find(kFeatures, feature.substr(0, feature.size() - (signed_name ? 1 : 0)));
+    if (!signed_name || known == kFeatures.end()) return feature;
+    bool& twice = seen[static_cast<std::size_t>(known - kFeatures.begin())];
+    if (twice) return feature;
+    twice = true;
+  }
+  return std::nullopt;
+}
+
 Error unknown_architecture(std::string_view gfx, ErrorCode code) {
   std::vector<std::string_view> known;
   for (const Arch& arch : all_archs()) known.push_back(arch.gfx);

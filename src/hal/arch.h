@@ -149,6 +149,10 @@ std::span<const Arch> all_archs();
 /// ignored); nullptr when it is not in the tables.
 const Arch* find_arch(std::string_view target_id);
 
+/// The first feature of a target id that is not "sramecc" or "xnack" with + or -, each once;
+/// missing when all are. Which processors have them is code/'s matter.
+std::optional<std::string_view> unknown_feature(std::string_view target_id);
+
 /// The error for a gfx name that find_arch() does not know: what is missing because of that, and
 /// the names that are known.
 Error unknown_architecture(std::string_view gfx, ErrorCode code = ErrorCode::usage);

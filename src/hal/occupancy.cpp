@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace perflab::hal {
 namespace {
@@ -32,8 +33,9 @@ std::string launch_sentence(LaunchProblem problem, const Arch& arch, const Occup
           "{} VGPRs and {} AGPRs per wave are not possible on {} (at most {} and {})", kernel.vgprs,
           kernel.agprs, arch.gfx, limits.addressable_vgprs, limits.addressable_agprs);
     case LaunchProblem::sgprs_out_of_range:
-      return fmt::format("{} SGPRs per wave is not possible on {} (at most {})",
-                         kernel.sgprs.value_or(0), arch.gfx, limits.max_sgprs);
+      return fmt::format("{} SGPRs per wave is not possible on {} (at most {}, allocated as {})",
+                         kernel.sgprs.value_or(0), arch.gfx, limits.max_sgprs,
+                         detail::align_up(limits.max_sgprs, limits.sgpr_granule));
     case LaunchProblem::registers_exhausted:
       return fmt::format(
           "a work-group of {} work-items with {} registers per wave does not fit the "
@@ -58,16 +60,57 @@ const auto& member_of(const Models& models, OccupancyModel model) {
 }
 
 /// The limits, when the kernel can be launched.
-Result<OccupancyLimits> limits_for(const Arch& arch, const OccupancyInput& input) {
-  PERFLAB_TRY(OccupancyLimits limits, limits_of(arch, input.wave_size, input.mode));
-  if (const auto problem = check_launch(limits, input.kernel))
-    return fail(ErrorCode::bad_input, launch_sentence(*problem, arch, limits, input.kernel));
+Result<ModelLimits> limits_for(const Arch& arch, const OccupancyInput& input) {
+  PERFLAB_TRY(ModelLimits limits, limits_of_models(arch, input));
+  if (const auto problem = check_launch(limits.resident, input.kernel))
+    return fail(ErrorCode::bad_input,
+                launch_sentence(*problem, arch, limits.resident, input.kernel));
   return limits;
+}
+
+/// Devices of one architecture differ by little: what is beyond this is damage, not a device.
+constexpr std::int64_t kMostTimes = 4;
+
+/// The recorded figure when it can be.
+std::optional<std::int64_t> usable(const std::optional<std::int64_t>& recorded,
+                                   std::int64_t table) {
+  if (!recorded || *recorded < 1 || *recorded > kMostTimes * table ||
+      *recorded < table / kMostTimes)
+    return std::nullopt;
+  return recorded;
+}
+
+/// A recorded figure and where the tables have theirs.
+struct Counterpart {
+  std::string_view field;  ///< of RecordedLimits
+  std::optional<std::int64_t> recorded;
+  std::int64_t table = 0;
+  std::string_view table_field;  ///< as Provenance has it
+};
+
+std::array<Counterpart, 3> counterparts(const Arch& arch, const RecordedLimits& recorded) {
+  return {
+      {{"max_waves_per_simd", recorded.max_waves_per_simd, arch.max_waves_per_simd_hardware,
+        "compute_unit.max_waves_per_simd.hardware"},
+       {"simds_per_cu", recorded.simds_per_cu, arch.simds_per_cu, "compute_unit.simds_per_cu"},
+       {"lds_bytes_per_cu", recorded.lds_bytes_per_cu, arch.lds_bytes_per_cu, "lds.bytes_per_cu"}}};
+}
+
+/// Puts the device's LDS in place of the tables'; a WGP has as many times that as in the tables.
+void take_lds(std::int64_t bytes, OccupancyLimits& limits) {
+  limits.lds_bytes = limits.lds_bytes / limits.lds_bytes_per_cu * bytes;
+  limits.lds_bytes_per_cu = bytes;
+  limits.lds_max_per_workgroup =
+      std::min(limits.lds_max_per_workgroup, bytes / limits.lds_granule * limits.lds_granule);
 }
 
 }  // namespace
 
 const ModelOccupancy& Occupancy::of(OccupancyModel model) const {
+  return member_of(*this, model);
+}
+
+const OccupancyLimits& ModelLimits::of(OccupancyModel model) const {
   return member_of(*this, model);
 }
 
@@ -115,24 +158,72 @@ Result<OccupancyLimits> limits_of(const Arch& arch, std::optional<int> wave_size
   return limits;
 }
 
+Result<ModelLimits> limits_of_models(const Arch& arch, const OccupancyInput& input) {
+  PERFLAB_TRY(const OccupancyLimits table, limits_of(arch, input.wave_size, input.mode));
+  ModelLimits limits{.llvm = table, .hip = table, .resident = table};
+  if (const auto lds = usable(input.recorded.lds_bytes_per_cu, arch.lds_bytes_per_cu)) {
+    take_lds(*lds, limits.hip);
+    take_lds(*lds, limits.resident);
+  }
+  if (const auto waves = usable(input.recorded.max_waves_per_simd, table.max_waves_hardware))
+    limits.resident.max_waves_hardware = *waves;
+  if (const auto simds = usable(input.recorded.simds_per_cu, arch.simds_per_cu))
+    limits.resident.simds = table.simds / arch.simds_per_cu * *simds;
+  return limits;
+}
+
+std::vector<UnusableLimit> unusable_limits(const Arch& arch, const RecordedLimits& recorded) {
+  std::vector<UnusableLimit> found;
+  for (const Counterpart& c : counterparts(arch, recorded))
+    if (c.recorded && !usable(c.recorded, c.table))
+      found.push_back({.field = c.field, .recorded = *c.recorded, .table = c.table});
+  return found;
+}
+
+std::vector<std::string> unconfirmed_of_occupancy(const Arch& arch,
+                                                  const RecordedLimits& recorded) {
+  std::vector<std::string> fields = arch.unconfirmed_of_occupancy();
+  for (const Counterpart& c : counterparts(arch, recorded))
+    if (usable(c.recorded, c.table)) std::erase(fields, c.table_field);
+  return fields;
+}
+
+std::optional<std::string> dropped_attribute(const Arch& arch, const OccupancyInput& input) {
+  const auto limits = limits_of(arch, input.wave_size, input.mode);
+  if (!limits) return std::nullopt;
+  const auto problem = detail::attribute_problem(*limits, input.kernel);
+  if (!problem) return std::nullopt;
+  switch (*problem) {
+    case AttributeProblem::bounds:
+      return "its bounds are not 1 <= LO <= HI";
+    case AttributeProblem::above_maximum:
+      return fmt::format("{} has at most {} waves per SIMD", arch.gfx, limits->max_waves_llvm);
+    case AttributeProblem::below_workgroups:
+      break;
+  }
+  return fmt::format("work-groups of {} work-items imply at least {} waves per SIMD",
+                     input.kernel.workgroup_size, detail::implied_waves(*limits, input.kernel));
+}
+
 Result<Occupancy> compute_occupancy(const Arch& arch, const OccupancyInput& input) {
-  PERFLAB_TRY(const OccupancyLimits limits, limits_for(arch, input));
+  PERFLAB_TRY(const ModelLimits limits, limits_for(arch, input));
   Occupancy result;
-  result.wave_size = static_cast<int>(limits.wave_size);
+  result.wave_size = static_cast<int>(limits.resident.wave_size);
   result.mode = input.mode.value_or(arch.default_mode);
-  result.simds = static_cast<int>(limits.simds);
-  result.sgprs_unknown = limits.sgprs_per_simd.has_value() && !input.kernel.sgprs;
-  result.llvm = llvm_occupancy(limits, input.kernel);
-  result.hip = hip_occupancy(limits, input.kernel);
-  result.resident = resident_occupancy(limits, input.kernel);
+  result.simds = static_cast<int>(limits.resident.simds);
+  result.sgprs_unknown = limits.resident.sgprs_per_simd.has_value() && !input.kernel.sgprs;
+  result.llvm = llvm_occupancy(limits.llvm, input.kernel);
+  result.hip = hip_occupancy(limits.hip, input.kernel);
+  result.resident = resident_occupancy(limits.resident, input.kernel);
   return result;
 }
 
 Result<OccupancyAdvice> advise_occupancy(const Arch& arch, const OccupancyInput& input) {
-  PERFLAB_TRY(const OccupancyLimits limits, limits_for(arch, input));
-  return OccupancyAdvice{.llvm = advise(limits, input.kernel, OccupancyModel::llvm),
-                         .hip = advise(limits, input.kernel, OccupancyModel::hip),
-                         .resident = advise(limits, input.kernel, OccupancyModel::resident)};
+  PERFLAB_TRY(const ModelLimits limits, limits_for(arch, input));
+  return OccupancyAdvice{
+      .llvm = advise(limits.llvm, input.kernel, OccupancyModel::llvm),
+      .hip = advise(limits.hip, input.kernel, OccupancyModel::hip),
+      .resident = advise(limits.resident, input.kernel, OccupancyModel::resident)};
 }
 
 std::int64_t allocated_vgprs_in_trace(const Arch& arch, std::int64_t arch_vgprs,
@@ -156,7 +247,20 @@ OccupancyInput input_from_trace(const Arch& arch, const TracedKernel& kernel) {
   input.kernel.allocated_vgprs =
       allocated_vgprs_in_trace(arch, kernel.arch_vgprs, kernel.accum_vgprs);
   input.kernel.sgprs = kernel.sgprs;
+  input.recorded = kernel.recorded;
   return input;
+}
+
+std::optional<LlvmGranuleRange> llvm_range_of_granule(const Arch& arch,
+                                                      const OccupancyInput& input) {
+  const auto limits = limits_of(arch, input.wave_size, input.mode);
+  const std::int64_t most = input.kernel.sgprs.value_or(0);
+  if (!limits || most < 1) return std::nullopt;
+  KernelResources fewest = input.kernel;
+  fewest.sgprs = std::max<std::int64_t>(most - limits->sgpr_granule + 1, 1);
+  const double waves = llvm_occupancy(*limits, fewest).waves_per_simd;
+  if (waves <= llvm_occupancy(*limits, input.kernel).waves_per_simd) return std::nullopt;
+  return LlvmGranuleRange{.fewest = *fewest.sgprs, .most = most, .waves_per_simd = waves};
 }
 
 }  // namespace perflab::hal

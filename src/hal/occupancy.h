@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "hal/arch.h"
@@ -12,18 +15,29 @@
 
 namespace perflab::hal {
 
+/// What a device says of itself: it goes before the tables, in the models that are about the device
+/// (limits_of_models()). A figure that cannot be is not used: unusable_limits() names it.
+struct RecordedLimits {
+  std::optional<std::int64_t> max_waves_per_simd = std::nullopt;
+  std::optional<std::int64_t> simds_per_cu = std::nullopt;
+  std::optional<std::int64_t> lds_bytes_per_cu = std::nullopt;
+
+  friend bool operator==(const RecordedLimits&, const RecordedLimits&) = default;
+};
+
 /// A kernel and how it is launched.
 struct OccupancyInput {
   std::optional<int> wave_size = std::nullopt;       ///< none: the architecture's default
   std::optional<WorkgroupMode> mode = std::nullopt;  ///< none: likewise
   KernelResources kernel = {};
+  RecordedLimits recorded = {};
 };
 
 /// Every model's answer, and what was assumed for it.
 struct Occupancy {
   int wave_size = 0;
   WorkgroupMode mode = WorkgroupMode::cu;
-  int simds = 0;               ///< SIMDs of the unit that per_cu figures speak of: CU, or WGP
+  int simds = 0;  ///< SIMDs of the unit that per_cu figures speak of (resident model): CU, or WGP
   bool sgprs_unknown = false;  ///< SGPRs could limit here, but no count was given
   ModelOccupancy llvm;
   ModelOccupancy hip;
@@ -32,10 +46,41 @@ struct Occupancy {
   [[nodiscard]] const ModelOccupancy& of(OccupancyModel model) const;
 };
 
-/// The limits that the models compute with. Error (bad_input): the architecture has no such wave
-/// size or no WGP mode.
+/// The limits of the tables. Error (bad_input): the architecture has no such wave size or no WGP
+/// mode.
 Result<OccupancyLimits> limits_of(const Arch& arch, std::optional<int> wave_size = std::nullopt,
                                   std::optional<WorkgroupMode> mode = std::nullopt);
+
+/// What each model computes with. The llvm model has the tables' limits: the compiler never saw the
+/// device. The HIP runtime has its own wave slots and SIMDs, and asks the device for the LDS. The
+/// resident model takes every recorded figure.
+struct ModelLimits {
+  OccupancyLimits llvm;
+  OccupancyLimits hip;
+  OccupancyLimits resident;
+
+  [[nodiscard]] const OccupancyLimits& of(OccupancyModel model) const;
+};
+
+/// Errors as limits_of().
+Result<ModelLimits> limits_of_models(const Arch& arch, const OccupancyInput& input);
+
+/// A recorded figure that cannot be, and what the tables have in its place.
+struct UnusableLimit {
+  std::string_view field;  ///< "max_waves_per_simd"
+  std::int64_t recorded = 0, table = 0;
+};
+
+/// Recorded figures that are not used: below 1, less than a quarter of the tables' figure, or more
+/// than four times that.
+std::vector<UnusableLimit> unusable_limits(const Arch& arch, const RecordedLimits& recorded);
+
+/// Arch::unconfirmed_of_occupancy(), less the fields that a recorded figure stands in for.
+std::vector<std::string> unconfirmed_of_occupancy(const Arch& arch, const RecordedLimits& recorded);
+
+/// Why LLVM drops the kernel's amdgpu_waves_per_eu, as a clause; missing when it is honoured or
+/// there is none.
+std::optional<std::string> dropped_attribute(const Arch& arch, const OccupancyInput& input);
 
 /// Occupancy under all models. Error (bad_input): the work-group cannot be launched; the message
 /// names the count and its limit.
@@ -63,6 +108,7 @@ struct TracedKernel {
   std::int64_t arch_vgprs = 0;    ///< kernel symbol, arch_vgpr_count
   std::int64_t accum_vgprs = 0;   ///< kernel symbol, accum_vgpr_count
   std::optional<std::int64_t> sgprs = std::nullopt;
+  RecordedLimits recorded = {};  ///< of the agent
 };
 
 /// Registers that a wave holds, from the two counts of a trace. Profilers decode them from the
@@ -72,8 +118,18 @@ std::int64_t allocated_vgprs_in_trace(const Arch& arch, std::int64_t arch_vgprs,
                                       std::int64_t accum_vgprs);
 
 /// The input for compute_occupancy(). A trace does not say the work-group mode: the default is
-/// taken. SGPRs come rounded up, so the llvm model can read one wave low where its table cuts
-/// through a granule.
+/// taken. SGPRs come rounded up: see llvm_range_of_granule().
 OccupancyInput input_from_trace(const Arch& arch, const TracedKernel& kernel);
+
+/// What the llvm model would say at another count of the same SGPR granule.
+struct LlvmGranuleRange {
+  std::int64_t fewest = 0, most = 0;  ///< SGPRs that are recorded alike
+  double waves_per_simd = 0;          ///< with the fewest
+};
+
+/// For an input_from_trace(): set when LLVM's table of SGPRs cuts through the recorded granule and
+/// that decides the llvm figure. Precondition: compute_occupancy() has an answer.
+std::optional<LlvmGranuleRange> llvm_range_of_granule(const Arch& arch,
+                                                      const OccupancyInput& input);
 
 }  // namespace perflab::hal

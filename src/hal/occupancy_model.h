@@ -182,6 +182,13 @@ enum class LaunchProblem {
   registers_exhausted,  ///< the registers of all its waves do not fit at the same time
 };
 
+/// Why LLVM drops amdgpu_waves_per_eu whole, as if it were not there.
+enum class AttributeProblem {
+  bounds,            ///< the lower bound is below 1 or above the upper one
+  above_maximum,     ///< a bound is more than the waves of the architecture, as LLVM counts them
+  below_workgroups,  ///< the lower bound is less than the waves that the work-group size implies
+};
+
 namespace detail {
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -264,16 +271,28 @@ constexpr std::int64_t min_vgprs_for_waves(const OccupancyLimits& limits, std::i
   return std::min(std::min(most - limits.vgpr_granule, most_for(waves + 1)) + 1, addressable);
 }
 
-/// The attribute's upper bound when LLVM honours the attribute; it drops it whole when the bounds
-/// contradict the work-group size or the architecture.
-constexpr std::optional<std::int64_t> honoured_max_waves(const OccupancyLimits& limits,
-                                                         const KernelResources& kernel) {
+/// Waves per SIMD that LLVM takes a work-group to need at least.
+constexpr std::int64_t implied_waves(const OccupancyLimits& limits, const KernelResources& kernel) {
+  return ceil_div(waves_per_workgroup(limits, kernel), limits.simds);
+}
+
+/// Why LLVM drops the attribute; nothing when there is none or it is honoured.
+constexpr std::optional<AttributeProblem> attribute_problem(const OccupancyLimits& limits,
+                                                            const KernelResources& kernel) {
   if (!kernel.waves_per_eu) return std::nullopt;
   const std::int64_t lo = kernel.waves_per_eu->lo;
-  const std::int64_t hi = kernel.waves_per_eu->hi.value_or(limits.max_waves_llvm);
-  const std::int64_t implied = ceil_div(waves_per_workgroup(limits, kernel), limits.simds);
-  if (lo < 1 || lo < implied || lo > hi || hi > limits.max_waves_llvm) return std::nullopt;
-  return hi;
+  const std::int64_t hi = kernel.waves_per_eu->hi.value_or(std::max(lo, limits.max_waves_llvm));
+  if (lo < 1 || lo > hi) return AttributeProblem::bounds;
+  if (hi > limits.max_waves_llvm) return AttributeProblem::above_maximum;
+  if (lo < implied_waves(limits, kernel)) return AttributeProblem::below_workgroups;
+  return std::nullopt;
+}
+
+/// The attribute's upper bound when LLVM honours the attribute.
+constexpr std::optional<std::int64_t> honoured_max_waves(const OccupancyLimits& limits,
+                                                         const KernelResources& kernel) {
+  if (!kernel.waves_per_eu || attribute_problem(limits, kernel)) return std::nullopt;
+  return kernel.waves_per_eu->hi.value_or(limits.max_waves_llvm);
 }
 
 constexpr std::optional<std::int64_t> llvm_waves_by_sgprs(const OccupancyLimits& limits,
@@ -358,7 +377,10 @@ constexpr Caps llvm_caps(const OccupancyLimits& limits, const KernelResources& k
     add_llvm_workgroup_caps(limits, kernel, caps);
   const std::int64_t by_vgprs = waves_by_vgprs(limits, vgpr_demand(limits, kernel));
   caps.add(Limiter::vgpr, std::max<std::int64_t>(by_vgprs, 1));
-  if (const auto by_sgprs = llvm_waves_by_sgprs(limits, kernel)) caps.add(Limiter::sgpr, *by_sgprs);
+  // Rows of its table at or above the maximum are no bound.
+  if (const auto by_sgprs = llvm_waves_by_sgprs(limits, kernel);
+      by_sgprs && *by_sgprs < limits.max_waves_llvm)
+    caps.add(Limiter::sgpr, *by_sgprs);
   if (const auto most = honoured_max_waves(limits, kernel)) {
     const std::int64_t floor = min_vgprs_for_waves(limits, *most);
     if (floor > 0)

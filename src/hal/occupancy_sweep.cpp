@@ -41,12 +41,12 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-Verdict verdict_on(const OccupancyLimits& limits, const KernelResources& kernel) {
-  Verdict verdict{.problem = check_launch(limits, kernel)};
+Verdict verdict_on(const ModelLimits& limits, const KernelResources& kernel) {
+  Verdict verdict{.problem = check_launch(limits.resident, kernel)};
   if (!verdict.problem)
     for (const OccupancyModel model : kOccupancyModels)
       verdict.waves[static_cast<std::size_t>(model)] =
-          detail::comparable_waves(limits, kernel, model);
+          detail::comparable_waves(limits.of(model), kernel, model);
   return verdict;
 }
 
@@ -69,11 +69,11 @@ Result<OccupancySweep> sweep_occupancy(const Arch& arch, const OccupancyInput& i
   PERFLAB_TRY_VOID(compute_occupancy(arch, input));
   if (of == Sweep::vgpr && input.kernel.allocated_vgprs)
     return fail(ErrorCode::bad_input, "the count of VGPRs is known as allocated granules only");
-  PERFLAB_TRY(const OccupancyLimits limits, limits_of(arch, input.wave_size, input.mode));
+  PERFLAB_TRY(const ModelLimits limits, limits_of_models(arch, input));
   OccupancyInput tried = input;
   OccupancySweep sweep{.of = of, .current = swept(tried.kernel, of), .steps = {}};
   std::optional<Verdict> last;
-  const auto [first, end] = range_of(limits, input.kernel, of);
+  const auto [first, end] = range_of(limits.resident, input.kernel, of);
   for (std::int64_t amount = first; amount <= end; ++amount) {
     swept(tried.kernel, of) = amount;
     const Verdict verdict = verdict_on(limits, tried.kernel);

@@ -65,7 +65,8 @@ Json gpu_json(const analyze::Gpu& gpu) {
   for (const analyze::TableDifference& difference : gpu.differences)
     differences.push_back({{"field", difference.field},
                            {"recorded", difference.recorded},
-                           {"table", difference.table}});
+                           {"table", difference.table},
+                           {"confirmed", difference.confirmed}});
   return {{"architecture", or_null(gpu.architecture)},
           {"product", or_null(gpu.product)},
           {"agent_index", gpu.agent_index},

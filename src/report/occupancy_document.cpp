@@ -1,4 +1,5 @@
-// JSON of an occupancy answer. Every null has an entry in `missing`.
+// JSON of an occupancy answer. Every null has an entry in `missing`, but for what was not asked
+// for: input.waves_per_eu and sweep.
 #include "report/occupancy_document.h"
 
 #include <fmt/format.h>
@@ -122,11 +123,23 @@ Json sweep_json(const hal::OccupancySweep& sweep, std::vector<Missing>& missing)
   return steps;
 }
 
+/// A count that was given is a kernel's own: granules (which only recordings have) do not excuse
+/// it.
+Result<void> check_exact_sgprs(const hal::Arch& arch, const hal::KernelResources& kernel) {
+  const std::int64_t most = arch.addressable_sgprs + arch.extra_sgprs;
+  if (kernel.sgprs && *kernel.sgprs > most)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{} SGPRs per wave is not possible on {} (at most {})", *kernel.sgprs,
+                            arch.gfx, most));
+  return {};
+}
+
 }  // namespace
 
 Result<OccupancyData> occupancy_data(const hal::Arch& arch, const hal::OccupancyInput& input,
                                      std::optional<hal::Sweep> sweep) {
   OccupancyData data{.arch = &arch, .input = input, .occupancy = {}, .advice = {}, .sweep = {}};
+  PERFLAB_TRY_VOID(check_exact_sgprs(arch, input.kernel));
   PERFLAB_TRY(data.occupancy, hal::compute_occupancy(arch, input));
   PERFLAB_TRY(data.advice, hal::advise_occupancy(arch, input));
   if (sweep) {
@@ -146,10 +159,18 @@ std::vector<std::string> occupancy_assumptions(const OccupancyData& data) {
                                       data.arch->gfx));
   if (data.occupancy.sgprs_unknown)
     assumptions.emplace_back("SGPRs do not limit: no count was given");
+  if (const auto why = hal::dropped_attribute(*data.arch, data.input))
+    assumptions.push_back(
+        fmt::format("LLVM ignores amdgpu_waves_per_eu({}): {}", attribute_bounds(data), *why));
   if (data.input.kernel.llvm_rule == hal::LlvmRule::v20 && !data.input.kernel.workgroup_size_min)
     assumptions.emplace_back(
         "one work-group size only: LLVM 20's rule for a range of sizes does not apply");
   return assumptions;
+}
+
+std::string attribute_bounds(const OccupancyData& data) {
+  const hal::WavesPerEu& bounds = *data.input.kernel.waves_per_eu;
+  return bounds.hi ? fmt::format("{}, {}", bounds.lo, *bounds.hi) : fmt::format("{}", bounds.lo);
 }
 
 std::string limiter_names(const std::vector<hal::Limiter>& limiters) {

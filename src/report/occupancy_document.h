@@ -21,7 +21,8 @@ struct OccupancyData {
   std::optional<hal::OccupancySweep> sweep;
 };
 
-/// Computes all of it. Errors as hal::compute_occupancy() and hal::sweep_occupancy().
+/// Computes all of it. Errors as hal::compute_occupancy() and hal::sweep_occupancy(), and more
+/// SGPRs than a wave can address (bad_input): the count is exact here, never a recorded granule.
 Result<OccupancyData> occupancy_data(const hal::Arch& arch, const hal::OccupancyInput& input,
                                      std::optional<hal::Sweep> sweep);
 
@@ -33,6 +34,10 @@ std::string no_step_reason(const hal::SingleStep& single, hal::Resource resource
 
 /// Why there is no next step at all, as a clause.
 std::string no_next_step_reason(const hal::ModelOccupancy& model);
+
+/// The bounds of amdgpu_waves_per_eu as the source has them: "2" or "2, 4". Precondition: there is
+/// one.
+std::string attribute_bounds(const OccupancyData& data);
 
 /// The limiters' names, joined by commas.
 std::string limiter_names(const std::vector<hal::Limiter>& limiters);

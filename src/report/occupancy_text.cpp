@@ -59,9 +59,7 @@ std::string input_lines(const OccupancyData& data) {
                                 k.sgprs ? fmt::format("{}", *k.sgprs) : "not given"));
   line("LDS", fmt::format("{} bytes static, {} bytes dynamic", k.static_lds, k.dynamic_lds));
   if (k.waves_per_eu)
-    line("attribute",
-         fmt::format("amdgpu_waves_per_eu({}, {})", k.waves_per_eu->lo,
-                     k.waves_per_eu->hi.value_or(data.occupancy.llvm.max_waves_per_simd)));
+    line("attribute", fmt::format("amdgpu_waves_per_eu({})", attribute_bounds(data)));
   for (const std::string& assumption : occupancy_assumptions(data)) line("assumed", assumption);
   for (const std::string& field : data.arch->unconfirmed_of_occupancy())
     line("unconfirmed", fmt::format("{} has no source, and is used here", field));

@@ -35,9 +35,9 @@ std::string triple(const std::array<std::uint32_t, 3>& v) {
 /// "compute_units 320 (304 in the tables)", for what an agent's record has otherwise.
 std::string differences_text(const analyze::Gpu& gpu) {
   std::string out;
-  for (const auto& [field, recorded, table] : gpu.differences)
-    out +=
-        fmt::format("{}{} {} ({} in the tables)", out.empty() ? "" : ", ", field, recorded, table);
+  for (const auto& [field, recorded, table, confirmed] : gpu.differences)
+    out += fmt::format("{}{} {} ({} in the tables{})", out.empty() ? "" : ", ", field, recorded,
+                       table, confirmed ? "" : ", unconfirmed");
   return out;
 }
 

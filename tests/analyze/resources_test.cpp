@@ -285,6 +285,51 @@ TEST_F(GpuFacts, ThatDifferFromTheTablesAreNamedAndUsed) {
                                           {"target_version", 90500, 90402}}));
 }
 
+TEST_F(GpuFacts, DifferencesFromFiguresWithoutASourceSaySo) {
+  b_.source();
+  b_.agent("gfx942", "AMD Instinct MI300A");
+  AgentFacts& facts = b_.trace.agents[0].facts;
+  facts.clock_mhz = 1900;
+  facts.compute_units = 76;
+  b_.dispatches(b_.kernel("k"), {5});
+  EXPECT_EQ(again().gpu.differences,
+            (std::vector<TableDifference>{{"compute_units", 76, 228, true},
+                                          {"clock_mhz", 1900, 2100, false}}));
+  EXPECT_TRUE(again().assumptions.empty()) << "the tables' clock is not used";
+  b_ = {};
+  b_.source();
+  b_.agent("gfx908");
+  b_.trace.agents[0].facts.max_waves_per_simd = 8;
+  b_.dispatches(b_.kernel("k"), {5});
+  EXPECT_EQ(again().gpu.differences,
+            (std::vector<TableDifference>{{"max_waves_per_simd", 8, 10, false}}));
+}
+
+TEST_F(GpuFacts, OfTheTablesWithoutASourceAreAssumptions) {
+  b_.source();
+  b_.agent("gfx942", "AMD Instinct MI300A");
+  b_.dispatches(b_.kernel("k"), {5});
+  EXPECT_EQ(again().gpu.clock_mhz, 2100);
+  EXPECT_EQ(again().assumptions,
+            std::vector<std::string>{
+                "gpu: the tables have no source for max_clock_mhz of AMD Instinct MI300A"});
+}
+
+TEST_F(GpuFacts, OfAPciIdOfTwoProductsFollowTheName) {
+  for (const auto& [name, cus] :
+       {std::pair{"AMD Instinct MI250X", std::optional<std::int64_t>(110)},
+        std::pair{"AMD Instinct MI250", std::optional<std::int64_t>(104)},
+        std::pair{"AMD Instinct MI250X / MI250", std::optional<std::int64_t>()}}) {
+    b_ = {};
+    b_.source();
+    b_.agent("gfx90a", name);
+    b_.trace.agents[0].facts.device_id = 0x740c;
+    b_.dispatches(b_.kernel("k"), {5});
+    EXPECT_EQ(again().gpu.compute_units, cus) << name;
+    EXPECT_EQ(again().gpu.product, name);
+  }
+}
+
 TEST_F(GpuFacts, ThatNobodyRecordedOrTabulatedDoNotDiffer) {
   EXPECT_TRUE(kernel("gfx942", {}).gpu.differences.empty());
   b_ = {};
@@ -397,6 +442,83 @@ TEST_F(OccupancyOfTrace, NamesTheLimitsWithoutASource) {
   EXPECT_EQ(k.assumptions,
             std::vector<std::string>{"occupancy: the tables have no source for "
                                      "compute_unit.max_waves_per_simd.hardware of gfx908"});
+}
+
+/// A trace of one dispatch on an agent with these facts.
+TraceBuilder on_agent(const std::string& gfx, const AgentFacts& facts,
+                      const TraceBuilder::KernelOptions& options = {}) {
+  TraceBuilder b;
+  b.source();
+  b.agent(gfx);
+  b.trace.agents[0].facts = facts;
+  b.dispatch(b.kernel("k", options), {.start = 10, .duration = 5});
+  return b;
+}
+
+TEST_F(OccupancyOfTrace, TakesTheLimitsOfTheAgent) {
+  AgentFacts facts;
+  facts.max_waves_per_simd = 6;
+  b_ = on_agent("gfx942", facts);
+  const hal::Occupancy o = again().occupancy.value();
+  EXPECT_EQ(o.resident.max_waves_per_simd, 6);
+  EXPECT_EQ(o.resident.waves_per_simd, 6);
+  EXPECT_EQ(o.llvm.max_waves_per_simd, 8) << "the compiler never saw the agent";
+  EXPECT_EQ(o.hip.max_waves_per_simd, 8) << "nor does the runtime ask it";
+  facts = {};
+  facts.simds_per_cu = 2;
+  b_ = on_agent("gfx942", facts);
+  EXPECT_EQ(again().occupancy.value().resident.workgroups_per_cu, 4);
+  facts = {};
+  facts.lds_bytes_per_cu = 32768;
+  b_ = on_agent("gfx942", facts);
+  b_.trace.launch_configs[0].lds_bytes = 16384;
+  EXPECT_EQ(again().occupancy.value().resident.workgroups_per_cu, 2);
+  EXPECT_EQ(again().occupancy->hip.workgroups_per_cu, 2);
+  EXPECT_TRUE(again().assumptions.empty());
+}
+
+TEST_F(OccupancyOfTrace, TheAgentsWaveSlotsNeedNoSourceOfTheTables) {
+  AgentFacts facts;
+  facts.max_waves_per_simd = 10;
+  b_ = on_agent("gfx908", facts, {.arch_vgprs = 4, .sgprs = 16});
+  EXPECT_EQ(again().occupancy.value().resident.max_waves_per_simd, 10);
+  EXPECT_TRUE(again().assumptions.empty());
+}
+
+TEST_F(OccupancyOfTrace, LimitsThatCannotBeAreNotTaken) {
+  AgentFacts facts;
+  facts.max_waves_per_simd = 0;
+  facts.simds_per_cu = -4;
+  facts.lds_bytes_per_cu = INT64_C(1) << 40;
+  b_ = on_agent("gfx942", facts);
+  EXPECT_EQ(again().occupancy.value().resident.max_waves_per_simd, 8);
+  EXPECT_EQ(again().assumptions,
+            (std::vector<std::string>{
+                "occupancy: the agent records max_waves_per_simd 0, which cannot be: the 8 of "
+                "gfx942 is taken",
+                "occupancy: the agent records simds_per_cu -4, which cannot be: the 4 of gfx942 is "
+                "taken",
+                "occupancy: the agent records lds_bytes_per_cu 1099511627776, which cannot be: the "
+                "65536 of gfx942 is taken"}));
+}
+
+TEST_F(OccupancyOfTrace, AWaveSizeThatTheArchitectureLacksIsNotTaken) {
+  AgentFacts facts;
+  facts.wave_size = 32;
+  b_ = on_agent("gfx942", facts);
+  EXPECT_EQ(again().occupancy.value().wave_size, 64);
+  EXPECT_EQ(again().assumptions, std::vector<std::string>{"the agent records waves of 32, gfx942 "
+                                                          "has none: 64 is taken"});
+}
+
+TEST_F(OccupancyOfTrace, SaysWhereTheSgprGranuleHidesTheLlvmFigure) {
+  b_ = on_agent("gfx942", {}, {.sgprs = 112});
+  EXPECT_EQ(again().occupancy.value().llvm.waves_per_simd, 7);
+  EXPECT_EQ(again().assumptions,
+            std::vector<std::string>{"occupancy: 97 to 112 SGPRs are recorded as 112: with the "
+                                     "fewest, llvm is 8 waves per SIMD"});
+  b_ = on_agent("gfx942", {}, {.arch_vgprs = 72, .sgprs = 112});
+  EXPECT_TRUE(again().assumptions.empty()) << "VGPRs decide";
 }
 
 TEST_F(OccupancyOfTrace, TakesTheWaveSizeOfTheAgentWhereThatCanBe) {

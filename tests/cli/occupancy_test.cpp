@@ -167,6 +167,22 @@ TEST(Occupancy, TextFitsTheWidthAndMarksOneStep) {
       }
 }
 
+TEST(Occupancy, AnAttributeThatLlvmIgnoresIsSaid) {
+  const std::string words = "--arch gfx942 --vgpr 8 --sgpr 8 --block 1024 --waves-per-eu ";
+  const std::pair<const char*, const char*> ignored[] = {
+      {"3,4",
+       "LLVM ignores amdgpu_waves_per_eu(3, 4): work-groups of 1024 work-items imply at least 4 "
+       "waves per SIMD"},
+      {"4,9", "LLVM ignores amdgpu_waves_per_eu(4, 9): gfx942 has at most 8 waves per SIMD"},
+      {"9", "LLVM ignores amdgpu_waves_per_eu(9): gfx942 has at most 8 waves per SIMD"}};
+  for (const auto& [bounds, sentence] : ignored) {
+    EXPECT_THAT(answer(words + bounds)["assumptions"], ElementsAre(sentence));
+    EXPECT_THAT(occupancy(words + bounds).out, HasSubstr(std::string("assumed     ") + sentence));
+  }
+  for (const char* honoured : {"4", "4,6", "8,8"})
+    EXPECT_EQ(answer(words + honoured)["assumptions"], Json::array()) << honoured;
+}
+
 TEST(Occupancy, HelpHasAnExample) {
   EXPECT_THAT(occupancy("--help").out, HasSubstr("Example: rocm-perf occupancy"));
 }
@@ -186,10 +202,20 @@ TEST(Occupancy, WrongFlagsAreExit2WithOneSentence) {
       {"--arch gfx942 --vgpr 8 --block 2048", "more than the 1024 of gfx942"},
       {"--arch gfx942 --vgpr 300 --block 64", "300 VGPRs"},
       {"--arch gfx942 --vgpr -1 --block 64", "-1 VGPRs"},
-      {"--arch gfx942 --vgpr 99999999999999999999 --block 64", "VGPRs"},
+      {"--arch gfx942 --vgpr 99999999999999999999 --block 64", "99999999999999999999 is not a"},
+      {"--arch gfx942 --vgpr 9999999999999999999 --block 64", "9999999999999999999 is not a"},
+      {"--arch gfx942 --vgpr 9223372036854775807 --block 64", "9223372036854775807 VGPRs"},
+      {"--arch gfx942 --vgpr 8 --block 9999999999999999999", "9999999999999999999 is not a"},
+      {"--arch gfx942 --vgpr 8 --block 64 --sgpr -9999999999999999999", "-9999999999999999999 is"},
       {"--arch gfx942 --vgpr 8 --block 64 --agpr 257", "257 AGPRs"},
       {"--arch gfx1100 --vgpr 8 --block 64 --agpr 1", "1 AGPRs"},
       {"--arch gfx942 --vgpr 8 --block 64 --sgpr 200", "200 SGPRs"},
+      {"--arch gfx942 --vgpr 8 --block 64 --sgpr 109",
+       "109 SGPRs per wave is not possible on gfx942 (at most 108)"},
+      {"--arch gfx1100 --vgpr 8 --block 64 --sgpr 107", "(at most 106)"},
+      {"--arch gfx942 --vgpr 8 --block 64 --sgpr -1", "-1 SGPRs"},
+      {"--arch gfx942:bogus --vgpr 8 --block 64", "--arch gfx942:bogus: bogus is not sramecc or"},
+      {"--arch gfx942:xnack+: --vgpr 8 --block 64", "the empty feature is not"},
       {"--arch gfx942 --vgpr 8 --block 64 --lds 65537", "65536 bytes"},
       {"--arch gfx942 --vgpr 8 --block 64 --lds 65536 --dynamic-lds 1", "1 bytes dynamic"},
       {"--arch gfx942 --vgpr 200 --block 1024", "does not fit the register files"},
@@ -200,6 +226,9 @@ TEST(Occupancy, WrongFlagsAreExit2WithOneSentence) {
       {"--arch gfx942 --vgpr 8 --block 64 --min-block 0", "0 to 64 work-items"},
       {"--arch gfx942 --vgpr 8 --block 64 --waves-per-eu 2,", "LO or LO,HI"},
       {"--arch gfx942 --vgpr 8 --block 64 --waves-per-eu a", "LO or LO,HI"},
+      {"--arch gfx942 --vgpr 8 --block 64 --waves-per-eu 0", "LO must be at least 1"},
+      {"--arch gfx942 --vgpr 8 --block 64 --waves-per-eu -1,4", "LO must be at least 1"},
+      {"--arch gfx942 --vgpr 8 --block 64 --waves-per-eu 4,3", "and HI at least LO"},
       {"--arch gfx942 --vgpr 8 --block 64 --waves-per-eu 1,2,3", "LO or LO,HI"},
       {"--arch gfx942 --vgpr 8 --block 64 --llvm 18", "--llvm"},
       {"--arch gfx942 --vgpr 8 --block 64 --sweep sgpr", "--sweep"},

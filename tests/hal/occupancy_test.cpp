@@ -99,6 +99,109 @@ TEST(LlvmModel, WavesPerEuCapsWhenItIsHonoured) {
   EXPECT_EQ(on("gfx942", input).llvm.waves_per_simd, 8) << "1024 work-items imply 4 waves";
 }
 
+TEST(LlvmModel, ARowOfItsTableAtTheMaximumIsNoLimit) {
+  // gfx908's row up to 80 SGPRs says 10, gfx90a's row up to 100 says 8: their maxima.
+  for (const auto& [gfx, sgprs, below] :
+       {std::tuple{"gfx908", 80, 9}, std::tuple{"gfx90a", 100, 7}, std::tuple{"gfx90a", 8, 0}}) {
+    OccupancyInput input = kernel(256);
+    input.kernel.sgprs = sgprs;
+    EXPECT_THAT(on(gfx, input).llvm.limiters, ElementsAre(Limiter::waves)) << gfx << " " << sgprs;
+    if (below == 0) continue;
+    input.kernel.sgprs = sgprs + 1;
+    EXPECT_THAT(on(gfx, input).llvm.limiters, ElementsAre(Limiter::sgpr)) << gfx;
+    EXPECT_EQ(on(gfx, input).llvm.waves_per_simd, below) << gfx;
+  }
+}
+
+TEST(LlvmModel, SaysWhyItDropsTheAttribute) {
+  OccupancyInput input = kernel(1024);
+  EXPECT_EQ(dropped_attribute(arch("gfx942"), input), std::nullopt);
+  const auto why = [&](WavesPerEu bounds) {
+    input.kernel.waves_per_eu = bounds;
+    return dropped_attribute(arch("gfx942"), input).value_or("honoured");
+  };
+  EXPECT_EQ(why({.lo = 4, .hi = 8}), "honoured");
+  EXPECT_EQ(why({.lo = 4}), "honoured");
+  EXPECT_EQ(why({.lo = 3, .hi = 4}),
+            "work-groups of 1024 work-items imply at least 4 waves per SIMD");
+  EXPECT_EQ(why({.lo = 4, .hi = 9}), "gfx942 has at most 8 waves per SIMD");
+  EXPECT_EQ(why({.lo = 9}), "gfx942 has at most 8 waves per SIMD");
+  for (const WavesPerEu bounds : {WavesPerEu{.lo = 0, .hi = 3}, WavesPerEu{.lo = 5, .hi = 4}})
+    EXPECT_EQ(why(bounds), "its bounds are not 1 <= LO <= HI");
+  input.wave_size = 32;  // no such waves: compute_occupancy() says so
+  EXPECT_EQ(why({.lo = 3, .hi = 4}), "honoured");
+}
+
+TEST(RecordedLimits, GoBeforeTheTablesInTheModelsOfTheDevice) {
+  OccupancyInput input = kernel(256, 4, 16384);
+  input.recorded = {.max_waves_per_simd = 6, .simds_per_cu = 2, .lds_bytes_per_cu = 131072};
+  const Occupancy plain = on("gfx942", kernel(256, 4, 16384));
+  const Occupancy o = on("gfx942", input);
+  // The compiler never saw the device; HIP's wave slots and SIMDs are its own, its LDS is not.
+  EXPECT_EQ(o.llvm.waves_per_simd, plain.llvm.waves_per_simd);
+  EXPECT_EQ(plain.hip.workgroups_per_cu, 4);
+  EXPECT_EQ(o.hip.workgroups_per_cu, 8);
+  EXPECT_EQ(o.hip.max_waves_per_simd, 8);
+  EXPECT_EQ(o.simds, 2);
+  EXPECT_EQ(o.resident.max_waves_per_simd, 6);
+  EXPECT_EQ(o.resident.workgroups_per_cu, 3);
+  EXPECT_EQ(o.resident.waves_per_simd, 6);
+  EXPECT_THAT(o.resident.limiters, ElementsAre(Limiter::waves));
+  const auto advice = advise_occupancy(arch("gfx942"), input);
+  ASSERT_TRUE(advice.has_value());
+  EXPECT_EQ(advice->resident.next_step.best, std::nullopt) << "at the device's maximum";
+  EXPECT_TRUE(advice->llvm.next_step.best.has_value());
+}
+
+TEST(RecordedLimits, OfACuAreAsManyTimesThatInAWgp) {
+  OccupancyInput input = kernel(256, 4, 16384);
+  input.recorded.lds_bytes_per_cu = 32768;
+  EXPECT_EQ(on("gfx1100", kernel(256, 4, 16384)).resident.workgroups_per_cu, 8);
+  EXPECT_EQ(on("gfx1100", input).resident.workgroups_per_cu, 4);
+  EXPECT_EQ(on("gfx1100", input).hip.workgroups_per_cu, 2);
+  input.recorded.simds_per_cu = 4;
+  EXPECT_EQ(on("gfx1100", input).simds, 8);
+  input.mode = WorkgroupMode::cu;
+  EXPECT_EQ(on("gfx1100", input).simds, 4);
+  EXPECT_EQ(on("gfx1100", input).resident.workgroups_per_cu, 2);
+  input.kernel.static_lds = 32769;
+  const auto refused = compute_occupancy(arch("gfx1100"), input);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, HasSubstr("do not fit the 32768 bytes"));
+}
+
+TEST(RecordedLimits, ThatCannotBeAreNamedAndNotUsed) {
+  const Occupancy plain = on("gfx942", kernel(256, 4, 16384));
+  for (const std::int64_t nonsense : {INT64_C(0), INT64_C(-8), kHuge, -kHuge - 1}) {
+    OccupancyInput input = kernel(256, 4, 16384);
+    input.recorded = {nonsense, nonsense, nonsense};
+    const Occupancy o = on("gfx942", input);
+    for (const OccupancyModel model :
+         {OccupancyModel::llvm, OccupancyModel::hip, OccupancyModel::resident})
+      EXPECT_EQ(o.of(model).waves_per_simd, plain.of(model).waves_per_simd) << nonsense;
+    const auto unusable = unusable_limits(arch("gfx942"), input.recorded);
+    ASSERT_EQ(unusable.size(), 3U) << nonsense;
+    EXPECT_EQ(unusable[0].field, "max_waves_per_simd");
+    EXPECT_EQ(unusable[1].table, 4);
+    EXPECT_EQ(unusable[2].recorded, nonsense);
+  }
+  // The limits of what can be: a quarter of the table's 65536 and four times that.
+  for (const auto& [lds, usable] :
+       {std::pair{16383, false}, {16384, true}, {262144, true}, {262145, false}})
+    EXPECT_EQ(unusable_limits(arch("gfx942"), {.lds_bytes_per_cu = lds}).empty(), usable) << lds;
+  EXPECT_TRUE(unusable_limits(arch("gfx942"), {}).empty());
+}
+
+TEST(RecordedLimits, ConfirmTheTablesGuess) {
+  const Arch& mi100 = arch("gfx908");
+  const std::string field = "compute_unit.max_waves_per_simd.hardware";
+  EXPECT_THAT(unconfirmed_of_occupancy(mi100, {}), ElementsAre(field));
+  EXPECT_THAT(unconfirmed_of_occupancy(mi100, {.simds_per_cu = 4}), ElementsAre(field));
+  EXPECT_THAT(unconfirmed_of_occupancy(mi100, {.max_waves_per_simd = 0}), ElementsAre(field));
+  EXPECT_TRUE(unconfirmed_of_occupancy(mi100, {.max_waves_per_simd = 8}).empty());
+  EXPECT_TRUE(unconfirmed_of_occupancy(arch("gfx942"), {}).empty());
+}
+
 TEST(ResidentModel, HoldsWholeWorkgroupsInLdsGranules) {
   const Occupancy o = on("gfx942", kernel(256, 4, 21845));
   EXPECT_EQ(o.llvm.waves_per_simd, 3);
@@ -265,6 +368,26 @@ TEST(Trace, GivesTheSameFiguresAsExactCounts) {
   // What the descriptor counts in divides what the hardware allocates in: nothing is lost.
   traced = {.wave_size = 32, .workgroup_size = 256, .arch_vgprs = 72, .sgprs = 128};
   EXPECT_EQ(on("gfx1030", input_from_trace(arch("gfx1030"), traced)).llvm.waves_per_simd, 12);
+}
+
+TEST(Trace, SgprGranulesThatLlvmsTableCutsThroughAreNamed) {
+  const auto range = [](std::string_view gfx, std::int64_t sgprs, std::int64_t vgprs) {
+    const TracedKernel traced{.workgroup_size = 256, .arch_vgprs = vgprs, .sgprs = sgprs};
+    return llvm_range_of_granule(arch(gfx), input_from_trace(arch(gfx), traced));
+  };
+  // 97 to 112: up to 100 are 8 waves, more are 7.
+  const auto cut = range("gfx942", 112, 32);
+  ASSERT_TRUE(cut.has_value());
+  EXPECT_EQ(cut->fewest, 97);
+  EXPECT_EQ(cut->most, 112);
+  EXPECT_EQ(cut->waves_per_simd, 8);
+  EXPECT_FALSE(range("gfx942", 112, 72).has_value()) << "registers decide: 7 either way";
+  EXPECT_FALSE(range("gfx942", 96, 32).has_value()) << "81 to 96: 8 either way, the maximum";
+  EXPECT_FALSE(range("gfx942", 16, 32).has_value());
+  EXPECT_FALSE(range("gfx1030", 128, 32).has_value());
+  // gfx908 has ten slots: 81 to 88 are 9, more are 8.
+  EXPECT_EQ(range("gfx908", 96, 8).value().waves_per_simd, 9);
+  EXPECT_FALSE(range("gfx908", 80, 8).has_value()) << "65 to 80";
 }
 
 TEST(Trace, DamagedNumbersAreRefusedNotComputedWith) {

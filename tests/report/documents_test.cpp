@@ -348,37 +348,62 @@ TEST(TableDifferences, OfTheEmulatedMi300xAreItsComputeUnits) {
   const auto runs = analyze_case(case_named("emulated_single"));
   if (!runs) GTEST_SKIP() << "skipped: the emulated databases are not there";
   expect_difference(
-      *runs, {{"field", "compute_units"}, {"recorded", 320}, {"table", 304}},
+      *runs, {{"field", "compute_units"}, {"recorded", 320}, {"table", 304}, {"confirmed", true}},
       "agent 1, AMD Instinct MI300X gfx942: recorded compute_units 320 (304 in the tables)",
       "compute_units 320 (304 in the tables)");
 }
 
+/// One dispatch on this agent.
+Case one_dispatch_on(const test::AgentRow& agent) {
+  return {.name = "agent", .runs = [agent]() -> std::vector<std::vector<fs::path>> {
+            fs::current_path(test::test_folder());
+            test::RocpdWriter writer("agent.db", {});
+            writer.agent(test::host_agent());
+            writer.agent(agent);
+            writer.queue();
+            writer.stream();
+            writer.code_object();
+            writer.kernel({.name = "_Z4axpyPf", .display_name = "axpy(float*)"});
+            writer.dispatch({.start = 1000, .end = 1500});
+            const Result<void> done = writer.close();
+            EXPECT_TRUE(done) << describe(done.error());
+            return {{"agent.db"}};
+          }};
+}
+
+/// An agent with one text of its facts replaced.
+test::AgentRow with(test::AgentRow agent, std::string_view text, std::string_view replacement) {
+  const std::size_t at = agent.extdata.find(text);
+  EXPECT_NE(at, std::string::npos) << text;
+  agent.extdata.replace(at, text.size(), replacement);
+  return agent;
+}
+
 TEST(TableDifferences, OfALowerClockAreSaid) {
-  const Case capped{.name = "capped", .runs = []() -> std::vector<std::vector<fs::path>> {
-                      fs::current_path(test::test_folder());
-                      test::RocpdWriter writer("capped.db", {});
-                      writer.agent(test::host_agent());
-                      test::AgentRow agent = test::mi300x_agent();
-                      const std::string clock = R"("max_engine_clk_fcompute":2100)";
-                      const std::size_t at = agent.extdata.find(clock);
-                      EXPECT_NE(at, std::string::npos);
-                      agent.extdata.replace(at, clock.size(), R"("max_engine_clk_fcompute":1700)");
-                      writer.agent(agent);
-                      writer.queue();
-                      writer.stream();
-                      writer.code_object();
-                      writer.kernel({.name = "_Z4axpyPf", .display_name = "axpy(float*)"});
-                      writer.dispatch({.start = 1000, .end = 1500});
-                      const Result<void> done = writer.close();
-                      EXPECT_TRUE(done) << describe(done.error());
-                      return {{"capped.db"}};
-                    }};
-  const auto runs = analyze_case(capped);
+  const auto runs =
+      analyze_case(one_dispatch_on(with(test::mi300x_agent(), R"("max_engine_clk_fcompute":2100)",
+                                        R"("max_engine_clk_fcompute":1700)")));
   ASSERT_TRUE(runs);
   expect_difference(
-      *runs, {{"field", "clock_mhz"}, {"recorded", 1700}, {"table", 2100}},
+      *runs, {{"field", "clock_mhz"}, {"recorded", 1700}, {"table", 2100}, {"confirmed", true}},
       "agent 1, AMD Instinct MI300X gfx942: recorded clock_mhz 1700 (2100 in the tables)",
       "clock_mhz 1700 (2100 in the tables)");
+}
+
+TEST(TableDifferences, FromAFigureWithoutASourceSaySo) {
+  // An MI300A (PCI id 0x74a0) with the compute units and dies of its tables and a clock of its own.
+  test::AgentRow agent = with(test::mi300x_agent(), R"("max_engine_clk_fcompute":2100)",
+                              R"("max_engine_clk_fcompute":1700)");
+  agent = with(agent, R"("device_id":29857)", R"("device_id":29856)");
+  agent = with(agent, R"("cu_count":304)", R"("cu_count":228)");
+  agent = with(agent, R"("num_xcc":8)", R"("num_xcc":6)");
+  const auto runs = analyze_case(one_dispatch_on(agent));
+  ASSERT_TRUE(runs);
+  expect_difference(
+      *runs, {{"field", "clock_mhz"}, {"recorded", 1700}, {"table", 2100}, {"confirmed", false}},
+      "agent 1, AMD Instinct MI300A gfx942: recorded clock_mhz 1700 (2100 in the "
+      "tables, unconfirmed)",
+      "clock_mhz 1700 (2100 in the tables, unconfirmed)");
 }
 
 TEST(TableDifferences, AreNoneOfARecordThatAgrees) {
