@@ -69,10 +69,14 @@ class Reader {
     if (*count > (bytes.size() - at) / kEntryHeaderBytes)
       return damaged(fmt::format("it cannot have {} entries", *count));
     std::uint64_t end = at;
+    std::uint64_t held = 0;
     bundle.entries.reserve(*count);
     for (std::uint64_t i = 0; i < *count; ++i) {
       PERFLAB_TRY(BundleEntry entry, read_entry(bytes, i, at));
       end = std::max(end, entry.offset + entry.bytes.size());
+      // Entries that share bytes would let a small file stand for any amount of work.
+      held += entry.bytes.size();
+      if (held > bytes.size()) return damaged("its entries overlap");
       bundle.entries.push_back(std::move(entry));
     }
     bundle.size = std::max(end, at);

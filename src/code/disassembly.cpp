@@ -50,6 +50,9 @@ std::uint64_t hex(std::string_view text) {
   return value;
 }
 
+/// Code of functions and kernels begins at multiples of this (AMDGPU ABI); labels rarely do.
+constexpr std::uint64_t kFunctionAlignment = 256;
+
 /// Reads objdump's text line by line:
 ///     /tmp/x/0.co:   file format elf64-amdgpu
 ///     0000000000002e00 <symbol>:
@@ -105,11 +108,11 @@ class Reader {
   }
 
   void read_symbol(std::string_view line) {
-    end_function();
     const std::size_t open = line.find(" <");
-    if (open == std::string_view::npos || object_ >= functions_.size()) return;
     Function function;
     function.address = hex(line.substr(0, open));
+    end_function(function.address);
+    if (open == std::string_view::npos || object_ >= functions_.size()) return;
     function.symbol = line.substr(open + 2, line.size() - open - 4);
     functions_[object_].push_back(std::move(function));
     in_function_ = true;
@@ -148,10 +151,13 @@ class Reader {
   }
 
   /// Takes the padding up to the next function away.
-  void end_function() {
+  /// Takes away what lies between functions. A symbol that begins at no kernel's alignment is a
+  /// label inside one: what stands before it is code.
+  void end_function(std::uint64_t next_address = 0) {
     if (!std::exchange(in_function_, false)) return;
     std::vector<Instruction>& code = functions_[object_].back().instructions;
     while (!code.empty() && code.back().mnemonic == "s_code_end") code.pop_back();
+    if (next_address % kFunctionAlignment != 0) return;
     const auto last = std::find_if(code.rbegin(), code.rend(),
                                    [](const Instruction& i) { return i.mnemonic != "s_nop"; });
     if (last != code.rend() && (last->mnemonic.starts_with("s_endpgm") ||

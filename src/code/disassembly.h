@@ -38,8 +38,9 @@ struct Instruction {
 };
 
 /// One function of a code object: its symbol and instructions in address order, without the padding
-/// after its last one (s_code_end, s_nop after an end or jump). LLVM begins a new function at every
-/// symbol of .text, labels included: function_at() puts those together.
+/// after its last one (s_code_end, s_nop after an end or jump before the next function). LLVM
+/// begins a new function at every symbol of .text, labels included: function_at() puts those
+/// together.
 struct Function {
   std::string symbol;
   std::uint64_t address = 0;

@@ -183,6 +183,7 @@ class Search {
     const std::string_view image = rest.substr(0, header->size);
     const std::uint64_t count = header->version == 1 ? 1 : header->count;
     if (count > image.size() / sizeof(ImageEntry)) return damaged("it has too many entries");
+    std::uint64_t held = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto entry =
           header->entries > image.size()
@@ -190,6 +191,8 @@ class Search {
               : value_at<ImageEntry>(image, header->entries + i * sizeof(ImageEntry));
       const auto code = entry ? range_of(image, entry->image, entry->image_bytes) : std::nullopt;
       if (!code) return damaged(fmt::format("entry {} lies outside", i));
+      held += code->size();
+      if (held > image.size()) return damaged("its entries overlap");
       const std::string arch = string_of(image, *header, *entry, "arch");
       const std::string id = string_of(image, *header, *entry, "triple") + "--" + arch;
       const auto target = parse_target_id(arch);

@@ -171,6 +171,27 @@ TEST(Bundles, DamagedTablesAreRefused) {
   EXPECT_THAT(error_of(std::string(64, '\0') + good.substr(0, 30)), HasSubstr("at offset 64:"));
 }
 
+TEST(Bundles, WhoseEntriesShareBytesAreRefused) {
+  // A small file must not stand for any amount of work: 20,000 entries, one object.
+  constexpr std::uint64_t kHeader = 24 + 8;
+  std::string bytes = test::write_bundle(std::vector<test::WrittenEntry>{
+      {.id = "hipv4-amdgcn-amd-amdhsa--gfx942", .bytes = std::string(5000, 'x')},
+      {.id = "hipv4-amdgcn-amd-amdhsa--gfx90a", .bytes = std::string(5000, 'y')}});
+  ASSERT_TRUE(read_bundles(bytes, "f").has_value());
+  // The second entry's offset becomes the first one's, and both sizes grow to the file's end.
+  const std::uint64_t second = kHeader + 24 + std::strlen("hipv4-amdgcn-amd-amdhsa--gfx942");
+  std::uint64_t offset = 0;
+  std::memcpy(&offset, bytes.data() + kHeader, sizeof offset);
+  const std::uint64_t size = bytes.size() - offset;
+  for (const std::uint64_t entry : {kHeader, second}) {
+    std::memcpy(bytes.data() + entry, &offset, sizeof offset);
+    std::memcpy(bytes.data() + entry + 8, &size, sizeof size);
+  }
+  const auto shared = read_bundles(bytes, "f");
+  ASSERT_FALSE(shared.has_value());
+  EXPECT_THAT(shared.error().message, HasSubstr("overlap"));
+}
+
 TEST(Bundles, UnpackNoMoreThanAllowed) {
   const std::string plain = test::write_bundle(
       std::vector<test::WrittenEntry>{{std::string(kSecond), std::string(1 << 20, '\0')}});

@@ -100,6 +100,17 @@ TEST_F(FakeDisassembler, PaddingIsLeftOutOnlyAfterAnEnd) {
   EXPECT_EQ(found.at(1).instructions[1].mnemonic, ".long");
 }
 
+TEST_F(FakeDisassembler, WhatStandsBeforeALabelIsCode) {
+  const std::vector<Function> found = functions(
+      "0.co:\tfile format elf64-amdgpu\n\n0000000000002e00 <k>:\n"
+      "\ts_branch 65535 // 000000002E00: BF82FFFF\n"
+      "\ts_nop 0 // 000000002E04: BF800000\n"
+      "\n0000000000002e08 <label>:\n"
+      "\ts_endpgm // 000000002E08: BF810000\n");
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_THAT(found[0].instructions, SizeIs(2));
+}
+
 TEST_F(FakeDisassembler, OnlyTheSymbolsAskedFor) {
   const std::vector<Function> found = functions(kText, {"f", "not there"});
   ASSERT_THAT(found, SizeIs(1));
