@@ -49,14 +49,19 @@ std::string errno_text(int error_number) {
 }
 
 Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: cannot be opened: {}", path.string(), errno_text(errno)));
   struct stat info{};
-  if (::fstat(fd.get(), &info) != 0 || S_ISDIR(info.st_mode))
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode))
     return fail(ErrorCode::bad_input, fmt::format("{}: is not a file", path.string()));
+  if (static_cast<std::uint64_t>(info.st_size) > max_bytes)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: is larger than {} bytes", path.string(), max_bytes));
   std::string text;
+  text.reserve(static_cast<std::size_t>(info.st_size));
   std::string buffer(std::size_t{1} << 16, '\0');
   while (true) {
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());

@@ -11,8 +11,8 @@
 
 namespace perflab {
 
-/// Reads a whole file. Errors (bad_input) name the file: missing, a directory, no permission,
-/// larger than `max_bytes`.
+/// Reads a whole file. Errors (bad_input) name the file: missing, no regular file (a directory, a
+/// pipe, a device), no permission, larger than `max_bytes`.
 Result<std::string> read_file(const std::filesystem::path& path,
                               std::uint64_t max_bytes = std::uint64_t{1} << 30);
 

@@ -45,6 +45,17 @@ TEST(ReadFile, NamesTheFileInEveryError) {
   EXPECT_EQ(is_folder.error().message, folder.path().string() + ": is not a file");
 }
 
+TEST(ReadFile, NeitherWaitsForAPipeNorReadsADeviceWithoutEnd) {
+  const TempFolder folder;
+  const fs::path pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const fs::path& path : {pipe, fs::path("/dev/zero")}) {
+    const auto read = read_file(path);
+    ASSERT_FALSE(read.has_value()) << path;
+    EXPECT_EQ(read.error().message, path.string() + ": is not a file");
+  }
+}
+
 TEST(ReadFile, StopsAtTheLimit) {
   const TempFolder folder;
   const fs::path file = folder.write("data", "0123456789");
