@@ -42,7 +42,8 @@ std::optional<StaticLaunch> launch_of(const Kernel& kernel, const code::Kernel& 
   std::int64_t workgroup = 1;
   for (const std::uint32_t axis : kernel.launch.workgroup)
     if (__builtin_mul_overflow(workgroup, std::int64_t{axis}, &workgroup)) return std::nullopt;
-  StaticLaunch launch{.workgroup_size = workgroup, .dynamic_lds = 0};
+  StaticLaunch launch{.workgroup_size = workgroup, .dynamic_lds = 0, .recorded = {}};
+  launch.recorded = kernel.gpu.recorded_limits;
   launch.dynamic_lds = std::max<std::int64_t>(kernel.launch.lds_bytes - code.lds_bytes, 0);
   return launch;
 }

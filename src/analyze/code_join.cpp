@@ -112,6 +112,8 @@ class Files {
 struct Wanted {
   std::int64_t id = 0;
   Uri uri;
+  std::optional<std::uint64_t> bytes;  ///< size of the code object
+  std::optional<std::int64_t> load_delta;
   std::string processor;  ///< empty: not known
   std::vector<const trace::KernelSymbol*> symbols;
 };
@@ -121,7 +123,19 @@ const code::Kernel* find_kernel(const std::vector<code::Kernel>& kernels, std::s
   return it == kernels.end() ? nullptr : &*it;
 }
 
-/// Whether the object has every kernel of the trace, with the sizes that were recorded.
+/// Whether a kernel's descriptor lies where the trace says; nullopt when it does not say.
+std::optional<bool> same_address(const Wanted& wanted, const trace::KernelSymbol& symbol,
+                                 const code::Kernel& kernel) {
+  if (!wanted.load_delta || !symbol.descriptor_address || *symbol.descriptor_address == 0 ||
+      kernel.descriptor_address == 0)
+    return std::nullopt;
+  return static_cast<std::uint64_t>(*symbol.descriptor_address) -
+             static_cast<std::uint64_t>(*wanted.load_delta) ==
+         kernel.descriptor_address;
+}
+
+/// Whether the object has every kernel of the trace, with the sizes and at the addresses that were
+/// recorded.
 bool has_all(const trace::Trace& trace, const Wanted& wanted,
              const std::vector<code::Kernel>& kernels) {
   const auto same = [](const std::optional<std::int64_t>& recorded, std::int64_t value) {
@@ -129,10 +143,22 @@ bool has_all(const trace::Trace& trace, const Wanted& wanted,
   };
   return std::ranges::all_of(wanted.symbols, [&](const trace::KernelSymbol* symbol) {
     const code::Kernel* kernel = find_kernel(kernels, trace.strings.view(symbol->mangled_name));
-    return kernel != nullptr && same(symbol->static_lds_bytes, kernel->lds_bytes) &&
+    return kernel != nullptr && same_address(wanted, *symbol, *kernel).value_or(true) &&
+           same(symbol->static_lds_bytes, kernel->lds_bytes) &&
            same(symbol->scratch_bytes_per_lane, kernel->scratch_bytes) &&
            same(symbol->kernarg_bytes, kernel->kernarg_bytes);
   });
+}
+
+/// Whether the trace knows enough to recognise the object: names alone prove nothing.
+bool recognisable(const trace::Trace& trace, const Wanted& wanted,
+                  const std::vector<code::Kernel>& kernels) {
+  return wanted.bytes ||
+         std::ranges::all_of(wanted.symbols, [&](const trace::KernelSymbol* symbol) {
+           const code::Kernel* kernel =
+               find_kernel(kernels, trace.strings.view(symbol->mangled_name));
+           return kernel != nullptr && same_address(wanted, *symbol, *kernel).has_value();
+         });
 }
 
 /// Whether two objects say the same about the kernels that were dispatched.
@@ -155,13 +181,15 @@ std::vector<std::shared_ptr<JoinedObject>> fitting(const trace::Trace& trace, co
                                                    const code::Container& container) {
   std::vector<std::shared_ptr<JoinedObject>> fits;
   for (const code::EmbeddedObject& object : container.objects) {
-    if (wanted.uri.size && *wanted.uri.size != object.bytes.size()) continue;
+    if (wanted.bytes && *wanted.bytes != object.bytes.size()) continue;
     if (!wanted.processor.empty() && object.target.processor != wanted.processor) continue;
     if (wanted.uri.file == path && wanted.uri.offset && object.file_offset &&
         *wanted.uri.offset != *object.file_offset)
       continue;
     auto read = code::read_code_object(object.bytes, path.string());
-    if (!read || !has_all(trace, wanted, read->kernels)) continue;
+    if (!read || !has_all(trace, wanted, read->kernels) ||
+        !recognisable(trace, wanted, read->kernels))
+      continue;
     auto joined = std::make_shared<JoinedObject>();
     joined->file = path;
     joined->entry = object.entry;
@@ -222,6 +250,10 @@ std::vector<Wanted> wanted_objects(const trace::Trace& trace) {
     const trace::CodeObject& object = trace.code_objects[i];
     wanted[i].id = object.id;
     wanted[i].uri = parse_uri(object.uri);
+    wanted[i].bytes = wanted[i].uri.size;
+    if (!wanted[i].bytes && object.file_bytes)
+      wanted[i].bytes = static_cast<std::uint64_t>(*object.file_bytes);
+    wanted[i].load_delta = object.load_delta;
     if (object.agent == kNone) continue;
     const std::string& name = trace.agents[object.agent].name;
     if (name.starts_with("gfx")) wanted[i].processor = name.substr(0, name.find(':'));
@@ -257,6 +289,7 @@ Result<CodeJoin> join_code(const trace::Trace& trace,
     open.add(file, std::move(container));
   }
   const std::vector<Wanted> all = wanted_objects(trace);
+  std::set<std::filesystem::path> used;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Wanted& wanted = all[i];
     if (wanted.symbols.empty()) continue;
@@ -265,6 +298,7 @@ Result<CodeJoin> join_code(const trace::Trace& trace,
       if (container == nullptr) continue;
       const auto fits = fitting(trace, wanted, path, *container);
       if (fits.empty()) continue;
+      used.insert(path);
       const bool agree = std::ranges::all_of(fits, [&](const auto& fit) {
         return same_registers(trace, wanted, *fits.front(), *fit);
       });
@@ -278,6 +312,12 @@ Result<CodeJoin> join_code(const trace::Trace& trace,
       break;
     }
   }
+  for (const std::filesystem::path& file : files)
+    if (!used.contains(file))
+      join.warnings.push_back(
+          fmt::format("{}: none of its code objects is one that the trace loaded (size, processor, "
+                      "kernels, their sizes and addresses have to agree): it was not used",
+                      file.string()));
   return join;
 }
 

@@ -37,8 +37,10 @@ struct CodeJoin {
 /// Looks for the code objects: in the files given, then where the trace says (file:// URIs, ATT's
 /// `*_code_object_id_N.out` and other binaries beside the database, the processes' executables).
 /// An object fits when its size is the recorded one, its processor the agent's, and it has every
-/// kernel the trace names, with the recorded LDS, scratch and kernarg sizes; when two that differ
-/// fit equally well, none is taken. Error (bad_input): one of `files` cannot be used.
+/// kernel the trace names, at the recorded address and with the recorded LDS, scratch and kernarg
+/// sizes. What was not recorded is not compared, but size or addresses must have been: names alone
+/// prove nothing. When two that differ in registers fit equally well, none is taken. A file given
+/// that fits nothing is warned about. Error (bad_input): one of `files` cannot be used.
 Result<CodeJoin> join_code(const trace::Trace& trace,
                            const std::vector<std::filesystem::path>& files);
 

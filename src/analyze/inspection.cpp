@@ -47,7 +47,7 @@ bool asked_for(const code::TargetId& target, const code::TargetId& arch) {
 
 Result<code::TargetId> asked_target(const std::string& arch) {
   const auto target = code::parse_target_id(arch);
-  if (!target)
+  if (!target || hal::unknown_feature(arch))
     return fail(ErrorCode::usage, fmt::format("'{}' is not an architecture", arch),
                 "say it like gfx942 or gfx942:sramecc+:xnack-");
   return *target;
@@ -55,6 +55,9 @@ Result<code::TargetId> asked_target(const std::string& arch) {
 
 Result<Collected> compile_source(const std::filesystem::path& path, std::string bytes,
                                  const InspectOptions& options) {
+  for (const std::string& argument : options.compiler_arguments)
+    if (argument.starts_with("-o"))
+      return fail(ErrorCode::usage, "the compiler's -o is ours: the code object is only looked at");
   if (options.archs.empty())
     return fail(
         ErrorCode::usage,
@@ -211,7 +214,7 @@ Result<void> read_objects(const std::filesystem::path& path, const InspectOption
         return {};
       }));
   if (first && unreadable == inspection.objects.size()) return std::unexpected(std::move(*first));
-  if (inspection.kernels.empty() && options.kernels)
+  if (inspection.kernels.empty() && options.kernels && !options.reference)
     return fail(
         ErrorCode::usage,
         fmt::format("no kernel of {} is called like '{}'", path.string(), options.kernels->text()),
@@ -238,6 +241,12 @@ void add_mix(const Result<std::vector<code::Function>>& functions, StaticKernel&
       code::function_at(*functions, code.name, code.code_address, code.code_bytes);
   if (function.instructions.empty())
     return no_mix({&kernel, 1}, "the disassembler found no code at the kernel's address", "");
+  const auto flat = std::ranges::count_if(function.instructions, [](const auto& instruction) {
+    return instruction.mnemonic.starts_with("flat_");
+  });
+  if (flat > 0 && (code.scratch_bytes > 0 || code.dynamic_stack))
+    kernel.assumptions.push_back(fmt::format(
+        "{} flat instructions may go to scratch: they are counted as vector memory", flat));
   kernel.mix = code::instruction_mix(function.instructions, static_cast<int>(code.wave_size),
                                      code.scratch_bytes > 0 || code.dynamic_stack);
   if (!kernel.mix->static_intensity())
@@ -331,6 +340,10 @@ Result<Inspection> inspect_file(const std::filesystem::path& path, const Inspect
   const bool binary = code::is_bundle(bytes) || bytes.starts_with(
                                                     "\x7f"
                                                     "ELF");
+  if (binary && !options.compiler_arguments.empty() && !options.reference)
+    return fail(ErrorCode::usage,
+                fmt::format("{} is a binary: there is nothing to compile with '{}'", path.string(),
+                            options.compiler_arguments.front()));
   PERFLAB_TRY(Collected collected, !binary && is_source(path)
                                        ? compile_source(path, std::move(bytes), options)
                                        : open_binary(path, std::move(bytes), options));

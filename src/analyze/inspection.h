@@ -30,6 +30,9 @@ struct InspectOptions {
   std::vector<std::string> archs;  ///< gfx names or target ids; empty: all that the file has
   std::optional<Pattern> kernels;  ///< found in the mangled or the demangled name
   StaticLaunch launch;
+  /// The older build of a comparison: having no kernel of that name is an answer, and it may be a
+  /// binary although compiler arguments are there.
+  bool reference = false;
   MixChoice mix = MixChoice::automatic;
   std::vector<std::string> compiler_arguments;  ///< for a source
   unsigned threads = 0;                         ///< 0: all cores; the result does not depend on it

@@ -27,6 +27,17 @@ std::string reason_for(const StaticKernel& kernel, std::string_view field) {
   return it == kernel.missing.end() ? "not known" : it->reason;
 }
 
+std::size_t unreadable(const Inspection& inspection) {
+  return static_cast<std::size_t>(
+      std::ranges::count(inspection.objects, false, &InspectedObject::readable));
+}
+
+std::string left_out_sentence(std::size_t left_out, const std::filesystem::path& path) {
+  return fmt::format("{} of {} could not be read: nothing is known about {} kernels",
+                     left_out == 1 ? "a code object" : fmt::format("{} code objects", left_out),
+                     path.string(), left_out == 1 ? "its" : "their");
+}
+
 Gate check(const Inspection& inspection, std::string name, Figure limit,
            const std::function<std::optional<GateFailure>(const StaticKernel&)>& fails) {
   Gate gate{.name = std::move(name),
@@ -41,6 +52,8 @@ Gate check(const Inspection& inspection, std::string name, Figure limit,
     }
   }
   if (inspection.kernels.empty()) gate.problem = "there is no kernel to check";
+  if (const std::size_t left_out = unreadable(inspection); left_out > 0)
+    gate.problem = left_out_sentence(left_out, inspection.path);
   return gate;
 }
 
@@ -179,6 +192,9 @@ Comparison compare_inspections(const Inspection& before, const Inspection& after
   Comparison comparison;
   comparison.path = before.path;
   comparison.file_hash = before.file_hash;
+  for (const Inspection* inspection : {&before, &after})
+    if (const std::size_t left_out = unreadable(*inspection); left_out > 0)
+      comparison.problem = left_out_sentence(left_out, inspection->path);
   const auto old_kernels = identities(before);
   const auto new_kernels = identities(after);
   for (const auto& [identity, index] : old_kernels)
@@ -214,6 +230,7 @@ Gate comparison_gate(const Comparison& comparison) {
                                                *figure.before, *figure.after)
                                  : fmt::format("{} was {:.15g} and is not known any more",
                                                figure.figure, *figure.before)});
+  gate.problem = comparison.problem;
   if (comparison.compared == 0)
     gate.problem = fmt::format("no kernel is in both files: nothing to compare with {}",
                                comparison.path.string());

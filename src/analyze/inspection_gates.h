@@ -55,6 +55,7 @@ struct Comparison {
   std::size_t compared = 0;                     ///< kernels in both
   std::vector<KernelChange> changes;            ///< of those, the ones that differ
   std::vector<std::string> only_old, only_new;  ///< "name (target)"
+  std::string problem;                          ///< why nothing can be concluded; empty: nothing
 };
 
 /// Checks the limits over all kernels of the inspection.

@@ -1,5 +1,6 @@
 // From metadata and descriptor to registers and occupancy. The metadata counts what the compiler
-// uses; the descriptor counts granules, so it is only a check.
+// uses, the descriptor what the hardware allocates, in granules: where they contradict each other,
+// the larger count decides.
 #include "analyze/static_kernel.h"
 
 #include <cxxabi.h>
@@ -79,21 +80,57 @@ void describe_registers(const hal::Arch* arch, StaticKernel& kernel) {
   }
 }
 
-/// The descriptor is what the hardware obeys; a metadata count that contradicts it is said.
-void compare_with_descriptor(StaticKernel& kernel) {
+/// The descriptor is what the hardware obeys. When it gives a wave more registers than the metadata
+/// counts, it decides, and how they are split is not known.
+void obey_register_granules(const hal::Arch* arch, StaticKernel& kernel) {
   const code::Kernel& code = kernel.code;
-  if (!code.descriptor) return;
-  const auto differs = [&](const char* what, std::int64_t metadata, std::int64_t descriptor) {
-    if (metadata != descriptor)
+  if (arch == nullptr || !code.descriptor || !std::in_range<int>(code.wave_size)) return;
+  const hal::WaveSizeLimits* wave = arch->wave_limits(static_cast<int>(code.wave_size));
+  if (wave == nullptr) return;
+  const std::int64_t granule = wave->vgpr_encoding_granule;
+  const std::int64_t given = code.descriptor->vgpr_granules() * granule;
+  if (kernel.vgprs && *kernel.vgprs < 0) return;
+  if (kernel.vgprs && given - granule < *kernel.vgprs) return;
+  if (kernel.vgprs && *kernel.vgprs <= granule && given == granule) return;
+  kernel.assumptions.push_back(
+      kernel.vgprs ? fmt::format("the kernel descriptor gives a wave {} VGPRs where the metadata "
+                                 "counts {}: the hardware obeys the descriptor",
+                                 given, *kernel.vgprs)
+                   : fmt::format("the metadata has no VGPR count: the {} are the descriptor's, in "
+                                 "granules of {}",
+                                 given, granule));
+  std::erase_if(kernel.missing, [](const Missing& missing) {
+    return missing.field == "resources.vgpr" || missing.field == "resources.arch_vgpr" ||
+           missing.field == "resources.accum_vgpr";
+  });
+  kernel.vgprs = given;
+  kernel.arch_vgprs.reset();
+  kernel.accum_vgprs.reset();
+  miss_all(kernel, {"resources.arch_vgpr", "resources.accum_vgpr"},
+           "the kernel descriptor counts both together");
+}
+
+/// Other things that metadata and descriptor both say: the metadata is shown, a difference said.
+void compare_with_descriptor(const hal::Arch* arch, StaticKernel& kernel) {
+  const code::Kernel& code = kernel.code;
+  const code::KernelDescriptor& descriptor = *code.descriptor;
+  const auto differs = [&](const char* what, std::int64_t metadata, std::int64_t in_descriptor) {
+    if (metadata != in_descriptor)
       kernel.assumptions.push_back(
           fmt::format("metadata and kernel descriptor differ in {}: {} and {}; the metadata is "
                       "shown",
-                      what, metadata, descriptor));
+                      what, metadata, in_descriptor));
   };
-  differs("LDS bytes", code.lds_bytes, code.descriptor->group_segment_bytes);
-  differs("scratch bytes", code.scratch_bytes, code.descriptor->private_segment_bytes);
-  if (code.descriptor->kernarg_bytes != 0)
-    differs("kernarg bytes", code.kernarg_bytes, code.descriptor->kernarg_bytes);
+  differs("LDS bytes", code.lds_bytes, descriptor.group_segment_bytes);
+  differs("scratch bytes", code.scratch_bytes, descriptor.private_segment_bytes);
+  if (descriptor.kernarg_bytes != 0)
+    differs("kernarg bytes", code.kernarg_bytes, descriptor.kernarg_bytes);
+  // Before gfx10 there are waves of 64 only, and the bit means nothing.
+  if (arch == nullptr || !arch->cus_per_wgp) return;
+  differs("wave size", code.wave_size, descriptor.wave32() ? 32 : 64);
+  if (code.wgp_mode)
+    differs("work-group processor mode", static_cast<int>(*code.wgp_mode),
+            static_cast<int>(descriptor.wgp_mode()));
 }
 
 std::optional<std::int64_t> work_items(const std::array<std::int64_t, 3>& size) {
@@ -178,12 +215,16 @@ void describe_occupancy(const hal::Arch* arch, const code::TargetId& target, Sta
   if (!occupancy) return no_occupancy(kernel, occupancy.error().message);
   kernel.occupancy = std::move(*occupancy);
   describe_next_step(*arch, input, kernel);
-  for (const std::string& field : arch->unconfirmed_of_occupancy())
+  for (const auto& [field, recorded, table] : hal::unusable_limits(*arch, input.recorded))
+    kernel.assumptions.push_back(
+        fmt::format("occupancy: the agent records {} {}, which cannot be: the {} of {} is taken",
+                    field, recorded, table, arch->gfx));
+  for (const std::string& field : hal::unconfirmed_of_occupancy(*arch, input.recorded))
     kernel.assumptions.push_back(
         fmt::format("occupancy: the tables have no source for {} of {}", field, arch->gfx));
 }
 
-void explain_counts(StaticKernel& kernel) {
+void explain_counts(const hal::Arch* arch, StaticKernel& kernel) {
   const code::Kernel& code = kernel.code;
   const std::array<std::pair<const char*, bool>, 4> fields = {
       {{"resources.sgpr", code.sgpr_count.has_value()},
@@ -193,7 +234,7 @@ void explain_counts(StaticKernel& kernel) {
   for (const auto& [field, there] : fields)
     if (!there) miss(kernel, field, "the code object's metadata does not hold it");
   if (code.descriptor)
-    compare_with_descriptor(kernel);
+    compare_with_descriptor(arch, kernel);
   else
     kernel.assumptions.emplace_back(
         "the code object has no readable descriptor for this kernel: metadata only");
@@ -225,6 +266,7 @@ hal::OccupancyInput occupancy_input(const StaticKernel& kernel) {
     input.kernel.allocated_vgprs = kernel.vgprs;
   }
   input.kernel.sgprs = kernel.code.sgpr_count;
+  input.recorded = kernel.recorded;
   return input;
 }
 
@@ -234,12 +276,14 @@ StaticKernel describe_static_kernel(const code::TargetId& target, code::Kernel k
   result.name = demangled(kernel.name);
   result.code = std::move(kernel);
   result.dynamic_lds = launch.dynamic_lds;
+  result.recorded = launch.recorded;
   const hal::Arch* arch = hal::find_arch(target.processor);
   describe_registers(arch, result);
+  obey_register_granules(arch, result);
   choose_mode(arch, result);
   choose_workgroup_size(launch, result);
   describe_occupancy(arch, target, result);
-  explain_counts(result);
+  explain_counts(arch, result);
   return result;
 }
 

@@ -19,6 +19,7 @@ namespace perflab::analyze {
 struct StaticLaunch {
   std::optional<std::int64_t> workgroup_size;  ///< work-items; none: the most it allows
   std::int64_t dynamic_lds = 0;                ///< bytes per work-group
+  hal::RecordedLimits recorded = {};           ///< what the device says of itself, of a trace
 };
 
 /// One kernel of a code object. What it does not know is nullopt with an entry in `missing`.
@@ -34,6 +35,7 @@ struct StaticKernel {
   std::optional<bool> wgp_mode;                 ///< none: no such choice, or not recorded
   std::int64_t workgroup_size = 0;              ///< that occupancy was computed for; 0: not known
   std::int64_t dynamic_lds = 0;
+  hal::RecordedLimits recorded;
   std::optional<hal::Occupancy> occupancy;
   std::optional<hal::Step> next_step;  ///< the cheapest change for more waves, resident model
   std::optional<code::InstructionMix> mix;

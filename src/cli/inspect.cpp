@@ -49,12 +49,15 @@ Result<double> fraction(const std::string& text) {
 Result<analyze::InspectOptions> options_of(const Arguments& arguments,
                                            const std::vector<std::string>& compiler_arguments) {
   analyze::InspectOptions options;
-  options.archs = arguments.archs;
+  for (const std::string& arch : arguments.archs)
+    if (std::ranges::find(options.archs, arch) == options.archs.end())
+      options.archs.push_back(arch);
   if (!arguments.kernel.empty()) {
     PERFLAB_TRY(Pattern pattern, Pattern::compile(arguments.kernel));
     options.kernels = std::move(pattern);
   }
-  options.launch = {.workgroup_size = arguments.block, .dynamic_lds = arguments.dynamic_lds};
+  options.launch = {
+      .workgroup_size = arguments.block, .dynamic_lds = arguments.dynamic_lds, .recorded = {}};
   options.mix = arguments.mix      ? analyze::MixChoice::always
                 : arguments.no_mix ? analyze::MixChoice::never
                                    : analyze::MixChoice::automatic;
@@ -77,7 +80,9 @@ Result<bool> run(const Arguments& arguments, const std::vector<std::string>& com
   std::vector<analyze::Gate> gates = analyze::check_gates(inspection, limits);
   std::optional<analyze::Comparison> against;
   if (!arguments.against.empty()) {
-    PERFLAB_TRY(const analyze::Inspection old, analyze::inspect_file(arguments.against, options));
+    analyze::InspectOptions reference = options;
+    reference.reference = true;
+    PERFLAB_TRY(const analyze::Inspection old, analyze::inspect_file(arguments.against, reference));
     against = analyze::compare_inspections(old, inspection);
     gates.push_back(analyze::comparison_gate(*against));
   }
@@ -108,7 +113,7 @@ void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exi
   command->footer(
       "Examples: rocm-perf inspect ./app --kernel gemm\n"
       "          rocm-perf inspect softmax.hip --arch gfx942 --no-spills --min-occupancy 50% "
-      "-- -DROWS=4\n"
+      "-- -DBLOCK_SIZE=128\n"
       "Words behind -- go to the compiler. Exit code 1: a gate failed.");
   command
       ->add_option("FILE", arguments->file,

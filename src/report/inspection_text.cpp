@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hal/occupancy_sweep.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 
@@ -220,6 +221,13 @@ std::string details(const analyze::Inspection& inspection, std::size_t index,
          fmt::format("{} (resident model, {:.4g} of {} waves per SIMD), limited by {}",
                      percent(resident.occupancy), resident.waves_per_simd,
                      resident.max_waves_per_simd, limiters(resident)));
+    std::vector<std::string> models;
+    for (const hal::OccupancyModel model : hal::kOccupancyModels) {
+      const hal::ModelOccupancy& m = kernel.occupancy->of(model);
+      models.push_back(fmt::format("{} {:.4g} of {} ({})", hal::to_string(model), m.waves_per_simd,
+                                   m.max_waves_per_simd, limiters(m)));
+    }
+    wrapped(out, "models", fmt::format("{}", fmt::join(models, "; ")), style.width);
     if (kernel.next_step) line(out, "next step", step_text(*kernel.next_step));
   }
   if (kernel.mix) mix_lines(*kernel.mix, style.width, out);
@@ -274,9 +282,20 @@ std::string changes_section(const analyze::Inspection& inspection,
   return out;
 }
 
+/// "all of 3 kernels"; of a comparison also what it could not cover.
+std::string passed_text(const analyze::Gate& gate,
+                        const std::optional<analyze::Comparison>& against) {
+  std::string out = "all of " + counted(gate.checked, "kernel");
+  if (gate.name == "against" && against && !against->only_old.empty())
+    out += fmt::format(" ({} of the old file not found in this one)",
+                       counted(against->only_old.size(), "kernel"));
+  return out;
+}
+
 std::string gates_section(const analyze::Inspection& inspection,
-                          const std::vector<analyze::Gate>& gates, const TerminalStyle& style,
-                          const Paint& paint) {
+                          const std::vector<analyze::Gate>& gates,
+                          const std::optional<analyze::Comparison>& against,
+                          const TerminalStyle& style, const Paint& paint) {
   if (gates.empty()) return {};
   std::string out = heading(paint, "Gates");
   for (const analyze::Gate& gate : gates) {
@@ -285,7 +304,7 @@ std::string gates_section(const analyze::Inspection& inspection,
         "  {}{}{} {}{}: {}\n", passed ? paint.good : paint.bad, passed ? "passed" : "FAILED",
         paint.end, gate.name, gate.limit ? fmt::format(" {:.15g}", *gate.limit) : "",
         !gate.problem.empty() ? printable(gate.problem)
-        : passed              ? "all of " + counted(gate.checked, "kernel")
+        : passed              ? passed_text(gate, against)
                  : fmt::format("{} of {}", gate.failures.size(), counted(gate.checked, "kernel")));
     const std::size_t shown = std::min(gate.failures.size(), style.most_rows);
     for (std::size_t i = 0; i < shown; ++i) {
@@ -324,7 +343,7 @@ std::string inspection_text(const analyze::Inspection& inspection,
     out += mix_note(inspection);
   out += objects_section(inspection, paint);
   if (against) out += changes_section(inspection, *against, style, paint);
-  return out + gates_section(inspection, gates, style, paint) +
+  return out + gates_section(inspection, gates, against, style, paint) +
          warnings_section(inspection.warnings, paint);
 }
 

@@ -98,6 +98,8 @@ struct CodeObject {
   Index agent = kNone;
   std::string uri;
   std::uint64_t load_base = 0, load_size = 0;
+  std::optional<std::int64_t> load_delta;  ///< GPU address = Vaddr in the file + this
+  std::optional<std::int64_t> file_bytes;  ///< size of the code object itself
   bool of_runtime = false;  ///< holds the runtime's own helpers (a kernel named __amd_rocclr_*)
 };
 
@@ -111,6 +113,7 @@ struct KernelSymbol {
   Index mangled_name = 0;  ///< without ".kd"
   bool known = false;      ///< false: dispatches name this id but the recording has no row for it
   std::optional<std::int64_t> static_lds_bytes, scratch_bytes_per_lane, kernarg_bytes;
+  std::optional<std::int64_t> descriptor_address;  ///< of the .kd symbol, on the GPU
   /// Registers as allocated granules (facts/rocpd.md section 3): the sum is right, the split may
   /// not be.
   std::optional<std::int64_t> sgprs, arch_vgprs, accum_vgprs;

@@ -45,6 +45,7 @@ class CodeJoinTest : public ::testing::Test {
     b_.agent("gfx942");
     b_.code_object();
     b_.trace.code_objects[0].id = 2;
+    b_.trace.code_objects[0].file_bytes = static_cast<std::int64_t>(code_object().size());
     b_.dispatches(b_.kernel("gemm(float*)", {.mangled = kKernel,
                                              .arch_vgprs = 4,
                                              .accum_vgprs = 140,
@@ -56,6 +57,15 @@ class CodeJoinTest : public ::testing::Test {
   }
 
   void uri(const std::string& text) { b_.trace.code_objects[0].uri = text; }
+  /// Forgets the size and records where the descriptor was loaded, `off` from where it is.
+  void recorded_at(std::int64_t off) {
+    constexpr std::int64_t kDelta = INT64_C(0x7f00'0000'0000);
+    b_.trace.code_objects[0].file_bytes.reset();
+    b_.trace.code_objects[0].load_delta = kDelta;
+    const auto kernels = code::read_code_object(code_object(), "").value().kernels;
+    b_.trace.kernel_symbols[0].descriptor_address =
+        kDelta + static_cast<std::int64_t>(kernels.at(0).descriptor_address) + off;
+  }
   [[nodiscard]] CodeJoin join(const std::vector<std::filesystem::path>& files = {}) const {
     return join_code(b_.trace, files).value();
   }
@@ -116,7 +126,24 @@ TEST_F(CodeJoinTest, FindsBinariesBesideTheDatabaseAndTheProgram) {
   EXPECT_TRUE(found());
 }
 
+TEST_F(CodeJoinTest, NamesAloneProveNothing) {
+  const auto file = folder_.write("a.bin", code_object());
+  b_.trace.code_objects[0].file_bytes.reset();
+  EXPECT_FALSE(found({file})) << "neither size nor address is recorded";
+  recorded_at(0);
+  EXPECT_TRUE(found({file}));
+  recorded_at(64);
+  EXPECT_FALSE(found({file})) << "another build of the same kernel";
+}
+
+TEST_F(CodeJoinTest, AFileGivenForNothingIsWarnedAbout) {
+  const auto other = folder_.write("a.bin", code_object(140, 0, "_Z4otherv"));
+  EXPECT_THAT(join({other}).warnings, ElementsAre(HasSubstr("a.bin: none of its code objects")));
+  EXPECT_TRUE(join({folder_.write("b.bin", code_object())}).warnings.empty());
+}
+
 TEST_F(CodeJoinTest, WhatContradictsTheRecordingDoesNotFit) {
+  recorded_at(0);
   const auto other_kernel = folder_.write("a.bin", code_object(140, 0, "_Z4otherv"));
   EXPECT_FALSE(found({other_kernel}));
   const auto other_lds = folder_.write("b.bin", code_object(140, 512));

@@ -85,6 +85,18 @@ TEST(Gates, WhatIsNotKnownDoesNotPass) {
       << "a gate over nothing proves nothing";
 }
 
+TEST(Gates, ACodeObjectThatCouldNotBeReadFailsEveryGate) {
+  Inspection file = inspection({{"a"}});
+  file.objects.emplace_back().readable = false;
+  for (const Gate& gate :
+       check_gates(file, {.max_vgprs = 512, .min_occupancy = 0.0, .no_spills = true})) {
+    EXPECT_FALSE(gate.passed()) << gate.name;
+    EXPECT_THAT(gate.problem, HasSubstr("could not be read"));
+  }
+  EXPECT_FALSE(comparison_gate(compare_inspections(inspection({{"a"}}), file)).passed());
+  EXPECT_FALSE(comparison_gate(compare_inspections(file, inspection({{"a"}}))).passed());
+}
+
 TEST(Comparison, EqualBuildsHaveNoChanges) {
   const Comparison same =
       compare_inspections(inspection({{"a"}, {"b"}}), inspection({{"b"}, {"a"}}));

@@ -60,22 +60,6 @@ TEST_F(InspectionTest, ListsEveryObjectAndKernelInOrder) {
   EXPECT_EQ(all.kernels[2].name, "saxpy_00000(float const*, float const*, float*, int)");
 }
 
-TEST_F(InspectionTest, ThreadsDoNotChangeTheResult) {
-  std::vector<std::pair<std::string, std::string>> many;
-  for (int i = 0; i < 20; ++i) many.emplace_back("gfx942", object(1 + i % 3, kGfx942, "gfx942"));
-  const auto path = folder_.write("many.hipfb", bundle(many));
-  InspectOptions options = quick();
-  options.threads = 1;
-  const Inspection one = inspect_file(path, options).value();
-  options.threads = 5;
-  const Inspection five = inspect_file(path, options).value();
-  ASSERT_EQ(one.kernels.size(), five.kernels.size());
-  for (std::size_t i = 0; i < one.kernels.size(); ++i) {
-    EXPECT_EQ(one.kernels[i].name, five.kernels[i].name);
-    EXPECT_EQ(one.kernels[i].object, five.kernels[i].object);
-  }
-}
-
 TEST_F(InspectionTest, ArchitecturesSelectObjects) {
   InspectOptions options = quick();
   options.archs = {"gfx942"};
@@ -85,6 +69,8 @@ TEST_F(InspectionTest, ArchitecturesSelectObjects) {
   ASSERT_FALSE(missing.has_value());
   EXPECT_EQ(missing.error().code, ErrorCode::usage);
   EXPECT_THAT(missing.error().message, HasSubstr("gfx90a, gfx942"));
+  options.archs = {"gfx942:bogus+"};
+  EXPECT_EQ(inspect_file(two_archs(), options).error().code, ErrorCode::usage);
   options.archs = {"x86"};
   EXPECT_EQ(inspect_file(two_archs(), options).error().code, ErrorCode::usage);
 }
@@ -159,7 +145,7 @@ TEST_F(InspectionTest, WithoutADisassemblerTheMixIsMissingWithTheReason) {
 
 TEST_F(InspectionTest, OccupancyIsForTheLaunchAskedFor) {
   InspectOptions options = quick();
-  options.launch = {.workgroup_size = 64, .dynamic_lds = 32768};
+  options.launch = {.workgroup_size = 64, .dynamic_lds = 32768, .recorded = {}};
   const Inspection one =
       inspect_file(folder_.write("one.co", object(1, kGfx942, "gfx942")), options).value();
   EXPECT_EQ(one.kernels.at(0).workgroup_size, 64);

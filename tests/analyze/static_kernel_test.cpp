@@ -32,6 +32,7 @@ code::Kernel plain_kernel() {
   kernel.lds_bytes = 1024;
   kernel.descriptor = code::KernelDescriptor{};
   kernel.descriptor->group_segment_bytes = 1024;
+  kernel.descriptor->rsrc1 = 2;  // three granules of 8
   return kernel;
 }
 
@@ -109,9 +110,9 @@ TEST(StaticKernel, RdnaTakesWaveSizeAndModeFromTheKernel) {
   kernel.wgp_mode = true;
   EXPECT_EQ(on("gfx1100", kernel).occupancy.value().mode, hal::WorkgroupMode::wgp);
   kernel.wgp_mode.reset();
-  kernel.descriptor->rsrc1 = 0;
+  kernel.descriptor->rsrc1 = 2;
   EXPECT_EQ(on("gfx1100", kernel).occupancy.value().mode, hal::WorkgroupMode::cu);
-  kernel.descriptor->rsrc1 = 1U << 29U;
+  kernel.descriptor->rsrc1 = 2U | 1U << 29U;
   EXPECT_EQ(on("gfx1100", kernel).occupancy.value().mode, hal::WorkgroupMode::wgp);
   kernel.wave_size = 64;
   EXPECT_EQ(on("gfx1100", kernel).occupancy.value().wave_size, 64);
@@ -133,10 +134,12 @@ TEST(StaticKernel, UnknownArchitectureIsNeverItsNeighbour) {
 TEST(StaticKernel, WorkgroupSizeIsTheOneAskedForRequiredOrAllowed) {
   code::Kernel kernel = plain_kernel();
   EXPECT_THAT(on("gfx942", kernel).assumptions, Contains(HasSubstr("256 work-items")));
-  const StaticKernel asked = on("gfx942", kernel, {.workgroup_size = 64, .dynamic_lds = 0});
+  const StaticKernel asked =
+      on("gfx942", kernel, {.workgroup_size = 64, .dynamic_lds = 0, .recorded = {}});
   EXPECT_EQ(asked.workgroup_size, 64);
   EXPECT_THAT(asked.assumptions, Each(Not(HasSubstr("work-items"))));
-  const StaticKernel beyond = on("gfx942", kernel, {.workgroup_size = 512, .dynamic_lds = 0});
+  const StaticKernel beyond =
+      on("gfx942", kernel, {.workgroup_size = 512, .dynamic_lds = 0, .recorded = {}});
   EXPECT_THAT(beyond.assumptions, Contains(HasSubstr("more than the 256")));
   kernel.required_workgroup_size = {8, 8, 2};
   EXPECT_EQ(on("gfx942", kernel).workgroup_size, 128);
@@ -149,16 +152,42 @@ TEST(StaticKernel, WorkgroupSizeIsTheOneAskedForRequiredOrAllowed) {
 }
 
 TEST(StaticKernel, DynamicLdsCounts) {
-  const StaticKernel k =
-      on("gfx942", plain_kernel(), {.workgroup_size = 256, .dynamic_lds = 31 * 1024});
+  const StaticKernel k = on("gfx942", plain_kernel(),
+                            {.workgroup_size = 256, .dynamic_lds = 31 * 1024, .recorded = {}});
   EXPECT_EQ(k.occupancy.value().resident.workgroups_per_cu, 2);
   EXPECT_EQ(k.occupancy.value().llvm.waves_per_simd, 8) << "llvm knows static LDS only";
+}
+
+TEST(StaticKernel, WhatTheDeviceSaysOfItselfGoesBeforeTheTables) {
+  const StaticLaunch launch{
+      .workgroup_size = 256, .dynamic_lds = 0, .recorded = {.max_waves_per_simd = 4}};
+  const StaticKernel k = on("gfx942", plain_kernel(), launch);
+  EXPECT_EQ(k.occupancy.value().resident.max_waves_per_simd, 4);
+  EXPECT_EQ(k.occupancy.value().llvm.max_waves_per_simd, 8) << "the compiler's constant";
 }
 
 TEST(StaticKernel, ContradictionsBetweenMetadataAndDescriptorAreSaid) {
   code::Kernel kernel = plain_kernel();
   kernel.descriptor->group_segment_bytes = 2048;
   EXPECT_THAT(on("gfx942", kernel).assumptions, Contains(HasSubstr("LDS bytes: 1024 and 2048")));
+}
+
+TEST(StaticKernel, TheDescriptorDecidesWhenItGivesMoreRegisters) {
+  code::Kernel kernel = plain_kernel();
+  kernel.descriptor->rsrc1 = 63;  // 64 granules of 8
+  const StaticKernel k = on("gfx942", kernel);
+  EXPECT_EQ(k.vgprs, 512);
+  EXPECT_FALSE(k.arch_vgprs.has_value());
+  EXPECT_THAT(k.assumptions, Contains(HasSubstr("512 VGPRs where the metadata counts 24")));
+  EXPECT_EQ(k.occupancy.value().resident.waves_per_simd, 1);
+  // One granule more than the count needs is already a contradiction, the same granule is none.
+  kernel.descriptor->rsrc1 = 3;
+  EXPECT_EQ(on("gfx942", kernel).vgprs, 32);
+  kernel.vgpr_count = 25;
+  EXPECT_EQ(on("gfx942", kernel).vgprs, 25);
+  kernel.descriptor->rsrc1 = 0;
+  kernel.vgpr_count = 0;
+  EXPECT_EQ(on("gfx942", kernel).vgprs, 0) << "a wave always has one granule";
 }
 
 TEST(StaticKernel, HostileCountsAreRefusedNotComputedWith) {

@@ -20,6 +20,15 @@ std::optional<std::int64_t> member(const Json& object, const char* key) {
   return found->get<std::int64_t>();
 }
 
+/// A positive integer of a small JSON text; nullopt when there is none.
+std::optional<std::int64_t> positive_member(std::string_view extdata, const char* key) {
+  if (extdata.size() > (1 << 20)) return std::nullopt;
+  const auto parsed = parse_json(extdata, "extdata");
+  if (!parsed || !parsed->is_object()) return std::nullopt;
+  const auto value = member(*parsed, key);
+  return value && *value > 0 ? value : std::nullopt;
+}
+
 /// Hardware figures come from extdata (facts/rocpd.md section 4); 0 stands there for "not known".
 AgentFacts agent_facts(std::string_view extdata) {
   AgentFacts facts;
@@ -214,8 +223,8 @@ Result<void> RecordingLoader::load_queues_and_streams() {
 }
 
 Result<void> RecordingLoader::load_code_objects() {
-  constexpr std::array<std::string_view, 5> kColumns = {"id", "agent_id", "uri", "load_base",
-                                                        "load_size"};
+  constexpr std::array<std::string_view, 7> kColumns = {
+      "id", "agent_id", "uri", "load_base", "load_size", "load_delta", "extdata"};
   return each("info_code_object", kColumns, [&](const Statement& row) {
     CodeObject object;
     object.source = source_;
@@ -224,13 +233,15 @@ Result<void> RecordingLoader::load_code_objects() {
     object.uri = row.text(2);
     object.load_base = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     object.load_size = static_cast<std::uint64_t>(row.integer(4).value_or(0));
+    object.load_delta = row.integer(5);
+    object.file_bytes = positive_member(row.text(6), "memory_size");
     code_objects_[object.id] = static_cast<Index>(trace_.code_objects.size());
     trace_.code_objects.push_back(std::move(object));
   });
 }
 
 Result<void> RecordingLoader::load_kernel_symbols() {
-  constexpr std::array<std::string_view, 10> kColumns = {"id",
+  constexpr std::array<std::string_view, 11> kColumns = {"id",
                                                          "code_object_id",
                                                          "kernel_name",
                                                          "display_name",
@@ -239,7 +250,8 @@ Result<void> RecordingLoader::load_kernel_symbols() {
                                                          "kernarg_segment_size",
                                                          "sgpr_count",
                                                          "arch_vgpr_count",
-                                                         "accum_vgpr_count"};
+                                                         "accum_vgpr_count",
+                                                         "kernel_object"};
   const std::size_t first = trace_.kernel_symbols.size();
   std::uint64_t negative = 0;
   PERFLAB_TRY_VOID(each("info_kernel_symbol", kColumns, [&](const Statement& row) {
@@ -264,6 +276,7 @@ Result<void> RecordingLoader::load_kernel_symbols() {
       size->reset();
       ++negative;
     }
+    symbol.descriptor_address = row.integer(column);
     kernels_[symbol.id] = static_cast<Index>(trace_.kernel_symbols.size());
     trace_.kernel_symbols.push_back(symbol);
   }));
