@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "hal/occupancy_sweep.h"
 #include "report/text_parts.h"
@@ -77,33 +79,63 @@ std::string common_target(const analyze::Inspection& inspection) {
   return first;
 }
 
+/// One column of the kernels' table.
+struct KernelColumn {
+  Column column;
+  std::function<std::string(std::size_t)> cell;  ///< of the kernel with this index
+};
+
+/// The columns that say something: AGPRs where there are any, targets where they differ.
+std::vector<KernelColumn> kernel_columns(const analyze::Inspection& inspection, bool same_target) {
+  const auto kernel = [&inspection](std::size_t i) -> const StaticKernel& {
+    return inspection.kernels[i];
+  };
+  std::vector<KernelColumn> columns;
+  columns.push_back(
+      {Column{"VGPR"}, [=](std::size_t i) { return number_or_dash(kernel(i).vgprs); }});
+  if (std::ranges::any_of(inspection.kernels,
+                          [](const StaticKernel& k) { return k.accum_vgprs != 0; }))
+    columns.push_back(
+        {Column{"AGPR"}, [=](std::size_t i) { return number_or_dash(kernel(i).accum_vgprs); }});
+  columns.push_back(
+      {Column{"SGPR"}, [=](std::size_t i) { return number_or_dash(kernel(i).code.sgpr_count); }});
+  columns.push_back({Column{"spills"}, [=](std::size_t i) { return spills(kernel(i).code); }});
+  columns.push_back({Column{"scratch"}, [=](std::size_t i) {
+                       return fmt::format("{}{}", kernel(i).code.scratch_bytes,
+                                          kernel(i).code.dynamic_stack ? "+" : "");
+                     }});
+  columns.push_back(
+      {Column{"LDS"}, [=](std::size_t i) { return fmt::format("{}", kernel(i).code.lds_bytes); }});
+  columns.push_back({Column{"block"}, [=](std::size_t i) {
+                       const std::int64_t size = kernel(i).workgroup_size;
+                       return size > 0 ? fmt::format("{}", size) : "—";
+                     }});
+  columns.push_back({Column{"waves"}, [=](std::size_t i) { return waves(kernel(i)); }});
+  columns.push_back({Column{"limited by", left}, [=](std::size_t i) {
+                       const auto& occupancy = kernel(i).occupancy;
+                       return occupancy ? limiters(occupancy->resident) : "—";
+                     }});
+  if (!same_target)
+    columns.push_back({Column{"target", left},
+                       [&inspection](std::size_t i) { return target_of(inspection, i); }});
+  columns.push_back({Column{"kernel", left, true}, [=](std::size_t i) { return kernel(i).name; }});
+  return columns;
+}
+
 std::string kernels_section(const analyze::Inspection& inspection, const TerminalStyle& style,
                             const Paint& paint) {
+  if (inspection.kernels.empty()) return {};
   const std::string common = common_target(inspection);
-  std::vector<Column> columns = {Column{"VGPR"},   Column{"AGPR"},    Column{"SGPR"},
-                                 Column{"spills"}, Column{"scratch"}, Column{"LDS"},
-                                 Column{"block"},  Column{"waves"},   Column{"limited by", left}};
-  if (common.empty()) columns.push_back(Column{"target", left});
-  columns.push_back(Column{"kernel", left, true});
-  TextTable table(std::move(columns));
+  const std::vector<KernelColumn> columns = kernel_columns(inspection, !common.empty());
+  std::vector<Column> titles;
+  for (const KernelColumn& one : columns) titles.push_back(one.column);
+  TextTable table(std::move(titles));
   const std::size_t shown = std::min(style.most_rows, inspection.kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const StaticKernel& kernel = inspection.kernels[i];
-    std::vector<std::string> row = {
-        number_or_dash(kernel.vgprs),
-        number_or_dash(kernel.accum_vgprs),
-        number_or_dash(kernel.code.sgpr_count),
-        spills(kernel.code),
-        fmt::format("{}{}", kernel.code.scratch_bytes, kernel.code.dynamic_stack ? "+" : ""),
-        fmt::format("{}", kernel.code.lds_bytes),
-        kernel.workgroup_size > 0 ? fmt::format("{}", kernel.workgroup_size) : "—",
-        waves(kernel),
-        kernel.occupancy ? limiters(kernel.occupancy->resident) : "—"};
-    if (common.empty()) row.push_back(target_of(inspection, i));
-    row.push_back(kernel.name);
+    std::vector<std::string> row;
+    for (const KernelColumn& one : columns) row.push_back(one.cell(i));
     table.add(std::move(row));
   }
-  if (table.empty()) return {};
   return heading(paint, fmt::format("Kernels{}{} (waves per SIMD: llvm, hip and resident model)",
                                     common.empty() ? "" : " for ", common)) +
          table.text(style.width) + cut_note(inspection.kernels.size(), shown);
@@ -236,7 +268,8 @@ std::string details(const analyze::Inspection& inspection, std::size_t index,
     wrapped(out, "assumed", assumption, style.width);
   std::string last;
   for (const analyze::Missing& missing : kernel.missing)
-    if (std::exchange(last, missing.reason) != missing.reason)
+    if (missing.field != "occupancy.next_step" &&
+        std::exchange(last, missing.reason) != missing.reason)
       wrapped(out, "missing", fmt::format("{}: {}", missing.field, missing.reason), style.width);
   return out;
 }
