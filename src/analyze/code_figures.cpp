@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "analyze/static_kernel.h"
 #include "hal/arch.h"
@@ -17,8 +16,8 @@ namespace {
 /// Registers that a descriptor counts as one; 1 where the tables do not know.
 std::int64_t granule_of(const JoinedObject& object, const code::Kernel& code) {
   const hal::Arch* arch = hal::find_arch(object.target.processor);
-  if (arch == nullptr || !std::in_range<int>(code.wave_size)) return 1;
-  const hal::WaveSizeLimits* wave = arch->wave_limits(static_cast<int>(code.wave_size));
+  if (arch == nullptr) return 1;
+  const hal::WaveSizeLimits* wave = arch->wave_limits(code.wave_size);
   return wave == nullptr ? 1 : wave->vgpr_encoding_granule;
 }
 
@@ -39,13 +38,12 @@ void take(const char* field, const std::optional<std::int64_t>& from_code, std::
 }
 
 std::optional<StaticLaunch> launch_of(const Kernel& kernel, const code::Kernel& code) {
-  std::int64_t workgroup = 1;
-  for (const std::uint32_t axis : kernel.launch.workgroup)
-    if (__builtin_mul_overflow(workgroup, std::int64_t{axis}, &workgroup)) return std::nullopt;
-  StaticLaunch launch{.workgroup_size = workgroup, .dynamic_lds = 0, .recorded = {}};
-  launch.recorded = kernel.gpu.recorded_limits;
-  launch.dynamic_lds = std::max<std::int64_t>(kernel.launch.lds_bytes - code.lds_bytes, 0);
-  return launch;
+  const auto workgroup = workgroup_size(kernel.launch.workgroup);
+  if (!workgroup) return std::nullopt;
+  return StaticLaunch{
+      .workgroup_size = *workgroup,
+      .dynamic_lds = std::max<std::int64_t>(kernel.launch.lds_bytes - code.lds_bytes, 0),
+      .recorded = kernel.gpu.recorded_limits};
 }
 
 /// Occupancy under the code object's counts, or its reasons why there is none.

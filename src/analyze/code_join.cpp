@@ -79,11 +79,7 @@ bool may_hold_code(const std::filesystem::path& path) {
   std::array<char, 24> start{};
   std::ifstream file(path, std::ios::binary);
   file.read(start.data(), start.size());
-  const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
-  return bytes.starts_with(
-             "\x7f"
-             "ELF") ||
-         code::is_bundle(bytes);
+  return code::may_hold_code({start.data(), static_cast<std::size_t>(file.gcount())});
 }
 
 /// Opens files once; a file that cannot be used is remembered as such.

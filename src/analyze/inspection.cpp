@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
 #include "base/files.h"
@@ -18,7 +17,7 @@
 namespace perflab::analyze {
 namespace {
 
-/// Device code and where it came from; `owner` keeps the bytes alive.
+/// Device code and where it came from; the container or `built` keeps the bytes alive.
 struct SourceObject {
   std::string_view bytes;
   InspectedObject about;
@@ -45,16 +44,39 @@ bool asked_for(const code::TargetId& target, const code::TargetId& arch) {
          same(target.xnack, arch.xnack);
 }
 
-Result<code::TargetId> asked_target(const std::string& arch) {
-  const auto target = code::parse_target_id(arch);
-  if (!target || hal::unknown_feature(arch))
-    return fail(ErrorCode::usage, fmt::format("'{}' is not an architecture", arch),
-                "say it like gfx942 or gfx942:sramecc+:xnack-");
-  return *target;
+/// The architectures asked for, in order.
+using Targets = std::vector<code::TargetId>;
+
+Result<Targets> asked_targets(const InspectOptions& options) {
+  Targets targets;
+  for (const std::string& arch : options.archs) {
+    auto target = code::parse_target_id(arch);
+    if (!target || hal::unknown_feature(arch))
+      return fail(ErrorCode::usage, fmt::format("'{}' is not an architecture", arch),
+                  "say it like gfx942 or gfx942:sramecc+:xnack-");
+    targets.push_back(*std::move(target));
+  }
+  return targets;
+}
+
+/// Per target the compiler for it. Asking compilers takes longer than compiling a small kernel: one
+/// that knows several targets is asked once.
+Result<std::vector<code::Compiler>> find_compilers(const Targets& targets) {
+  std::vector<code::Compiler> compilers;
+  for (const code::TargetId& target : targets) {
+    const auto knows = [&](const code::Compiler& one) { return one.knows(target.processor); };
+    const auto same = std::ranges::find_if(compilers, knows);
+    if (same != compilers.end()) {
+      compilers.push_back(code::Compiler(*same));
+      continue;
+    }
+    PERFLAB_TRY(compilers.emplace_back(), code::find_compiler(target.processor));
+  }
+  return compilers;
 }
 
 Result<Collected> compile_source(const std::filesystem::path& path, std::string bytes,
-                                 const InspectOptions& options) {
+                                 const InspectOptions& options, const Targets& targets) {
   for (const std::string& argument : options.compiler_arguments)
     if (argument.starts_with("-o"))
       return fail(ErrorCode::usage, "the compiler's -o is ours: the code object is only looked at");
@@ -63,50 +85,33 @@ Result<Collected> compile_source(const std::filesystem::path& path, std::string 
         ErrorCode::usage,
         fmt::format("{} is a source: it needs the architecture to compile it for", path.string()),
         "add --arch gfx942 (several are possible)");
-  for (const std::string& arch : options.archs) PERFLAB_TRY_VOID(asked_target(arch));
+  PERFLAB_TRY(const std::vector<code::Compiler> compilers, find_compilers(targets));
   Collected collected;
   collected.inspection.kind = "source";
   collected.inspection.file_bytes = bytes.size();
   collected.inspection.file_hash = content_hash_text(bytes);
   collected.built.resize(options.archs.size());
   collected.objects.resize(options.archs.size());
-  std::vector<std::string> compilers(options.archs.size());
   std::vector<std::string> messages(options.archs.size());
   PERFLAB_TRY_VOID(parallel_for(
       options.archs.size(), thread_count(options.threads),
       [&](unsigned, std::size_t i) -> Result<void> {
-        const std::string& arch = options.archs[i];
-        PERFLAB_TRY(const code::TargetId target, asked_target(arch));
-        PERFLAB_TRY(const code::Compiler compiler, code::find_compiler(target.processor));
-        PERFLAB_TRY(
-            code::Compiled compiled,
-            code::compile(compiler,
-                          {.source = path, .arch = arch, .arguments = options.compiler_arguments}));
-        compilers[i] = compiler.version;
+        PERFLAB_TRY(code::Compiled compiled,
+                    code::compile(compilers[i], {.source = path,
+                                                 .arch = options.archs[i],
+                                                 .arguments = options.compiler_arguments}));
         messages[i] = std::move(compiled.messages);
         collected.built[i] = std::make_unique<std::string>(std::move(compiled.code_object));
         collected.objects[i].bytes = *collected.built[i];
         collected.objects[i].about.command = std::move(compiled.command);
         return {};
       }));
-  const std::set<std::string> versions(compilers.begin(), compilers.end());
+  std::set<std::string> versions;
+  for (const code::Compiler& compiler : compilers) versions.insert(compiler.version);
   collected.inspection.compiler = fmt::format("{}", fmt::join(versions, "; "));
   for (const std::string& message : std::set<std::string>(messages.begin(), messages.end()))
     if (!message.empty()) collected.inspection.warnings.push_back(message);
   return collected;
-}
-
-/// The kind as documents carry it.
-const char* kind_name(code::ContainerKind kind) {
-  switch (kind) {
-    case code::ContainerKind::code_object:
-      return "code_object";
-    case code::ContainerKind::bundle:
-      return "bundle";
-    case code::ContainerKind::host_elf:
-      return "host_elf";
-  }
-  return "code_object";
 }
 
 /// The targets that a container has, for a sentence.
@@ -118,28 +123,25 @@ std::string targets_of(const code::Container& container) {
 }
 
 Result<Collected> open_binary(const std::filesystem::path& path, std::string bytes,
-                              const InspectOptions& options) {
+                              const Targets& wanted) {
   Collected collected;
   collected.inspection.file_bytes = bytes.size();
   collected.inspection.file_hash = content_hash_text(bytes);
   PERFLAB_TRY(collected.container, code::find_code_objects(std::move(bytes), path.string()));
   const code::Container& container = collected.container;
-  collected.inspection.kind = kind_name(container.kind);
+  collected.inspection.kind = code::to_string(container.kind);
   collected.inspection.warnings = container.notes;
   for (const code::Bundle& bundle : container.bundles)
     collected.inspection.bundles.push_back({.offset = bundle.offset,
                                             .size = bundle.size,
                                             .compression = bundle.compression,
                                             .compressed_version = bundle.compressed_version});
-  std::vector<code::TargetId> wanted;
-  for (const std::string& arch : options.archs) {
-    PERFLAB_TRY(wanted.emplace_back(), asked_target(arch));
-    const bool there = std::ranges::any_of(container.objects, [&](const auto& object) {
-      return asked_for(object.target, wanted.back());
-    });
+  for (const code::TargetId& target : wanted) {
+    const bool there = std::ranges::any_of(
+        container.objects, [&](const auto& object) { return asked_for(object.target, target); });
     if (!there)
       return fail(ErrorCode::usage, fmt::format("{} has no code for {}: it has {}", path.string(),
-                                                arch, targets_of(container)));
+                                                code::to_string(target), targets_of(container)));
   }
   for (const code::EmbeddedObject& object : container.objects) {
     const bool take = wanted.empty() || std::ranges::any_of(wanted, [&](const auto& target) {
@@ -337,16 +339,15 @@ Result<void> choose_mix(const InspectOptions& options, Collected& collected) {
 
 Result<Inspection> inspect_file(const std::filesystem::path& path, const InspectOptions& options) {
   PERFLAB_TRY(std::string bytes, read_file(path, std::uint64_t{1} << 34));
-  const bool binary = code::is_bundle(bytes) || bytes.starts_with(
-                                                    "\x7f"
-                                                    "ELF");
+  const bool binary = code::may_hold_code(bytes);
   if (binary && !options.compiler_arguments.empty() && !options.reference)
     return fail(ErrorCode::usage,
                 fmt::format("{} is a binary: there is nothing to compile with '{}'", path.string(),
                             options.compiler_arguments.front()));
+  PERFLAB_TRY(const Targets targets, asked_targets(options));
   PERFLAB_TRY(Collected collected, !binary && is_source(path)
-                                       ? compile_source(path, std::move(bytes), options)
-                                       : open_binary(path, std::move(bytes), options));
+                                       ? compile_source(path, std::move(bytes), options, targets)
+                                       : open_binary(path, std::move(bytes), targets));
   collected.inspection.path = path;
   PERFLAB_TRY_VOID(read_objects(path, options, collected));
   PERFLAB_TRY_VOID(choose_mix(options, collected));

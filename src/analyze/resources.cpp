@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyze/code_figures.h"
+#include "analyze/static_kernel.h"
 #include "hal/arch.h"
 
 namespace perflab::analyze {
@@ -243,9 +244,7 @@ void say_assumptions(const hal::Arch& arch, const hal::OccupancyInput& input, Ke
   if (kernel.gpu.wave_size && *kernel.gpu.wave_size != occupancy.wave_size)
     assume(fmt::format("the agent records waves of {}, {} has none: {} is taken",
                        *kernel.gpu.wave_size, arch.gfx, occupancy.wave_size));
-  for (const auto& [field, recorded, table] : hal::unusable_limits(arch, input.recorded))
-    assume(fmt::format("occupancy: the agent records {} {}, which cannot be: the {} of {} is taken",
-                       field, recorded, table, arch.gfx));
+  for (std::string& text : unusable_limit_texts(arch, input.recorded)) assume(std::move(text));
   if (arch.wave_sizes.size() > 1)
     assume(
         fmt::format("a trace does not say a kernel's wave size and work-group mode: wave{} and {} "
@@ -256,8 +255,7 @@ void say_assumptions(const hal::Arch& arch, const hal::OccupancyInput& input, Ke
         fmt::format("occupancy: {} to {} SGPRs are recorded as {}: with the fewest, llvm is {} "
                     "waves per SIMD",
                     range->fewest, range->most, range->most, range->waves_per_simd));
-  for (const std::string& field : hal::unconfirmed_of_occupancy(arch, input.recorded))
-    assume(fmt::format("occupancy: the tables have no source for {} of {}", field, arch.gfx));
+  for (std::string& text : unconfirmed_texts(arch, input.recorded)) assume(std::move(text));
 }
 
 void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
@@ -274,14 +272,11 @@ void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
   }
   if (!kernel.resources.vgprs) return cannot("the register count is missing", kInspectRemedy);
   hal::TracedKernel traced;
-  if (kernel.gpu.wave_size && std::in_range<int>(*kernel.gpu.wave_size) &&
-      arch->wave_limits(static_cast<int>(*kernel.gpu.wave_size)) != nullptr)
+  if (kernel.gpu.wave_size && arch->wave_limits(*kernel.gpu.wave_size) != nullptr)
     traced.wave_size = static_cast<int>(*kernel.gpu.wave_size);
-  traced.workgroup_size = std::int64_t{kernel.launch.workgroup[0]};
-  for (const std::size_t axis : {1UZ, 2UZ})
-    if (__builtin_mul_overflow(traced.workgroup_size, std::int64_t{kernel.launch.workgroup[axis]},
-                               &traced.workgroup_size))
-      return cannot("the work-group size is out of range", "");
+  const auto workgroup = workgroup_size(kernel.launch.workgroup);
+  if (!workgroup) return cannot("the work-group size is out of range", "");
+  traced.workgroup_size = *workgroup;
   traced.static_lds = symbol.static_lds_bytes.value_or(*kernel.resources.lds_bytes);
   traced.dispatch_lds = *kernel.resources.lds_bytes;
   traced.arch_vgprs = kernel.resources.arch_vgprs.value_or(*kernel.resources.vgprs);

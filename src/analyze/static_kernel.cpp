@@ -84,8 +84,8 @@ void describe_registers(const hal::Arch* arch, StaticKernel& kernel) {
 /// counts, it decides, and how they are split is not known.
 void obey_register_granules(const hal::Arch* arch, StaticKernel& kernel) {
   const code::Kernel& code = kernel.code;
-  if (arch == nullptr || !code.descriptor || !std::in_range<int>(code.wave_size)) return;
-  const hal::WaveSizeLimits* wave = arch->wave_limits(static_cast<int>(code.wave_size));
+  if (arch == nullptr || !code.descriptor) return;
+  const hal::WaveSizeLimits* wave = arch->wave_limits(code.wave_size);
   if (wave == nullptr) return;
   const std::int64_t granule = wave->vgpr_encoding_granule;
   const std::int64_t given = code.descriptor->vgpr_granules() * granule;
@@ -133,13 +133,6 @@ void compare_with_descriptor(const hal::Arch* arch, StaticKernel& kernel) {
             static_cast<int>(descriptor.wgp_mode()));
 }
 
-std::optional<std::int64_t> work_items(const std::array<std::int64_t, 3>& size) {
-  std::int64_t product = 1;
-  for (const std::int64_t axis : size)
-    if (axis < 1 || __builtin_mul_overflow(product, axis, &product)) return std::nullopt;
-  return product;
-}
-
 /// Metadata of older versions does not say the mode; the descriptor's bit always does.
 void choose_mode(const hal::Arch* arch, StaticKernel& kernel) {
   kernel.wgp_mode = kernel.code.wgp_mode;
@@ -160,7 +153,7 @@ void choose_workgroup_size(const StaticLaunch& launch, StaticKernel& kernel) {
     return;
   }
   if (const auto& required = code.required_workgroup_size) {
-    kernel.workgroup_size = work_items(*required).value_or(0);
+    kernel.workgroup_size = workgroup_size(*required).value_or(0);
     return;
   }
   if (!code.max_workgroup_size) return;
@@ -177,10 +170,10 @@ void no_occupancy(StaticKernel& kernel, const std::string& reason, const std::st
            reason, remedy);
 }
 
-void describe_next_step(const hal::Arch& arch, const hal::OccupancyInput& input,
-                        StaticKernel& kernel) {
-  if (const auto advice = hal::advise_occupancy(arch, input))
-    kernel.next_step = advice->resident.next_step.best;
+void describe_next_step(const hal::OccupancyLimits& resident_limits,
+                        const hal::OccupancyInput& input, StaticKernel& kernel) {
+  kernel.next_step =
+      hal::advise(resident_limits, input.kernel, hal::OccupancyModel::resident).next_step.best;
   if (kernel.next_step) return;
   const hal::ModelOccupancy& resident = kernel.occupancy->resident;
   miss(kernel, "occupancy.next_step",
@@ -201,11 +194,11 @@ void describe_occupancy(const hal::Arch* arch, const code::TargetId& target, Sta
   }
   if (!kernel.vgprs) return cannot("the VGPR count is missing");
   const hal::OccupancyInput input = occupancy_input(kernel);
-  const auto limits = hal::limits_of(*arch, input.wave_size, input.mode);
+  const auto limits = hal::limits_of_models(*arch, input);
   if (!limits) return cannot(limits.error().message);
   if (*kernel.vgprs < 0 || *kernel.vgprs > INT32_MAX)
     return cannot("the VGPR count is out of range");
-  const std::int64_t granule = limits->vgpr_granule;
+  const std::int64_t granule = limits->resident.vgpr_granule;
   kernel.allocated_vgprs =
       std::max<std::int64_t>((*kernel.vgprs + granule - 1) / granule, 1) * granule;
   if (kernel.workgroup_size == 0)
@@ -214,14 +207,11 @@ void describe_occupancy(const hal::Arch* arch, const code::TargetId& target, Sta
   auto occupancy = hal::compute_occupancy(*arch, input);
   if (!occupancy) return no_occupancy(kernel, occupancy.error().message);
   kernel.occupancy = std::move(*occupancy);
-  describe_next_step(*arch, input, kernel);
-  for (const auto& [field, recorded, table] : hal::unusable_limits(*arch, input.recorded))
-    kernel.assumptions.push_back(
-        fmt::format("occupancy: the agent records {} {}, which cannot be: the {} of {} is taken",
-                    field, recorded, table, arch->gfx));
-  for (const std::string& field : hal::unconfirmed_of_occupancy(*arch, input.recorded))
-    kernel.assumptions.push_back(
-        fmt::format("occupancy: the tables have no source for {} of {}", field, arch->gfx));
+  describe_next_step(limits->resident, input, kernel);
+  for (std::string& text : unusable_limit_texts(*arch, input.recorded))
+    kernel.assumptions.push_back(std::move(text));
+  for (std::string& text : unconfirmed_texts(*arch, input.recorded))
+    kernel.assumptions.push_back(std::move(text));
 }
 
 void explain_counts(const hal::Arch* arch, StaticKernel& kernel) {
@@ -241,6 +231,25 @@ void explain_counts(const hal::Arch* arch, StaticKernel& kernel) {
 }
 
 }  // namespace
+
+std::vector<std::string> unusable_limit_texts(const hal::Arch& arch,
+                                              const hal::RecordedLimits& recorded) {
+  std::vector<std::string> texts;
+  for (const auto& [field, said, table] : hal::unusable_limits(arch, recorded))
+    texts.push_back(
+        fmt::format("occupancy: the agent records {} {}, which cannot be: the {} of {} is taken",
+                    field, said, table, arch.gfx));
+  return texts;
+}
+
+std::vector<std::string> unconfirmed_texts(const hal::Arch& arch,
+                                           const hal::RecordedLimits& recorded) {
+  std::vector<std::string> texts;
+  for (const std::string& field : hal::unconfirmed_of_occupancy(arch, recorded))
+    texts.push_back(
+        fmt::format("occupancy: the tables have no source for {} of {}", field, arch.gfx));
+  return texts;
+}
 
 std::string demangled(const std::string& name) {
   if (!name.starts_with("_Z") || name.size() > kLongestDemangled) return name;

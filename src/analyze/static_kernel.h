@@ -3,6 +3,7 @@
 // section 4.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,6 +51,22 @@ std::string demangled(const std::string& name);
 /// not filled.
 StaticKernel describe_static_kernel(const code::TargetId& target, code::Kernel kernel,
                                     const StaticLaunch& launch);
+
+/// Work-items of a work-group; nullopt when an axis is negative or they do not fit 63 bits.
+template <class T>
+std::optional<std::int64_t> workgroup_size(const std::array<T, 3>& axes) {
+  std::int64_t product = 1;
+  for (const std::int64_t axis : axes)
+    if (axis < 0 || __builtin_mul_overflow(product, axis, &product)) return std::nullopt;
+  return product;
+}
+
+/// Assumptions about occupancy, a sentence each: recorded limits that were not used, and figures
+/// of the tables that have no source.
+std::vector<std::string> unusable_limit_texts(const hal::Arch& arch,
+                                              const hal::RecordedLimits& recorded);
+std::vector<std::string> unconfirmed_texts(const hal::Arch& arch,
+                                           const hal::RecordedLimits& recorded);
 
 /// What occupancy is computed from.
 hal::OccupancyInput occupancy_input(const StaticKernel& kernel);

@@ -7,8 +7,10 @@
 
 #include "base/files.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 #include "code/compiler.h"
 #include "code/device_libraries.h"
+#include "code/elf.h"
 #include "code/temporary_folder.h"
 #include "code/tool_search.h"
 
@@ -43,11 +45,11 @@ constexpr RemarkField kRemarkFields[] = {
 
 /// One "label: value" of a remark.
 void read_remark(std::string_view text, std::vector<ResourceRemark>& remarks) {
-  text = detail::trimmed(text);
+  text = trimmed(text);
   const std::size_t colon = text.find(": ");
   if (colon == std::string_view::npos) return;
   const std::string_view label = text.substr(0, colon);
-  const std::string_view value = detail::trimmed(text.substr(colon + 2));
+  const std::string_view value = trimmed(text.substr(colon + 2));
   if (label == "Function Name") {
     remarks.emplace_back().kernel = value;
     return;
@@ -230,8 +232,7 @@ Result<Compiled> compile(const Compiler& compiler, const CompileRequest& request
   CompilerOutput output = read_compiler_output(result.error.tail);
   if (!result.succeeded()) return failure(compiler, request, result, output.messages);
   auto bytes = read_file(target);
-  if (!bytes || !bytes->starts_with("\x7f"
-                                    "ELF"))
+  if (!bytes || !is_elf(*bytes))
     return with_messages(
         fail(ErrorCode::bad_input,
              fmt::format("{}: {} wrote no code object", request.source.string(), compiler.version),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/environment.h"
 #include "base/subprocess.h"
 #include "code/device_libraries.h"
 #include "code/tool_search.h"
@@ -40,8 +41,7 @@ bool has_hip_headers(const fs::path& root) {
 /// The root with HIP headers: named by the user, above the compiler, ROCm's usual place, /usr.
 std::optional<fs::path> rocm_root(const fs::path& program) {
   std::vector<fs::path> roots;
-  if (const std::string named = detail::environment("ROCM_PATH"); !named.empty())
-    roots.emplace_back(named);
+  if (const std::string named = environment("ROCM_PATH"); !named.empty()) roots.emplace_back(named);
   std::error_code error;
   const fs::path real = fs::canonical(program, error);
   for (fs::path above = (error ? program : real).parent_path();
@@ -114,7 +114,7 @@ bool Compiler::knows(std::string_view processor) const {
 }
 
 Result<Compiler> find_compiler(std::string_view wanted) {
-  if (const std::string named = detail::environment("ROCM_PERF_CLANG"); !named.empty())
+  if (const std::string named = environment("ROCM_PERF_CLANG"); !named.empty())
     return named_compiler(named);
   std::optional<Compiler> best;
   std::vector<std::string> tried;

@@ -70,13 +70,17 @@ Result<void> search(std::string_view bytes, std::string_view what, std::uint64_t
 std::string_view to_string(ContainerKind kind) {
   switch (kind) {
     case ContainerKind::code_object:
-      return "code object";
+      return "code_object";
     case ContainerKind::bundle:
-      return "offload bundle";
+      return "bundle";
     case ContainerKind::host_elf:
-      return "host ELF";
+      return "host_elf";
   }
-  return "code object";
+  return "";
+}
+
+bool may_hold_code(std::string_view start) {
+  return is_elf(start) || is_bundle(start);
 }
 
 void add_object(Container& container, EmbeddedObject object) {

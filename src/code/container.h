@@ -18,7 +18,12 @@ namespace perflab::code {
 
 /// What kind of file it was.
 enum class ContainerKind { code_object, bundle, host_elf };
+/// Stable names for documents: "code_object", "bundle", "host_elf".
 std::string_view to_string(ContainerKind kind);
+
+/// Whether a file that begins like this can be read by find_code_objects(): an ELF file or a
+/// bundle. The first 24 bytes are enough.
+bool may_hold_code(std::string_view start);
 
 /// One device code object found in a file.
 struct EmbeddedObject {

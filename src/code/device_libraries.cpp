@@ -11,6 +11,7 @@
 #include <charconv>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/subprocess.h"
@@ -27,9 +28,9 @@ constexpr std::string_view kBitcodeMagic = "BC\xc0\xde";
 /// The user's cache folder of ours; empty when there is no home.
 fs::path cache_root() {
   // The XDG specification: a relative path is to be ignored.
-  if (const fs::path named = detail::environment("XDG_CACHE_HOME"); named.is_absolute())
+  if (const fs::path named = environment("XDG_CACHE_HOME"); named.is_absolute())
     return named / "rocm-perf";
-  if (const fs::path home = detail::environment("HOME"); home.is_absolute())
+  if (const fs::path home = environment("HOME"); home.is_absolute())
     return home / ".cache" / "rocm-perf";
   return {};
 }

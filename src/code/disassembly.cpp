@@ -13,7 +13,9 @@
 #include <set>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 #include "code/temporary_folder.h"
 #include "code/tool_search.h"
 
@@ -122,7 +124,7 @@ class Reader {
     if (!in_function_) return;
     const std::size_t comment = line.rfind("// ");
     if (comment == std::string_view::npos) return;
-    const std::string_view text = detail::trimmed(line.substr(0, comment));
+    const std::string_view text = trimmed(line.substr(0, comment));
     std::string_view place = line.substr(comment + 3);
     const std::size_t colon = place.find(':');
     if (text.empty() || colon == std::string_view::npos) return;
@@ -131,7 +133,7 @@ class Reader {
     place.remove_prefix(colon + 1);
     std::string_view encoding = place.substr(0, place.find('<'));
     std::uint32_t word = 0;
-    while (!(encoding = detail::trimmed(encoding)).empty()) {
+    while (!(encoding = trimmed(encoding)).empty()) {
       const std::string_view digits = encoding.substr(0, encoding.find(' '));
       if (instruction.bytes == 0) word = static_cast<std::uint32_t>(hex(digits));
       instruction.bytes += static_cast<int>(digits.size() / 2);
@@ -139,7 +141,7 @@ class Reader {
     }
     const std::size_t blank = std::min(text.find_first_of(" \t"), text.size());
     instruction.mnemonic = text.substr(0, blank);
-    instruction.operands = detail::trimmed(text.substr(blank));
+    instruction.operands = trimmed(text.substr(blank));
     if ((instruction.mnemonic == "s_branch" || instruction.mnemonic.starts_with("s_cbranch_")) &&
         instruction.bytes == 4) {
       // SOPP: the low half is the distance in words from the next instruction, signed.
@@ -342,7 +344,7 @@ Result<Disassembler> find_disassembler(std::string_view wanted) {
   PERFLAB_TRY(const TemporaryFolder folder, TemporaryFolder::make());
   const fs::path empty_object = folder / "empty.co";
   PERFLAB_TRY_VOID(detail::write_temporary(empty_object, empty_code_object()));
-  if (const std::string named = detail::environment("ROCM_PERF_LLVM_OBJDUMP"); !named.empty()) {
+  if (const std::string named = environment("ROCM_PERF_LLVM_OBJDUMP"); !named.empty()) {
     const auto program = find_program(named);
     if (!program)
       return fail(

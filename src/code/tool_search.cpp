@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <optional>
+
+#include "base/environment.h"
+#include "base/text.h"
 
 namespace perflab::code::detail {
 namespace {
@@ -37,18 +39,6 @@ std::optional<int> version_suffix(std::string_view file, std::string_view name) 
 }
 
 }  // namespace
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 std::string_view first_line(std::string_view text) {
   text = trimmed(text);

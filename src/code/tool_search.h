@@ -12,12 +12,6 @@
 
 namespace perflab::code::detail {
 
-/// An environment variable; empty when it is not set.
-std::string environment(const char* name);
-
-/// Text without blanks at both ends.
-std::string_view trimmed(std::string_view text);
-
 /// The first line, trimmed.
 std::string_view first_line(std::string_view text);
 

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 
+#include "base/environment.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 
 namespace perflab::collect {
 namespace {
@@ -19,13 +20,6 @@ constexpr std::chrono::milliseconds kVersionTimeout{20'000};
 constexpr int kExitNotExecutable = 126;  // sh, env: found, but cannot be run
 constexpr int kExitNotFound = 127;       // sh, env: the interpreter is not there
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -34,11 +28,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return lines;
-}
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
 }
 
 Result<fs::path> locate() {

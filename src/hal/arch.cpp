@@ -118,7 +118,7 @@ std::string_view to_string(Pipe pipe) {
   return "";
 }
 
-const WaveSizeLimits* Arch::wave_limits(int wave_size) const {
+const WaveSizeLimits* Arch::wave_limits(std::int64_t wave_size) const {
   const auto it = std::ranges::find(wave_sizes, wave_size, &WaveSizeLimits::wave_size);
   return it == wave_sizes.end() ? nullptr : &*it;
 }

@@ -135,7 +135,7 @@ struct Arch {
   std::vector<Product> products;
 
   /// The register file at one wave size; nullptr when the architecture does not have that size.
-  [[nodiscard]] const WaveSizeLimits* wave_limits(int wave_size) const;
+  [[nodiscard]] const WaveSizeLimits* wave_limits(std::int64_t wave_size) const;
   /// FLOPs or integer operations per clock of one CU; missing when the hardware has no such way.
   [[nodiscard]] std::optional<double> ops_per_clk_per_cu(Pipe pipe, Precision precision) const;
   /// Unconfirmed fields that occupancy is computed from, to be named beside such a figure.

@@ -49,12 +49,6 @@ std::string header(const analyze::Inspection& inspection) {
   return out;
 }
 
-std::string limiters(const hal::ModelOccupancy& model) {
-  std::vector<std::string_view> names;
-  for (const hal::Limiter limiter : model.limiters) names.push_back(hal::to_string(limiter));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 std::string spills(const code::Kernel& kernel) {
   if (kernel.vgpr_spills == 0 && kernel.sgpr_spills == 0) return "0";
   return fmt::format("{}v {}s", number_or_dash(kernel.vgpr_spills),
@@ -113,7 +107,7 @@ std::vector<KernelColumn> kernel_columns(const analyze::Inspection& inspection, 
   columns.push_back({Column{"waves"}, [=](std::size_t i) { return waves(kernel(i)); }});
   columns.push_back({Column{"limited by", left}, [=](std::size_t i) {
                        const auto& occupancy = kernel(i).occupancy;
-                       return occupancy ? limiters(occupancy->resident) : "—";
+                       return occupancy ? limiter_names(occupancy->resident.limiters) : "—";
                      }});
   if (!same_target)
     columns.push_back({Column{"target", left},
@@ -252,12 +246,12 @@ std::string details(const analyze::Inspection& inspection, std::size_t index,
     line(out, "occupancy",
          fmt::format("{} (resident model, {:.4g} of {} waves per SIMD), limited by {}",
                      percent(resident.occupancy), resident.waves_per_simd,
-                     resident.max_waves_per_simd, limiters(resident)));
+                     resident.max_waves_per_simd, limiter_names(resident.limiters)));
     std::vector<std::string> models;
     for (const hal::OccupancyModel model : hal::kOccupancyModels) {
       const hal::ModelOccupancy& m = kernel.occupancy->of(model);
       models.push_back(fmt::format("{} {:.4g} of {} ({})", hal::to_string(model), m.waves_per_simd,
-                                   m.max_waves_per_simd, limiters(m)));
+                                   m.max_waves_per_simd, limiter_names(m.limiters)));
     }
     wrapped(out, "models", fmt::format("{}", fmt::join(models, "; ")), style.width);
     if (kernel.next_step) line(out, "next step", step_text(*kernel.next_step));

@@ -4,8 +4,6 @@
 #include "report/document.h"
 
 namespace perflab::report {
-namespace {
-
 Json model_json(const hal::ModelOccupancy& model) {
   Json limiters = Json::array();
   for (const hal::Limiter limiter : model.limiters) limiters.push_back(hal::to_string(limiter));
@@ -15,8 +13,6 @@ Json model_json(const hal::ModelOccupancy& model) {
           {"workgroups_per_cu", model.workgroups_per_cu},
           {"limiters", limiters}};
 }
-
-}  // namespace
 
 Json launch_json(const analyze::Kernel& kernel) {
   return {{"workgroup_size", kernel.launch.workgroup},

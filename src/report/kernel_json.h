@@ -17,6 +17,8 @@ Json gpu_json(const analyze::Gpu& gpu);
 /// Null when the occupancy is missing. `theoretical` is the resident model's; all three models
 /// stand beside it.
 Json occupancy_json(const std::optional<hal::Occupancy>& occupancy);
+/// One model's answer (definition `model` of the schemas).
+Json model_json(const hal::ModelOccupancy& model);
 /// One change for more waves, as documents carry it (definition `step` of the schemas).
 Json step_json(const hal::Step& step);
 /// count, total, share and spread of a kernel's dispatches.

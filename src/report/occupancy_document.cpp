@@ -6,6 +6,7 @@
 
 #include "report/document.h"
 #include "report/kernel_json.h"
+#include "report/text_parts.h"
 
 namespace perflab::report {
 namespace {
@@ -29,13 +30,11 @@ Json headroom_json(const OccupancyData& data, const hal::Headroom& room, const s
           {"block", room.block}};
 }
 
-Json model_json(const OccupancyData& data, hal::OccupancyModel model,
-                std::vector<Missing>& missing) {
+Json advised_model_json(const OccupancyData& data, hal::OccupancyModel model,
+                        std::vector<Missing>& missing) {
   const hal::ModelOccupancy& m = data.occupancy.of(model);
   const hal::NextStep& next = data.advice.of(model).next_step;
   const std::string field = fmt::format("models.{}", hal::to_string(model));
-  Json limiters = Json::array();
-  for (const hal::Limiter limiter : m.limiters) limiters.push_back(hal::to_string(limiter));
   if (!next.best)
     missing.push_back(
         {.field = field + ".next_step", .reason = no_next_step_reason(m), .remedy = ""});
@@ -50,17 +49,14 @@ Json model_json(const OccupancyData& data, hal::OccupancyModel model,
            .reason = no_step_reason(single, resource),
            .remedy = single.reason == hal::NoStep::not_known ? "give it with --sgpr" : ""});
   }
-  return {{"waves_per_simd", m.waves_per_simd},
-          {"waves_per_simd_floor", m.waves_per_simd_floor},
-          {"waves_per_simd_ceil", m.waves_per_simd_ceil},
-          {"max_waves_per_simd", m.max_waves_per_simd},
-          {"occupancy", m.occupancy},
-          {"workgroups_per_cu", m.workgroups_per_cu},
-          {"limiters", limiters},
-          {"next_step", next.best ? step_json(*next.best) : Json(nullptr)},
-          {"single_steps", singles},
-          {"headroom",
-           headroom_json(data, data.advice.of(model).headroom, field + ".headroom", missing)}};
+  Json out = model_json(m);
+  out["waves_per_simd_floor"] = m.waves_per_simd_floor;
+  out["waves_per_simd_ceil"] = m.waves_per_simd_ceil;
+  out["next_step"] = next.best ? step_json(*next.best) : Json(nullptr);
+  out["single_steps"] = std::move(singles);
+  out["headroom"] =
+      headroom_json(data, data.advice.of(model).headroom, field + ".headroom", missing);
+  return out;
 }
 
 Json input_json(const OccupancyData& data, std::vector<Missing>& missing) {
@@ -173,12 +169,6 @@ std::string attribute_bounds(const OccupancyData& data) {
   return bounds.hi ? fmt::format("{}, {}", bounds.lo, *bounds.hi) : fmt::format("{}", bounds.lo);
 }
 
-std::string limiter_names(const std::vector<hal::Limiter>& limiters) {
-  std::vector<std::string_view> names;
-  for (const hal::Limiter limiter : limiters) names.push_back(hal::to_string(limiter));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 std::string no_step_reason(const hal::SingleStep& single, hal::Resource resource) {
   switch (single.reason) {
     case hal::NoStep::at_maximum:
@@ -216,7 +206,7 @@ Json occupancy_document(const OccupancyData& data) {
                    {"unconfirmed", data.arch->unconfirmed_of_occupancy()}};
   Json models = Json::object();
   for (const hal::OccupancyModel model : hal::kOccupancyModels)
-    models[std::string(hal::to_string(model))] = model_json(data, model, missing);
+    models[std::string(hal::to_string(model))] = advised_model_json(data, model, missing);
   document["models"] = models;
   document["sweep"] = data.sweep ? sweep_json(*data.sweep, missing) : Json(nullptr);
   document["missing"] = missing_json(missing);

@@ -39,9 +39,6 @@ std::string no_next_step_reason(const hal::ModelOccupancy& model);
 /// one.
 std::string attribute_bounds(const OccupancyData& data);
 
-/// The limiters' names, joined by commas.
-std::string limiter_names(const std::vector<hal::Limiter>& limiters);
-
 Json occupancy_document(const OccupancyData& data);
 
 }  // namespace perflab::report

@@ -166,12 +166,9 @@ std::string occupancy_line(const hal::Occupancy& occupancy) {
   const auto model = [](std::string_view name, const hal::ModelOccupancy& m) {
     return fmt::format("{} {:.4g} of {}", name, m.waves_per_simd, m.max_waves_per_simd);
   };
-  std::vector<std::string_view> limiters;
-  for (const hal::Limiter limiter : occupancy.resident.limiters)
-    limiters.push_back(hal::to_string(limiter));
   return fmt::format(
       "{} (resident model), limited by {}\n             waves per SIMD: {}, {}, {}\n",
-      percent(occupancy.resident.occupancy), fmt::join(limiters, ", "),
+      percent(occupancy.resident.occupancy), limiter_names(occupancy.resident.limiters),
       model("resident", occupancy.resident), model("llvm", occupancy.llvm),
       model("hip", occupancy.hip));
 }

@@ -23,6 +23,12 @@ std::string cut_note(std::size_t all, std::size_t shown) {
   return all > shown ? fmt::format("  … and {} more\n", all - shown) : "";
 }
 
+std::string limiter_names(const std::vector<hal::Limiter>& limiters) {
+  std::vector<std::string_view> names;
+  for (const hal::Limiter limiter : limiters) names.push_back(hal::to_string(limiter));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string counted(std::size_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }

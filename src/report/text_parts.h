@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hal/occupancy_model.h"
+
 namespace perflab::report {
 
 /// Colours by meaning; empty without colour.
@@ -31,6 +33,9 @@ std::string number_or_dash(const std::optional<std::int64_t>& value);
 
 /// "… and 12 more" when a table was cut; empty otherwise.
 std::string cut_note(std::size_t all, std::size_t shown);
+
+/// The limiters' names, joined by commas.
+std::string limiter_names(const std::vector<hal::Limiter>& limiters);
 
 /// "12 kernels", "1 kernel".
 std::string counted(std::size_t count, std::string_view thing);

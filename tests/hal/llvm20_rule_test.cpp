@@ -10,27 +10,14 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "hal/occupancy.h"
+#include "hal/recorded_vectors.h"
 
 namespace perflab::hal {
 namespace {
 
-const std::filesystem::path kVectors =
-    std::filesystem::path(PERFLAB_SHARED_DIR) / "data/hal/occupancy_vectors.json";
-
-OccupancyInput input_of(const Json& vector) {
-  OccupancyInput input;
-  input.wave_size = vector.at("wave").get<int>();
-  if (!vector.at("cu_mode").is_null())
-    input.mode = vector.at("cu_mode").get<bool>() ? WorkgroupMode::cu : WorkgroupMode::wgp;
-  input.kernel.workgroup_size = vector.at("wg_max").get<int>();
+OccupancyInput input_of_range(const Json& vector) {
+  OccupancyInput input = input_of(vector);
   input.kernel.workgroup_size_min = vector.at("wg_min").get<int>();
-  input.kernel.static_lds = vector.at("lds").get<int>();
-  input.kernel.vgprs = vector.at("vgpr").get<int>();
-  input.kernel.agprs = vector.at("agpr").get<int>();
-  input.kernel.sgprs = vector.at("sgpr").get<int>();
-  if (const Json& bounds = vector.at("waves_per_eu"); !bounds.is_null())
-    input.kernel.waves_per_eu =
-        WavesPerEu{.lo = bounds.at(0).get<int>(), .hi = bounds.at(1).get<int>()};
   input.kernel.llvm_rule = LlvmRule::v20;
   return input;
 }
@@ -48,7 +35,7 @@ TEST(Llvm20Rule, AgreesWithTheCompiler) {
     if (!new_rule && vector.at("wg_min") != vector.at("wg_max")) continue;
     const Arch* arch = find_arch(vector.at("arch").get<std::string>());
     ASSERT_NE(arch, nullptr) << vector.dump();
-    OccupancyInput input = input_of(vector);
+    OccupancyInput input = input_of_range(vector);
     const auto occupancy = compute_occupancy(*arch, input);
     ASSERT_TRUE(occupancy.has_value()) << "vector " << i << ": " << describe(occupancy.error());
     EXPECT_EQ(occupancy->llvm.waves_per_simd, vector.at("waves_per_simd").get<int>())
