@@ -20,3 +20,17 @@ find_library(RE2_LIBRARY re2 REQUIRED)
 add_library(perflab_re2 INTERFACE)
 target_include_directories(perflab_re2 SYSTEM INTERFACE "${RE2_INCLUDE_DIR}")
 target_link_libraries(perflab_re2 INTERFACE "${RE2_LIBRARY}")
+
+# libcsv-dev (LGPL, no CMake config): the event parser behind base/csv.h
+find_path(CSV_INCLUDE_DIR csv.h REQUIRED)
+find_library(CSV_LIBRARY csv REQUIRED)
+add_library(perflab_csv INTERFACE)
+target_include_directories(perflab_csv SYSTEM INTERFACE "${CSV_INCLUDE_DIR}")
+target_link_libraries(perflab_csv INTERFACE "${CSV_LIBRARY}")
+
+# libmuparser-dev: the formulas of the counter tables are text; muParser evaluates them and names their variables
+find_path(MUPARSER_INCLUDE_DIR muParser.h REQUIRED)
+find_library(MUPARSER_LIBRARY muparser REQUIRED)
+add_library(perflab_muparser INTERFACE)
+target_include_directories(perflab_muparser SYSTEM INTERFACE "${MUPARSER_INCLUDE_DIR}")
+target_link_libraries(perflab_muparser INTERFACE "${MUPARSER_LIBRARY}")
