@@ -5,9 +5,9 @@
 #include <numeric>
 #include <span>
 
-#include "trace/rocpd/loader.h"
+#include "trace/load_state.h"
 
-namespace perflab::trace::rocpd {
+namespace perflab::trace {
 namespace {
 
 /// Recordings come as a few sorted runs: merging those beats sorting. More runs than this are
@@ -152,4 +152,4 @@ Result<void> finish(LoadState& state) {
   return {};
 }
 
-}  // namespace perflab::trace::rocpd
+}  // namespace perflab::trace

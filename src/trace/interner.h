@@ -3,6 +3,7 @@
 // the struct.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 #include "trace/trace.h"
 
-namespace perflab::trace::rocpd {
+namespace perflab::trace {
 
 /// FNV-1a over the 32-bit words of a padding-free struct.
 template <class T>
@@ -45,4 +46,4 @@ class Interner {
   Index last_ = 0;
 };
 
-}  // namespace perflab::trace::rocpd
+}  // namespace perflab::trace

@@ -29,6 +29,9 @@ struct Source {
   std::string synthetic;       ///< note of a made-up trace; empty for a recorded one
   std::optional<int>
       pass;  ///< N of a counter pass (folder pass_N or pmc_N): the application ran again
+  bool counter_table = false;  ///< a table of counters (CSV): no API calls, no copies
+  bool flat_sizes = false;     ///< grids and work-groups are products x*y*z, kept in the x axis
+  bool times_known = true;     ///< false: its timestamps have lost digits; start and end only order
 };
 
 /// A machine. Clocks of different nodes are not aligned.
@@ -55,6 +58,7 @@ struct Thread {
 struct AgentFacts {
   std::optional<std::int64_t> compute_units, xcc_count, simds_per_cu, wave_size, max_waves_per_simd,
       max_waves_per_cu, lds_bytes_per_cu, clock_mhz, target_version, device_id;
+  friend bool operator==(const AgentFacts&, const AgentFacts&) = default;
 };
 
 /// A CPU, GPU or NIC. Processes of one node share their agents.
@@ -68,6 +72,7 @@ struct Agent {
   std::string model;      ///< second product string; real names stand in either
   std::int64_t uuid = 0;  ///< PCI device id where the recording knows it, else 0
   AgentFacts facts;
+  friend bool operator==(const Agent&, const Agent&) = default;
 };
 
 struct Queue {

@@ -4,8 +4,8 @@
 
 #include <type_traits>
 
+#include "trace/interner.h"
 #include "trace/rocpd/events.h"
-#include "trace/rocpd/interner.h"
 #include "trace/rocpd/row_index.h"
 #include "trace/rocpd/scan.h"
 #include "trace/string_pool.h"
@@ -127,7 +127,7 @@ TEST(StringPoolTest, TellsTextsWithZeroBytesApart) {
 }
 
 TEST(InternerTest, NumbersByFirstAppearance) {
-  rocpd::Interner<LaunchConfig> configs;
+  Interner<LaunchConfig> configs;
   const LaunchConfig a{.workgroup = {1, 2, 3}};
   const LaunchConfig b{.workgroup = {3, 2, 1}};
   EXPECT_EQ(configs.intern(a), 0U);

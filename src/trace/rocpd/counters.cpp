@@ -74,7 +74,10 @@ Result<void> RecordingLoader::load_counters() {
     dropped("pmc_event", "not of a kernel dispatch (device telemetry)", chunk.of_no_dispatch);
   };
   if (event_to_dispatch_.empty()) event_to_dispatch_.assign(events_.index.size(), kNone);
-  return scan<CounterChunk>(file_, *table, filter_, kColumns, decode, commit);
+  const std::size_t first_row = trace_.counters.size();
+  PERFLAB_TRY_VOID(scan<CounterChunk>(file_, *table, filter_, kColumns, decode, commit));
+  name_accumulators(state_, first_row, "pmc_event");
+  return {};
 }
 
 }  // namespace perflab::trace::rocpd

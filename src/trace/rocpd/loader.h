@@ -1,39 +1,21 @@
 // Reading one recording (guid) of one rocpd file into the Trace. The order matters: names and info
 // tables first, then events, then the tables whose rows point to events. What links rows of
-// different tables is resolved in finish.cpp.
+// different tables is resolved in ../finish.cpp.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
-#include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include "trace/load_state.h"
 #include "trace/rocpd/events.h"
 #include "trace/rocpd/file.h"
-#include "trace/rocpd/interner.h"
 #include "trace/rocpd/scan.h"
 #include "trace/trace.h"
 
 namespace perflab::trace::rocpd {
-
-/// State that outlives one recording: the Trace, and what is needed to sort and link it at the end.
-/// Until then dispatches.launch, copies.launch and regions.parent hold stack codes, not region
-/// indices.
-struct LoadState {
-  Trace& trace;
-  std::vector<std::uint32_t> region_stack;  ///< per region: its own stack code
-  std::uint64_t stack_base = 0;             ///< codes of the next recording start behind this
-  Interner<Track> tracks;
-  Interner<LaunchConfig> configs;
-  /// What recordings of one node share, by identity.
-  std::map<std::pair<std::int64_t, std::string>, Index> nodes;
-  std::map<std::tuple<Index, std::int64_t, std::string, std::string, std::string>, Index> agents;
-  std::map<Index, Index> counter_by_name;
-};
 
 /// Maps ids of one recording to indices of the Trace.
 using IdMap = std::unordered_map<std::int64_t, Index>;
@@ -100,8 +82,5 @@ class RecordingLoader {
       counters_;
   Index default_process_ = kNone;
 };
-
-/// Sorts all columns by time and turns stack codes into region indices.
-Result<void> finish(LoadState& state);
 
 }  // namespace perflab::trace::rocpd

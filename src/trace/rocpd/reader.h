@@ -3,22 +3,24 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <span>
-#include <string_view>
 
 #include "base/error.h"
+#include "trace/load_state.h"
+#include "trace/reader.h"
 #include "trace/trace.h"
 
 namespace perflab::trace::rocpd {
 
-struct ReadOptions {
-  unsigned threads = 0;  ///< 0: as many as the process may run on; the result does not depend on it
-};
+using ReadOptions = trace::ReadOptions;
 
-/// Reads all recordings of all files and merges them on the trace clock. Errors (bad_input) name
-/// the file: not SQLite, no rocpd tables, truncated, damaged, being written, a recording given
-/// twice, …. A trace without dispatches is no error here.
+/// Appends all recordings of a database to the state's Trace; `threads` as given to thread_count().
+/// Errors (bad_input) name the file: not SQLite, no rocpd tables, truncated, damaged, being
+/// written, a recording given twice, ….
+Result<void> load(LoadState& state, const std::filesystem::path& file, unsigned threads);
+
+/// Reads all recordings of all databases and merges them on the trace clock: trace::read() for
+/// databases only. A trace without dispatches is no error here.
 Result<Trace> read(std::span<const std::filesystem::path> files, const ReadOptions& options = {});
 
 }  // namespace perflab::trace::rocpd

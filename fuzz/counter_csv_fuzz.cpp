@@ -1,0 +1,83 @@
+// Fuzzes the reader of tables of counters: the input is a table, behind a NUL byte the file about
+// the machine. What must hold: one error of the kind "bad input", or a Trace whose indices are good
+// and which is the same when the table's recordings come in another order.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/counter_csv/reader.h"
+#include "trace/load_state.h"
+
+namespace {
+
+using perflab::Result;
+using namespace perflab::trace;  // NOLINT(google-build-using-namespace): all of it is used
+
+void check_error(const perflab::Error& error) {
+  PERFLAB_CHECK(error.code == perflab::ErrorCode::bad_input);
+  PERFLAB_CHECK(!error.message.empty() && error.message.find('\n') == std::string::npos);
+}
+
+void check_trace(const Trace& trace) {
+  const DispatchColumns& dispatches = trace.dispatches;
+  for (std::size_t i = 0; i < dispatches.size(); ++i) {
+    PERFLAB_CHECK(dispatches.start[i] > 0 && dispatches.start[i] <= dispatches.end[i]);
+    PERFLAB_CHECK(i == 0 || dispatches.start[i - 1] <= dispatches.start[i]);
+    PERFLAB_CHECK(dispatches.kernel[i] < trace.kernel_symbols.size());
+    PERFLAB_CHECK(dispatches.config[i] < trace.launch_configs.size());
+    PERFLAB_CHECK(dispatches.track[i] < trace.tracks.size());
+    PERFLAB_CHECK(trace.tracks[dispatches.track[i]].agent < trace.agents.size());
+    PERFLAB_CHECK(dispatches.launch[i] == kNone);
+  }
+  const CounterColumns& counters = trace.counters;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    PERFLAB_CHECK(counters.dispatch[i] < dispatches.size());
+    PERFLAB_CHECK(counters.counter[i] < trace.counter_infos.size());
+    PERFLAB_CHECK(counters.instances[i] > 0 && counters.min[i] >= 0);
+    PERFLAB_CHECK(counters.min[i] <= counters.max[i] && counters.max[i] <= counters.sum[i]);
+    PERFLAB_CHECK(i == 0 || counters.dispatch[i - 1] < counters.dispatch[i] ||
+                  counters.counter[i - 1] < counters.counter[i]);
+  }
+}
+
+/// Loads the recordings, in the other order when `reversed`.
+bool load_all(Trace& trace, std::vector<counter_csv::Recording> recordings, bool reversed) {
+  if (reversed) std::ranges::reverse(recordings);
+  LoadState state(trace);
+  if (const Result<void> loaded = counter_csv::load(state, std::move(recordings)); !loaded) {
+    check_error(loaded.error());
+    return false;
+  }
+  PERFLAB_CHECK(finish(state).has_value());
+  check_trace(trace);
+  return true;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::size_t end = std::min(input.find('\0'), input.size());
+  const std::string_view machine = input.substr(std::min(end + 1, input.size()));
+  const auto recordings =
+      counter_csv::parse({.text = input.substr(0, end),
+                          .name = "table.csv",
+                          .machine_text = machine,
+                          .machine_name = end < input.size() ? "machine.csv" : ""});
+  if (!recordings) {
+    check_error(recordings.error());
+    return 0;
+  }
+  Trace forward, backward;
+  const bool loaded = load_all(forward, *recordings, false);
+  PERFLAB_CHECK(load_all(backward, *recordings, true) == loaded);
+  if (!loaded) return 0;
+  PERFLAB_CHECK(forward.dispatches.start == backward.dispatches.start);
+  PERFLAB_CHECK(forward.dispatches.kernel == backward.dispatches.kernel);
+  PERFLAB_CHECK(forward.counters.sum == backward.counters.sum);
+  PERFLAB_CHECK(forward.report.dropped == backward.report.dropped);
+  return 0;
+}

@@ -1,0 +1,50 @@
+// Databases first, in the order given; then the tables, in an order of their own.
+#include "trace/reader.h"
+
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "trace/counter_csv/reader.h"
+#include "trace/load_state.h"
+#include "trace/rocpd/reader.h"
+
+namespace perflab::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether the file has content that is no SQLite database (https://www.sqlite.org/fileformat.html
+/// section 1.3). What is no file, or an empty one, is left to the reader of databases to explain.
+bool is_text(const fs::path& path) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  std::array<char, kMagic.size()> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  const auto got = static_cast<std::size_t>(file.gcount());
+  return got > 0 && std::string_view(start.data(), got) != kMagic;
+}
+
+}  // namespace
+
+Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) {
+  Trace trace;
+  LoadState state(trace);
+  std::vector<counter_csv::Recording> tables;
+  for (const fs::path& path : files) {
+    if (!is_text(path)) {
+      PERFLAB_TRY_VOID(rocpd::load(state, path, options.threads));
+      continue;
+    }
+    PERFLAB_TRY(std::vector<counter_csv::Recording> found, counter_csv::read_file(path));
+    for (counter_csv::Recording& recording : found) tables.push_back(std::move(recording));
+  }
+  PERFLAB_TRY_VOID(counter_csv::load(state, std::move(tables)));
+  PERFLAB_TRY_VOID(finish(state));
+  return trace;
+}
+
+}  // namespace perflab::trace
