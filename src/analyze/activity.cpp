@@ -129,34 +129,35 @@ std::string_view to_string(CounterState state) {
       return "measured";
     case CounterState::zero:
       return "zero";
+    case CounterState::missing:
+      return "missing";
+    case CounterState::unsupported:
+      return "unsupported";
     case CounterState::suspicious:
       return "suspicious";
   }
   return "measured";
 }
 
-std::vector<Counter> summarize_counters(const trace::Trace& trace) {
+std::vector<Counter> summarize_counters(const trace::Trace& trace, const Passes& passes) {
   const trace::CounterColumns& all = trace.counters;
-  std::vector<bool> source_counted(trace.sources.size(), false);  // some counter of it is not zero
   const auto source_of = [&](std::size_t row) {
     return trace.source_of_track(trace.dispatches.track[all.dispatch[row]]);
   };
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all.max[i] != 0 || all.min[i] != 0) source_counted[source_of(i)] = true;
-
-  std::map<std::tuple<std::string_view, std::string_view, std::optional<int>>, Counter> sums;
+  std::map<std::tuple<std::string_view, std::string_view, int>, Counter> sums;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const trace::CounterInfo& info = trace.counter_infos[all.counter[i]];
     const Index source = source_of(i);
     const Index symbol = trace.dispatches.kernel[all.dispatch[i]];
-    const std::optional<int> pass = trace.sources[source].pass;
+    const int pass = passes.passes[passes.pass_of_source[source]].info.number;
     Counter& sum = sums[{trace.strings.view(trace.kernel_symbols[symbol].name),
                          trace.strings.view(info.name), pass}];
     const double value = all.sum[i];
     if (sum.dispatches == 0) {
       sum.pass = pass;
-      sum.derived = info.derived;
-      sum.state = source_counted[source] ? CounterState::zero : CounterState::suspicious;
+      // rocprofv3 calls X_sum derived, but it is a total.
+      sum.derived = info.derived && !trace.strings.view(info.name).ends_with("_sum");
+      sum.state = passes.source_counted[source] ? CounterState::zero : CounterState::suspicious;
       sum.min = sum.max = value;
     }
     if (all.max[i] != 0 || all.min[i] != 0) sum.state = CounterState::measured;

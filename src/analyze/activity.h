@@ -24,6 +24,6 @@ std::vector<AllocationKind> summarize_allocations(const trace::Trace& trace,
                                                   const TimingScope& scope);
 
 /// Counters by (kernel, counter, pass), kernels in the order of their names.
-std::vector<Counter> summarize_counters(const trace::Trace& trace);
+std::vector<Counter> summarize_counters(const trace::Trace& trace, const Passes& passes);
 
 }  // namespace perflab::analyze

@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/counter_state.h"
 #include "analyze/missing.h"
+#include "analyze/roofline.h"
 #include "hal/occupancy.h"
 #include "trace/trace.h"
 
@@ -119,19 +121,10 @@ struct AllocationKind {
   std::int64_t bytes = 0;
 };
 
-/// Is a counter's figure to be believed? (facts/pmc.md; a recorder without counters writes zeros
-/// everywhere)
-enum class CounterState {
-  measured,    ///< at least one value is not zero
-  zero,        ///< all values are zero, while other counters of the same dispatches are not
-  suspicious,  ///< all counters of every dispatch are zero: nothing was counted
-};
-std::string_view to_string(CounterState state);
-
 /// One counter over the dispatches of one kernel.
 struct Counter {
   std::string kernel, name;
-  std::optional<int> pass;
+  int pass = 0;  ///< as Roofline::passes numbers them
   bool derived = false;
   CounterState state = CounterState::measured;
   std::uint64_t dispatches = 0, instances = 0;
@@ -165,6 +158,8 @@ struct Analysis {
   std::vector<CopyKind> copies;
   std::vector<AllocationKind> allocations;
   std::vector<Counter> counters;
+  std::optional<Roofline> roofline;  ///< nullopt: there are no counters it could be made from
+  Missing roofline_missing{.field = "roofline", .reason = {}, .remedy = {}};  ///< why, then
   std::uint64_t timed_dispatches = 0;  ///< dispatches in `kernels`
   std::uint64_t other_pass_dispatches =
       0;  ///< of further counter passes: the same work run again, never added up

@@ -9,8 +9,11 @@
 
 #include "analyze/activity.h"
 #include "analyze/kernel_table.h"
+#include "analyze/make_roofline.h"
+#include "analyze/packed_code.h"
+#include "analyze/passes.h"
 #include "analyze/timing_scope.h"
-#include "trace/rocpd/reader.h"
+#include "trace/reader.h"
 
 namespace perflab::analyze {
 namespace {
@@ -58,9 +61,11 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
 
 }  // namespace
 
-Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join) {
+Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
+                       const hal::MeasuredRoofs* roofs) {
   Analysis analysis;
-  const TimingScope scope = find_timing_scope(trace);
+  const Passes passes = find_passes(trace);
+  const TimingScope scope = find_timing_scope(trace, passes);
   analysis.timed_under_counters = scope.under_counters;
   analysis.kernels = make_kernel_table(trace, scope, join);
   for (const Kernel& kernel : analysis.kernels) analysis.timed_dispatches += kernel.durations.count;
@@ -70,7 +75,8 @@ Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join) {
   analysis.api_calls = summarize_api(trace, scope);
   analysis.copies = summarize_copies(trace, scope);
   analysis.allocations = summarize_allocations(trace, scope);
-  analysis.counters = summarize_counters(trace);
+  analysis.counters = summarize_counters(trace, passes);
+  make_roofline(trace, passes, scope, roofs, analysis);
   add_warnings(trace, scope, analysis);
   std::ranges::copy(join.warnings, std::back_inserter(analysis.warnings));
   return analysis;
@@ -78,7 +84,9 @@ Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join) {
 
 Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
                                     const AnalyzeOptions& options) {
-  PERFLAB_TRY(trace::Trace trace, trace::rocpd::read(files, {.threads = options.threads}));
+  std::vector<std::filesystem::path> all = files;
+  std::ranges::copy(options.counter_files, std::back_inserter(all));
+  PERFLAB_TRY(trace::Trace trace, trace::read(all, {.threads = options.threads}));
   if (trace.dispatches.size() == 0) {
     std::uint64_t dropped = 0;
     for (const auto& [key, rows] : trace.report.dropped)
@@ -96,19 +104,23 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
   if (options.search_code) {
     PERFLAB_TRY(join, join_code(trace, options.code_files));
   }
-  Analysis analysis = analyze_trace(trace, join);
+  Analysis analysis = analyze_trace(trace, join, options.roofs ? &*options.roofs : nullptr);
+  if (analysis.roofline) find_packed_code(trace, join, *analysis.roofline);
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
 }
 
 Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem::path>>& runs,
                                   const AnalyzeOptions& options) {
   PERFLAB_CHECK(!runs.empty());
+  AnalyzeOptions without_counters = options;
+  without_counters.counter_files.clear();
+  const bool single = runs.size() == 1;
   AnalyzedRuns result;
   result.failed.resize(runs.size());
   std::vector<std::optional<Analysis>> analyses(runs.size());
   std::optional<std::size_t> kept;  // only the last good run's trace is kept: traces can be large
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    Result<AnalyzedTrace> analyzed = analyze_files(runs[i], options);
+    Result<AnalyzedTrace> analyzed = analyze_files(runs[i], single ? options : without_counters);
     if (!analyzed) {
       result.failed[i] = std::move(analyzed).error();
       continue;
@@ -119,7 +131,8 @@ Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem:
   }
   if (!kept) return std::unexpected(std::move(*result.failed.front()));
   result.representative_index = representative_run(analyses);
-  if (result.representative_index != *kept) {
+  const bool counters_to_add = !single && !options.counter_files.empty();
+  if (result.representative_index != *kept || counters_to_add) {
     PERFLAB_TRY(result.representative, analyze_files(runs[result.representative_index], options));
   }
   const Analysis& analysis = result.representative.analysis;

@@ -9,13 +9,16 @@
 #include "analyze/code_join.h"
 #include "analyze/stability.h"
 #include "base/error.h"
+#include "hal/measured_roofs.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {
 
 /// Everything that is concluded from one trace. A trace without dispatches gives an Analysis
-/// without a selection. `join`: the trace's code objects, where they were found.
-Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join = {});
+/// without a selection. `join`: the trace's code objects, where they were found;
+/// `roofs`: measured ceilings, used before those of the tables.
+Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join = {},
+                       const hal::MeasuredRoofs* roofs = nullptr);
 
 /// A trace and what was concluded from it.
 struct AnalyzedTrace {
@@ -29,6 +32,10 @@ struct AnalyzeOptions {
   /// Binaries or code objects that hold the kernels, looked at before anything else.
   std::vector<std::filesystem::path> code_files = {};
   bool search_code = true;  ///< look for code objects where the trace names them (code_join.h)
+  /// Databases or tables of counter passes of the same command, read together with the databases
+  /// (of several runs: with those of the representative one).
+  std::vector<std::filesystem::path> counter_files = {};
+  std::optional<hal::MeasuredRoofs> roofs = std::nullopt;  ///< ceilings that were measured
 };
 
 /// Reads databases as one trace and analyses it. Error (bad_input): a file cannot be used, or there

@@ -34,45 +34,61 @@ std::vector<Span> spans_of_sources(const trace::Trace& trace) {
   return spans;
 }
 
-std::vector<bool> sources_with_counters(const trace::Trace& trace) {
-  std::vector<bool> has_counters(trace.sources.size(), false);
-  for (const trace::Index dispatch : trace.counters.dispatch)
-    has_counters[trace.source_of_track(trace.dispatches.track[dispatch])] = true;
-  return has_counters;
-}
+/// How much a recording's times are worth; the best rank that there is decides.
+enum class Rank {
+  free,        ///< a trace without counters
+  counted,     ///< a trace under counters
+  table,       ///< a table of counters
+  timeless,    ///< a table whose times have lost their digits
+  no_kernels,  ///< nothing ran on a GPU (a launcher process)
+};
 
-/// The "pass" of a recording outside pass folders: before all others.
+/// The "pass" of a recording outside pass folders and without counters: before all others.
 constexpr int kNoPass = std::numeric_limits<int>::min();
 
 }  // namespace
 
-TimingScope find_timing_scope(const trace::Trace& trace) {
+TimingScope find_timing_scope(const trace::Trace& trace, const Passes& passes) {
   const std::size_t sources = trace.sources.size();
-  const std::vector<bool> has_counters = sources_with_counters(trace);
   const std::vector<Span> spans = spans_of_sources(trace);
-  const auto pass_of = [&](std::size_t i) { return trace.sources[i].pass.value_or(kNoPass); };
-  // A recording without dispatches (a launcher process) has no times to prefer.
-  const auto is_free = [&](std::size_t i) { return !has_counters[i] && spans[i].end > 0; };
-  bool any_free = false;
-  for (std::size_t i = 0; i < sources; ++i) any_free = any_free || is_free(i);
+  const auto rank_of = [&](std::size_t i) {
+    const trace::Source& source = trace.sources[i];
+    if (spans[i].end == 0) return Rank::no_kernels;
+    if (!source.times_known) return Rank::timeless;
+    if (source.counter_table) return Rank::table;
+    return passes.has_counters(i) ? Rank::counted : Rank::free;
+  };
+  const auto pass_of = [&](std::size_t i) {
+    if (passes.has_counters(i)) return passes.passes[passes.pass_of_source[i]].info.number;
+    return trace.sources[i].pass.value_or(kNoPass);
+  };
+  Rank best = Rank::no_kernels;
+  for (std::size_t i = 0; i < sources; ++i) best = std::min(best, rank_of(i));
   int chosen_pass = std::numeric_limits<int>::max();
   for (std::size_t i = 0; i < sources; ++i)
-    if (any_free ? is_free(i) : has_counters[i]) chosen_pass = std::min(chosen_pass, pass_of(i));
-  Span free_run;
-  for (std::size_t i = 0; i < sources; ++i)
-    if (is_free(i) && pass_of(i) == chosen_pass) free_run.extend(spans[i].start, spans[i].end);
+    if (rank_of(i) == best) chosen_pass = std::min(chosen_pass, pass_of(i));
+  Span chosen;
+  std::optional<int> folder;  // of the chosen recordings
+  for (std::size_t i = 0; i < sources; ++i) {
+    if (rank_of(i) != best || pass_of(i) != chosen_pass) continue;
+    chosen.extend(spans[i].start, spans[i].end);
+    folder = trace.sources[i].pass;
+  }
 
   TimingScope scope;
+  scope.times_known = best != Rank::timeless;
   for (std::size_t i = 0; i < sources; ++i) {
-    const bool repeats = any_free && has_counters[i] && !spans[i].overlaps(free_run);
-    // Host-only recordings of a trace without any dispatch count, whatever their pass.
-    const bool same_pass =
-        pass_of(i) == chosen_pass || chosen_pass == std::numeric_limits<int>::max();
-    const bool counts = same_pass && !repeats;
+    const bool same_run = trace.sources[i].pass == folder;
+    bool counts = rank_of(i) == best && pass_of(i) == chosen_pass;
+    if (rank_of(i) == Rank::no_kernels) counts = best == Rank::no_kernels || same_run;
+    // Processes of one run, some of them recorded with counters: not the same work again.
+    if (best == Rank::free && rank_of(i) == Rank::counted)
+      counts = same_run && spans[i].overlaps(chosen);
     scope.source_counts.push_back(counts);
-    if (!counts || !has_counters[i]) continue;
+    if (!counts || !passes.has_counters(i)) continue;
     scope.under_counters = true;
-    if (!trace.sources[i].pass) ++scope.unlabelled_counter_sources;
+    if (!trace.sources[i].pass && !trace.sources[i].counter_table)
+      ++scope.unlabelled_counter_sources;
   }
   for (std::size_t track = 0; track < trace.tracks.size(); ++track)
     scope.track_counts.push_back(

@@ -1,10 +1,11 @@
 // Which recordings' times count. A counter pass runs the whole application again and one kernel at
-// a time: its dispatches are the same work, so passes are never added up, and a pass without
+// a time: its dispatches are the same work, so passes are never added up, and a run without
 // counters is preferred (DESIGN section 6).
 #pragma once
 
 #include <vector>
 
+#include "analyze/passes.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {
@@ -14,9 +15,10 @@ struct TimingScope {
   std::vector<bool> source_counts;             ///< by Trace::sources
   std::vector<bool> track_counts;              ///< by Trace::tracks
   bool under_counters = false;                 ///< no recording without counters was given
-  std::size_t unlabelled_counter_sources = 0;  ///< of those, recordings without a pass number
+  std::size_t unlabelled_counter_sources = 0;  ///< of those, databases outside pass folders
+  bool times_known = true;  ///< false: the recordings have lost the digits of their times
 };
 
-TimingScope find_timing_scope(const trace::Trace& trace);
+TimingScope find_timing_scope(const trace::Trace& trace, const Passes& passes);
 
 }  // namespace perflab::analyze

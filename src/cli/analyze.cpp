@@ -1,6 +1,7 @@
 // rocm-perf analyze: recorded databases in, documents and tables out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "analyze/pipeline.h"
@@ -8,6 +9,8 @@
 #include "report/analysis_document.h"
 #include "report/document.h"
 #include "report/profile_document.h"
+#include "report/roofline_document.h"
+#include "report/roofline_text.h"
 
 namespace perflab::cli {
 namespace {
@@ -15,6 +18,8 @@ namespace {
 struct Arguments {
   std::vector<std::string> files;
   std::vector<std::string> code;
+  std::vector<std::string> counters;
+  std::string roofs;
   std::string out;
   bool json = false;
   unsigned threads = 0;
@@ -22,26 +27,39 @@ struct Arguments {
 
 Result<void> run(const Arguments& arguments) {
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
-  PERFLAB_TRY(const analyze::AnalyzedRuns runs,
-              analyze::analyze_runs(
-                  {files}, {.threads = arguments.threads,
-                            .code_files = {arguments.code.begin(), arguments.code.end()}}));
+  analyze::AnalyzeOptions options;
+  options.threads = arguments.threads;
+  options.code_files.assign(arguments.code.begin(), arguments.code.end());
+  options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
+  if (!arguments.roofs.empty()) {
+    PERFLAB_TRY(options.roofs, hal::read_measured_roofs(arguments.roofs));
+  }
+  PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, options));
   const auto& [trace, analysis] = runs.representative;
+  if (std::ranges::all_of(trace.sources, &trace::Source::counter_table))
+    return fail(ErrorCode::usage,
+                fmt::format("{}: a table of counters is no trace", arguments.files.front()),
+                "add the database of a run, or use: rocm-perf roofline FILE.csv");
   const report::ProfileData profile = report::profile_of_recording(runs);
-  const Json document = report::analysis_document(trace, analysis);
-  if (!arguments.out.empty())
-    PERFLAB_TRY_VOID(write_documents(
-        arguments.out, {{"analysis", document}, {"profile", report::profile_document(profile)}}));
+  std::vector<Document> documents = {{"analysis", report::analysis_document(trace, analysis)},
+                                     {"profile", report::profile_document(profile)}};
+  if (analysis.roofline)
+    documents.push_back({"roofline", report::roofline_document(trace, analysis)});
+  if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
   if (arguments.json) {
-    PERFLAB_TRY(const std::string text, report::render("analysis", document));
+    PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
     return print(text);
   }
   const report::TerminalStyle style = terminal_style();
-  PERFLAB_TRY_VOID(
-      print(report::analysis_text(trace, analysis, style) + report::profile_text(profile, style)));
-  if (!arguments.out.empty())
-    fmt::print(stderr, "\ndocuments: {}/analysis.json, {}/profile.json\n", arguments.out,
-               arguments.out);
+  PERFLAB_TRY_VOID(print(report::analysis_text(trace, analysis, style) +
+                         report::roofline_text(analysis, style) +
+                         report::profile_text(profile, style)));
+  if (!arguments.out.empty()) {
+    std::string names;
+    for (const Document& document : documents)
+      names += fmt::format("{}{}/{}.json", names.empty() ? "" : ", ", arguments.out, document.name);
+    fmt::print(stderr, "\ndocuments: {}\n", names);
+  }
   return {};
 }
 
@@ -51,7 +69,9 @@ void add_analyze(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("analyze", "Analyse recorded traces (rocpd databases of rocprofv3)");
-  command->footer("Example: rocm-perf analyze host/1234_results.db --out report");
+  command->footer(
+      "Examples: rocm-perf analyze host/1234_results.db --out report\n"
+      "          rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --roofs roofline.csv");
   command
       ->add_option("TRACE", arguments->files,
                    "rocpd databases: the processes of one run, or counter passes (pass_N folders)")
@@ -61,8 +81,14 @@ void add_analyze(CLI::App& app, int& exit_code) {
                    "Binary or code object that holds the kernels: exact registers; repeatable "
                    "(files beside the database and the program itself are found without it)")
       ->allow_extra_args(false);
+  command->add_option("--counters", arguments->counters,
+                      "Counter passes of the same command, for the roofline: databases, or "
+                      "counter_collection.csv files");
+  command->add_option("--roofs", arguments->roofs,
+                      "Ceilings measured on this machine: rocprof-compute's roofline.csv");
   command->add_option("--out", arguments->out,
-                      "Write analysis.json and profile.json into this folder");
+                      "Write analysis.json, profile.json and, with counters, roofline.json into "
+                      "this folder");
   command->add_flag("--json", arguments->json, "Print analysis.json and nothing else");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");

@@ -19,6 +19,7 @@ void add_analyze(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
+void add_roofline(CLI::App& app, int& exit_code);
 void add_schema(CLI::App& app, int& exit_code);
 
 /// Prints the error to stderr and returns its exit code.

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   cli::add_analyze(app, exit_code);
   cli::add_inspect(app, target, exit_code);
   cli::add_occupancy(app, exit_code);
+  cli::add_roofline(app, exit_code);
   cli::add_schema(app, exit_code);
   try {
     std::ranges::reverse(words);  // what CLI11's vector overload expects

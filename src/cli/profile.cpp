@@ -12,6 +12,8 @@
 #include "report/analysis_document.h"
 #include "report/document.h"
 #include "report/profile_document.h"
+#include "report/roofline_document.h"
+#include "report/roofline_text.h"
 
 namespace perflab::cli {
 namespace {
@@ -22,7 +24,8 @@ struct Arguments {
   std::string timeout;
   std::string out = ".";
   bool no_rocprof = false, json = false, quiet = false;
-  unsigned threads = 0;
+  std::string roofs;
+  measure::ProfileOptions options;
 };
 
 /// The target: the words behind "--", or one string, or words.
@@ -55,6 +58,10 @@ report::ProfileData report_data(const measure::Profile& profile,
     for (const collect::DatabaseFile& database : run.databases)
       data.databases.push_back(database.path.string());
   }
+  if (!profile.counters) return data;
+  for (const collect::CounterPass& pass : profile.counters->passes)
+    for (const collect::DatabaseFile& database : pass.databases)
+      data.databases.push_back(database.path.string());
   return data;
 }
 
@@ -64,6 +71,8 @@ Result<void> present(const Arguments& arguments, const measure::Profile& profile
   if (profile.analyzed) {
     const auto& [trace, analysis] = profile.analyzed->representative;
     documents.push_back({"analysis", report::analysis_document(trace, analysis)});
+    if (analysis.roofline)
+      documents.push_back({"roofline", report::roofline_document(trace, analysis)});
   }
   PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
   if (arguments.json) {
@@ -73,12 +82,16 @@ Result<void> present(const Arguments& arguments, const measure::Profile& profile
   if (arguments.quiet) return {};
   const report::TerminalStyle style = terminal_style();
   std::string text;
-  if (profile.analyzed)
-    text = report::analysis_text(profile.analyzed->representative.trace,
-                                 profile.analyzed->representative.analysis, style);
+  if (profile.analyzed) {
+    const auto& [trace, analysis] = profile.analyzed->representative;
+    text = report::analysis_text(trace, analysis, style);
+    if (analysis.roofline) text += report::roofline_text(analysis, style);
+  }
   PERFLAB_TRY_VOID(print(text + report::profile_text(data, style)));
-  fmt::print(stderr, "\ndocuments in {}: profile.json{}\n", arguments.out,
-             profile.analyzed ? ", analysis.json" : "");
+  std::string names;
+  for (const Document& document : documents)
+    names += fmt::format("{}{}.json", names.empty() ? "" : ", ", document.name);
+  fmt::print(stderr, "\ndocuments in {}: {}\n", arguments.out, names);
   return {};
 }
 
@@ -94,12 +107,30 @@ Result<void> run(const Arguments& arguments, const std::vector<std::string>& beh
   if (!arguments.timeout.empty()) {
     PERFLAB_TRY(plan.timeout, parse_duration(arguments.timeout));
   }
-  PERFLAB_TRY(const measure::Profile profile, measure::profile(plan, arguments.threads));
+  measure::ProfileOptions options = arguments.options;
+  if (!arguments.roofs.empty()) {
+    if (!options.wants_counters())
+      return fail(ErrorCode::usage, "--roofs says nothing without counters", "add --roofline");
+    options.roofs = arguments.roofs;
+  }
+  PERFLAB_TRY(const measure::Profile profile, measure::profile(plan, options));
   progress.erase();
   if (profile.analyzed || !profile.problem)
     PERFLAB_TRY_VOID(present(arguments, profile, report_data(profile, plan.target)));
   if (profile.problem) return std::unexpected(*profile.problem);
   return {};
+}
+
+void add_counter_options(CLI::App& command, Arguments& arguments) {
+  command.add_flag("--roofline", arguments.options.roofline,
+                   "Run it again for every set of hardware counters that the roofline needs");
+  command
+      .add_option("--counters", arguments.options.counters,
+                  "Counters of your own, A,B,...: with --roofline in addition, else alone")
+      ->delimiter(',')
+      ->allow_extra_args(false);  // the program may follow without "--"
+  command.add_option("--roofs", arguments.roofs,
+                     "Ceilings measured on this machine: rocprof-compute's roofline.csv");
 }
 
 }  // namespace
@@ -109,7 +140,8 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
   CLI::App* command =
       app.add_subcommand("profile", "Run a program under rocprofv3 and profile its hottest kernel");
   command->footer(
-      "Example: rocm-perf profile --runs 5 -- ./app --size 4096\nDatabases are kept under "
+      "Example: rocm-perf profile --runs 5 -- ./app --size 4096\n"
+      "         rocm-perf profile --roofline -- ./app\nDatabases are kept under "
       ".rocpd_profile/, every run in a folder of its own.");
   command->add_option("COMMAND", arguments->words,
                       "The program and its arguments, behind --; or one quoted string");
@@ -117,13 +149,17 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--timeout", arguments->timeout, "Stop a run that takes longer (90s, 10m)");
+  add_counter_options(*command, *arguments);
   command->add_flag("--no-rocprof", arguments->no_rocprof,
                     "Only time the process; GPU figures are then missing");
-  command->add_option("--out", arguments->out, "Folder for profile.json and analysis.json")
+  command
+      ->add_option("--out", arguments->out,
+                   "Folder for profile.json, analysis.json and roofline.json")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print profile.json and nothing else");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
-  command->add_option("--threads", arguments->threads, "Threads to read with (default: all cores)");
+  command->add_option("--threads", arguments->options.threads,
+                      "Threads to read with (default: all cores)");
   command->callback([arguments, &target, &exit_code] {
     if (const auto done = run(*arguments, target); !done) exit_code = report_error(done.error());
   });

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
 #include <chrono>
 
 #include "base/environment.h"
@@ -45,6 +47,45 @@ Result<fs::path> locate() {
   return fail(ErrorCode::missing_tool,
               "rocprofv3 is not on PATH, in $ROCM_PATH/bin or in /opt/rocm/bin",
               how_to_get_rocprofv3());
+}
+
+/// What rocprofiler-sdk says about counters (tool.cpp: construct_counter_collection_profile;
+/// rocprofiler.cpp: status strings), and whether it then ends the process.
+struct Complaint {
+  std::string_view text;
+  bool fatal;
+};
+constexpr std::array<Complaint, 6> kComplaints{{
+    {"Unable to find all counters for agent ", false},
+    {"). Unable to find counter: ", true},
+    {"Could not construct profile cfg failed", true},
+    {"Request exceeds the capabilities of the hardware to collect", true},
+    {"Agent HW architecture is not supported, no counter metrics found", true},
+    {"Required permission (CAP_PERFMON) is not set", true},
+}};
+
+/// A log line of the profiler's library (glog, abseil: level letter and date, "file.cpp:12] ").
+bool is_log_line(std::string_view line) {
+  constexpr std::string_view kLevels = "IWEF";
+  return line.size() > 5 && kLevels.find(line[0]) != std::string_view::npos &&
+         std::all_of(line.begin() + 1, line.begin() + 5,
+                     [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// The number that stands before `end`.
+std::optional<int> number_before(std::string_view text, std::string_view end) {
+  int number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool ends_well =
+      std::string_view(stop, text.data() + text.size()).starts_with(end) && error == std::errc();
+  return ends_well ? std::optional(number) : std::nullopt;
+}
+
+/// What follows `part` in the text.
+std::optional<std::string_view> text_after(std::string_view text, std::string_view part) {
+  const std::size_t at = text.rfind(part);
+  if (at == std::string_view::npos) return std::nullopt;
+  return text.substr(at + part.size());
 }
 
 /// The value of a line "   key: value" of `rocprofv3 --version`.
@@ -106,8 +147,9 @@ std::vector<std::string> rocprofv3_command(const Rocprofv3& tool, const fs::path
 }
 
 std::vector<std::string> rocprofv3_leaking_variables() {
-  return {"ROCPROF_OUTPUT_FILE_NAME", "ROCPROF_OUTPUT_PATH", "ROCPROF_OUTPUT_FORMAT",
-          "ROCPROF_MINIMUM_OUTPUT_BYTES"};
+  return {"ROCPROF_OUTPUT_FILE_NAME",     "ROCPROF_OUTPUT_PATH", "ROCPROF_OUTPUT_FORMAT",
+          "ROCPROF_MINIMUM_OUTPUT_BYTES", "ROCPROF_COUNTERS",    "ROCPROF_COUNTER_GROUPS",
+          "ROCPROF_COUNTER_COLLECTION"};
 }
 
 Result<void> check_extra_options(const std::vector<std::string>& options) {
@@ -144,6 +186,39 @@ std::optional<std::string> refused_option(std::string_view output) {
     if (argparse || script) return std::string(line);
   }
   return std::nullopt;
+}
+
+bool is_profiler_line(std::string_view line) {
+  return is_log_line(line) || line.starts_with("[rocprofv3] ") ||
+         line.starts_with("Fatal error: Command '");
+}
+
+std::optional<CounterRefusal> counter_refusal(std::string_view line) {
+  line = trimmed(line);
+  for (const Complaint& complaint : kComplaints) {
+    if (line.find(complaint.text) == std::string_view::npos) continue;
+    if (const std::size_t end = line.find("] "); is_log_line(line) && end != std::string_view::npos)
+      line = trimmed(line.substr(end + 1));
+    return CounterRefusal{.text = std::string(line), .fatal = complaint.fatal};
+  }
+  return std::nullopt;
+}
+
+std::optional<TargetEnd> reported_end(std::string_view output) {
+  std::optional<TargetEnd> end;
+  for (const std::string_view line : lines_of(output)) {
+    if (!is_profiler_line(line) || line.find("Fatal error: Command '") == std::string_view::npos)
+      continue;
+    if (const auto code = text_after(line, "' returned non-zero exit status "))
+      end = {.exit_code = number_before(*code, "."), .signal = std::nullopt};
+    else if (const auto named = text_after(line, "' died with <Signals."))
+      end = {.exit_code = std::nullopt,
+             .signal = number_before(text_after(*named, ": ").value_or(""), ">.")};
+    else if (const auto unnamed = text_after(line, "' died with unknown signal "))
+      end = {.exit_code = std::nullopt, .signal = number_before(*unnamed, ".")};
+  }
+  if (end && !end->exit_code && !end->signal) return std::nullopt;
+  return end;
 }
 
 }  // namespace perflab::collect

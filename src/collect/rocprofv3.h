@@ -48,6 +48,27 @@ Result<void> check_output_folder(const std::filesystem::path& folder);
 /// own "unrecognized arguments" is not taken for it.
 std::optional<std::string> refused_option(std::string_view output);
 
+/// Whether rocprofv3 wrote this line, and not the target: a log line, or a sentence of the script.
+bool is_profiler_line(std::string_view line);
+
+/// What rocprofv3 says when the GPU does not have a counter, or cannot count a set at once.
+struct CounterRefusal {
+  std::string text;    ///< its own words, without the time and place of the log
+  bool fatal = false;  ///< it ends the target for that; otherwise it counts what is left
+};
+
+/// The refusal in a line of a run's output, if it is one.
+std::optional<CounterRefusal> counter_refusal(std::string_view line);
+
+/// How the target ended: exactly one is set.
+struct TargetEnd {
+  std::optional<int> exit_code, signal;
+};
+
+/// How the target ended according to rocprofv3, which exits with 1 itself when it runs several jobs
+/// and one fails (the jobs after it are not started). nullopt: its output does not say.
+std::optional<TargetEnd> reported_end(std::string_view output);
+
 /// How to get rocprofv3, and what works without it.
 std::string how_to_get_rocprofv3();
 

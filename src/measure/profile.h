@@ -1,7 +1,9 @@
-// Profiling a command: collect its runs with rocprofv3, analyse what they left. What a failed or
-// stopped run left is used and called partial.
+// Profiling a command: collect its runs with rocprofv3, analyse what they left; with counters,
+// plan passes for the GPU that was seen, collect them and analyse again. What a failed or stopped
+// run left is used and called partial.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,13 +11,27 @@
 #include "analyze/pipeline.h"
 #include "base/error.h"
 #include "collect/collect.h"
+#include "collect/counter_passes.h"
 
 namespace perflab::measure {
 
+/// What to find out beside the times.
+struct ProfileOptions {
+  bool roofline = false;                       ///< collect rocm-perf's own sets of counters
+  std::vector<std::string> counters;           ///< counters of the user's, in addition (or alone)
+  std::optional<std::filesystem::path> roofs;  ///< measured ceilings (hal/measured_roofs.h)
+  unsigned threads = 0;                        ///< to read with; 0: all cores
+
+  [[nodiscard]] bool wants_counters() const { return roofline || !counters.empty(); }
+};
+
 /// A profile as measured. `analyzed` is empty with --no-rocprof, and when no run left a database
 /// that can be used; then `problem` says why (for --no-rocprof only if the process itself failed).
+/// Where counters were wanted and there are none, its roofline_missing and `warnings` say why; the
+/// rest of the profile is whole all the same.
 struct Profile {
   collect::Collection collection;
+  std::optional<collect::CounterCollection> counters;  ///< nullopt: none were collected
   std::optional<analyze::AnalyzedRuns> analyzed;
   std::vector<std::optional<std::size_t>>
       analyzed_index;  ///< per run of the collection: place in analyzed, if any
@@ -23,7 +39,11 @@ struct Profile {
   std::optional<Error> problem;  ///< the exit code must tell it, whatever could be saved
 };
 
-/// Collects and analyses. Errors: those of collect::collect, with nothing to salvage.
-Result<Profile> profile(const collect::CollectPlan& plan, unsigned threads = 0);
+/// Collects and analyses. Counters are collected once, whatever the number of runs, for the
+/// architecture of the selected kernel, and only after runs that all ended well.
+/// Errors, with nothing to salvage: those of collect::collect; before anything is run, usage
+/// (counters without rocprofv3, a counter that no architecture has) and those of
+/// hal::read_measured_roofs.
+Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& options = {});
 
 }  // namespace perflab::measure

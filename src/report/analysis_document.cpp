@@ -138,7 +138,7 @@ Json counters_json(const analyze::Analysis& analysis, std::vector<Missing>& miss
                          "a derived counter is a ratio: its values do not add up", ""});
     out.push_back({{"kernel", counter.kernel},
                    {"name", counter.name},
-                   {"pass", or_null(counter.pass)},
+                   {"pass", counter.pass},
                    {"derived", counter.derived},
                    {"state", analyze::to_string(counter.state)},
                    {"dispatches", counter.dispatches},

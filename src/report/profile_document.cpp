@@ -9,6 +9,7 @@
 #include "report/analysis_document.h"
 #include "report/document.h"
 #include "report/kernel_json.h"
+#include "report/roofline_document.h"
 #include "stats/summary.h"
 
 namespace perflab::report {
@@ -121,6 +122,23 @@ void add_feature_reasons(const Json& document, const char* object, std::vector<M
                          "the figure that it repeats is missing or cannot be formed", ""});
 }
 
+/// The summary of the selected kernel's roofline, or null.
+Json roofline_json(const analyze::Analysis& analysis, const analyze::Kernel& kernel,
+                   std::vector<Missing>& missing) {
+  const auto none = [&](Missing why) {
+    why.field = "roofline";
+    missing.push_back(std::move(why));
+    return Json(nullptr);
+  };
+  if (!analysis.roofline) return none(analysis.roofline_missing);
+  for (const analyze::KernelRoofline& roofline : analysis.roofline->kernels)
+    if (roofline.kernel == kernel.name && roofline.architecture == kernel.gpu.architecture)
+      return roofline_summary(roofline, "roofline", missing);
+  return none({.field = {},
+               .reason = "no hardware counters were collected for this kernel",
+               .remedy = "collect them for it: rocm-perf profile --roofline"});
+}
+
 void fill_from_kernel(const ProfileData& data, const analyze::Kernel& kernel, Json& document,
                       std::vector<Missing>& missing) {
   const analyze::Analysis& analysis = data.analyzed->representative.analysis;
@@ -197,8 +215,7 @@ Json profile_document(const ProfileData& data) {
   document["stability"] = stability_json(data, missing);
   if (const analyze::Kernel* kernel = selected_kernel(data)) {
     fill_from_kernel(data, *kernel, document, missing);
-    missing.push_back({"roofline", "no hardware counters were collected for it",
-                       "record with counters: rocprofv3 --pmc"});
+    document["roofline"] = roofline_json(data.analyzed->representative.analysis, *kernel, missing);
   } else {
     for (const auto* field :
          {"kernel", "gpu", "runtime_ms", "runtime", "stability.cv", "stability.label", "launch",

@@ -28,7 +28,7 @@ class Scope : public testing::Test {
     b_.value(dispatch, 0, 4);
   }
   [[nodiscard]] std::vector<bool> counted() const {
-    return find_timing_scope(b_.trace).source_counts;
+    return find_timing_scope(b_.trace, find_passes(b_.trace)).source_counts;
   }
   [[nodiscard]] Analysis analysis() const { return analyze_trace(b_.trace); }
   using Counts = std::vector<bool>;

@@ -18,7 +18,7 @@ TEST(Program, prints_its_version) {
 
 TEST(Program, help_of_every_subcommand_has_an_example) {
   const test::TempFolder folder;
-  for (const char* command : {"analyze", "inspect", "occupancy", "profile", "schema"}) {
+  for (const char* command : {"analyze", "inspect", "occupancy", "profile", "roofline", "schema"}) {
     const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_THAT(outcome.out, HasSubstr("rocm-perf " + std::string(command) + " "));
@@ -38,6 +38,7 @@ TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
       {"profile", "--timeout", "soon", "--", "true"},
       {"profile", "--", ""},
       {"profile", "unbalanced 'quote"},
+      {"roofline"},
       {"schema"},
       {"schema", "nonsense"}};
   for (const auto& arguments : wrong) {

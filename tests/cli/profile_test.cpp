@@ -90,7 +90,8 @@ TEST_F(Profile, failing_target_is_exit_5_and_what_it_left_is_called_partial) {
 }
 
 TEST_F(Profile, a_failed_run_does_not_count_when_another_ended_well) {
-  const Outcome outcome = run({"--runs", "3", "--", "sh", "-c", "test -e seen && exit 1; touch seen"});
+  const Outcome outcome =
+      run({"--runs", "3", "--", "sh", "-c", "test -e seen && exit 1; touch seen"});
   EXPECT_EQ(outcome.exit_code, 5);
   const Json profile = written("profile");
   ASSERT_EQ(profile["stability"]["runs"].size(), 2U);  // the third was not started

@@ -9,9 +9,12 @@
 #include "base/temp_folder.h"
 #include "report/analysis_document.h"
 #include "report/document.h"
+#include "report/document_checks.h"
 #include "report/inspection_document.h"
 #include "report/profile_document.h"
 #include "report/report_cases.h"
+#include "report/roofline_document.h"
+#include "report/roofline_text.h"
 #include "report/terminal.h"
 #include "support/code_samples.h"
 #include "support/code_writer.h"
@@ -23,149 +26,6 @@ namespace perflab::report {
 namespace {
 
 namespace fs = std::filesystem;
-
-Json schema_of(const std::string& name) {
-  return parse_json(schema_text(name).value_or(""), "schema").value_or(Json());
-}
-
-/// The part of a schema that describes `value`: $ref followed, the matching branch of anyOf taken.
-/// Points into `root`.
-const Json* describing(const Json& root, const Json* schema, const Json& value) {
-  while (schema->contains("$ref"))
-    schema = &root.at(Json::json_pointer(schema->at("$ref").get<std::string>().substr(1)));
-  if (!schema->contains("anyOf") || !value.is_object()) return schema;
-  for (const Json& branch : schema->at("anyOf"))
-    if (const Json* found = describing(root, &branch, value); found->contains("properties"))
-      return found;
-  return schema;
-}
-
-/// Path of an element: "a.b[2]".
-std::string element(const std::string& path, std::size_t index) {
-  return fmt::format("{}[{}]", path, index);
-}
-
-/// Fails for every object whose keys are not in the order of the schema.
-void expect_schema_order(const Json& root, const Json& unresolved, const Json& value,
-                         const std::string& path) {
-  const Json& schema = *describing(root, &unresolved, value);
-  if (value.is_array() && schema.contains("items"))
-    for (std::size_t i = 0; i < value.size(); ++i)
-      expect_schema_order(root, schema.at("items"), value[i], element(path, i));
-  if (!value.is_object() || !schema.contains("properties")) return;
-  std::vector<std::string> expected, found;
-  for (const auto& [key, sub] : schema.at("properties").items())
-    if (value.contains(key)) expected.push_back(key);
-  for (const auto& [key, member] : value.items()) {
-    found.push_back(key);
-    if (schema.at("properties").contains(key))
-      expect_schema_order(root, schema.at("properties").at(key), member, path + "." + key);
-  }
-  EXPECT_EQ(found, expected) << "in " << path;
-}
-
-/// A path with its array positions taken out: "kernels[].gpu.product".
-std::string general(const std::string& path) {
-  std::string out;
-  bool inside = false;
-  for (const char c : path) {
-    if (c == ']') inside = false;
-    if (!inside) out += c;
-    if (c == '[') inside = true;
-  }
-  return out;
-}
-
-/// Fields for which null is an ordinary value: nothing that could be known is missing.
-bool null_is_ordinary(const std::string& path) {
-  static const std::set<std::string> kOrdinary = {
-      "synthetic",          // recorded, not made up
-      "recordings[].pass",  // no pass folder
-      "counters[].pass",    // likewise
-      "agents[].product",   // a name that the recorder leaves out
-      "missing[].remedy",   // nothing would help
-      "kernels[].missing[].remedy",
-      "kernels[].code_object",        // registers are as the profiler recorded them
-      "code_object",                  // likewise
-      "kernels[].code_object.entry",  // not out of a bundle
-      "code_object.entry",            // likewise
-      "environment.rocprofv3",        // no profiler was run
-      // Of an inspection: what does not apply.
-      "compiler", "disassembler", "against", "environment.against", "bundles[].compressed_version",
-      "code_objects[].generic_version", "code_objects[].entry", "code_objects[].bundle",
-      "code_objects[].file_offset", "kernels[].kind", "kernels[].launch.required_workgroup_size",
-      "kernels[].kernarg.arguments[].name", "kernels[].kernarg.arguments[].type",
-      "kernels[].kernarg.arguments[].address_space", "kernels[].kernarg.arguments[].access",
-      "gates[].limit", "gates[].problem",
-      "gates[].failures[].value",  // `why` says the reason
-  };
-  return kOrdinary.contains(general(path));
-}
-
-/// A `missing` list, and the path of the object that holds it.
-struct MissingList {
-  std::string holder;  ///< "" or "kernels[3]."
-  std::vector<std::string> fields;
-};
-
-bool covers(const MissingList& list, const std::string& path) {
-  if (!path.starts_with(list.holder)) return false;
-  const std::string relative = path.substr(list.holder.size());
-  return std::ranges::any_of(list.fields, [&](const std::string& field) {
-    return relative == field || relative.starts_with(field + ".") ||
-           relative.starts_with(field + "[");
-  });
-}
-
-void expect_nulls_explained(const Json& value, const std::string& path,
-                            std::vector<MissingList>& lists) {
-  const auto covered = [&](const MissingList& list) { return covers(list, path); };
-  EXPECT_TRUE(!value.is_null() || null_is_ordinary(path) || std::ranges::any_of(lists, covered))
-      << path << " is null and nothing says why";
-  const std::string prefix = path.empty() ? "" : path + ".";
-  const bool holds_list = value.is_object() && value.contains("missing");
-  if (holds_list) {
-    MissingList& list = lists.emplace_back();
-    list.holder = prefix;
-    for (const Json& entry : value.at("missing")) list.fields.push_back(entry.at("field"));
-  }
-  if (value.is_object())
-    for (const auto& [key, member] : value.items())
-      expect_nulls_explained(member, prefix + key, lists);
-  if (value.is_array())
-    for (std::size_t i = 0; i < value.size(); ++i)
-      expect_nulls_explained(value[i], element(path, i), lists);
-  if (holds_list) lists.pop_back();
-}
-
-void expect_nulls_explained(const Json& document) {
-  std::vector<MissingList> lists;
-  expect_nulls_explained(document, "", lists);
-}
-
-/// The value at "a.b[2].c"; nullptr when there is none, or when it lies inside a null.
-const Json* value_at(const Json& document, const std::string& path) {
-  std::string pointer = "/";
-  for (const char c : path) {
-    if (c == ']') continue;
-    pointer += c == '.' || c == '[' ? '/' : c;
-  }
-  const Json::json_pointer at(pointer);
-  return document.contains(at) ? &document.at(at) : nullptr;
-}
-
-/// Fails for every entry that names a field which has a value, does not exist, or comes twice; and
-/// for reasons that say nothing.
-void expect_entries_are_true(const Json& holder, const std::string& where) {
-  std::set<std::string> seen;
-  for (const Json& entry : holder.at("missing")) {
-    const std::string field = entry.at("field");
-    const Json* value = value_at(holder, field);
-    EXPECT_TRUE(value != nullptr && value->is_null()) << where << field << " is not null";
-    EXPECT_TRUE(seen.insert(field).second) << where << field << " comes twice";
-    EXPECT_GT(entry.at("reason").get<std::string>().size(), 10U) << where << field;
-  }
-}
 
 class DocumentsOf : public testing::TestWithParam<std::size_t> {
  protected:
@@ -181,32 +41,34 @@ class DocumentsOf : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(DocumentsOf, SatisfyTheirSchemas) {
-  for (const auto& [name, document] :
-       {std::pair{"analysis", documents_.analysis}, std::pair{"profile", documents_.profile}}) {
-    EXPECT_GT(document.size(), 10U);
+  for (const auto& [name, document] : documents_.by_name()) {
+    EXPECT_GE(document.size(), 10U);
     const Result<void> valid = validate(name, document);
     EXPECT_TRUE(valid) << describe(valid.error());
   }
 }
 
 TEST_P(DocumentsOf, KeepTheOrderOfTheSchema) {
-  for (const auto& [name, document] :
-       {std::pair{"analysis", documents_.analysis}, std::pair{"profile", documents_.profile}}) {
+  for (const auto& [name, document] : documents_.by_name()) {
     const Json schema = schema_of(name);
     expect_schema_order(schema, schema, document, name);
   }
 }
 
 TEST_P(DocumentsOf, SayWhyEveryNullIsNull) {
-  expect_nulls_explained(documents_.analysis);
-  expect_nulls_explained(documents_.profile);
+  for (const auto& [name, document] : documents_.by_name()) {
+    SCOPED_TRACE(name);
+    expect_nulls_explained(document);
+  }
 }
 
 TEST_P(DocumentsOf, NameNothingMissingThatIsThere) {
-  expect_entries_are_true(documents_.analysis, "");
-  for (const Json& kernel : documents_.analysis.at("kernels"))
-    expect_entries_are_true(kernel, kernel.at("name").get<std::string>() + ": ");
-  expect_entries_are_true(documents_.profile, "");
+  for (const auto& [name, document] : documents_.by_name()) {
+    expect_entries_are_true(document, name + ": ");
+    if (!document.contains("kernels")) continue;
+    for (const Json& kernel : document.at("kernels"))
+      expect_entries_are_true(kernel, name + ": " + kernel.at("name").get<std::string>() + ": ");
+  }
 }
 
 TEST_P(DocumentsOf, AreTheSameBytesEveryTime) {
@@ -216,7 +78,9 @@ TEST_P(DocumentsOf, AreTheSameBytesEveryTime) {
     const auto& [trace, analysis] = runs->representative;
     const ProfileData profile = profile_of_recording(*runs);
     return rendered("analysis", analysis_document(trace, analysis)) +
-           rendered("profile", profile_document(profile)) + analysis_text(trace, analysis, {}) +
+           rendered("profile", profile_document(profile)) +
+           (analysis.roofline ? rendered("roofline", roofline_document(trace, analysis)) : "") +
+           analysis_text(trace, analysis, {}) + roofline_text(analysis, {}) +
            profile_text(profile, {});
   };
   const std::string first = bytes(1);
@@ -243,7 +107,7 @@ TEST_P(DocumentsOf, AddUp) {
 }
 
 TEST_P(DocumentsOf, HoldPathsAndProcessesOnlyUnderEnvironment) {
-  for (Json document : {documents_.analysis, documents_.profile}) {
+  for (auto& [name, document] : documents_.by_name()) {
     document.erase("environment");
     const std::string text = to_canonical_text(document);
     for (const trace::Source& source : runs_->representative.trace.sources)
@@ -274,6 +138,7 @@ TEST_P(DocumentsOf, CannotDriveTheTerminal) {
   for (const std::size_t width : {40U, 100U, 400U}) {
     EXPECT_FALSE(drives_a_terminal(analysis_text(trace, analysis, {.width = width})));
     EXPECT_FALSE(drives_a_terminal(profile_text(profile_of_recording(*runs_), {.width = width})));
+    EXPECT_FALSE(drives_a_terminal(roofline_report_text(trace, analysis, {.width = width})));
   }
 }
 

@@ -11,6 +11,9 @@
 #include "report/analysis_document.h"
 #include "report/profile_document.h"
 #include "report/report_cases.h"
+#include "report/roofline_document.h"
+#include "report/roofline_samples.h"
+#include "report/roofline_text.h"
 #include "report/terminal.h"
 
 namespace perflab::report {
@@ -55,7 +58,8 @@ void expect_goldens(const std::string& name, const Case& input) {
   const ProfileData profile = profile_of_recording(*runs);
   expect_golden(name + ".analysis.json", rendered("analysis", analysis_document(trace, analysis)));
   expect_golden(name + ".profile.json", rendered("profile", profile_document(profile)));
-  expect_golden(name + ".txt", analysis_text(trace, analysis, {}) + profile_text(profile, {}));
+  expect_golden(name + ".txt", analysis_text(trace, analysis, {}) + roofline_text(analysis, {}) +
+                                   profile_text(profile, {}));
 }
 
 TEST(Golden, Sample) {
@@ -64,6 +68,13 @@ TEST(Golden, Sample) {
                               fs::current_path(fs::path(PERFLAB_BINARY_DIR) / "share");
                               return {{"decode_step.db"}};
                             }});
+}
+
+TEST(Golden, WrittenRoofline) {
+  const analyze::Analysis analysis = sample_roofline();
+  const trace::Trace trace = sample_roofline_trace();
+  expect_golden("written.roofline.json", rendered("roofline", roofline_document(trace, analysis)));
+  expect_golden("written.roofline.txt", roofline_report_text(trace, analysis, {.width = 80}));
 }
 
 TEST(Golden, Mi350x) {

@@ -9,6 +9,7 @@
 #include "report/analysis_document.h"
 #include "report/document.h"
 #include "report/profile_document.h"
+#include "report/roofline_document.h"
 #include "support/quirks_trace.h"
 #include "support/rocpd_writer.h"
 #include "support/test_database.h"
@@ -247,7 +248,16 @@ Json rendered_json(const std::string& name, const Json& document) {
 Documents documents_of(const analyze::AnalyzedRuns& runs) {
   const auto& [trace, analysis] = runs.representative;
   return {.analysis = rendered_json("analysis", analysis_document(trace, analysis)),
-          .profile = rendered_json("profile", profile_document(profile_of_recording(runs)))};
+          .profile = rendered_json("profile", profile_document(profile_of_recording(runs))),
+          .roofline = analysis.roofline
+                          ? rendered_json("roofline", roofline_document(trace, analysis))
+                          : Json(nullptr)};
+}
+
+std::vector<std::pair<std::string, Json>> Documents::by_name() const {
+  std::vector<std::pair<std::string, Json>> out = {{"analysis", analysis}, {"profile", profile}};
+  if (!roofline.is_null()) out.emplace_back("roofline", roofline);
+  return out;
 }
 
 Json profile_without_gpu() {

@@ -38,9 +38,13 @@ std::string rendered(const std::string& name, const Json& document);
 /// The same, parsed again.
 Json rendered_json(const std::string& name, const Json& document);
 
-/// Both documents of a case: {"analysis", ...}, {"profile", ...}.
+/// The documents of a case.
 struct Documents {
   Json analysis, profile;
+  Json roofline;  ///< null without one
+
+  /// {"analysis", ...}, {"profile", ...}, and {"roofline", ...} when there is one.
+  [[nodiscard]] std::vector<std::pair<std::string, Json>> by_name() const;
 };
 Documents documents_of(const analyze::AnalyzedRuns& runs);
 

@@ -1,0 +1,92 @@
+// Measured before tabulated; a measured vector rate that only packed instructions can reach is not
+// taken for the plain one.
+#include "analyze/ceilings.h"
+
+#include <fmt/format.h>
+
+#include "analyze/gpu.h"
+
+namespace perflab::analyze {
+namespace {
+
+/// rocprof-compute's FP32 benchmark runs packed instructions in newer versions (facts/peers.md
+/// section 4): what lies this far above the plain rate is the packed one.
+constexpr double kPackedFrom = 1.05;
+
+}  // namespace
+
+Ceilings::Ceilings(const trace::Agent* agent, std::string_view architecture,
+                   const hal::MeasuredRoofs* measured)
+    : measured_(measured) {
+  const hal::Arch* const arch = hal::find_arch(architecture);
+  if (arch == nullptr) {
+    reason_ = architecture.empty()
+                  ? "the recording does not say which GPU it is of"
+                  : fmt::format("{} is not in the tables of this version", architecture);
+    return;
+  }
+  hal::AgentFigures figures;
+  const hal::Product* product = nullptr;
+  if (agent != nullptr) {
+    product = product_of(*agent);
+    figures = {.cus = agent->facts.compute_units,
+               .clock_mhz = agent->facts.clock_mhz,
+               .xcds = agent->facts.xcc_count};
+  }
+  infinity_cache_ = product != nullptr && product->mall_mib > 0;
+  peaks_ = hal::compute_peaks(product != nullptr ? hal::peak_inputs(*product, figures)
+                                                 : hal::peak_inputs(*arch, figures));
+}
+
+Ceiling Ceilings::from_measured(const hal::MeasuredRoof& roof, std::string_view unit) {
+  Ceiling ceiling;
+  ceiling.value = roof.value;
+  ceiling.unit = unit;
+  ceiling.from = "measured";
+  ceiling.formula = fmt::format("{} of the measured ceilings", roof.column);
+  return ceiling;
+}
+
+Ceiling Ceilings::from_peak(const hal::Peak& peak) const {
+  Ceiling ceiling;
+  ceiling.value = peak.value;
+  ceiling.unit = peak.unit;
+  ceiling.from = "tables";
+  ceiling.formula = peak.formula;
+  ceiling.unconfirmed = peak.unconfirmed;
+  ceiling.reason = peak.missing;
+  return ceiling;
+}
+
+Ceiling Ceilings::bandwidth(std::string_view level) const {
+  const auto pick = [&](const std::optional<hal::MeasuredRoof> hal::MeasuredRoofs::* measured,
+                        const hal::Peak hal::Peaks::* peak) {
+    if (measured_ != nullptr && measured_->*measured)
+      return from_measured(*(measured_->*measured), "GB/s");
+    if (peaks_) return from_peak(*peaks_.*peak);
+    Ceiling none;
+    none.unit = "GB/s";
+    none.from = "tables";
+    none.reason = reason_;
+    return none;
+  };
+  if (level == "hbm") return pick(&hal::MeasuredRoofs::memory, &hal::Peaks::memory);
+  if (level == "l2") return pick(&hal::MeasuredRoofs::l2, &hal::Peaks::l2);
+  return pick(&hal::MeasuredRoofs::lds, &hal::Peaks::lds);
+}
+
+Ceiling Ceilings::rate(hal::Pipe pipe, hal::Precision precision) const {
+  Ceiling table;
+  table.unit = "GFLOP/s";
+  table.from = "tables";
+  table.reason = reason_;
+  if (peaks_) table = from_peak(peaks_->of(pipe, precision));
+  const hal::MeasuredRoof* const measured =
+      measured_ != nullptr ? measured_->of(pipe, precision) : nullptr;
+  if (measured == nullptr) return table;
+  if (pipe == hal::Pipe::vector && table.value && measured->value > kPackedFrom * *table.value)
+    return table;
+  return from_measured(*measured, table.unit);
+}
+
+}  // namespace perflab::analyze

@@ -1,0 +1,99 @@
+// rocm-perf roofline: counters in, whatever wrote them; the roofline of each kernel out.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "analyze/pipeline.h"
+#include "base/pattern.h"
+#include "cli/command.h"
+#include "report/document.h"
+#include "report/roofline_document.h"
+#include "report/roofline_text.h"
+
+namespace perflab::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> files;
+  std::vector<std::string> code;
+  std::string roofs, kernel, out;
+  bool json = false;
+  unsigned threads = 0;
+};
+
+/// Leaves the kernels whose names the pattern matches. Error (usage): there is none.
+Result<void> select_kernels(const std::string& text, analyze::Roofline& roofline) {
+  PERFLAB_TRY(const Pattern pattern, Pattern::compile(text));
+  std::string names;
+  for (const analyze::KernelRoofline& kernel : roofline.kernels)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", kernel.kernel);
+  std::erase_if(roofline.kernels, [&](const analyze::KernelRoofline& kernel) {
+    return !pattern.found_in(kernel.kernel);
+  });
+  if (!roofline.kernels.empty()) return {};
+  return fail(ErrorCode::usage, fmt::format("--kernel {}: no kernel with counters matches", text),
+              fmt::format("there are: {}", names));
+}
+
+Result<void> run(const Arguments& arguments) {
+  analyze::AnalyzeOptions options;
+  options.threads = arguments.threads;
+  options.code_files.assign(arguments.code.begin(), arguments.code.end());
+  if (!arguments.roofs.empty()) {
+    PERFLAB_TRY(options.roofs, hal::read_measured_roofs(arguments.roofs));
+  }
+  PERFLAB_TRY(analyze::AnalyzedTrace analyzed,
+              analyze::analyze_files({arguments.files.begin(), arguments.files.end()}, options));
+  auto& [trace, analysis] = analyzed;
+  if (!analysis.roofline)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: there is no roofline: {}", arguments.files.front(),
+                            analysis.roofline_missing.reason),
+                analysis.roofline_missing.remedy);
+  if (!arguments.kernel.empty())
+    PERFLAB_TRY_VOID(select_kernels(arguments.kernel, *analysis.roofline));
+  const Json document = report::roofline_document(trace, analysis);
+  if (!arguments.out.empty())
+    PERFLAB_TRY_VOID(write_documents(arguments.out, {{"roofline", document}}));
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text, report::render("roofline", document));
+    return print(text);
+  }
+  PERFLAB_TRY_VOID(print(report::roofline_report_text(trace, analysis, terminal_style())));
+  if (!arguments.out.empty()) fmt::print(stderr, "\ndocuments: {}/roofline.json\n", arguments.out);
+  return {};
+}
+
+}  // namespace
+
+void add_roofline(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "roofline", "Show work, traffic and rates of kernels against what the GPU can do");
+  command->footer(
+      "Examples: rocm-perf roofline pass_1/*.db pass_2/*.db pass_3/*.db\n"
+      "          rocm-perf roofline 1234_counter_collection.csv --roofs roofline.csv --json");
+  command
+      ->add_option("FILE", arguments->files,
+                   "Counter passes of one command: rocpd databases, counter_collection.csv of "
+                   "rocprofv3, tables of rocprof-compute; a database without counters gives times")
+      ->required();
+  command->add_option("--roofs", arguments->roofs,
+                      "Ceilings measured on this machine: rocprof-compute's roofline.csv");
+  command->add_option("--kernel", arguments->kernel, "Only kernels whose name this regex matches");
+  command
+      ->add_option(
+          "--code", arguments->code,
+          "Binary or code object that holds the kernels: says whether their floating-point "
+          "instructions are packed; repeatable")
+      ->allow_extra_args(false);
+  command->add_option("--out", arguments->out, "Write roofline.json into this folder");
+  command->add_flag("--json", arguments->json, "Print roofline.json and nothing else");
+  command->add_option("--threads", arguments->threads,
+                      "Threads to read with (default: all cores); the result is the same");
+  command->callback([arguments, &exit_code] {
+    if (const auto done = run(*arguments); !done) exit_code = report_error(done.error());
+  });
+}
+
+}  // namespace perflab::cli

@@ -1,0 +1,71 @@
+// One start of the target, alone or under rocprofv3: what base runs and counter passes have in
+// common. Checks of the plan, how the process is run and shown, and the sentences for how it ended.
+#pragma once
+
+#include <sys/types.h>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/subprocess.h"
+#include "base/units.h"
+#include "collect/collect.h"
+
+namespace perflab::collect {
+
+/// "1 run", "2 runs".
+std::string counted(std::size_t count, std::string_view noun);
+
+/// The program's name for people, without its folder.
+std::string program_name(const CollectPlan& plan);
+
+/// Refuses (usage) a plan whose target cannot be run, runs < 1, options that are ours.
+Result<void> check_plan(const CollectPlan& plan);
+
+/// A regular file on our standard input, so that every start can read it from the same place.
+class RewindableInput {
+ public:
+  RewindableInput();
+  void rewind() const;
+  /// There is such a file.
+  [[nodiscard]] bool is_file() const { return start_ >= 0; }
+
+ private:
+  off_t start_ = -1;
+};
+
+/// What the progress line says while the target runs.
+struct Shown {
+  std::string text;
+  std::optional<double> fraction;  ///< of all work that is done, where known
+};
+
+/// How the target is run under this plan. `timeout` is that of this start; `shown` is asked at
+/// every tick, and only when the plan has a progress line. The plan must outlive the options.
+ProcessOptions process_options(const CollectPlan& plan, bool traced,
+                               std::optional<std::chrono::milliseconds> timeout,
+                               std::function<Shown(Nanos elapsed)> shown);
+
+/// The error of run_program(), with whose fault it is: without rocprofv3 it is the target's.
+Error cannot_start(Error error, bool traced);
+
+/// An option that this rocprofv3 does not know, when its output says so: nothing was run. Errors:
+/// usage (an option of the user's), missing_tool (one that is needed).
+Result<void> check_refusal(const Rocprofv3& tool, const ProcessResult& process,
+                           const std::vector<std::string>& extra_options);
+
+/// target_failed: "<heading> exited with code 3", or that it took longer than the timeout; with
+/// `notes` and the last line that the target wrote. Precondition: it did not succeed.
+Error failure_of(const ProcessResult& process, std::string_view heading,
+                 std::optional<std::chrono::milliseconds> timeout, std::vector<std::string> notes);
+
+/// What was odd about a start that left these databases: one sentence each.
+std::vector<std::string> oddities_of(const ProcessResult& process,
+                                     const std::vector<DatabaseFile>& databases,
+                                     std::chrono::milliseconds linger);
+
+}  // namespace perflab::collect

@@ -1,0 +1,369 @@
+// Text view of a roofline. Every figure here stands in roofline.json too.
+#include "report/roofline_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "report/analysis_document.h"
+#include "report/roofline_chart.h"
+#include "report/roofline_drawing.h"
+#include "report/text_parts.h"
+#include "report/text_table.h"
+
+namespace perflab::report {
+namespace {
+
+using analyze::Figure;
+using analyze::KernelRoofline;
+using analyze::LevelTraffic;
+using Column = TextTable::Column;
+using enum TextTable::Align;
+
+/// Kernels that are described one by one; the charts' legends list more.
+constexpr std::size_t kMostDescribed = 5;
+/// Columns in front of the text of a labelled line.
+constexpr std::size_t kLabelColumns = 13;
+const std::string kDash = "—";
+
+/// "  label      text", broken between words so that it fits.
+std::string labelled(std::string_view label, const std::string& text, std::size_t width) {
+  const std::size_t room = std::max<std::size_t>(width, kLabelColumns + 20) - kLabelColumns;
+  const std::string clean = printable(text);
+  std::string out;
+  std::string line;
+  const auto flush = [&] {
+    out += fmt::format("  {:<10} {}\n", out.empty() ? label : "", line);
+    line.clear();
+  };
+  for (std::size_t at = 0; at < clean.size();) {
+    std::size_t end = std::min(clean.find(' ', at), clean.size());
+    // A percentage stays in one piece.
+    if (clean.substr(end, 2) == " %") end = std::min(clean.find(' ', end + 1), clean.size());
+    const std::string word = clean.substr(at, end - at);
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > room) flush();
+    line += (line.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  flush();
+  return out;
+}
+
+std::string number_text(double value) {
+  const double size = std::fabs(value);
+  return size >= 1e4 && size < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
+
+/// "waves in flight 1805", "l2 34.7 %": a figure under the last part of its name; "~" in front of
+/// what only several passes give together.
+std::string feature_text(const Figure& figure, std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  std::ranges::replace(name, '.', ' ');
+  const std::string about = figure.value ? "" : "~";
+  const double value = figure.value ? *figure.value : *figure.across_passes;
+  if (figure.unit == "%") return fmt::format("{} {}{:.1f} %", name, about, value);
+  const bool said = figure.unit.empty() || figure.unit.find('/') != std::string::npos ||
+                    name.find(figure.unit) != std::string::npos;
+  return fmt::format("{} {}{}{}{}", name, about, number_text(value), said ? "" : " ",
+                     said ? "" : figure.unit);
+}
+
+std::string share_text(const std::optional<double>& share) {
+  return share ? percent(*share) : kDash;
+}
+
+std::string rate_or_dash(const std::optional<double>& giga, std::string_view unit) {
+  return giga ? rate_text(*giga, unit) : kDash;
+}
+
+std::string plain_or_dash(const std::optional<double>& value) {
+  if (!value) return kDash;
+  return *value >= 999.5 && *value < 1e6 ? fmt::format("{:.0f}", *value)
+                                         : fmt::format("{:.3g}", *value);
+}
+
+/// "12.3 GFLOP": a count of operations.
+std::string work_text(double count, std::string_view unit) {
+  return rate_text(count / 1e9, unit);
+}
+
+std::string gpu_name(const std::string& product, const std::string& architecture) {
+  if (product.empty() && architecture.empty()) return "a GPU that the recording does not name";
+  return product.empty() || architecture.empty() ? product + architecture
+                                                 : product + " " + architecture;
+}
+
+const LevelTraffic* level_of(const KernelRoofline& kernel, std::string_view name) {
+  const auto found = std::ranges::find(kernel.levels, name, &LevelTraffic::name);
+  return found == kernel.levels.end() ? nullptr : &*found;
+}
+
+/// Why a figure of the analysis is missing.
+std::string reason_of(const KernelRoofline& kernel, std::string_view field) {
+  const auto entry = std::ranges::find(kernel.missing, field, &analyze::Missing::field);
+  return entry == kernel.missing.end() ? "no figures for it" : entry->reason;
+}
+
+std::string chart_section(const analyze::Roofline& roofline, const Chart& chart, std::size_t shown,
+                          const TerminalStyle& style, const Paint& paint) {
+  TextTable table({Column{"", left}, Column{"FLOP/byte"}, Column{"FLOP/s"}, Column{"at most"},
+                   Column{"bound by", left}, Column{"of roof"}, Column{"kernel", left, true}});
+  std::size_t last = roofline.kernels.size();
+  std::size_t left_out = 0;
+  for (const ChartMark& mark : chart.marks) {
+    if (mark.kernel == last) continue;
+    last = mark.kernel;
+    const KernelRoofline& kernel = roofline.kernels[mark.kernel];
+    if (mark.kernel >= shown) {
+      ++left_out;
+      continue;
+    }
+    const LevelTraffic* hbm = level_of(kernel, "hbm");
+    const auto& binding = kernel.binding;
+    table.add({mark.letter, plain_or_dash(hbm != nullptr ? hbm->intensity : std::nullopt),
+               rate_or_dash(kernel.gflops, ""),
+               rate_or_dash(binding ? binding->attainable_gflops : std::nullopt, ""),
+               binding ? binding->roof : kDash, share_text(binding ? binding->share : std::nullopt),
+               kernel.kernel});
+  }
+  std::string out =
+      heading(paint, fmt::format("Roofline of {} (FLOP/s by FLOP/byte of memory)",
+                                 printable(gpu_name(chart.product, chart.architecture))));
+  out += drawn_chart(chart, shown, style) + "\n" + table.text(style.width);
+  return left_out > 0 ? out + fmt::format("  … and {} more\n", left_out) : out;
+}
+
+/// "812 GB/s of memory, 49.6 % of 1.64 TB/s", or that it is not known.
+std::string bandwidth_text(const KernelRoofline& kernel) {
+  const LevelTraffic* hbm = level_of(kernel, "hbm");
+  if (hbm == nullptr || !hbm->gb_per_s)
+    return "no bandwidth known: " + reason_of(kernel, "levels.hbm.gb_per_s");
+  std::string out = fmt::format("{} of memory", rate_text(*hbm->gb_per_s, "B/s"));
+  if (hbm->share && hbm->ceiling.value)
+    out += fmt::format(", {} of {}", percent(*hbm->share), rate_text(*hbm->ceiling.value, "B/s"));
+  return out;
+}
+
+std::string unmarked_section(const analyze::Roofline& roofline,
+                             const std::vector<Unmarked>& unmarked, std::size_t shown,
+                             const TerminalStyle& style, const Paint& paint) {
+  if (unmarked.empty()) return {};
+  std::string out = heading(paint, "Kernels without a mark in a roofline chart");
+  const std::size_t many = std::min(unmarked.size(), shown);
+  for (std::size_t i = 0; i < many; ++i) {
+    const KernelRoofline& kernel = roofline.kernels[unmarked[i].kernel];
+    out += fmt::format("  {}\n", fit(kernel.kernel, style.width > 22 ? style.width - 2 : 20));
+    out += labelled("", bandwidth_text(kernel), style.width);
+    out += labelled("", unmarked[i].reason, style.width);
+  }
+  return out + cut_note(unmarked.size(), many);
+}
+
+std::string levels_table(const KernelRoofline& kernel, std::size_t width) {
+  if (kernel.levels.empty()) return {};
+  TextTable table({Column{"level", left}, Column{"read"}, Column{"written"}, Column{"rate"},
+                   Column{"ceiling"}, Column{"share"}, Column{"FLOP/byte"}, Column{"ridge"}});
+  const auto bytes = [](const Figure& figure) {
+    return figure.value ? bytes_text(*figure.value) : kDash;
+  };
+  for (const LevelTraffic& level : kernel.levels)
+    table.add(
+        {level.name, bytes(level.read_bytes), level.split ? bytes(level.write_bytes) : "together",
+         rate_or_dash(level.gb_per_s, "B/s"), rate_or_dash(level.ceiling.value, "B/s"),
+         share_text(level.share), plain_or_dash(level.intensity), plain_or_dash(level.ridge)});
+  return table.text(width);
+}
+
+std::string work_line(const KernelRoofline& kernel) {
+  std::string out;
+  for (const analyze::Work& work : kernel.work)
+    if (work.flops.value.value_or(0) > 0)
+      out += fmt::format("{}{} {} {}", out.empty() ? "" : ", ",
+                         work_text(*work.flops.value, work.flops.unit), hal::to_string(work.pipe),
+                         hal::to_string(work.precision));
+  if (kernel.estimate)
+    out += fmt::format("{}{} by the published estimator ({})", out.empty() ? "" : ", ",
+                       work_text(kernel.estimate->flops, "FLOP"), kernel.estimate->known_error);
+  if (out.empty())
+    out = kernel.flops_raw
+              ? "no floating-point operations"
+              : "floating-point operations not known: " + reason_of(kernel, "flops.raw");
+  if (kernel.flops_raw && kernel.flops_lane_corrected &&
+      *kernel.flops_raw != *kernel.flops_lane_corrected)
+    out += fmt::format("; with the lanes that worked: {}",
+                       work_text(*kernel.flops_lane_corrected, "FLOP"));
+  return out;
+}
+
+std::string rate_line(const KernelRoofline& kernel) {
+  std::string out = fmt::format("{} ({})", rate_text(*kernel.gflops, "FLOP/s"), kernel.flops_are);
+  if (kernel.compute_roof.value)
+    out += fmt::format(", {} of {} for its mix of instructions", share_text(kernel.compute_share),
+                       rate_text(*kernel.compute_roof.value, "FLOP/s"));
+  return out;
+}
+
+std::string binding_line(const analyze::Binding& binding) {
+  std::string out = fmt::format("{}: {} takes the longest", binding.bound, binding.roof);
+  if (binding.share) out += fmt::format(", {} of that roof is reached", percent(*binding.share));
+  if (binding.attainable_gflops)
+    out += fmt::format("; at most {}", rate_text(*binding.attainable_gflops, "FLOP/s"));
+  return out;
+}
+
+/// How analyze/ begins the reason of a figure whose counters were not collected.
+constexpr std::string_view kNotRecorded = "not recorded: ";
+/// Names of figures that such a line has at most.
+constexpr std::size_t kMostNames = 6;
+
+/// One line for all figures whose counters were not collected: there can be dozens.
+std::string not_recorded_line(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kMostNames);
+  std::string list;
+  for (std::size_t i = 0; i < shown; ++i) list += (i == 0 ? "" : ", ") + names[i];
+  if (shown < names.size()) list += fmt::format(" and {} more", names.size() - shown);
+  return list + ": their counters were not recorded (roofline.json says which)";
+}
+
+/// A reason without the counter that it begins with, so that all counters of a pass in doubt for
+/// the same reason make one line: "SQ_X of pass 1 is suspicious: why".
+std::string shared_reason(const std::string& reason) {
+  const std::size_t at = reason.find("suspicious: ");
+  if (at != std::string::npos) return reason.substr(at);
+  return reason.starts_with(kNotRecorded) ? std::string(kNotRecorded) : reason;
+}
+
+/// A line per group of features, then one per reason for which figures are not known. Figures
+/// without a group come first.
+std::string feature_lines(const KernelRoofline& kernel, std::size_t width) {
+  std::vector<std::pair<std::string, std::string>> groups = {{"figures", ""}};
+  std::map<std::string, std::vector<std::string>> unknown;  // names by reason
+  bool together = false;
+  const auto append = [](std::string& list, const std::string& item) {
+    list += (list.empty() ? "" : ", ") + item;
+  };
+  for (const LevelTraffic& level : kernel.levels) {
+    if (!level.read_bytes.value)
+      unknown[shared_reason(level.read_bytes.reason)].push_back(level.read_bytes.name);
+    if (level.split && !level.write_bytes.value)
+      unknown[shared_reason(level.write_bytes.reason)].push_back(level.write_bytes.name);
+    if (!level.ceiling.value) unknown[level.ceiling.reason].push_back(level.name + " ceiling");
+  }
+  for (const Figure& figure : kernel.features) {
+    if (!figure.value && !figure.across_passes) {
+      unknown[shared_reason(figure.reason)].push_back(figure.name);
+      continue;
+    }
+    together = together || !figure.value;
+    const std::size_t dot = figure.name.find('.');
+    const std::string group = dot == std::string::npos ? "figures" : figure.name.substr(0, dot);
+    auto at = std::ranges::find(groups, group, &std::pair<std::string, std::string>::first);
+    if (at == groups.end()) at = groups.insert(groups.end(), {group, ""});
+    append(at->second,
+           feature_text(figure, figure.name.substr(dot == std::string::npos ? 0 : dot + 1)));
+  }
+  std::string out;
+  for (auto& [group, text] : groups) {
+    std::ranges::replace(group, '_', ' ');
+    if (!text.empty()) out += labelled(fit(group, 10), text, width);
+  }
+  if (together)
+    out +=
+        labelled("~",
+                 "no single pass has the counters of these figures: several passes put together, "
+                 "which may differ in clock and cache state",
+                 width);
+  for (const auto& [reason, names] : unknown)
+    out += labelled("not known",
+                    reason == kNotRecorded ? not_recorded_line(names)
+                                           : fmt::format("{}: {}", fmt::join(names, ", "), reason),
+                    width);
+  return out;
+}
+
+std::string kernel_section(const KernelRoofline& kernel, const std::string& letter,
+                           const TerminalStyle& style, const Paint& paint) {
+  const std::size_t width = style.width;
+  const std::string title = letter.empty() ? "" : letter + "  ";
+  std::string out =
+      heading(paint, title + fit(kernel.kernel, std::max<std::size_t>(width, 24) - title.size()));
+  std::string time =
+      fmt::format("{} dispatch{} on {}", kernel.dispatches, kernel.dispatches == 1 ? "" : "es",
+                  gpu_name(kernel.product, kernel.architecture));
+  if (kernel.time_ns)
+    time = fmt::format("{} in {}{}", duration_text(*kernel.time_ns), time,
+                       kernel.time_from == "trace" ? "" : ", under counters");
+  else
+    time += "; how long they took is not known: " + reason_of(kernel, "time_ns");
+  out += labelled("time", time, width);
+  out += labelled("work", work_line(kernel), width);
+  if (kernel.gflops && *kernel.gflops > 0) out += labelled("rate", rate_line(kernel), width);
+  out += labelled(
+      "bound",
+      kernel.binding ? binding_line(*kernel.binding) : "not known: " + reason_of(kernel, "binding"),
+      width);
+  out += levels_table(kernel, width);
+  out += feature_lines(kernel, width);
+  for (const std::string& explanation : kernel.explanations)
+    out += labelled("note", explanation, width);
+  for (const std::string& assumption : kernel.assumptions)
+    out += labelled("assumed", assumption, width);
+  return out;
+}
+
+/// The letter of a kernel in its chart; empty without a mark.
+std::string letter_in(const RooflineCharts& charts, std::size_t kernel) {
+  for (const Chart& chart : charts.gpus)
+    for (const ChartMark& mark : chart.marks)
+      if (mark.kernel == kernel) return mark.letter;
+  return {};
+}
+
+std::string passes_line(const analyze::Roofline& roofline) {
+  std::set<std::string_view> counters;
+  for (const analyze::PassInfo& pass : roofline.passes)
+    counters.insert(pass.counters.begin(), pass.counters.end());
+  return fmt::format(
+      "{} in {}\n", counted(counters.size(), "counter"),
+      roofline.passes.size() == 1 ? "1 pass" : fmt::format("{} passes", roofline.passes.size()));
+}
+
+}  // namespace
+
+std::string roofline_text(const analyze::Analysis& analysis, const TerminalStyle& style) {
+  const Paint paint(style.colour);
+  if (!analysis.roofline)
+    return analysis.counters.empty()
+               ? ""
+               : fmt::format("\nno roofline: {}\n", printable(analysis.roofline_missing.reason));
+  const analyze::Roofline& roofline = *analysis.roofline;
+  const RooflineCharts charts = roofline_charts(roofline);
+  std::string out;
+  for (const Chart& chart : charts.gpus)
+    out += chart_section(roofline, chart, style.most_rows, style, paint);
+  out += unmarked_section(roofline, charts.without_mark, style.most_rows, style, paint);
+  const std::size_t described =
+      std::min({kMostDescribed, style.most_rows, roofline.kernels.size()});
+  for (std::size_t i = 0; i < described; ++i)
+    out += kernel_section(roofline.kernels[i], letter_in(charts, i), style, paint);
+  if (roofline.kernels.size() > described)
+    out += fmt::format("\n{} more are in roofline.json\n",
+                       counted(roofline.kernels.size() - described, "kernel"));
+  return out + warnings_section(roofline.warnings, paint);
+}
+
+std::string roofline_report_text(const trace::Trace& trace, const analyze::Analysis& analysis,
+                                 const TerminalStyle& style) {
+  const Paint paint(style.colour);
+  std::string out;
+  if (const std::string note = synthetic_note(trace); !note.empty())
+    out += fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, printable(note), paint.end);
+  if (analysis.roofline) out += passes_line(*analysis.roofline);
+  return out + roofline_text(analysis, style) + warnings_section(analysis.warnings, paint);
+}
+
+}  // namespace perflab::report

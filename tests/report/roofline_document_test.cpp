@@ -1,0 +1,191 @@
+// roofline.json of written rooflines: schema, order of keys, reasons, and where figures stand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "report/document.h"
+#include "report/document_checks.h"
+#include "report/report_cases.h"
+#include "report/roofline_document.h"
+#include "report/roofline_samples.h"
+
+namespace perflab::report {
+namespace {
+
+Json document_of(const analyze::Analysis& analysis) {
+  return rendered_json("roofline", roofline_document(sample_roofline_trace(), analysis));
+}
+
+Json sample() {
+  return document_of(sample_roofline());
+}
+
+/// The reason that `missing` of an object gives for a field; empty: there is none.
+std::string reason_of(const Json& holder, const std::string& field) {
+  for (const Json& entry : holder.at("missing"))
+    if (entry.at("field") == field) return entry.at("reason");
+  return {};
+}
+
+TEST(RooflineDocument, SatisfiesItsSchemaInItsOrder) {
+  const Json document = roofline_document(sample_roofline_trace(), sample_roofline());
+  const Result<void> valid = validate("roofline", document);
+  EXPECT_TRUE(valid) << describe(valid.error());
+  const Json schema = schema_of("roofline");
+  expect_schema_order(schema, schema, sample(), "roofline");
+}
+
+TEST(RooflineDocument, SaysWhyEveryNullIsNullAndOnlyThat) {
+  const Json document = sample();
+  expect_nulls_explained(document);
+  expect_entries_are_true(document, "");
+  for (const Json& kernel : document.at("kernels"))
+    expect_entries_are_true(kernel, kernel.at("name").get<std::string>() + ": ");
+}
+
+TEST(RooflineDocument, OfAKernelWithNothingExplainsEveryNull) {
+  analyze::Analysis analysis;
+  analyze::KernelRoofline& kernel = analysis.roofline.emplace().kernels.emplace_back();
+  kernel.kernel = "k";
+  kernel.compute_roof.unit = "GFLOP/s";
+  kernel.compute_roof.reason = "the GPU is not known";
+  const Json document = document_of(analysis);
+  expect_nulls_explained(document);
+  expect_entries_are_true(document.at("kernels")[0], "");
+  EXPECT_EQ(document.at("chart").at("gpus").size(), 0U);
+}
+
+TEST(RooflineDocument, HoldsTheFiguresOfTheAnalysis) {
+  const Json document = sample();
+  const Json& gemm = document.at("kernels")[0];
+  EXPECT_EQ(gemm.at("time"), (Json{{"total_ns", 1e7}, {"from", "trace"}}));
+  EXPECT_EQ(gemm.at("flops").at("raw"), 2.001e12);
+  EXPECT_EQ(gemm.at("flops").at("lane_corrected"), 2.00075e12);
+  EXPECT_EQ(gemm.at("flops").at("are"), "lane-corrected");
+  ASSERT_EQ(gemm.at("flops").at("by_type").size(), 2U);
+  EXPECT_EQ(gemm.at("flops").at("by_type")[0].at("lane_corrected"), 7.5e8);
+  EXPECT_EQ(gemm.at("flops").at("by_type")[1].at("pipe"), "matrix");
+  EXPECT_EQ(gemm.at("compute").at("gflops"), 200'075);
+  EXPECT_EQ(gemm.at("compute").at("packed_code"), false);
+  const Json& hbm = gemm.at("levels")[0];
+  EXPECT_EQ(hbm.at("bytes"), 2e9);
+  EXPECT_EQ(hbm.at("gb_per_s"), 200);
+  EXPECT_EQ(hbm.at("read_bytes").at("passes"), (Json{1, 2}));
+  EXPECT_TRUE(gemm.at("levels")[2].at("write_bytes").is_null());
+  EXPECT_EQ(gemm.at("binding").at("roof"), "lds");
+  EXPECT_EQ(gemm.at("dispatches_left_out"), 2);
+  EXPECT_EQ(gemm.at("per_dispatch")[0].at("hbm_read_bytes"), 4e8);
+  EXPECT_EQ(gemm.at("explanations").size(), 1U);
+  const Json& estimate = document.at("kernels")[3].at("flops").at("estimate");
+  EXPECT_EQ(estimate.at("flops"), 3e8);
+  EXPECT_EQ(estimate.at("passes"), Json{3});
+}
+
+TEST(RooflineDocument, GroupsFeaturesByTheFirstPartOfTheirNames) {
+  const Json document = sample();
+  const Json& features = document.at("kernels")[0].at("features");
+  std::vector<std::string> groups;
+  for (const Json& group : features) {
+    groups.push_back(group.at("group"));
+    for (const Json& figure : group.at("figures"))
+      EXPECT_EQ(figure.at("name").get<std::string>().find(groups.back()), 0U);
+  }
+  EXPECT_EQ(groups,
+            (std::vector<std::string>{"lanes", "occupancy", "hit", "wave_time", "latency"}));
+  EXPECT_EQ(features[2].at("figures").size(), 2U);  // hit.l2, and hit.l1 from further behind
+}
+
+TEST(RooflineDocument, FiguresSayTheirState) {
+  const Json document = sample();
+  std::map<std::string, Json> figures;
+  for (const Json& group : document.at("kernels")[0].at("features"))
+    for (const Json& figure : group.at("figures")) figures[figure.at("name")] = figure;
+  EXPECT_EQ(figures["hit.l2"].at("state"), "measured");
+  EXPECT_EQ(figures["latency.lds"].at("state"), "zero");
+  EXPECT_EQ(figures["latency.lds"].at("value"), 0);
+  EXPECT_EQ(figures["latency.vmem"].at("state"), "missing");
+  EXPECT_EQ(figures["latency.vmem"].at("across_passes"), 812.5);
+  EXPECT_EQ(figures["latency.vmem"].at("remedy"), "collect C_sum and D_sum in one pass");
+  EXPECT_EQ(figures["latency.l1"].at("state"), "unsupported");
+  EXPECT_TRUE(figures["latency.l1"].at("formula").is_null());
+  EXPECT_EQ(figures["hit.l1"].at("state"), "suspicious");
+  EXPECT_TRUE(figures["hit.l1"].at("value").is_null());
+}
+
+TEST(RooflineDocument, NamesMissingFiguresAsItHasThem) {
+  analyze::Analysis analysis = sample_roofline();
+  analyze::KernelRoofline& kernel = analysis.roofline->kernels.back();
+  const std::string reason = "as the analysis found";
+  for (const char* field :
+       {"time_ns", "flops.raw", "gflops", "gflops_raw", "compute.roof", "compute.overlapped_roof",
+        "levels.hbm.bytes", "levels.hbm.ridge_ratio", "binding"})
+    kernel.missing.push_back({.field = field, .reason = reason, .remedy = "do it"});
+  const Json document = document_of(analysis);
+  const Json& json = document.at("kernels").back();
+  expect_entries_are_true(json, "");
+  for (const char* field :
+       {"time.total_ns", "flops.raw", "flops.are", "compute.gflops", "compute.gflops_raw",
+        "compute.overlapped_roof", "levels[0].bytes", "levels[0].ridge_ratio", "binding"})
+    EXPECT_EQ(reason_of(json, field), reason) << field;
+  EXPECT_EQ(reason_of(json, "compute.roof"), "");  // the ceiling has its own
+  EXPECT_EQ(json.at("compute").at("roof").at("reason"), "the product is not in the tables");
+}
+
+TEST(RooflineDocument, HoldsFilesOnlyUnderEnvironmentEachOnce) {
+  Json document = sample();
+  EXPECT_EQ(document.at("environment").at("files"), (Json{"a/1_results.db", "b/2_results.db"}));
+  document.erase("environment");
+  EXPECT_EQ(to_canonical_text(document).find("_results.db"), std::string::npos);
+}
+
+TEST(RooflineDocument, HasTheChart) {
+  const Json document = sample();
+  const Json& chart = document.at("chart");
+  ASSERT_EQ(chart.at("gpus").size(), 2U);
+  const Json& x = chart.at("gpus")[0].at("x");
+  EXPECT_EQ(x.at("unit"), "FLOP/byte");
+  EXPECT_EQ(x.at("log10_min"), -2);
+  EXPECT_EQ(x.at("min"), 0.01);
+  const Json& marks = chart.at("gpus")[0].at("marks");
+  EXPECT_EQ(marks[0].at("kernel"), 0);
+  EXPECT_EQ(marks[0].at("x"), document.at("kernels")[0].at("levels")[0].at("intensity"));
+  EXPECT_EQ(marks[0].at("y"), document.at("kernels")[0].at("compute").at("gflops"));
+  EXPECT_EQ(chart.at("without_mark")[0].at("kernel"), 1);
+}
+
+TEST(RooflineDocument, IsRefusedWithAFigureThatHasNoState) {
+  Json document = roofline_document(sample_roofline_trace(), sample_roofline());
+  ASSERT_TRUE(validate("roofline", document));
+  document["kernels"][0]["levels"][0]["read_bytes"].erase("state");
+  EXPECT_FALSE(validate("roofline", document));
+  document = roofline_document(sample_roofline_trace(), sample_roofline());
+  document["kernels"][0]["binding"]["roof"] = "l3";
+  EXPECT_FALSE(validate("roofline", document));
+}
+
+TEST(RooflineSummary, RepeatsTheFiguresOfTheKernel) {
+  const analyze::Analysis analysis = sample_roofline();
+  std::vector<analyze::Missing> missing;
+  const Json summary = roofline_summary(analysis.roofline->kernels[0], "roofline", missing);
+  EXPECT_TRUE(missing.empty());
+  EXPECT_EQ(summary.at("gflops"), 200'075);
+  EXPECT_EQ(summary.at("intensity_hbm"), 2.00075e12 / 2e9);
+  EXPECT_EQ(summary.at("roof"), "lds");
+  EXPECT_EQ(summary.at("bound"), "memory");
+  EXPECT_DOUBLE_EQ(summary.at("occupancy_achieved").get<double>(), 0.5425);
+  EXPECT_EQ(summary.at("lanes_per_valu_instruction"), 48);
+  EXPECT_DOUBLE_EQ(summary.at("l2_hit_rate").get<double>(), 0.347);
+}
+
+TEST(RooflineSummary, OfAnUnknownKernelExplainsEveryNull) {
+  const analyze::Analysis analysis = sample_roofline();
+  std::vector<analyze::Missing> missing;
+  Json summary = roofline_summary(analysis.roofline->kernels.back(), "roofline", missing);
+  EXPECT_EQ(missing.size(), summary.size());
+  Json holder = {{"roofline", summary}, {"missing", missing_json(missing)}};
+  expect_nulls_explained(holder);
+  expect_entries_are_true(holder, "");
+}
+
+}  // namespace
+}  // namespace perflab::report
