@@ -20,6 +20,7 @@ constexpr std::int64_t kMaxHostLead = 2'000'000;  // ns of queued work at which 
 constexpr int kRuntimeKernels = 2;
 constexpr std::int64_t kRuntimeEvery = 512;  // one dispatch in so many is a runtime helper
 constexpr int kXccs = 8;
+constexpr std::int64_t kPassTime = 10'000'000'000'000;  // ns from one pass to the next
 
 /// Which rows one run of the simulation writes.
 enum class Kind { regions, dispatches, copies };
@@ -31,7 +32,40 @@ struct KernelShape {
   Extent workgroup;
   Extent grid;
   std::int64_t lds = 0;
+
+  [[nodiscard]] std::int64_t waves() const { return grid.x * grid.y * grid.z / 64; }
 };
+
+/// A counter of BigTraceOptions::counted.
+struct Counted {
+  Id id = 0;
+  std::int64_t per_wave = 0;  ///< over the whole GPU
+  bool cycles = false;        ///< counts the time instead
+  bool reduced = false;       ///< comes as one row
+};
+
+/// What a counter counts per wave: figures made of these stay possible (parts below wholes, 64
+/// lanes, waves as launched).
+std::int64_t per_wave(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 7> kOthers = {
+      {{"SQ_WAVES_LT_64", 0},
+       {"SQ_WAVES", 1},
+       {"_32B", 1},
+       {"BUBBLE", 1},
+       {"CONFLICT", 1},
+       {"SQ_THREAD_CYCLES_VALU", 512},
+       {"TCP_TOTAL_CACHE_ACCESSES", 64}}};
+  for (const auto& [part, many] : kOthers)
+    if (name.contains(part)) return many;
+  return 8;
+}
+
+Counted counted(Id id, std::string_view name) {
+  return {.id = id,
+          .per_wave = per_wave(name),
+          .cycles = name.starts_with("GRBM_"),
+          .reduced = std::ranges::any_of(name, [](char c) { return c >= 'a' && c <= 'z'; })};
+}
 
 /// One process: its tables, its kernels, and the simulated run.
 class ProcessTrace {
@@ -62,6 +96,7 @@ class ProcessTrace {
   void write_dispatch(const KernelShape& kernel, std::size_t queue, std::int64_t start,
                       std::int64_t end);
   void write_counters(Id event, std::int64_t duration);
+  void write_counted(Id event, std::int64_t waves, std::int64_t duration);
 
   const BigTraceOptions& options_;
   std::uint64_t seed_;
@@ -70,6 +105,8 @@ class ProcessTrace {
   Id streams_ = 0;
   std::vector<KernelShape> kernels_;
   std::array<Id, 2> counters_{};
+  std::vector<Counted> counted_;
+  std::int64_t clock_start_;
   // Rows that are changed and written again and again: no allocation per row.
   RegionRow region_;
   DispatchRow dispatch_;
@@ -87,14 +124,14 @@ class ProcessTrace {
 
 WriterOptions writer_options(const BigTraceOptions& options, int process) {
   WriterOptions made;
-  made.guid = fmt::format("{:08x}-{:04x}-7000-8000-{:012x}", 0x10000 + process, process,
-                          options.seed & 0xffffffffffff);
+  made.guid = fmt::format("{:08x}-{:04x}-7000-{:04x}-{:012x}", 0x10000 + process, process,
+                          0x8000 + options.pass, options.seed & 0xffffffffffff);
   made.schema_version = options.schema_version;
   made.synthetic = "Synthetic benchmark trace made by make-rocpd: nothing in it was measured.";
-  made.process.pid = 10'000 + process;
+  made.process.pid = 10'000 + 1'000 * options.pass + process;
   made.process.ppid = 9'999;
-  made.process.start = kClockStart;
-  made.process.end = kClockStart;
+  made.process.start = kClockStart + kPassTime * options.pass;
+  made.process.end = made.process.start;
   made.process.command = fmt::format("/app/synthetic --rank {}", process);
   return made;
 }
@@ -105,7 +142,8 @@ ProcessTrace::ProcessTrace(RocpdFile& file, const BigTraceOptions& options, int 
       count_(options.dispatches / options.processes +
              (process < options.dispatches % options.processes ? 1 : 0)),
       writer_(file, writer_options(options, process)),
-      streams_(options.streams > 0 ? options.streams : options.queues) {
+      streams_(options.streams > 0 ? options.streams : options.queues),
+      clock_start_(writer_.options().process.start) {
   describe_machine();
   make_kernels();
 }
@@ -116,6 +154,15 @@ void ProcessTrace::describe_machine() {
   writer_.queue();  // "Default Queue" has no work of its own
   for (int i = 0; i < options_.queues; ++i) writer_.queue();
   for (Id i = 0; i < streams_; ++i) writer_.stream();
+  for (const std::string& name : options_.listed.empty() ? options_.counted : options_.listed) {
+    const bool derived = counted(0, name).reduced;
+    const Id id =
+        writer_.counter({.name = name,
+                         .block = derived ? std::string() : name.substr(0, name.find('_')),
+                         .is_derived = derived});
+    if (std::ranges::find(options_.counted, name) != options_.counted.end())
+      counted_.push_back(counted(id, name));
+  }
   if (!options_.counters) return;
   counters_ = {writer_.counter({.name = "GRBM_COUNT", .block = "GRBM"}),
                writer_.counter({.name = "GRBM_GUI_ACTIVE", .block = "GRBM"})};
@@ -154,7 +201,7 @@ void ProcessTrace::make_kernels() {
 
 void ProcessTrace::simulate(Kind kind) {
   prng_ = Prng(seed_);
-  host_ = kClockStart + 1'000'000;
+  host_ = clock_start_ + 1'000'000;
   queue_end_.assign(static_cast<std::size_t>(options_.queues), host_);
   copy_end_ = host_;
   stack_id_ = 0;
@@ -245,6 +292,7 @@ void ProcessTrace::write_dispatch(const KernelShape& kernel, std::size_t queue, 
   dispatch_.event.stack_id = stack_id_;
   const Written written = writer_.dispatch(dispatch_);
   if (options_.counters) write_counters(written.event, end - start);
+  write_counted(written.event, kernel.waves(), end - start);
 }
 
 void ProcessTrace::write_counters(Id event, std::int64_t duration) {
@@ -255,6 +303,19 @@ void ProcessTrace::write_counters(Id event, std::int64_t duration) {
       writer_.counter_value(event, counter, static_cast<double>(busy));
       ++values_written_;
     }
+}
+
+void ProcessTrace::write_counted(Id event, std::int64_t waves, std::int64_t duration) {
+  for (const Counted& counter : counted_) {
+    const std::int64_t total = counter.cycles ? duration * 21 / 10 * kXccs  // 2100 MHz
+                                              : counter.per_wave * waves;
+    const int rows = counter.reduced ? 1 : kXccs;
+    for (int row = 0; row < rows; ++row) {
+      const std::int64_t part = total / rows + (row < total % rows ? 1 : 0);
+      writer_.counter_value(event, counter.id, static_cast<double>(part));
+      ++values_written_;
+    }
+  }
 }
 
 std::filesystem::path numbered(const std::filesystem::path& path, int number) {

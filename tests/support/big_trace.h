@@ -22,6 +22,11 @@ struct BigTraceOptions {
   bool launches = true;             ///< API regions and their events
   bool arguments = false;           ///< the six argument rows of every hipLaunchKernel
   bool counters = false;            ///< two counters, one value per XCC
+  /// Counters with values on every dispatch: a row per XCC, one row for what the profiler reduces
+  /// itself (X_sum, mixed case).
+  std::vector<std::string> counted = {};
+  std::vector<std::string> listed = {};  ///< counters of info_pmc, in order; empty: `counted`
+  int pass = 0;  ///< the same program once more: another recording, process and time
   std::uint64_t seed = 1;
   bool one_file = true;  ///< one merged file; else one file per process
   std::string schema_version = "3.0.1";

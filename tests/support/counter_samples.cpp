@@ -115,8 +115,8 @@ CountedGpu radeon(std::string gfx, std::string product, std::int64_t target_vers
 }  // namespace
 
 AgentRow CountedGpu::agent() const {
-  return {.absolute_index = 1,
-          .logical_index = 1,
+  return {.absolute_index = number,
+          .logical_index = number,
           .name = gfx,
           .product_name = product,
           .extdata =

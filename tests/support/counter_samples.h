@@ -34,6 +34,7 @@ struct CountedGpu {
   std::int64_t target_version = 90402;
   std::int64_t cus = 304, xccs = 8, mhz = 2100;
   std::int64_t wave_size = 64, simds_per_cu = 4, max_waves_per_cu = 32;
+  std::int64_t number = 1;  ///< among the agents of its node
 
   [[nodiscard]] AgentRow agent() const;
   /// GRBM_GUI_ACTIVE, summed over the dies, when the GPU runs that long at its highest clock.

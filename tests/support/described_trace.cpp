@@ -2,6 +2,8 @@
 // ahead of the GPU; each stream does its work in order; `wait` makes a stream wait for an event of
 // another, `synchronize` makes the host wait for a stream. What happened is kept in memory and
 // written kind by kind at the end, as rocprofv3 does. Whole-number arithmetic throughout.
+#include "support/described_trace.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 
 #include "base/json.h"
 #include "support/prng.h"
-#include "support/rocpd_writer.h"
-#include "support/trace_description.h"
 
 namespace perflab::test {
 namespace {
@@ -35,14 +35,6 @@ struct StreamState {
   std::int64_t ready_after = 0;  ///< end of an event that the next work waits for
 };
 
-/// Everything that happened, in order of occurrence.
-struct Recording {
-  std::vector<RegionRow> regions;
-  std::vector<DispatchRow> dispatches;
-  std::vector<CopyRow> copies;
-  std::vector<AllocationRow> allocations;
-};
-
 class Player {
  public:
   explicit Player(const TraceDescription& description)
@@ -51,11 +43,11 @@ class Player {
         host_(description.clock_start),
         streams_(description.streams.size()) {}
 
-  Recording play() {
+  DescribedRecording play() {
     run(description_.program);
+    recording_.end = host_;
     return std::move(recording_);
   }
-  [[nodiscard]] std::int64_t now() const { return host_; }
 
  private:
   void run(const std::vector<Step>& steps) {
@@ -278,8 +270,25 @@ class Player {
   std::map<std::string, std::size_t> event_numbers_;
   std::int64_t device_top_ = kDeviceHeap;
   std::int64_t host_top_ = kHostHeap;
-  Recording recording_;
+  DescribedRecording recording_;
 };
+
+}  // namespace
+
+DescribedRecording play(const TraceDescription& description) {
+  return Player(description).play();
+}
+
+WriterOptions options_of(const TraceDescription& description, std::int64_t end) {
+  return {.guid = description.guid,
+          .creation_time = description.creation_time,
+          .synthetic = description.synthetic,
+          .process = {.pid = description.pid,
+                      .ppid = description.ppid,
+                      .start = description.clock_start,
+                      .end = end,
+                      .command = description.command}};
+}
 
 void write_machine(RocpdWriter& writer, const TraceDescription& description) {
   for (const std::string& agent : description.agents)
@@ -311,20 +320,10 @@ void write_machine(RocpdWriter& writer, const TraceDescription& description) {
   }
 }
 
-}  // namespace
-
 Result<void> write_described_trace(const TraceDescription& description,
                                    const std::filesystem::path& path) {
-  Player player(description);
-  const Recording recording = player.play();
-  RocpdWriter writer(path, {.guid = description.guid,
-                            .creation_time = description.creation_time,
-                            .synthetic = description.synthetic,
-                            .process = {.pid = description.pid,
-                                        .ppid = description.ppid,
-                                        .start = description.clock_start,
-                                        .end = player.now(),
-                                        .command = description.command}});
+  const DescribedRecording recording = play(description);
+  RocpdWriter writer(path, options_of(description, recording.end));
   write_machine(writer, description);
   for (const RegionRow& row : recording.regions) writer.region(row);
   for (const DispatchRow& row : recording.dispatches) writer.dispatch(row);

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "support/big_trace.h"
+#include "support/described_counters.h"
 #include "support/quirks_trace.h"
 #include "support/trace_description.h"
 
@@ -22,6 +23,7 @@ constexpr const char* kExamples = R"(Examples:
   make-rocpd --dispatches 1000 --files --out run.db     run.1.db and run.2.db, one per process
   make-rocpd --sample sample.db                         the bundled synthetic decode step
   make-rocpd --description my.json --out my.db          a trace of your own (examples/README.md)
+  make-rocpd --description my.json --passes counted     its counter passes: counted/pass_1/..., pass_2/...
   make-rocpd --quirks quirks.db                         everything a reader must survive)";
 
 struct Arguments {
@@ -30,6 +32,7 @@ struct Arguments {
   std::string out;
   std::string sample;
   std::string description;
+  std::string passes;
   std::string quirks;
   bool files = false;
   bool one_file = false;
@@ -55,12 +58,22 @@ void declare(CLI::App& app, Arguments& args) {
   app.add_flag("--no-launches", args.no_launches, "Leave out the API regions");
   app.add_flag("--arguments", args.big.arguments, "Six argument rows per launch");
   app.add_flag("--counters", args.big.counters, "Two counters, one value per XCC");
+  app.add_option("--counted", args.big.counted,
+                 "Counters of every dispatch: a value per XCC, one value for X_sum and the like")
+      ->delimiter(',');
+  app.add_option("--listed", args.big.listed,
+                 "All counters that the recording lists (default: those of --counted)")
+      ->delimiter(',');
+  app.add_option("--pass", args.big.pass, "The same program run once more, as that pass")
+      ->check(CLI::Range(0, 999));
   app.add_flag("--no-views", args.no_views, "Leave out the views of the plain names");
   CLI::Option* one = app.add_flag("--one-file", args.one_file, "All processes in --out (default)");
   app.add_flag("--files", args.files, "One file per process: OUT.1.db, OUT.2.db, ...")
       ->excludes(one);
   app.add_option("--sample", args.sample, "Write the bundled sample to this file");
   app.add_option("--description", args.description, "A trace description (JSON) for --out");
+  app.add_option("--passes", args.passes,
+                 "Write counter passes of --sample or --description into this folder");
   app.add_option("--quirks", args.quirks, "Write a database of quirks to this file");
 }
 
@@ -79,11 +92,17 @@ Result<void> write_big(const Arguments& args) {
   return {};
 }
 
-Result<void> write_description(const Arguments& args) {
-  PERFLAB_TRY(const std::string text, read_file(args.description));
-  PERFLAB_TRY(const TraceDescription description, read_description(text, args.description));
-  PERFLAB_TRY_VOID(write_described_trace(description, args.out));
-  fmt::print("{}\n", args.out);
+/// The trace to `out` and its counter passes to --passes, whichever of them is asked for.
+Result<void> write_description(const TraceDescription& description, const std::string& out,
+                               const std::string& passes) {
+  if (!out.empty()) {
+    PERFLAB_TRY_VOID(write_described_trace(description, out));
+    fmt::print("{}\n", out);
+  }
+  if (passes.empty()) return {};
+  PERFLAB_TRY(const std::vector<std::filesystem::path> files,
+              write_described_counters(description, passes));
+  for (const std::filesystem::path& file : files) fmt::print("{}\n", file.string());
   return {};
 }
 
@@ -94,19 +113,24 @@ Result<void> run(const Arguments& args) {
     return fail(ErrorCode::usage,
                 "Say exactly one of --dispatches, --sample, --description and --quirks.",
                 "make-rocpd --dispatches 1000 --out small.db");
+  if (!args.passes.empty() && args.sample.empty() && args.description.empty())
+    return fail(ErrorCode::usage, "--passes needs --sample or --description.");
   if (!args.sample.empty()) {
-    PERFLAB_TRY_VOID(write_sample(args.sample));
-    fmt::print("{}\n", args.sample);
-    return {};
+    PERFLAB_TRY(const TraceDescription description,
+                read_description(sample_description(), "examples/decode_step.json"));
+    return write_description(description, args.sample, args.passes);
   }
   if (!args.quirks.empty()) {
     PERFLAB_TRY([[maybe_unused]] const QuirkCounts counts, write_quirks(args.quirks));
     fmt::print("{}\n", args.quirks);
     return {};
   }
-  if (args.out.empty())
+  if (args.out.empty() && args.passes.empty())
     return fail(ErrorCode::usage, "--out is missing: the name of the database to write.");
-  return args.dispatches ? write_big(args) : write_description(args);
+  if (args.dispatches) return write_big(args);
+  PERFLAB_TRY(const std::string text, read_file(args.description));
+  PERFLAB_TRY(const TraceDescription description, read_description(text, args.description));
+  return write_description(description, args.out, args.passes);
 }
 
 /// The whole program.

@@ -202,7 +202,7 @@ TEST(MakeRocpd, RefusesWhatMakesNoSense) {
   for (const char* arguments :
        {"", "--dispatches 10", "--dispatches -1 --out x.db", "--dispatches ten --out x.db",
         "--dispatches 10 --queues 0 --out x.db", "--sample a.db --quirks b.db", "--whatever",
-        "--dispatches 10 --files --one-file --out x.db",
+        "--dispatches 10 --files --one-file --out x.db", "--dispatches 10 --out x.db --passes p",
         "--dispatches 10 --out /no/such/folder/x.db"})
     EXPECT_EQ(make_rocpd(arguments), 2) << arguments;
   EXPECT_EQ(make_rocpd("--description /no/such.json --out " + folder + "/x.db"), 3);

@@ -109,6 +109,56 @@ Extent extent_of(const std::vector<std::int64_t>& values) {
   return {.x = values[0], .y = values[1], .z = values[2]};
 }
 
+/// A number of bytes that whole requests of that size can move.
+std::int64_t bytes_of(Fields& fields, const char* key, std::int64_t request) {
+  const std::int64_t bytes = fields.integer(key, 0);
+  if (bytes % request != 0)
+    fields.complain(fmt::format("\"{}\" is not a multiple of {} bytes", key, request));
+  return bytes;
+}
+
+/// Instructions of one wave that are neither floating-point, memory nor LDS ones.
+Result<void> read_per_wave(const Json& json, const std::string& where, DescribedCounts& counts) {
+  Fields fields(json, where + ": per_wave");
+  counts.valu = fields.integer("valu", 0);
+  counts.salu = fields.integer("salu", 0);
+  counts.smem = fields.integer("smem", 0);
+  counts.branch = fields.integer("branch", 0);
+  return fields.finish();
+}
+
+Result<DescribedCounts> read_counts(const Json& json, const std::string& where) {
+  DescribedCounts counts;
+  Fields fields(json, where + ": counts");
+  if (fields.has("flop")) {
+    Fields flop(fields.object("flop"), where + ": flop");
+    counts.matrix_bf16 = flop.integer("matrix_bf16", 0);
+    counts.fma = flop.integer("fma", 0);
+    counts.add = flop.integer("add", 0);
+    counts.mul = flop.integer("mul", 0);
+    counts.trans = flop.integer("trans", 0);
+    PERFLAB_TRY_VOID(flop.finish());
+  }
+  counts.lanes = fields.number("lanes", 64);
+  if (counts.lanes < 1 || counts.lanes > 64) fields.complain("\"lanes\" is not from 1 to 64");
+  counts.read = bytes_of(fields, "read", 128);
+  counts.write = bytes_of(fields, "write", 64);
+  counts.l2_read = bytes_of(fields, "l2_read", 128);
+  counts.l2_write = bytes_of(fields, "l2_write", 64);
+  if (counts.read > counts.l2_read || counts.write > counts.l2_write)
+    fields.complain("more bytes leave L2 than L1 asks it for");
+  counts.lds = bytes_of(fields, "lds", 128);
+  counts.lds_conflicts = fields.number("lds_conflicts", 0);
+  counts.lane_bytes = fields.integer("lane_bytes", 16);
+  counts.lds_lane_bytes = fields.integer("lds_lane_bytes", 16);
+  if (counts.lane_bytes < 1 || counts.lds_lane_bytes < 1)
+    fields.complain("a lane moves at least 1 byte");
+  PERFLAB_TRY_VOID(read_per_wave(fields.object("per_wave"), where, counts));
+  fields.text("why");
+  PERFLAB_TRY_VOID(fields.finish());
+  return counts;
+}
+
 Result<DescribedKernel> read_kernel(const Json& json, const std::string& where) {
   Fields fields(json, where);
   DescribedKernel kernel;
@@ -131,6 +181,9 @@ Result<DescribedKernel> read_kernel(const Json& json, const std::string& where) 
   // 1 TB/s is 1000 bytes per ns.
   kernel.duration = fields.microseconds("fixed_us", 0) + std::llround(bytes / (tb_per_s * 1000.0));
   fields.text("why", "");
+  if (fields.has("counts")) {
+    PERFLAB_TRY(kernel.counts, read_counts(fields.object("counts"), where));
+  }
   PERFLAB_TRY_VOID(fields.finish());
   return kernel;
 }
@@ -161,6 +214,27 @@ Result<void> read_timing(const Json& json, DescribedTiming& out, std::string_vie
   out.tail_permille = fields.integer("tail_permille", 0);
   fields.text("why", "");
   return fields.finish();
+}
+
+Result<DescribedCounting> read_counting(const Json& json, std::string_view what) {
+  Fields fields(json, fmt::format("{}: counting", what));
+  DescribedCounting out;
+  out.clock_mhz = fields.number("clock_mhz", 0);
+  if (out.clock_mhz <= 0) fields.complain("\"clock_mhz\" must be positive");
+  out.launch = fields.microseconds("launch_us", 0);
+  out.gap = fields.microseconds("gap_us", 0);
+  out.slower_permille = fields.integer("slower_permille", 0);
+  Fields latency(fields.object("latency_cycles"), fmt::format("{}: latency_cycles", what));
+  out.read_cycles = latency.number("read", 0);
+  out.write_cycles = latency.number("write", 0);
+  out.l2_cycles = latency.number("l2", 0);
+  out.lds_cycles = latency.number("lds", 0);
+  out.smem_cycles = latency.number("smem", 0);
+  out.fetch_cycles = latency.number("fetch", 0);
+  PERFLAB_TRY_VOID(latency.finish());
+  fields.text("why");
+  PERFLAB_TRY_VOID(fields.finish());
+  return out;
 }
 
 Result<void> read_machine(Fields& top, TraceDescription& out, std::string_view what) {
@@ -309,6 +383,9 @@ Result<TraceDescription> read_description(std::string_view json_text, std::strin
   out.clock_start = top.integer("clock_start_ns", 5'000'000'000'000);
   PERFLAB_TRY_VOID(read_machine(top, out, what));
   PERFLAB_TRY_VOID(read_timing(top.object("timing"), out.timing, what));
+  if (top.has("counting")) {
+    PERFLAB_TRY(out.counting, read_counting(top.object("counting"), what));
+  }
   PERFLAB_TRY_VOID(read_kernels(top.object("kernels"), out, what));
   PERFLAB_TRY(out.program, ProgramReader(out, what).read(top.list("program"), 1));
   PERFLAB_TRY_VOID(top.finish());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,25 @@
 #include "support/rocpd_rows.h"
 
 namespace perflab::test {
+
+/// What one dispatch of a kernel does, from which its counters follow (described_counters.h).
+struct DescribedCounts {
+  /// Floating-point operations of the lanes that work, by kind of instruction: BF16 matrix, and
+  /// FP32 vector ones (a fused multiply-add is two operations).
+  std::int64_t matrix_bf16 = 0, fma = 0, add = 0, mul = 0, trans = 0;
+  double lanes = 64;                       ///< at work per vector instruction, of 64
+  std::int64_t read = 0, write = 0;        ///< bytes that leave L2
+  std::int64_t l2_read = 0, l2_write = 0;  ///< bytes between L1 and L2
+  std::int64_t lds = 0;                    ///< bytes read from and written to LDS
+  double lds_conflicts = 0;                ///< cycles lost to bank conflicts per access cycle
+  std::int64_t lane_bytes = 16;            ///< of a vector memory instruction
+  std::int64_t lds_lane_bytes = 16;        ///< of an LDS instruction
+  std::int64_t valu = 0, salu = 0;         ///< other instructions of a wave: addresses, loops
+  std::int64_t smem = 0, branch = 0;
+
+  /// All of them.
+  [[nodiscard]] std::int64_t flop() const { return matrix_bf16 + fma + add + mul + trans; }
+};
 
 struct DescribedKernel {
   std::string symbol;
@@ -31,6 +51,7 @@ struct DescribedKernel {
   std::int64_t kernarg = 64;
   std::int64_t duration = 0;  ///< ns, before jitter
   Id id = 0;                  ///< position in the file, from 1
+  std::optional<DescribedCounts> counts;
 };
 
 struct DescribedStream {
@@ -62,6 +83,17 @@ struct DescribedTiming {
   std::int64_t tail_permille = 0;
 };
 
+/// How the application is run again for each counter pass.
+struct DescribedCounting {
+  double clock_mhz = 0;
+  std::int64_t launch = 0;  ///< ns of launch and flush that GRBM_GUI_ACTIVE counts as well
+  std::int64_t gap = 0;     ///< ns between kernels, which run one at a time
+  std::int64_t slower_permille = 0;
+  /// Mean cycles without load: beyond L2, to and from L2, LDS, scalar memory, instruction fetch.
+  double read_cycles = 0, write_cycles = 0, l2_cycles = 0, lds_cycles = 0, smem_cycles = 0,
+         fetch_cycles = 0;
+};
+
 /// One thing that the host thread does.
 struct Step {
   enum class Kind { launch, repeat, range, copy, record, wait, synchronize, allocate, host };
@@ -91,6 +123,7 @@ struct TraceDescription {
   std::map<std::string, DescribedKernel> kernels;
   std::map<std::string, CopyRate> copies;  ///< by direction, "HOST_TO_DEVICE"
   DescribedTiming timing;
+  std::optional<DescribedCounting> counting;
   std::vector<Step> program;
 };
 
