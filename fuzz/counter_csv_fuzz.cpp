@@ -1,11 +1,14 @@
 // Fuzzes the reader of tables of counters: the input is a table, behind a NUL byte the file about
-// the machine. What must hold: one error of the kind "bad input", or a Trace whose indices are good
-// and which is the same when the table's recordings come in another order.
+// the machine, behind another one a second table. What must hold: one error of the kind "bad
+// input", or a Trace whose indices are good and which is the same when the table's recordings come
+// in another order.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/counter_csv/reader.h"
@@ -56,24 +59,36 @@ bool load_all(Trace& trace, std::vector<counter_csv::Recording> recordings, bool
   return true;
 }
 
+/// What stands before the next NUL byte; it and the byte are taken off.
+std::string_view next_piece(std::string_view& input) {
+  const std::size_t end = std::min(input.find('\0'), input.size());
+  const std::string_view piece = input.substr(0, end);
+  input.remove_prefix(std::min(end + 1, input.size()));
+  return piece;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const std::size_t end = std::min(input.find('\0'), input.size());
-  const std::string_view machine = input.substr(std::min(end + 1, input.size()));
-  const auto recordings =
-      counter_csv::parse({.text = input.substr(0, end),
-                          .name = "table.csv",
-                          .machine_text = machine,
-                          .machine_name = end < input.size() ? "machine.csv" : ""});
-  if (!recordings) {
-    check_error(recordings.error());
-    return 0;
+  std::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::string_view first = next_piece(input);
+  const std::string_view machine = next_piece(input);
+  std::vector<counter_csv::Recording> recordings;
+  for (const auto& [text, name] : {std::pair{first, "table.csv"}, std::pair{input, "other.csv"}}) {
+    if (text.empty() && !recordings.empty()) continue;
+    auto found = counter_csv::parse({.text = text,
+                                     .name = name,
+                                     .machine_text = machine,
+                                     .machine_name = machine.empty() ? "" : "machine.csv"});
+    if (!found) {
+      check_error(found.error());
+      return 0;
+    }
+    std::ranges::move(*found, std::back_inserter(recordings));
   }
   Trace forward, backward;
-  const bool loaded = load_all(forward, *recordings, false);
-  PERFLAB_CHECK(load_all(backward, *recordings, true) == loaded);
+  const bool loaded = load_all(forward, recordings, false);
+  PERFLAB_CHECK(load_all(backward, recordings, true) == loaded);
   if (!loaded) return 0;
   PERFLAB_CHECK(forward.dispatches.start == backward.dispatches.start);
   PERFLAB_CHECK(forward.dispatches.kernel == backward.dispatches.kernel);

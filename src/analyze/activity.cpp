@@ -149,6 +149,7 @@ std::vector<Counter> summarize_counters(const trace::Trace& trace, const Passes&
     const trace::CounterInfo& info = trace.counter_infos[all.counter[i]];
     const Index source = source_of(i);
     const Index symbol = trace.dispatches.kernel[all.dispatch[i]];
+    if (!passes.has_counters(source)) continue;  // a table of what a database holds as well
     const int pass = passes.passes[passes.pass_of_source[source]].info.number;
     Counter& sum = sums[{trace.strings.view(trace.kernel_symbols[symbol].name),
                          trace.strings.view(info.name), pass}];

@@ -13,6 +13,12 @@ namespace {
 /// section 4): what lies this far above the plain rate is the packed one.
 constexpr double kPackedFrom = 1.05;
 
+/// Clocks above those of the tables leave measured figures less than this above their peaks.
+constexpr double kMostMeasured = 1.1;
+
+/// Lanes x MHz make 1e6 operations per second; rates are in 1e9.
+constexpr double kGigaPerMega = 1e-3;
+
 }  // namespace
 
 Ceilings::Ceilings(const trace::Agent* agent, std::string_view architecture,
@@ -34,8 +40,30 @@ Ceilings::Ceilings(const trace::Agent* agent, std::string_view architecture,
                .xcds = agent->facts.xcc_count};
   }
   infinity_cache_ = product != nullptr && product->mall_mib > 0;
-  peaks_ = hal::compute_peaks(product != nullptr ? hal::peak_inputs(*product, figures)
-                                                 : hal::peak_inputs(*arch, figures));
+  const hal::PeakInputs inputs =
+      product != nullptr ? hal::peak_inputs(*product, figures) : hal::peak_inputs(*arch, figures);
+  peaks_ = hal::compute_peaks(inputs);
+  if (inputs.cus.value && inputs.clock_mhz.value)
+    lane_rate_ = *inputs.cus.value * arch->simds_per_cu * arch->simd_width *
+                 *inputs.clock_mhz.value * kGigaPerMega;
+}
+
+std::vector<std::string> Ceilings::contradictions() const {
+  std::vector<std::string> found;
+  if (measured_ == nullptr || !peaks_) return found;
+  const auto compare = [&](const hal::MeasuredRoof& roof, const hal::Peak& peak) {
+    if (peak.value && roof.value > kMostMeasured * *peak.value)
+      found.push_back(
+          fmt::format("measured {} of {:.6g} is above the {:.6g} {} of the tables: the "
+                      "ceilings are perhaps those of another GPU",
+                      roof.column, roof.value, *peak.value, peak.unit));
+  };
+  if (measured_->memory) compare(*measured_->memory, peaks_->memory);
+  if (measured_->l2) compare(*measured_->l2, peaks_->l2);
+  if (measured_->lds) compare(*measured_->lds, peaks_->lds);
+  for (const hal::MeasuredRate& rate : measured_->rates)
+    if (rate.pipe == hal::Pipe::matrix) compare(rate.roof, peaks_->of(rate.pipe, rate.precision));
+  return found;
 }
 
 Ceiling Ceilings::from_measured(const hal::MeasuredRoof& roof, std::string_view unit) {

@@ -21,6 +21,12 @@ class Ceilings {
   /// "hbm", "l2" or "lds".
   [[nodiscard]] Ceiling bandwidth(std::string_view level) const;
   [[nodiscard]] Ceiling rate(hal::Pipe pipe, hal::Precision precision) const;
+  /// Measured figures that no GPU of the tables' description can reach, a sentence each: the file
+  /// is of another GPU, or the tables are wrong.
+  [[nodiscard]] std::vector<std::string> contradictions() const;
+  /// One operation of every lane of every SIMD per clock, in GOP/s: what plain integer instructions
+  /// reach at most; nullopt: the GPU is not known.
+  [[nodiscard]] std::optional<double> lane_rate() const { return lane_rate_; }
   /// The product has an Infinity Cache behind L2: bytes that left L2 may have been served by it.
   [[nodiscard]] bool has_infinity_cache() const { return infinity_cache_; }
 
@@ -31,6 +37,7 @@ class Ceilings {
   std::optional<hal::Peaks> peaks_;
   std::string reason_;  ///< why there are no peaks
   const hal::MeasuredRoofs* measured_;
+  std::optional<double> lane_rate_;
   bool infinity_cache_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "hal/arch.h"
 
@@ -28,9 +29,9 @@ constexpr double kFewestWaves = 0.98, kMostWaves = 1.05;
 
 /// A GPU under load runs far above a twentieth of its highest clock, and never above it but for
 /// the rounding of the tables. GRBM_GUI_ACTIVE also counts launch and cache flush around the
-/// kernel: up to 150 us on a recorded MI300X.
+/// kernel: up to 150 us on a recorded MI300X; twice that is allowed.
 constexpr double kLowestClock = 0.05, kHighestClock = 1.1;
-constexpr double kLaunchOverheadNs = 1e6;
+constexpr double kLaunchOverheadNs = 3e5;
 
 /// One pass of a kernel, added up over launch geometries and counter sets.
 struct PassView {
@@ -70,10 +71,17 @@ struct PassView {
   }
 };
 
-/// Waves that a launch has at least and at most (a recording does not say RDNA's wave size);
-/// nullopt where products hide it.
-std::optional<std::pair<double, double>> launched_waves(const Shape& shape, bool flat,
-                                                        const hal::Arch& arch) {
+/// Whether the kernel ran in a recording of the pass that counted nothing at all.
+bool ran_uncounted(const PassView& view, const Passes& passes) {
+  for (const ShapeGroup& shape : view.kernel.shapes)
+    for (const Index dispatch : shape.in_pass[view.pass])
+      if (!passes.source_counted[view.trace.source_of_track(view.trace.dispatches.track[dispatch])])
+        return true;
+  return false;
+}
+
+/// Waves that a launch has with waves of one size; nullopt where products hide it.
+std::optional<double> launched_waves(const Shape& shape, bool flat, int wave_size) {
   /// Along one axis: whole work-groups and the one at the edge, with their work-items.
   struct Part {
     double groups, items;
@@ -87,16 +95,24 @@ std::optional<std::pair<double, double>> launched_waves(const Shape& shape, bool
     parts[axis] = {{{static_cast<double>(shape.grid[axis] / size), static_cast<double>(size)},
                     {rest != 0 ? 1.0 : 0.0, static_cast<double>(rest)}}};
   }
+  double waves = 0;
+  for (const Part& x : parts[0])
+    for (const Part& y : parts[1])
+      for (const Part& z : parts[2])
+        waves +=
+            x.groups * y.groups * z.groups * std::ceil(x.items * y.items * z.items / wave_size);
+  return waves;
+}
+
+/// Waves that a launch has at least and at most (a recording does not say RDNA's wave size).
+std::optional<std::pair<double, double>> launched_range(const Shape& shape, bool flat,
+                                                        const hal::Arch& arch) {
   double fewest = 0, most = 0;
   for (const hal::WaveSizeLimits& size : arch.wave_sizes) {
-    double waves = 0;
-    for (const Part& x : parts[0])
-      for (const Part& y : parts[1])
-        for (const Part& z : parts[2])
-          waves += x.groups * y.groups * z.groups *
-                   std::ceil(x.items * y.items * z.items / size.wave_size);
-    fewest = fewest == 0 ? waves : std::min(fewest, waves);
-    most = std::max(most, waves);
+    const auto waves = launched_waves(shape, flat, size.wave_size);
+    if (!waves) return std::nullopt;
+    fewest = fewest == 0 ? *waves : std::min(fewest, *waves);
+    most = std::max(most, *waves);
   }
   return std::pair{fewest, most};
 }
@@ -106,6 +122,15 @@ void doubt_block(const PassView& view, const hal::CounterTable& table, std::stri
   view.each_counter([&](Index counter) {
     const std::string_view name = view.trace.strings.view(view.trace.counter_infos[counter].name);
     if (table.block_of(name) == block) doubts.doubt(view.pass, counter, why);
+  });
+}
+
+/// Doubts everything but the cycles of the whole GPU.
+void doubt_all(const PassView& view, const hal::CounterTable& table, const std::string& why,
+               CounterDoubts& doubts) {
+  view.each_counter([&](Index counter) {
+    const std::string_view name = view.trace.strings.view(view.trace.counter_infos[counter].name);
+    if (name != table.in_every_pass) doubts.doubt(view.pass, counter, why);
   });
 }
 
@@ -133,7 +158,7 @@ bool check_waves(const PassView& view, const CounterIndex& index, bool flat,
   double counted = 0, fewest = 0, most = 0;
   for (const Index counter : view.names.candidates(kWaves)) {
     view.each_dispatch_with(index, counter, [&](const Shape& shape, Index, double value) {
-      const auto launched = launched_waves(shape, flat, *arch);
+      const auto launched = launched_range(shape, flat, *arch);
       if (!launched) return;
       counted += value;
       fewest += launched->first;
@@ -142,18 +167,18 @@ bool check_waves(const PassView& view, const CounterIndex& index, bool flat,
     if (most > 0) break;
   }
   if (most == 0 || (counted >= kFewestWaves * fewest && counted <= kMostWaves * most)) return true;
-  doubt_block(view, table, kWaveBlock,
-              fmt::format("{:.0f} waves were counted where {:.0f} were launched: the counters did "
-                          "not see the whole GPU, or saw other work",
-                          counted, counted < fewest ? fewest : most),
-              doubts);
+  doubt_all(view, table,
+            fmt::format("{:.0f} waves were counted where {:.0f} were launched: the counters did "
+                        "not see the whole GPU, or saw other work",
+                        counted, counted < fewest ? fewest : most),
+            doubts);
   return false;
 }
 
 void check_cycles(const PassView& view, const CounterIndex& index, const hal::CounterTable& table,
                   const Gpu& gpu, CounterDoubts& doubts) {
-  if (!gpu.clock_mhz || *gpu.clock_mhz < 1) return;
-  const auto xcc = static_cast<double>(std::max<std::int64_t>(gpu.xcc_count.value_or(1), 1));
+  if (gpu.clock_mhz.value_or(0) < 1 || gpu.xcc_count.value_or(0) < 1) return;
+  const auto xcc = static_cast<double>(*gpu.xcc_count);
   const double cycles_per_ns = static_cast<double>(*gpu.clock_mhz) / 1e3;
   for (const Index counter : view.names.candidates(table.in_every_pass)) {
     double cycles = 0, ns = 0, overhead_ns = 0;
@@ -187,23 +212,49 @@ void CounterDoubts::doubt(Index pass, Index counter, std::string why) {
   reasons_.try_emplace({pass, counter}, std::move(why));
 }
 
+std::optional<int> wave_size_of(const trace::Trace& trace, const Passes& passes,
+                                const JoinedKernel& kernel, const CounterNames& names) {
+  const hal::Arch* const arch = hal::find_arch(kernel.architecture);
+  if (arch == nullptr) return std::nullopt;
+  if (arch->wave_sizes.size() == 1) return arch->wave_sizes.front().wave_size;
+  const CounterIndex index(trace);
+  const bool flat = joins_flat_sizes(trace, passes);
+  std::set<int> fitting;
+  for (const hal::WaveSizeLimits& size : arch->wave_sizes) {
+    double counted = 0, launched = 0;
+    for (const Index counter : names.candidates(kWaves))
+      for (const ShapeGroup& shape : kernel.shapes)
+        for (Index pass = 0; pass < passes.passes.size(); ++pass)
+          for (const Index dispatch : shape.in_pass[pass]) {
+            const std::size_t row = index.row(dispatch, counter);
+            const auto waves = launched_waves(shape.shape, flat, size.wave_size);
+            const Index source = trace.source_of_track(trace.dispatches.track[dispatch]);
+            if (row == kNone || !waves || !passes.source_counted[source]) continue;
+            counted += trace.counters.sum[row];
+            launched += *waves;
+          }
+    if (launched > 0 && counted >= kFewestWaves * launched && counted <= kMostWaves * launched)
+      fitting.insert(size.wave_size);
+  }
+  return fitting.size() == 1 ? std::optional(*fitting.begin()) : std::nullopt;
+}
+
 CounterDoubts check_counters(const trace::Trace& trace, const Passes& passes,
                              const JoinedKernel& kernel, const KernelSums& sums,
                              const CounterNames& names, const hal::CounterTable& table,
                              const Gpu& gpu) {
   CounterDoubts doubts;
   const CounterIndex index(trace);
-  const bool flat = std::ranges::any_of(trace.sources, &trace::Source::flat_sizes);
+  const bool flat = joins_flat_sizes(trace, passes);
   std::optional<int> partial;  // a pass whose counters did not see the waves of the launches
   for (Index pass = 0; pass < passes.passes.size(); ++pass) {
     const PassView view{
         .trace = trace, .kernel = kernel, .sums = sums, .names = names, .pass = pass};
-    bool counted = false;
-    for (const Index source : passes.passes[pass].sources)
-      counted = counted || passes.source_counted[source];
-    if (!counted)
+    if (ran_uncounted(view, passes))
       view.each_counter([&](Index counter) {
-        doubts.doubt(pass, counter, "every counter of every dispatch is 0: nothing was counted");
+        doubts.doubt(pass, counter,
+                     "a recording of this pass has 0 for every counter of every dispatch: nothing "
+                     "was counted there");
       });
     if (!check_waves(view, index, flat, table, doubts) && !partial)
       partial = passes.passes[pass].info.number;
@@ -213,12 +264,11 @@ CounterDoubts check_counters(const trace::Trace& trace, const Passes& passes,
     const PassView view{
         .trace = trace, .kernel = kernel, .sums = sums, .names = names, .pass = pass};
     if (!view.sum(kWaves))
-      doubt_block(
-          view, table, kWaveBlock,
-          fmt::format("this pass does not count waves, and pass {} counted others than were "
-                      "launched",
-                      *partial),
-          doubts);
+      doubt_all(view, table,
+                fmt::format("this pass does not count waves, and pass {} counted others than were "
+                            "launched",
+                            *partial),
+                doubts);
   }
   return doubts;
 }

@@ -52,14 +52,18 @@ class Joiner {
  public:
   Joiner(const trace::Trace& trace, const Passes& passes, const TimingScope& scope)
       : trace_(trace), passes_(passes), scope_(scope), ranks_(ranks_of(trace, passes, scope)) {
-    for (const trace::Source& source : trace.sources) flat_ = flat_ || source.flat_sizes;
+    flat_ = joins_flat_sizes(trace, passes);
     name_architectures();
-    rank_gpus();
+    if (flat_)
+      assumptions_.emplace_back(
+          "a table of counters has grids and work-groups as products only: they stand as the first "
+          "of three sizes, here and where dispatches are joined");
   }
 
   CounterJoin run() {
     find_counted_kernels();
     const trace::DispatchColumns& all = trace_.dispatches;
+    for (Index i = 0; i < all.size(); ++i) note_gpu(i);
     for (Index i = 0; i < all.size(); ++i) add(i);
     CounterJoin join;
     join.assumptions = std::move(assumptions_);
@@ -77,6 +81,7 @@ class Joiner {
   struct Building {
     Index agent = kNone;
     bool runtime_helper = true;
+    std::map<Index, std::set<std::int64_t>> gpus;  ///< by recording
     std::map<ShapeKey, ShapeGroup> shapes;
   };
 
@@ -87,31 +92,21 @@ class Joiner {
       if (!architectures_.back().empty()) known.insert(architectures_.back());
     }
     if (known.size() != 1) return;
+    std::set<Index> counting;  // agents with dispatches in a pass
+    for (const trace::Track& track : trace_.tracks)
+      if (passes_.has_counters(trace_.processes[track.process].source))
+        counting.insert(track.agent);
+    bool guessed = false;
     for (Index i = 0; i < trace_.agents.size(); ++i) {
       if (!architectures_[i].empty() || trace_.agents[i].type != "GPU") continue;
       architectures_[i] = *known.begin();
-      assumptions_.assign(1, fmt::format("a table of counters does not say its GPU: taken to be "
-                                         "the {} of the other recordings",
-                                         *known.begin()));
+      guessed = guessed || counting.contains(i);
     }
-  }
-
-  /// GPUs with dispatches, by recording, in the order of their numbers: the application may have
-  /// been given another GPU each time it ran, and tables number GPUs otherwise than databases.
-  void rank_gpus() {
-    gpus_.resize(trace_.sources.size());
-    for (const trace::Track& track : trace_.tracks) {
-      if (track.agent == kNone || trace_.agents[track.agent].type != "GPU") continue;
-      gpus_[trace_.processes[track.process].source].insert(
-          trace_.agents[track.agent].absolute_index);
-    }
-  }
-
-  [[nodiscard]] std::size_t gpu_rank(Index source, Index agent) const {
-    if (agent == kNone) return 0;
-    const std::set<std::int64_t>& gpus = gpus_[source];
-    return static_cast<std::size_t>(
-        std::distance(gpus.begin(), gpus.lower_bound(trace_.agents[agent].absolute_index)));
+    if (guessed)
+      assumptions_.push_back(
+          fmt::format("a table of counters does not say its GPU: taken to be "
+                      "the {} of the other recordings",
+                      *known.begin()));
   }
 
   [[nodiscard]] Key key_of(Index dispatch) const {
@@ -124,20 +119,47 @@ class Joiner {
   void find_counted_kernels() {
     Index last = kNone;
     for (const Index dispatch : trace_.counters.dispatch) {
-      if (dispatch != last) kernels_[key_of(dispatch)];
+      const Index source = trace_.source_of_track(trace_.dispatches.track[dispatch]);
+      if (dispatch != last && passes_.has_counters(source)) kernels_[key_of(dispatch)];
       last = dispatch;
     }
   }
 
+  /// The kernel of a dispatch that is timed or of a pass; nullptr for others.
+  Building* kernel_of(Index dispatch) {
+    const Index track = trace_.dispatches.track[dispatch];
+    if (!scope_.track_counts[track] &&
+        passes_.pass_of_source[trace_.source_of_track(track)] == kNone)
+      return nullptr;
+    const auto found = kernels_.find(key_of(dispatch));
+    return found == kernels_.end() ? nullptr : &found->second;
+  }
+
+  /// GPUs of each recording that ran the kernel. The application may be given another GPU each time
+  /// it runs, and tables number GPUs otherwise than databases: their order is what counts.
+  void note_gpu(Index dispatch) {
+    const Index track = trace_.dispatches.track[dispatch];
+    const Index agent = trace_.tracks[track].agent;
+    if (agent == kNone) return;
+    if (Building* const kernel = kernel_of(dispatch))
+      kernel->gpus[trace_.source_of_track(track)].insert(trace_.agents[agent].absolute_index);
+  }
+
+  [[nodiscard]] std::size_t gpu_rank(const Building& kernel, Index source, Index agent) const {
+    const auto gpus = kernel.gpus.find(source);
+    if (agent == kNone || gpus == kernel.gpus.end()) return 0;
+    return static_cast<std::size_t>(std::distance(
+        gpus->second.begin(), gpus->second.lower_bound(trace_.agents[agent].absolute_index)));
+  }
+
   void add(Index dispatch) {
+    Building* const building = kernel_of(dispatch);
+    if (building == nullptr) return;
+    Building& kernel = *building;
     const Index track = trace_.dispatches.track[dispatch];
     const Index source = trace_.source_of_track(track);
     const bool timed = scope_.track_counts[track];
     const Index pass = passes_.pass_of_source[source];
-    if (!timed && pass == kNone) return;
-    const auto found = kernels_.find(key_of(dispatch));
-    if (found == kernels_.end()) return;
-    Building& kernel = found->second;
     const Index agent = trace_.tracks[track].agent;
     if (kernel.agent == kNone) kernel.agent = agent;
     const Index symbol = trace_.dispatches.kernel[dispatch];
@@ -148,8 +170,10 @@ class Joiner {
     if (flat_)
       shape = {.grid = {product(launch.grid), 1, 1},
                .workgroup = {product(launch.workgroup), 1, 1}};
-    ShapeGroup& group = kernel.shapes[{shape, gpu_rank(source, agent)}];
+    const std::size_t gpu = gpu_rank(kernel, source, agent);
+    ShapeGroup& group = kernel.shapes[{shape, gpu}];
     group.shape = shape;
+    group.gpu = gpu;
     group.in_pass.resize(passes_.passes.size());
     if (timed) group.timed.push_back(dispatch);
     if (pass != kNone) group.in_pass[pass].push_back(dispatch);
@@ -184,14 +208,19 @@ class Joiner {
   const Passes& passes_;
   const TimingScope& scope_;
   std::vector<Index> ranks_;
-  std::vector<std::set<std::int64_t>> gpus_;  ///< by Trace::sources
-  std::vector<std::string> architectures_;    ///< by Trace::agents
+  std::vector<std::string> architectures_;  ///< by Trace::agents
   std::vector<std::string> assumptions_;
   bool flat_ = false;
   std::map<Key, Building> kernels_;
 };
 
 }  // namespace
+
+bool joins_flat_sizes(const trace::Trace& trace, const Passes& passes) {
+  for (std::size_t source = 0; source < trace.sources.size(); ++source)
+    if (trace.sources[source].flat_sizes && passes.has_counters(source)) return true;
+  return false;
+}
 
 CounterIndex::CounterIndex(const trace::Trace& trace) : counters_(trace.counters) {}
 

@@ -25,7 +25,8 @@ struct Shape {
 /// Dispatches of one kernel with one launch geometry. Position = ordinal - 1.
 struct ShapeGroup {
   Shape shape;
-  std::vector<trace::Index> timed;                 ///< in the timing scope
+  std::size_t gpu = 0;              ///< which of the GPUs that ran the kernel, by their numbers
+  std::vector<trace::Index> timed;  ///< in the timing scope
   std::vector<std::vector<trace::Index>> in_pass;  ///< by Passes::passes
 };
 
@@ -37,6 +38,10 @@ struct JoinedKernel {
   bool runtime_helper = false;
   std::vector<ShapeGroup> shapes;  ///< ordered by shape
 };
+
+/// Whether dispatches are joined by products of sizes, because a recording of a pass has nothing
+/// better.
+bool joins_flat_sizes(const trace::Trace& trace, const Passes& passes);
 
 /// Where each dispatch's counters begin.
 class CounterIndex {

@@ -24,6 +24,8 @@ constexpr const char* kSamePassRemedy =
 
 /// Rounding of the counters of lanes and cycles; beyond it they contradict each other.
 constexpr double kMostLanes = 1.01;
+/// Counters of different blocks start and stop a few cycles apart.
+constexpr double kMostPercent = 110;
 
 /// Counters of a formula by name, each with its total over the kernel's dispatches.
 using Values = std::map<std::string_view, double>;
@@ -231,7 +233,10 @@ class Evaluator {
   bool evaluate(const FormulaText& text, std::span<const Taken> taken, bool together) {
     for (const std::string& name : text.constants)
       if (!k_.constants.of(name)) {
-        object(Obstacle::unknown_machine, fmt::format("{} of this GPU is not known", name));
+        object(Obstacle::unknown_machine,
+               name == "LANES" ? "the wave size of this kernel is not known: the waves that were "
+                                 "counted, if any, fit several"
+                               : fmt::format("{} of this GPU is not known", name));
         return false;
       }
     const std::vector<std::size_t> shapes = shapes_with(text, taken, together);
@@ -287,6 +292,10 @@ class Evaluator {
                       fmt::format("it comes out as {:.6g}, and a wave has {} lanes: its counters "
                                   "contradict each other",
                                   *value, *k_.constants.lanes));
+    if (formula_.unit == "%" && *value > kMostPercent)
+      return conclude(
+          CounterState::suspicious,
+          fmt::format("it comes out as {:.6g} %: its counters contradict each other", *value));
     figure_.value = *value;
     conclude(*value == 0 ? CounterState::zero : CounterState::measured, {});
   }
@@ -308,6 +317,13 @@ class Evaluator {
     figure_.remedy = kSamePassRemedy;
   }
 
+  /// Whether the pass has dispatches of the kernel.
+  [[nodiscard]] bool ran_in(const Pass& pass) const {
+    const auto at = static_cast<std::size_t>(&pass - k_.passes->passes.data());
+    return std::ranges::any_of(k_.kernel->shapes,
+                               [&](const ShapeGroup& shape) { return !shape.in_pass[at].empty(); });
+  }
+
   void explain_absence() {
     std::set<std::string> absent;
     for (const FormulaText& text : formula_.alternatives)
@@ -315,7 +331,7 @@ class Evaluator {
         if (somewhere(name).counter == kNone) absent.insert(name);
     for (const std::string& name : absent)
       for (const Pass& pass : k_.passes->passes)
-        if (std::ranges::binary_search(pass.info.counters, name))
+        if (std::ranges::binary_search(pass.info.counters, name) && !ran_in(pass))
           return object(
               Obstacle::absent,
               fmt::format("pass {} has {}, but not for this kernel: none of its dispatches "
@@ -387,33 +403,61 @@ Figure compute_figure(const KernelCounters& counters, std::string_view formula) 
   return figure;
 }
 
-std::optional<double> dispatch_figure(const KernelCounters& counters, const CounterIndex& index,
-                                      const CounterFormula& formula, const ShapeGroup& shape,
-                                      std::size_t ordinal) {
-  for (const FormulaText& text : formula.alternatives) {
+namespace {
+
+/// One joined dispatch, and the passes to look into.
+struct JoinedDispatch {
+  const KernelCounters& counters;
+  const CounterIndex& index;
+  const ShapeGroup& shape;
+  std::size_t ordinal;
+  Index first_pass, last_pass;
+
+  /// A counter's value in the first of the passes that has it and is in no doubt.
+  [[nodiscard]] std::optional<double> value_of(std::string_view name) const {
+    for (const Index counter : counters.names->candidates(name))
+      for (Index pass = first_pass; pass < last_pass; ++pass) {
+        if (ordinal >= shape.in_pass[pass].size() || !counters.doubts.of(pass, counter).empty())
+          continue;
+        const std::size_t row = index.row(shape.in_pass[pass][ordinal], counter);
+        if (row != kNone) return counters.trace->counters.sum[row];
+      }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<double> evaluate(const FormulaText& text) const {
     std::map<std::string_view, double> values;
     for (const std::string& name : text.counters) {
-      for (const Index counter : counters.names->candidates(name)) {
-        for (Index pass = 0; pass < shape.in_pass.size() && !values.contains(name); ++pass) {
-          if (ordinal >= shape.in_pass[pass].size() || !counters.doubts.of(pass, counter).empty())
-            continue;
-          const std::size_t row = index.row(shape.in_pass[pass][ordinal], counter);
-          if (row != kNone) values[name] = counters.trace->counters.sum[row];
-        }
-      }
-      if (!values.contains(name)) break;
+      const auto value = value_of(name);
+      if (!value) return std::nullopt;
+      values[name] = *value;
     }
-    if (values.size() != text.counters.size()) continue;
-    const bool known = std::ranges::all_of(text.constants, [&](const std::string& name) {
-      return counters.constants.of(name).has_value();
-    });
-    if (!known) continue;
-    const auto value = hal::evaluate(text, [&](std::string_view name) {
-      const auto found = values.find(name);
-      return found != values.end() ? found->second : *counters.constants.of(name);
-    });
-    if (value && *value >= 0) return value;
+    for (const std::string& name : text.constants) {
+      const auto value = counters.constants.of(name);
+      if (!value) return std::nullopt;
+      values[name] = *value;
+    }
+    const auto result = hal::evaluate(text, [&](std::string_view name) { return values.at(name); });
+    return result && *result >= 0 ? result : std::nullopt;
   }
+};
+
+}  // namespace
+
+std::optional<double> dispatch_figure(const KernelCounters& counters, const CounterIndex& index,
+                                      const hal::CounterFormula& formula, const ShapeGroup& shape,
+                                      std::size_t ordinal, PassChoice choice) {
+  const auto passes = static_cast<Index>(shape.in_pass.size());
+  for (const FormulaText& text : formula.alternatives)
+    for (Index pass = 0; pass < (choice == PassChoice::one ? passes : 1); ++pass) {
+      const JoinedDispatch dispatch{.counters = counters,
+                                    .index = index,
+                                    .shape = shape,
+                                    .ordinal = ordinal,
+                                    .first_pass = pass,
+                                    .last_pass = choice == PassChoice::one ? pass + 1 : passes};
+      if (const auto value = dispatch.evaluate(text)) return value;
+    }
   return std::nullopt;
 }
 

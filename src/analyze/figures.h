@@ -47,11 +47,14 @@ Figure compute_figure(const KernelCounters& counters, const hal::CounterFormula&
 /// The figure of a formula by name; `unsupported` where the architecture has no such formula.
 Figure compute_figure(const KernelCounters& counters, std::string_view formula);
 
-/// What a formula gives for one joined dispatch, from whatever passes have its counters; nullopt:
-/// they are not all there, or in doubt.
+/// Which passes the counters of one dispatch's figure may be of.
+enum class PassChoice { one, any };
+
+/// What a formula gives for one joined dispatch; nullopt: its counters are not all there, or in
+/// doubt.
 std::optional<double> dispatch_figure(const KernelCounters& counters, const CounterIndex& index,
                                       const hal::CounterFormula& formula, const ShapeGroup& shape,
-                                      std::size_t ordinal);
+                                      std::size_t ordinal, PassChoice choice = PassChoice::any);
 
 /// Whether all passes that hold counters of the kernel ran the same number of its dispatches with
 /// each launch geometry; otherwise a sentence that says where they differ.

@@ -43,6 +43,12 @@ std::vector<Evidence> collect_evidence(const trace::Trace& trace) {
   return evidence;
 }
 
+/// Whether a table holds what a database holds as well: `rocprofv3 -f rocpd csv` writes both.
+bool repeats(const Evidence& table, const Evidence& database) {
+  return table.first_start == database.first_start && table.dispatches == database.dispatches &&
+         std::ranges::includes(database.counters, table.counters);
+}
+
 /// What recordings of one pass share: the folder's number, or the counters.
 using PassKey = std::pair<std::optional<int>, std::set<std::string_view>>;
 
@@ -71,10 +77,17 @@ Pass make_pass(std::vector<Index> sources, const std::vector<Evidence>& evidence
 Passes find_passes(const trace::Trace& trace) {
   const std::vector<Evidence> evidence = collect_evidence(trace);
   std::map<PassKey, std::vector<Index>> groups;
-  for (Index i = 0; i < trace.sources.size(); ++i)
-    if (evidence[i].dispatches > 0) groups[key_of(trace.sources[i], evidence[i])].push_back(i);
-
   Passes result;
+  for (Index i = 0; i < trace.sources.size(); ++i) {
+    if (evidence[i].dispatches == 0) continue;
+    bool repeated = false;
+    for (Index j = 0; j < trace.sources.size() && trace.sources[i].counter_table; ++j)
+      repeated = repeated || (!trace.sources[j].counter_table && repeats(evidence[i], evidence[j]));
+    if (repeated)
+      ++result.duplicates;
+    else
+      groups[key_of(trace.sources[i], evidence[i])].push_back(i);
+  }
   std::vector<std::pair<PassKey, Pass>> unnumbered;
   int highest = 0;
   for (auto& [key, sources] : groups) {

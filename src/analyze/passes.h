@@ -3,7 +3,7 @@
 // from the counters that it holds: recordings of one pass hold the same ones.
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "analyze/roofline.h"
@@ -22,6 +22,8 @@ struct Passes {
   /// By Trace::sources: index into passes; trace::kNone for a recording without counters.
   std::vector<trace::Index> pass_of_source;
   std::vector<bool> source_counted;  ///< by Trace::sources: some counter of it is not zero
+  std::uint64_t duplicates = 0;  ///< tables of counters whose dispatches a database has as well:
+                                 ///< they are of no pass
 
   [[nodiscard]] bool has_counters(std::size_t source) const {
     return pass_of_source[source] != trace::kNone;

@@ -20,7 +20,7 @@ namespace {
 
 void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis& analysis) {
   const auto warn = [&](std::string text) { analysis.warnings.push_back(std::move(text)); };
-  if (analysis.timed_under_counters)
+  if (analysis.timed_under_counters && scope.times_known)
     warn(
         "times were taken while counters were collected: dispatches ran one after the other, and "
         "each pass differs");
@@ -29,6 +29,11 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
         fmt::format("{} recordings hold counters but stand in no pass_N folder: they are taken as "
                     "processes of one run",
                     scope.unlabelled_counter_sources));
+  if (scope.sequential > 1)
+    warn(
+        fmt::format("{} recordings of the same command ran one after the other: they are taken as "
+                    "processes of one run; analyse them one by one if each is a run",
+                    scope.sequential));
   if (analysis.selection && analysis.selection->only_runtime_helpers)
     warn("only kernels of the HIP runtime were dispatched: the longest of them is reported");
   if (analysis.activity.overlapping_on_queue > 0)

@@ -72,20 +72,25 @@ struct LevelTraffic {
 
 /// What limits the kernel at most.
 struct Binding {
-  std::string roof;   ///< "hbm", "l2", "lds" or "compute": the one that takes the longest
-  std::string bound;  ///< "memory" or "compute"
+  /// "hbm", "l2", "lds", "compute" (floating-point and matrix work) or "integer" (vector integer
+  /// instructions, one operation per lane and clock): the one that takes the longest.
+  std::string roof;
+  std::string bound;                        ///< "memory" or "compute"
   std::optional<double> attainable_gflops;  ///< under that roof, at this kernel's intensities
   std::optional<double> share;  ///< of the time that the roof alone would explain; 1: at the roof
 };
 
 /// One dispatch with the figures that its own counters give.
 struct DispatchFigures {
-  std::uint64_t ordinal = 0;  ///< from 1, among the kernel's dispatches of this launch geometry
+  std::uint64_t ordinal = 0;  ///< from 1, among the kernel's dispatches of this geometry and GPU
+  std::uint64_t gpu = 0;      ///< which of the GPUs that ran the kernel, from 0
   std::array<std::uint32_t, 3> grid{}, workgroup{};  ///< work-items
   std::optional<double> duration_ns;                 ///< nullopt: the recording has lost it
   std::optional<double> flops;                       ///< raw convention
   std::optional<double> hbm_read_bytes, hbm_write_bytes;
-  std::optional<double> waves_in_flight;  ///< on average; also from counters of different passes
+  std::optional<double> waves_in_flight;  ///< on average; its counters are of one pass
+  /// Where they are not: what passes put together give; for people only.
+  std::optional<double> waves_across_passes;
 };
 
 /// One counter of a kernel, with where it was counted.

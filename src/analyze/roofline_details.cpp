@@ -74,7 +74,7 @@ void list_dispatches(const KernelCounters& counters, const CounterIndex& index,
                      const TimingScope& scope, KernelRoofline& kernel) {
   std::vector<const hal::CounterFormula*> work;
   for (const Work& one : kernel.work)
-    if (one.flops.unit == "FLOP")
+    if (one.flops.unit == "FLOP" && one.flops.state != CounterState::zero)
       if (const auto* formula = counters.table->find(one.flops.name)) work.push_back(formula);
   const auto figure = [&](const hal::CounterFormula* formula, const ShapeGroup& shape,
                           std::size_t ordinal) -> std::optional<double> {
@@ -82,7 +82,7 @@ void list_dispatches(const KernelCounters& counters, const CounterIndex& index,
     return dispatch_figure(counters, index, *formula, shape, ordinal);
   };
   const auto flops_of = [&](const ShapeGroup& shape, std::size_t ordinal) {
-    std::optional<double> total = work.empty() ? std::nullopt : std::optional(0.0);
+    std::optional<double> total = kernel.flops_raw ? std::optional(0.0) : std::nullopt;
     for (const hal::CounterFormula* formula : work)
       if (const auto part = figure(formula, shape, ordinal); part && total)
         *total += *part;
@@ -111,13 +111,18 @@ void list_dispatches(const KernelCounters& counters, const CounterIndex& index,
         break;
       }
       DispatchFigures row{.ordinal = i + 1,
+                          .gpu = shape.gpu,
                           .grid = shape.shape.grid,
                           .workgroup = shape.shape.workgroup,
                           .duration_ns = {},
                           .flops = flops_of(shape, i),
                           .hbm_read_bytes = figure(read, shape, i),
                           .hbm_write_bytes = figure(write, shape, i),
-                          .waves_in_flight = figure(waves, shape, i)};
+                          .waves_in_flight = {},
+                          .waves_across_passes = {}};
+      if (waves != nullptr)
+        row.waves_in_flight = dispatch_figure(counters, index, *waves, shape, i, PassChoice::one);
+      if (!row.waves_in_flight) row.waves_across_passes = figure(waves, shape, i);
       if (i < shape.timed.size() && scope.times_known)
         row.duration_ns = static_cast<double>(counters.trace->dispatches.end[shape.timed[i]] -
                                               counters.trace->dispatches.start[shape.timed[i]]);
@@ -169,10 +174,10 @@ void explain_shares(bool infinity_cache, KernelRoofline& kernel) {
                     kPercent * *kernel.binding->share, kernel.binding->roof));
   for (const Figure& feature : kernel.features)
     if (feature.unit == "%" && feature.value && *feature.value > kPercent)
-      explain(fmt::format(
-          "{} is {:.0f} %: its counters of pass {} add up to more cycles than the "
-          "dispatches had; read it as 100 %",
-          feature.label, *feature.value, feature.passes.empty() ? 0 : feature.passes.front()));
+      explain(
+          fmt::format("{} is {:.1f} %: blocks of the GPU start and stop counting a few cycles "
+                      "apart; read it as 100 %",
+                      feature.label, *feature.value));
 }
 
 }  // namespace perflab::analyze

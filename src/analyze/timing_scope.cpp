@@ -34,6 +34,26 @@ std::vector<Span> spans_of_sources(const trace::Trace& trace) {
   return spans;
 }
 
+/// Recordings that count when all are of one command and none ran beside another; else 0.
+std::size_t count_sequential(const trace::Trace& trace, const std::vector<Span>& spans,
+                             const std::vector<bool>& counts) {
+  std::vector<std::string_view> commands(trace.sources.size());
+  for (const trace::Process& process : trace.processes)
+    if (process.source != trace::kNone) commands[process.source] = process.command;
+  std::vector<Span> chosen;
+  std::string_view command;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (!counts[i] || spans[i].end == 0) continue;
+    if (commands[i].empty() || (!chosen.empty() && commands[i] != command)) return 0;
+    command = commands[i];
+    chosen.push_back(spans[i]);
+  }
+  std::ranges::sort(chosen, {}, &Span::start);
+  for (std::size_t i = 1; i < chosen.size(); ++i)
+    if (chosen[i].start <= chosen[i - 1].end) return 0;
+  return chosen.size();
+}
+
 /// How much a recording's times are worth; the best rank that there is decides.
 enum class Rank {
   free,        ///< a trace without counters
@@ -90,6 +110,7 @@ TimingScope find_timing_scope(const trace::Trace& trace, const Passes& passes) {
     if (!trace.sources[i].pass && !trace.sources[i].counter_table)
       ++scope.unlabelled_counter_sources;
   }
+  scope.sequential = count_sequential(trace, spans, scope.source_counts);
   for (std::size_t track = 0; track < trace.tracks.size(); ++track)
     scope.track_counts.push_back(
         scope.source_counts[trace.source_of_track(static_cast<trace::Index>(track))]);

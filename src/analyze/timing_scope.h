@@ -16,7 +16,8 @@ struct TimingScope {
   std::vector<bool> track_counts;              ///< by Trace::tracks
   bool under_counters = false;                 ///< no recording without counters was given
   std::size_t unlabelled_counter_sources = 0;  ///< of those, databases outside pass folders
-  bool times_known = true;  ///< false: the recordings have lost the digits of their times
+  std::size_t sequential = 0;  ///< recordings that count, of one command, none beside another
+  bool times_known = true;     ///< false: the recordings have lost the digits of their times
 };
 
 TimingScope find_timing_scope(const trace::Trace& trace, const Passes& passes);

@@ -22,8 +22,17 @@ void append_number(std::string& out, double value) {
   if (digits.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
-/// Strings go through nlohmann, which escapes and replaces invalid UTF-8.
+/// Strings go through nlohmann, which escapes and replaces invalid UTF-8; not the plain ones, which
+/// are nearly all: large documents are made of them.
 void append_string(std::string& out, const std::string& text) {
+  const bool plain = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (plain) {
+    out += '"';
+    out += text;
+    out += '"';
+    return;
+  }
   out += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -20,6 +20,7 @@ struct Arguments {
   std::vector<std::string> code;
   std::vector<std::string> counters;
   std::string roofs;
+  std::optional<int> roofs_device;
   std::string out;
   bool json = false;
   unsigned threads = 0;
@@ -32,7 +33,7 @@ Result<void> run(const Arguments& arguments) {
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
   options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
   if (!arguments.roofs.empty()) {
-    PERFLAB_TRY(options.roofs, hal::read_measured_roofs(arguments.roofs));
+    PERFLAB_TRY(options.roofs, hal::read_measured_roofs(arguments.roofs, arguments.roofs_device));
   }
   PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, options));
   const auto& [trace, analysis] = runs.representative;
@@ -40,20 +41,30 @@ Result<void> run(const Arguments& arguments) {
     return fail(ErrorCode::usage,
                 fmt::format("{}: a table of counters is no trace", arguments.files.front()),
                 "add the database of a run, or use: rocm-perf roofline FILE.csv");
+  if (!arguments.roofs.empty() && !analysis.roofline)
+    fmt::print(stderr, "rocm-perf: --roofs {} was not used, there is no roofline: {}\n",
+               arguments.roofs, analysis.roofline_missing.reason);
   const report::ProfileData profile = report::profile_of_recording(runs);
   std::vector<Document> documents = {{"analysis", report::analysis_document(trace, analysis)},
                                      {"profile", report::profile_document(profile)}};
   if (analysis.roofline)
-    documents.push_back({"roofline", report::roofline_document(trace, analysis)});
-  if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+    documents.push_back(
+        {"roofline", report::roofline_document(trace, analysis,
+                                               {.kernel_filter = {}, .roofs = arguments.roofs})});
+  if (!arguments.out.empty()) {
+    PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+    if (!analysis.roofline) PERFLAB_TRY_VOID(remove_stale_roofline(arguments.out));
+  }
   if (arguments.json) {
     PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
     return print(text);
   }
   const report::TerminalStyle style = terminal_style();
-  PERFLAB_TRY_VOID(print(report::analysis_text(trace, analysis, style) +
-                         report::roofline_text(analysis, style) +
-                         report::profile_text(profile, style)));
+  PERFLAB_TRY_VOID(
+      print(report::analysis_text(trace, analysis, style) +
+            report::roofline_text(analysis, style,
+                                  arguments.out.empty() ? "--out DIR" : "roofline.json") +
+            report::profile_text(profile, style)));
   if (!arguments.out.empty()) {
     std::string names;
     for (const Document& document : documents)
@@ -86,6 +97,8 @@ void add_analyze(CLI::App& app, int& exit_code) {
                       "counter_collection.csv files");
   command->add_option("--roofs", arguments->roofs,
                       "Ceilings measured on this machine: rocprof-compute's roofline.csv");
+  command->add_option("--roofs-device", arguments->roofs_device,
+                      "Row of that file: the device's number (default: the first)");
   command->add_option("--out", arguments->out,
                       "Write analysis.json, profile.json and, with counters, roofline.json into "
                       "this folder");

@@ -50,4 +50,24 @@ Result<void> write_documents(const std::string& folder, const std::vector<Docume
   return {};
 }
 
+Result<void> remove_stale_roofline(const std::string& folder, bool quiet) {
+  const std::filesystem::path path = std::filesystem::path(folder) / "roofline.json";
+  const Result<std::string> text = read_file(path);
+  if (!text) return {};  // nothing there, or nothing that this program wrote
+  const Result<Json> value = parse_json(*text, path.string());
+  const auto says = [&](const char* field, std::string_view expected) {
+    const Json::json_pointer at(field);
+    return value && value->contains(at) && value->at(at) == expected;
+  };
+  if (!says("/document", "roofline") || !says("/generator/name", "rocm-perf")) return {};
+  std::error_code error;
+  if (!std::filesystem::remove(path, error) && error)
+    return fail(ErrorCode::usage, fmt::format("{}: an earlier run's, and it cannot be removed: {}",
+                                              path.string(), errno_text(error.value())));
+  if (!quiet)
+    fmt::print(stderr, "rocm-perf: removed {} of an earlier run: this one has no roofline\n",
+               path.string());
+  return {};
+}
+
 }  // namespace perflab::cli

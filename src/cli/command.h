@@ -42,4 +42,9 @@ struct Document {
 /// written.
 Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents);
 
+/// Removes a roofline.json of this program from the folder and says so on stderr (unless `quiet`):
+/// an earlier command left it, and it would be taken for a part of the documents written now, which
+/// have no roofline. Other files stay. Error (usage): it cannot be removed.
+Result<void> remove_stale_roofline(const std::string& folder, bool quiet = false);
+
 }  // namespace perflab::cli

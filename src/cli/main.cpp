@@ -1,5 +1,6 @@
 // rocm-perf: the program. Exit codes: DESIGN section 3.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <new>
@@ -10,6 +11,16 @@
 namespace {
 
 using namespace perflab;
+
+/// Throws when the command that was chosen takes no words behind "--" and there are some.
+void refuse_words_behind_dashes(const CLI::App& app, const std::vector<std::string>& words) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    const std::string& name = command->get_name();
+    if (words.empty() || name == "profile" || name == "inspect") continue;
+    throw CLI::ValidationError(
+        name, fmt::format("takes no words behind --, and there are: {}", fmt::join(words, " ")));
+  }
+}
 
 int run(int argc, char** argv) {
   // The words behind "--" are a target's: no option parser may look at them.
@@ -22,6 +33,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("rocm-perf {}", report::kProgramVersion));
   app.require_subcommand(1);
   app.footer("rocm-perf COMMAND --help shows a command's options and an example.");
+  app.parse_complete_callback([&] { refuse_words_behind_dashes(app, target); });
   int exit_code = 0;
   cli::add_profile(app, target, exit_code);
   cli::add_analyze(app, exit_code);

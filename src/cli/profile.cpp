@@ -25,6 +25,7 @@ struct Arguments {
   std::string out = ".";
   bool no_rocprof = false, json = false, quiet = false;
   std::string roofs;
+  std::optional<int> roofs_device;
   measure::ProfileOptions options;
 };
 
@@ -72,9 +73,13 @@ Result<void> present(const Arguments& arguments, const measure::Profile& profile
     const auto& [trace, analysis] = profile.analyzed->representative;
     documents.push_back({"analysis", report::analysis_document(trace, analysis)});
     if (analysis.roofline)
-      documents.push_back({"roofline", report::roofline_document(trace, analysis)});
+      documents.push_back(
+          {"roofline", report::roofline_document(trace, analysis,
+                                                 {.kernel_filter = {}, .roofs = arguments.roofs})});
   }
   PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+  if (documents.back().name != "roofline")
+    PERFLAB_TRY_VOID(remove_stale_roofline(arguments.out, arguments.quiet));
   if (arguments.json) {
     PERFLAB_TRY(const std::string text, report::render("profile", documents.front().value));
     return print(text);
@@ -112,6 +117,7 @@ Result<void> run(const Arguments& arguments, const std::vector<std::string>& beh
     if (!options.wants_counters())
       return fail(ErrorCode::usage, "--roofs says nothing without counters", "add --roofline");
     options.roofs = arguments.roofs;
+    options.roofs_device = arguments.roofs_device;
   }
   PERFLAB_TRY(const measure::Profile profile, measure::profile(plan, options));
   progress.erase();
@@ -131,6 +137,8 @@ void add_counter_options(CLI::App& command, Arguments& arguments) {
       ->allow_extra_args(false);  // the program may follow without "--"
   command.add_option("--roofs", arguments.roofs,
                      "Ceilings measured on this machine: rocprof-compute's roofline.csv");
+  command.add_option("--roofs-device", arguments.roofs_device,
+                     "Row of that file: the device's number (default: the first)");
 }
 
 }  // namespace

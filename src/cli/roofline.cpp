@@ -1,7 +1,10 @@
 // rocm-perf roofline: counters in, whatever wrote them; the roofline of each kernel out.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 
 #include "analyze/pipeline.h"
 #include "base/pattern.h"
@@ -9,6 +12,7 @@
 #include "report/document.h"
 #include "report/roofline_document.h"
 #include "report/roofline_text.h"
+#include "report/text_table.h"
 
 namespace perflab::cli {
 namespace {
@@ -17,22 +21,31 @@ struct Arguments {
   std::vector<std::string> files;
   std::vector<std::string> code;
   std::string roofs, kernel, out;
+  std::optional<int> roofs_device;
   bool json = false;
   unsigned threads = 0;
 };
 
+/// Names of kernels that an error lists at most.
+constexpr std::size_t kMostNames = 10;
+
 /// Leaves the kernels whose names the pattern matches. Error (usage): there is none.
 Result<void> select_kernels(const std::string& text, analyze::Roofline& roofline) {
   PERFLAB_TRY(const Pattern pattern, Pattern::compile(text));
-  std::string names;
+  std::vector<std::string> names;  // each once: a kernel can have run on several architectures
   for (const analyze::KernelRoofline& kernel : roofline.kernels)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", kernel.kernel);
+    if (std::string name = report::printable(kernel.kernel);
+        std::ranges::find(names, name) == names.end())
+      names.push_back(std::move(name));
   std::erase_if(roofline.kernels, [&](const analyze::KernelRoofline& kernel) {
     return !pattern.found_in(kernel.kernel);
   });
   if (!roofline.kernels.empty()) return {};
+  const std::size_t shown = std::min(names.size(), kMostNames);
+  std::string remedy = fmt::format("there are: {}", fmt::join(std::span(names).first(shown), ", "));
+  if (shown < names.size()) remedy += fmt::format(", and {} more", names.size() - shown);
   return fail(ErrorCode::usage, fmt::format("--kernel {}: no kernel with counters matches", text),
-              fmt::format("there are: {}", names));
+              std::move(remedy));
 }
 
 Result<void> run(const Arguments& arguments) {
@@ -40,7 +53,7 @@ Result<void> run(const Arguments& arguments) {
   options.threads = arguments.threads;
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
   if (!arguments.roofs.empty()) {
-    PERFLAB_TRY(options.roofs, hal::read_measured_roofs(arguments.roofs));
+    PERFLAB_TRY(options.roofs, hal::read_measured_roofs(arguments.roofs, arguments.roofs_device));
   }
   PERFLAB_TRY(analyze::AnalyzedTrace analyzed,
               analyze::analyze_files({arguments.files.begin(), arguments.files.end()}, options));
@@ -52,14 +65,19 @@ Result<void> run(const Arguments& arguments) {
                 analysis.roofline_missing.remedy);
   if (!arguments.kernel.empty())
     PERFLAB_TRY_VOID(select_kernels(arguments.kernel, *analysis.roofline));
-  const Json document = report::roofline_document(trace, analysis);
-  if (!arguments.out.empty())
-    PERFLAB_TRY_VOID(write_documents(arguments.out, {{"roofline", document}}));
-  if (arguments.json) {
-    PERFLAB_TRY(const std::string text, report::render("roofline", document));
-    return print(text);
+  if (arguments.json || !arguments.out.empty()) {
+    Json document = report::roofline_document(
+        trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs});
+    if (!arguments.out.empty())
+      PERFLAB_TRY_VOID(write_documents(arguments.out, {{"roofline", document}}));
+    if (arguments.json) {
+      PERFLAB_TRY(const std::string text, report::render("roofline", std::move(document)));
+      return print(text);
+    }
   }
-  PERFLAB_TRY_VOID(print(report::roofline_report_text(trace, analysis, terminal_style())));
+  PERFLAB_TRY_VOID(print(report::roofline_report_text(
+      trace, analysis, terminal_style(),
+      arguments.out.empty() ? "--json or --out DIR" : "roofline.json")));
   if (!arguments.out.empty()) fmt::print(stderr, "\ndocuments: {}/roofline.json\n", arguments.out);
   return {};
 }
@@ -80,6 +98,8 @@ void add_roofline(CLI::App& app, int& exit_code) {
       ->required();
   command->add_option("--roofs", arguments->roofs,
                       "Ceilings measured on this machine: rocprof-compute's roofline.csv");
+  command->add_option("--roofs-device", arguments->roofs_device,
+                      "Row of that file: the device's number (default: the first)");
   command->add_option("--kernel", arguments->kernel, "Only kernels whose name this regex matches");
   command
       ->add_option(

@@ -47,7 +47,9 @@ struct CounterFormula {
   std::string unit;   ///< "bytes", "FLOP", "%", "cycles", "waves", ...
   CounterRule rule = CounterRule::time;
   std::vector<FormulaText> alternatives;
-  std::string note;                  ///< what to know when reading it; may be empty
+  std::string note;  ///< what to know when reading it; may be empty
+  /// Why it must not be held against a ceiling; empty: it may. A figure with a doubt is shown only.
+  std::string doubt;
   std::vector<std::string> sources;  ///< keys for counter_source()
 };
 

@@ -113,8 +113,8 @@ class Reader {
   }
 
   std::string read_formula_entry(const Json& json) {
-    if (auto problem =
-            unknown_field(json, {"name", "label", "unit", "rule", "formula", "note", "sources"});
+    if (auto problem = unknown_field(
+            json, {"name", "label", "unit", "rule", "formula", "note", "doubt", "sources"});
         !problem.empty())
       return problem;
     CounterFormula formula;
@@ -122,6 +122,7 @@ class Reader {
     formula.label = json.at("label");
     formula.unit = json.at("unit");
     formula.note = json.value("note", "");
+    formula.doubt = json.value("doubt", "");
     formula.sources = json.at("sources");
     const std::string rule = json.at("rule");
     if (rule != "work" && rule != "time")

@@ -11,6 +11,10 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <ranges>
+#include <set>
+#include <span>
 
 #include "base/csv.h"
 #include "base/files.h"
@@ -71,87 +75,141 @@ constexpr std::array<RateColumn, 24> kRates = {{
     {"WMMAI8Ops", Pipe::matrix, Precision::int8},
 }};
 
+constexpr const char* kRemedy = "give the roofline.csv that rocprof-compute profile writes";
+
+/// More devices than a node can have: damage.
+constexpr std::size_t kMostDevices = 1024;
+
+/// Figures outside of these are damage, or of another unit. The LDS of the largest GPU gives 8e4
+/// GB/s, its FP4 pipes 1e7 GFLOP/s (hal/archs); a megabyte a second is less than any memory gives.
+constexpr double kLeast = 1e-3;
+constexpr double kMostGbPerS = 1e9;
+constexpr double kMostGflopPerS = 1e12;
+
 std::unexpected<Error> bad(std::string message) {
-  return fail(ErrorCode::bad_input, std::move(message),
-              "give the roofline.csv that rocprof-compute profile writes");
+  return fail(ErrorCode::bad_input, std::move(message), kRemedy);
 }
 
-bool same_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+/// A field for a message: its beginning, in one line.
+std::string shown(std::string_view field) {
+  constexpr std::size_t kMostShown = 40;
+  std::string text(field.substr(0, kMostShown));
+  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  return text;
 }
 
-/// The file as a table, with the device numbers of its rows.
-struct Table {
-  std::string file;
-  CsvTable csv;
-  std::vector<int> devices;
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
 
-  /// Case does not count, because older files mix it.
-  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const {
-    for (std::size_t i = 0; i < csv.header.size(); ++i)
-      if (same_ignoring_case(trimmed(csv.header[i]), name)) return i;
-    return std::nullopt;
-  }
+struct Row {
+  std::size_t line = 0;
+  int device = 0;
+  std::vector<std::string> fields;
+};
 
-  /// A figure of a row; nullopt: no such column, empty, or 0 (the test did not run).
-  [[nodiscard]] Result<std::optional<double>> figure(std::size_t row, std::string_view name) const {
-    const auto at = column(name);
-    const std::string_view text = at ? trimmed(csv.rows[row][*at]) : std::string_view{};
-    if (text.empty()) return std::nullopt;
-    double value = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() ||
-        !std::isfinite(value))
-      return bad(fmt::format("{}: device {}, column {}: \"{}\" is no number", file, devices[row],
-                             name, text.substr(0, 40)));
-    if (value < 0)
-      return bad(
-          fmt::format("{}: device {}, column {}: {} is below 0", file, devices[row], name, text));
-    return value > 0 ? std::optional(value) : std::nullopt;
-  }
+/// The file as a table.
+class Table {
+ public:
+  static Result<Table> read(const std::filesystem::path& path);
 
-  /// A figure with its interval.
-  [[nodiscard]] Result<std::optional<MeasuredRoof>> roof(std::size_t row,
-                                                         std::string_view name) const {
-    PERFLAB_TRY(const auto value, figure(row, name));
+  [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+
+  /// A figure with its interval; nullopt: no such column, empty, or 0 (the test did not run).
+  [[nodiscard]] Result<std::optional<MeasuredRoof>> roof(const Row& row, std::string_view name,
+                                                         double most) const {
+    PERFLAB_TRY(const auto value, figure(row, name, most));
     if (!value) return std::nullopt;
     MeasuredRoof roof{.value = *value, .low = {}, .high = {}, .column = std::string(name)};
-    PERFLAB_TRY(roof.low, figure(row, fmt::format("{}Low", name)));
-    PERFLAB_TRY(roof.high, figure(row, fmt::format("{}High", name)));
+    PERFLAB_TRY(roof.low, figure(row, fmt::format("{}Low", name), most));
+    PERFLAB_TRY(roof.high, figure(row, fmt::format("{}High", name), most));
     if (!roof.low && name == "MFMAI8Ops") {
-      PERFLAB_TRY(roof.low, figure(row, "MFMAFI8OpsLow"));
+      PERFLAB_TRY(roof.low, figure(row, "MFMAFI8OpsLow", most));
     }
     return std::optional(std::move(roof));
   }
 
+ private:
+  explicit Table(std::string file) : file_(std::move(file)) {}
+
+  /// Case does not count, because older files mix it.
+  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const {
+    const auto found = columns_.find(lower_case(name));
+    if (found == columns_.end()) return std::nullopt;
+    return found->second;
+  }
   [[nodiscard]] bool has_known_columns() const {
     const auto known = [&](const auto& wanted) { return column(wanted.name).has_value(); };
     return std::ranges::any_of(kLevels, known) || std::ranges::any_of(kRates, known);
   }
+  [[nodiscard]] Result<std::optional<double>> figure(const Row& row, std::string_view name,
+                                                     double most) const;
+  Result<void> add_header(std::span<const std::string_view> fields);
+  Result<void> add_row(std::span<const std::string_view> fields, std::size_t line);
+
+  std::string file_;
+  std::map<std::string, std::size_t> columns_;  ///< by name in lower case; of several the first
+  std::vector<Row> rows_;
+  std::set<int> devices_;
 };
 
-Result<Table> read_table(const std::filesystem::path& path) {
-  Table table{.file = path.string(), .csv = {}, .devices = {}};
+Result<std::optional<double>> Table::figure(const Row& row, std::string_view name,
+                                            double most) const {
+  const auto at = column(name);
+  const std::string_view text = at ? trimmed(row.fields[*at]) : std::string_view{};
+  if (text.empty()) return std::nullopt;
+  const auto refuse = [&](std::string_view what) {
+    return bad(
+        fmt::format("{}: line {}, column {}: \"{}\" {}", file_, row.line, name, shown(text), what));
+  };
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || !std::isfinite(value))
+    return refuse("is no number");
+  if (value < 0) return refuse("is below 0");
+  if (value == 0) return std::nullopt;
+  if (value < kLeast) return refuse("is less than any GPU gives");
+  if (value > most) return refuse("is more than any GPU gives");
+  return value;
+}
+
+Result<void> Table::add_header(std::span<const std::string_view> fields) {
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    columns_.try_emplace(lower_case(trimmed(fields[i])), i);
+  if (!column("device") || !has_known_columns())
+    return bad(
+        fmt::format("{}: is no table of measured ceilings (device, HBMBw, FP32Flops, …)", file_));
+  return {};
+}
+
+Result<void> Table::add_row(std::span<const std::string_view> fields, std::size_t line) {
+  const std::string_view number = trimmed(fields[*column("device")]);
+  Row row{.line = line, .device = 0, .fields = {fields.begin(), fields.end()}};
+  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), row.device);
+  if (parsed.ec != std::errc{} || parsed.ptr != number.data() + number.size() || row.device < 0)
+    return bad(fmt::format("{}: line {}, column device: \"{}\" is no device number", file_, line,
+                           shown(number)));
+  if (!devices_.insert(row.device).second)
+    return bad(fmt::format("{}: has two rows of device {}", file_, row.device));
+  if (devices_.size() > kMostDevices)
+    return bad(fmt::format("{}: has rows of more than {} devices", file_, kMostDevices));
+  rows_.push_back(std::move(row));
+  return {};
+}
+
+Result<Table> Table::read(const std::filesystem::path& path) {
+  Table table(path.string());
   PERFLAB_TRY(const std::string text, read_file(path));
-  PERFLAB_TRY(table.csv, parse_csv(text, table.file));
-  const auto device = table.column("device");
-  if (!device || !table.has_known_columns())
-    return bad(fmt::format("{}: is no table of measured ceilings (device, HBMBw, FP32Flops, …)",
-                           table.file));
-  if (table.csv.rows.empty()) return bad(fmt::format("{}: has a header line only", table.file));
-  for (const std::vector<std::string>& row : table.csv.rows) {
-    const std::string_view number = trimmed(row[*device]);
-    int parsed_number = 0;
-    const auto parsed =
-        std::from_chars(number.data(), number.data() + number.size(), parsed_number);
-    if (parsed.ec != std::errc{} || parsed.ptr != number.data() + number.size() ||
-        parsed_number < 0)
-      return bad(fmt::format("{}: \"{}\" is no device number", table.file, number.substr(0, 40)));
-    if (std::ranges::find(table.devices, parsed_number) != table.devices.end())
-      return bad(fmt::format("{}: has two rows of device {}", table.file, parsed_number));
-    table.devices.push_back(parsed_number);
-  }
+  Result<void> parsed = for_each_csv_row(
+      text, table.file_, [&](std::span<const std::string_view> fields, std::size_t line) {
+        return table.columns_.empty() ? table.add_header(fields) : table.add_row(fields, line);
+      });
+  if (!parsed) return bad(std::move(parsed.error().message));
+  if (table.rows_.empty()) return bad(fmt::format("{}: has a header line only", table.file_));
   return table;
 }
 
@@ -165,21 +223,24 @@ const MeasuredRoof* MeasuredRoofs::of(Pipe pipe, Precision precision) const {
 
 Result<MeasuredRoofs> read_measured_roofs(const std::filesystem::path& file,
                                           std::optional<int> device) {
-  PERFLAB_TRY(const Table table, read_table(file));
-  const auto found = device ? std::ranges::find(table.devices, *device) : table.devices.begin();
-  if (found == table.devices.end())
-    return fail(ErrorCode::usage, fmt::format("{}: has no device {}; it has {}", table.file,
-                                              *device, fmt::join(table.devices, ", ")));
-  const auto row = static_cast<std::size_t>(found - table.devices.begin());
+  PERFLAB_TRY(const Table table, Table::read(file));
+  const auto found =
+      device ? std::ranges::find(table.rows(), *device, &Row::device) : table.rows().begin();
+  if (found == table.rows().end())
+    return fail(ErrorCode::usage,
+                fmt::format("{}: has no device {}; it has {}", table.file(), *device,
+                            fmt::join(std::views::transform(table.rows(), &Row::device), ", ")));
   MeasuredRoofs roofs;
-  roofs.device = *found;
+  roofs.device = found->device;
+  for (const Row& row : table.rows())
+    if (row.device != roofs.device) roofs.other_devices.push_back(row.device);
   for (const LevelColumn& column : kLevels) {
     std::optional<MeasuredRoof>& level = roofs.*column.level;
-    PERFLAB_TRY(auto roof, table.roof(row, column.name));
+    PERFLAB_TRY(auto roof, table.roof(*found, column.name, kMostGbPerS));
     if (!level) level = std::move(roof);
   }
   for (const RateColumn& column : kRates) {
-    PERFLAB_TRY(auto roof, table.roof(row, column.name));
+    PERFLAB_TRY(auto roof, table.roof(*found, column.name, kMostGflopPerS));
     if (roof && roofs.of(column.pipe, column.precision) == nullptr)
       roofs.rates.push_back(
           {.pipe = column.pipe, .precision = column.precision, .roof = std::move(*roof)});

@@ -29,6 +29,7 @@ struct MeasuredRate {
 /// One device of a roofline.csv. Zero and empty figures are tests that did not run: left out.
 struct MeasuredRoofs {
   int device = 0;
+  std::vector<int> other_devices;  ///< that the file has rows of too
   std::optional<MeasuredRoof> memory, infinity_cache, l2, l1, lds;
   std::vector<MeasuredRate> rates;
 
@@ -36,8 +37,9 @@ struct MeasuredRoofs {
 };
 
 /// Reads the file; of several devices the one with that number, else (nullopt) the first row.
-/// Errors: bad_input (no such table, a figure that is no number or is negative, no column that is
-/// known), usage (no such device: the ones there are named).
+/// Errors: bad_input (no such table, a figure that is no number, negative or one that no GPU can
+/// have, no column that is known, more than 1024 devices; line and column are named), usage (no
+/// such device: the ones there are named).
 Result<MeasuredRoofs> read_measured_roofs(const std::filesystem::path& file,
                                           std::optional<int> device = std::nullopt);
 

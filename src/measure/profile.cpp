@@ -251,10 +251,13 @@ class CounterStep {
                          pass.number, fmt::join(pass.counters, ", ")));
         continue;
       }
+      std::vector<std::string_view> absent;
       for (const std::string& counter : pass.counters)
-        if (!counted.contains(counter))
-          warn(fmt::format("pass {}: {} was asked for but is not in its database", pass.number,
-                           counter));
+        if (!counted.contains(counter)) absent.push_back(counter);
+      if (!absent.empty())
+        warn(fmt::format("pass {}: {} {} asked for but {} not in its database", pass.number,
+                         fmt::join(absent, ", "), absent.size() == 1 ? "was" : "were",
+                         absent.size() == 1 ? "is" : "are"));
     }
   }
 
@@ -287,7 +290,8 @@ Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& 
   PERFLAB_TRY_VOID(check_options(plan, options));
   analyze::AnalyzeOptions analyze_options{.threads = options.threads};
   if (options.roofs) {
-    PERFLAB_TRY(analyze_options.roofs, hal::read_measured_roofs(*options.roofs));
+    PERFLAB_TRY(analyze_options.roofs,
+                hal::read_measured_roofs(*options.roofs, options.roofs_device));
   }
   Profile profile;
   PERFLAB_TRY(profile.collection, collect::collect(plan));

@@ -20,6 +20,7 @@ struct ProfileOptions {
   bool roofline = false;                       ///< collect rocm-perf's own sets of counters
   std::vector<std::string> counters;           ///< counters of the user's, in addition (or alone)
   std::optional<std::filesystem::path> roofs;  ///< measured ceilings (hal/measured_roofs.h)
+  std::optional<int> roofs_device;             ///< row of that file; none: the first
   unsigned threads = 0;                        ///< to read with; 0: all cores
 
   [[nodiscard]] bool wants_counters() const { return roofline || !counters.empty(); }

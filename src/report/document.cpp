@@ -27,26 +27,27 @@ const Json& resolve(const Json& root, const Json& schema) {
   return root.at(Json::json_pointer(reference->get<std::string>().substr(1)));
 }
 
-/// The value with every object's keys in the order of its schema's `properties`; other keys behind,
-/// as they were.
-Json in_schema_order(const Json& root, const Json& unresolved, const Json& value) {
+/// Puts every object's keys into the order of its schema's `properties`; other keys behind, as they
+/// were. Members are moved: documents can have millions of them.
+void put_in_schema_order(const Json& root, const Json& unresolved, Json& value) {
   const Json& schema = resolve(root, unresolved);
   if (value.is_array()) {
     const auto items = schema.find("items");
-    if (items == schema.end()) return value;
-    Json ordered = Json::array();
-    for (const Json& item : value) ordered.push_back(in_schema_order(root, *items, item));
-    return ordered;
+    if (items == schema.end()) return;
+    for (Json& item : value) put_in_schema_order(root, *items, item);
   }
-  if (!value.is_object()) return value;
-  Json ordered = Json::object();
-  if (const auto properties = schema.find("properties"); properties != schema.end())
-    for (const auto& [key, sub] : properties->items())
-      if (const auto member = value.find(key); member != value.end())
-        ordered[key] = in_schema_order(root, sub, *member);
-  for (const auto& [key, member] : value.items())
-    if (!ordered.contains(key)) ordered[key] = member;
-  return ordered;
+  const auto properties = schema.find("properties");
+  if (!value.is_object() || properties == schema.end()) return;
+  Json::object_t ordered;
+  ordered.reserve(value.size());  // a vector of pairs: growing it would copy all that is in it
+  for (const auto& [key, sub] : properties->items())
+    if (const auto member = value.find(key); member != value.end()) {
+      put_in_schema_order(root, sub, *member);
+      ordered.emplace_back(key, std::move(*member));
+    }
+  for (auto& [key, member] : value.get_ref<Json::object_t&>())
+    if (!properties->contains(key)) ordered.emplace_back(key, std::move(member));
+  value.get_ref<Json::object_t&>().swap(ordered);
 }
 
 }  // namespace
@@ -69,8 +70,7 @@ Result<void> validate(std::string_view name, const Json& document) {
   PERFLAB_TRY(const std::string_view text, schema_text(name));
   try {
     const nlohmann::json schema_json = nlohmann::json::parse(text.begin(), text.end());
-    const nlohmann::json plain =
-        nlohmann::json::parse(document.dump(-1, ' ', false, Json::error_handler_t::replace));
+    const nlohmann::json plain(document);
     valijson::Schema schema;
     valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_json),
                                             schema);
@@ -91,11 +91,12 @@ Result<void> validate(std::string_view name, const Json& document) {
   }
 }
 
-Result<std::string> render(std::string_view name, const Json& document) {
+Result<std::string> render(std::string_view name, Json document) {
   PERFLAB_TRY_VOID(validate(name, document));
   PERFLAB_TRY(const std::string_view text, schema_text(name));
   PERFLAB_TRY(const Json root, parse_json(text, "schema"));
-  return to_canonical_text(in_schema_order(root, root, document));
+  put_in_schema_order(root, root, document);
+  return to_canonical_text(document);
 }
 
 Json or_null(const std::string& text) {
@@ -107,6 +108,12 @@ Json missing_json(const std::vector<analyze::Missing>& missing) {
   for (const analyze::Missing& entry : missing)
     out.push_back(
         {{"field", entry.field}, {"reason", entry.reason}, {"remedy", or_null(entry.remedy)}});
+  return out;
+}
+
+Json object_with_room(std::size_t members) {
+  Json out = Json::object();
+  out.get_ref<Json::object_t&>().reserve(members);
   return out;
 }
 

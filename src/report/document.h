@@ -29,7 +29,7 @@ Result<void> validate(std::string_view name, const Json& document);
 
 /// Validates, puts keys into the schema's order and serialises. A document that fails is never
 /// written.
-Result<std::string> render(std::string_view name, const Json& document);
+Result<std::string> render(std::string_view name, Json document);
 
 /// Value or null.
 template <class T>
@@ -42,6 +42,10 @@ Json or_null(const std::string& text);
 
 /// `missing` as documents carry it: [{field, reason, remedy}].
 Json missing_json(const std::vector<analyze::Missing>& missing);
+
+/// An empty object with room for so many members: without it, each that is added can copy all that
+/// are there. For the objects of which a document has thousands.
+Json object_with_room(std::size_t members);
 
 /// {name, version} of this program.
 Json generator_json();

@@ -371,7 +371,7 @@ std::string inspection_text(const analyze::Inspection& inspection,
   out += objects_section(inspection, paint);
   if (against) out += changes_section(inspection, *against, style, paint);
   return out + gates_section(inspection, gates, against, style, paint) +
-         warnings_section(inspection.warnings, paint);
+         warnings_section(inspection.warnings, style.width, paint);
 }
 
 }  // namespace perflab::report

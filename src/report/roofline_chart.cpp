@@ -25,13 +25,21 @@ bool drawable(const std::optional<double>& value) {
   return value && *value >= kLeast && *value <= kMost;
 }
 
+constexpr std::string_view kMemory = "hbm";
+
 bool marked(const KernelRoofline& kernel) {
   return drawable(kernel.gflops) && std::ranges::any_of(kernel.levels, [](const auto& level) {
            return drawable(level.intensity);
          });
 }
 
-/// Why a kernel has no mark.
+bool marked_at_memory(const KernelRoofline& kernel) {
+  return drawable(kernel.gflops) && std::ranges::any_of(kernel.levels, [](const auto& level) {
+           return level.name == kMemory && drawable(level.intensity);
+         });
+}
+
+/// Why a kernel has no mark at memory.
 std::string why_unmarked(const KernelRoofline& kernel) {
   const auto reason = [&](std::string_view field) {
     const auto entry = std::ranges::find(kernel.missing, field, &analyze::Missing::field);
@@ -44,7 +52,10 @@ std::string why_unmarked(const KernelRoofline& kernel) {
     return "its floating-point rate is not known";
   }
   if (!drawable(kernel.gflops)) return "its floating-point rate cannot be";
-  return "its FLOP per byte are not known at any level";
+  for (const char* field : {"levels.hbm.bytes", "levels.hbm.intensity"})
+    if (const std::string known = reason(field); !known.empty())
+      return "its FLOP per byte of memory are not known: " + known;
+  return "its FLOP per byte of memory are not known";
 }
 
 /// "memory", "L2", "LDS": what stands beside a line.
@@ -262,10 +273,9 @@ RooflineCharts roofline_charts(const Roofline& roofline) {
   std::map<std::pair<std::string, std::string>, std::size_t> group_of;
   for (std::size_t i = 0; i < roofline.kernels.size(); ++i) {
     const KernelRoofline& kernel = roofline.kernels[i];
-    if (!marked(kernel)) {
+    if (!marked_at_memory(kernel))
       charts.without_mark.push_back({.kernel = i, .reason = why_unmarked(kernel)});
-      continue;
-    }
+    if (!marked(kernel)) continue;
     const auto [group, added] =
         group_of.try_emplace({kernel.architecture, kernel.product}, groups.size());
     if (added) groups.emplace_back();
@@ -273,6 +283,13 @@ RooflineCharts roofline_charts(const Roofline& roofline) {
   }
   for (const auto& group : groups) charts.gpus.push_back(ChartBuilder(roofline, group).build());
   return charts;
+}
+
+std::vector<const ChartMark*> memory_marks(const Chart& chart) {
+  std::vector<const ChartMark*> marks;
+  for (const ChartMark& mark : chart.marks)
+    if (mark.level == kMemory) marks.push_back(&mark);
+  return marks;
 }
 
 Json charts_json(const RooflineCharts& charts) {

@@ -60,15 +60,15 @@ struct Chart {
   std::vector<ChartMark> marks;  ///< by kernel, then level
 };
 
-/// A kernel that no chart shows.
+/// A kernel without a mark at memory, where charts in the terminal have theirs.
 struct Unmarked {
   std::size_t kernel = 0;  ///< index into Roofline::kernels
   std::string reason;
 };
 
 struct RooflineCharts {
-  std::vector<Chart> gpus;  ///< one per GPU with a mark, in the order of the kernels
-  std::vector<Unmarked> without_mark;
+  std::vector<Chart> gpus;             ///< one per GPU with a mark, in the order of the kernels
+  std::vector<Unmarked> without_mark;  ///< in the order of the kernels
 };
 
 /// Memory roofs of all levels with a ceiling, compute roofs of the pipes and precisions that a
@@ -76,6 +76,10 @@ struct RooflineCharts {
 /// the highest compute roof, compute roofs begin at the highest memory roof. Kernels on different
 /// GPUs (architecture and product) stand in charts of their own.
 RooflineCharts roofline_charts(const analyze::Roofline& roofline);
+
+/// The marks at memory ("hbm"), one per kernel: those that stand in a chart of FLOP per byte of
+/// memory.
+std::vector<const ChartMark*> memory_marks(const Chart& chart);
 
 /// `chart` of roofline.json.
 Json charts_json(const RooflineCharts& charts);

@@ -32,10 +32,13 @@ Json passes_json(const analyze::Roofline& roofline) {
 /// Builds the object of one kernel, and its `missing` on the way.
 class KernelObject {
  public:
-  explicit KernelObject(const KernelRoofline& kernel) : kernel_(kernel), reasons_(kernel) {}
+  KernelObject(const KernelRoofline& kernel, FigureWriter& figures)
+      : kernel_(kernel), figures_(figures), reasons_(kernel) {}
 
   Json build() {
-    Json out = {{"name", kernel_.kernel}, {"runtime_helper", kernel_.runtime_helper}};
+    Json out = object_with_room(17);
+    out["name"] = kernel_.kernel;
+    out["runtime_helper"] = kernel_.runtime_helper;
     out["architecture"] = text("architecture", kernel_.architecture,
                                "the recording does not name the agent of its dispatches");
     out["product"] =
@@ -50,7 +53,7 @@ class KernelObject {
     for (const LevelTraffic& one : kernel_.levels)
       out["levels"].push_back(level(one, out["levels"].size()));
     out["binding"] = binding();
-    out["features"] = feature_groups_json(kernel_.features);
+    out["features"] = figures_.groups(kernel_.architecture, kernel_.features);
     out["counters"] = Json::array();
     for (const analyze::CounterValue& counter : kernel_.counters)
       out["counters"].push_back(counter_json(counter));
@@ -75,6 +78,8 @@ class KernelObject {
     return or_null(value);
   }
 
+  Json figure(const Figure& figure) { return figures_.figure(kernel_.architecture, figure); }
+
   Json flops() {
     const std::string none = "no floating-point operations could be counted";
     Json out = {{"raw", number("flops.raw", kernel_.flops_raw, {"flops.raw"}, none)}};
@@ -93,7 +98,7 @@ class KernelObject {
     for (const analyze::Work& work : kernel_.work)
       out["by_type"].push_back({{"pipe", hal::to_string(work.pipe)},
                                 {"precision", hal::to_string(work.precision)},
-                                {"flops", figure_json(work.flops)},
+                                {"flops", figure(work.flops)},
                                 {"lane_corrected", or_null(work.lane_corrected)},
                                 {"ceiling", ceiling_json(work.ceiling)}});
     return out;
@@ -119,8 +124,8 @@ class KernelObject {
   Json level(const LevelTraffic& level, std::size_t index) {
     Json out = {{"name", level.name},
                 {"label", level.label},
-                {"read_bytes", figure_json(level.read_bytes)},
-                {"write_bytes", level.split ? figure_json(level.write_bytes) : Json(nullptr)}};
+                {"read_bytes", figure(level.read_bytes)},
+                {"write_bytes", level.split ? figure(level.write_bytes) : Json(nullptr)}};
     const auto put = [&](const char* name, const std::optional<double>& value, const char* why) {
       out[name] = number(fmt::format("levels[{}].{}", index, name), value,
                          {fmt::format("levels.{}.{}", level.name, name)}, why);
@@ -152,40 +157,53 @@ class KernelObject {
 
   [[nodiscard]] Json per_dispatch() const {
     Json out = Json::array();
-    for (const analyze::DispatchFigures& dispatch : kernel_.per_dispatch)
-      out.push_back({{"ordinal", dispatch.ordinal},
-                     {"grid", dispatch.grid},
-                     {"workgroup", dispatch.workgroup},
-                     {"duration_ns", or_null(dispatch.duration_ns)},
-                     {"flops", or_null(dispatch.flops)},
-                     {"hbm_read_bytes", or_null(dispatch.hbm_read_bytes)},
-                     {"hbm_write_bytes", or_null(dispatch.hbm_write_bytes)},
-                     {"waves_in_flight", or_null(dispatch.waves_in_flight)}});
+    for (const analyze::DispatchFigures& dispatch : kernel_.per_dispatch) {
+      Json row = object_with_room(10);
+      row["ordinal"] = dispatch.ordinal;
+      row["gpu"] = dispatch.gpu;
+      row["grid"] = dispatch.grid;
+      row["workgroup"] = dispatch.workgroup;
+      row["duration_ns"] = or_null(dispatch.duration_ns);
+      row["flops"] = or_null(dispatch.flops);
+      row["hbm_read_bytes"] = or_null(dispatch.hbm_read_bytes);
+      row["hbm_write_bytes"] = or_null(dispatch.hbm_write_bytes);
+      row["waves_in_flight"] = or_null(dispatch.waves_in_flight);
+      row["waves_across_passes"] = or_null(dispatch.waves_across_passes);
+      out.push_back(std::move(row));
+    }
     return out;
   }
 
   const KernelRoofline& kernel_;
+  FigureWriter& figures_;
   MissingReasons reasons_;
 };
 
 }  // namespace
 
-Json roofline_document(const trace::Trace& trace, const analyze::Analysis& analysis) {
+Json roofline_document(const trace::Trace& trace, const analyze::Analysis& analysis,
+                       const RooflineRequest& request) {
   const analyze::Roofline& roofline = *analysis.roofline;
-  Json document = {{"schema_version", "1.0.0"},
-                   {"document", "roofline"},
-                   {"generator", generator_json()},
-                   {"synthetic", or_null(synthetic_note(trace))},
-                   {"passes", passes_json(roofline)}};
-  document["kernels"] = Json::array();
+  Json document = object_with_room(11);
+  document["schema_version"] = "1.0.0";
+  document["document"] = "roofline";
+  document["generator"] = generator_json();
+  document["synthetic"] = or_null(synthetic_note(trace));
+  document["passes"] = passes_json(roofline);
+  FigureWriter figures;
+  Json kernels = Json::array();
   for (const KernelRoofline& kernel : roofline.kernels)
-    document["kernels"].push_back(KernelObject(kernel).build());
+    kernels.push_back(KernelObject(kernel, figures).build());
+  document["formulas"] = figures.formulas();
+  document["kernels"] = std::move(kernels);
   document["chart"] = charts_json(roofline_charts(roofline));
   document["warnings"] = roofline.warnings;
   document["missing"] = Json::array();
   std::set<std::string> files;
   for (const trace::Source& source : trace.sources) files.insert(source.file);
-  document["environment"] = {{"files", files}};
+  document["environment"] = {{"files", files},
+                             {"kernel_filter", or_null(request.kernel_filter)},
+                             {"roofs", or_null(request.roofs)}};
   return document;
 }
 

@@ -2,10 +2,11 @@
 #include "report/roofline_drawing.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -140,29 +141,21 @@ void label_roof(Canvas& canvas, const Scale& x, const Scale& y, const ChartRoof&
   for (std::size_t i = 0; i < text.size(); ++i) canvas.put(start + i, row, text[i], Ink::roof);
 }
 
-/// One mark of each kernel: at HBM, else at its first level.
-std::vector<const ChartMark*> shown_marks(const Chart& chart, std::size_t shown) {
-  std::vector<const ChartMark*> out;
-  for (const ChartMark& mark : chart.marks) {
-    if (mark.kernel >= shown) continue;
-    if (!out.empty() && out.back()->kernel == mark.kernel) {
-      if (mark.level == "hbm") out.back() = &mark;
-      continue;
-    }
-    out.push_back(&mark);
+/// Draws the marks. What each '*' stands for comes back, from left to right: "* A, C in one place".
+std::vector<std::string> draw_marks(Canvas& canvas, const Scale& x, const Scale& y,
+                                    const std::vector<const ChartMark*>& marks) {
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::string_view>> places;
+  for (const ChartMark* mark : marks)
+    places[{x.place(mark->at.x), y.place(mark->at.y)}].push_back(mark->letter);
+  std::vector<std::string> stars;
+  for (const auto& [place, letters] : places) {
+    const bool star = letters.size() > 1 || letters.front().size() > 1;
+    canvas.put(place.first, place.second, star ? '*' : letters.front().front(), Ink::mark);
+    if (star)
+      stars.push_back(fmt::format("* {}{}", fmt::join(letters, ", "),
+                                  letters.size() > 1 ? " in one place" : ""));
   }
-  return out;
-}
-
-void draw_marks(Canvas& canvas, const Scale& x, const Scale& y,
-                const std::vector<const ChartMark*>& marks) {
-  for (const ChartMark* mark : marks) {
-    const std::size_t column = x.place(mark->at.x);
-    const std::size_t row = y.place(mark->at.y);
-    const bool taken = canvas.ink(column, row) == Ink::mark;
-    canvas.put(column, row, taken || mark->letter.size() > 1 ? '*' : mark->letter.front(),
-               Ink::mark);
-  }
+  return stars;
 }
 
 /// "1 TF", for 10^exponent GFLOP/s.
@@ -194,14 +187,18 @@ std::string x_labels(const Scale& x) {
   return line.erase(line.find_last_not_of(' ') + 1) + "\n";
 }
 
-/// What the lines are: "/ memory 1.64 TB/s   - vector fp32 22.6 TFLOP/s (measured)".
-std::string roof_lines(const Chart& chart, std::size_t width) {
+/// What the signs are: "/ memory 1.64 TB/s   - vector fp32 22.6 TFLOP/s (measured)".
+std::string sign_lines(const Chart& chart, const std::vector<std::string>& stars,
+                       std::size_t width) {
+  std::vector<std::string> items;
+  for (const ChartRoof& roof : chart.roofs)
+    if (roof.kind != RoofKind::mix)
+      items.push_back(fmt::format("{} {}{}", roof_character(roof), printable(roof.label),
+                                  roof.measured ? " (measured)" : ""));
+  items.insert(items.end(), stars.begin(), stars.end());
   std::string out;
   std::string line;
-  for (const ChartRoof& roof : chart.roofs) {
-    if (roof.kind == RoofKind::mix) continue;
-    const std::string item = fmt::format("{} {}{}", roof_character(roof), printable(roof.label),
-                                         roof.measured ? " (measured)" : "");
+  for (const std::string& item : items) {
     if (!line.empty() && display_width(line) + 3 + display_width(item) + 2 > width) {
       out += "  " + line + "\n";
       line.clear();
@@ -222,13 +219,14 @@ std::string drawn_chart(const Chart& chart, std::size_t shown, const TerminalSty
   const Scale y = scale_of(chart.y, kRows);
   Canvas canvas(x.size(), y.size());
   draw_grid(canvas, x, y);
-  const std::vector<const ChartMark*> marks = shown_marks(chart, shown);
+  std::vector<const ChartMark*> marks = memory_marks(chart);
+  marks.resize(std::min(marks.size(), shown));
   std::set<std::size_t> labelled;
   for (const ChartRoof& roof : chart.roofs)
     if (roof.kind != RoofKind::mix) draw_roof(canvas, x, y, roof);
   for (const ChartRoof& roof : chart.roofs)
     if (roof.kind == RoofKind::compute) label_roof(canvas, x, y, roof, marks, labelled);
-  draw_marks(canvas, x, y, marks);
+  const std::vector<std::string> stars = draw_marks(canvas, x, y, marks);
 
   std::string out;
   for (std::size_t row = canvas.rows(); row-- > 0;) {
@@ -239,7 +237,7 @@ std::string drawn_chart(const Chart& chart, std::size_t shown, const TerminalSty
     const std::string line = canvas.line(row, paint);
     out += line.empty() ? "\n" : line + "\n";
   }
-  return out + x_labels(x) + roof_lines(chart, style.width);
+  return out + x_labels(x) + sign_lines(chart, stars, style.width);
 }
 
 }  // namespace perflab::report

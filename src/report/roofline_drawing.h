@@ -12,9 +12,9 @@ namespace perflab::report {
 /// Widest and narrowest plot, in columns without the labels of the axes.
 inline constexpr std::size_t kWidestPlot = 72, kNarrowestPlot = 24;
 
-/// The lines of the chart, about 20 high, indented by two, and what its roofs are. Of the marks
-/// those at HBM (where a kernel has one, else at its first level) of kernels that `shown` kernels
-/// of the roofline come before; a letter in the place of another shows as '*'.
+/// The lines of the chart, about 20 high, indented by two, and what its roofs are. Of the marks the
+/// first `shown` of memory_marks(). Letters in one place show as '*', and so does a kernel whose
+/// letter is a number; below the chart stands which they are.
 std::string drawn_chart(const Chart& chart, std::size_t shown, const TerminalStyle& style);
 
 }  // namespace perflab::report

@@ -3,23 +3,45 @@
 
 #include <algorithm>
 
+#include "hal/counter_tables.h"
 #include "report/document.h"
 
 namespace perflab::report {
 
-Json figure_json(const analyze::Figure& figure) {
-  return {{"name", figure.name},
-          {"label", figure.label},
-          {"value", or_null(figure.value)},
-          {"unit", figure.unit},
-          {"state", analyze::to_string(figure.state)},
-          {"formula", or_null(figure.formula)},
-          {"passes", figure.passes},
-          {"dispatches", figure.dispatches},
-          {"across_passes", or_null(figure.across_passes)},
-          {"note", or_null(figure.note)},
-          {"reason", or_null(figure.reason)},
-          {"remedy", or_null(figure.remedy)}};
+const std::string& FigureWriter::note_of(const std::string& architecture,
+                                         const analyze::Figure& figure) {
+  const auto [note, added] = notes_.try_emplace({architecture, figure.name}, figure.note);
+  if (!added) return note->second;
+  const hal::CounterTable* const table = hal::find_counter_table(architecture);
+  const hal::CounterFormula* const formula = table == nullptr ? nullptr : table->find(figure.name);
+  if (formula != nullptr) note->second = formula->note;
+  Json rule = nullptr;
+  if (formula != nullptr) rule = formula->rule == hal::CounterRule::work ? "work" : "time";
+  formulas_.push_back({{"architecture", or_null(architecture)},
+                       {"name", figure.name},
+                       {"label", figure.label},
+                       {"unit", figure.unit},
+                       {"rule", std::move(rule)},
+                       {"note", or_null(note->second)}});
+  return note->second;
+}
+
+Json FigureWriter::figure(const std::string& architecture, const analyze::Figure& figure) {
+  // A note that is not the formula's is of this figure: how it was concluded without its counters.
+  const std::string& note = note_of(architecture, figure);
+  const bool concluded = figure.reason.empty() && figure.note != note;
+  Json out = object_with_room(10);
+  out["name"] = figure.name;
+  out["value"] = or_null(figure.value);
+  out["unit"] = figure.unit;
+  out["state"] = analyze::to_string(figure.state);
+  out["formula"] = or_null(figure.formula);
+  out["passes"] = figure.passes;
+  out["dispatches"] = figure.dispatches;
+  out["across_passes"] = or_null(figure.across_passes);
+  out["reason"] = or_null(concluded ? figure.note : figure.reason);
+  out["remedy"] = or_null(figure.remedy);
+  return out;
 }
 
 Json ceiling_json(const analyze::Ceiling& ceiling) {
@@ -32,31 +54,34 @@ Json ceiling_json(const analyze::Ceiling& ceiling) {
 }
 
 Json counter_json(const analyze::CounterValue& counter) {
-  return {{"name", counter.name},
-          {"state", analyze::to_string(counter.state)},
-          {"pass", or_null(counter.pass)},
-          {"derived", counter.derived},
-          {"dispatches", counter.dispatches},
-          {"mean", or_null(counter.mean)},
-          {"min", or_null(counter.min)},
-          {"max", or_null(counter.max)},
-          {"instances", counter.instances},
-          {"instance_min", or_null(counter.instance_min)},
-          {"instance_max", or_null(counter.instance_max)},
-          {"reason", or_null(counter.reason)}};
+  Json out = object_with_room(12);
+  out["name"] = counter.name;
+  out["state"] = analyze::to_string(counter.state);
+  out["pass"] = or_null(counter.pass);
+  out["derived"] = counter.derived;
+  out["dispatches"] = counter.dispatches;
+  out["mean"] = or_null(counter.mean);
+  out["min"] = or_null(counter.min);
+  out["max"] = or_null(counter.max);
+  out["instances"] = counter.instances;
+  out["instance_min"] = or_null(counter.instance_min);
+  out["instance_max"] = or_null(counter.instance_max);
+  out["reason"] = or_null(counter.reason);
+  return out;
 }
 
-Json feature_groups_json(const std::vector<analyze::Figure>& features) {
+Json FigureWriter::groups(const std::string& architecture,
+                          const std::vector<analyze::Figure>& figures) {
   std::vector<std::string> names;
   std::vector<Json> groups;
-  for (const analyze::Figure& figure : features) {
-    const std::string group = figure.name.substr(0, figure.name.find('.'));
+  for (const analyze::Figure& one : figures) {
+    const std::string group = one.name.substr(0, one.name.find('.'));
     auto at = static_cast<std::size_t>(std::ranges::find(names, group) - names.begin());
     if (at == names.size()) {
       names.push_back(group);
       groups.emplace_back(Json::array());
     }
-    groups[at].push_back(figure_json(figure));
+    groups[at].push_back(figure(architecture, one));
   }
   Json out = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i)

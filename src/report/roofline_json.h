@@ -3,9 +3,11 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyze/roofline.h"
@@ -13,17 +15,32 @@
 
 namespace perflab::report {
 
-/// A figure (definition `counter_figure` of the schema).
-Json figure_json(const analyze::Figure& figure);
+/// Figures of kernels and, once for all kernels of an architecture, what their formulas are:
+/// `formulas` of roofline.json.
+class FigureWriter {
+ public:
+  /// A figure of a kernel on that architecture (definition `counter_figure` of the schema).
+  Json figure(const std::string& architecture, const analyze::Figure& figure);
+
+  /// Figures in groups by the part of their names before the dot, in order of appearance.
+  Json groups(const std::string& architecture, const std::vector<analyze::Figure>& figures);
+
+  /// The formulas of all figures that were written, in the order in which they came.
+  [[nodiscard]] const Json& formulas() const { return formulas_; }
+
+ private:
+  /// The note of the figure's formula, which is added when it is new.
+  const std::string& note_of(const std::string& architecture, const analyze::Figure& figure);
+
+  Json formulas_ = Json::array();
+  std::map<std::pair<std::string, std::string>, std::string> notes_;  ///< by architecture and name
+};
 
 /// A ceiling (definition `ceiling`).
 Json ceiling_json(const analyze::Ceiling& ceiling);
 
 /// A counter of a kernel.
 Json counter_json(const analyze::CounterValue& counter);
-
-/// Figures in groups by the part of their names before the dot, in order of appearance.
-Json feature_groups_json(const std::vector<analyze::Figure>& features);
 
 /// The figure of that name among a kernel's features; nullptr: there is none.
 const analyze::Figure* find_feature(const analyze::KernelRoofline& kernel, std::string_view name);

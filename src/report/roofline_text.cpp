@@ -8,7 +8,9 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 
+#include "hal/counter_tables.h"
 #include "report/analysis_document.h"
 #include "report/roofline_chart.h"
 #include "report/roofline_drawing.h"
@@ -33,23 +35,9 @@ const std::string kDash = "—";
 /// "  label      text", broken between words so that it fits.
 std::string labelled(std::string_view label, const std::string& text, std::size_t width) {
   const std::size_t room = std::max<std::size_t>(width, kLabelColumns + 20) - kLabelColumns;
-  const std::string clean = printable(text);
   std::string out;
-  std::string line;
-  const auto flush = [&] {
+  for (const std::string& line : wrapped(text, room))
     out += fmt::format("  {:<10} {}\n", out.empty() ? label : "", line);
-    line.clear();
-  };
-  for (std::size_t at = 0; at < clean.size();) {
-    std::size_t end = std::min(clean.find(' ', at), clean.size());
-    // A percentage stays in one piece.
-    if (clean.substr(end, 2) == " %") end = std::min(clean.find(' ', end + 1), clean.size());
-    const std::string word = clean.substr(at, end - at);
-    if (!line.empty() && display_width(line) + 1 + display_width(word) > room) flush();
-    line += (line.empty() ? "" : " ") + word;
-    at = end + 1;
-  }
-  flush();
   return out;
 }
 
@@ -108,24 +96,17 @@ std::string reason_of(const KernelRoofline& kernel, std::string_view field) {
   return entry == kernel.missing.end() ? "no figures for it" : entry->reason;
 }
 
-std::string chart_section(const analyze::Roofline& roofline, const Chart& chart, std::size_t shown,
+std::string chart_section(const analyze::Roofline& roofline, const Chart& chart,
                           const TerminalStyle& style, const Paint& paint) {
+  const std::vector<const ChartMark*> marks = memory_marks(chart);
+  if (marks.empty()) return {};
+  const std::size_t shown = std::min(marks.size(), style.most_rows);
   TextTable table({Column{"", left}, Column{"FLOP/byte"}, Column{"FLOP/s"}, Column{"at most"},
                    Column{"bound by", left}, Column{"of roof"}, Column{"kernel", left, true}});
-  std::size_t last = roofline.kernels.size();
-  std::size_t left_out = 0;
-  for (const ChartMark& mark : chart.marks) {
-    if (mark.kernel == last) continue;
-    last = mark.kernel;
-    const KernelRoofline& kernel = roofline.kernels[mark.kernel];
-    if (mark.kernel >= shown) {
-      ++left_out;
-      continue;
-    }
-    const LevelTraffic* hbm = level_of(kernel, "hbm");
+  for (const ChartMark* mark : std::span(marks).first(shown)) {
+    const KernelRoofline& kernel = roofline.kernels[mark->kernel];
     const auto& binding = kernel.binding;
-    table.add({mark.letter, plain_or_dash(hbm != nullptr ? hbm->intensity : std::nullopt),
-               rate_or_dash(kernel.gflops, ""),
+    table.add({mark->letter, plain_or_dash(mark->at.x), rate_text(mark->at.y, ""),
                rate_or_dash(binding ? binding->attainable_gflops : std::nullopt, ""),
                binding ? binding->roof : kDash, share_text(binding ? binding->share : std::nullopt),
                kernel.kernel});
@@ -133,8 +114,8 @@ std::string chart_section(const analyze::Roofline& roofline, const Chart& chart,
   std::string out =
       heading(paint, fmt::format("Roofline of {} (FLOP/s by FLOP/byte of memory)",
                                  printable(gpu_name(chart.product, chart.architecture))));
-  out += drawn_chart(chart, shown, style) + "\n" + table.text(style.width);
-  return left_out > 0 ? out + fmt::format("  … and {} more\n", left_out) : out;
+  return out + drawn_chart(chart, shown, style) + "\n" + table.text(style.width) +
+         cut_note(marks.size(), shown);
 }
 
 /// "812 GB/s of memory, 49.6 % of 1.64 TB/s", or that it is not known.
@@ -219,14 +200,16 @@ std::string binding_line(const analyze::Binding& binding) {
 constexpr std::string_view kNotRecorded = "not recorded: ";
 /// Names of figures that such a line has at most.
 constexpr std::size_t kMostNames = 6;
+/// Counters of no formula that a kernel shows.
+constexpr std::size_t kMostCounters = 12;
 
 /// One line for all figures whose counters were not collected: there can be dozens.
-std::string not_recorded_line(const std::vector<std::string>& names) {
+std::string not_recorded_line(const std::vector<std::string>& names, std::string_view all_figures) {
   const std::size_t shown = std::min(names.size(), kMostNames);
   std::string list;
   for (std::size_t i = 0; i < shown; ++i) list += (i == 0 ? "" : ", ") + names[i];
   if (shown < names.size()) list += fmt::format(" and {} more", names.size() - shown);
-  return list + ": their counters were not recorded (roofline.json says which)";
+  return fmt::format("{}: their counters were not recorded (which: see {})", list, all_figures);
 }
 
 /// A reason without the counter that it begins with, so that all counters of a pass in doubt for
@@ -239,7 +222,8 @@ std::string shared_reason(const std::string& reason) {
 
 /// A line per group of features, then one per reason for which figures are not known. Figures
 /// without a group come first.
-std::string feature_lines(const KernelRoofline& kernel, std::size_t width) {
+std::string feature_lines(const KernelRoofline& kernel, std::size_t width,
+                          std::string_view all_figures) {
   std::vector<std::pair<std::string, std::string>> groups = {{"figures", ""}};
   std::map<std::string, std::vector<std::string>> unknown;  // names by reason
   bool together = false;
@@ -279,14 +263,41 @@ std::string feature_lines(const KernelRoofline& kernel, std::size_t width) {
                  width);
   for (const auto& [reason, names] : unknown)
     out += labelled("not known",
-                    reason == kNotRecorded ? not_recorded_line(names)
+                    reason == kNotRecorded ? not_recorded_line(names, all_figures)
                                            : fmt::format("{}: {}", fmt::join(names, ", "), reason),
                     width);
   return out;
 }
 
+/// Counters that no formula of the tables uses, a user's own among them: the mean per dispatch.
+std::string other_counters(const KernelRoofline& kernel) {
+  const hal::CounterTable* const table = hal::find_counter_table(kernel.architecture);
+  if (table == nullptr) return {};
+  std::set<std::string, std::less<>> used{table->in_every_pass};
+  for (const hal::CounterFormula& formula : table->formulas)
+    for (const hal::FormulaText& text : formula.alternatives)
+      used.insert(text.counters.begin(), text.counters.end());
+  std::map<std::string_view, const analyze::CounterValue*> others;
+  for (const analyze::CounterValue& counter : kernel.counters)
+    if (counter.mean && !used.contains(counter.name) && !used.contains(counter.name + "_sum"))
+      others.try_emplace(counter.name, &counter);
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& [name, counter] : others) {
+    if (shown == kMostCounters) break;
+    out += fmt::format("{}{} {:.6g}", shown == 0 ? "" : ", ", name, *counter->mean);
+    if (counter->state == analyze::CounterState::unsupported ||
+        counter->state == analyze::CounterState::suspicious)
+      out += fmt::format(" ({})", analyze::to_string(counter->state));
+    ++shown;
+  }
+  if (shown < others.size()) out += fmt::format(" and {} more", others.size() - shown);
+  return out;
+}
+
 std::string kernel_section(const KernelRoofline& kernel, const std::string& letter,
-                           const TerminalStyle& style, const Paint& paint) {
+                           const TerminalStyle& style, std::string_view all_figures) {
+  const Paint paint(style.colour);
   const std::size_t width = style.width;
   const std::string title = letter.empty() ? "" : letter + "  ";
   std::string out =
@@ -307,7 +318,9 @@ std::string kernel_section(const KernelRoofline& kernel, const std::string& lett
       kernel.binding ? binding_line(*kernel.binding) : "not known: " + reason_of(kernel, "binding"),
       width);
   out += levels_table(kernel, width);
-  out += feature_lines(kernel, width);
+  out += feature_lines(kernel, width, all_figures);
+  if (const std::string others = other_counters(kernel); !others.empty())
+    out += labelled("counters", others + " per dispatch", width);
   for (const std::string& explanation : kernel.explanations)
     out += labelled("note", explanation, width);
   for (const std::string& assumption : kernel.assumptions)
@@ -315,11 +328,11 @@ std::string kernel_section(const KernelRoofline& kernel, const std::string& lett
   return out;
 }
 
-/// The letter of a kernel in its chart; empty without a mark.
+/// The letter of a kernel in its chart; empty without a mark there.
 std::string letter_in(const RooflineCharts& charts, std::size_t kernel) {
   for (const Chart& chart : charts.gpus)
-    for (const ChartMark& mark : chart.marks)
-      if (mark.kernel == kernel) return mark.letter;
+    for (const ChartMark* mark : memory_marks(chart))
+      if (mark->kernel == kernel) return mark->letter;
   return {};
 }
 
@@ -334,7 +347,8 @@ std::string passes_line(const analyze::Roofline& roofline) {
 
 }  // namespace
 
-std::string roofline_text(const analyze::Analysis& analysis, const TerminalStyle& style) {
+std::string roofline_text(const analyze::Analysis& analysis, const TerminalStyle& style,
+                          std::string_view all_figures) {
   const Paint paint(style.colour);
   if (!analysis.roofline)
     return analysis.counters.empty()
@@ -343,27 +357,27 @@ std::string roofline_text(const analyze::Analysis& analysis, const TerminalStyle
   const analyze::Roofline& roofline = *analysis.roofline;
   const RooflineCharts charts = roofline_charts(roofline);
   std::string out;
-  for (const Chart& chart : charts.gpus)
-    out += chart_section(roofline, chart, style.most_rows, style, paint);
+  for (const Chart& chart : charts.gpus) out += chart_section(roofline, chart, style, paint);
   out += unmarked_section(roofline, charts.without_mark, style.most_rows, style, paint);
   const std::size_t described =
       std::min({kMostDescribed, style.most_rows, roofline.kernels.size()});
   for (std::size_t i = 0; i < described; ++i)
-    out += kernel_section(roofline.kernels[i], letter_in(charts, i), style, paint);
+    out += kernel_section(roofline.kernels[i], letter_in(charts, i), style, all_figures);
   if (roofline.kernels.size() > described)
-    out += fmt::format("\n{} more are in roofline.json\n",
-                       counted(roofline.kernels.size() - described, "kernel"));
-  return out + warnings_section(roofline.warnings, paint);
+    out += fmt::format("\n{}: see {}\n",
+                       counted(roofline.kernels.size() - described, "more kernel"), all_figures);
+  return out + warnings_section(roofline.warnings, style.width, paint);
 }
 
 std::string roofline_report_text(const trace::Trace& trace, const analyze::Analysis& analysis,
-                                 const TerminalStyle& style) {
+                                 const TerminalStyle& style, std::string_view all_figures) {
   const Paint paint(style.colour);
   std::string out;
   if (const std::string note = synthetic_note(trace); !note.empty())
     out += fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, printable(note), paint.end);
   if (analysis.roofline) out += passes_line(*analysis.roofline);
-  return out + roofline_text(analysis, style) + warnings_section(analysis.warnings, paint);
+  return out + roofline_text(analysis, style, all_figures) +
+         warnings_section(analysis.warnings, style.width, paint);
 }
 
 }  // namespace perflab::report

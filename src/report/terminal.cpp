@@ -71,7 +71,7 @@ std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
     out += fmt::format(" (GPU busy {})", percent(static_cast<double>(activity.gpu_busy) / span));
   out += "\n";
   if (analysis.other_pass_dispatches > 0)
-    out += fmt::format("{} more dispatches are the same work in further counter passes\n",
+    out += fmt::format("{} dispatches of further counter passes are not added up\n",
                        analysis.other_pass_dispatches);
   return out + differences_lines(analysis);
 }
@@ -135,7 +135,7 @@ std::string memory_section(const analyze::Analysis& analysis, const TerminalStyl
 
 std::string counters_section(const analyze::Analysis& analysis, const TerminalStyle& style,
                              const Paint& paint) {
-  if (analysis.counters.empty()) return {};
+  if (analysis.counters.empty() || analysis.roofline) return {};  // the roofline shows them
   TextTable table({Column{"mean per dispatch"}, Column{"min"}, Column{"max"}, Column{"state", left},
                    Column{"counter", left}, Column{"kernel", left, true}});
   const std::size_t shown = std::min(style.most_rows, analysis.counters.size());
@@ -233,7 +233,7 @@ std::string analysis_text(const trace::Trace& trace, const analyze::Analysis& an
   return header(trace, analysis, paint) + kernels_section(analysis, style, paint) +
          api_section(analysis, style, paint) + memory_section(analysis, style, paint) +
          counters_section(analysis, style, paint) + rows_section(trace, paint) +
-         warnings_section(analysis.warnings, paint);
+         warnings_section(analysis.warnings, style.width, paint);
 }
 
 std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
@@ -245,7 +245,7 @@ std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
                          duration_text(static_cast<double>(*wall)));
   if (data.analyzed == nullptr)
     return out + fmt::format("  no GPU figures: {}\n", printable(data.no_gpu_reason)) +
-           warnings_section(data.warnings, paint);
+           warnings_section(data.warnings, style.width, paint);
   const analyze::Analysis& analysis = data.analyzed->representative.analysis;
   const analyze::Kernel& kernel = analysis.kernels[analysis.selection->kernel];
   out += kernel_lines(kernel, style);
@@ -258,7 +258,7 @@ std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
   for (const analyze::Missing& missing : kernel.missing)
     if (missing.field == "resources.vgpr_per_thread" || missing.field == "occupancy.theoretical")
       out += fmt::format("  {:<10} {}: {}\n", "missing", missing.field, printable(missing.reason));
-  return out + warnings_section(data.warnings, paint);
+  return out + warnings_section(data.warnings, style.width, paint);
 }
 
 }  // namespace perflab::report

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/text_table.h"
 
 namespace perflab::report {
@@ -33,10 +35,33 @@ std::string counted(std::size_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
-std::string warnings_section(const std::vector<std::string>& warnings, const Paint& paint) {
+std::vector<std::string> wrapped(std::string_view text, std::size_t room) {
+  const std::string clean = printable(text);
+  std::vector<std::string> lines(1);
+  for (std::size_t at = 0; at < clean.size();) {
+    std::size_t end = std::min(clean.find(' ', at), clean.size());
+    if (clean.substr(end, 2) == " %") end = std::min(clean.find(' ', end + 1), clean.size());
+    const std::string word = clean.substr(at, end - at);
+    if (!lines.back().empty() && display_width(lines.back()) + 1 + display_width(word) > room)
+      lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::string warnings_section(const std::vector<std::string>& warnings, std::size_t width,
+                             const Paint& paint) {
+  constexpr std::string_view kLabel = "warning:";
+  constexpr std::size_t kLeastRoom = 20;
+  const std::size_t margin = kLabel.size() + 1;
   std::string out;
-  for (const std::string& warning : warnings)
-    out += fmt::format("{}warning:{} {}\n", paint.warning, paint.end, printable(warning));
+  for (const std::string& warning : warnings) {
+    const auto lines = wrapped(warning, std::max(width, margin + kLeastRoom) - margin);
+    out += fmt::format("{}{}{} {}\n", paint.warning, kLabel, paint.end, lines.front());
+    for (std::size_t i = 1; i < lines.size(); ++i)
+      out += fmt::format("{:{}}{}\n", "", margin, lines[i]);
+  }
   return out.empty() ? out : "\n" + out;
 }
 

@@ -40,7 +40,13 @@ std::string limiter_names(const std::vector<hal::Limiter>& limiters);
 /// "12 kernels", "1 kernel".
 std::string counted(std::size_t count, std::string_view thing);
 
-/// One line per warning, behind an empty line; empty without warnings.
-std::string warnings_section(const std::vector<std::string>& warnings, const Paint& paint);
+/// The words of a text in lines of at most `room` columns, one line at least; a longer word has a
+/// line of its own, a percentage stays in one piece. The lines are printable.
+std::vector<std::string> wrapped(std::string_view text, std::size_t room);
+
+/// The warnings, each broken into lines of at most `width` columns, behind an empty line; empty
+/// without warnings.
+std::string warnings_section(const std::vector<std::string>& warnings, std::size_t width,
+                             const Paint& paint);
 
 }  // namespace perflab::report

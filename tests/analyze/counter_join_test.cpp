@@ -29,6 +29,11 @@ class CounterJoinTest : public testing::Test {
     b_.value(at, 0, 16);
     return at;
   }
+  /// The GPU with this number, for what follows.
+  void on_gpu(std::int64_t number) {
+    b_.agent("gfx942");
+    b_.trace.agents.back().absolute_index = number;
+  }
   CounterJoin join() {
     const Passes passes = find_passes(b_.trace);
     return join_counters(b_.trace, passes, find_timing_scope(b_.trace, passes));
@@ -108,6 +113,87 @@ TEST_F(CounterJoinTest, GpusOfOneKindHaveOrdinalsOfTheirOwn) {
   ASSERT_EQ(joined.kernels[0].shapes.size(), 2U);
   EXPECT_EQ(joined.kernels[0].shapes[0].in_pass, (std::vector<Dispatches>{{first, second}}));
   EXPECT_EQ(joined.kernels[0].shapes[1].in_pass, (std::vector<Dispatches>{{third}}));
+}
+
+TEST_F(CounterJoinTest, TheGpuMayBeAnotherOneInEachRun) {
+  b_.source();
+  on_gpu(1);
+  const Index timed = dispatch(b_.kernel("k"));
+  b_.source(1);
+  on_gpu(2);
+  const Index first = counted(b_.kernel("k"));
+  b_.source(2);
+  on_gpu(7);
+  const Index second = counted(b_.kernel("k"));
+  const CounterJoin joined = join();
+  ASSERT_EQ(joined.kernels.size(), 1U);
+  ASSERT_EQ(joined.kernels[0].shapes.size(), 1U);
+  EXPECT_EQ(joined.kernels[0].shapes[0].gpu, 0U);
+  EXPECT_EQ(joined.kernels[0].shapes[0].timed, (Dispatches{timed}));
+  EXPECT_EQ(joined.kernels[0].shapes[0].in_pass, (std::vector<Dispatches>{{first}, {second}}));
+}
+
+TEST_F(CounterJoinTest, ACopyToAnotherGpuChangesNothing) {
+  // Pass 1 copies to a GPU with a lower number, the run without counters to one with a higher.
+  b_.source();
+  on_gpu(2);
+  const Index timed = dispatch(b_.kernel("k"));
+  on_gpu(3);
+  b_.copy("HostToDevice", clock_ + 20, 10, 4096);
+  b_.source(1);
+  on_gpu(1);
+  b_.copy("HostToDevice", clock_ + 50, 10, 4096);
+  on_gpu(2);
+  const Index first = counted(b_.kernel("k"));
+  b_.source(2);
+  const Index second = counted(b_.kernel("k"));
+  const CounterJoin joined = join();
+  ASSERT_EQ(joined.kernels.size(), 1U);
+  ASSERT_EQ(joined.kernels[0].shapes.size(), 1U);
+  EXPECT_EQ(joined.kernels[0].shapes[0].timed, (Dispatches{timed}));
+  EXPECT_EQ(joined.kernels[0].shapes[0].in_pass, (std::vector<Dispatches>{{first}, {second}}));
+}
+
+TEST_F(CounterJoinTest, AnotherKernelOnAnotherGpuChangesNothing) {
+  b_.source();
+  on_gpu(2);
+  const Index timed = dispatch(b_.kernel("k"));
+  b_.source(1);
+  const Index first = counted(b_.kernel("k"));
+  b_.source(2);
+  on_gpu(1);
+  counted(b_.kernel("other"));
+  on_gpu(2);
+  const Index second = counted(b_.kernel("k"));
+  const CounterJoin joined = join();
+  ASSERT_EQ(joined.kernels.size(), 2U);
+  EXPECT_EQ(name(joined.kernels[0]), "k");
+  ASSERT_EQ(joined.kernels[0].shapes.size(), 1U);
+  EXPECT_EQ(joined.kernels[0].shapes[0].timed, (Dispatches{timed}));
+  EXPECT_EQ(joined.kernels[0].shapes[0].in_pass, (std::vector<Dispatches>{{first}, {second}}));
+}
+
+TEST_F(CounterJoinTest, TwoGpusOfEveryRunAreToldApartByTheOrderOfTheirNumbers) {
+  b_.source();
+  on_gpu(1);
+  const Index timed_first = dispatch(b_.kernel("k"));
+  on_gpu(2);
+  const Index timed_second = dispatch(b_.kernel("k"));
+  b_.source(1);
+  on_gpu(6);  // the other order in time, and other numbers
+  const Index second = counted(b_.kernel("k"));
+  on_gpu(5);
+  const Index first = counted(b_.kernel("k"));
+  const CounterJoin joined = join();
+  ASSERT_EQ(joined.kernels.size(), 1U);
+  const std::vector<ShapeGroup>& shapes = joined.kernels[0].shapes;
+  ASSERT_EQ(shapes.size(), 2U);
+  EXPECT_EQ(shapes[0].gpu, 0U);
+  EXPECT_EQ(shapes[0].timed, (Dispatches{timed_first}));
+  EXPECT_EQ(shapes[0].in_pass, (std::vector<Dispatches>{{first}}));
+  EXPECT_EQ(shapes[1].gpu, 1U);
+  EXPECT_EQ(shapes[1].timed, (Dispatches{timed_second}));
+  EXPECT_EQ(shapes[1].in_pass, (std::vector<Dispatches>{{second}}));
 }
 
 TEST_F(CounterJoinTest, LeavesOutKernelsWithoutCounters) {

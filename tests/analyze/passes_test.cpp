@@ -29,6 +29,19 @@ class PassesTest : public testing::Test {
     return b_.counter(name);
   }
 
+  /// A table of counters with a dispatch at each of these times.
+  Index table(const Names& counters, const std::vector<std::int64_t>& starts) {
+    const Index source = b_.source(1);
+    b_.trace.sources.back().counter_table = true;
+    const Index kernel = b_.kernel("k");
+    for (const std::int64_t start : starts) {
+      clock_ = std::max(clock_, start);
+      const Index dispatch = b_.dispatch(kernel, {.start = start, .duration = 10});
+      for (const std::string& name : counters) b_.value(dispatch, counter(name), 7);
+    }
+    return source;
+  }
+
   TraceBuilder b_;
   std::int64_t clock_ = 0;
 };
@@ -110,6 +123,56 @@ TEST_F(PassesTest, ADispatchWithoutCountersIsNotCounted) {
   clock_ += 1000;
   b_.dispatch(0, {.start = clock_, .duration = 10});
   EXPECT_EQ(find_passes(b_.trace).passes[0].info.dispatches, 1U);
+}
+
+TEST_F(PassesTest, ATableOfWhatADatabaseHoldsIsOfNoPass) {
+  recording(1, {"A", "B"});  // at 1000
+  table({"A", "B"}, {1000});
+  const Passes passes = find_passes(b_.trace);
+  ASSERT_EQ(passes.passes.size(), 1U);
+  EXPECT_EQ(passes.passes[0].sources, (std::vector<Index>{0}));
+  EXPECT_EQ(passes.passes[0].info.dispatches, 1U);
+  EXPECT_EQ(passes.pass_of_source, (std::vector<Index>{0, kNone}));
+  EXPECT_EQ(passes.duplicates, 1U);
+}
+
+TEST_F(PassesTest, ATableWithFewerCountersOfTheSameDispatchesIsOfNoPass) {
+  recording(1, {"A", "B"});
+  table({"B"}, {1000});
+  EXPECT_EQ(find_passes(b_.trace).duplicates, 1U);
+}
+
+TEST_F(PassesTest, ATableOfSomethingElseIsOfItsPass) {
+  struct Other {
+    const char* what;
+    Names counters;
+    std::vector<std::int64_t> starts;
+  };
+  for (const Other& other :
+       {Other{"another time", {"A"}, {1001}}, Other{"another counter", {"A", "C"}, {1000}},
+        Other{"more dispatches", {"A"}, {1000, 1100}}}) {
+    SCOPED_TRACE(other.what);
+    b_ = {};
+    clock_ = 0;
+    recording(1, {"A", "B"});
+    table(other.counters, other.starts);
+    const Passes passes = find_passes(b_.trace);
+    EXPECT_EQ(passes.duplicates, 0U);
+    EXPECT_EQ(passes.pass_of_source, (std::vector<Index>{0, 0}));
+  }
+}
+
+TEST_F(PassesTest, DatabasesNeverRepeatEachOther) {
+  // Two processes that began at the same time.
+  b_.source(1);
+  const Index first = b_.dispatch(b_.kernel("k"), {.start = 1000, .duration = 10});
+  b_.value(first, counter("A"), 7);
+  b_.source(1);
+  const Index second = b_.dispatch(b_.kernel("k"), {.start = 1000, .duration = 10});
+  b_.value(second, counter("A"), 7);
+  const Passes passes = find_passes(b_.trace);
+  EXPECT_EQ(passes.duplicates, 0U);
+  EXPECT_EQ(passes.passes.at(0).sources, (std::vector<Index>{0, 1}));
 }
 
 }  // namespace

@@ -77,6 +77,50 @@ TEST(MeasuredCeilings, AShareAboveOneIsOfTheBenchmark) {
   EXPECT_FIGURE(level_of(kernel_of(analysis), "hbm").share, 105.6 / 50);
 }
 
+TEST(MeasuredCeilings, OfSeveralDevicesNameTheOneThatIsTaken) {
+  hal::MeasuredRoofs roofs;
+  roofs.device = 3;
+  roofs.other_devices = {0, 7};
+  roofs.memory = roof(4000, "HBMBw");
+  const CountedGpu gpu = test::mi300x();
+  const Analysis several = analyze_with(gpu, mixed(gpu), roofs);
+  EXPECT_FIGURE(level_of(kernel_of(several), "hbm").ceiling.value, 4000);
+  ASSERT_TRUE(several.roofline);
+  EXPECT_TRUE(some_say(several.roofline->warnings, "those of device 3; the file has 0, 7 too"));
+  roofs.other_devices.clear();
+  const Analysis one = analyze_with(gpu, mixed(gpu), roofs);
+  ASSERT_TRUE(one.roofline);
+  EXPECT_TRUE(one.roofline->warnings.empty());
+}
+
+TEST(MeasuredCeilings, OfOneGpuAreNotThoseOfTwoArchitectures) {
+  // One kernel on an MI210 and one on an MI300X, each in a process of its own.
+  hal::MeasuredRoofs roofs;
+  roofs.memory = roof(1000, "HBMBw");
+  const std::filesystem::path folder = test::test_folder();
+  std::vector<std::filesystem::path> files;
+  for (const auto& [stem, gpu] : {std::pair{"1000", test::mi210()}, {"2000", test::mi300x()}}) {
+    CountedDispatch dispatch = mixed(gpu);
+    dispatch.kernel = "on " + gpu.gfx;
+    auto written = test::write_runs(folder, {.gpu = gpu, .dispatches = {dispatch}},
+                                    own_sets(gpu.gfx), {.stem = stem});
+    ASSERT_TRUE(written) << describe(written.error());
+    files.insert(files.end(), written->begin(), written->end());
+  }
+  const auto analyzed = analyze_files(files, {.search_code = false, .roofs = roofs});
+  ASSERT_TRUE(analyzed) << describe(analyzed.error());
+  check_promises(analyzed->analysis);
+  const LevelTraffic& old = level_of(kernel_of(analyzed->analysis, "on gfx90a"), "hbm");
+  EXPECT_FIGURE(old.ceiling.value, 1638.4);
+  EXPECT_EQ(old.ceiling.from, "tables");
+  const LevelTraffic& young = level_of(kernel_of(analyzed->analysis, "on gfx942"), "hbm");
+  EXPECT_FIGURE(young.ceiling.value, 5300);
+  EXPECT_EQ(young.ceiling.from, "tables");
+  EXPECT_TRUE(some_say(analyzed->analysis.roofline->warnings,
+                       "the measured ceilings are not used: they are of one GPU, and kernels ran "
+                       "on gfx90a and gfx942"));
+}
+
 TEST(Ceilings, OfAnUnknownProductAreMissingWhereOnlyItsDataSheetKnows) {
   CountedGpu gpu = test::mi300x();
   gpu.product = "Prototype";

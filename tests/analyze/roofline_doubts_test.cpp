@@ -278,6 +278,65 @@ TEST(Doubts, AllZeroIsNotATrueZero) {
   EXPECT_NE(missing_of(kernel, "flops.raw")->reason.find("nothing was counted"), std::string::npos);
 }
 
+TEST(Doubts, AProcessThatCountedNothingMakesItsPassSuspiciousForItsKernels) {
+  // Two processes run `shared`, and the first runs `own` as well. In one pass after the other the
+  // counters of the second process are all 0: half of the truth must not be told.
+  const CountedGpu gpu = test::mi300x();
+  CountedProgram first{.gpu = gpu, .dispatches = {busy(gpu), busy(gpu)}};
+  first.dispatches[0].kernel = "shared";
+  first.dispatches[1].kernel = "own";
+  CountedProgram second{.gpu = gpu, .dispatches = {first.dispatches[0]}};
+  const auto sets = own_sets(gpu.gfx);
+  const Files files = write(first, sets);
+  const std::filesystem::path folder = files.front().parent_path();
+  const auto run_second = [&](int pass, bool dead) {
+    test::RunOptions options{.stem = std::to_string(2000 + pass)};
+    options.start += std::int64_t{1'000'000'000} * pass + 1'000;
+    CountedProgram program = second;
+    if (pass > 0) {
+      options.pass = pass;
+      options.counters = sets[static_cast<std::size_t>(pass) - 1];
+      if (dead) program.dispatches[0].counts.clear();
+    }
+    const auto written = test::write_run(folder, program, options);
+    EXPECT_TRUE(written) << describe(written.error());
+    return written.value_or(std::filesystem::path());
+  };
+  Files all = files;
+  const int passes = static_cast<int>(sets.size());
+  for (int pass = 0; pass <= passes; ++pass) all.push_back(run_second(pass, false));
+  const Analysis healthy = analyze_paths(all);
+  const KernelRoofline shared = kernel_of(healthy, "shared");
+  EXPECT_EQ(shared.dispatches, 2U);
+  EXPECT_FIGURE(level_of(shared, "hbm").bytes, 2 * 10'560'000.0);
+  for (int dead = 1; dead <= passes; ++dead) {
+    SCOPED_TRACE(fmt::format("pass {}", dead));
+    run_second(dead, true);
+    const Analysis analysis = analyze_paths(all);
+    check_promises(analysis);
+    const KernelRoofline& kernel = kernel_of(analysis, "shared");
+    expect_same_or_none(kernel, shared);
+    for (const CounterValue& counter : kernel.counters) {
+      if (counter.pass != dead) continue;
+      EXPECT_EQ(counter.state, CounterState::suspicious) << counter.name;
+      EXPECT_NE(counter.reason.find("nothing was counted"), std::string::npos) << counter.reason;
+    }
+    if (dead == 2) {  // that of reads beyond L2
+      EXPECT_EQ(level_of(kernel, "hbm").read_bytes.state, CounterState::suspicious);
+      EXPECT_EQ(level_of(kernel, "hbm").bytes, std::nullopt);
+      for (const DispatchFigures& row : kernel.per_dispatch)
+        EXPECT_EQ(row.hbm_read_bytes, std::nullopt);
+    }
+    const KernelRoofline& own = kernel_of(analysis, "own");
+    for (const CounterValue& counter : own.counters)
+      EXPECT_NE(counter.state, CounterState::suspicious) << counter.name;
+    EXPECT_FIGURE(level_of(own, "hbm").bytes, 10'560'000);
+    EXPECT_TRUE(own.flops_raw);
+    EXPECT_TRUE(own.binding);
+    run_second(dead, false);
+  }
+}
+
 TEST(Doubts, ZeroAmongOtherCountsIsATrueZero) {
   const CountedGpu gpu = test::mi300x();
   const Analysis analysis = analyze_program({.gpu = gpu, .dispatches = {counted(gpu)}});
@@ -384,6 +443,42 @@ TEST(Doubts, CyclesThatNoClockAllowsAreSuspicious) {
   }
 }
 
+TEST(Doubts, LaunchAndFlushExplainSomeCyclesOfAShortKernelButNotAMillisecond) {
+  // 46,074 cycles were recorded for a kernel of 20 us at 1700 MHz; 1.8 million are 1.06 ms.
+  const CountedGpu gpu = test::mi210();
+  for (const auto& [cycles, possible] : {std::pair{46'074.0, true}, {1.8e6, false}}) {
+    SCOPED_TRACE(cycles);
+    CountedDispatch dispatch = counted(gpu, {{"GRBM_GUI_ACTIVE", cycles}});
+    dispatch.duration = 20'000;
+    const Analysis analysis = analyze_program({.gpu = gpu, .dispatches = {dispatch}});
+    check_promises(analysis);
+    const KernelRoofline& kernel = kernel_of(analysis);
+    const CounterValue* const counter = counter_of(kernel, "GRBM_GUI_ACTIVE", 1);
+    ASSERT_NE(counter, nullptr);
+    EXPECT_EQ(counter->state, possible ? CounterState::measured : CounterState::suspicious);
+    EXPECT_EQ(feature_of(kernel, "cycles").value.has_value(), possible);
+    EXPECT_EQ(feature_of(kernel, "occupancy.achieved").value.has_value(), possible);
+  }
+}
+
+TEST(Doubts, CyclesOfAnUnknownNumberOfDiesAreInNoDoubt) {
+  // The sum over eight dies, of a GPU that neither the recording nor a table knows well enough.
+  CountedGpu gpu = test::mi300x();
+  CountedDispatch dispatch = counted(gpu);
+  dispatch.duration = 100'000'000;
+  dispatch.counts["GRBM_GUI_ACTIVE"] = gpu.cycles(dispatch.duration);
+  gpu.product = "Prototype";
+  gpu.xccs = 0;  // which no GPU has: not known
+  const Analysis analysis = analyze_program({.gpu = gpu, .dispatches = {dispatch}});
+  check_promises(analysis);
+  const KernelRoofline& kernel = kernel_of(analysis);
+  const CounterValue* const cycles = counter_of(kernel, "GRBM_GUI_ACTIVE", 1);
+  ASSERT_NE(cycles, nullptr);
+  EXPECT_EQ(cycles->state, CounterState::measured) << cycles->reason;
+  EXPECT_EQ(feature_of(kernel, "cycles").value, std::nullopt);
+  EXPECT_EQ(feature_of(kernel, "cycles").reason, "XCC of this GPU is not known");
+}
+
 TEST(Doubts, SharesAboveOneAreExplained) {
   // Much more work in a microsecond than any of these GPUs can do.
   for (const CountedGpu& gpu : {test::mi210(), test::mi300x(), test::mi350x()}) {
@@ -397,7 +492,10 @@ TEST(Doubts, SharesAboveOneAreExplained) {
     const Analysis analysis = analyze_program({.gpu = gpu, .dispatches = {dispatch}});
     check_promises(analysis);
     const KernelRoofline& kernel = kernel_of(analysis);
-    for (const LevelTraffic& level : kernel.levels) EXPECT_GT(level.share, 1) << level.name;
+    for (const LevelTraffic& level : kernel.levels) {
+      if (level.name == "lds" && gpu.gfx == "gfx950") continue;  // no share there: see the tables
+      EXPECT_GT(level.share, 1) << level.name;
+    }
     EXPECT_GT(kernel.compute_share, 1);
     EXPECT_GT(feature_of(kernel, "lds.util").value, 0);
   }

@@ -64,7 +64,8 @@ TEST(Analyze, text_fits_the_width) {
   const std::size_t end = outcome.out.find("Host API");
   ASSERT_LT(table, end);
   std::istringstream text(outcome.out.substr(table, end - table));
-  for (std::string line; std::getline(text, line);) EXPECT_LE(report::display_width(line), 80U) << line;
+  for (std::string line; std::getline(text, line);)
+    EXPECT_LE(report::display_width(line), 80U) << line;
 }
 
 TEST(Analyze, the_environment_of_a_traced_process_is_never_shown) {

@@ -50,6 +50,22 @@ TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
   EXPECT_TRUE(names_in(folder.path()).empty());
 }
 
+TEST(Program, words_behind_dashes_are_refused_by_commands_that_take_none) {
+  const test::TempFolder folder;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"analyze", PERFLAB_SAMPLE, "--", "--json"},
+        {"roofline", PERFLAB_SAMPLE, "--", "--json"},
+        {"occupancy", "--arch", "gfx942", "--vgpr", "64", "--block", "256", "--", "--json"},
+        {"schema", "profile", "--", "--json"}}) {
+    const Outcome outcome = rocm_perf(folder.path(), arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << arguments.front();
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(arguments.front() + ": takes no words behind --"));
+    EXPECT_THAT(outcome.err, HasSubstr("--json"));
+  }
+  EXPECT_EQ(rocm_perf(folder.path(), {"schema", "profile", "--"}).exit_code, 0);
+}
+
 TEST(Program, schema_prints_the_schema) {
   const test::TempFolder folder;
   for (const std::string& name : report::schema_names()) {

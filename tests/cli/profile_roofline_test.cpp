@@ -208,10 +208,8 @@ TEST_F(ProfileRoofline, the_recorded_passes_of_an_mi210) {
   EXPECT_NEAR(read.get<double>() / 3 / 1'048'576, 8.0004, 0.001);
   EXPECT_NEAR(write.get<double>() / 1'048'576, 8.0 + 5.55 + 5.57, 0.1);
   // The recorded passes hold other counters than these jobs: each one is named.
-  EXPECT_THAT(warnings(),
-              HasSubstr("pass 1: GRBM_GUI_ACTIVE was asked for but is not in its database"));
-  EXPECT_THAT(warnings(), HasSubstr("pass 1: SQ_WAVES was asked for but is not in its database"));
-  EXPECT_THAT(warnings(), Not(HasSubstr("pass 1: SQ_INSTS was asked for")));
+  EXPECT_THAT(warnings(), HasSubstr("pass 1: GRBM_GUI_ACTIVE, SQ_WAVES, "));
+  EXPECT_THAT(warnings(), HasSubstr(" were asked for but are not in its database"));
 }
 
 TEST_F(ProfileRoofline, a_counter_that_is_not_there_is_named_with_its_pass) {

@@ -82,6 +82,15 @@ std::vector<std::string> mi210_passes() {
   return files;
 }
 
+/// Text for people in one line: without the breaks that the terminal's width makes.
+std::string unbroken(const std::string& text) {
+  std::string line;
+  for (const char c : text)
+    if (const bool blank = c == ' ' || c == '\n'; !blank || !line.ends_with(' '))
+      line += blank ? ' ' : c;
+  return line;
+}
+
 class RooflineCommand : public ::testing::Test {
  protected:
   Outcome run(std::vector<std::string> arguments, const std::string& columns = "80") const {
@@ -147,6 +156,64 @@ TEST_F(RooflineCommand, measured_roofs_go_before_those_of_the_tables) {
   EXPECT_EQ(levels[1]["ceiling"]["from"], "tables");  // a test that did not run
   EXPECT_THAT(run({"roofline", "axpy.db", "--roofs", "roofline.csv"}).out,
               HasSubstr("/ memory 4.00 TB/s (measured)"));
+}
+
+TEST_F(RooflineCommand, of_measured_roofs_of_two_devices_one_is_taken_and_named) {
+  write_axpy(folder / "axpy.db", "one", axpy_counters());
+  write_axpy(folder / "run.db", "base", {});
+  std::ignore = folder.write("roofs.csv",
+                             "device,HBMBw,HBMBwLow,HBMBwHigh\n0,4000,3900,4100\n1,3000,1,9999\n");
+  struct Call {
+    std::vector<std::string> arguments;
+    double ceiling;
+    const char* words;
+  };
+  for (const Call& call :
+       {Call{{}, 4000, "the measured ceilings are those of device 0; the file has 1 too"},
+        Call{{"--roofs-device", "1"},
+             3000,
+             "the measured ceilings are those of device 1; the file has 0 too"}}) {
+    std::vector<std::string> roofline{"roofline", "axpy.db", "--roofs", "roofs.csv", "--json"};
+    roofline.insert(roofline.end(), call.arguments.begin(), call.arguments.end());
+    const Outcome outcome = run(roofline);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json json = document("roofline", outcome.out);
+    EXPECT_EQ(json["kernels"][0]["levels"][0]["ceiling"]["value"], call.ceiling);
+    EXPECT_THAT(json["warnings"].dump(), HasSubstr(call.words));
+    roofline.erase(roofline.begin() + 4);
+    EXPECT_THAT(unbroken(run(roofline).out), HasSubstr(call.words));
+    std::vector<std::string> analyze{"analyze", "run.db",    "--counters", "axpy.db",
+                                     "--roofs", "roofs.csv", "--out",      "docs"};
+    analyze.insert(analyze.end(), call.arguments.begin(), call.arguments.end());
+    const Outcome analyzed = run(analyze);
+    ASSERT_EQ(analyzed.exit_code, 0) << analyzed.err;
+    const Json of_analyze = document("roofline", test::text_of(folder / "docs/roofline.json"));
+    EXPECT_EQ(of_analyze["kernels"][0]["levels"][0]["ceiling"]["value"], call.ceiling);
+    EXPECT_THAT(of_analyze["warnings"].dump(), HasSubstr(call.words));
+  }
+}
+
+TEST_F(RooflineCommand, a_device_that_the_roofs_do_not_have_is_exit_2) {
+  write_axpy(folder / "axpy.db", "one", axpy_counters());
+  std::ignore = folder.write("roofs.csv", "device,HBMBw\n0,4000\n1,3000\n");
+  for (const char* command : {"roofline", "analyze"}) {
+    const Outcome outcome =
+        run({command, "axpy.db", "--roofs", "roofs.csv", "--roofs-device", "2", "--out", "docs"});
+    EXPECT_EQ(outcome.exit_code, 2) << command;
+    EXPECT_EQ(outcome.out, "") << command;
+    EXPECT_THAT(outcome.err, HasSubstr("roofs.csv: has no device 2; it has 0, 1"));
+    EXPECT_FALSE(fs::exists(folder / "docs"));
+  }
+}
+
+TEST_F(RooflineCommand, one_device_needs_no_warning) {
+  write_axpy(folder / "axpy.db", "one", axpy_counters());
+  std::ignore = folder.write("roofs.csv", "device,HBMBw\n5,4000\n");
+  const Outcome outcome = run({"roofline", "axpy.db", "--roofs", "roofs.csv", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json json = document("roofline", outcome.out);
+  EXPECT_EQ(json["kernels"][0]["levels"][0]["ceiling"]["value"], 4000);
+  EXPECT_EQ(json["warnings"].size(), 0U);
 }
 
 TEST_F(RooflineCommand, a_bad_roofs_file_is_exit_3_and_names_it) {

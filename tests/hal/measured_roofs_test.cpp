@@ -127,22 +127,50 @@ TEST_F(MeasuredRoofsTest, BadFilesAreOneError) {
       {"device,Speed\n0,2\n", "is no table of measured ceilings"},
       {"HBMBw,L2Bw\n1,2\n", "is no table of measured ceilings"},
       {"device,HBMBw\n", "has a header line only"},
-      {"device,HBMBw\n0,fast\n", "device 0, column HBMBw: \"fast\" is no number"},
+      {"device,HBMBw\n0,fast\n", "line 2, column HBMBw: \"fast\" is no number"},
       {"device,HBMBw\n0,nan\n", "is no number"},
       {"device,HBMBw\n0,inf\n", "is no number"},
-      {"device,HBMBw\n0,-3\n", "column HBMBw: -3 is below 0"},
+      {"device,HBMBw\n0,-3\n", "line 2, column HBMBw: \"-3\" is below 0"},
       {"device,HBMBw,HBMBwLow\n0,5,x\n", "column HBMBwLow: \"x\" is no number"},
       {"device,HBMBw\nx,3\n", "\"x\" is no device number"},
       {"device,HBMBw\n-1,3\n", "is no device number"},
       {"device,HBMBw\n0,3\n0,4\n", "has two rows of device 0"},
       {"device,HBMBw\n0\n", "line 2 has 1 field, the header has 2"},
+      {"device,HBMBw\n\n1,1.1e9\n0,1e9\n", "line 3, column HBMBw: \"1.1e9\" is more than any GPU"},
+      {"device,L2BwHigh,L2Bw\n0,2e9,5\n", "line 2, column L2BwHigh: \"2e9\" is more than"},
+      {"device,FP32Flops\n0,1.1e12\n", "column FP32Flops: \"1.1e12\" is more than any GPU"},
+      {"device,HBMBw\n0,0.0009\n", "column HBMBw: \"0.0009\" is less than any GPU gives"},
+      {"device,HBMBw\n0,\"f\na\"\n", "line 2, column HBMBw: \"f a\" is no number"},
+      {std::string("\x7f"
+                   "ELF\0\1\n",
+                   7),
+       "holds a NUL byte"},
+      {"\x7f\xff\n", "is no table of measured ceilings"},
+      {"device,HBMBw\n0,\"14", "is never closed"},
   };
   for (const auto& [text, message] : cases) {
     const Error error = error_of(text);
     EXPECT_EQ(error.code, ErrorCode::bad_input);
     EXPECT_THAT(error.message, HasSubstr(message)) << text;
+    EXPECT_THAT(error.remedy, HasSubstr("rocprof-compute profile writes")) << text;
+    EXPECT_EQ(error.message.find('\n'), std::string::npos);
   }
   EXPECT_FALSE(read_measured_roofs(folder_ / "not there").has_value());
+}
+
+TEST_F(MeasuredRoofsTest, TheLargestFiguresAreFigures) {
+  const MeasuredRoofs roofs = read("device,HBMBw,FP32Flops,FP64Flops\n0,1e9,1e12,0.001\n");
+  EXPECT_EQ(roofs.memory->value, 1e9);
+  EXPECT_EQ(value_of(roofs, Pipe::vector, Precision::fp32), 1e12);
+  EXPECT_EQ(value_of(roofs, Pipe::vector, Precision::fp64), 0.001);
+}
+
+TEST_F(MeasuredRoofsTest, RowsAreOfAtMost1024Devices) {
+  std::string text = "device,HBMBw\n";
+  for (int i = 0; i < 1024; ++i) text += std::to_string(i) + ",5\n";
+  EXPECT_EQ(read(text, 1023).device, 1023);
+  EXPECT_EQ(read(text).other_devices.size(), 1023U);
+  EXPECT_THAT(error_of(text + "1024,5\n").message, HasSubstr("has rows of more than 1024 devices"));
 }
 
 }  // namespace

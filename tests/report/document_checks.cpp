@@ -75,6 +75,11 @@ bool null_is_ordinary(const std::string& path) {
       "gates[].problem",
       "gates[].failures[].value",  // `why` says the reason
       // Of a roofline: what does not apply, or stands a second time where the reason is.
+      "formulas[].architecture",
+      "formulas[].rule",
+      "formulas[].note",
+      "environment.kernel_filter",
+      "environment.roofs",
       "kernels[].flops.estimate",
       "kernels[].flops.by_type[].lane_corrected",
       "kernels[].levels[].write_bytes",
@@ -83,6 +88,7 @@ bool null_is_ordinary(const std::string& path) {
       "kernels[].per_dispatch[].hbm_read_bytes",
       "kernels[].per_dispatch[].hbm_write_bytes",
       "kernels[].per_dispatch[].waves_in_flight",
+      "kernels[].per_dispatch[].waves_across_passes",
       "chart.gpus[].architecture",
       "chart.gpus[].product",
       "chart.gpus[].roofs[].kernel",

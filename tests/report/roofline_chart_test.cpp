@@ -156,7 +156,30 @@ TEST(RooflineChart, LeavesOutWhatCannotBeDrawn) {
   analyze::KernelRoofline kernel = simple_kernel("k", 5, 1);
   kernel.levels[0].intensity.reset();
   EXPECT_EQ(charts_of({kernel}).without_mark.at(0).reason,
-            "its FLOP per byte are not known at any level");
+            "its FLOP per byte of memory are not known");
+}
+
+TEST(RooflineChart, HasAMarkAtMemoryOnlyWithTheIntensityThere) {
+  analyze::KernelRoofline lost = simple_kernel("lost", 20, 0.5);
+  lost.levels.push_back(lost.levels[0]);
+  lost.levels[0].intensity.reset();
+  lost.levels[1].name = "l2";
+  lost.missing = {{.field = "levels.hbm.intensity", .reason = "no bytes", .remedy = ""},
+                  {.field = "levels.hbm.bytes", .reason = "TCC_EA0_RDREQ is lost", .remedy = ""}};
+  const RooflineCharts charts = charts_of({lost, simple_kernel("k", 20, 2)});
+  ASSERT_EQ(charts.gpus.size(), 1U);
+  expect_sound(charts.gpus[0]);
+  // The document has the mark that there is; the drawing is of memory, and has none of it.
+  ASSERT_EQ(charts.gpus[0].marks.size(), 2U);
+  EXPECT_EQ(charts.gpus[0].marks[0].level, "l2");
+  const std::vector<const ChartMark*> marks = memory_marks(charts.gpus[0]);
+  ASSERT_EQ(marks.size(), 1U);
+  EXPECT_EQ(marks[0]->kernel, 1U);
+  EXPECT_EQ(marks[0]->at.x, 2);
+  ASSERT_EQ(charts.without_mark.size(), 1U);
+  EXPECT_EQ(charts.without_mark[0].kernel, 0U);
+  EXPECT_EQ(charts.without_mark[0].reason,
+            "its FLOP per byte of memory are not known: TCC_EA0_RDREQ is lost");
 }
 
 TEST(RooflineChart, IsSoundWithoutMemoryRoofsAndWithoutComputeRoofs) {

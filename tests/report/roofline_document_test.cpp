@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "hal/counter_tables.h"
 #include "report/document.h"
 #include "report/document_checks.h"
 #include "report/report_cases.h"
@@ -110,6 +113,88 @@ TEST(RooflineDocument, FiguresSayTheirState) {
   EXPECT_TRUE(figures["latency.l1"].at("formula").is_null());
   EXPECT_EQ(figures["hit.l1"].at("state"), "suspicious");
   EXPECT_TRUE(figures["hit.l1"].at("value").is_null());
+}
+
+/// All figures of a kernel's object.
+std::vector<Json> figures_of(const Json& kernel) {
+  std::vector<Json> figures;
+  for (const Json& work : kernel.at("flops").at("by_type")) figures.push_back(work.at("flops"));
+  for (const Json& level : kernel.at("levels"))
+    for (const char* side : {"read_bytes", "write_bytes"})
+      if (!level.at(side).is_null()) figures.push_back(level.at(side));
+  for (const Json& group : kernel.at("features"))
+    for (const Json& figure : group.at("figures")) figures.push_back(figure);
+  return figures;
+}
+
+TEST(RooflineDocument, HasWhatAllKernelsShareOncePerArchitecture) {
+  analyze::Analysis analysis = sample_roofline();
+  // The same figures again, on the same and on another architecture.
+  analysis.roofline->kernels.push_back(analysis.roofline->kernels[0]);
+  analysis.roofline->kernels.push_back(analysis.roofline->kernels[0]);
+  analysis.roofline->kernels.back().architecture = "gfx90a";
+  const Json document = document_of(analysis);
+  std::map<std::pair<std::string, std::string>, Json> formulas;
+  for (const Json& formula : document.at("formulas")) {
+    const std::pair key{formula.at("architecture").dump(), formula.at("name").dump()};
+    EXPECT_TRUE(formulas.emplace(key, formula).second) << formula.dump();
+  }
+  std::set<std::pair<std::string, std::string>> used;
+  for (const Json& kernel : document.at("kernels"))
+    for (const Json& figure : figures_of(kernel)) {
+      const std::pair key{kernel.at("architecture").dump(), figure.at("name").dump()};
+      ASSERT_TRUE(formulas.contains(key)) << figure.dump();
+      EXPECT_EQ(formulas.at(key).at("unit"), figure.at("unit"));
+      used.insert(key);
+    }
+  EXPECT_EQ(used.size(), formulas.size());
+  const Json& lanes = formulas.at({"\"gfx942\"", "\"lanes\""});
+  EXPECT_EQ(lanes.at("label"), "lanes per vector instruction");
+  EXPECT_EQ(lanes.at("rule"), "work");
+  EXPECT_EQ(formulas.at({"\"gfx942\"", "\"occupancy.achieved\""}).at("rule"), "time");
+  EXPECT_TRUE(formulas.at({"\"gfx942\"", "\"hbm.read_bytes\""}).at("rule").is_null());
+}
+
+TEST(RooflineDocument, TakesNotesFromTheTablesAndKeepsAFiguresOwn) {
+  const hal::CounterFormula* const formula = hal::find_counter_table("gfx942")->find("matrix.fp16");
+  ASSERT_TRUE(formula != nullptr && !formula->note.empty());
+  analyze::Analysis analysis;
+  std::vector<analyze::KernelRoofline>& kernels = analysis.roofline.emplace().kernels;
+  kernels = {simple_kernel("concluded", 20, 1), simple_kernel("counted", 20, 1)};
+  for (analyze::KernelRoofline& kernel : kernels) {
+    analyze::Figure& flops = kernel.work[0].flops;
+    flops.name = "matrix.fp16";
+    flops.note = kernel.kernel == "counted" ? formula->note : "no matrix instruction was counted";
+  }
+  const Json document = document_of(analysis);
+  EXPECT_EQ(document.at("formulas")[0].at("note"), formula->note);
+  const auto reason = [&](std::size_t kernel) {
+    return document.at("kernels")[kernel].at("flops").at("by_type")[0].at("flops").at("reason");
+  };
+  EXPECT_EQ(reason(0), "no matrix instruction was counted");
+  EXPECT_TRUE(reason(1).is_null());
+}
+
+TEST(RooflineDocument, GrowsByNoTextThatKernelsShare) {
+  analyze::Analysis analysis = sample_roofline();
+  analyze::KernelRoofline& kernel = analysis.roofline->kernels[0];
+  const std::string shared(1000, 'n');
+  for (analyze::Figure& figure : kernel.features) figure.label = shared;
+  const auto size = [&] { return document_of(analysis).dump().size(); };
+  const std::size_t one = size();
+  EXPECT_GT(one, 10 * shared.size());
+  analysis.roofline->kernels.push_back(kernel);
+  EXPECT_LT(size() - one, 10 * shared.size());
+}
+
+TEST(RooflineDocument, SaysWhatItWasAskedFor) {
+  const Json document = rendered_json(
+      "roofline", roofline_document(sample_roofline_trace(), sample_roofline(),
+                                    {.kernel_filter = "^gemm", .roofs = "a/roofline.csv"}));
+  EXPECT_EQ(document.at("environment").at("kernel_filter"), "^gemm");
+  EXPECT_EQ(document.at("environment").at("roofs"), "a/roofline.csv");
+  EXPECT_TRUE(sample().at("environment").at("kernel_filter").is_null());
+  EXPECT_TRUE(sample().at("environment").at("roofs").is_null());
 }
 
 TEST(RooflineDocument, NamesMissingFiguresAsItHasThem) {

@@ -129,21 +129,25 @@ void add_counters(KernelRoofline& kernel) {
   nothing.reason = "it is in no pass";
   kernel.counters = {nothing, waves};
   kernel.per_dispatch = {{.ordinal = 1,
+                          .gpu = 0,
                           .grid = {1024, 1, 1},
                           .workgroup = {256, 1, 1},
                           .duration_ns = 2.5e6,
                           .flops = 5e11,
                           .hbm_read_bytes = 4e8,
                           .hbm_write_bytes = 1e8,
-                          .waves_in_flight = 5200},
+                          .waves_in_flight = 5200,
+                          .waves_across_passes = std::nullopt},
                          {.ordinal = 2,
+                          .gpu = 0,
                           .grid = {1024, 1, 1},
                           .workgroup = {256, 1, 1},
                           .duration_ns = std::nullopt,
                           .flops = std::nullopt,
                           .hbm_read_bytes = std::nullopt,
                           .hbm_write_bytes = std::nullopt,
-                          .waves_in_flight = std::nullopt}};
+                          .waves_in_flight = std::nullopt,
+                          .waves_across_passes = 4800}};
   kernel.dispatches_left_out = 2;
 }
 

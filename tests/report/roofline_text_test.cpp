@@ -25,6 +25,14 @@ analyze::Analysis analysis_of(std::vector<analyze::KernelRoofline> kernels) {
   return analysis;
 }
 
+/// A kernel of the sample.
+const analyze::KernelRoofline* find_kernel(const std::string& name) {
+  static const analyze::Analysis analysis = sample_roofline();
+  const auto found =
+      std::ranges::find(analysis.roofline->kernels, name, &analyze::KernelRoofline::kernel);
+  return found == analysis.roofline->kernels.end() ? nullptr : &*found;
+}
+
 /// The row and column of a letter in the drawn chart; nothing when it stands in none.
 std::optional<std::pair<std::size_t, std::size_t>> place_of(const std::string& drawing, char c) {
   const std::vector<std::string> lines = lines_of(drawing);
@@ -99,8 +107,64 @@ TEST(RooflineText, DescribesTheFirstKernelsAndCountsTheRest) {
     kernels.push_back(simple_kernel("kernel" + std::to_string(i), 1 + i, 0.5 + i));
   const std::string text = roofline_text(analysis_of(std::move(kernels)), {.width = 80});
   EXPECT_NE(text.find("  … and 15 more\n"), std::string::npos);
-  EXPECT_NE(text.find("\n25 kernels more are in roofline.json\n"), std::string::npos);
+  EXPECT_NE(text.find("\n25 more kernels: see roofline.json\n"), std::string::npos);
   EXPECT_EQ(text.find("kernel15"), std::string::npos);
+}
+
+TEST(RooflineText, SaysWhereTheRestStands) {
+  std::vector<analyze::KernelRoofline> kernels(6, simple_kernel("k", 20, 0.5));
+  analyze::Figure figure;
+  figure.name = "hit.l2";
+  figure.reason = "not recorded: TCC_HIT_sum, TCC_MISS_sum";
+  kernels[0].features = {figure};
+  const analyze::Analysis analysis = analysis_of(std::move(kernels));
+  const std::string text = roofline_text(analysis, {.width = 100}, "--out DIR");
+  EXPECT_NE(text.find("\n1 more kernel: see --out DIR\n"), std::string::npos);
+  EXPECT_NE(text.find("hit.l2: their counters were not recorded (which: see --out DIR)\n"),
+            std::string::npos);
+  EXPECT_EQ(text.find("roofline.json"), std::string::npos);
+  EXPECT_NE(roofline_text(analysis, {}).find("(which: see roofline.json)"), std::string::npos);
+}
+
+TEST(RooflineText, ShowsMarksOfKernelsBehindManyThatHaveNone) {
+  std::vector<analyze::KernelRoofline> kernels(20, *find_kernel("copy(double*, double const*)"));
+  for (int i = 0; i < 16; ++i)
+    kernels.push_back(simple_kernel("marked" + std::to_string(i), 20 + i, 0.5));
+  const std::string text = roofline_text(analysis_of(std::move(kernels)), {.width = 100});
+  EXPECT_NE(text.find("\n  A        0.5  20.0 G"), std::string::npos);
+  EXPECT_NE(text.find("  marked14\n"), std::string::npos);
+  EXPECT_EQ(text.find("  marked15\n"), std::string::npos);
+  EXPECT_NE(text.find("  … and 1 more\n\nKernels without a mark"), std::string::npos);
+  // Described one by one are those that take the most time.
+  EXPECT_NE(text.find("\ncopy(double*, double const*)\n  time "), std::string::npos);
+  EXPECT_EQ(text.find("\nA  marked0"), std::string::npos);
+}
+
+TEST(RooflineText, HasNoChartForMarksAtOtherLevelsOnly) {
+  analyze::KernelRoofline kernel = simple_kernel("k", 20, 0.5);
+  kernel.levels[0].name = "l2";
+  const std::string text = roofline_text(analysis_of({kernel}), {.width = 100});
+  EXPECT_EQ(text.find("Roofline of"), std::string::npos);
+  EXPECT_NE(text.find("Kernels without a mark"), std::string::npos);
+  EXPECT_NE(text.find("\nk\n  time "), std::string::npos);  // without a letter
+}
+
+TEST(RooflineText, SaysUnderCountersOnlyOfTimesThatAreKnown) {
+  analyze::KernelRoofline kernel = simple_kernel("k", 20, 0.5);
+  kernel.time_from = "counter passes";
+  EXPECT_NE(roofline_text(analysis_of({kernel}), {}).find("under counters"), std::string::npos);
+  kernel.time_ns.reset();
+  EXPECT_EQ(roofline_text(analysis_of({kernel}), {}).find("under counters"), std::string::npos);
+}
+
+TEST(RooflineText, BreaksWarningsIntoLinesThatFit) {
+  analyze::Analysis analysis = sample_roofline();
+  analysis.warnings = {std::string(30, 'a') + " bb " + std::string(30, 'c') + " 99 % dd"};
+  const std::string text = roofline_report_text(sample_roofline_trace(), analysis, {.width = 50});
+  EXPECT_NE(text.find("\nwarning: " + std::string(30, 'a') + " bb\n         " +
+                      std::string(30, 'c') + " 99 % dd\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(RooflineReport, SaysWhatIsSyntheticAndCountsPasses) {
@@ -132,6 +196,22 @@ TEST(DrawnChart, ShowsTwoKernelsInOnePlaceAsOneSign) {
   const std::string drawing = drawn_chart(roofline_charts(roofline).gpus.at(0), 2, {.width = 80});
   EXPECT_TRUE(place_of(drawing, '*'));
   EXPECT_FALSE(place_of(drawing, 'A'));
+  EXPECT_NE(drawing.find("   * A, B in one place\n"), std::string::npos) << drawing;
+}
+
+TEST(DrawnChart, ExplainsAStarOnlyWhereThereIsOne) {
+  analyze::Roofline roofline;
+  roofline.kernels = {simple_kernel("a", 20, 0.5), simple_kernel("b", 900, 50)};
+  const std::string drawing = drawn_chart(roofline_charts(roofline).gpus.at(0), 2, {.width = 80});
+  EXPECT_EQ(drawing.find('*'), std::string::npos) << drawing;
+}
+
+TEST(DrawnChart, NamesKernelsWhoseLetterIsANumber) {
+  analyze::Roofline roofline;
+  roofline.kernels.assign(52, simple_kernel("a", 20, 0.5));
+  roofline.kernels.push_back(simple_kernel("z", 900, 50));
+  const std::string drawing = drawn_chart(roofline_charts(roofline).gpus.at(0), 53, {.width = 300});
+  EXPECT_TRUE(drawing.ends_with("in one place   * 53\n")) << drawing;
 }
 
 TEST(DrawnChart, LabelsRoofsAndDecades) {

@@ -246,6 +246,29 @@ TEST(RecordedTables, Mi350sMissingChannelsAreNoTotals) {
   EXPECT_EQ(part.processes.at(0).pid, 15800);
 }
 
+TEST(RecordedTables, Mi350sMergedTableIsNotReadBesideAnyOfItsParts) {
+  const fs::path folder = tables() / "vcopy/MI350";
+  PERFLAB_SKIP_WITHOUT(folder);
+  const fs::path merged = folder / "pmc_perf.csv";
+  Paths parts;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("pmc_perf_") || name.starts_with("SQ_")) parts.push_back(entry.path());
+  }
+  ASSERT_EQ(parts.size(), 13U);
+  for (const fs::path& part : parts) {
+    const Result<Trace> both = read(Paths{merged, part});
+    ASSERT_FALSE(both.has_value()) << part;
+    EXPECT_THAT(both.error().message, HasSubstr(fmt::format("{}: is a part of the merged table {}",
+                                                            part.string(), merged.string())));
+  }
+  EXPECT_EQ(read_files(parts).sources.size(), 13U);
+  // MI300X's level counters are passes that the merged table does not have.
+  const fs::path others = tables() / "vcopy/MI300X_A1";
+  EXPECT_EQ(read_files({others / "pmc_perf.csv", others / "SQ_LEVEL_WAVES.csv"}).sources.size(),
+            19U);
+}
+
 TEST(RecordedTables, CountersRotatedOverDispatchesAreOneRecording) {
   const fs::path file = tables() / "vcopy_iteration_multiplexing/MI350/pmc_perf.csv";
   PERFLAB_SKIP_WITHOUT(file);

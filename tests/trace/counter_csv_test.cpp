@@ -9,9 +9,8 @@
 #include <map>
 #include <random>
 
-#include "base/temp_folder.h"
 #include "trace/counter_csv/reader.h"
-#include "trace/reader.h"
+#include "trace/counter_csv_checks.h"
 #include "trace/trace_checks.h"
 
 namespace perflab::trace {
@@ -21,95 +20,6 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr std::string_view kRocprofHeader =
-    "\"Correlation_Id\",\"Dispatch_Id\",\"Agent_Id\",\"Queue_Id\",\"Process_Id\",\"Thread_Id\","
-    "\"Grid_Size\",\"Kernel_Id\",\"Kernel_Name\",\"Workgroup_Size\",\"LDS_Block_Size\","
-    "\"Scratch_Size\",\"VGPR_Count\",\"Accum_VGPR_Count\",\"SGPR_Count\",\"Counter_Name\","
-    "\"Counter_Value\",\"Start_Timestamp\",\"End_Timestamp\"\n";
-
-struct RocprofRow {
-  int dispatch = 1;
-  std::string counter = "SQ_WAVES";
-  std::string value = "64";
-  std::string kernel = "axpy(float*)";
-  int start = 1000;
-  int length = 100;
-  std::string agent = "Agent 1";
-  int pid = 77;
-};
-
-std::string text_of(const RocprofRow& row) {
-  return fmt::format(
-      "{0},{0},\"{1}\",3,{2},{2},4096,12,\"{3}\",256,512,16,32,4,48,\"{4}\",{5},{6},{7}\n",
-      row.dispatch, row.agent, row.pid, row.kernel, row.counter, row.value, row.start,
-      row.start + row.length);
-}
-
-std::string rocprof_table(const std::vector<RocprofRow>& rows) {
-  std::string text(kRocprofHeader);
-  for (const RocprofRow& row : rows) text += text_of(row);
-  return text;
-}
-
-constexpr std::string_view kWideHeader =
-    "Dispatch_ID,GPU_ID,Queue_ID,PID,TID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,"
-    "Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Wave_Size,Kernel_Name,Start_Timestamp,"
-    "End_Timestamp,Correlation_ID";
-
-/// One row: the facts about a dispatch, then the values.
-std::string wide_row(int dispatch, std::string_view values, std::string_view kernel = "k") {
-  return fmt::format("{},0,1,5,6,1024,64,0,0,4,0,16,64,{},{},{},0{}\n", dispatch, kernel,
-                     1000 + 100 * dispatch, 1050 + 100 * dispatch, values);
-}
-
-std::string wide_table(std::string_view counters, const std::vector<std::string>& rows) {
-  std::string text = fmt::format("{}{}\n", kWideHeader, counters);
-  for (const std::string& row : rows) text += row;
-  return text;
-}
-
-class CounterCsv : public testing::Test {
- protected:
-  Trace read_paths(const Paths& files) {
-    Result<Trace> trace = read(files, {.threads = 1});
-    if (trace) return std::move(*trace);
-    ADD_FAILURE() << describe(trace.error());
-    return {};
-  }
-  Trace read_text(std::string_view text) { return read_paths({folder_.write("t.csv", text)}); }
-
-  Error error_of(const Paths& files) {
-    const Result<Trace> trace = read(files, {.threads = 1});
-    if (trace) {
-      ADD_FAILURE() << files.front() << " was read";
-      return {};
-    }
-    EXPECT_EQ(trace.error().code, ErrorCode::bad_input);
-    EXPECT_TRUE(is_one_sentence(trace.error().message)) << trace.error().message;
-    return trace.error();
-  }
-  /// The message behind "<path>: ".
-  std::string message_of(std::string_view text) {
-    const fs::path path = folder_.write("bad.csv", text);
-    const std::string message = error_of({path}).message;
-    EXPECT_THAT(message, StartsWith(path.string() + ": "));
-    return message.substr(std::min(message.size(), path.string().size() + 2));
-  }
-
-  test::TempFolder folder_;
-};
-
-/// "SQ_WAVES" -> sums by dispatch number, over all recordings.
-std::map<std::int64_t, double> sums_of(const Trace& trace, std::string_view counter) {
-  std::map<std::int64_t, double> sums;
-  for (std::size_t i = 0; i < trace.counters.size(); ++i)
-    if (trace.strings.view(trace.counter_infos[trace.counters.counter[i]].name) == counter)
-      sums[trace.dispatches.dispatch_id[trace.counters.dispatch[i]]] += trace.counters.sum[i];
-  return sums;
-}
-
-using Sums = std::map<std::int64_t, double>;
 
 TEST_F(CounterCsv, EveryColumnOfRocprofv3HasItsPlace) {
   const Trace trace = read_text(rocprof_table(
@@ -462,8 +372,9 @@ TEST_F(CounterCsv, BadTablesAreOneErrorThatNamesThePlace) {
       {with(good, ",64,", ",x,"), "line 3, column Counter_Value: \"x\" is no number"},
       {with(good, ",64,", ",nan,"), "line 3, column Counter_Value: \"nan\" is no number"},
       {with(good, ",64,", ",1e999,"), "line 3, column Counter_Value: \"1e999\" is no number"},
-      {with(good, ",64,", ",1e201,"),
-       "line 3, column Counter_Value: \"1e201\" is more than any counter can hold"},
+      {with(good, ",64,", ",1.85e19,"),
+       "line 3, column Counter_Value: \"1.85e19\" is more than any counter can hold"},
+      {with(good, ",64,", ",inf,"), "line 3, column Counter_Value: \"inf\" is no number"},
       {with(good, ",64,", ",-1,"), "line 3, column Counter_Value: \"-1\" is below 0"},
       {with(good, ",4096,", ",-4096,"), "line 3, column Grid_Size: \"-4096\" is below 0"},
       {with(good, ",4096,", ",4.5,"), "line 3, column Grid_Size: \"4.5\" is no whole number"},

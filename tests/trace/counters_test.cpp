@@ -164,6 +164,8 @@ TEST_F(Counters, ThatNoCounterCanReachAreDroppedAndCounted) {
     writer_.raw_row(test::Table::pmc_event,
                     {{"event_id", dispatch.event}, {"pmc_id", waves_}, {"value", value}});
   };
+  raw(1.85e19);  // more than 64 bits
+  raw(-1.85e19);
   raw(1.7e308);
   raw(1.7e308);  // the sum of the two is no number
   raw(-1.7e308);
@@ -171,7 +173,7 @@ TEST_F(Counters, ThatNoCounterCanReachAreDroppedAndCounted) {
   raw(3);
   const Trace trace = read();
   EXPECT_EQ(values(trace, "SQ_WAVES"), (Rows{{0, 1, 3, 3, 3}}));
-  EXPECT_EQ(dropped(trace, "pmc_event", kNoNumber), 4U);
+  EXPECT_EQ(dropped(trace, "pmc_event", kNoNumber), 6U);
 }
 
 class CountersWithoutDescription : public Counters {

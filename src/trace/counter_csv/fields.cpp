@@ -14,7 +14,8 @@
 namespace perflab::trace::counter_csv {
 namespace {
 
-constexpr double kLargestValue = 1e200;
+/// Counters are registers of at most 64 bits: what is larger is damage.
+constexpr double kLargestValue = 0x1p64;
 /// The largest double that still is a 64-bit integer.
 constexpr double kLargestWhole = 9.2e18;
 constexpr std::size_t kMostQuoted = 60;

@@ -29,7 +29,7 @@ struct Time {
 /// A whole number from 0 on; "16.0" is one too (tables that went through pandas).
 Result<std::int64_t> read_whole(const Place& place, std::string_view text);
 
-/// A counter's value: finite, from 0 on, below 1e200 (so that sums stay finite).
+/// A counter's value: finite, from 0 on, at most 2^64 (counters are registers of 64 bits).
 Result<double> read_value(const Place& place, std::string_view text);
 
 /// Nanoseconds from 0 on, rounded when they have a fraction. Not exact when the text is in

@@ -1,11 +1,9 @@
 // Recordings of tables into the columns of the Trace.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "trace/counter_csv/reader.h"
+#include "trace/counter_csv/repeats.h"
 
 namespace perflab::trace::counter_csv {
 namespace {
@@ -57,9 +55,9 @@ class Loader {
       symbol.source = source_;
       symbol.id = kernel.id.value_or(number++);
       symbol.known = true;
-      symbol.name = trace_.strings.intern(kernel.name);
+      symbol.name = trace_.strings.intern(kernel.name.view());
       // rocprofv3 writes names demangled unless asked not to.
-      if (kernel.name.starts_with("_Z")) symbol.mangled_name = symbol.name;
+      if (kernel.name.view().starts_with("_Z")) symbol.mangled_name = symbol.name;
       symbol.sgprs = kernel.sgprs;
       symbol.arch_vgprs = kernel.arch_vgprs;
       symbol.accum_vgprs = kernel.accum_vgprs;
@@ -70,7 +68,7 @@ class Loader {
   Index agent(const AgentLabel& label) {
     const auto [known, added] = agents_.try_emplace(label, kNone);
     if (!added) return known->second;
-    Agent found = agent_of(recording_.machine, label);
+    Agent found = agent_of(*recording_.machine, label);
     const auto same = std::ranges::find(trace_.agents, found);
     known->second = static_cast<Index>(same - trace_.agents.begin());
     if (same == trace_.agents.end()) trace_.agents.push_back(std::move(found));
@@ -134,37 +132,11 @@ class Loader {
   std::map<std::int64_t, Index> queues_, threads_;
 };
 
-/// A recording without an id is known by its content: the one of the same first start and counters
-/// that holds the same.
-const Recording* find_same(const std::vector<Recording>& sorted, std::size_t of) {
-  const Content& content = sorted[of].content;
-  if (content.dispatches.empty()) return nullptr;
-  for (std::size_t i = of; i-- > 0;) {
-    const Content& other = sorted[i].content;
-    if (other.dispatches.empty() ||
-        other.dispatches.front().start != content.dispatches.front().start ||
-        other.counters != content.counters)
-      return nullptr;
-    if (other == content && sorted[i].guid == sorted[of].guid) return &sorted[i];
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Result<void> load(LoadState& state, std::vector<Recording> recordings) {
-  constexpr const char* kRemedy =
-      "name every table once, and no merged table beside those that went into it";
   sort_recordings(recordings);
-  for (std::size_t i = 0; i < recordings.size(); ++i) {
-    const Recording& recording = recordings[i];
-    if (!recording.guid.empty() && !state.recordings.insert(recording.guid).second)
-      return given_twice(recording.file, recording.guid, kRemedy);
-    if (const Recording* same = find_same(recordings, i))
-      return fail(ErrorCode::bad_input,
-                  fmt::format("{}: holds the same recording as {}", recording.file, same->file),
-                  kRemedy);
-  }
+  PERFLAB_TRY_VOID(refuse_repeats(state, recordings));
   for (const Recording& recording : recordings) Loader(state, recording).run();
   return {};
 }

@@ -12,26 +12,21 @@ namespace {
 
 class LongReader final : public RowReader {
  public:
-  LongReader(DraftBuilder builder, std::size_t name, std::size_t value, std::string value_column,
-             std::string_view file)
-      : builder_(std::move(builder)),
-        name_(name),
-        value_(value),
-        value_column_(std::move(value_column)),
-        file_(file) {}
+  LongReader(Kind kind, const Columns& columns, std::size_t name, std::size_t value,
+             std::shared_ptr<Table> table)
+      : builder_(kind, columns, table), name_(name), value_(value), table_(std::move(table)) {}
 
   Result<void> row(Fields fields, std::size_t line) override {
     PERFLAB_TRY(const DraftBuilder::Target to, builder_.target(fields, line));
     const std::string_view name = trimmed(fields[name_]);
     if (name.empty())
       return fail(ErrorCode::bad_input,
-                  fmt::format("{}: line {} has no counter name", file_, line));
+                  fmt::format("{}: line {} has no counter name", table_->file(), line));
     if (trimmed(fields[value_]).empty()) {
       count(to.building->draft.report.dropped, {kTable, "counter without a value"}, 1);
       return {};
     }
-    PERFLAB_TRY(const double value,
-                read_value({.file = file_, .line = line, .column = value_column_}, fields[value_]));
+    PERFLAB_TRY(const double value, read_value(table_->place(line, value_), fields[value_]));
     const auto [counter, channel] = split_channel(name);
     to.building->draft.cells.push_back({.dispatch = to.dispatch,
                                         .counter = to.building->counter(counter),
@@ -45,18 +40,16 @@ class LongReader final : public RowReader {
  private:
   DraftBuilder builder_;
   std::size_t name_, value_;
-  std::string value_column_;
-  std::string file_;
+  std::shared_ptr<Table> table_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<RowReader>> long_reader(Kind kind, Fields header, std::string_view file) {
-  PERFLAB_TRY(const Columns columns, find_columns(kind, header, "", file));
-  PERFLAB_TRY(const std::size_t name, required_column(header, "Counter_Name", file));
-  PERFLAB_TRY(const std::size_t value, required_column(header, "Counter_Value", file));
-  return std::make_unique<LongReader>(DraftBuilder(kind, columns, header, std::string(file)), name,
-                                      value, "Counter_Value", file);
+Result<std::unique_ptr<RowReader>> long_reader(Kind kind, std::shared_ptr<Table> table) {
+  PERFLAB_TRY(const Columns columns, find_columns(kind, *table, ""));
+  PERFLAB_TRY(const std::size_t name, table->require("Counter_Name"));
+  PERFLAB_TRY(const std::size_t value, table->require("Counter_Value"));
+  return std::make_unique<LongReader>(kind, columns, name, value, std::move(table));
 }
 
 }  // namespace perflab::trace::counter_csv

@@ -127,6 +127,9 @@ Result<Machine> read_sysinfo(std::string_view text, std::string_view file) {
 
 Result<Machine> read_agent_info(std::string_view text, std::string_view file) {
   PERFLAB_TRY(const CsvTable table, table_with(text, file, {"Node_Id", "Agent_Type", "Name"}));
+  if (table.rows.size() > kMostAgents)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: has more than {} agents", file, kMostAgents));
   Machine machine;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const Row row{.file = file, .table = table, .index = i};

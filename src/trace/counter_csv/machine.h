@@ -4,6 +4,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ struct MachineAgent {
   Agent agent;  ///< name, product, model and facts; empty where the file does not say
 };
 
+/// Most agents of a node, and GPUs that a table names: eight GPUs in eight partitions each are 64.
+inline constexpr std::size_t kMostAgents = 256;
+
 /// A file about the machine; without agents when there is none.
 struct Machine {
   std::vector<MachineAgent> agents;
@@ -32,7 +36,7 @@ struct Machine {
 /// number. Empty figures, "N/A" and a clock of 0 are unknown.
 Result<Machine> read_sysinfo(std::string_view text, std::string_view file);
 
-/// Reads <pid>_agent_info.csv. Errors as above.
+/// Reads <pid>_agent_info.csv. Errors as above, and more than kMostAgents rows.
 Result<Machine> read_agent_info(std::string_view text, std::string_view file);
 
 /// How a table names an agent.

@@ -66,13 +66,13 @@ fs::path machine_file(const fs::path& table, Kind kind) {
 
 Result<std::vector<Recording>> parse(const TableText& table) {
   PERFLAB_TRY(const Kind kind, kind_of_text(table.text, table.name));
-  Machine machine;
+  auto machine = std::make_shared<Machine>();
   if (!table.machine_name.empty()) {
-    PERFLAB_TRY(machine, kind == Kind::rocprofv3
-                             ? read_agent_info(table.machine_text, table.machine_name)
-                             : read_sysinfo(table.machine_text, table.machine_name));
+    PERFLAB_TRY(*machine, kind == Kind::rocprofv3
+                              ? read_agent_info(table.machine_text, table.machine_name)
+                              : read_sysinfo(table.machine_text, table.machine_name));
   }
-  return read_table(table.text, table.name, kind, machine);
+  return read_table(table.text, table.name, kind, std::move(machine));
 }
 
 Result<std::vector<Recording>> read_file(const fs::path& path) {

@@ -121,6 +121,7 @@ Recording finish_draft(Draft draft, std::optional<std::int64_t> l2_channels) {
   Recording recording;
   recording.guid = std::move(draft.guid);
   recording.report = std::move(draft.report);
+  recording.merged = draft.merged;
   Content& content = recording.content;
   content.pid = draft.pid;
   content.times_known = settle_times(draft);
@@ -166,8 +167,8 @@ void sort_recordings(std::vector<Recording>& recordings) {
   };
   std::ranges::stable_sort(recordings, [&](const Recording& a, const Recording& b) {
     if (first_start(a) != first_start(b)) return first_start(a) < first_start(b);
-    return std::tie(a.content.counters, a.file, a.guid, a.content) <
-           std::tie(b.content.counters, b.file, b.guid, b.content);
+    return std::tie(a.content.counters, a.content, a.guid, a.file) <
+           std::tie(b.content.counters, b.content, b.guid, b.file);
   });
 }
 

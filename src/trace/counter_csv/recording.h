@@ -4,8 +4,11 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/counter_csv/machine.h"
@@ -13,10 +16,30 @@
 
 namespace perflab::trace::counter_csv {
 
+/// A text that many dispatches have, kept once per table: a merged one has the kernel's name in
+/// every pass of every row. Compared by content.
+class SharedText {
+ public:
+  SharedText() = default;
+  explicit SharedText(std::shared_ptr<const std::string> text) : text_(std::move(text)) {}
+  [[nodiscard]] std::string_view view() const {
+    return text_ ? std::string_view(*text_) : std::string_view{};
+  }
+  friend bool operator==(const SharedText& a, const SharedText& b) {
+    return a.text_ == b.text_ || a.view() == b.view();
+  }
+  friend std::strong_ordering operator<=>(const SharedText& a, const SharedText& b) {
+    return a.text_ == b.text_ ? std::strong_ordering::equal : a.view() <=> b.view();
+  }
+
+ private:
+  std::shared_ptr<const std::string> text_;
+};
+
 /// A kernel as the rows name it.
 struct Kernel {
   std::optional<std::int64_t> id;
-  std::string name;  ///< without ".kd"
+  SharedText name;  ///< without ".kd"
   std::optional<std::int64_t> sgprs, arch_vgprs, accum_vgprs;
   friend auto operator<=>(const Kernel&, const Kernel&) = default;
 };
@@ -52,7 +75,8 @@ struct Content {
 struct Recording {
   std::string file, guid, collector;
   Content content;
-  Machine machine;
+  std::shared_ptr<const Machine> machine;  ///< never null once read; all of a file share it
+  bool merged = false;                     ///< a pass of a table that has several side by side
   ReadReport report;
 };
 
@@ -76,6 +100,7 @@ struct Draft {
   std::vector<Cell> cells;
   bool lost_digits = false;   ///< of a time
   bool has_times = true;      ///< the table has columns for them
+  bool merged = false;        ///< see Recording
   bool times_shared = false;  ///< one pair of times for several recordings side by side
   ReadReport report;
 };
@@ -85,7 +110,7 @@ struct Draft {
 /// known).
 Recording finish_draft(Draft draft, std::optional<std::int64_t> l2_channels);
 
-/// Sorts recordings by first start, counters and file, whatever order the files came in.
+/// Sorts recordings by first start, counters, content and file, whatever order the files came in.
 void sort_recordings(std::vector<Recording>& recordings);
 
 }  // namespace perflab::trace::counter_csv

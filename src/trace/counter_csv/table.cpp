@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <limits>
 
@@ -112,17 +113,54 @@ std::optional<Kind> kind_of(Fields header) {
   return std::nullopt;
 }
 
-Result<std::size_t> required_column(Fields header, std::string_view name, std::string_view file) {
-  if (const auto found = find_column(header, name)) return *found;
-  return fail(ErrorCode::bad_input, fmt::format("{}: has no column {}", file, name));
+Table::Table(Fields header, std::string_view file) : file_(file) {
+  names_.reserve(header.size());
+  for (const std::string_view name : header) names_.emplace_back(trimmed(name));
 }
 
-Result<Columns> find_columns(Kind kind, Fields header, std::string_view suffix,
-                             std::string_view file) {
+Result<std::shared_ptr<Table>> Table::make(Fields header, std::string_view file) {
+  std::shared_ptr<Table> table(new Table(header, file));  // the constructor is private
+  for (std::size_t i = 0; i < table->names_.size(); ++i) {
+    const std::string& name = table->names_[i];
+    if (!table->columns_.emplace(name, i).second && is_counter_name(name))
+      return fail(ErrorCode::bad_input, fmt::format("{}: has two columns {}", file, name));
+  }
+  return table;
+}
+
+std::optional<std::size_t> Table::find(std::string_view name) const {
+  const auto found = name.empty() ? columns_.end() : columns_.find(name);
+  if (found == columns_.end()) return std::nullopt;
+  return found->second;
+}
+
+Result<std::size_t> Table::require(std::string_view name) const {
+  if (const auto found = find(name)) return *found;
+  return fail(ErrorCode::bad_input, fmt::format("{}: has no column {}", file_, name));
+}
+
+SharedText Table::shared(std::string_view text) {
+  const auto known = texts_.find(text);
+  if (known != texts_.end()) return known->second;
+  SharedText kept(std::make_shared<const std::string>(text));
+  texts_.emplace(text, kept);
+  return kept;
+}
+
+Result<AgentLabel> Table::agent(std::size_t line, std::size_t column, std::string_view field) {
+  const auto label = parse_agent_label(trimmed(field));
+  if (!label) return bad_field(place(line, column), field, "names no GPU");
+  if (agents_.insert(*label).second && agents_.size() > kMostAgents)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: names more than {} GPUs", file_, kMostAgents));
+  return *label;
+}
+
+Result<Columns> find_columns(Kind kind, const Table& table, std::string_view suffix) {
   const Names& names = kind == Kind::rocprofv3 ? kRocprofv3Names : kComputeNames;
   const auto find = [&](std::string_view name) {
-    const auto own = find_column(header, name.empty() ? "" : fmt::format("{}{}", name, suffix));
-    return own ? own : find_column(header, name);
+    const auto own = name.empty() ? std::nullopt : table.find(fmt::format("{}{}", name, suffix));
+    return own ? own : table.find(name);
   };
   Columns columns;
   for (const auto& [to, name] : std::initializer_list<std::pair<std::size_t*, std::string_view>>{
@@ -137,7 +175,7 @@ Result<Columns> find_columns(Kind kind, Fields header, std::string_view suffix,
     if (own) {
       *to = *own;
     } else {
-      PERFLAB_TRY(*to, required_column(header, name, file));
+      PERFLAB_TRY(*to, table.require(name));
     }
   }
   for (const auto& [to, name] : std::initializer_list<std::pair<OptionalColumn, std::string_view>>{
@@ -154,8 +192,8 @@ Result<Columns> find_columns(Kind kind, Fields header, std::string_view suffix,
     columns.*to = find(name);
   // Tables of older profilers have no times at all; half of a time is damage.
   if (columns.start.has_value() != columns.end.has_value()) {
-    PERFLAB_TRY(columns.start, required_column(header, kStart, file));
-    PERFLAB_TRY(columns.end, required_column(header, kEnd, file));
+    PERFLAB_TRY(columns.start, table.require(kStart));
+    PERFLAB_TRY(columns.end, table.require(kEnd));
   }
   return columns;
 }
@@ -171,6 +209,14 @@ std::pair<std::string_view, std::uint32_t> split_channel(std::string_view counte
   return {counter.substr(0, open), channel};
 }
 
+bool is_counter_name(std::string_view name) {
+  const std::string_view base = split_channel(name).first;
+  return !base.empty() && std::isalpha(static_cast<unsigned char>(base.front())) != 0 &&
+         std::ranges::all_of(base, [](char c) {
+           return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+         });
+}
+
 Index DraftBuilder::Building::counter(std::string_view name) {
   const auto known = counters.find(name);
   if (known != counters.end()) return known->second;
@@ -180,11 +226,10 @@ Index DraftBuilder::Building::counter(std::string_view name) {
   return index;
 }
 
-DraftBuilder::DraftBuilder(Kind kind, const Columns& columns, Fields header, std::string file)
+DraftBuilder::DraftBuilder(Kind kind, const Columns& columns, std::shared_ptr<Table> table)
     : kind_(kind),
       columns_(columns),
-      header_(header.begin(), header.end()),
-      file_(std::move(file)),
+      table_(std::move(table)),
       used_columns_({columns.dispatch, columns.agent, columns.kernel_name, columns.grid,
                      columns.workgroup, columns.lds, columns.scratch}) {
   for (const auto& column :
@@ -195,7 +240,7 @@ DraftBuilder::DraftBuilder(Kind kind, const Columns& columns, Fields header, std
 
 Result<std::int64_t> DraftBuilder::whole(Fields fields, std::size_t line,
                                          std::size_t column) const {
-  return read_whole({.file = file_, .line = line, .column = header_[column]}, fields[column]);
+  return read_whole(table_->place(line, column), fields[column]);
 }
 
 Result<std::optional<std::int64_t>> DraftBuilder::maybe_whole(
@@ -211,8 +256,7 @@ Result<void> DraftBuilder::read_times(Fields fields, std::size_t line, Dispatch&
   if (!draft.has_times) return {};
   for (const auto& [to, column] :
        {std::pair{&dispatch.start, *columns_.start}, std::pair{&dispatch.end, *columns_.end}}) {
-    PERFLAB_TRY(const Time time, read_time({.file = file_, .line = line, .column = header_[column]},
-                                           fields[column]));
+    PERFLAB_TRY(const Time time, read_time(table_->place(line, column), fields[column]));
     *to = time.ns;
     draft.lost_digits = draft.lost_digits || !time.exact;
   }
@@ -222,22 +266,19 @@ Result<void> DraftBuilder::read_times(Fields fields, std::size_t line, Dispatch&
 Result<Dispatch> DraftBuilder::read_dispatch(Fields fields, std::size_t line, Draft& draft) const {
   Dispatch dispatch;
   PERFLAB_TRY(dispatch.id, whole(fields, line, columns_.dispatch));
-  dispatch.kernel.name = without_kd(trimmed(fields[columns_.kernel_name]));
-  if (dispatch.kernel.name.empty())
+  const std::string_view name = without_kd(trimmed(fields[columns_.kernel_name]));
+  if (name.empty())
     return fail(ErrorCode::bad_input, fmt::format("{}: line {}: dispatch {} has no kernel name",
-                                                  file_, line, dispatch.id));
-  const auto label = parse_agent_label(trimmed(fields[columns_.agent]));
-  if (!label)
-    return bad_field({.file = file_, .line = line, .column = header_[columns_.agent]},
-                     fields[columns_.agent], "names no GPU");
-  dispatch.agent = *label;
+                                                  table_->file(), line, dispatch.id));
+  dispatch.kernel.name = table_->shared(name);
+  PERFLAB_TRY(dispatch.agent, table_->agent(line, columns_.agent, fields[columns_.agent]));
   for (const auto& [to, column] : {std::pair{&dispatch.config.grid[0], columns_.grid},
                                    std::pair{&dispatch.config.workgroup[0], columns_.workgroup},
                                    std::pair{&dispatch.config.lds_bytes, columns_.lds},
                                    std::pair{&dispatch.config.scratch_bytes, columns_.scratch}}) {
     PERFLAB_TRY(const std::int64_t size, whole(fields, line, column));
     if (size > std::numeric_limits<std::uint32_t>::max())
-      return bad_field({.file = file_, .line = line, .column = header_[column]}, fields[column],
+      return bad_field(table_->place(line, column), fields[column],
                        "is more than a dispatch can have");
     *to = static_cast<std::uint32_t>(size);
   }
@@ -257,6 +298,10 @@ Result<DraftBuilder::Building*> DraftBuilder::building_of(Fields fields, std::si
   const std::string guid(columns_.guid ? trimmed(fields[*columns_.guid]) : std::string_view{});
   PERFLAB_TRY(const auto pid, maybe_whole(fields, line, columns_.process));
   Building& building = building_[{guid, pid.value_or(-1)}];
+  if (building_.size() > kMostRecordings)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: holds more than {} recordings (processes, or GUIDs)",
+                            table_->file(), kMostRecordings));
   building.draft.guid = guid;
   building.draft.pid = pid;
   return &building;
@@ -272,8 +317,8 @@ Result<DraftBuilder::Target> DraftBuilder::find_or_add(Building& building, Field
     draft.dispatches.push_back(std::move(dispatch));
   } else if (draft.dispatches[known->second.first] != dispatch) {
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: dispatch {} of line {} is another one than that of line {}", file_,
-                            known->first, line, known->second.second),
+                fmt::format("{}: dispatch {} of line {} is another one than that of line {}",
+                            table_->file(), known->first, line, known->second.second),
                 "give the tables of several runs as files of their own");
   }
   return Target{.building = &building, .dispatch = known->second.first, .added = added};
@@ -289,6 +334,7 @@ Result<DraftBuilder::Target> DraftBuilder::target(Fields fields, std::size_t lin
   }
   PERFLAB_TRY(Building* const building, building_of(fields, line));
   PERFLAB_TRY(last_target_, find_or_add(*building, fields, line));
+  if (kind_ == Kind::compute_wide) return last_target_;
   last_fields_.clear();
   for (const std::size_t column : used_columns_) last_fields_.emplace_back(fields[column]);
   return last_target_;
@@ -301,7 +347,7 @@ std::vector<Draft> DraftBuilder::take() && {
 }
 
 Result<std::vector<Recording>> read_table(std::string_view text, std::string_view file, Kind kind,
-                                          const Machine& machine) {
+                                          std::shared_ptr<const Machine> machine) {
   std::unique_ptr<RowReader> reader;
   std::uint64_t rows = 0;
   PERFLAB_TRY_VOID(for_each_csv_row(
@@ -310,13 +356,14 @@ Result<std::vector<Recording>> read_table(std::string_view text, std::string_vie
           ++rows;
           return reader->row(fields, line);
         }
-        PERFLAB_TRY(reader, kind == Kind::compute_wide ? wide_reader(fields, file)
-                                                       : long_reader(kind, fields, file));
+        PERFLAB_TRY(std::shared_ptr<Table> table, Table::make(fields, file));
+        PERFLAB_TRY(reader, kind == Kind::compute_wide ? wide_reader(std::move(table))
+                                                       : long_reader(kind, std::move(table)));
         return {};
       }));
   std::vector<Recording> recordings;
   for (Draft& draft : reader->take()) {
-    Recording recording = finish_draft(std::move(draft), machine.l2_channels);
+    Recording recording = finish_draft(std::move(draft), machine->l2_channels);
     recording.file = file;
     recording.collector = kind == Kind::rocprofv3 ? "rocprofv3" : "rocprof-compute";
     recording.machine = machine;

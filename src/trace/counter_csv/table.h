@@ -6,13 +6,16 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "trace/counter_csv/fields.h"
 #include "trace/counter_csv/recording.h"
 
 namespace perflab::trace::counter_csv {
@@ -28,6 +31,47 @@ using Fields = std::span<const std::string_view>;
 /// The kind of table that has this header; nullopt: none of them.
 std::optional<Kind> kind_of(Fields header);
 
+/// Most passes side by side in a merged table, and recordings in any (18 is the most seen). More
+/// are damage, and every one of them looks at every row.
+inline constexpr std::size_t kMostRecordings = 1024;
+
+/// What all who read a table's rows share: its header, and texts that its rows repeat.
+class Table {
+ public:
+  /// Error (bad_input): two columns have the same name. Columns that are named like no counter may
+  /// (spreadsheets leave such).
+  static Result<std::shared_ptr<Table>> make(Fields header, std::string_view file);
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  [[nodiscard]] const std::string& file() const { return file_; }
+  /// Names without blanks around them, in the order of the columns.
+  [[nodiscard]] std::span<const std::string> names() const { return names_; }
+  /// Position of the column of that name, of several the first; nullopt: there is none, or no name.
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
+  /// Position of a column that has to be there; an error (bad_input) when it is not.
+  [[nodiscard]] Result<std::size_t> require(std::string_view name) const;
+  /// Where a field of that column stands, for messages.
+  [[nodiscard]] Place place(std::size_t line, std::size_t column) const {
+    return {.file = file_, .line = line, .column = names_[column]};
+  }
+
+  /// The text, kept once.
+  SharedText shared(std::string_view text);
+  /// The GPU that a field names. Errors (bad_input): it names none, or the table more than a node
+  /// has (kMostAgents).
+  Result<AgentLabel> agent(std::size_t line, std::size_t column, std::string_view field);
+
+ private:
+  Table(Fields header, std::string_view file);
+
+  std::string file_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string_view, std::size_t> columns_;
+  std::map<std::string, SharedText, std::less<>> texts_;
+  std::set<AgentLabel> agents_;
+};
+
 /// Where the facts about a dispatch stand in a row.
 struct Columns {
   std::size_t dispatch = 0, agent = 0, kernel_name = 0, grid = 0, workgroup = 0, lds = 0,
@@ -38,14 +82,14 @@ struct Columns {
 
 /// Finds the columns of a kind. `suffix` ("_3") is preferred: it marks those of one of several
 /// passes in a merged table. Error (bad_input): one that the kind always has is missing.
-Result<Columns> find_columns(Kind kind, Fields header, std::string_view suffix,
-                             std::string_view file);
-
-/// Position of a column that has to be there.
-Result<std::size_t> required_column(Fields header, std::string_view name, std::string_view file);
+Result<Columns> find_columns(Kind kind, const Table& table, std::string_view suffix);
 
 /// Whether rocprof-compute writes a column of that name beside the counters.
 bool is_bookkeeping(std::string_view column);
+
+/// Whether a column can be a counter by its name: like a C identifier, with "[N]" behind when it is
+/// of one channel.
+bool is_counter_name(std::string_view name);
 
 /// "TCC_HIT[3]" -> {"TCC_HIT", 3}; other names: no channel (kNone).
 std::pair<std::string_view, std::uint32_t> split_channel(std::string_view counter);
@@ -53,7 +97,7 @@ std::pair<std::string_view, std::uint32_t> split_channel(std::string_view counte
 /// Builds the recordings of one table, or of one pass of a merged one, row by row.
 class DraftBuilder {
  public:
-  DraftBuilder(Kind kind, const Columns& columns, Fields header, std::string file);
+  DraftBuilder(Kind kind, const Columns& columns, std::shared_ptr<Table> table);
 
   struct Building {
     Draft draft;
@@ -66,11 +110,11 @@ class DraftBuilder {
   /// Where a row belongs.
   struct Target {
     Building* building = nullptr;
-    Index dispatch = kNone;  ///< kNone: the dispatch cannot be kept, which was counted
-    bool added = false;      ///< the first row of the dispatch
+    Index dispatch = kNone;
+    bool added = false;  ///< the first row of the dispatch
   };
   /// Errors (bad_input): a field that is no number, no kernel name, another dispatch under the same
-  /// number.
+  /// number, more recordings than kMostRecordings.
   Result<Target> target(Fields fields, std::size_t line);
 
   /// All drafts, by guid and process.
@@ -87,11 +131,11 @@ class DraftBuilder {
 
   Kind kind_;
   Columns columns_;
-  std::vector<std::string> header_;
-  std::string file_;
+  std::shared_ptr<Table> table_;
   std::vector<std::size_t> used_columns_;
   std::map<std::pair<std::string, std::int64_t>, Building> building_;
-  /// Rows of one dispatch follow each other: what identified the last row, and where it went.
+  /// Rows of one dispatch follow each other in long tables: what identified the last row, and where
+  /// it went.
   std::vector<std::string> last_fields_;
   Target last_target_;
 };
@@ -107,13 +151,13 @@ class RowReader {
   virtual std::vector<Draft> take() = 0;
 };
 
-/// Errors (bad_input): a column that has to be there is missing.
-Result<std::unique_ptr<RowReader>> long_reader(Kind kind, Fields header, std::string_view file);
-Result<std::unique_ptr<RowReader>> wide_reader(Fields header, std::string_view file);
+/// Errors (bad_input): a column that has to be there is missing; more than kMostRecordings passes.
+Result<std::unique_ptr<RowReader>> long_reader(Kind kind, std::shared_ptr<Table> table);
+Result<std::unique_ptr<RowReader>> wide_reader(std::shared_ptr<Table> table);
 
 /// Everything that a table of a known kind says, with the machine given. Errors (bad_input) name
 /// the file: a missing column, a field that is no number (line and column named), …
 Result<std::vector<Recording>> read_table(std::string_view text, std::string_view file, Kind kind,
-                                          const Machine& machine);
+                                          std::shared_ptr<const Machine> machine);
 
 }  // namespace perflab::trace::counter_csv

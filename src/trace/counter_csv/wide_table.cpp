@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <set>
+#include <map>
 
 #include "base/text.h"
 #include "trace/counter_csv/fields.h"
@@ -39,44 +38,52 @@ std::string_view pass_suffix(std::string_view name) {
   return is_bookkeeping(name.substr(0, last)) ? name.substr(last) : std::string_view{};
 }
 
-/// Counters are called like C identifiers, with "[N]" behind when they are of one channel.
-bool is_counter_name(std::string_view name) {
-  const std::string_view base = split_channel(name).first;
-  return !base.empty() && std::isalpha(static_cast<unsigned char>(base.front())) != 0 &&
-         std::ranges::all_of(base, [](char c) {
-           return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-         });
+/// Position of the section with that suffix, which is added when it is new.
+class SectionFinder {
+ public:
+  explicit SectionFinder(Layout& layout) : layout_(layout) {}
+  Result<std::size_t> of(std::string_view suffix, const Table& table) {
+    const auto [known, added] = by_suffix_.try_emplace(suffix, layout_.sections.size());
+    if (!added) return known->second;
+    if (by_suffix_.size() > kMostRecordings)
+      return fail(ErrorCode::bad_input, fmt::format("{}: has more than {} passes side by side",
+                                                    table.file(), kMostRecordings));
+    layout_.sections.emplace_back(std::string(suffix), std::vector<CounterColumn>{});
+    return known->second;
+  }
+
+ private:
+  Layout& layout_;
+  std::map<std::string_view, std::size_t> by_suffix_;
+};
+
+/// A counter of two passes has the second one's number behind its name as well.
+std::string_view without_suffix(std::string_view name, std::size_t column, std::string_view suffix,
+                                const Table& table) {
+  if (suffix.empty() || !name.ends_with(suffix)) return name;
+  const std::string_view base = name.substr(0, name.size() - suffix.size());
+  const auto first = table.find(base);
+  return first && *first < column ? base : name;
 }
 
-Result<Layout> lay_out(Fields header, std::string_view file) {
+Result<Layout> lay_out(const Table& table) {
   Layout layout;
-  layout.sections.emplace_back();
-  std::set<std::string_view> seen;
-  Section* current = &layout.sections.front();
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    std::string_view name = trimmed(header[i]);
-    if (!seen.insert(name).second && is_counter_name(name))
-      return fail(ErrorCode::bad_input, fmt::format("{}: has two columns {}", file, name));
+  SectionFinder sections(layout);
+  PERFLAB_TRY(std::size_t current, sections.of("", table));
+  for (std::size_t i = 0; i < table.names().size(); ++i) {
+    const std::string_view name = table.names()[i];
     if (is_bookkeeping(name)) continue;
     if (const std::string_view suffix = pass_suffix(name); !suffix.empty()) {
-      const auto known = std::ranges::find(layout.sections, suffix, &Section::suffix);
-      if (known == layout.sections.end())
-        current = &layout.sections.emplace_back(std::string(suffix), std::vector<CounterColumn>{});
-      else
-        current = &*known;
+      PERFLAB_TRY(current, sections.of(suffix, table));
       continue;
     }
     if (!is_counter_name(name)) {
       ++layout.ignored;
       continue;
     }
-    // A counter of two passes has the second one's number behind its name as well.
-    const std::string& suffix = current->suffix;
-    if (!suffix.empty() && name.ends_with(suffix) &&
-        seen.contains(name.substr(0, name.size() - suffix.size())))
-      name.remove_suffix(suffix.size());
-    const auto [counter, channel] = split_channel(name);
-    current->counters.push_back({.column = i, .counter = std::string(counter), .channel = channel});
+    Section& section = layout.sections[current];
+    const auto [counter, channel] = split_channel(without_suffix(name, i, section.suffix, table));
+    section.counters.push_back({.column = i, .counter = std::string(counter), .channel = channel});
   }
   // A table of times alone stays one recording without counters.
   const auto counts_nothing = [](const Section& section) { return section.counters.empty(); };
@@ -90,12 +97,11 @@ Result<Layout> lay_out(Fields header, std::string_view file) {
 class WideReader final : public RowReader {
  public:
   WideReader(Layout layout, std::vector<DraftBuilder> builders, std::vector<bool> shares_times,
-             Fields header, std::string_view file)
+             std::shared_ptr<Table> table)
       : layout_(std::move(layout)),
         builders_(std::move(builders)),
         shares_times_(std::move(shares_times)),
-        header_(header.begin(), header.end()),
-        file_(file) {}
+        table_(std::move(table)) {}
 
   Result<void> row(Fields fields, std::size_t line) override {
     for (std::size_t i = 0; i < builders_.size(); ++i)
@@ -107,6 +113,7 @@ class WideReader final : public RowReader {
     std::vector<Draft> drafts;
     for (std::size_t i = 0; i < builders_.size(); ++i)
       for (Draft& draft : std::move(builders_[i]).take()) {
+        draft.merged = builders_.size() > 1;
         draft.times_shared = shares_times_[i];
         drafts.push_back(std::move(draft));
       }
@@ -123,7 +130,7 @@ class WideReader final : public RowReader {
     if (!to.added)
       return fail(ErrorCode::bad_input,
                   fmt::format("{}: the dispatch of line {} stands in an earlier line as well",
-                              file_, line));
+                              table_->file(), line));
     Draft& draft = to.building->draft;
     std::uint64_t empty = 0;
     for (const CounterColumn& column : section.counters) {
@@ -132,9 +139,7 @@ class WideReader final : public RowReader {
         ++empty;
         continue;
       }
-      PERFLAB_TRY(
-          const double value,
-          read_value({.file = file_, .line = line, .column = header_[column.column]}, text));
+      PERFLAB_TRY(const double value, read_value(table_->place(line, column.column), text));
       draft.cells.push_back({.dispatch = to.dispatch,
                              .counter = to.building->counter(column.counter),
                              .channel = column.channel,
@@ -147,26 +152,24 @@ class WideReader final : public RowReader {
   Layout layout_;
   std::vector<DraftBuilder> builders_;  ///< by section
   std::vector<bool> shares_times_;
-  std::vector<std::string> header_;
-  std::string file_;
+  std::shared_ptr<Table> table_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<RowReader>> wide_reader(Fields header, std::string_view file) {
-  PERFLAB_TRY(Layout layout, lay_out(header, file));
+Result<std::unique_ptr<RowReader>> wide_reader(std::shared_ptr<Table> table) {
+  PERFLAB_TRY(Layout layout, lay_out(*table));
   std::vector<DraftBuilder> builders;
   std::vector<bool> shares_times;
   for (const Section& section : layout.sections) {
-    PERFLAB_TRY(const Columns columns,
-                find_columns(Kind::compute_wide, header, section.suffix, file));
+    PERFLAB_TRY(const Columns columns, find_columns(Kind::compute_wide, *table, section.suffix));
     // The first pass's times have no number either way: with one pass more they are means.
     shares_times.push_back(layout.sections.size() > 1 && columns.start &&
-                           header[*columns.start] == "Start_Timestamp");
-    builders.emplace_back(Kind::compute_wide, columns, header, std::string(file));
+                           table->names()[*columns.start] == "Start_Timestamp");
+    builders.emplace_back(Kind::compute_wide, columns, table);
   }
   return std::make_unique<WideReader>(std::move(layout), std::move(builders),
-                                      std::move(shares_times), header, file);
+                                      std::move(shares_times), std::move(table));
 }
 
 }  // namespace perflab::trace::counter_csv

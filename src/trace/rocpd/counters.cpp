@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kColumns = {"event_id", "pmc_id", "value"};
 
-/// Far beyond any hardware counter; sums of what lies below stay finite.
-constexpr double kLargestValue = 1e200;
+/// Counters are registers of at most 64 bits: what is larger is damage.
+constexpr double kLargestValue = 0x1p64;
 
 struct CounterRow {
   Index dispatch, counter;
