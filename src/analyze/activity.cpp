@@ -123,22 +123,6 @@ std::vector<AllocationKind> summarize_allocations(const trace::Trace& trace,
   return out;
 }
 
-std::string_view to_string(CounterState state) {
-  switch (state) {
-    case CounterState::measured:
-      return "measured";
-    case CounterState::zero:
-      return "zero";
-    case CounterState::missing:
-      return "missing";
-    case CounterState::unsupported:
-      return "unsupported";
-    case CounterState::suspicious:
-      return "suspicious";
-  }
-  return "measured";
-}
-
 std::vector<Counter> summarize_counters(const trace::Trace& trace, const Passes& passes) {
   const trace::CounterColumns& all = trace.counters;
   const auto source_of = [&](std::size_t row) {

@@ -117,15 +117,13 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
 Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem::path>>& runs,
                                   const AnalyzeOptions& options) {
   PERFLAB_CHECK(!runs.empty());
-  AnalyzeOptions without_counters = options;
-  without_counters.counter_files.clear();
-  const bool single = runs.size() == 1;
+  PERFLAB_CHECK(runs.size() == 1 || options.counter_files.empty());
   AnalyzedRuns result;
   result.failed.resize(runs.size());
   std::vector<std::optional<Analysis>> analyses(runs.size());
   std::optional<std::size_t> kept;  // only the last good run's trace is kept: traces can be large
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    Result<AnalyzedTrace> analyzed = analyze_files(runs[i], single ? options : without_counters);
+    Result<AnalyzedTrace> analyzed = analyze_files(runs[i], options);
     if (!analyzed) {
       result.failed[i] = std::move(analyzed).error();
       continue;
@@ -136,8 +134,7 @@ Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem:
   }
   if (!kept) return std::unexpected(std::move(*result.failed.front()));
   result.representative_index = representative_run(analyses);
-  const bool counters_to_add = !single && !options.counter_files.empty();
-  if (result.representative_index != *kept || counters_to_add) {
+  if (result.representative_index != *kept) {
     PERFLAB_TRY(result.representative, analyze_files(runs[result.representative_index], options));
   }
   const Analysis& analysis = result.representative.analysis;

@@ -32,8 +32,7 @@ struct AnalyzeOptions {
   /// Binaries or code objects that hold the kernels, looked at before anything else.
   std::vector<std::filesystem::path> code_files = {};
   bool search_code = true;  ///< look for code objects where the trace names them (code_join.h)
-  /// Databases or tables of counter passes of the same command, read together with the databases
-  /// (of several runs: with those of the representative one).
+  /// Databases or tables of counter passes of the same command, read together with the databases.
   std::vector<std::filesystem::path> counter_files = {};
   std::optional<hal::MeasuredRoofs> roofs = std::nullopt;  ///< ceilings that were measured
 };
@@ -53,7 +52,8 @@ struct AnalyzedRuns {
 };
 
 /// Analyses each run's databases. A run whose databases cannot be used is left out and said so in
-/// `failed`; error (of the first) when none can be used. Precondition: at least one run.
+/// `failed`; error (of the first) when none can be used. Precondition: at least one run; counter
+/// files only with a single one.
 Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem::path>>& runs,
                                   const AnalyzeOptions& options = {});
 

@@ -97,7 +97,7 @@ struct DispatchFigures {
 struct CounterValue {
   std::string name;
   CounterState state = CounterState::measured;
-  std::optional<int> pass;  ///< that the value is of; nullopt: asked for nowhere
+  std::optional<int> pass;  ///< that the value is of; nullopt: it is in no pass
   bool derived = false;
   std::uint64_t dispatches = 0;          ///< that have it in this pass
   std::optional<double> mean, min, max;  ///< per dispatch, summed over the hardware's instances

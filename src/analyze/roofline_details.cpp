@@ -28,7 +28,7 @@ void take(CounterValue& value, double sum, double min, double max, std::uint64_t
 }
 
 void judge(const KernelCounters& counters, Index pass, Index counter, CounterValue& value) {
-  if (!counters.table->has_counter(value.name) && !counters.table->is_derived(value.name)) {
+  if (!counters.table->knows(value.name)) {
     value.state = CounterState::unsupported;
     value.reason =
         fmt::format("{} has no counter of that name: it is not used", counters.table->gfx);

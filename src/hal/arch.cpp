@@ -6,29 +6,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 #include "arch_tables.h"
 #include "base/error.h"
-#include "hal/arch_parse.h"
+#include "base/text.h"
+#include "hal/table_files.h"
 
 namespace perflab::hal {
 namespace {
-
-constexpr std::string_view kSourcesFile = "sources.json";
 
 struct Catalog {
   std::vector<Arch> archs;
   SourceTable sources;
 };
-
-/// The value of a table that the build embedded; anything wrong with it is a bug of ours.
-template <class T>
-T must(Result<T> result) {
-  if (!result) std::fputs((describe(result.error()) + "\n").c_str(), stderr);
-  PERFLAB_CHECK(result.has_value());
-  return std::move(*result);
-}
 
 Catalog load() {
   Catalog catalog;
@@ -45,14 +35,6 @@ Catalog load() {
 const Catalog& catalog() {
   static const Catalog loaded = load();
   return loaded;
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
 }
 
 /// Whether the dotted path is `group` or stands below it.
@@ -158,7 +140,7 @@ std::span<const Arch> all_archs() {
 }
 
 const Arch* find_arch(std::string_view target_id) {
-  const std::string_view gfx = target_id.substr(0, target_id.find(':'));
+  const std::string_view gfx = gfx_of(target_id);
   for (const Arch& arch : all_archs())
     if (arch.gfx == gfx) return &arch;
   return nullptr;
@@ -216,9 +198,7 @@ std::optional<std::string> gfx_name_from_target_version(std::int64_t version) {
 }
 
 std::optional<std::string_view> source_description(std::string_view key) {
-  for (const auto& [name, meaning] : catalog().sources)
-    if (name == key) return meaning;
-  return std::nullopt;
+  return meaning_of(catalog().sources, key);
 }
 
 }  // namespace perflab::hal

@@ -3,18 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <tuple>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "counter_table_files.h"
-#include "hal/arch_parse.h"
 #include "hal/counter_tables_parse.h"
+#include "hal/table_files.h"
 
 namespace perflab::hal {
 namespace {
 
-constexpr std::string_view kSourcesFile = "sources.json";
 /// Reductions that the profiler offers for every counter.
 constexpr std::array<std::string_view, 4> kReductions = {"_sum", "_avr", "_min", "_max"};
 constexpr std::string_view kAccumulated = "_ACCUM";
@@ -23,14 +22,6 @@ struct Catalog {
   std::vector<CounterTable> tables;
   SourceTable sources;
 };
-
-/// The value of a table that the build embedded; anything wrong with it is a bug of ours.
-template <class T>
-T must(Result<T> result) {
-  if (!result) std::fputs((describe(result.error()) + "\n").c_str(), stderr);
-  PERFLAB_CHECK(result.has_value());
-  return std::move(*result);
-}
 
 Catalog load() {
   Catalog catalog;
@@ -48,10 +39,6 @@ Catalog load() {
 const Catalog& catalog() {
   static const Catalog loaded = load();
   return loaded;
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 /// Letters to change, add or leave out to come from one name to the other, not minding case.
@@ -119,6 +106,10 @@ bool CounterTable::is_derived(std::string_view counter) const {
   return derived.contains(counter);
 }
 
+bool CounterTable::knows(std::string_view counter) const {
+  return has_counter(counter) || is_derived(counter);
+}
+
 std::optional<int> CounterTable::slots(std::string_view block) const {
   const auto found = std::ranges::find(block_slots, block, &std::pair<std::string, int>::first);
   if (found == block_slots.end()) return std::nullopt;
@@ -149,16 +140,14 @@ std::span<const CounterTable> all_counter_tables() {
 }
 
 const CounterTable* find_counter_table(std::string_view target_id) {
-  const std::string_view gfx = target_id.substr(0, target_id.find(':'));
+  const std::string_view gfx = gfx_of(target_id);
   for (const CounterTable& table : all_counter_tables())
     if (table.gfx == gfx) return &table;
   return nullptr;
 }
 
 std::optional<std::string_view> counter_source(std::string_view key) {
-  for (const auto& [name, meaning] : catalog().sources)
-    if (name == key) return meaning;
-  return std::nullopt;
+  return meaning_of(catalog().sources, key);
 }
 
 }  // namespace perflab::hal

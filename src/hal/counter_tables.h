@@ -72,6 +72,8 @@ struct CounterTable {
   /// Whether it is a formula of the profiler's own over counters (VmemLatency): its values are not
   /// to be added up.
   [[nodiscard]] bool is_derived(std::string_view counter) const;
+  /// Whether the architecture counts it or the profiler derives it there.
+  [[nodiscard]] bool knows(std::string_view counter) const;
   /// Counters of that block that one pass holds; nullopt: not known.
   [[nodiscard]] std::optional<int> slots(std::string_view block) const;
   /// Known names that look like a misspelt one, best first, three at most.

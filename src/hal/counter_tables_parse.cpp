@@ -103,8 +103,7 @@ class Reader {
       std::vector<std::string> counters{table_.in_every_pass};
       for (const std::string name : set) counters.push_back(name);
       for (const std::string& name : counters)
-        if (!table_.has_counter(name) && !table_.is_derived(name))
-          return fmt::format("{} stands in a set, but is not known", name);
+        if (!table_.knows(name)) return fmt::format("{} stands in a set, but is not known", name);
       if (const std::string block = overfull_block(table_, counters); !block.empty())
         return fmt::format("the set with {} has too many counters of {}", counters.at(1), block);
       table_.sets.push_back(std::move(counters));
@@ -142,7 +141,7 @@ class Reader {
     Result<FormulaText> parsed = read_formula(text);
     if (!parsed) return fmt::format("{}: {}", formula.name, parsed.error().message);
     for (const std::string& name : parsed->counters)
-      if (!table_.has_counter(name) && !table_.is_derived(name))
+      if (!table_.knows(name))
         return fmt::format("{} needs {}, which is not known", formula.name, name);
     formula.alternatives.push_back(std::move(*parsed));
     return {};

@@ -48,8 +48,7 @@ bool needs_definitions(const CounterTable& table, std::string_view counter) {
 std::string other_architectures(const CounterTable& table, std::string_view counter) {
   std::vector<std::string_view> others;
   for (const CounterTable& other : all_counter_tables())
-    if (other.gfx != table.gfx && (other.has_counter(counter) || other.is_derived(counter)))
-      others.push_back(other.gfx);
+    if (other.gfx != table.gfx && other.knows(counter)) others.push_back(other.gfx);
   return others.empty() ? "" : fmt::format("counted on {}", fmt::join(others, ", "));
 }
 
@@ -107,7 +106,7 @@ Result<PassPlan> plan_passes(const CounterTable& table, bool own_sets,
   std::vector<std::string> wanted;
   for (const std::string& counter : extra) {
     if (!planned.insert(counter).second) continue;
-    if (!table.has_counter(counter) && !table.is_derived(counter)) {
+    if (!table.knows(counter)) {
       PERFLAB_TRY(std::string warning, judge_unknown(table, counter));
       plan.warnings.push_back(std::move(warning));
     } else if (needs_definitions(table, counter)) {

@@ -86,10 +86,8 @@ Result<void> check_options(const collect::CollectPlan& plan, const ProfileOption
     return fail(ErrorCode::usage, "counters cannot be collected without rocprofv3",
                 "leave out --no-rocprof, or --roofline and --counters");
   for (const std::string& counter : options.counters) {
-    const auto has_it = [&](const hal::CounterTable& table) {
-      return table.has_counter(counter) || table.is_derived(counter);
-    };
-    if (std::ranges::any_of(hal::all_counter_tables(), has_it)) continue;
+    const auto knows_it = [&](const hal::CounterTable& table) { return table.knows(counter); };
+    if (std::ranges::any_of(hal::all_counter_tables(), knows_it)) continue;
     const std::vector<std::string> similar = similar_counters(counter);
     return fail(ErrorCode::usage,
                 fmt::format("--counters: no known architecture has a counter \"{}\"", counter),

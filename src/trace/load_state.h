@@ -20,6 +20,9 @@
 
 namespace perflab::trace {
 
+/// Counters are registers of at most 64 bits: what is larger is damage.
+inline constexpr double kLargestCounter = 0x1p64;
+
 /// State that outlives one recording: the Trace, and what is needed to sort and link it at the end.
 /// Until then dispatches.launch, copies.launch and regions.parent hold stack codes (0: none), not
 /// region indices.

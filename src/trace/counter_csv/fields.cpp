@@ -10,12 +10,11 @@
 #include <optional>
 
 #include "base/text.h"
+#include "trace/load_state.h"
 
 namespace perflab::trace::counter_csv {
 namespace {
 
-/// Counters are registers of at most 64 bits: what is larger is damage.
-constexpr double kLargestValue = 0x1p64;
 /// The largest double that still is a 64-bit integer.
 constexpr double kLargestWhole = 9.2e18;
 constexpr std::size_t kMostQuoted = 60;
@@ -76,7 +75,7 @@ Result<double> read_value(const Place& place, std::string_view field) {
   const auto value = real_of(trimmed(field));
   if (!value) return bad_field(place, field, "is no number");
   if (*value < 0) return bad_field(place, field, "is below 0");
-  if (*value > kLargestValue) return bad_field(place, field, "is more than any counter can hold");
+  if (*value > kLargestCounter) return bad_field(place, field, "is more than any counter can hold");
   return *value;
 }
 

@@ -12,9 +12,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kColumns = {"event_id", "pmc_id", "value"};
 
-/// Counters are registers of at most 64 bits: what is larger is damage.
-constexpr double kLargestValue = 0x1p64;
-
 struct CounterRow {
   Index dispatch, counter;
   double value;
@@ -51,7 +48,7 @@ Result<void> RecordingLoader::load_counters() {
     const auto event_id = row.integer(0);
     const Index counter = lookup(counters_, row.integer(1));
     const auto value = row.real(2);
-    if (counter == kNone || !value || std::abs(*value) > kLargestValue) {
+    if (counter == kNone || !value || std::abs(*value) > kLargestCounter) {
       ++chunk.malformed;
       return;
     }
