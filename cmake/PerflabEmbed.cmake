@@ -13,5 +13,6 @@ function(perflab_embed target)
     DEPENDS ${ARG_FILES} "${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake"
     VERBATIM)
   target_sources(${target} PRIVATE "${source}" "${header}")
+  set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # every one has the same names
   target_include_directories(${target} PRIVATE "${out_dir}")
 endfunction()
