@@ -1,6 +1,7 @@
-// Collecting: runs the target under `rocprofv3 --kernel-trace --hip-trace -f rocpd`, once per run,
-// each in its own fresh folder, and reports how every run ended and which databases it left. What a
-// failed, hanging or interrupted run left is kept. Nothing here prints, nothing reads a database.
+// Collecting: runs the target under `rocprofv3 --kernel-trace --hip-trace --memory-copy-trace
+// --marker-trace -f rocpd`, once per run, each in its own fresh folder, and reports how every run
+// ended and which databases it left. What a failed, hanging or interrupted run left is kept.
+// Nothing here prints, nothing reads a database.
 #pragma once
 
 #include <chrono>
@@ -25,7 +26,8 @@ struct CollectPlan {
   std::optional<std::chrono::milliseconds> timeout;  ///< per run; none: as long as it takes
   std::filesystem::path root = ".rocpd_profile";     ///< see make_collection_folder
   bool no_rocprof = false;                           ///< time the process alone: no GPU figures
-  std::vector<std::string> trace_options = {"--kernel-trace", "--hip-trace"};
+  std::vector<std::string> trace_options = {"--kernel-trace", "--hip-trace", "--memory-copy-trace",
+                                            "--marker-trace"};
   std::vector<std::string> extra_options;  ///< the user's own, for rocprofv3
 
   /// Time that a stopped target gets between SIGTERM (SIGINT for Ctrl-C) and the next, harder

@@ -57,15 +57,31 @@ void reorder_all(std::span<const Index> order, Columns&... columns) {
   (reorder(columns, order), ...);
 }
 
+/// Replaces positions of before the sorting of a table by those after it.
+void follow(std::vector<Index>& positions, std::span<const Index> order) {
+  if (order.empty() || positions.empty()) return;
+  std::vector<Index> new_position(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) new_position[order[i]] = static_cast<Index>(i);
+  for (Index& position : positions) position = new_position[position];
+}
+
+/// Arguments and range texts follow their regions, and are ordered by them again.
+void finish_arguments(Trace& trace, std::span<const Index> region_order) {
+  const auto by_region = [](const std::vector<Index>& region) {
+    return sorted_order(region.size(), [&](Index a, Index b) { return region[a] < region[b]; });
+  };
+  CallArgumentColumns& calls = trace.call_arguments;
+  follow(calls.region, region_order);
+  reorder_all(by_region(calls.region), calls.region, calls.has, calls.stream, calls.event,
+              calls.device);
+  follow(trace.ranges.region, region_order);
+  reorder_all(by_region(trace.ranges.region), trace.ranges.region, trace.ranges.message);
+}
+
 /// Replaces the dispatch positions of before the sorting, and merges rows of one (dispatch,
 /// counter).
 void finish_counters(CounterColumns& counters, std::span<const Index> dispatch_order) {
-  if (!dispatch_order.empty()) {
-    std::vector<Index> new_position(dispatch_order.size());
-    for (std::size_t i = 0; i < dispatch_order.size(); ++i)
-      new_position[dispatch_order[i]] = static_cast<Index>(i);
-    for (Index& dispatch : counters.dispatch) dispatch = new_position[dispatch];
-  }
+  follow(counters.dispatch, dispatch_order);
   const auto key = [&](Index row) {
     return std::pair{counters.dispatch[row], counters.counter[row]};
   };
@@ -115,12 +131,14 @@ Result<void> finish(LoadState& state) {
   trace.launch_configs = std::move(state.configs).take();
 
   RegionColumns& regions = trace.regions;
-  const auto region_order = sorted_order(regions.size(), [&](Index a, Index b) {
+  auto region_order = sorted_order(regions.size(), [&](Index a, Index b) {
     if (regions.start[a] != regions.start[b]) return regions.start[a] < regions.start[b];
     return regions.end[a] > regions.end[b];  // an enclosing call before what it calls
   });
   reorder_all(region_order, regions.start, regions.end, regions.name, regions.category,
               regions.thread, regions.parent, state.region_stack);
+  finish_arguments(trace, region_order);
+  region_order = {};
 
   const auto by_time = [](const auto& columns) {
     return [&columns](Index a, Index b) {

@@ -1,6 +1,7 @@
 // Databases first, in the order given; then the tables, in an order of their own.
 #include "trace/reader.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <string_view>
@@ -34,7 +35,11 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
   Trace trace;
   LoadState state(trace);
   std::vector<counter_csv::Recording> tables;
-  for (const fs::path& path : files) {
+  // What begins or ends at the same time keeps the order in which it was read: not that of the
+  // command line.
+  std::vector<fs::path> sorted(files.begin(), files.end());
+  std::ranges::sort(sorted);
+  for (const fs::path& path : sorted) {
     if (!is_text(path)) {
       PERFLAB_TRY_VOID(rocpd::load(state, path, options.threads));
       continue;

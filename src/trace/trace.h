@@ -155,6 +155,29 @@ struct RegionColumns {
   [[nodiscard]] std::size_t size() const { return start.size(); }
 };
 
+/// Arguments that order work: what event, stream, wait and synchronisation calls name, by region.
+/// Of calls that submit work (launches, copies) only the first and the last are here, for each
+/// handle, name and stream that the work ran on: enough to learn which stream a handle is at any
+/// time, whatever was destroyed and created in between.
+struct CallArgumentColumns {
+  static constexpr std::uint8_t kStream = 1, kEvent = 2, kDevice = 4;
+
+  std::vector<Index> region;                 ///< regions, ascending
+  std::vector<std::uint8_t> has;             ///< which of the following the call has
+  std::vector<std::uint64_t> stream, event;  ///< handles as recorded; stream 0: the default stream
+  std::vector<std::int64_t> device;          ///< ordinal, of hipSetDevice
+
+  [[nodiscard]] std::size_t size() const { return region.size(); }
+};
+
+/// Texts of user ranges (roctx), by region. A range that has no text is not here.
+struct RangeColumns {
+  std::vector<Index> region;   ///< regions, ascending
+  std::vector<Index> message;  ///< strings
+
+  [[nodiscard]] std::size_t size() const { return region.size(); }
+};
+
 /// Memory copies, ordered like dispatches.
 struct CopyColumns {
   std::vector<std::int64_t> start, end;  ///< ns
@@ -226,6 +249,8 @@ struct Trace {
   std::vector<CounterInfo> counter_infos;
   DispatchColumns dispatches;
   RegionColumns regions;
+  CallArgumentColumns call_arguments;
+  RangeColumns ranges;
   CopyColumns copies;
   AllocationColumns allocations;
   CounterColumns counters;

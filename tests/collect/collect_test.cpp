@@ -130,10 +130,11 @@ TEST_F(CollectTest, PassesArgumentsUnaltered) {
                                      "a\nb",      "--kernel-trace", "--",   "",           "*"};
   CollectPlan wanted = plan({"true"});
   wanted.target.insert(wanted.target.end(), odd.begin(), odd.end());
-  wanted.extra_options = {"--memory-copy-trace"};
+  wanted.extra_options = {"--hsa-trace"};
   const Collection collection = must(collect(wanted));
   std::string expected =
-      "# rocprofv3\n--kernel-trace\n--hip-trace\n--memory-copy-trace\n-f\nrocpd\n-d\n" +
+      "# rocprofv3\n--kernel-trace\n--hip-trace\n--memory-copy-trace\n--marker-trace\n"
+      "--hsa-trace\n-f\nrocpd\n-d\n" +
       collection.runs.at(0).folder.string() + "\n--\ntrue\n";
   for (const std::string& argument : odd) expected += argument + "\n";
   EXPECT_EQ(log(), expected);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "support/api_rows.h"
 #include "support/prng.h"
 #include "support/rocpd_writer.h"
 
@@ -20,6 +21,12 @@ constexpr std::int64_t kMaxHostLead = 2'000'000;  // ns of queued work at which 
 constexpr int kRuntimeKernels = 2;
 constexpr std::int64_t kRuntimeEvery = 512;  // one dispatch in so many is a runtime helper
 constexpr int kXccs = 8;
+constexpr Handle kFirstStream = 0x55b6'0f49'7900;  // streams but the default one, 0x100 apart
+constexpr Handle kFirstEvent = 0x55b6'1080'0000;   // events, used in turn
+constexpr std::int64_t kEvents = 64;
+constexpr std::int64_t kStreamSyncEvery = 1'000;  // launches
+constexpr std::int64_t kEventSyncEvery = 3'000;
+constexpr std::int64_t kDeviceSyncEvery = 10'000;
 constexpr std::int64_t kPassTime = 10'000'000'000'000;  // ns from one pass to the next
 
 /// Which rows one run of the simulation writes.
@@ -67,6 +74,11 @@ Counted counted(Id id, std::string_view name) {
           .reduced = std::ranges::any_of(name, [](char c) { return c >= 'a' && c <= 'z'; })};
 }
 
+/// The handle of a stream; the first is the default stream.
+Handle stream_handle(std::size_t stream) {
+  return stream == 0 ? 0 : kFirstStream + 0x100 * stream;
+}
+
 /// One process: its tables, its kernels, and the simulated run.
 class ProcessTrace {
  public:
@@ -92,7 +104,17 @@ class ProcessTrace {
   void one_launch(Kind kind, std::int64_t index);
   void one_copy(Kind kind);
   void wait_if_far_ahead(Kind kind, std::size_t queue);
-  void write_region(const std::string& name, std::int64_t start, std::int64_t end, bool launch);
+  void order_streams(Kind kind, std::int64_t index);
+  void record_and_wait(Kind kind);
+  void synchronize(Kind kind, RegionRow call, std::int64_t work_end);
+  void call_done(Kind kind, RegionRow call);
+  [[nodiscard]] bool with_events() const { return options_.events_every > 0; }
+  /// When the stream's work is done, and what it waits for behind it.
+  [[nodiscard]] std::int64_t stream_end(std::size_t stream) const {
+    return std::max(queue_end_[stream], wait_end_[stream]);
+  }
+  void write_region(const std::string& name, std::int64_t start, std::int64_t end, bool launch,
+                    std::size_t stream);
   void write_dispatch(const KernelShape& kernel, std::size_t queue, std::int64_t start,
                       std::int64_t end);
   void write_counters(Id event, std::int64_t duration);
@@ -115,6 +137,10 @@ class ProcessTrace {
   Prng prng_{0};
   std::int64_t host_ = 0;                ///< time of the host thread
   std::vector<std::int64_t> queue_end_;  ///< when each queue is free
+  std::vector<std::int64_t> wait_end_;   ///< when what each stream waits for is done; 0: nothing
+  std::int64_t event_end_ = 0;           ///< when the latest event is done
+  Handle event_ = 0;                     ///< the latest event
+  std::int64_t events_written_ = 0;
   std::int64_t copy_end_ = 0;
   Id stack_id_ = 0;
   std::int64_t regions_written_ = 0;
@@ -203,10 +229,15 @@ void ProcessTrace::simulate(Kind kind) {
   prng_ = Prng(seed_);
   host_ = clock_start_ + 1'000'000;
   queue_end_.assign(static_cast<std::size_t>(options_.queues), host_);
+  wait_end_.assign(static_cast<std::size_t>(options_.queues), 0);
+  event_end_ = 0;
+  event_ = 0;
+  events_written_ = 0;
   copy_end_ = host_;
   stack_id_ = 0;
   for (std::int64_t i = 0; i < count_; ++i) {
     one_launch(kind, i);
+    if (with_events()) order_streams(kind, i + 1);
     if (options_.copies_every > 0 && (i + 1) % options_.copies_every == 0) one_copy(kind);
   }
 }
@@ -220,32 +251,75 @@ void ProcessTrace::one_launch(Kind kind, std::int64_t index) {
   const KernelShape& kernel = kernels_[static_cast<std::size_t>(
       helper ? index / kRuntimeEvery % kRuntimeKernels : kRuntimeKernels + draw)];
   const std::int64_t call_end = host_ + prng_.spread(3'000, 500);
-  const std::int64_t start =
+  std::int64_t start =
       std::max(call_end + prng_.spread(4'000, 250), queue_end_[queue] + prng_.spread(800, 500));
+  if (with_events()) start = std::max(start, wait_end_[queue] + prng_.spread(1'500, 500));
   const std::int64_t end = start + prng_.spread(kernel.duration, 30);
   ++stack_id_;
-  if (kind == Kind::regions) write_region("hipLaunchKernel", host_, call_end, true);
+  if (kind == Kind::regions) write_region("hipLaunchKernel", host_, call_end, true, queue);
   if (kind == Kind::dispatches) write_dispatch(kernel, queue, start, end);
   queue_end_[queue] = end;
   host_ = call_end + prng_.spread(1'200, 500);
 }
 
 void ProcessTrace::wait_if_far_ahead(Kind kind, std::size_t queue) {
-  if (queue_end_[queue] - host_ < kMaxHostLead) return;
+  if (stream_end(queue) - host_ < kMaxHostLead) return;
   ++stack_id_;
-  const std::int64_t end = queue_end_[queue] + 5'000;
-  if (kind == Kind::regions) write_region("hipStreamSynchronize", host_, end, false);
+  const std::int64_t end = stream_end(queue) + 5'000;
+  if (kind == Kind::regions) write_region("hipStreamSynchronize", host_, end, false, queue);
   host_ = end + 1'000;
+}
+
+void ProcessTrace::order_streams(Kind kind, std::int64_t index) {
+  if (index % options_.events_every == 0) record_and_wait(kind);
+  if (index % kDeviceSyncEvery == 0) {
+    synchronize(kind, device_synchronize(0, 0), std::ranges::max(queue_end_));
+  } else if (index % kEventSyncEvery == 0 && event_ != 0) {
+    synchronize(kind, event_synchronize(0, 0, event_), event_end_);
+  } else if (index % kStreamSyncEvery == 0) {
+    const auto stream = static_cast<std::size_t>(prng_.below(options_.queues));
+    synchronize(kind, stream_synchronize(0, 0, stream_handle(stream)), stream_end(stream));
+  }
+}
+
+void ProcessTrace::record_and_wait(Kind kind) {
+  const auto recorded = static_cast<std::size_t>(prng_.below(options_.queues));
+  const auto waiting = static_cast<std::size_t>(prng_.below(options_.queues));
+  event_ = kFirstEvent + 0x100 * static_cast<Handle>(events_written_++ % kEvents);
+  event_end_ = stream_end(recorded);
+  call_done(kind,
+            event_record(host_, host_ + prng_.spread(900, 400), event_, stream_handle(recorded)));
+  if (waiting == recorded) return;
+  wait_end_[waiting] = std::max(wait_end_[waiting], event_end_);
+  call_done(kind, stream_wait_event(host_, host_ + prng_.spread(700, 400), stream_handle(waiting),
+                                    event_));
+}
+
+void ProcessTrace::synchronize(Kind kind, RegionRow call, std::int64_t work_end) {
+  call.start = host_;
+  call.end = std::max(host_ + prng_.spread(1'500, 300), work_end + prng_.spread(5'000, 300));
+  call_done(kind, std::move(call));
+}
+
+void ProcessTrace::call_done(Kind kind, RegionRow call) {
+  call.event.stack_id = ++stack_id_;
+  host_ = call.end + 300;
+  if (kind != Kind::regions) return;
+  writer_.region(call);
+  ++regions_written_;
 }
 
 void ProcessTrace::one_copy(Kind kind) {
   const bool to_device = prng_.below(2) == 0;
   const std::int64_t size = std::int64_t{4096} << prng_.below(12);
   const std::int64_t call_end = host_ + prng_.spread(6'000, 300);
-  const std::int64_t start = std::max(call_end + 3'000, copy_end_);
-  copy_end_ = start + 6'000 + size / 50;  // 50 GB/s over the bus
   ++stack_id_;
-  if (kind == Kind::regions) write_region("hipMemcpyAsync", host_, call_end, false);
+  const auto stream = static_cast<std::size_t>(stack_id_ % streams_);
+  std::int64_t start = std::max(call_end + 3'000, copy_end_);
+  if (with_events()) start = std::max(start, stream_end(stream));
+  copy_end_ = start + 6'000 + size / 50;  // 50 GB/s over the bus
+  if (with_events()) queue_end_[stream] = copy_end_;
+  if (kind == Kind::regions) write_region("hipMemcpyAsync", host_, call_end, false, stream);
   if (kind == Kind::copies) {
     copy_.name = to_device ? "MEMORY_COPY_HOST_TO_DEVICE" : "MEMORY_COPY_DEVICE_TO_HOST";
     copy_.dst_agent = to_device ? 1 : 0;
@@ -253,7 +327,7 @@ void ProcessTrace::one_copy(Kind kind) {
     copy_.start = start;
     copy_.end = copy_end_;
     copy_.size = size;
-    copy_.stream = stack_id_ % streams_;
+    copy_.stream = static_cast<Id>(stream);
     copy_.event.stack_id = stack_id_;
     writer_.copy(copy_);
     ++copies_written_;
@@ -262,19 +336,22 @@ void ProcessTrace::one_copy(Kind kind) {
 }
 
 void ProcessTrace::write_region(const std::string& name, std::int64_t start, std::int64_t end,
-                                bool launch) {
+                                bool launch, std::size_t stream) {
   region_.name = name;
   region_.start = start;
   region_.end = end;
   region_.event.stack_id = stack_id_;
   region_.arguments.clear();
+  if (with_events() && !(launch && options_.arguments))
+    region_.arguments = {stream_argument(stream_handle(stream))};
   if (launch && options_.arguments)
     region_.arguments = {argument("void const*", "function_address", "0x55b5fb73cd78"),
                          argument("rocprofiler_dim3_t", "numBlocks", "{z=1, y=1, x=256}"),
                          argument("rocprofiler_dim3_t", "dimBlocks", "{z=1, y=1, x=256}"),
                          argument("void**", "args", "0x7ffcdf0102c0"),
                          argument("unsigned long", "sharedMemBytes", "0"),
-                         argument("ihipStream_t*", "stream", "0x55b60f4979a0")};
+                         with_events() ? stream_argument(stream_handle(stream))
+                                       : argument("ihipStream_t*", "stream", "0x55b60f4979a0")};
   writer_.region(region_);
   ++regions_written_;
 }
@@ -328,8 +405,10 @@ std::filesystem::path numbered(const std::filesystem::path& path, int number) {
 
 Result<BigTraceResult> write_big_trace(const std::filesystem::path& path,
                                        const BigTraceOptions& options) {
-  PERFLAB_CHECK(options.dispatches >= 0 && options.queues > 0 && options.processes > 0 &&
-                options.kernels > 0);
+  PERFLAB_CHECK(
+      options.dispatches >= 0 && options.queues > 0 && options.processes > 0 &&
+      options.kernels > 0 && options.events_every >= 0 &&
+      (options.events_every == 0 || options.streams == 0 || options.streams == options.queues));
   BigTraceResult result;
   const FileOptions file_options{.views = options.views, .append = false};
   if (options.one_file) {

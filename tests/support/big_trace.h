@@ -1,5 +1,6 @@
 // Databases of any size for the benchmark: processes that launch kernels on several queues, each
-// launch with its API region and two events, copies in between. Deterministic for a seed.
+// launch with its API region and two events, copies in between; on request streams that wait for
+// each other through events. Deterministic for a seed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,12 @@ struct BigTraceOptions {
   std::int64_t copies_every = 100;  ///< one copy per that many dispatches; 0: none
   bool launches = true;             ///< API regions and their events
   bool arguments = false;           ///< the six argument rows of every hipLaunchKernel
-  bool counters = false;            ///< two counters, one value per XCC
+  /// One hipEventRecord and hipStreamWaitEvent per that many launches, and now and then a
+  /// synchronisation, with the arguments of those calls and the stream of every launch and copy;
+  /// work then runs in the order of its stream and waits for its events. 0: none. Needs one stream
+  /// per queue.
+  std::int64_t events_every = 0;
+  bool counters = false;  ///< two counters, one value per XCC
   /// Counters with values on every dispatch: a row per XCC, one row for what the profiler reduces
   /// itself (X_sum, mixed case).
   std::vector<std::string> counted = {};

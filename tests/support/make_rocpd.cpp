@@ -57,6 +57,9 @@ void declare(CLI::App& app, Arguments& args) {
   app.add_option("--schema-version", args.big.schema_version, "As the metadata says it");
   app.add_flag("--no-launches", args.no_launches, "Leave out the API regions");
   app.add_flag("--arguments", args.big.arguments, "Six argument rows per launch");
+  app.add_flag("--events{16}", args.big.events_every,
+               "Events between streams and synchronisations, with arguments; --events=N: one event "
+               "per N launches (16)");
   app.add_flag("--counters", args.big.counters, "Two counters, one value per XCC");
   app.add_option("--counted", args.big.counted,
                  "Counters of every dispatch: a value per XCC, one value for X_sum and the like")
@@ -79,6 +82,9 @@ void declare(CLI::App& app, Arguments& args) {
 
 Result<void> write_big(const Arguments& args) {
   BigTraceOptions options = args.big;
+  if (options.events_every < 0 ||
+      (options.events_every > 0 && options.streams > 0 && options.streams != options.queues))
+    return fail(ErrorCode::usage, "--events needs a positive number and one stream per queue.");
   options.dispatches = args.dispatches.value_or(0);
   options.launches = !args.no_launches;
   options.one_file = !args.files;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "support/api_rows.h"
 #include "support/rocpd_writer.h"
 
 namespace perflab::test {
@@ -41,6 +42,7 @@ class OddProcess {
   void unfinished_dispatches();
   void odd_links();
   void regions();
+  void ordering_calls();
   void copies();
   void allocations();
   void counters();
@@ -84,6 +86,7 @@ void OddProcess::write() {
   allocations();
   counters();
   markers();
+  ordering_calls();
   rows_of_another_guid();
 }
 
@@ -275,6 +278,41 @@ void OddProcess::regions() {
                   .overrides = {{"name_id", 123456}, {"tid", nullptr}}});
   counts_.regions += 6;
   counts_.unfinished_regions += 2;
+}
+
+void OddProcess::ordering_calls() {
+  const auto call = [&](RegionRow row) {
+    const std::int64_t start = clock_.next(500);
+    row.end = start + (row.end - row.start);
+    row.start = start;
+    writer_.region(row);
+    ++counts_.regions;
+  };
+  DispatchRow work = timed();
+  work.event.stack_id = writer_.next_stack_id();
+  dispatch(work);
+  ++counts_.launched;
+  RegionRow launch = kernel_call(0, 100, 0x55b60f4979a0);
+  launch.event.stack_id = work.event.stack_id;
+  call(launch);
+  call(roctx_range("step 1", 0, 400));
+  call(event_record(0, 10, 0x55b60803cd30, 0x55b60f4979a0));
+  call(stream_wait_event(0, 10, 0, 0x55b60803cd30));
+  call(event_synchronize(0, 90, 0x55b60803cd30));
+  call(stream_synchronize(0, 90, 0x55b60f4979a0));
+  call(set_device(0, 1, 0));
+  call(device_synchronize(0, 90));
+  // No number, no value, one argument twice, and an argument of no event.
+  call(api_call("hipStreamWaitEvent", 0, 10,
+                {argument("ihipStream_t*", "stream", "0xnone"),
+                 argument("ihipEvent_t*", "event", std::nullopt), event_argument(1),
+                 event_argument(2), argument("ihipStream_t*", "stream", "(null)")}));
+  writer_.raw_row(
+      Table::arg,
+      {{"event_id", 123456}, {"position", 0}, {"type", "int"}, {"name", "stream"}, {"value", "0"}});
+  RegionRow broken = roctx_range("", 0, 400);
+  broken.event.extdata = R"({"message":)";
+  call(broken);
 }
 
 void OddProcess::copies() {

@@ -257,7 +257,7 @@ struct Written {
 /// What RocpdWriter::launch() wrote.
 struct Launched {
   Written region;
-  Written dispatch;
+  Written dispatch;  ///< or copy
   Id stack_id = 0;
 };
 

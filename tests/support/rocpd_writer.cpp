@@ -490,6 +490,14 @@ Launched RocpdWriter::launch(RegionRow region_row, DispatchRow dispatch_row) {
   return {.region = host, .dispatch = dispatch(dispatch_row), .stack_id = stack};
 }
 
+Launched RocpdWriter::launch_copy(RegionRow region_row, CopyRow copy_row) {
+  const Id stack = next_stack_id();
+  region_row.event.stack_id = stack;
+  copy_row.event.stack_id = stack;
+  const Written host = region(region_row);
+  return {.region = host, .dispatch = copy(copy_row), .stack_id = stack};
+}
+
 Result<void> RocpdWriter::close() {
   if (owned_file_ != nullptr) return owned_file_->close();
   return file_->error();

@@ -81,6 +81,8 @@ class RocpdWriter {
 
   /// Region and dispatch joined by a fresh stack id, as a launch is recorded.
   Launched launch(RegionRow region, DispatchRow dispatch);
+  /// Region and copy joined likewise.
+  Launched launch_copy(RegionRow region, CopyRow copy);
 
   /// A stack id (internal correlation id) that was not used before.
   Id next_stack_id() { return ++last_stack_id_; }

@@ -75,6 +75,13 @@ void dump_columns(const Trace& trace, std::string& out) {
     fmt::format_to(to, "allocation {} {} {} {} {} {} {} {}\n", a.start[i], a.end[i], a.address[i],
                    a.bytes[i], trace.strings.view(a.type[i]), trace.strings.view(a.level[i]),
                    a.agent[i], a.process[i]);
+  const CallArgumentColumns& g = trace.call_arguments;
+  for (std::size_t i = 0; i < g.size(); ++i)
+    fmt::format_to(to, "arguments {} {} {:x} {:x} {}\n", g.region[i], g.has[i], g.stream[i],
+                   g.event[i], g.device[i]);
+  for (std::size_t i = 0; i < trace.ranges.size(); ++i)
+    fmt::format_to(to, "range {} '{}'\n", trace.ranges.region[i],
+                   trace.strings.view(trace.ranges.message[i]));
   const CounterColumns& v = trace.counters;
   for (std::size_t i = 0; i < v.size(); ++i)
     fmt::format_to(to, "value {} {} {} {} {} {}\n", v.dispatch[i], v.counter[i], v.instances[i],

@@ -87,9 +87,13 @@ Result<void> RecordingLoader::load_regions() {
   const auto commit = [&](RegionChunk&& chunk) {
     for (const RegionRow& row : chunk.rows) {
       const bool linked = row.event != kNone;
+      const Index name = string_of(row.name);
+      if (linked)
+        wanted_.note(static_cast<Index>(all.size()), row.event, name, events_.category[row.event],
+                     trace_.strings);
       all.start.push_back(row.start);
       all.end.push_back(row.end);
-      all.name.push_back(string_of(row.name));
+      all.name.push_back(name);
       all.category.push_back(linked ? categories[events_.category[row.event]] : 0);
       all.thread.push_back(thread_of(row.thread));
       all.parent.push_back(linked ? global_stack(events_.parent_stack[row.event]) : 0);

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 16> kBases = {
     "info_thread",     "info_agent",       "info_queue",         "info_stream",
     "info_pmc",        "info_code_object", "info_kernel_symbol", "event",
     "kernel_dispatch", "region",           "memory_copy",        "pmc_event"};
-constexpr std::array<std::string_view, 2> kMoreBases = {"memory_allocate", "sample"};
+constexpr std::array<std::string_view, 3> kMoreBases = {"memory_allocate", "sample", "arg"};
 /// Tables of the format that rocprofiler wrote until 2024.
 constexpr std::array<std::string_view, 3> kOldTables = {"rocpd_op", "rocpd_api", "rocpd_kernelapi"};
 
@@ -274,7 +274,8 @@ Result<void> File::find_guids(TableSet& set) {
 }
 
 Result<Statement> File::select(unsigned worker, const Table& table,
-                               std::span<const std::string_view> columns, bool ranged) {
+                               std::span<const std::string_view> columns, bool ranged,
+                               std::string_view condition) {
   PERFLAB_CHECK(is_safe_identifier(table.name));
   std::string sql = "SELECT ";
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -283,6 +284,7 @@ Result<Statement> File::select(unsigned worker, const Table& table,
   }
   sql += fmt::format(" FROM \"{}\"", table.name);
   if (ranged) sql += " WHERE _rowid_ BETWEEN ?1 AND ?2";
+  if (!condition.empty()) sql += fmt::format(" {} {}", ranged ? "AND" : "WHERE", condition);
   return connections_[worker].prepare(sql, table.name);
 }
 

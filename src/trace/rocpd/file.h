@@ -64,9 +64,11 @@ class File {
   /// `SELECT` over the named columns of a table, NULL for those it does not have, optionally over a
   /// row-id range
   /// (?1 to ?2, inclusive). Every identifier is checked: nothing of the file's text gets into SQL
-  /// unless it is [A-Za-z0-9_].
+  /// unless it is [A-Za-z0-9_]. `condition`: SQL of the program's own that rows must satisfy, over
+  /// columns that the table has; none when empty.
   Result<Statement> select(unsigned worker, const Table& table,
-                           std::span<const std::string_view> columns, bool ranged);
+                           std::span<const std::string_view> columns, bool ranged,
+                           std::string_view condition = {});
 
  private:
   File() = default;

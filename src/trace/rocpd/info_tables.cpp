@@ -113,6 +113,7 @@ Index RecordingLoader::kernel_of(std::int64_t id) {
 }
 
 Result<void> RecordingLoader::load() {
+  first_stream_ = static_cast<Index>(trace_.streams.size());
   PERFLAB_TRY_VOID(load_strings());
   PERFLAB_TRY_VOID(load_processes());
   PERFLAB_TRY_VOID(load_threads());
@@ -127,10 +128,16 @@ Result<void> RecordingLoader::load() {
         ErrorCode::bad_input,
         fmt::format("{}: more than 4 billion correlation ids over all inputs", file_.path()),
         "analyze the databases one by one");
+  first_dispatch_ = trace_.dispatches.size();
+  first_copy_ = trace_.copies.size();
   PERFLAB_TRY_VOID(load_dispatches());
+  prepare_wanted_regions();
   PERFLAB_TRY_VOID(load_regions());
   PERFLAB_TRY_VOID(load_copies());
   PERFLAB_TRY_VOID(load_allocations());
+  PERFLAB_TRY_VOID(load_call_arguments());
+  PERFLAB_TRY_VOID(load_range_texts());
+  wanted_.clear();
   PERFLAB_TRY_VOID(load_counters());
   state_.stack_base += events_.stack_limit;
   return {};

@@ -13,6 +13,7 @@
 #include "trace/rocpd/events.h"
 #include "trace/rocpd/file.h"
 #include "trace/rocpd/scan.h"
+#include "trace/rocpd/wanted_regions.h"
 #include "trace/trace.h"
 
 namespace perflab::trace::rocpd {
@@ -52,6 +53,13 @@ class RecordingLoader {
   Result<void> load_regions();
   Result<void> load_copies();
   Result<void> load_allocations();
+  // call_arguments.cpp
+  void prepare_wanted_regions();
+  /// By stack code of this recording: 0 when no dispatch or copy carries it, else a number for the
+  /// stream of that work (1: unknown).
+  [[nodiscard]] std::vector<std::uint16_t> streams_of_calls() const;
+  Result<void> load_call_arguments();
+  Result<void> load_range_texts();
   // counters.cpp
   Result<void> load_counters();
 
@@ -77,6 +85,9 @@ class RecordingLoader {
   Index source_;
 
   EventTable events_;
+  WantedRegions wanted_;
+  std::size_t first_dispatch_ = 0, first_copy_ = 0;  ///< of this recording
+  Index first_stream_ = 0;
   std::vector<Index> event_to_dispatch_;  ///< by event position; only when there are counter rows
   IdMap strings_, nodes_, processes_, threads_, agents_, queues_, streams_, code_objects_, kernels_,
       counters_;

@@ -77,12 +77,12 @@ struct RowFilter {
 
 /// Scans the rows of one recording. `columns` are read as columns 0… of the statement;
 /// decode(statement, chunk) is called for every row, on any thread; commit(chunk) once per range,
-/// in row-id order, one at a time.
+/// in row-id order, one at a time. `condition`: see File::select.
 template <class Chunk>
 Result<void> scan(File& file, const Table& table, const RowFilter& filter,
                   std::span<const std::string_view> columns,
                   const std::function<void(const Statement&, Chunk&)>& decode,
-                  const std::function<void(Chunk&&)>& commit) {
+                  const std::function<void(Chunk&&)>& commit, std::string_view condition = {}) {
   const auto ranges = scan_ranges(table, file.size_bytes());
   std::vector<std::string_view> wanted(columns.begin(), columns.end());
   const bool check_guid = !filter.guid.empty() && table.has_column("guid");
@@ -93,7 +93,8 @@ Result<void> scan(File& file, const Table& table, const RowFilter& filter,
   const auto produce = [&](unsigned worker, std::size_t index) -> Result<Chunk> {
     auto& statement = statements[worker];
     if (!statement) {
-      PERFLAB_TRY(statement, file.select(worker, table, wanted, ranges[index].has_value()));
+      PERFLAB_TRY(statement,
+                  file.select(worker, table, wanted, ranges[index].has_value(), condition));
     }
     statement->reset();
     if (ranges[index]) {

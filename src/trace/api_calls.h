@@ -1,0 +1,39 @@
+// What host API calls do, by name: which submit work, which wait and for what, which order streams.
+// The only such list. Facts: HIP and HSA API references; names as rocprofv3 writes them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace perflab::trace {
+
+enum class CallKind : std::uint8_t {
+  other,          ///< no node of its own: its time is host code
+  launch,         ///< submits kernels: hipLaunchKernel, hipGraphLaunch
+  copy,           ///< submits a copy or fill and returns: hipMemcpyAsync, hipMemset
+  blocking_copy,  ///< submits and waits: hipMemcpy
+  stream_sync,
+  device_sync,
+  event_sync,
+  event_record,
+  stream_wait_event,
+  set_device,
+  begin_capture,  ///< until end_capture, the thread's calls on streams are recorded, not done
+  end_capture,
+  implicit_sync,  ///< waits for the device without saying so: hipFree
+  signal_wait,    ///< hsa_signal_wait_*
+  resource,       ///< allocations, streams, events, modules: takes time, orders nothing
+};
+
+/// What the call of that name does.
+CallKind call_kind(std::string_view name);
+
+/// Calls whose arguments the graph needs for every call (streams and events); launches and copies
+/// only teach which stream a handle is.
+constexpr bool needs_arguments(CallKind kind) {
+  return kind == CallKind::stream_sync || kind == CallKind::event_sync ||
+         kind == CallKind::event_record || kind == CallKind::stream_wait_event ||
+         kind == CallKind::set_device;
+}
+
+}  // namespace perflab::trace

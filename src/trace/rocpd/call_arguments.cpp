@@ -1,0 +1,271 @@
+// Scans of rocpd_arg (streams, events and devices that API calls name) and of the texts of user
+// ranges in rocpd_event. Argument names are those of the HIP API reference; values are text, as
+// rocprofv3 writes them: "0x55…", "(null)", decimal (facts/rocpd.md sections 3 and 5).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/json.h"
+#include "trace/rocpd/loader.h"
+
+namespace perflab::trace::rocpd {
+namespace {
+
+constexpr std::uint8_t kStream = CallArgumentColumns::kStream;
+constexpr std::uint8_t kEvent = CallArgumentColumns::kEvent;
+constexpr std::uint8_t kDevice = CallArgumentColumns::kDevice;
+
+constexpr std::array<std::pair<std::string_view, std::uint8_t>, 6> kNames = {{{"stream", kStream},
+                                                                              {"hStream", kStream},
+                                                                              {"event", kEvent},
+                                                                              {"hEvent", kEvent},
+                                                                              {"deviceId", kDevice},
+                                                                              {"device", kDevice}}};
+constexpr std::string_view kNamesOnly =
+    "\"name\" IN ('stream', 'hStream', 'event', 'hEvent', 'deviceId', 'device')";
+constexpr std::array<std::string_view, 3> kColumns = {"event_id", "name", "value"};
+
+/// Texts of ranges are short; what is larger than this is damage.
+constexpr std::size_t kMostExtdata = 1 << 20;
+
+std::uint8_t argument_of(std::string_view name) {
+  const auto* const found =
+      std::ranges::find(kNames, name, &std::pair<std::string_view, std::uint8_t>::first);
+  return found == kNames.end() ? std::uint8_t{0} : found->second;
+}
+
+/// A handle or ordinal as 64 bits; nullopt when the text is none.
+std::optional<std::uint64_t> parse_value(std::string_view text) {
+  if (text == "(null)") return 0;
+  const bool negative = text.starts_with('-');
+  const bool hex = text.starts_with("0x");
+  if (hex) text.remove_prefix(2);
+  const char* const end = text.data() + text.size();
+  std::uint64_t value = 0;
+  std::int64_t below_zero = 0;
+  const auto parsed = negative ? std::from_chars(text.data(), end, below_zero)
+                               : std::from_chars(text.data(), end, value, hex ? 16 : 10);
+  if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return negative ? static_cast<std::uint64_t>(below_zero) : value;
+}
+
+/// One argument of one call.
+struct Found {
+  Index region;
+  std::uint8_t which;
+  std::uint64_t value;
+  friend auto operator<=>(const Found&, const Found&) = default;
+};
+
+/// What one sample stands for: a handle in calls of one name whose work ran on one stream.
+struct SampleKey {
+  std::uint64_t handle;
+  Index name;
+  std::uint16_t stream;
+  friend bool operator==(const SampleKey&, const SampleKey&) = default;
+};
+struct SampleHash {
+  std::size_t operator()(const SampleKey& key) const {
+    const std::uint64_t hash =
+        (key.handle ^ (std::uint64_t{key.name} << 48) ^ (std::uint64_t{key.stream} << 32)) *
+        0x9e3779b97f4a7c15;
+    return static_cast<std::size_t>(hash ^ (hash >> 32));
+  }
+};
+
+/// The earliest and the latest region of each key: enough to know which stream a handle was at any
+/// time, since a stream is never made twice, even when its handle is.
+class Samples {
+ public:
+  void add(const RegionColumns& regions, const SampleKey& key, Index region) {
+    const auto [entry, added] = kept_.try_emplace(key, std::pair{region, region});
+    if (added) return;
+    auto& [first, last] = entry->second;
+    const auto before = [&](Index a, Index b) {
+      return std::tuple{regions.start[a], regions.end[a], a} <
+             std::tuple{regions.start[b], regions.end[b], b};
+    };
+    if (before(region, first)) first = region;
+    if (before(last, region)) last = region;
+  }
+  void add(const RegionColumns& regions, const Samples& more) {
+    for (const auto& [key, ends] : more.kept_) {
+      add(regions, key, ends.first);
+      add(regions, key, ends.second);
+    }
+  }
+  void append_to(std::vector<Found>& rows) const {
+    for (const auto& [key, ends] : kept_) {
+      rows.push_back({.region = ends.first, .which = kStream, .value = key.handle});
+      if (ends.second != ends.first)
+        rows.push_back({.region = ends.second, .which = kStream, .value = key.handle});
+    }
+  }
+
+ private:
+  std::unordered_map<SampleKey, std::pair<Index, Index>, SampleHash> kept_;
+};
+
+struct ArgumentChunk {
+  std::vector<Found> rows;
+  Samples samples;
+  std::uint64_t read = 0, odd = 0, no_event = 0;
+};
+
+struct RangeChunk {
+  std::vector<std::pair<Index, std::string>> texts;  ///< region, text
+  std::uint64_t malformed = 0;
+};
+
+/// Sorts the arguments and puts those of a call into one row. Returns how many were there twice.
+std::uint64_t append_calls(std::vector<Found>& rows, CallArgumentColumns& all) {
+  std::ranges::sort(rows);
+  std::uint64_t twice = 0;
+  for (const Found& row : rows) {
+    if (all.region.empty() || all.region.back() != row.region) {
+      all.region.push_back(row.region);
+      all.has.push_back(0);
+      all.stream.push_back(0);
+      all.event.push_back(0);
+      all.device.push_back(0);
+    }
+    if ((all.has.back() & row.which) != 0) {
+      ++twice;
+      continue;
+    }
+    all.has.back() |= row.which;
+    if (row.which == kStream) all.stream.back() = row.value;
+    if (row.which == kEvent) all.event.back() = row.value;
+    if (row.which == kDevice) all.device.back() = static_cast<std::int64_t>(row.value);
+  }
+  return twice;
+}
+
+/// The text of a user range: {"message": "…"}. Empty when it has none, nullopt when it is damaged.
+std::optional<std::string> message_of(std::string_view extdata) {
+  if (extdata.empty()) return std::string();
+  if (extdata.size() > kMostExtdata) return std::nullopt;
+  const auto parsed = parse_json(extdata, "extdata");
+  if (!parsed || !parsed->is_object()) return std::nullopt;
+  const auto found = parsed->find("message");
+  if (found == parsed->end()) return std::string();
+  if (!found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+
+}  // namespace
+
+void RecordingLoader::prepare_wanted_regions() {
+  const Table* arguments = set_.find("arg");
+  const bool readable =
+      arguments != nullptr &&
+      !(arguments->has_rowid && arguments->max_rowid < arguments->min_rowid) &&
+      std::ranges::all_of(kColumns, [&](auto column) { return arguments->has_column(column); });
+  std::vector<bool> markers;
+  for (const std::int64_t id : events_.categories) {
+    const std::string_view name = trace_.strings.view(string_of(id));
+    markers.push_back(name == "MARKER_CORE_RANGE_API" || name == "MARKER_CORE_API");
+  }
+  wanted_.begin(events_.index.size(), readable, std::move(markers));
+}
+
+std::vector<std::uint16_t> RecordingLoader::streams_of_calls() const {
+  std::vector<std::uint16_t> streams(events_.stack_limit);
+  const auto note = [&](const std::vector<Index>& launches, const std::vector<Index>& tracks,
+                        std::size_t first) {
+    for (std::size_t i = first; i < launches.size(); ++i) {
+      if (launches[i] == 0) continue;
+      const Index stream = state_.tracks.values()[tracks[i]].stream;
+      const Index number = stream == kNone ? 1 : stream - first_stream_ + 2;
+      std::uint16_t& of_call = streams[launches[i] - state_.stack_base];
+      of_call = std::max(of_call, static_cast<std::uint16_t>(std::min<Index>(number, 0xFFFF)));
+    }
+  };
+  note(trace_.dispatches.launch, trace_.dispatches.track, first_dispatch_);
+  note(trace_.copies.launch, trace_.copies.track, first_copy_);
+  return streams;
+}
+
+Result<void> RecordingLoader::load_call_arguments() {
+  if (!wanted_.needs_arguments_read()) return {};
+  const RegionColumns& regions = trace_.regions;
+  const std::vector<std::uint16_t> streams = streams_of_calls();
+  const auto decode = [&](const Statement& row, ArgumentChunk& chunk) {
+    const auto event_id = row.integer(0);
+    const Index event = event_id ? events_.index.find(*event_id) : kNone;
+    if (event == kNone) ++chunk.no_event;
+    const Index region = wanted_.region_of(event);
+    if (region == kNone) return;
+    const CallKind call = wanted_.kind(regions.name[region]);
+    const std::uint8_t which = argument_of(row.text(1));
+    const bool needed = needs_arguments(call);
+    if (!needed && (!WantedRegions::submits(call) || which != kStream)) return;
+    ++chunk.read;
+    const auto value = parse_value(row.text(2));
+    if (!value)
+      ++chunk.odd;
+    else if (needed)
+      chunk.rows.push_back({.region = region, .which = which, .value = *value});
+    else if (const std::uint16_t stream = streams[events_.stack[event]]; stream != 0)
+      chunk.samples.add(regions, {.handle = *value, .name = regions.name[region], .stream = stream},
+                        region);
+  };
+  std::vector<Found> rows;
+  Samples samples;
+  const auto commit = [&](ArgumentChunk&& chunk) {
+    rows.insert(rows.end(), chunk.rows.begin(), chunk.rows.end());
+    samples.add(regions, chunk.samples);
+    trace_.report.rows["arg"] += chunk.read;
+    odd("arg", "a stream, event or device that is no number: taken as missing", chunk.odd);
+    dropped("arg", "its event is not there", chunk.no_event);
+  };
+  PERFLAB_TRY_VOID(
+      scan<ArgumentChunk>(file_, *set_.find("arg"), filter_, kColumns, decode, commit, kNamesOnly));
+  samples.append_to(rows);
+  odd("arg", "named twice in one call: the smallest value is taken",
+      append_calls(rows, trace_.call_arguments));
+  return {};
+}
+
+Result<void> RecordingLoader::load_range_texts() {
+  if (!wanted_.has_markers()) return {};
+  const Table* table = set_.find("event");
+  if (!table->has_column("extdata")) return {};
+  std::string condition;
+  for (std::size_t i = 0; i < events_.categories.size(); ++i)
+    if (wanted_.marker_categories()[i])
+      condition += fmt::format("{}{}", condition.empty() ? "" : ", ", events_.categories[i]);
+  condition = fmt::format("\"category_id\" IN ({}) AND \"extdata\" <> '{{}}'", condition);
+
+  constexpr std::array<std::string_view, 2> kEventColumns = {"id", "extdata"};
+  const auto decode = [&](const Statement& row, RangeChunk& chunk) {
+    const auto id = row.integer(0);
+    const Index region = id ? wanted_.region_of(events_.index.find(*id)) : kNone;
+    if (region == kNone) return;  // a mark: an instant, not a range
+    auto text = message_of(row.text(1));
+    if (!text)
+      ++chunk.malformed;
+    else if (!text->empty())
+      chunk.texts.emplace_back(region, std::move(*text));
+  };
+  std::vector<std::pair<Index, Index>> texts;
+  const auto commit = [&](RangeChunk&& chunk) {
+    for (const auto& [region, text] : chunk.texts)
+      texts.emplace_back(region, trace_.strings.intern(text));
+    odd("event", "text of a user range that cannot be read: taken as missing", chunk.malformed);
+  };
+  PERFLAB_TRY_VOID(
+      scan<RangeChunk>(file_, *table, filter_, kEventColumns, decode, commit, condition));
+  std::ranges::stable_sort(texts, {}, &std::pair<Index, Index>::first);
+  for (const auto& [region, text] : texts) {
+    if (!trace_.ranges.region.empty() && trace_.ranges.region.back() == region) continue;
+    trace_.ranges.region.push_back(region);
+    trace_.ranges.message.push_back(text);
+  }
+  return {};
+}
+
+}  // namespace perflab::trace::rocpd
