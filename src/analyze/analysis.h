@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "analyze/counter_state.h"
+#include "analyze/critical_path/critical_path.h"
 #include "analyze/missing.h"
 #include "analyze/roofline.h"
+#include "analyze/segments.h"
 #include "hal/occupancy.h"
 #include "trace/trace.h"
 
@@ -160,6 +162,10 @@ struct Analysis {
   std::vector<Counter> counters;
   std::optional<Roofline> roofline;  ///< nullopt: there are no counters it could be made from
   Missing roofline_missing{.field = "roofline", .reason = {}, .remedy = {}};  ///< why, then
+  std::optional<CriticalPath> critical_path;  ///< nullopt: the times do not tell one
+  Missing critical_path_missing{.field = "critical_path", .reason = {}, .remedy = {}};
+  FoundSegments segments;              ///< of the whole run, also when one of them is analysed
+  std::optional<std::size_t> segment;  ///< what all of this is of; nullopt: the whole run
   std::uint64_t timed_dispatches = 0;  ///< dispatches in `kernels`
   std::uint64_t other_pass_dispatches =
       0;  ///< of further counter passes: the same work run again, never added up

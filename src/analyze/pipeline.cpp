@@ -64,6 +64,81 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
         graph_launches));
 }
 
+TimingScope scope_of(const trace::Trace& trace) {
+  return find_timing_scope(trace, find_passes(trace));
+}
+
+Result<trace::Selection> rows_of(const trace::Trace& trace, const FoundSegments& segments,
+                                 std::size_t index) {
+  if (!segments.segments)
+    return fail(
+        ErrorCode::usage,
+        fmt::format("--segment {}: there are no segments: {}", index, segments.missing.reason),
+        segments.missing.remedy);
+  return rows_of_segment(trace, scope_of(trace), *segments.segments, index);
+}
+
+/// Times further apart would overflow when they are added up; 2^60 ns are 36.5 years.
+constexpr std::int64_t kLongestRun = std::int64_t{1} << 60;
+
+/// From the first begin to the last end of anything, in ns.
+std::int64_t recorded_span(const trace::Trace& trace) {
+  std::int64_t first = INT64_MAX, last = 0;
+  const auto extend = [&](const auto& rows) {
+    if (rows.size() == 0) return;
+    first = std::min(first, rows.start.front());  // rows are ordered by start
+    last = std::max(last, std::ranges::max(rows.end));
+  };
+  extend(trace.dispatches);
+  extend(trace.copies);
+  extend(trace.regions);
+  return last > first ? last - first : 0;
+}
+
+/// A dispatch under counters waits for the one before it whatever the application wanted: such
+/// times say nothing about who waits for whom.
+Result<void> add_critical_path(const trace::Trace& trace, const trace::Selection* rows,
+                               const AnalyzeOptions& options, Analysis& analysis) {
+  const TimingScope scope = scope_of(trace);
+  Missing& missing = analysis.critical_path_missing;
+  if (!options.find_critical_path) {
+    missing.reason = "it was not asked for";
+    missing.remedy = "leave out --no-critical-path";
+  } else if (scope.under_counters || !scope.times_known) {
+    missing.reason =
+        "only counter passes were given: under counters dispatches run one after the other";
+    missing.remedy = "add the database of a run without counters";
+  } else if (analysis.timed_dispatches == 0) {
+    missing.reason = "no dispatch of this part of the run is in the trace";
+    missing.remedy = "choose another segment";
+  } else if (recorded_span(trace) > kLongestRun) {
+    missing.reason = "timestamps lie more than 36 years apart: they are no times of one run";
+    missing.remedy = "record it again";
+  }
+  if (!missing.reason.empty()) {
+    if (!options.critical_path.what_if.empty())
+      return fail(
+          ErrorCode::usage,
+          fmt::format("--what-if needs a critical path: {}", analysis.critical_path_missing.reason),
+          analysis.critical_path_missing.remedy);
+    return {};
+  }
+  CriticalPathOptions path_options = options.critical_path;
+  path_options.threads = options.threads;
+  if (rows == nullptr) {
+    PERFLAB_TRY(analysis.critical_path, find_critical_path(trace, scope, path_options));
+    return {};
+  }
+  const Segments& segments = *analysis.segments.segments;
+  const Segment& segment = segments.segments[*analysis.segment];
+  const PathPart part = {.from = segment.start,
+                         .to = segment.start + segment.period,
+                         .node = trace.processes[segments.process].node,
+                         .rows = rows};
+  PERFLAB_TRY(analysis.critical_path, find_critical_path(trace, scope, path_options, &part));
+  return {};
+}
+
 }  // namespace
 
 Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
@@ -105,12 +180,26 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
                                   files.size() > 1 ? ", nor does any other file given" : ""),
                 "record a run that launches kernels, with rocprofv3 --kernel-trace -f rocpd");
   }
+  FoundSegments segments = find_segments(trace, scope_of(trace));
+  std::optional<trace::Selection> rows;  // of one segment; the critical path needs the others too
+  std::optional<trace::Trace> part;
+  if (options.segment) {
+    PERFLAB_TRY(rows, rows_of(trace, segments, *options.segment));
+    part = trace::select(trace, *rows);
+  }
+  const trace::Trace& seen = part ? *part : trace;
   CodeJoin join;
   if (options.search_code) {
-    PERFLAB_TRY(join, join_code(trace, options.code_files));
+    PERFLAB_TRY(join, join_code(seen, options.code_files));
   }
-  Analysis analysis = analyze_trace(trace, join, options.roofs ? &*options.roofs : nullptr);
-  if (analysis.roofline) find_packed_code(trace, join, *analysis.roofline);
+  Analysis analysis = analyze_trace(seen, join, options.roofs ? &*options.roofs : nullptr);
+  if (analysis.roofline) find_packed_code(seen, join, *analysis.roofline);
+  analysis.segments = std::move(segments);
+  analysis.segment = options.segment;
+  if (options.segment)
+    analysis.warnings.push_back(
+        fmt::format("all figures are of segment {} alone", *options.segment));
+  PERFLAB_TRY_VOID(add_critical_path(trace, rows ? &*rows : nullptr, options, analysis));
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/code_join.h"
+#include "analyze/critical_path/critical_path.h"
 #include "analyze/stability.h"
 #include "base/error.h"
 #include "hal/measured_roofs.h"
@@ -15,7 +16,8 @@
 namespace perflab::analyze {
 
 /// Everything that is concluded from one trace. A trace without dispatches gives an Analysis
-/// without a selection. `join`: the trace's code objects, where they were found;
+/// without a selection; critical path and segments are not in it. `join`: the trace's code objects,
+/// where they were found;
 /// `roofs`: measured ceilings, used before those of the tables.
 Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join = {},
                        const hal::MeasuredRoofs* roofs = nullptr);
@@ -35,10 +37,15 @@ struct AnalyzeOptions {
   /// Databases or tables of counter passes of the same command, read together with the databases.
   std::vector<std::filesystem::path> counter_files = {};
   std::optional<hal::MeasuredRoofs> roofs = std::nullopt;  ///< ceilings that were measured
+  bool find_critical_path = true;
+  CriticalPathOptions critical_path = {};  ///< its `threads` are ignored
+  std::optional<std::size_t> segment =
+      std::nullopt;  ///< analyse only this one of Analysis::segments
 };
 
-/// Reads databases as one trace and analyses it. Error (bad_input): a file cannot be used, or there
-/// is no kernel dispatch in any of them.
+/// Reads databases as one trace and analyses it, critical path and segments included. Error
+/// (bad_input): a file cannot be used, or there is no kernel dispatch in any of them; (usage):
+/// there is no such segment, a --what-if applies to nothing.
 Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
                                     const AnalyzeOptions& options = {});
 

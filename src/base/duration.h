@@ -12,4 +12,8 @@ namespace perflab {
 /// below included.
 Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 
+/// Reads a short time: "0", "500ns", "5us", "1.5ms", "2s". Error (usage) for anything else, below
+/// zero and above an hour included.
+Result<std::chrono::nanoseconds> parse_short_time(std::string_view text);
+
 }  // namespace perflab

@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace perflab {
 namespace {
@@ -37,6 +38,26 @@ bool write_all(int fd, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+/// What is in a place, in words.
+std::string_view kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+/// The path behind its links, also where the last one leads to nothing yet.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // the kernel's own limit (path_resolution(7))
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;  // an absolute target replaces all of it
+  }
+  return path;
 }
 
 }  // namespace
@@ -77,24 +98,63 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t m
   }
 }
 
-Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view text) {
-  std::string temporary = path.string() + ".tmp-XXXXXX";
-  const auto cannot = [&](int error_number) {
+Result<void> check_replaceable(const std::filesystem::path& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) {
+    if (errno != ELOOP) return {};  // nothing there; what else is wrong shows when it is written
     return fail(ErrorCode::usage,
-                fmt::format("{}: cannot be written: {}", path.string(), errno_text(error_number)));
-  };
-  const Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (fd.get() < 0) return cannot(errno);
+                fmt::format("{}: cannot be written: {}", path.string(), errno_text(errno)));
+  }
+  if (S_ISREG(info.st_mode)) return {};
+  return fail(ErrorCode::usage, fmt::format("{}: cannot be written: it is {}, not a file",
+                                            path.string(), kind_of(info.st_mode)));
+}
+
+Result<AtomicFile> AtomicFile::create(std::filesystem::path path) {
+  PERFLAB_TRY_VOID(check_replaceable(path));
+  path = behind_links(std::move(path));
+  std::string temporary = path.string() + ".tmp-XXXXXX";
+  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0)
+    return fail(ErrorCode::usage,
+                fmt::format("{}: cannot be written: {}", path.string(), errno_text(errno)));
+  return AtomicFile(std::move(path), std::move(temporary), fd);
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      fd_(std::exchange(other.fd_, -1)),
+      error_number_(other.error_number_) {}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view text) {
+  if (error_number_ == 0 && !write_all(fd_, text)) error_number_ = errno;
+}
+
+Result<void> AtomicFile::commit() {
   // mkostemp makes the file private; a document has the mode that the user's umask asks for.
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  if (!write_all(fd.get(), text) || ::fchmod(fd.get(), 0666 & ~mask) != 0 ||
-      ::fsync(fd.get()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error_number = errno;
-    ::unlink(temporary.c_str());
-    return cannot(error_number);
-  }
+  if (error_number_ == 0 && (::fchmod(fd_, 0666 & ~mask) != 0 || ::fsync(fd_) != 0 ||
+                             ::rename(temporary_.c_str(), path_.c_str()) != 0))
+    error_number_ = errno;
+  if (error_number_ != 0)
+    return fail(ErrorCode::usage, fmt::format("{}: cannot be written: {}", path_.string(),
+                                              errno_text(error_number_)));
+  ::close(std::exchange(fd_, -1));
   return {};
+}
+
+Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+  PERFLAB_TRY(AtomicFile file, AtomicFile::create(path));
+  file.write(text);
+  return file.commit();
 }
 
 Result<void> make_directories(const std::filesystem::path& path) {

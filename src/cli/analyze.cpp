@@ -5,8 +5,11 @@
 #include <memory>
 
 #include "analyze/pipeline.h"
+#include "cli/analysis_options.h"
 #include "cli/command.h"
 #include "report/analysis_document.h"
+#include "report/dag_document.h"
+#include "report/dag_text.h"
 #include "report/document.h"
 #include "report/profile_document.h"
 #include "report/roofline_document.h"
@@ -19,52 +22,64 @@ struct Arguments {
   std::vector<std::string> files;
   std::vector<std::string> code;
   std::vector<std::string> counters;
-  std::string roofs;
-  std::optional<int> roofs_device;
+  RoofsArguments roofs;
+  PathArguments path;
   std::string out;
-  bool json = false;
+  bool json = false, no_critical_path = false;
   unsigned threads = 0;
 };
 
 Result<void> run(const Arguments& arguments) {
+  if (arguments.path.full && arguments.out.empty())
+    return fail(ErrorCode::usage, "--full is about dag.json", "add --out DIR");
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
+  std::vector<std::filesystem::path> inputs = files;
+  inputs.insert(inputs.end(), arguments.code.begin(), arguments.code.end());
+  inputs.insert(inputs.end(), arguments.counters.begin(), arguments.counters.end());
+  if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
+  PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, inputs, arguments.out));
   analyze::AnalyzeOptions options;
   options.threads = arguments.threads;
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
   options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
-  if (!arguments.roofs.empty()) {
-    PERFLAB_TRY(options.roofs, hal::read_measured_roofs(arguments.roofs, arguments.roofs_device));
-  }
+  PERFLAB_TRY_VOID(apply(arguments.roofs, options));
+  PERFLAB_TRY_VOID(apply(arguments.path, options));
+  options.find_critical_path = !arguments.no_critical_path;
   PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, options));
   const auto& [trace, analysis] = runs.representative;
   if (std::ranges::all_of(trace.sources, &trace::Source::counter_table))
     return fail(ErrorCode::usage,
                 fmt::format("{}: a table of counters is no trace", arguments.files.front()),
                 "add the database of a run, or use: rocm-perf roofline FILE.csv");
-  if (!arguments.roofs.empty() && !analysis.roofline)
+  if (!arguments.roofs.file.empty() && !analysis.roofline)
     fmt::print(stderr, "rocm-perf: --roofs {} was not used, there is no roofline: {}\n",
-               arguments.roofs, analysis.roofline_missing.reason);
+               arguments.roofs.file, analysis.roofline_missing.reason);
   const report::ProfileData profile = report::profile_of_recording(runs);
   std::vector<Document> documents = {{"analysis", report::analysis_document(trace, analysis)},
                                      {"profile", report::profile_document(profile)}};
   if (analysis.roofline)
     documents.push_back(
-        {"roofline", report::roofline_document(trace, analysis,
-                                               {.kernel_filter = {}, .roofs = arguments.roofs})});
+        {"roofline", report::roofline_document(
+                         trace, analysis, {.kernel_filter = {}, .roofs = arguments.roofs.file})});
+  if (analysis.critical_path)
+    documents.push_back(
+        {"dag", report::dag_document(trace, analysis, {.full = arguments.path.full})});
   if (!arguments.out.empty()) {
     PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
-    if (!analysis.roofline) PERFLAB_TRY_VOID(remove_stale_roofline(arguments.out));
+    PERFLAB_TRY_VOID(remove_stale_documents(arguments.out, documents));
   }
+  tell_nodes_left_out(arguments.path, runs.representative);
+  PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, runs.representative));
   if (arguments.json) {
     PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
     return print(text);
   }
   const report::TerminalStyle style = terminal_style();
-  PERFLAB_TRY_VOID(
-      print(report::analysis_text(trace, analysis, style) +
-            report::roofline_text(analysis, style,
-                                  arguments.out.empty() ? "--out DIR" : "roofline.json") +
-            report::profile_text(profile, style)));
+  PERFLAB_TRY_VOID(print(
+      report::analysis_text(trace, analysis, style) + report::dag_text(trace, analysis, style) +
+      report::roofline_text(analysis, style,
+                            arguments.out.empty() ? "--out DIR" : "roofline.json") +
+      report::profile_text(profile, style)));
   if (!arguments.out.empty()) {
     std::string names;
     for (const Document& document : documents)
@@ -95,13 +110,15 @@ void add_analyze(CLI::App& app, int& exit_code) {
   command->add_option("--counters", arguments->counters,
                       "Counter passes of the same command, for the roofline: databases, or "
                       "counter_collection.csv files");
-  command->add_option("--roofs", arguments->roofs,
-                      "Ceilings measured on this machine: rocprof-compute's roofline.csv");
-  command->add_option("--roofs-device", arguments->roofs_device,
-                      "Row of that file: the device's number (default: the first)");
+  add_roofs_options(*command, arguments->roofs);
+  add_path_options(*command, arguments->path);
+  command
+      ->add_flag("--no-critical-path", arguments->no_critical_path,
+                 "Leave the critical path out: half the time and memory for very large traces")
+      ->excludes("--what-if", "--perfetto", "--full", "--handover");
   command->add_option("--out", arguments->out,
-                      "Write analysis.json, profile.json and, with counters, roofline.json into "
-                      "this folder");
+                      "Write analysis.json, profile.json, dag.json and, with counters, "
+                      "roofline.json into this folder");
   command->add_flag("--json", arguments->json, "Print analysis.json and nothing else");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");

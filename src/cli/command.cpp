@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,32 @@
 #include "report/document.h"
 
 namespace perflab::cli {
+
+namespace {
+
+/// Removes NAME.json of this program from the folder, when there is one.
+Result<void> remove_stale(const std::string& folder, const std::string& name, std::string_view what,
+                          bool quiet) {
+  const std::filesystem::path path = std::filesystem::path(folder) / (name + ".json");
+  const Result<std::string> text = read_file(path);
+  if (!text) return {};  // nothing there, or nothing that this program wrote
+  const Result<Json> value = parse_json(*text, path.string());
+  const auto says = [&](const char* field, std::string_view expected) {
+    const Json::json_pointer at(field);
+    return value && value->contains(at) && value->at(at) == expected;
+  };
+  if (!says("/document", name) || !says("/generator/name", "rocm-perf")) return {};
+  std::error_code error;
+  if (!std::filesystem::remove(path, error) && error)
+    return fail(ErrorCode::usage, fmt::format("{}: an earlier run's, and it cannot be removed: {}",
+                                              path.string(), errno_text(error.value())));
+  if (!quiet)
+    fmt::print(stderr, "rocm-perf: removed {} of an earlier run: this one has no {}\n",
+               path.string(), what);
+  return {};
+}
+
+}  // namespace
 
 int report_error(const Error& error) {
   fmt::print(stderr, "rocm-perf: {}\n", describe(error));
@@ -50,23 +77,15 @@ Result<void> write_documents(const std::string& folder, const std::vector<Docume
   return {};
 }
 
-Result<void> remove_stale_roofline(const std::string& folder, bool quiet) {
-  const std::filesystem::path path = std::filesystem::path(folder) / "roofline.json";
-  const Result<std::string> text = read_file(path);
-  if (!text) return {};  // nothing there, or nothing that this program wrote
-  const Result<Json> value = parse_json(*text, path.string());
-  const auto says = [&](const char* field, std::string_view expected) {
-    const Json::json_pointer at(field);
-    return value && value->contains(at) && value->at(at) == expected;
+Result<void> remove_stale_documents(const std::string& folder,
+                                    const std::vector<Document>& documents, bool quiet) {
+  struct Optional {
+    const char* name;
+    const char* what;
   };
-  if (!says("/document", "roofline") || !says("/generator/name", "rocm-perf")) return {};
-  std::error_code error;
-  if (!std::filesystem::remove(path, error) && error)
-    return fail(ErrorCode::usage, fmt::format("{}: an earlier run's, and it cannot be removed: {}",
-                                              path.string(), errno_text(error.value())));
-  if (!quiet)
-    fmt::print(stderr, "rocm-perf: removed {} of an earlier run: this one has no roofline\n",
-               path.string());
+  for (const Optional& one : {Optional{"roofline", "roofline"}, Optional{"dag", "critical path"}})
+    if (std::ranges::find(documents, one.name, &Document::name) == documents.end())
+      PERFLAB_TRY_VOID(remove_stale(folder, one.name, one.what, quiet));
   return {};
 }
 

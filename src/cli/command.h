@@ -16,6 +16,7 @@ namespace perflab::cli {
 /// Each adds its subcommand to the program; when it is chosen, its exit code is put into
 /// `exit_code`. `target`: the words behind "--" on the command line.
 void add_analyze(CLI::App& app, int& exit_code);
+void add_critical_path(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
@@ -42,9 +43,10 @@ struct Document {
 /// written.
 Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents);
 
-/// Removes a roofline.json of this program from the folder and says so on stderr (unless `quiet`):
-/// an earlier command left it, and it would be taken for a part of the documents written now, which
-/// have no roofline. Other files stay. Error (usage): it cannot be removed.
-Result<void> remove_stale_roofline(const std::string& folder, bool quiet = false);
+/// Removes a roofline.json or dag.json of this program that is not among the documents from the
+/// folder and says so on stderr (unless `quiet`): an earlier command left it, and it would be taken
+/// for a part of the documents written now. Other files stay. Error (usage): it cannot be removed.
+Result<void> remove_stale_documents(const std::string& folder,
+                                    const std::vector<Document>& documents, bool quiet = false);
 
 }  // namespace perflab::cli

@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   cli::add_profile(app, target, exit_code);
   cli::add_analyze(app, exit_code);
+  cli::add_critical_path(app, exit_code);
   cli::add_inspect(app, target, exit_code);
   cli::add_occupancy(app, exit_code);
   cli::add_roofline(app, exit_code);

@@ -6,10 +6,13 @@
 #include "base/duration.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
+#include "cli/analysis_options.h"
 #include "cli/command.h"
 #include "collect/command_line.h"
 #include "measure/profile.h"
 #include "report/analysis_document.h"
+#include "report/dag_document.h"
+#include "report/dag_text.h"
 #include "report/document.h"
 #include "report/profile_document.h"
 #include "report/roofline_document.h"
@@ -24,8 +27,7 @@ struct Arguments {
   std::string timeout;
   std::string out = ".";
   bool no_rocprof = false, json = false, quiet = false;
-  std::string roofs;
-  std::optional<int> roofs_device;
+  RoofsArguments roofs;
   measure::ProfileOptions options;
 };
 
@@ -74,12 +76,12 @@ Result<void> present(const Arguments& arguments, const measure::Profile& profile
     documents.push_back({"analysis", report::analysis_document(trace, analysis)});
     if (analysis.roofline)
       documents.push_back(
-          {"roofline", report::roofline_document(trace, analysis,
-                                                 {.kernel_filter = {}, .roofs = arguments.roofs})});
+          {"roofline", report::roofline_document(
+                           trace, analysis, {.kernel_filter = {}, .roofs = arguments.roofs.file})});
+    if (analysis.critical_path) documents.push_back({"dag", report::dag_document(trace, analysis)});
   }
   PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
-  if (documents.back().name != "roofline")
-    PERFLAB_TRY_VOID(remove_stale_roofline(arguments.out, arguments.quiet));
+  PERFLAB_TRY_VOID(remove_stale_documents(arguments.out, documents, arguments.quiet));
   if (arguments.json) {
     PERFLAB_TRY(const std::string text, report::render("profile", documents.front().value));
     return print(text);
@@ -89,7 +91,7 @@ Result<void> present(const Arguments& arguments, const measure::Profile& profile
   std::string text;
   if (profile.analyzed) {
     const auto& [trace, analysis] = profile.analyzed->representative;
-    text = report::analysis_text(trace, analysis, style);
+    text = report::analysis_text(trace, analysis, style) + report::dag_text(trace, analysis, style);
     if (analysis.roofline) text += report::roofline_text(analysis, style);
   }
   PERFLAB_TRY_VOID(print(text + report::profile_text(data, style)));
@@ -113,11 +115,11 @@ Result<void> run(const Arguments& arguments, const std::vector<std::string>& beh
     PERFLAB_TRY(plan.timeout, parse_duration(arguments.timeout));
   }
   measure::ProfileOptions options = arguments.options;
-  if (!arguments.roofs.empty()) {
+  if (!arguments.roofs.file.empty()) {
     if (!options.wants_counters())
       return fail(ErrorCode::usage, "--roofs says nothing without counters", "add --roofline");
-    options.roofs = arguments.roofs;
-    options.roofs_device = arguments.roofs_device;
+    options.roofs = arguments.roofs.file;
+    options.roofs_device = arguments.roofs.device;
   }
   PERFLAB_TRY(const measure::Profile profile, measure::profile(plan, options));
   progress.erase();
@@ -135,10 +137,7 @@ void add_counter_options(CLI::App& command, Arguments& arguments) {
                   "Counters of your own, A,B,...: with --roofline in addition, else alone")
       ->delimiter(',')
       ->allow_extra_args(false);  // the program may follow without "--"
-  command.add_option("--roofs", arguments.roofs,
-                     "Ceilings measured on this machine: rocprof-compute's roofline.csv");
-  command.add_option("--roofs-device", arguments.roofs_device,
-                     "Row of that file: the device's number (default: the first)");
+  add_roofs_options(command, arguments.roofs);
 }
 
 }  // namespace
@@ -162,7 +161,7 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
                     "Only time the process; GPU figures are then missing");
   command
       ->add_option("--out", arguments->out,
-                   "Folder for profile.json, analysis.json and roofline.json")
+                   "Folder for profile.json, analysis.json, dag.json and roofline.json")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print profile.json and nothing else");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");

@@ -8,6 +8,7 @@
 
 #include "analyze/pipeline.h"
 #include "base/pattern.h"
+#include "cli/analysis_options.h"
 #include "cli/command.h"
 #include "report/document.h"
 #include "report/roofline_document.h"
@@ -20,8 +21,8 @@ namespace {
 struct Arguments {
   std::vector<std::string> files;
   std::vector<std::string> code;
-  std::string roofs, kernel, out;
-  std::optional<int> roofs_device;
+  std::string kernel, out;
+  RoofsArguments roofs;
   bool json = false;
   unsigned threads = 0;
 };
@@ -50,11 +51,10 @@ Result<void> select_kernels(const std::string& text, analyze::Roofline& roofline
 
 Result<void> run(const Arguments& arguments) {
   analyze::AnalyzeOptions options;
+  options.find_critical_path = false;
   options.threads = arguments.threads;
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
-  if (!arguments.roofs.empty()) {
-    PERFLAB_TRY(options.roofs, hal::read_measured_roofs(arguments.roofs, arguments.roofs_device));
-  }
+  PERFLAB_TRY_VOID(apply(arguments.roofs, options));
   PERFLAB_TRY(analyze::AnalyzedTrace analyzed,
               analyze::analyze_files({arguments.files.begin(), arguments.files.end()}, options));
   auto& [trace, analysis] = analyzed;
@@ -67,7 +67,7 @@ Result<void> run(const Arguments& arguments) {
     PERFLAB_TRY_VOID(select_kernels(arguments.kernel, *analysis.roofline));
   if (arguments.json || !arguments.out.empty()) {
     Json document = report::roofline_document(
-        trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs});
+        trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs.file});
     if (!arguments.out.empty())
       PERFLAB_TRY_VOID(write_documents(arguments.out, {{"roofline", document}}));
     if (arguments.json) {
@@ -96,10 +96,7 @@ void add_roofline(CLI::App& app, int& exit_code) {
                    "Counter passes of one command: rocpd databases, counter_collection.csv of "
                    "rocprofv3, tables of rocprof-compute; a database without counters gives times")
       ->required();
-  command->add_option("--roofs", arguments->roofs,
-                      "Ceilings measured on this machine: rocprof-compute's roofline.csv");
-  command->add_option("--roofs-device", arguments->roofs_device,
-                      "Row of that file: the device's number (default: the first)");
+  add_roofs_options(*command, arguments->roofs);
   command->add_option("--kernel", arguments->kernel, "Only kernels whose name this regex matches");
   command
       ->add_option(

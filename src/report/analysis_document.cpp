@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "report/dag_document.h"
 #include "report/document.h"
 #include "report/kernel_json.h"
 
@@ -170,6 +171,13 @@ Json environment_json(const trace::Trace& trace) {
   return {{"recordings", recordings}};
 }
 
+/// Null, and the reason of it in `missing`.
+Json explained_null(Missing why, std::vector<Missing>& missing) {
+  if (why.reason.empty()) why.reason = "it was not looked for";
+  missing.push_back(std::move(why));
+  return nullptr;
+}
+
 }  // namespace
 
 std::string synthetic_note(const trace::Trace& trace) {
@@ -184,18 +192,25 @@ Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analy
   if (!analysis.selection)
     missing.push_back(
         {"selected_kernel", "no kernel dispatch was recorded", "profile a run that uses the GPU"});
-  Json document = {{"schema_version", "1.0.0"},
+  Json document = {{"schema_version", "1.1.0"},
                    {"document", "analysis"},
                    {"generator", generator_json()},
                    {"synthetic", or_null(synthetic_note(trace))},
                    {"recordings", recordings_json(trace)},
                    {"agents", agents_json(trace)},
+                   {"segment", or_null(analysis.segment)},
                    {"totals", totals_json(analysis)},
                    {"timed_under_counters", analysis.timed_under_counters},
                    {"selected_kernel", selection_json(analysis)}};
   Json kernels = Json::array();
   for (const analyze::Kernel& kernel : analysis.kernels) kernels.push_back(kernel_json(kernel));
   document["kernels"] = std::move(kernels);
+  document["critical_path"] = analysis.critical_path
+                                  ? critical_path_summary(trace, *analysis.critical_path)
+                                  : explained_null(analysis.critical_path_missing, missing);
+  document["segments"] = analysis.segments.segments
+                             ? segments_summary(*analysis.segments.segments)
+                             : explained_null(analysis.segments.missing, missing);
   document["api_calls"] = api_json(analysis);
   document["copies"] = copies_json(analysis, missing);
   document["allocations"] = allocations_json(analysis);

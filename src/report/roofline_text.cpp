@@ -28,18 +28,7 @@ using enum TextTable::Align;
 
 /// Kernels that are described one by one; the charts' legends list more.
 constexpr std::size_t kMostDescribed = 5;
-/// Columns in front of the text of a labelled line.
-constexpr std::size_t kLabelColumns = 13;
 const std::string kDash = "—";
-
-/// "  label      text", broken between words so that it fits.
-std::string labelled(std::string_view label, const std::string& text, std::size_t width) {
-  const std::size_t room = std::max<std::size_t>(width, kLabelColumns + 20) - kLabelColumns;
-  std::string out;
-  for (const std::string& line : wrapped(text, room))
-    out += fmt::format("  {:<10} {}\n", out.empty() ? label : "", line);
-  return out;
-}
 
 std::string number_text(double value) {
   const double size = std::fabs(value);

@@ -50,6 +50,16 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t room) {
   return lines;
 }
 
+std::string labelled(std::string_view label, std::string_view text, std::size_t width) {
+  constexpr std::size_t kLabelColumns = 13;
+  constexpr std::size_t kLeastRoom = 20;
+  std::string out;
+  for (const std::string& line :
+       wrapped(text, std::max(width, kLabelColumns + kLeastRoom) - kLabelColumns))
+    out += fmt::format("  {:<10} {}\n", out.empty() ? label : "", line);
+  return out;
+}
+
 std::string warnings_section(const std::vector<std::string>& warnings, std::size_t width,
                              const Paint& paint) {
   constexpr std::string_view kLabel = "warning:";

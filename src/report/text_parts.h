@@ -44,6 +44,9 @@ std::string counted(std::size_t count, std::string_view thing);
 /// line of its own, a percentage stays in one piece. The lines are printable.
 std::vector<std::string> wrapped(std::string_view text, std::size_t room);
 
+/// "  label      text", broken between words into lines of at most `width` columns.
+std::string labelled(std::string_view label, std::string_view text, std::size_t width);
+
 /// The warnings, each broken into lines of at most `width` columns, behind an empty line; empty
 /// without warnings.
 std::string warnings_section(const std::vector<std::string>& warnings, std::size_t width,

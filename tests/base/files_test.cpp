@@ -106,6 +106,45 @@ TEST(WriteFileAtomically, LeavesNothingWhenItFails) {
   EXPECT_EQ(entries_of(folder.path()), 1U);
 }
 
+TEST(WriteFileAtomically, ReplacesNothingButFiles) {
+  const TempFolder folder;
+  const fs::path pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_directory(folder / "taken");
+  fs::create_symlink("taken", folder / "link");
+  const std::vector<std::pair<fs::path, std::string>> places = {{pipe, "a pipe"},
+                                                                {folder / "taken", "a folder"},
+                                                                {folder / "link", "a folder"},
+                                                                {"/dev/null", "a device"}};
+  for (const auto& [path, what] : places) {
+    const auto refused = write_file_atomically(path, "text");
+    ASSERT_FALSE(refused.has_value()) << path;
+    EXPECT_EQ(refused.error().code, ErrorCode::usage);
+    EXPECT_EQ(refused.error().message,
+              path.string() + ": cannot be written: it is " + what + ", not a file");
+  }
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_EQ(entries_of(folder.path()), 3U);
+}
+
+TEST(WriteFileAtomically, WritesThroughLinks) {
+  const TempFolder folder;
+  fs::create_directory(folder / "far");
+  const fs::path file = folder.write("far/file", "before");
+  fs::create_symlink("far/file", folder / "relative");
+  fs::create_symlink(folder / "relative", folder / "twice");
+  ASSERT_TRUE(write_file_atomically(folder / "twice", "after").has_value());
+  EXPECT_EQ(text_of(file), "after");
+  fs::create_symlink("far/new", folder / "dangling");
+  ASSERT_TRUE(write_file_atomically(folder / "dangling", "new").has_value());
+  EXPECT_EQ(text_of(folder / "far/new"), "new");
+  for (const char* link : {"relative", "twice", "dangling"})
+    EXPECT_TRUE(fs::is_symlink(folder / link)) << link;
+  fs::create_symlink("loop", folder / "loop");
+  EXPECT_FALSE(write_file_atomically(folder / "loop", "text").has_value());
+  EXPECT_EQ(entries_of(folder / "far"), 2U);
+}
+
 TEST(MakeDirectories, MakesParentsAndAcceptsWhatIsThere) {
   const TempFolder folder;
   EXPECT_TRUE(make_directories(folder / "a" / "b").has_value());
@@ -127,6 +166,33 @@ TEST(MakeDirectories, RefusesWhenAFileIsInTheWay) {
 TEST(ErrnoText, StartsInLowerCase) {
   EXPECT_EQ(errno_text(EACCES), "permission denied");
   EXPECT_EQ(errno_text(EIO), "input/output error");
+}
+
+TEST(AtomicFile, IsThereOnlyWhenItIsWhole) {
+  const TempFolder folder;
+  const fs::path path = folder.write("file", "before");
+  {
+    auto file = AtomicFile::create(path);
+    ASSERT_TRUE(file.has_value());
+    file->write("half");
+    EXPECT_EQ(text_of(path), "before");
+  }
+  EXPECT_EQ(text_of(path), "before");
+  EXPECT_EQ(entries_of(folder.path()), 1U) << "nothing is left behind";
+  auto file = AtomicFile::create(path);
+  ASSERT_TRUE(file.has_value());
+  for (const char* part : {"in ", "", "pieces"}) file->write(part);
+  EXPECT_TRUE(file->commit().has_value());
+  EXPECT_EQ(text_of(path), "in pieces");
+  EXPECT_EQ(entries_of(folder.path()), 1U);
+}
+
+TEST(AtomicFile, NamesAPlaceThatCannotBeWritten) {
+  const TempFolder folder;
+  const auto file = AtomicFile::create(folder / "no/file");
+  ASSERT_FALSE(file.has_value());
+  EXPECT_EQ(file.error().code, ErrorCode::usage);
+  EXPECT_THAT(file.error().message, HasSubstr("no/file: cannot be written: no such file"));
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ TEST(Program, prints_its_version) {
 
 TEST(Program, help_of_every_subcommand_has_an_example) {
   const test::TempFolder folder;
-  for (const char* command : {"analyze", "inspect", "occupancy", "profile", "roofline", "schema"}) {
+  for (const char* command :
+       {"analyze", "critical-path", "inspect", "occupancy", "profile", "roofline", "schema"}) {
     const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_THAT(outcome.out, HasSubstr("rocm-perf " + std::string(command) + " "));
@@ -33,6 +34,7 @@ TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
       {"nonsense"},
       {"analyze"},
       {"analyze", "--nonsense", "x.db"},
+      {"critical-path"},
       {"profile"},
       {"profile", "--runs", "0", "--", "true"},
       {"profile", "--timeout", "soon", "--", "true"},
@@ -55,6 +57,7 @@ TEST(Program, words_behind_dashes_are_refused_by_commands_that_take_none) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"analyze", PERFLAB_SAMPLE, "--", "--json"},
         {"roofline", PERFLAB_SAMPLE, "--", "--json"},
+        {"critical-path", PERFLAB_SAMPLE, "--", "--json"},
         {"occupancy", "--arch", "gfx942", "--vgpr", "64", "--block", "256", "--", "--json"},
         {"schema", "profile", "--", "--json"}}) {
     const Outcome outcome = rocm_perf(folder.path(), arguments);

@@ -30,7 +30,7 @@ class Profile : public testing::Test {
   test::TempFolder folder_;
 };
 
-TEST_F(Profile, good_run_writes_both_documents_and_keeps_the_database) {
+TEST_F(Profile, good_run_writes_the_documents_and_keeps_the_database) {
   const Outcome outcome = run({"--", "true"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const Json profile = written("profile");
@@ -39,6 +39,8 @@ TEST_F(Profile, good_run_writes_both_documents_and_keeps_the_database) {
   EXPECT_EQ(profile["roofline"], nullptr);
   EXPECT_EQ(profile["stability"]["cv"], nullptr);  // one run has no spread
   written("analysis");
+  EXPECT_GT(written("dag")["critical_path_ns"].get<std::int64_t>(), 0);
+  EXPECT_THAT(outcome.out, HasSubstr("Where the time went"));
   EXPECT_TRUE(fs::exists(folder_ / ".rocpd_profile/0001/run_1"));
 }
 

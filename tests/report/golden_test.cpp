@@ -9,6 +9,9 @@
 #include <fstream>
 
 #include "report/analysis_document.h"
+#include "report/dag_document.h"
+#include "report/dag_samples.h"
+#include "report/dag_text.h"
 #include "report/profile_document.h"
 #include "report/report_cases.h"
 #include "report/roofline_document.h"
@@ -58,8 +61,10 @@ void expect_goldens(const std::string& name, const Case& input) {
   const ProfileData profile = profile_of_recording(*runs);
   expect_golden(name + ".analysis.json", rendered("analysis", analysis_document(trace, analysis)));
   expect_golden(name + ".profile.json", rendered("profile", profile_document(profile)));
-  expect_golden(name + ".txt", analysis_text(trace, analysis, {}) + roofline_text(analysis, {}) +
-                                   profile_text(profile, {}));
+  if (analysis.critical_path)
+    expect_golden(name + ".dag.json", rendered("dag", dag_document(trace, analysis)));
+  expect_golden(name + ".txt", analysis_text(trace, analysis, {}) + dag_text(trace, analysis, {}) +
+                                   roofline_text(analysis, {}) + profile_text(profile, {}));
 }
 
 TEST(Golden, Sample) {
@@ -75,6 +80,14 @@ TEST(Golden, WrittenRoofline) {
   const trace::Trace trace = sample_roofline_trace();
   expect_golden("written.roofline.json", rendered("roofline", roofline_document(trace, analysis)));
   expect_golden("written.roofline.txt", roofline_report_text(trace, analysis, {.width = 80}));
+}
+
+TEST(Golden, WrittenCriticalPath) {
+  const analyze::Analysis analysis = sample_dag();
+  const trace::Trace trace = sample_dag_trace();
+  expect_golden("written.dag.json", rendered("dag", dag_document(trace, analysis, {.full = true})));
+  expect_golden("written.dag.80.txt", dag_report_text(trace, analysis, {.width = 80}));
+  expect_golden("written.dag.100.txt", dag_report_text(trace, analysis, {.width = 100}));
 }
 
 TEST(Golden, Mi350x) {

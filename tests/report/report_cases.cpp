@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "report/analysis_document.h"
+#include "report/dag_document.h"
 #include "report/document.h"
 #include "report/profile_document.h"
 #include "report/roofline_document.h"
@@ -251,12 +252,15 @@ Documents documents_of(const analyze::AnalyzedRuns& runs) {
           .profile = rendered_json("profile", profile_document(profile_of_recording(runs))),
           .roofline = analysis.roofline
                           ? rendered_json("roofline", roofline_document(trace, analysis))
-                          : Json(nullptr)};
+                          : Json(nullptr),
+          .dag = analysis.critical_path ? rendered_json("dag", dag_document(trace, analysis))
+                                        : Json(nullptr)};
 }
 
 std::vector<std::pair<std::string, Json>> Documents::by_name() const {
   std::vector<std::pair<std::string, Json>> out = {{"analysis", analysis}, {"profile", profile}};
   if (!roofline.is_null()) out.emplace_back("roofline", roofline);
+  if (!dag.is_null()) out.emplace_back("dag", dag);
   return out;
 }
 

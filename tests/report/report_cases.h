@@ -41,9 +41,9 @@ Json rendered_json(const std::string& name, const Json& document);
 /// The documents of a case.
 struct Documents {
   Json analysis, profile;
-  Json roofline;  ///< null without one
+  Json roofline, dag;  ///< null without one
 
-  /// {"analysis", ...}, {"profile", ...}, and {"roofline", ...} when there is one.
+  /// {"analysis", ...}, {"profile", ...}, and {"roofline", ...} and {"dag", ...} when there is one.
   [[nodiscard]] std::vector<std::pair<std::string, Json>> by_name() const;
 };
 Documents documents_of(const analyze::AnalyzedRuns& runs);

@@ -1,0 +1,104 @@
+// The edges into a node as the solver and the simulator read them: origins, the edges that bind,
+// lags. Inline, because passes over tens of millions of edges live on it; formulas: graph.h.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "analyze/critical_path/edge_rules.h"
+#include "analyze/critical_path/graph.h"
+
+namespace perflab::analyze {
+
+/// The edges that bind a node's two events; kNoEdge as in binding_start_edge, binding_end_edge.
+struct BoundEdges {
+  std::uint32_t start = kNoEdge, end = kNoEdge;
+};
+
+/// Which rules join ends, a bit per rule.
+struct RuleEnds {
+  std::uint32_t from = 0, into = 0;
+};
+
+/// From the table of edge_rules.h, read once.
+inline const RuleEnds& rule_ends() {
+  static const RuleEnds kEnds = [] {
+    RuleEnds ends;
+    for (std::uint32_t rule = 0; rule < kEdgeRules; ++rule) {
+      const EdgeRuleInfo& facts = info(static_cast<EdgeRule>(rule));
+      if (facts.from == NodeEvent::end) ends.from |= 1U << rule;
+      if (facts.to == NodeEvent::end) ends.into |= 1U << rule;
+    }
+    return ends;
+  }();
+  return kEnds;
+}
+
+/// A view of a graph's edges. Keeps a reference to the graph.
+class EdgeView {
+ public:
+  explicit EdgeView(const Graph& graph) : graph_(graph), ends_(rule_ends()) {}
+
+  [[nodiscard]] std::uint32_t first(NodeId node) const { return graph_.first_edge[node]; }
+  [[nodiscard]] std::uint32_t last(NodeId node) const { return graph_.first_edge[node + 1]; }
+
+  /// Whether the edge comes from its origin's end, and whether it goes into its node's end.
+  [[nodiscard]] bool from_end(std::uint32_t edge) const {
+    return ((ends_.from >> rule(edge)) & 1U) != 0;
+  }
+  [[nodiscard]] bool into_end(std::uint32_t edge) const {
+    return ((ends_.into >> rule(edge)) & 1U) != 0;
+  }
+
+  /// Recorded time of the event that the edge comes from, ns.
+  [[nodiscard]] std::int64_t origin(std::uint32_t edge) const {
+    const NodeId from = graph_.from[edge];
+    return from_end(edge) ? graph_.end[from] : graph_.start[from];
+  }
+
+  /// Both binding edges, in one pass over the node's edges.
+  [[nodiscard]] BoundEdges binding(NodeId node) const {
+    BoundEdges binding;
+    std::int64_t latest_start = 0, latest_end = graph_.start[node];
+    const std::uint32_t past = last(node);
+    for (std::uint32_t edge = first(node); edge < past; ++edge) {
+      const std::int64_t time = origin(edge);
+      if (into_end(edge)) {
+        if (time <= latest_end) continue;
+        latest_end = time;
+        binding.end = edge;
+      } else if (binding.start == kNoEdge || time > latest_start) {
+        latest_start = time;
+        binding.start = edge;
+      }
+    }
+    return binding;
+  }
+
+  /// own_work() of graph.h, ns.
+  [[nodiscard]] std::int64_t own_work(NodeId node, std::uint32_t binding_end) const {
+    const std::int64_t duration = graph_.end[node] - graph_.start[node];
+    return binding_end == kNoEdge ? duration : std::min(duration, graph_.usual_sync_call);
+  }
+
+  /// Recorded distance of the edge's two events, ns; negative where clocks were read with noise.
+  [[nodiscard]] std::int64_t distance(NodeId node, std::uint32_t edge) const {
+    return (into_end(edge) ? graph_.end[node] : graph_.start[node]) - origin(edge);
+  }
+
+  /// edge_lag() of graph.h, ns.
+  [[nodiscard]] std::int64_t lag(NodeId node, std::uint32_t edge, std::uint32_t binding) const {
+    const std::int64_t recorded = distance(node, edge);
+    return edge == binding ? recorded : std::min(recorded, graph_.usual_lag[rule(edge)]);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t rule(std::uint32_t edge) const {
+    return static_cast<std::uint32_t>(graph_.rule[edge]);
+  }
+
+  const Graph& graph_;
+  RuleEnds ends_;
+};
+
+}  // namespace perflab::analyze

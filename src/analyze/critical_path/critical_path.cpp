@@ -1,0 +1,306 @@
+// The order of the work: one machine is chosen, its graph built and solved, then everything that is
+// reported is added up from the graph.
+#include "analyze/critical_path/critical_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "analyze/critical_path/gains.h"
+#include "analyze/critical_path/parallelism.h"
+#include "analyze/critical_path/path_segments.h"
+
+namespace perflab::analyze {
+namespace {
+
+using trace::Index;
+using trace::kNone;
+
+/// First start and last end of what a machine's processes recorded in the scope.
+struct Machine {
+  Index node = kNone;
+  std::set<Index> processes;
+  std::uint64_t dispatches = 0;
+  std::int64_t start = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+
+  [[nodiscard]] std::int64_t span() const { return end > start ? end - start : 0; }
+};
+
+std::vector<Machine> find_machines(const trace::Trace& trace, const TimingScope& scope) {
+  std::vector<Machine> machines(trace.nodes.size() + 1);  // the last: processes of no known one
+  for (std::size_t i = 0; i + 1 < machines.size(); ++i) machines[i].node = static_cast<Index>(i);
+  std::vector<Machine*> of_track;
+  for (std::size_t i = 0; i < trace.tracks.size(); ++i) {
+    const trace::Process& process = trace.processes[trace.tracks[i].process];
+    Machine& machine = process.node == kNone ? machines.back() : machines[process.node];
+    of_track.push_back(scope.track_counts[i] ? &machine : nullptr);
+  }
+  const auto extend = [&](const auto& rows, std::uint64_t dispatches) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Machine* const machine = of_track[rows.track[i]];
+      if (machine == nullptr) continue;
+      machine->start = std::min(machine->start, rows.start[i]);
+      machine->end = std::max(machine->end, rows.end[i]);
+      machine->dispatches += dispatches;
+    }
+  };
+  extend(trace.dispatches, 1);
+  extend(trace.copies, 0);
+  for (std::size_t i = 0; i < trace.tracks.size(); ++i)
+    if (of_track[i] != nullptr) of_track[i]->processes.insert(trace.tracks[i].process);
+  std::erase_if(machines, [](const Machine& machine) { return machine.processes.empty(); });
+  const auto identity = [&](const Machine& machine) {
+    return machine.node == kNone ? trace::Node{} : trace.nodes[machine.node];
+  };
+  std::ranges::stable_sort(machines, [&](const Machine& a, const Machine& b) {
+    if (a.span() != b.span()) return a.span() > b.span();
+    if (a.dispatches != b.dispatches) return a.dispatches > b.dispatches;
+    return std::pair{identity(a).machine_id, identity(a).hash} <
+           std::pair{identity(b).machine_id, identity(b).hash};
+  });
+  return machines;
+}
+
+/// What the walk along the path adds up.
+struct PathTotals {
+  SpentTimes spent{};
+  std::vector<bool> on_path;
+  std::unordered_map<Index, std::int64_t> time_of_kernel;
+};
+
+PathTotals walk(const trace::Trace& trace, const Graph& graph, std::int64_t from, std::int64_t to,
+                const PathPart* part) {
+  PathTotals totals;
+  totals.on_path.assign(graph.size(), false);
+  walk_critical_path(graph, [&](const PathStep& step) {
+    if ((step.to <= from && step.from < from) || (step.from >= to && step.to > to)) return;
+    const std::int64_t time = std::min(step.to, to) - std::max(step.from, from);
+    totals.spent[static_cast<std::size_t>(step.spent)] += time;
+    totals.on_path[step.node] = true;
+    if (step.via != kNoEdge) totals.on_path[graph.from[step.via]] = true;
+    if (step.spent == Spent::kernel && (part == nullptr || part->includes(graph, step.node)))
+      totals.time_of_kernel[node_name(trace, graph, step.node)] += time;
+  });
+  return totals;
+}
+
+/// Kernels by path time, then by their own time, then by name.
+std::vector<KernelCriticality> kernels_of(const trace::Trace& trace, const Graph& graph,
+                                          const std::vector<std::int64_t>& slack,
+                                          const PathTotals& totals, const PathPart* part) {
+  std::unordered_map<Index, std::size_t> place;
+  std::vector<KernelCriticality> kernels;
+  std::vector<std::vector<std::int64_t>> slacks;
+  for (NodeId node = 0; node < graph.size(); ++node) {
+    if (graph.kind(node) != NodeKind::dispatch) continue;
+    if (part != nullptr && !part->includes(graph, node)) continue;
+    const Index name = node_name(trace, graph, node);
+    const auto [found, added] = place.try_emplace(name, kernels.size());
+    if (added) {
+      kernels.emplace_back().name = name;
+      slacks.emplace_back();
+    }
+    KernelCriticality& kernel = kernels[found->second];
+    ++kernel.dispatches;
+    kernel.total += graph.end[node] - graph.start[node];
+    if (totals.on_path[node]) ++kernel.on_path;
+    if (slack[node] == 0) ++kernel.without_slack;
+    slacks[found->second].push_back(slack[node]);
+  }
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    std::vector<std::int64_t>& all = slacks[i];
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
+    std::ranges::nth_element(all, middle);
+    kernels[i].median_slack = *middle;
+    kernels[i].least_slack = *std::min_element(all.begin(), middle + 1);
+    std::vector<std::int64_t>().swap(all);
+    if (const auto found = totals.time_of_kernel.find(kernels[i].name);
+        found != totals.time_of_kernel.end())
+      kernels[i].path_time = found->second;
+  }
+  std::ranges::sort(kernels, [&](const KernelCriticality& a, const KernelCriticality& b) {
+    if (a.path_time != b.path_time) return a.path_time > b.path_time;
+    if (a.total != b.total) return a.total > b.total;
+    return trace.strings.view(a.name) < trace.strings.view(b.name);
+  });
+  return kernels;
+}
+
+NodeRow row_of(const Graph& graph, NodeId node) {
+  if (node == kNoNode) return {};
+  return {.kind = graph.kind(node), .row = graph.row(node)};
+}
+
+/// Finds what each bubble waited for.
+void explain_bubbles(const Graph& graph, CriticalPath& result) {
+  for (Bubble& bubble : result.bubbles) {
+    std::map<Index, std::int64_t> calls;
+    walk_back(graph, bubble.after, bubble.from, [&](const PathStep& step) {
+      const std::int64_t time = step.to - step.from;
+      bubble.spent[static_cast<std::size_t>(step.spent)] += time;
+      if (time == 0) return;
+      if (step.spent == Spent::host_call || step.spent == Spent::sync_return)
+        calls[graph.row(step.node)] += time;
+      else if (step.spent == Spent::launch_latency)
+        calls[graph.row(graph.from[step.via])] += time;
+    });
+    const auto largest = std::ranges::max_element(bubble.spent);
+    bubble.cause = static_cast<Spent>(largest - bubble.spent.begin());
+    for (const auto& [call, time] : calls)
+      if (time > bubble.call_time) {
+        bubble.call = call;
+        bubble.call_time = time;
+      }
+    bubble.before_row = row_of(graph, bubble.before);
+    bubble.after_row = row_of(graph, bubble.after);
+    bubble.from -= result.begin;
+    bubble.to -= result.begin;
+  }
+}
+
+std::vector<SlackRow> most_slack(const Graph& graph, const std::vector<std::int64_t>& slack,
+                                 std::size_t most, const PathPart* part) {
+  std::vector<SlackRow> rows;
+  const auto more = [](const SlackRow& a, const SlackRow& b) {
+    return std::pair{-a.slack, a.node} < std::pair{-b.slack, b.node};
+  };
+  for (NodeId node = 0; node < graph.size(); ++node) {
+    if (is_call(graph.kind(node)) || slack[node] == 0) continue;
+    if (part != nullptr && !part->includes(graph, node)) continue;
+    const SlackRow row{.node = node, .slack = slack[node], .row = row_of(graph, node)};
+    if (rows.size() == most && (most == 0 || !more(row, rows.back()))) continue;
+    if (rows.size() == most) rows.pop_back();
+    rows.insert(std::ranges::upper_bound(rows, row, more), row);
+  }
+  return rows;
+}
+
+/// The machine that the path is of, and what else there is.
+void choose_machine(const std::vector<Machine>& machines, const PathPart* part,
+                    CriticalPath& result) {
+  if (machines.empty()) return;
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i < machines.size() && part != nullptr; ++i)
+    if (machines[i].node == part->node) chosen = i;
+  result.node = machines[chosen].node;
+  result.processes = machines[chosen].processes.size();
+  for (std::size_t i = 0; i < machines.size(); ++i)
+    if (i != chosen)
+      result.other_nodes.push_back({.node = machines[i].node,
+                                    .processes = machines[i].processes.size(),
+                                    .dispatches = machines[i].dispatches,
+                                    .span = machines[i].span()});
+}
+
+/// Begin and lengths: of the whole run, or of the part as far as the run goes.
+void set_extent(const Graph& graph, const PathPart* part, CriticalPath& result) {
+  result.run_length = makespan(graph);
+  result.length = result.run_length;
+  result.begin = graph.size() == 0 ? 0 : std::ranges::min(graph.start);
+  if (part == nullptr) return;
+  const std::int64_t run_end = result.begin + result.run_length;
+  result.begin = std::clamp(part->from, result.begin, run_end);
+  result.length = std::clamp(part->to, result.begin, run_end) - result.begin;
+}
+
+void add_warnings(CriticalPath& result) {
+  const auto warn = [&](std::string text) { result.warnings.push_back(std::move(text)); };
+  const GraphReport& report = result.report;
+  if (report.blind_graph_launches > 0)
+    warn(fmt::format(
+        "{} of {} graph launches have no dispatch in the trace: what they ran is not seen, and its "
+        "time counts as host or idle time",
+        report.blind_graph_launches, report.graph_launches));
+  std::uint64_t contradicted = 0;
+  for (const std::uint64_t count : report.contradicted) contradicted += count;
+  if (contradicted > 0)
+    warn(fmt::format(
+        "{} that launches, streams, events or synchronisation demand {} denied by the recorded "
+        "times and left out",
+        contradicted == 1 ? "1 order" : fmt::format("{} orders", contradicted),
+        contradicted == 1 ? "is" : "are"));
+  if (report.calls == 0)
+    warn(
+        "no host API call was recorded: launches and waits are unknown, time between dispatches "
+        "counts as idle");
+  else if (report.without_launch > 0)
+    warn(fmt::format("{} of {} dispatches and copies have no launching call in the trace",
+                     report.without_launch, report.dispatches + report.copies));
+  if (report.unknown_events > 0)
+    warn(fmt::format("{} waits for events whose record is not in the trace order nothing",
+                     report.unknown_events));
+  if (!result.other_nodes.empty())
+    warn(fmt::format(
+        "the path is of one of {} machines: clocks of machines are not aligned, so they are kept "
+        "apart; give the files of another one alone to see its path",
+        result.other_nodes.size() + 1));
+}
+
+}  // namespace
+
+Index node_name(const trace::Trace& trace, const Graph& graph, NodeId node) {
+  const std::uint32_t row = graph.row(node);
+  switch (graph.kind(node)) {
+    case NodeKind::dispatch:
+      return trace.kernel_symbols[trace.dispatches.kernel[row]].name;
+    case NodeKind::copy:
+      return trace.copies.kind[row];
+    case NodeKind::call:
+    case NodeKind::call_wait:
+      return trace.regions.name[row];
+  }
+  return 0;
+}
+
+Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingScope& scope,
+                                        const CriticalPathOptions& options, const PathPart* part) {
+  CriticalPath result;
+  result.options = options.graph;
+  choose_machine(find_machines(trace, scope), part, result);
+
+  BuiltGraph built = build_graph(trace, scope, result.node, options.graph);
+  const auto graph = std::make_shared<const Graph>(std::move(built.graph));
+  result.report = built.report;
+  set_extent(*graph, part, result);
+
+  std::vector<std::int64_t> slacks = slack(*graph);
+  const std::int64_t end = result.begin + result.length;
+  PathTotals totals = walk(trace, *graph, result.begin, end, part);
+  result.spent = totals.spent;
+  result.kernels = kernels_of(trace, *graph, slacks, totals, part);
+  result.most_slack = most_slack(*graph, slacks, options.most_slack, part);
+  if (options.keep_nodes) {
+    result.slack = std::move(slacks);
+    result.on_path = std::move(totals.on_path);
+    result.graph = graph;
+  }
+  std::vector<std::int64_t>().swap(slacks);
+
+  PathSegments path = path_segments(trace, *graph, result.begin, end, options.most_segments);
+  result.segments = std::move(path.segments);
+  result.stretches = path.stretches;
+  Parallelism parallelism =
+      measure_parallelism(*graph, result.begin, result.length, options.most_bubbles);
+  result.concurrency = std::move(parallelism.levels);
+  result.parallelism = std::move(parallelism.bins);
+  result.bubbles = std::move(parallelism.bubbles);
+  result.bubble_count = parallelism.bubble_count;
+  result.bubble_time = parallelism.bubble_time;
+  explain_bubbles(*graph, result);
+
+  const Simulator simulator(*graph);
+  add_gains(trace, *graph, simulator, options, part, result);
+  if (!options.what_if.empty()) {
+    PERFLAB_TRY(result.what_if, answer_what_if(trace, *graph, simulator, options, part, result));
+  }
+  add_warnings(result);
+  return result;
+}
+
+}  // namespace perflab::analyze

@@ -1,0 +1,90 @@
+// The graph of a run: dispatches, copies and host calls as nodes, what orders them as edges. It is
+// built so that the recorded times are its earliest schedule exactly; lengthening, shortening and
+// dropping then give makespans that mean something. Made by build_graph.h from a Trace; solved by
+// solve.h and what_if.h, which know nothing of traces.
+//
+// Every node has two events, start and end, at the recorded times. With lag(e) of an edge:
+//   start(v) = max over edges e into its start of t(from) + lag(e); its recorded start without any
+//   end(v)   = max of start(v) + own(v) and, over edges e into its end, t(from) + lag(e)
+// The edge whose origin came last binds: its lag is the recorded distance. The others would have
+// allowed an earlier time: their lag is the usual one of their rule, at most the recorded distance.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyze/critical_path/edge_rules.h"
+
+namespace perflab::analyze {
+
+enum class NodeKind : std::uint8_t {
+  dispatch,   ///< row of Trace::dispatches
+  copy,       ///< row of Trace::copies
+  call,       ///< row of Trace::regions
+  call_wait,  ///< second half of a call that submits work and waits for it: its whole duration; the
+              ///< first half, a `call` of no length at its start, is what the work depends on
+};
+
+/// Whether the node is a host call (or half of one).
+constexpr bool is_call(NodeKind kind) {
+  return kind == NodeKind::call || kind == NodeKind::call_wait;
+}
+
+/// Number of a node: its place in the order. No node.
+using NodeId = std::uint32_t;
+inline constexpr NodeId kNoNode = 0xFFFF'FFFF;
+
+struct Graph {
+  /// Nodes in topological order: every edge goes to a higher number.
+  std::vector<std::int64_t> start, end;   ///< ns, recorded; start <= end
+  std::vector<std::uint32_t> kind_row;    ///< kind in the top two bits, row below
+  std::vector<std::uint32_t> first_edge;  ///< of edges into the node; one more entry than nodes
+  /// Edges by the node they go into.
+  std::vector<NodeId> from;
+  std::vector<EdgeRule> rule;
+  /// Usual distance in ns of a rule's events where it binds; 0 where nothing is known.
+  std::array<std::int64_t, kEdgeRules> usual_lag{};
+  std::int64_t usual_sync_call = 0;  ///< ns that a waiting call takes when there is nothing left to
+                                     ///< wait for
+
+  static constexpr std::uint32_t kRowBits = 30;
+
+  [[nodiscard]] std::size_t size() const { return start.size(); }
+  [[nodiscard]] NodeKind kind(NodeId node) const {
+    return static_cast<NodeKind>(kind_row[node] >> kRowBits);
+  }
+  [[nodiscard]] std::uint32_t row(NodeId node) const {
+    return kind_row[node] & ((1U << kRowBits) - 1);
+  }
+  /// Recorded time of an event.
+  [[nodiscard]] std::int64_t time(NodeId node, NodeEvent event) const {
+    return event == NodeEvent::start ? start[node] : end[node];
+  }
+};
+
+/// No edge.
+inline constexpr std::uint32_t kNoEdge = 0xFFFF'FFFF;
+
+/// The edge into the node's start that binds: the one whose origin came last, of equal ones the
+/// first; kNoEdge without any.
+std::uint32_t binding_start_edge(const Graph& graph, NodeId node);
+
+/// The edge into the node's end that binds: the one whose origin came last, if that was after the
+/// node's start; kNoEdge when the node's own work binds.
+std::uint32_t binding_end_edge(const Graph& graph, NodeId node);
+
+/// The node's own work in ns: its duration, or for a call that waited at most usual_sync_call.
+std::int64_t own_work(const Graph& graph, NodeId node, std::uint32_t binding_end);
+
+/// lag(e) in ns of edge `edge` into `node`; `binding`: that of the event it goes into.
+std::int64_t edge_lag(const Graph& graph, NodeId node, std::uint32_t edge, std::uint32_t binding);
+
+/// Fills usual_lag and usual_sync_call: medians over the edges that bind (of waiting calls: over
+/// those that did not wait), of at most half a million drawn by a hash. A rule that never binds
+/// takes the median of the rules that work like it, at most its own smallest distance; 0 where none
+/// of those binds either: what is then computed from it is the most that could be gained.
+void measure_usual_lags(Graph& graph);
+
+}  // namespace perflab::analyze

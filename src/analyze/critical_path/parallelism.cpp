@@ -1,0 +1,137 @@
+// Operations are visited by start; those that run are kept in a heap by their end.
+#include "analyze/critical_path/parallelism.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <tuple>
+
+namespace perflab::analyze {
+namespace {
+
+bool is_operation(NodeKind kind) {
+  return kind == NodeKind::dispatch || kind == NodeKind::copy;
+}
+
+/// Operations by start, then by number. The order of the graph is nearly that.
+std::vector<NodeId> operations_by_start(const Graph& graph) {
+  std::vector<NodeId> nodes;
+  for (NodeId node = 0; node < graph.size(); ++node)
+    if (is_operation(graph.kind(node))) nodes.push_back(node);
+  const auto before = [&](NodeId a, NodeId b) {
+    return std::pair{graph.start[a], a} < std::pair{graph.start[b], b};
+  };
+  if (!std::ranges::is_sorted(nodes, before)) std::ranges::sort(nodes, before);
+  return nodes;
+}
+
+/// Adds time to equally long bins of a run.
+class Bins {
+ public:
+  Bins(std::int64_t begin, std::int64_t length)
+      : begin_(static_cast<double>(begin)),
+        width_(static_cast<double>(length) / static_cast<double>(kParallelismBins)),
+        bins_(length > 0 ? kParallelismBins : 0) {}
+
+  /// Adds the time between `from` and `to` to one figure of the bins, as a share of a bin.
+  void add(std::int64_t from, std::int64_t to, double ParallelismBin::* figure) {
+    if (bins_.empty() || to <= from) return;
+    const double low = (static_cast<double>(from) - begin_) / width_;
+    const double high = (static_cast<double>(to) - begin_) / width_;
+    for (auto bin = static_cast<std::size_t>(std::max(0.0, low));
+         bin < bins_.size() && static_cast<double>(bin) < high; ++bin) {
+      const auto edge = static_cast<double>(bin);
+      bins_[bin].*figure += std::max(0.0, std::min(high, edge + 1) - std::max(low, edge));
+    }
+  }
+
+  std::vector<ParallelismBin> take() && {
+    for (ParallelismBin& bin : bins_) bin.busy = std::min(1.0, bin.busy);
+    return std::move(bins_);
+  }
+
+ private:
+  double begin_, width_;
+  std::vector<ParallelismBin> bins_;
+};
+
+/// The longest bubbles; of equal ones the earliest.
+class LongestBubbles {
+ public:
+  explicit LongestBubbles(std::size_t most) : most_(most) {}
+
+  void add(const Bubble& bubble) {
+    if (most_ == 0) return;
+    if (kept_.size() == most_ && !longer(bubble, kept_.back())) return;
+    if (kept_.size() == most_) kept_.pop_back();
+    kept_.insert(std::ranges::upper_bound(kept_, bubble, longer), bubble);
+  }
+  std::vector<Bubble> take() && { return std::move(kept_); }
+
+ private:
+  static bool longer(const Bubble& a, const Bubble& b) {
+    return std::pair{a.from - a.to, a.from} < std::pair{b.from - b.to, b.from};
+  }
+  std::size_t most_;
+  std::vector<Bubble> kept_;
+};
+
+}  // namespace
+
+Parallelism measure_parallelism(const Graph& graph, std::int64_t begin, std::int64_t length,
+                                std::size_t most_bubbles) {
+  Parallelism result;
+  std::map<std::uint64_t, std::int64_t> levels;
+  std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> running;
+  const std::int64_t stop = begin + length;
+  std::int64_t now = begin;
+  const auto pass_until = [&](std::int64_t time) {
+    while (!running.empty() && running.top() <= time) {
+      levels[running.size()] += running.top() - now;
+      now = running.top();
+      running.pop();
+    }
+    if (time > now) levels[running.size()] += time - now;
+    now = std::max(now, time);
+  };
+
+  Bins bins(begin, length);
+  LongestBubbles longest(most_bubbles);
+  std::int64_t busy_from = begin, busy_until = begin;
+  NodeId last = kNoNode;  // ends at busy_until
+  for (const NodeId node : operations_by_start(graph)) {
+    if (graph.start[node] > stop || graph.end[node] < begin) continue;
+    const std::int64_t start = std::max(graph.start[node], begin);
+    const std::int64_t end = std::min(graph.end[node], stop);
+    pass_until(start);
+    if (end > start) running.push(end);
+    bins.add(start, end,
+             graph.kind(node) == NodeKind::dispatch ? &ParallelismBin::dispatches
+                                                    : &ParallelismBin::copies);
+    if (start > busy_until) {
+      bins.add(busy_from, busy_until, &ParallelismBin::busy);
+      Bubble bubble;
+      bubble.from = busy_until;
+      bubble.to = start;
+      bubble.before = last;
+      bubble.after = node;
+      longest.add(bubble);
+      ++result.bubble_count;
+      result.bubble_time += start - busy_until;
+      busy_from = start;
+    }
+    if (end >= busy_until) {
+      busy_until = end;
+      last = node;
+    }
+  }
+  bins.add(busy_from, busy_until, &ParallelismBin::busy);
+  pass_until(stop);
+  for (const auto& [count, time] : levels)
+    if (time > 0) result.levels.push_back({.running = count, .time = time});
+  result.bins = std::move(bins).take();
+  result.bubbles = std::move(longest).take();
+  return result;
+}
+
+}  // namespace perflab::analyze

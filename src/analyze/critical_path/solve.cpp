@@ -1,0 +1,143 @@
+// The critical path method: latest times backwards over the edges give the slack, the binding edges
+// from the last event backwards are the path. Formulas: graph.h.
+#include "analyze/critical_path/solve.h"
+
+#include <algorithm>
+
+#include "analyze/critical_path/bindings.h"
+#include "base/error.h"
+
+namespace perflab::analyze {
+namespace {
+
+/// What the wait behind an edge is called. Of submission_order the time belongs to the origin.
+Spent spent_behind(EdgeRule rule) {
+  switch (rule) {
+    case EdgeRule::program_order:
+      return Spent::host_code;
+    case EdgeRule::launch:
+    case EdgeRule::launch_inside:
+      return Spent::launch_latency;
+    case EdgeRule::stream_sync:
+    case EdgeRule::device_sync:
+    case EdgeRule::event_sync:
+    case EdgeRule::blocking_call:
+    case EdgeRule::implicit_sync:
+    case EdgeRule::signal_wait:
+      return Spent::sync_return;
+    case EdgeRule::stream_order:
+    case EdgeRule::queue_order:
+    case EdgeRule::submission_order:
+    case EdgeRule::event_wait:
+    case EdgeRule::null_stream:
+    case EdgeRule::handover:
+      break;
+  }
+  return Spent::idle;
+}
+
+Spent spent_inside(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::dispatch:
+      return Spent::kernel;
+    case NodeKind::copy:
+      return Spent::copy;
+    case NodeKind::call:
+    case NodeKind::call_wait:
+      break;
+  }
+  return Spent::host_call;
+}
+
+/// Follows binding edges backwards. `at_` only ever falls, and every step ends where the one before
+/// began: where an origin lies after what followed it (noise of clocks), the step is cut.
+class Walk {
+ public:
+  Walk(const Graph& graph, std::int64_t at, std::int64_t until,
+       const std::function<void(const PathStep&)>& visit)
+      : graph_(graph), edges_(graph), visit_(visit), at_(at), until_(until) {}
+
+  /// From an event of a node to a node that waits for nothing; `early`: or to `until`.
+  void back(NodeId node, NodeEvent event, bool early) {
+    for (;;) {
+      if (early && at_ <= until_) return;
+      const BoundEdges binding = edges_.binding(node);
+      if (event == NodeEvent::end && binding.end == kNoEdge) {
+        step(node, graph_.start[node], spent_inside(graph_.kind(node)), kNoEdge);
+        event = NodeEvent::start;
+        continue;
+      }
+      const std::uint32_t edge = event == NodeEvent::end ? binding.end : binding.start;
+      if (edge == kNoEdge) break;
+      const EdgeRule rule = graph_.rule[edge];
+      const NodeId from = graph_.from[edge];
+      PERFLAB_CHECK(from < node);
+      if (rule == EdgeRule::submission_order)
+        step(from, edges_.origin(edge), spent_inside(graph_.kind(from)), edge);
+      else
+        step(node, edges_.origin(edge), spent_behind(rule), edge);
+      event = info(rule).from;
+      node = from;
+    }
+    if (at_ > until_) step(node, until_, Spent::idle, kNoEdge);
+  }
+
+ private:
+  void step(NodeId node, std::int64_t from, Spent spent, std::uint32_t via) {
+    const std::int64_t cut = std::clamp(from, until_, at_);
+    visit_({.node = node, .from = cut, .to = at_, .spent = spent, .via = via});
+    at_ = cut;
+  }
+
+  const Graph& graph_;
+  EdgeView edges_;
+  const std::function<void(const PathStep&)>& visit_;
+  std::int64_t at_, until_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> slack(const Graph& graph) {
+  if (graph.size() == 0) return {};
+  const EdgeView edges(graph);
+  const std::int64_t run_end = *std::ranges::max_element(graph.end);
+  std::vector<std::int64_t> latest_start(graph.size(), run_end);
+  std::vector<std::int64_t> latest_end(graph.size(), run_end);
+  for (auto node = static_cast<NodeId>(graph.size()); node-- > 0;) {
+    // What follows the node has lowered its latest times already: edges go to higher numbers.
+    const BoundEdges binding = edges.binding(node);
+    const std::int64_t own = edges.own_work(node, binding.end);
+    const std::int64_t end = latest_end[node];
+    const std::int64_t start = std::min(latest_start[node], end - own);
+    for (std::uint32_t edge = edges.first(node); edge < edges.last(node); ++edge) {
+      const bool into_end = edges.into_end(edge);
+      const std::int64_t lag = edges.lag(node, edge, into_end ? binding.end : binding.start);
+      std::int64_t& latest = (edges.from_end(edge) ? latest_end : latest_start)[graph.from[edge]];
+      latest = std::min(latest, (into_end ? end : start) - lag);
+    }
+    latest_start[node] = start - graph.start[node];
+  }
+  return latest_start;
+}
+
+void walk_critical_path(const Graph& graph, const std::function<void(const PathStep&)>& visit) {
+  if (graph.size() == 0) return;
+  NodeId last = 0;
+  for (NodeId node = 1; node < graph.size(); ++node)
+    if (graph.end[node] >= graph.end[last]) last = node;
+  Walk(graph, graph.end[last], *std::ranges::min_element(graph.start), visit)
+      .back(last, NodeEvent::end, false);
+}
+
+void walk_back(const Graph& graph, NodeId node, std::int64_t until,
+               const std::function<void(const PathStep&)>& visit) {
+  if (graph.start[node] <= until) return;
+  Walk(graph, graph.start[node], until, visit).back(node, NodeEvent::start, true);
+}
+
+std::int64_t makespan(const Graph& graph) {
+  if (graph.size() == 0) return 0;
+  return *std::ranges::max_element(graph.end) - *std::ranges::min_element(graph.start);
+}
+
+}  // namespace perflab::analyze

@@ -1,0 +1,76 @@
+// rocm-perf critical-path: a recorded run in; where its time went and what would shorten it, out.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/analysis_options.h"
+#include "cli/command.h"
+#include "report/dag_document.h"
+#include "report/dag_text.h"
+#include "report/document.h"
+
+namespace perflab::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> files;
+  PathArguments path;
+  std::string out;
+  bool json = false;
+  unsigned threads = 0;
+};
+
+Result<void> run(const Arguments& arguments) {
+  if (arguments.path.full && !arguments.json && arguments.out.empty())
+    return fail(ErrorCode::usage, "--full is about dag.json", "add --json or --out DIR");
+  const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
+  PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, files, arguments.out));
+  analyze::AnalyzeOptions options;
+  options.threads = arguments.threads;
+  options.search_code = false;  // registers say nothing here
+  PERFLAB_TRY_VOID(apply(arguments.path, options));
+  PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_files(files, options));
+  const auto& [trace, analysis] = analyzed;
+  if (!analysis.critical_path) return no_critical_path(analyzed);
+  tell_nodes_left_out(arguments.path, analyzed);
+  if (arguments.json || !arguments.out.empty()) {
+    Json document = report::dag_document(trace, analysis, {.full = arguments.path.full});
+    if (!arguments.out.empty())
+      PERFLAB_TRY_VOID(write_documents(arguments.out, {{"dag", document}}));
+    PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, analyzed));
+    if (arguments.json) {
+      PERFLAB_TRY(const std::string text, report::render("dag", std::move(document)));
+      return print(text);
+    }
+  } else {
+    PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, analyzed));
+  }
+  PERFLAB_TRY_VOID(print(report::dag_report_text(trace, analysis, terminal_style())));
+  if (!arguments.out.empty()) fmt::print(stderr, "\ndocuments: {}/dag.json\n", arguments.out);
+  return {};
+}
+
+}  // namespace
+
+void add_critical_path(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "critical-path", "Show what the time of a run was spent on and what would shorten it");
+  command->footer(
+      "Examples: rocm-perf critical-path run.db --what-if 'gemm=2x' --what-if sync=drop\n"
+      "          rocm-perf critical-path run.db --perfetto run.json --segment 3");
+  command
+      ->add_option("TRACE", arguments->files,
+                   "rocpd databases: the processes of one run, without counter passes")
+      ->required();
+  add_path_options(*command, arguments->path);
+  command->add_option("--out", arguments->out, "Write dag.json into this folder");
+  command->add_flag("--json", arguments->json, "Print dag.json and nothing else");
+  command->add_option("--threads", arguments->threads,
+                      "Threads to read with (default: all cores); the result is the same");
+  command->callback([arguments, &exit_code] {
+    if (const auto done = run(*arguments); !done) exit_code = report_error(done.error());
+  });
+}
+
+}  // namespace perflab::cli
