@@ -56,9 +56,10 @@ std::int64_t changed(std::int64_t own, const Change& change, std::int64_t most) 
 }
 
 /// One pass over the graph for one block.
-class Pass {
+class ScenarioPass {
  public:
-  Pass(const Graph& graph, std::span<const std::uint32_t> slot, std::uint32_t slots, Block block)
+  ScenarioPass(const Graph& graph, std::span<const std::uint32_t> slot, std::uint32_t slots,
+               Block block)
       : graph_(graph),
         edges_(graph),
         slot_(slot),
@@ -165,8 +166,9 @@ std::vector<std::int64_t> Simulator::makespans(std::span<const std::uint16_t> no
       parallel_for(blocks, thread_count(threads), [&](unsigned, std::size_t index) -> Result<void> {
         const std::size_t first = index * kLanes;
         const std::size_t count = std::min(kLanes, scenarios.size() - first);
-        const Lanes found = Pass(graph_, slot_, slots_, make_block(scenarios.subspan(first, count)))
-                                .run(node_class);
+        const Lanes found =
+            ScenarioPass(graph_, slot_, slots_, make_block(scenarios.subspan(first, count)))
+                .run(node_class);
         std::copy_n(found.begin(), count, makespans.begin() + static_cast<std::ptrdiff_t>(first));
         return {};
       });
