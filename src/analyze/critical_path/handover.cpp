@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kMostLanes = 64;
 /// How many times less the handover must vary than what it is compared with.
 constexpr std::int64_t kFollowing = 2;
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoOperation = std::numeric_limits<std::uint32_t>::max();
 
 /// Share of the span of the run that lies within `window` after an end on the lane.
 double covered_share(const std::vector<std::int64_t>& ends, std::int64_t window, double span) {
@@ -56,10 +56,10 @@ struct Ends {
   std::vector<std::uint32_t> operation;
   std::size_t next = 0;
 
-  /// The last operation that ended at `until` or before; kNone without one.
+  /// The last operation that ended at `until` or before; kNoOperation without one.
   std::uint32_t last_by(std::int64_t until) {
     while (next < time.size() && time[next] <= until) ++next;
-    return next == 0 ? kNone : operation[next - 1];
+    return next == 0 ? kNoOperation : operation[next - 1];
   }
 };
 
@@ -112,7 +112,7 @@ std::vector<Handover> find_handovers(std::span<const HandoverOperation> operatio
     for (std::uint32_t other = 0; other < lanes; ++other) {
       if (other == operation.lane) continue;
       const std::uint32_t from = ends[other].last_by(operation.start + noise);
-      if (from != kNone && operation.start - operations[from].end <= window)
+      if (from != kNoOperation && operation.start - operations[from].end <= window)
         meetings[std::size_t{other} * lanes + operation.lane].push_back({from, i, pause});
     }
   }
