@@ -1,14 +1,14 @@
 # perflab_library(<folder> SOURCES ... [DEPS ...] [PRIVATE_DEPS ...]): the static library of one folder of src/.
 # PERFLAB_UNITY (presets tsan and fuzz) compiles six of its sources at a time, because those are built for a few programs only. The
 # presets one works in do not: there every file is compiled alone, and a missing include shows. A name that two files of a folder have
-# in their unnamed namespaces is an error then: rename it, or, as hal and trace are, leave the folder out below.
+# in their unnamed namespaces is an error then: rename it, or, as hal, trace and report are, leave the folder out below.
 function(perflab_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(perflab_${name} STATIC ${ARG_SOURCES})
   add_library(perflab::${name} ALIAS perflab_${name})
   target_include_directories(perflab_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(perflab_${name} PUBLIC ${ARG_DEPS} PRIVATE perflab_flags ${ARG_PRIVATE_DEPS})
-  if(PERFLAB_UNITY AND NOT name MATCHES "^(hal|trace)$")
+  if(PERFLAB_UNITY AND NOT name MATCHES "^(hal|trace|report)$")
     set_target_properties(perflab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
   endif()
 endfunction()
