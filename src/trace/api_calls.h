@@ -20,9 +20,12 @@ enum class CallKind : std::uint8_t {
   set_device,
   begin_capture,  ///< until end_capture, the thread's calls on streams are recorded, not done
   end_capture,
+  make_blocking_stream,  ///< a stream that the default stream waits for, and that waits for it
+  make_stream,           ///< one of which only its flags say whether it does
+  destroy_stream,
   implicit_sync,  ///< waits for the device without saying so: hipFree
   signal_wait,    ///< hsa_signal_wait_*
-  resource,       ///< allocations, streams, events, modules: takes time, orders nothing
+  resource,       ///< allocations, events, modules: takes time, orders nothing
 };
 
 /// What the call of that name does.

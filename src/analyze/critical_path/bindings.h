@@ -10,9 +10,12 @@
 
 namespace perflab::analyze {
 
-/// The edges that bind a node's two events; kNoEdge as in binding_start_edge, binding_end_edge.
+/// The edges that bind a node's two events.
 struct BoundEdges {
-  std::uint32_t start = kNoEdge, end = kNoEdge;
+  std::uint32_t start =
+      kNoEdge;                  ///< whose origin came last, of equal ones the first; kNoEdge: none
+  std::uint32_t end = kNoEdge;  ///< likewise, if that was after the node's start; kNoEdge: the
+                                ///< node's own work binds
 };
 
 /// Which rules join ends, a bit per rule.
@@ -75,7 +78,7 @@ class EdgeView {
     return binding;
   }
 
-  /// own_work() of graph.h, ns.
+  /// The node's own work in ns: its duration, or for a call that waited at most usual_sync_call.
   [[nodiscard]] std::int64_t own_work(NodeId node, std::uint32_t binding_end) const {
     const std::int64_t duration = graph_.end[node] - graph_.start[node];
     return binding_end == kNoEdge ? duration : std::min(duration, graph_.usual_sync_call);
@@ -86,7 +89,7 @@ class EdgeView {
     return (into_end(edge) ? graph_.end[node] : graph_.start[node]) - origin(edge);
   }
 
-  /// edge_lag() of graph.h, ns.
+  /// lag(e) of graph.h in ns; `binding`: the edge that binds the event it goes into.
   [[nodiscard]] std::int64_t lag(NodeId node, std::uint32_t edge, std::uint32_t binding) const {
     const std::int64_t recorded = distance(node, edge);
     return edge == binding ? recorded : std::min(recorded, graph_.usual_lag[rule(edge)]);

@@ -228,18 +228,12 @@ void Builder::note_end(Operation op, NodeId node) {
 /// Streams say whether they block when they are made; without flags they do.
 void Builder::find_default_stream_order() {
   std::vector<bool> makes(trace_.processes.size(), false), flags(trace_.processes.size(), false);
-  std::vector<int> maker(trace_.strings.size(), 0);
-  for (std::uint32_t i = 0; i < trace_.strings.size(); ++i) {
-    const std::string_view name = trace_.strings.view(i);
-    if (name == "hipStreamCreate") maker[i] = 1;
-    if (name == "hipStreamCreateWithFlags" || name == "hipStreamCreateWithPriority" ||
-        name == "hipExtStreamCreateWithCUMask")
-      maker[i] = 2;
-  }
-  for (std::size_t i = 0; i < trace_.regions.size(); ++i) {
-    const int kind = maker[trace_.regions.name[i]];
-    if (kind == 0 || trace_.regions.thread[i] == kNone) continue;
-    (kind == 1 ? makes : flags)[trace_.threads[trace_.regions.thread[i]].process] = true;
+  for (Index region = 0; region < trace_.regions.size(); ++region) {
+    const CallKind kind = input_.call_kind(region);
+    const Index thread = trace_.regions.thread[region];
+    if (thread == kNone) continue;
+    if (kind == CallKind::make_blocking_stream) makes[trace_.threads[thread].process] = true;
+    if (kind == CallKind::make_stream) flags[trace_.threads[thread].process] = true;
   }
   for (std::size_t i = 0; i < makes.size(); ++i)
     orders_default_stream_.push_back(makes[i] && !flags[i]);

@@ -78,9 +78,8 @@ PathTotals walk(const trace::Trace& trace, const Graph& graph, std::int64_t from
                 const PathPart* part) {
   PathTotals totals;
   totals.on_path.assign(graph.size(), false);
-  walk_critical_path(graph, [&](const PathStep& step) {
-    if ((step.to <= from && step.from < from) || (step.from >= to && step.to > to)) return;
-    const std::int64_t time = std::min(step.to, to) - std::max(step.from, from);
+  walk_critical_path(graph, from, to, [&](const PathStep& step) {
+    const std::int64_t time = step.to - step.from;
     totals.spent[static_cast<std::size_t>(step.spent)] += time;
     totals.on_path[step.node] = true;
     if (step.via != kNoEdge) totals.on_path[graph.from[step.via]] = true;

@@ -68,22 +68,6 @@ Kin kin_of(EdgeRule rule) {
 
 }  // namespace
 
-std::uint32_t binding_start_edge(const Graph& graph, NodeId node) {
-  return EdgeView(graph).binding(node).start;
-}
-
-std::uint32_t binding_end_edge(const Graph& graph, NodeId node) {
-  return EdgeView(graph).binding(node).end;
-}
-
-std::int64_t own_work(const Graph& graph, NodeId node, std::uint32_t binding_end) {
-  return EdgeView(graph).own_work(node, binding_end);
-}
-
-std::int64_t edge_lag(const Graph& graph, NodeId node, std::uint32_t edge, std::uint32_t binding) {
-  return EdgeView(graph).lag(node, edge, binding);
-}
-
 void measure_usual_lags(Graph& graph) {
   const EdgeView edges(graph);
   std::array<RuleDistances, kEdgeRules> rules;

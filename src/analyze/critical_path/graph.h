@@ -67,20 +67,6 @@ struct Graph {
 /// No edge.
 inline constexpr std::uint32_t kNoEdge = 0xFFFF'FFFF;
 
-/// The edge into the node's start that binds: the one whose origin came last, of equal ones the
-/// first; kNoEdge without any.
-std::uint32_t binding_start_edge(const Graph& graph, NodeId node);
-
-/// The edge into the node's end that binds: the one whose origin came last, if that was after the
-/// node's start; kNoEdge when the node's own work binds.
-std::uint32_t binding_end_edge(const Graph& graph, NodeId node);
-
-/// The node's own work in ns: its duration, or for a call that waited at most usual_sync_call.
-std::int64_t own_work(const Graph& graph, NodeId node, std::uint32_t binding_end);
-
-/// lag(e) in ns of edge `edge` into `node`; `binding`: that of the event it goes into.
-std::int64_t edge_lag(const Graph& graph, NodeId node, std::uint32_t edge, std::uint32_t binding);
-
 /// Fills usual_lag and usual_sync_call: medians over the edges that bind (of waiting calls: over
 /// those that did not wait), of at most half a million drawn by a hash. A rule that never binds
 /// takes the median of the rules that work like it, at most its own smallest distance; 0 where none

@@ -54,18 +54,6 @@ std::int64_t id_of(const trace::Trace& trace, const Where& where) {
   return 0;
 }
 
-/// The steps of the path between two times, cut to them.
-template <class Visit>
-void walk_between(const Graph& graph, std::int64_t from, std::int64_t to, const Visit& visit) {
-  walk_critical_path(graph, [&](const PathStep& step) {
-    if ((step.to <= from && step.from < from) || (step.from >= to && step.to > to)) return;
-    PathStep cut = step;
-    cut.from = std::max(cut.from, from);
-    cut.to = std::min(cut.to, to);
-    visit(cut);
-  });
-}
-
 /// Numbers the stretches of a walk from the end: a new one begins where the place changes.
 class StretchCounter {
  public:
@@ -128,7 +116,7 @@ PathSegments path_segments(const trace::Trace& trace, const Graph& graph, std::i
                            std::int64_t end, std::size_t most) {
   std::vector<std::int64_t> lengths;
   StretchCounter counter;
-  walk_between(graph, begin, end, [&](const PathStep& step) {
+  walk_critical_path(graph, begin, end, [&](const PathStep& step) {
     if (counter.next(where_of(trace, graph, step.node))) lengths.push_back(0);
     lengths.back() += step.to - step.from;
   });
@@ -142,7 +130,7 @@ PathSegments path_segments(const trace::Trace& trace, const Graph& graph, std::i
   std::size_t stretch = 0;
   std::size_t seen = 0;
   PathSegment* later = nullptr;  // the segment of the step before, which is later in time
-  walk_between(graph, begin, end, [&](const PathStep& step) {
+  walk_critical_path(graph, begin, end, [&](const PathStep& step) {
     const Where where = where_of(trace, graph, step.node);
     const bool first_of_stretch = again.next(where);
     if (first_of_stretch) stretch = seen++;

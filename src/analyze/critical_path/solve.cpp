@@ -129,6 +129,17 @@ void walk_critical_path(const Graph& graph, const std::function<void(const PathS
       .back(last, NodeEvent::end, false);
 }
 
+void walk_critical_path(const Graph& graph, std::int64_t from, std::int64_t to,
+                        const std::function<void(const PathStep&)>& visit) {
+  walk_critical_path(graph, [&](const PathStep& step) {
+    if ((step.to <= from && step.from < from) || (step.from >= to && step.to > to)) return;
+    PathStep cut = step;
+    cut.from = std::max(cut.from, from);
+    cut.to = std::min(cut.to, to);
+    visit(cut);
+  });
+}
+
 void walk_back(const Graph& graph, NodeId node, std::int64_t until,
                const std::function<void(const PathStep&)>& visit) {
   if (graph.start[node] <= until) return;

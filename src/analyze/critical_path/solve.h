@@ -42,6 +42,10 @@ struct PathStep {
 /// submission_order has the edge's origin as its node: the time was spent in that.
 void walk_critical_path(const Graph& graph, const std::function<void(const PathStep&)>& visit);
 
+/// The same between two times (from <= to): steps are cut to them, and those outside left out.
+void walk_critical_path(const Graph& graph, std::int64_t from, std::int64_t to,
+                        const std::function<void(const PathStep&)>& visit);
+
 /// Walks back from a node's start to a time, like walk_critical_path: what that start waited for.
 void walk_back(const Graph& graph, NodeId node, std::int64_t until,
                const std::function<void(const PathStep&)>& visit);

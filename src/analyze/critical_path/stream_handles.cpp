@@ -5,6 +5,7 @@
 
 namespace perflab::analyze {
 
+using trace::CallKind;
 using trace::Index;
 using trace::kNone;
 
@@ -18,18 +19,14 @@ StreamHandles::StreamHandles(const trace::Trace& trace, const GraphInput& input)
       made_(trace.processes.size()),
       destroyed_(trace.processes.size()),
       default_stream_(trace.processes.size(), kNone) {
-  std::vector<int> changes(trace.strings.size(), 0);
-  for (std::uint32_t i = 0; i < trace.strings.size(); ++i) {
-    const std::string_view name = trace.strings.view(i);
-    if (name.starts_with("hipStreamCreate") || name == "hipExtStreamCreateWithCUMask")
-      changes[i] = 1;
-    if (name == "hipStreamDestroy") changes[i] = 2;
-  }
-  for (std::size_t i = 0; i < trace.regions.size(); ++i) {
-    const int change = changes[trace.regions.name[i]];
-    if (change == 0 || trace.regions.thread[i] == kNone) continue;
-    (change == 1 ? made_ : destroyed_)[trace.threads[trace.regions.thread[i]].process].push_back(
-        static_cast<Index>(i));
+  for (Index region = 0; region < trace.regions.size(); ++region) {
+    const CallKind kind = input.call_kind(region);
+    const Index thread = trace.regions.thread[region];
+    if (thread == kNone) continue;
+    if (kind == CallKind::make_blocking_stream || kind == CallKind::make_stream)
+      made_[trace.threads[thread].process].push_back(region);
+    if (kind == CallKind::destroy_stream)
+      destroyed_[trace.threads[thread].process].push_back(region);
   }
   for (std::size_t process = 0; process < trace.processes.size(); ++process)
     for (std::size_t i = 0; i < trace.streams.size(); ++i)

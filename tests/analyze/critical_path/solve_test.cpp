@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string>
 
+#include "analyze/critical_path/bindings.h"
 #include "analyze/critical_path/random_graph.h"
 
 namespace perflab::analyze {
@@ -79,12 +80,12 @@ TEST(CriticalPathSolve, WaitingCallThatFoundNothingToWaitForGivesItsOwnWork) {
            {{2, EdgeRule::program_order}, {1, EdgeRule::device_sync}});
   measure_usual_lags(graph);
   EXPECT_EQ(graph.usual_sync_call, 7);
-  EXPECT_EQ(binding_start_edge(graph, 3), 3U);
-  EXPECT_EQ(binding_end_edge(graph, 3), kNoEdge);
-  EXPECT_EQ(own_work(graph, 3, kNoEdge), 7);
-  EXPECT_EQ(binding_end_edge(graph, 2), 2U);
-  EXPECT_EQ(own_work(graph, 2, 2), 7);
-  EXPECT_EQ(edge_lag(graph, 3, 4, kNoEdge), 5);  // the usual one, not the recorded 17
+  EXPECT_EQ(EdgeView(graph).binding(3).start, 3U);
+  EXPECT_EQ(EdgeView(graph).binding(3).end, kNoEdge);
+  EXPECT_EQ(EdgeView(graph).own_work(3, kNoEdge), 7);
+  EXPECT_EQ(EdgeView(graph).binding(2).end, 2U);
+  EXPECT_EQ(EdgeView(graph).own_work(2, 2), 7);
+  EXPECT_EQ(EdgeView(graph).lag(3, 4, kNoEdge), 5);  // the usual one, not the recorded 17
   EXPECT_THAT(slack(graph), ElementsAre(0, 0, 26, 0));
 }
 
@@ -122,7 +123,7 @@ TEST(CriticalPathSolve, OfEqualOriginsTheFirstEdgeBinds) {
   add_node(graph, NodeKind::dispatch, 2, 10);
   add_node(graph, NodeKind::dispatch, 12, 20,
            {{1, EdgeRule::event_wait}, {0, EdgeRule::stream_order}});
-  EXPECT_EQ(binding_start_edge(graph, 2), 0U);
+  EXPECT_EQ(EdgeView(graph).binding(2).start, 0U);
   EXPECT_THAT(texts(graph, path_of(graph)),
               ElementsAre("2 12-20 kernel -", "2 10-12 idle event_wait", "1 2-10 kernel -",
                           "1 0-2 idle -"));
