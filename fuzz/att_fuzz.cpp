@@ -1,0 +1,135 @@
+// Fuzzes the parsers of thread traces: the first byte says which file it is ('a': filenames.json,
+// …), the rest is its text; for a wave's file a code.json can stand before it, with a NUL byte
+// between. What must hold: one error of the kind "bad input", or rows that keep what the header
+// promises, the same ones every time.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "att/parse.h"
+#include "base/error.h"
+
+namespace {
+
+using namespace perflab::att;  // NOLINT(google-build-using-namespace): all of it is used
+
+void check_error(const perflab::Error& error) {
+  PERFLAB_CHECK(error.code == perflab::ErrorCode::bad_input);
+  PERFLAB_CHECK(!error.message.empty() && error.message.find('\n') == std::string::npos);
+}
+
+void check_code(const std::vector<CodeRow>& code) {
+  std::int64_t hits = 0, cycles = 0;
+  for (const CodeRow& row : code) {
+    PERFLAB_CHECK(row.line >= -1 && row.hits >= 0 && row.idle >= 0);
+    PERFLAB_CHECK(0 <= row.stall && row.stall <= row.latency);
+    hits += row.hits;
+    cycles += row.latency + row.idle;
+    PERFLAB_CHECK(hits <= kMostCodeCycles && cycles <= kMostCodeCycles);
+  }
+}
+
+void check_trace(const ThreadTrace& trace) {
+  check_code(trace.code);
+  PERFLAB_CHECK(trace.waves.size() == trace.wave_files.size());
+  PERFLAB_CHECK(std::ranges::all_of(trace.wave_files, is_plain_name));
+  for (const auto& [path, copy] : trace.sources) PERFLAB_CHECK(is_plain_name(copy));
+  for (std::size_t i = 0; i < trace.engines.size(); ++i) {
+    const ShaderEngine& engine = trace.engines[i];
+    PERFLAB_CHECK(i == 0 || trace.engines[i - 1].number < engine.number);
+    PERFLAB_CHECK(std::ranges::is_sorted(engine.occupancy, {}, &OccupancyRow::time));
+    for (const OccupancyRow& row : engine.occupancy)
+      PERFLAB_CHECK(row.time >= 0 && row.cu >= 0 && row.simd >= 0 && row.slot >= 0);
+    for (const CounterSample& sample : engine.counters)
+      PERFLAB_CHECK(std::ranges::min(sample.values) >= 0);
+    for (const OtherSimd& other : engine.other_simds) {
+      PERFLAB_CHECK(other.begin <= other.end);
+      for (const auto& [category, cycles] : other.cycles)
+        PERFLAB_CHECK(cycles >= 0 && cycles <= kLongestLife);
+    }
+  }
+  for (const StateSteps& steps : trace.states) {
+    PERFLAB_CHECK(steps.time.size() == steps.count.size());
+    PERFLAB_CHECK(std::ranges::is_sorted(steps.time));
+  }
+  PERFLAB_CHECK(!trace.realtime_hz || *trace.realtime_hz > 0);
+}
+
+void check_wave(const Wave& wave, std::size_t rows) {
+  PERFLAB_CHECK(0 <= wave.begin && wave.begin <= wave.end && wave.end <= kLatestTime);
+  PERFLAB_CHECK(wave.end - wave.begin <= kLongestLife);
+  std::int64_t cycles = 0, in_states = 0;
+  for (const WaveInstruction& i : wave.instructions) {
+    PERFLAB_CHECK(wave.begin <= i.time && i.time <= wave.end);
+    PERFLAB_CHECK(0 <= i.stall && i.stall <= i.duration);
+    PERFLAB_CHECK(i.row == kNoRow || i.row < rows);
+    PERFLAB_CHECK(i.category <= Category::bvh || i.category == Category::unknown);
+    cycles += i.duration;
+  }
+  for (const StateRun& run : wave.timeline) {
+    PERFLAB_CHECK(static_cast<std::size_t>(run.state) < kWaveStates && run.duration >= 0);
+    in_states += run.duration;
+  }
+  PERFLAB_CHECK(cycles <= kLongestLife && in_states <= kLongestLife);
+  std::size_t targets = 0;
+  for (const WaitLink& link : wave.links) {
+    PERFLAB_CHECK(link.row == kNoRow || link.row < rows);
+    PERFLAB_CHECK(link.first == targets);
+    targets += link.count;
+  }
+  PERFLAB_CHECK(targets == wave.link_targets.size());
+  for (const RowIndex row : wave.link_targets) PERFLAB_CHECK(row == kNoRow || row < rows);
+}
+
+/// A wave's file with the code before it, or with a few rows of code.
+void run_wave(std::string_view text) {
+  ThreadTrace trace;
+  if (const std::size_t end = text.find('\0'); end != std::string_view::npos) {
+    if (const auto code = parse_text(FileKind::code, 0, text.substr(0, end), "code.json", trace);
+        !code)
+      return check_error(code.error());
+    text.remove_prefix(end + 1);
+  } else {
+    trace.code.resize(3);
+    trace.code[0].text = "; _Z1kv";
+    trace.code[1].line = 1;
+    trace.code[2].line = 9;
+  }
+  check_trace(trace);
+  const LineTable lines(trace.code);
+  Wave wave, again;
+  perflab::att::Dropped dropped, dropped_again;
+  const auto parsed = parse_wave_text(text, "wave.json", lines, wave, dropped);
+  if (!parsed) return check_error(parsed.error());
+  if (!*parsed) return PERFLAB_CHECK(dropped.size() == 1);
+  check_wave(wave, trace.code.size());
+  PERFLAB_CHECK(parse_wave_text(text, "wave.json", lines, again, dropped_again).has_value());
+  PERFLAB_CHECK(dropped == dropped_again);
+  PERFLAB_CHECK(wave.instructions.size() == again.instructions.size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  constexpr int kFiles = static_cast<int>(FileKind::sources) + 1;
+  const int choice = (data[0] + 256 - 'a') % (kFiles + 2);
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (choice == kFiles + 1) {
+    run_wave(text);
+    return 0;
+  }
+  ThreadTrace trace;
+  const auto parsed = choice == kFiles
+                          ? parse_stats(text, "stats.csv", trace)
+                          : parse_text(static_cast<FileKind>(choice), 2, text, "file.json", trace);
+  if (!parsed) {
+    check_error(parsed.error());
+    return 0;
+  }
+  check_trace(trace);
+  static_cast<void>(wave_place_of(text));
+  return 0;
+}
