@@ -10,11 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/bottleneck/bottleneck.h"
 #include "analyze/counter_state.h"
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/missing.h"
 #include "analyze/roofline.h"
 #include "analyze/segments.h"
+#include "analyze/thread_trace/figures.h"
 #include "hal/occupancy.h"
 #include "trace/trace.h"
 
@@ -164,6 +166,12 @@ struct Analysis {
   Missing roofline_missing{.field = "roofline", .reason = {}, .remedy = {}};  ///< why, then
   std::optional<CriticalPath> critical_path;  ///< nullopt: the times do not tell one
   Missing critical_path_missing{.field = "critical_path", .reason = {}, .remedy = {}};
+  std::optional<ThreadTraces> thread_traces;  ///< nullopt: none were given, or none can be used
+  Missing thread_traces_missing{
+      .field = "thread_traces",
+      .reason = "no thread trace was given",
+      .remedy = "take one: rocm-perf profile --att; or add one: --att DIR"};  ///< why, then
+  Bottlenecks bottlenecks;
   FoundSegments segments;              ///< of the whole run, also when one of them is analysed
   std::optional<std::size_t> segment;  ///< what all of this is of; nullopt: the whole run
   std::uint64_t timed_dispatches = 0;  ///< dispatches in `kernels`

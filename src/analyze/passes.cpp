@@ -14,22 +14,22 @@ using trace::Index;
 using trace::kNone;
 
 /// What a recording shows of its pass.
-struct Evidence {
+struct CounterEvidence {
   std::set<std::string_view> counters;
   std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
   std::uint64_t dispatches = 0;  ///< with counters
   bool counted = false;          ///< not every value is 0
 };
 
-std::vector<Evidence> collect_evidence(const trace::Trace& trace) {
-  std::vector<Evidence> evidence(trace.sources.size());
+std::vector<CounterEvidence> collect_evidence(const trace::Trace& trace) {
+  std::vector<CounterEvidence> evidence(trace.sources.size());
   std::vector<std::vector<bool>> seen(trace.sources.size());
   const trace::CounterColumns& all = trace.counters;
   Index last_dispatch = kNone;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Index dispatch = all.dispatch[i];
     const Index source = trace.source_of_track(trace.dispatches.track[dispatch]);
-    Evidence& one = evidence[source];
+    CounterEvidence& one = evidence[source];
     if (dispatch != last_dispatch) ++one.dispatches;
     last_dispatch = dispatch;
     one.first_start = std::min(one.first_start, trace.dispatches.start[dispatch]);
@@ -44,7 +44,7 @@ std::vector<Evidence> collect_evidence(const trace::Trace& trace) {
 }
 
 /// Whether a table holds what a database holds as well: `rocprofv3 -f rocpd csv` writes both.
-bool repeats(const Evidence& table, const Evidence& database) {
+bool repeats(const CounterEvidence& table, const CounterEvidence& database) {
   return table.first_start == database.first_start && table.dispatches == database.dispatches &&
          std::ranges::includes(database.counters, table.counters);
 }
@@ -52,11 +52,11 @@ bool repeats(const Evidence& table, const Evidence& database) {
 /// What recordings of one pass share: the folder's number, or the counters.
 using PassKey = std::pair<std::optional<int>, std::set<std::string_view>>;
 
-PassKey key_of(const trace::Source& source, const Evidence& evidence) {
+PassKey key_of(const trace::Source& source, const CounterEvidence& evidence) {
   return source.pass ? PassKey{source.pass, {}} : PassKey{std::nullopt, evidence.counters};
 }
 
-Pass make_pass(std::vector<Index> sources, const std::vector<Evidence>& evidence,
+Pass make_pass(std::vector<Index> sources, const std::vector<CounterEvidence>& evidence,
                const trace::Trace& trace) {
   Pass pass;
   std::set<std::string_view> counters;
@@ -75,7 +75,7 @@ Pass make_pass(std::vector<Index> sources, const std::vector<Evidence>& evidence
 }  // namespace
 
 Passes find_passes(const trace::Trace& trace) {
-  const std::vector<Evidence> evidence = collect_evidence(trace);
+  const std::vector<CounterEvidence> evidence = collect_evidence(trace);
   std::map<PassKey, std::vector<Index>> groups;
   Passes result;
   for (Index i = 0; i < trace.sources.size(); ++i) {
@@ -113,7 +113,7 @@ Passes find_passes(const trace::Trace& trace) {
   result.pass_of_source.assign(trace.sources.size(), kNone);
   for (Index pass = 0; pass < result.passes.size(); ++pass)
     for (const Index source : result.passes[pass].sources) result.pass_of_source[source] = pass;
-  for (const Evidence& one : evidence) result.source_counted.push_back(one.counted);
+  for (const CounterEvidence& one : evidence) result.source_counted.push_back(one.counted);
   return result;
 }
 

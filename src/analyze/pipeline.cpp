@@ -12,6 +12,7 @@
 #include "analyze/make_roofline.h"
 #include "analyze/packed_code.h"
 #include "analyze/passes.h"
+#include "analyze/thread_trace/make_thread_traces.h"
 #include "analyze/timing_scope.h"
 #include "trace/reader.h"
 
@@ -64,18 +65,14 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
         graph_launches));
 }
 
-TimingScope scope_of(const trace::Trace& trace) {
-  return find_timing_scope(trace, find_passes(trace));
-}
-
-Result<trace::Selection> rows_of(const trace::Trace& trace, const FoundSegments& segments,
-                                 std::size_t index) {
+Result<trace::Selection> rows_of(const trace::Trace& trace, const TimingScope& scope,
+                                 const FoundSegments& segments, std::size_t index) {
   if (!segments.segments)
     return fail(
         ErrorCode::usage,
         fmt::format("--segment {}: there are no segments: {}", index, segments.missing.reason),
         segments.missing.remedy);
-  return rows_of_segment(trace, scope_of(trace), *segments.segments, index);
+  return rows_of_segment(trace, scope, *segments.segments, index);
 }
 
 /// Times further apart would overflow when they are added up; 2^60 ns are 36.5 years.
@@ -97,9 +94,9 @@ std::int64_t recorded_span(const trace::Trace& trace) {
 
 /// A dispatch under counters waits for the one before it whatever the application wanted: such
 /// times say nothing about who waits for whom.
-Result<void> add_critical_path(const trace::Trace& trace, const trace::Selection* rows,
-                               const AnalyzeOptions& options, Analysis& analysis) {
-  const TimingScope scope = scope_of(trace);
+Result<void> add_critical_path(const trace::Trace& trace, const TimingScope& scope,
+                               const trace::Selection* rows, const AnalyzeOptions& options,
+                               Analysis& analysis) {
   Missing& missing = analysis.critical_path_missing;
   if (!options.find_critical_path) {
     missing.reason = "it was not asked for";
@@ -117,10 +114,9 @@ Result<void> add_critical_path(const trace::Trace& trace, const trace::Selection
   }
   if (!missing.reason.empty()) {
     if (!options.critical_path.what_if.empty())
-      return fail(
-          ErrorCode::usage,
-          fmt::format("--what-if needs a critical path: {}", analysis.critical_path_missing.reason),
-          analysis.critical_path_missing.remedy);
+      return fail(ErrorCode::usage,
+                  fmt::format("--what-if needs a critical path: {}", missing.reason),
+                  missing.remedy);
     return {};
   }
   CriticalPathOptions path_options = options.critical_path;
@@ -136,6 +132,15 @@ Result<void> add_critical_path(const trace::Trace& trace, const trace::Selection
                          .node = trace.processes[segments.process].node,
                          .rows = rows};
   PERFLAB_TRY(analysis.critical_path, find_critical_path(trace, scope, path_options, &part));
+  return {};
+}
+
+Result<void> add_thread_traces(const trace::Trace& trace, const AnalyzeOptions& options,
+                               Analysis& analysis) {
+  if (options.thread_traces.empty()) return {};
+  PERFLAB_TRY(analysis.thread_traces,
+              make_thread_traces(options.thread_traces, trace, analysis, options.threads));
+  std::ranges::copy(analysis.thread_traces->warnings, std::back_inserter(analysis.warnings));
   return {};
 }
 
@@ -180,11 +185,12 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
                                   files.size() > 1 ? ", nor does any other file given" : ""),
                 "record a run that launches kernels, with rocprofv3 --kernel-trace -f rocpd");
   }
-  FoundSegments segments = find_segments(trace, scope_of(trace));
+  const TimingScope scope = find_timing_scope(trace, find_passes(trace));
+  FoundSegments segments = find_segments(trace, scope);
   std::optional<trace::Selection> rows;  // of one segment; the critical path needs the others too
   std::optional<trace::Trace> part;
   if (options.segment) {
-    PERFLAB_TRY(rows, rows_of(trace, segments, *options.segment));
+    PERFLAB_TRY(rows, rows_of(trace, scope, segments, *options.segment));
     part = trace::select(trace, *rows);
   }
   const trace::Trace& seen = part ? *part : trace;
@@ -199,8 +205,26 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
   if (options.segment)
     analysis.warnings.push_back(
         fmt::format("all figures are of segment {} alone", *options.segment));
-  PERFLAB_TRY_VOID(add_critical_path(trace, rows ? &*rows : nullptr, options, analysis));
+  PERFLAB_TRY_VOID(add_critical_path(trace, scope, rows ? &*rows : nullptr, options, analysis));
+  PERFLAB_TRY_VOID(add_thread_traces(seen, options, analysis));
+  analysis.bottlenecks =
+      find_bottlenecks(seen, part ? find_timing_scope(seen, find_passes(seen)) : scope, analysis);
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
+}
+
+Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options) {
+  PERFLAB_CHECK(!options.thread_traces.empty());
+  AnalyzedTrace result;
+  Analysis& analysis = result.analysis;
+  constexpr const char* kReason = "only thread traces were given";
+  constexpr const char* kRemedy = "add the database of a run: rocm-perf analyze run.db --att DIR";
+  analysis.roofline_missing = {.field = "roofline", .reason = kReason, .remedy = kRemedy};
+  analysis.critical_path_missing = {.field = "critical_path", .reason = kReason, .remedy = kRemedy};
+  analysis.segments.missing = {.field = "segments", .reason = kReason, .remedy = kRemedy};
+  PERFLAB_TRY_VOID(add_thread_traces(result.trace, options, analysis));
+  analysis.bottlenecks = find_bottlenecks(
+      result.trace, find_timing_scope(result.trace, find_passes(result.trace)), analysis);
+  return result;
 }
 
 Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem::path>>& runs,

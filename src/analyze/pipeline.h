@@ -39,6 +39,8 @@ struct AnalyzeOptions {
   std::optional<hal::MeasuredRoofs> roofs = std::nullopt;  ///< ceilings that were measured
   bool find_critical_path = true;
   CriticalPathOptions critical_path = {};  ///< its `threads` are ignored
+  /// Folders with decoded thread traces (or stats files) of dispatches of the same command.
+  std::vector<std::filesystem::path> thread_traces = {};
   std::optional<std::size_t> segment =
       std::nullopt;  ///< analyse only this one of Analysis::segments
 };
@@ -48,6 +50,10 @@ struct AnalyzeOptions {
 /// there is no such segment, a --what-if applies to nothing.
 Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
                                     const AnalyzeOptions& options = {});
+
+/// The analysis of thread traces alone: a trace without recordings, and the traced kernels with
+/// their figures and verdicts. Errors: those of att::find and att::read.
+Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options);
 
 /// Several runs of the same command. The representative run (see representative_run) stands for
 /// all; stability is measured over the totals of its selected kernel.

@@ -1,0 +1,383 @@
+// The table of bottleneck rules, and the names of verdicts. Thresholds stand here and nowhere else,
+// each with its reason. Roofline practice: streaming kernels reach 70 to 85 % of the nominal
+// bandwidth and tuned GEMMs 60 to 90 % of the nominal rate, so that 60 % counts as near a roof and
+// 40 % as the half of what can be had. Counters: facts/pmc.md section 2; thread trace: facts/att.md
+// section 3. docs/MODELS.md has the table for readers.
+#include "analyze/bottleneck/rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace perflab::analyze {
+namespace {
+
+using enum FeatureId;
+using enum Relation;
+
+constexpr std::string_view kNearRoof =
+    "what tuned kernels reach of a nominal roof begins at 60 to 70 %";
+constexpr std::string_view kHalfOfAttainable =
+    "half of the 70 to 85 % of the nominal bandwidth that streaming kernels reach";
+constexpr std::string_view kMajority = "more than half of the time goes there";
+constexpr std::string_view kShortDispatch =
+    "a launch costs some microseconds: it cannot dominate a dispatch much longer than that";
+constexpr std::string_view kManyDispatches =
+    "single launches have outliers: a pattern needs some repetitions";
+constexpr std::string_view kFillsGpu = "there is work for every wave slot that the kernel can use";
+constexpr std::string_view kNotPartial =
+    "waves that are not full lower the lanes too, without any branch";
+
+constexpr Condition kRoofIsNear = {nearest_roof, at_least, 0.6,
+                                   "a roof is near: something is used well"};
+constexpr Condition kValuAtWork = {valu_busy, at_least, 0.6, "the vector ALU is at work"};
+constexpr Condition kMatrixAtWork = {mfma_busy, at_least, 0.6, "the matrix pipes are at work"};
+constexpr Condition kNothingNear = {nearest_roof, below, 0.3, "every roof is far away"};
+constexpr Condition kLanesWasted = {lanes_active, below, 0.5,
+                                    "busy with less than half of its lanes: not the ALU's rate, "
+                                    "the lanes are what is short"};
+constexpr Condition kNotPartialWaves = {partial_waves, below, 0.5, kNotPartial};
+
+// Launches.
+constexpr std::array kGaps = {
+    Condition{idle_before, at_least, 0.5, "the GPU idles before them longer than they run"},
+    Condition{dispatch_count, at_least, 20, kManyDispatches},
+    Condition{dispatch_median, below, 20'000, kShortDispatch}};
+constexpr std::array kGapsAgainst = {
+    Condition{path_launch_share, below, 0.05, "the critical path hardly waits for launches"}};
+constexpr std::array kLaunchPath = {
+    Condition{path_launch_share, at_least, 0.3, "launches are a leading part of the run's time"},
+    Condition{path_kernel_share, at_least, 0.01, "the kernel is on the critical path"},
+    Condition{dispatch_count, at_least, 20, kManyDispatches},
+    Condition{dispatch_median, below, 20'000, kShortDispatch}};
+constexpr std::array kLaunchPathAgainst = {
+    Condition{idle_before, below, 0.2, "the GPU hardly idles before its dispatches"}};
+
+// Too few waves.
+constexpr std::array kShortWork = {
+    kRoofIsNear, kValuAtWork, kMatrixAtWork,
+    Condition{dispatch_median, below, 10'000,
+              "start and end are a large part of so short a dispatch, however wide it is"}};
+constexpr std::array kBusyUnits = {kValuAtWork, kMatrixAtWork};
+constexpr std::array kBusyGpu = {kRoofIsNear, kValuAtWork, kMatrixAtWork};
+constexpr std::array kIdleCus = {
+    Condition{work_per_cu, below, 0.5, "more than half of the CUs get no work-group at all"}};
+constexpr std::array kMostCusIdle = {
+    Condition{work_per_cu, below, 0.1, "nine CUs of ten get no work-group at all"}};
+constexpr std::array kFewWaves = {
+    Condition{work_fill, below, 0.5, "less than half of the slots that the kernel can use"}};
+constexpr std::array kFewWavesWait = {
+    Condition{work_fill, below, 0.5, "less than half of the slots that the kernel can use"},
+    Condition{wait_dependency, at_least, 0.4, "other waves would have something to fill"}};
+constexpr std::array kLowOccupancy = {
+    Condition{
+        theoretical_occupancy, below, 0.3,
+        "two of eight waves per SIMD, or fewer: a memory access takes longer than they cover"},
+    Condition{wait_dependency, at_least, 0.4, "other waves would have something to fill"},
+    Condition{nearest_roof, below, 0.6, "no roof is near"}};
+constexpr std::array kLowOccupancyTraced = {
+    Condition{
+        theoretical_occupancy, below, 0.3,
+        "two of eight waves per SIMD, or fewer: a memory access takes longer than they cover"},
+    Condition{att_memory_wait, at_least, 0.4, "other waves would have something to fill"}};
+constexpr std::array kCusSeenIdle = {
+    Condition{cu_busy, below, 0.5, "CUs are without waves for more than half of the time"},
+    Condition{work_fill, below, 1,
+              "the launch does not fill the GPU: it is not only launch and flush that the counted "
+              "cycles hold besides (facts/pmc.md section 2)"}};
+constexpr std::array kUneven = {
+    Condition{cu_busy, below, 0.5, "CUs are without waves for more than half of the time"},
+    Condition{work_fill, at_least, 1, kFillsGpu},
+    Condition{dispatch_median, at_least, 1'000'000,
+              "the counted cycles hold launch and flush too, up to 0.15 ms in recorded passes of "
+              "MI300X"}};
+constexpr std::array kNotFilled = {
+    Condition{occupancy_reached, below, 0.5,
+              "CUs at work hold less than half of the waves that they could"},
+    Condition{work_fill, at_least, 1, kFillsGpu}};
+constexpr std::array kPartialWaves = {
+    Condition{partial_waves, at_least, 0.5, "at least every other wave is not full"},
+    Condition{lanes_active, below, 0.6, "two lanes of five or more have nothing to do"}};
+constexpr std::array kTail = {
+    Condition{att_tail, at_least, 0.3, "for that part of the dispatch the GPU runs empty"}};
+
+// Divergence.
+constexpr std::array kHalfLanes = {
+    Condition{lanes_active, below, 0.5, "more than half of the lanes are switched off"},
+    kNotPartialWaves};
+constexpr std::array kHalfLanesBusy = {
+    Condition{lanes_active, below, 0.5, "more than half of the lanes are switched off"},
+    kNotPartialWaves,
+    Condition{valu_busy, at_least, 0.2, "vector work is a good part of the kernel"}};
+constexpr std::array kBranchy = {
+    Condition{lanes_active, below, 0.75, "a quarter of the lanes is switched off"},
+    kNotPartialWaves,
+    Condition{branch_share, at_least, 0.1, "every tenth instruction; straight code has one of 20"}};
+constexpr std::array kBranchesTraced = {
+    Condition{att_branch, at_least, 0.15, "branches cost more than an instruction like others"}};
+constexpr std::array kDivergenceAgainst = {
+    Condition{hbm_share, at_least, 0.6, "memory is near its bandwidth"}};
+
+// Memory bandwidth.
+constexpr std::array kNearHbm = {Condition{hbm_share, at_least, 0.6, kNearRoof}};
+constexpr std::array kAtHbm = {
+    Condition{hbm_share, at_least, 0.8, "as much as copies reach that do nothing else"}};
+constexpr std::array kMemoryFirst = {
+    Condition{hbm_share, at_least, 0.4, kHalfOfAttainable},
+    Condition{memory_side, at_least, 0.8, "arithmetic alone would take a quarter of that time"}};
+constexpr std::array kFullOnMemorySide = {
+    Condition{memory_side, at_least, 0.8, "arithmetic alone would take a quarter of that time"},
+    Condition{busy_cu_occupancy, at_least, 0.7,
+              "with CUs full of waves more accesses in flight are not to be had: the rate at which "
+              "memory serves them is left (Little's law)"}};
+constexpr std::array kFullAgainst = {kNothingNear, kValuAtWork};
+constexpr std::array kNearL2 = {Condition{l2_share, at_least, 0.6, kNearRoof}};
+constexpr std::array kNearLds = {Condition{lds_share, at_least, 0.6, kNearRoof}};
+constexpr std::array kBackpressure = {
+    Condition{att_vmem_stall, at_least, 0.2,
+              "memory instructions are denied: the path to memory is full, not slow to answer"}};
+constexpr std::array kBackpressureAgainst = {kNothingNear};
+constexpr std::array kBandwidthAgainst = {
+    Condition{valu_busy, at_least, 0.8, "the vector ALU is as busy"}};
+
+// Compute throughput.
+constexpr std::array kNearCompute = {Condition{compute_share, at_least, 0.6, kNearRoof}};
+constexpr std::array kAtCompute = {
+    Condition{compute_share, at_least, 0.8, "as much as loops of multiply-adds alone reach"}};
+constexpr std::array kValuBusy = {
+    Condition{valu_busy, at_least, 0.7, "issue slots in between are lost to every kernel"}};
+constexpr std::array kMatrixBusy = {
+    Condition{mfma_busy, at_least, 0.7, "tuned GEMMs keep the matrix pipes that busy"}};
+constexpr std::array kNearInteger = {Condition{integer_share, at_least, 0.6, kNearRoof}};
+constexpr std::array kAluTraced = {Condition{att_alu, at_least, 0.6, kMajority}};
+constexpr std::array kContention = {
+    Condition{wait_issue, at_least, 0.3, "ready waves queue for a unit"},
+    Condition{valu_busy, at_least, 0.5, "and the vector ALU is what is busy"}};
+constexpr std::array kComputeAgainst = {kLanesWasted};
+
+// Latency.
+constexpr std::array kWaitsFarFromMemory = {Condition{wait_dependency, at_least, 0.5, kMajority},
+                                            Condition{hbm_share, below, 0.4, kHalfOfAttainable}};
+constexpr std::array kWaitsFarFromMemoryAgainst = {
+    Condition{l2_share, at_least, 0.6, "L2 is near its bandwidth"},
+    Condition{lds_share, at_least, 0.6, "LDS is near its bandwidth"}, kValuAtWork, kMatrixAtWork};
+constexpr std::array kWaitsFarFromRoofs = {Condition{wait_dependency, at_least, 0.5, kMajority},
+                                           Condition{nearest_roof, below, 0.4, kHalfOfAttainable}};
+constexpr std::array kWaitsBetween = {Condition{wait_dependency, at_least, 0.5, kMajority},
+                                      Condition{nearest_roof, at_least, 0.4, kHalfOfAttainable},
+                                      Condition{nearest_roof, below, 0.6, kNearRoof}};
+constexpr std::array kMemoryWaitFar = {Condition{att_memory_wait, at_least, 0.5, kMajority},
+                                       Condition{nearest_roof, below, 0.4, kHalfOfAttainable}};
+constexpr std::array kMemoryWait = {Condition{att_memory_wait, at_least, 0.5, kMajority}};
+constexpr std::array kMemoryWaitFewWaves = {
+    Condition{att_memory_wait, at_least, 0.5, kMajority},
+    Condition{att_waves_per_cu, below, 8,
+              "two waves per SIMD: too few accesses in flight to fill the path to memory"}};
+constexpr std::array kLdsWait = {Condition{
+    att_lds_wait, at_least, 0.3, "a third of the time, for accesses of a hundred cycles"}};
+constexpr std::array kBarrierWait = {
+    Condition{att_barrier, at_least, 0.3, "a third of the time, waiting for the slowest wave"}};
+
+constexpr std::span<const Condition> kNone = {};
+
+constexpr std::string_view kUseMoreCus =
+    "give the launch more work-groups: smaller ones, a split of the longest loop (split-K), or "
+    "several launches side by side on streams";
+constexpr std::string_view kSpeedUpMemory =
+    "move fewer bytes: keep data in registers or LDS between uses, fuse kernels that pass arrays "
+    "to "
+    "each other, use narrower types; make accesses of a wave contiguous and wide";
+constexpr std::string_view kHideLatency =
+    "put more accesses in flight: issue loads earlier and several at a time (unroll, prefetch the "
+    "next iteration, load wider), and give every wave independent work to do meanwhile";
+constexpr std::string_view kMoreWaves = "make room for more waves";
+constexpr std::string_view kCombineLaunches =
+    "launch less often: fuse kernels, give each launch more work, or record the sequence as a HIP "
+    "graph";
+
+constexpr std::array kRules = {
+    Rule{"launch.gaps", Verdict::launch, 4, kGaps, kGapsAgainst,
+         "the GPU waits for its short dispatches longer than they run", kCombineLaunches},
+    Rule{"launch.on_path", Verdict::launch, 2, kLaunchPath, kLaunchPathAgainst,
+         "launches are a leading part of the critical path",
+         "take launches off the critical path: launch ahead without synchronising in between, or "
+         "record the sequence as a HIP graph"},
+
+    Rule{"under_occupied.idle_cus", Verdict::under_occupied, 2, kIdleCus, kShortWork,
+         "the launch has too few work-groups for the CUs", kUseMoreCus},
+    Rule{"under_occupied.most_cus_idle", Verdict::under_occupied, 1, kMostCusIdle, kShortWork,
+         "nearly all CUs get nothing to do", kUseMoreCus},
+    Rule{"under_occupied.few_waves", Verdict::under_occupied, 1, kFewWaves, kShortWork,
+         "the launch has too few waves for the slots that it could use",
+         "give the launch more waves: less work per work-item, or more work-groups"},
+    Rule{"under_occupied.few_waves_wait", Verdict::under_occupied, 2, kFewWavesWait, kShortWork,
+         "the few waves that there are wait, and no others fill in",
+         "give the launch more waves: less work per work-item, or more work-groups"},
+    Rule{"under_occupied.low_occupancy", Verdict::under_occupied, 3, kLowOccupancy, kBusyUnits,
+         "its resources allow few waves, and those wait", kMoreWaves, true},
+    Rule{"under_occupied.low_occupancy_traced", Verdict::under_occupied, 2, kLowOccupancyTraced,
+         kShortWork, "its resources allow few waves, and the traced ones wait for memory",
+         kMoreWaves, true},
+    Rule{"under_occupied.cus_seen_idle", Verdict::under_occupied, 2, kCusSeenIdle, kShortWork,
+         "most CUs were seen without waves", kUseMoreCus},
+    Rule{"under_occupied.uneven", Verdict::under_occupied, 2, kUneven, kBusyGpu,
+         "CUs run out of work although the launch could fill them",
+         "even the work out: smaller work-groups, longest pieces first, or work-groups that fetch "
+         "their next piece themselves"},
+    Rule{"under_occupied.not_filled", Verdict::under_occupied, 2, kNotFilled, kShortWork,
+         "CUs at work hold fewer waves than they could",
+         "waves end before others have been started: give each more work, or even out how long "
+         "they take"},
+    Rule{"under_occupied.partial_waves", Verdict::under_occupied, 2, kPartialWaves, kNone,
+         "work-groups do not fill their waves",
+         "use work-group sizes that are multiples of the wave size"},
+    Rule{"under_occupied.tail", Verdict::under_occupied, 1, kTail, kShortWork,
+         "the dispatch ends in a long tail",
+         "even the work out: smaller work-groups, or longest pieces first"},
+
+    Rule{"divergence.half_of_lanes", Verdict::divergence, 2, kHalfLanes, kDivergenceAgainst,
+         "vector instructions run with less than half of their lanes",
+         "let the lanes of a wave take the same way: sort or group work by its branch, turn "
+         "branches into selects, move per-lane loops into a compacted list",
+         true},
+    Rule{"divergence.busy_with_half", Verdict::divergence, 2, kHalfLanesBusy, kDivergenceAgainst,
+         "and vector work is a good part of what it does",
+         "shorten what stands inside the divergent branches", true},
+    Rule{"divergence.branches", Verdict::divergence, 2, kBranchy, kDivergenceAgainst,
+         "it branches often, and lanes are switched off",
+         "turn short branches into selects, and unroll loops whose trip count is known", true},
+    Rule{"divergence.traced_branches", Verdict::divergence, 1, kBranchesTraced, kDivergenceAgainst,
+         "the traced waves spend much time in branches",
+         "unroll loops, and turn short branches into selects", true},
+
+    Rule{"bandwidth.near_hbm_roof", Verdict::memory_bandwidth, 3, kNearHbm, kBandwidthAgainst,
+         "memory works near its bandwidth", kSpeedUpMemory, true},
+    Rule{"bandwidth.at_hbm_roof", Verdict::memory_bandwidth, 1, kAtHbm, kBandwidthAgainst,
+         "memory works at its bandwidth",
+         "only fewer bytes help here: the bandwidth is used up as far as it can be", true},
+    Rule{"bandwidth.memory_first", Verdict::memory_bandwidth, 2, kMemoryFirst, kBandwidthAgainst,
+         "memory is used well, and arithmetic hardly counts", kSpeedUpMemory, true},
+    Rule{"bandwidth.full_on_memory_side", Verdict::memory_bandwidth, 2, kFullOnMemorySide,
+         kFullAgainst, "CUs are full of waves, and memory is what the roofline has it do",
+         kSpeedUpMemory, true},
+    Rule{"bandwidth.near_l2_roof", Verdict::memory_bandwidth, 3, kNearL2, kBandwidthAgainst,
+         "L2 works near its bandwidth",
+         "use what a load brought more often before it leaves: tile for L1, LDS and registers",
+         true},
+    Rule{"bandwidth.near_lds_roof", Verdict::memory_bandwidth, 3, kNearLds, kBandwidthAgainst,
+         "LDS works near its bandwidth",
+         "keep more in registers, read wider (ds_read_b128), and pad arrays against bank conflicts",
+         true},
+    Rule{"bandwidth.traced_backpressure", Verdict::memory_bandwidth, 2, kBackpressure,
+         kBackpressureAgainst, "memory instructions are denied because their path is full",
+         "use fewer and wider memory instructions, and make the accesses of a wave contiguous",
+         true},
+
+    Rule{"compute.near_roof", Verdict::compute_throughput, 3, kNearCompute, kComputeAgainst,
+         "arithmetic runs near its roof",
+         "do less arithmetic, or cheaper one: matrix instructions, packed or narrower types, fewer "
+         "transcendental functions",
+         true},
+    Rule{"compute.at_roof", Verdict::compute_throughput, 1, kAtCompute, kComputeAgainst,
+         "arithmetic runs at its roof", "only fewer or cheaper operations help here", true},
+    Rule{"compute.vector_busy", Verdict::compute_throughput, 2, kValuBusy, kComputeAgainst,
+         "the vector ALU is busy nearly all the time",
+         "take vector instructions out: address arithmetic, conversions, work that every lane "
+         "repeats (to the scalar unit)",
+         true},
+    Rule{"compute.matrix_busy", Verdict::compute_throughput, 3, kMatrixBusy, kNone,
+         "the matrix pipes are busy nearly all the time",
+         "use a narrower type or a matrix shape with more work per cycle", true},
+    Rule{"compute.near_integer_roof", Verdict::compute_throughput, 3, kNearInteger, kComputeAgainst,
+         "integer arithmetic runs near its roof",
+         "take integer instructions out: strength-reduce index arithmetic, avoid 64-bit integers "
+         "and divisions",
+         true},
+    Rule{"compute.traced_alu", Verdict::compute_throughput, 2, kAluTraced, kComputeAgainst,
+         "the traced waves spend most of their time in arithmetic",
+         "shorten the arithmetic of the hot lines", true},
+    Rule{"compute.contention", Verdict::compute_throughput, 1, kContention, kComputeAgainst,
+         "ready waves queue for the vector ALU",
+         "more waves do not help: take instructions out of the hot loop"},
+
+    Rule{"latency.waits_far_from_memory_roof", Verdict::latency, 2, kWaitsFarFromMemory,
+         kWaitsFarFromMemoryAgainst,
+         "waves wait for most of their time while memory has bandwidth to spare", kHideLatency,
+         true},
+    Rule{"latency.waits_far_from_roofs", Verdict::latency, 1, kWaitsFarFromRoofs, kBusyUnits,
+         "and no other roof is near",
+         "shorten chains of dependent accesses: pointers behind pointers, indices that are loaded "
+         "first",
+         true},
+    Rule{"latency.waits_between_roofs", Verdict::latency, 2, kWaitsBetween, kBusyUnits,
+         "waves wait for most of their time, and no roof is near", kHideLatency, true},
+    Rule{"latency.traced_memory_wait_far", Verdict::latency, 2, kMemoryWaitFar, kBusyUnits,
+         "the traced waves wait for memory, which is far from its roof", kHideLatency, true},
+    Rule{"latency.traced_memory_wait", Verdict::latency, 1, kMemoryWait, kBusyGpu,
+         "the traced waves wait for memory for most of their time", kHideLatency, true},
+    Rule{"latency.traced_few_waves", Verdict::latency, 1, kMemoryWaitFewWaves, kBusyGpu,
+         "and they are too few to fill the path to memory",
+         "let more waves run, or let each have more accesses in flight", true},
+    Rule{"latency.traced_lds_wait", Verdict::latency, 2, kLdsWait, kBusyGpu,
+         "the traced waves wait for LDS",
+         "read LDS earlier and wider, and pad arrays against bank conflicts", true},
+    Rule{"latency.traced_barrier", Verdict::latency, 2, kBarrierWait, kBusyGpu,
+         "the traced waves wait for each other at barriers",
+         "use fewer barriers, smaller work-groups, or two buffers so that loading and computing "
+         "overlap",
+         true},
+};
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::launch:
+      return "launch-bound";
+    case Verdict::under_occupied:
+      return "under-occupied";
+    case Verdict::divergence:
+      return "divergence-limited";
+    case Verdict::memory_bandwidth:
+      return "memory-bandwidth-bound";
+    case Verdict::compute_throughput:
+      return "compute-throughput-limited";
+    case Verdict::latency:
+      return "latency-bound";
+    case Verdict::insufficient_data:
+      return "insufficient-data";
+  }
+  return "";
+}
+
+std::string_view label_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::launch:
+      return "launch-bound";
+    case Verdict::under_occupied:
+      return "under-occupied";
+    case Verdict::divergence:
+      return "divergence limited";
+    case Verdict::memory_bandwidth:
+      return "memory-bandwidth bound";
+    case Verdict::compute_throughput:
+      return "compute-throughput limited";
+    case Verdict::latency:
+      return "latency bound";
+    case Verdict::insufficient_data:
+      return "insufficient data";
+  }
+  return "";
+}
+
+std::vector<FeatureId> Rule::needs() const {
+  std::vector<FeatureId> ids;
+  for (const Condition& condition : when)
+    if (std::ranges::find(ids, condition.feature) == ids.end()) ids.push_back(condition.feature);
+  return ids;
+}
+
+std::span<const Rule> bottleneck_rules() {
+  return kRules;
+}
+
+}  // namespace perflab::analyze

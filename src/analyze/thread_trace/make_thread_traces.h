@@ -1,0 +1,23 @@
+// From thread-trace folders to figures: reads every traced dispatch in the places given, folds its
+// waves and joins the kernels to those of the trace.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "analyze/analysis.h"
+#include "analyze/thread_trace/figures.h"
+#include "base/error.h"
+#include "trace/trace.h"
+
+namespace perflab::analyze {
+
+/// `trace` and `analysis.kernels` may be empty (thread traces alone). A traced dispatch is joined
+/// by dispatch id where the trace has it with the kernel's name (recordings do not say the agent's
+/// handle: of several with that number the first), else by the kernel's (mangled) name alone.
+/// Errors: those of att::find and att::read.
+Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>& places,
+                                        const trace::Trace& trace, const Analysis& analysis,
+                                        unsigned threads);
+
+}  // namespace perflab::analyze
