@@ -1,4 +1,4 @@
-// rocm-perf analyze: recorded databases in, documents and tables out.
+// rocm-perf analyze: recorded databases and thread traces in, documents and tables out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "report/profile_document.h"
 #include "report/roofline_document.h"
 #include "report/roofline_text.h"
+#include "report/thread_trace_text.h"
 
 namespace perflab::cli {
 namespace {
@@ -22,6 +23,7 @@ struct Arguments {
   std::vector<std::string> files;
   std::vector<std::string> code;
   std::vector<std::string> counters;
+  std::vector<std::string> thread_traces;
   RoofsArguments roofs;
   PathArguments path;
   std::string out;
@@ -29,22 +31,86 @@ struct Arguments {
   unsigned threads = 0;
 };
 
+/// Writes the documents into the folder that was asked for, if one was.
+Result<void> write_out(const Arguments& arguments, const std::vector<Document>& documents) {
+  if (arguments.out.empty()) return {};
+  PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+  return remove_stale_documents(arguments.out, documents);
+}
+
+void tell_documents(const Arguments& arguments, const std::vector<Document>& documents) {
+  if (arguments.out.empty()) return;
+  std::string names;
+  for (const Document& document : documents)
+    names += fmt::format("{}{}/{}.json", names.empty() ? "" : ", ", arguments.out, document.name);
+  fmt::print(stderr, "\ndocuments: {}\n", names);
+}
+
+/// The first option given that says nothing without a recording; nullptr: none.
+const char* option_about_recordings(const Arguments& arguments) {
+  const PathArguments& path = arguments.path;
+  if (!arguments.counters.empty()) return "--counters";
+  if (!arguments.code.empty()) return "--code";
+  if (!arguments.roofs.file.empty()) return "--roofs";
+  if (arguments.roofs.device) return "--roofs-device";
+  if (!path.what_if.empty()) return "--what-if";
+  if (path.segment) return "--segment";
+  if (path.perfetto) return "--perfetto";
+  if (path.full) return "--full";
+  if (!path.handover.empty()) return "--handover";
+  return arguments.no_critical_path ? "--no-critical-path" : nullptr;
+}
+
+/// Thread traces without a recording: there are no times, so no profile, roofline or critical path.
+Result<void> run_thread_traces(const Arguments& arguments) {
+  if (arguments.thread_traces.empty())
+    return fail(ErrorCode::usage, "there is nothing to analyse: no TRACE and no --att",
+                "rocm-perf analyze run.db, or rocm-perf analyze --att DIR");
+  if (const char* option = option_about_recordings(arguments))
+    return fail(ErrorCode::usage, fmt::format("{} says nothing without a recording", option),
+                "add the database of the run: rocm-perf analyze run.db --att DIR");
+  analyze::AnalyzeOptions options;
+  options.threads = arguments.threads;
+  options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
+  PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
+  const auto& [trace, analysis] = analyzed;
+  const std::vector<Document> documents = {
+      {"analysis", report::analysis_document(trace, analysis)}};
+  PERFLAB_TRY_VOID(write_out(arguments, documents));
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
+    return print(text);
+  }
+  PERFLAB_TRY_VOID(print(report::thread_trace_report_text(analysis, terminal_style())));
+  tell_documents(arguments, documents);
+  return {};
+}
+
+/// What a recording is analysed with.
+Result<analyze::AnalyzeOptions> options_of(const Arguments& arguments) {
+  analyze::AnalyzeOptions options;
+  options.threads = arguments.threads;
+  options.code_files.assign(arguments.code.begin(), arguments.code.end());
+  options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
+  options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
+  PERFLAB_TRY_VOID(apply(arguments.roofs, options));
+  PERFLAB_TRY_VOID(apply(arguments.path, options));
+  options.find_critical_path = !arguments.no_critical_path;
+  return options;
+}
+
 Result<void> run(const Arguments& arguments) {
+  if (arguments.files.empty()) return run_thread_traces(arguments);
   if (arguments.path.full && arguments.out.empty())
     return fail(ErrorCode::usage, "--full is about dag.json", "add --out DIR");
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
   std::vector<std::filesystem::path> inputs = files;
   inputs.insert(inputs.end(), arguments.code.begin(), arguments.code.end());
   inputs.insert(inputs.end(), arguments.counters.begin(), arguments.counters.end());
+  inputs.insert(inputs.end(), arguments.thread_traces.begin(), arguments.thread_traces.end());
   if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
   PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, inputs, arguments.out));
-  analyze::AnalyzeOptions options;
-  options.threads = arguments.threads;
-  options.code_files.assign(arguments.code.begin(), arguments.code.end());
-  options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
-  PERFLAB_TRY_VOID(apply(arguments.roofs, options));
-  PERFLAB_TRY_VOID(apply(arguments.path, options));
-  options.find_critical_path = !arguments.no_critical_path;
+  PERFLAB_TRY(const analyze::AnalyzeOptions options, options_of(arguments));
   PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, options));
   const auto& [trace, analysis] = runs.representative;
   if (std::ranges::all_of(trace.sources, &trace::Source::counter_table))
@@ -64,10 +130,7 @@ Result<void> run(const Arguments& arguments) {
   if (analysis.critical_path)
     documents.push_back(
         {"dag", report::dag_document(trace, analysis, {.full = arguments.path.full})});
-  if (!arguments.out.empty()) {
-    PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
-    PERFLAB_TRY_VOID(remove_stale_documents(arguments.out, documents));
-  }
+  PERFLAB_TRY_VOID(write_out(arguments, documents));
   tell_nodes_left_out(arguments.path, runs.representative);
   PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, runs.representative));
   if (arguments.json) {
@@ -80,12 +143,7 @@ Result<void> run(const Arguments& arguments) {
       report::roofline_text(analysis, style,
                             arguments.out.empty() ? "--out DIR" : "roofline.json") +
       report::profile_text(profile, style)));
-  if (!arguments.out.empty()) {
-    std::string names;
-    for (const Document& document : documents)
-      names += fmt::format("{}{}/{}.json", names.empty() ? "" : ", ", arguments.out, document.name);
-    fmt::print(stderr, "\ndocuments: {}\n", names);
-  }
+  tell_documents(arguments, documents);
   return {};
 }
 
@@ -94,14 +152,22 @@ Result<void> run(const Arguments& arguments) {
 void add_analyze(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("analyze", "Analyse recorded traces (rocpd databases of rocprofv3)");
+      app.add_subcommand("analyze",
+                         "Analyse recorded traces (rocpd databases of rocprofv3) and "
+                         "decoded thread traces");
   command->footer(
       "Examples: rocm-perf analyze host/1234_results.db --out report\n"
-      "          rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --roofs roofline.csv");
+      "          rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --roofs roofline.csv\n"
+      "          rocm-perf analyze run.db --att att_output");
+  command->add_option(
+      "TRACE", arguments->files,
+      "rocpd databases: the processes of one run, or counter passes (pass_N folders); "
+      "not needed with --att");
   command
-      ->add_option("TRACE", arguments->files,
-                   "rocpd databases: the processes of one run, or counter passes (pass_N folders)")
-      ->required();
+      ->add_option("--att", arguments->thread_traces,
+                   "Decoded thread traces of the same command: the output folder of rocprofv3 "
+                   "--att, a ui_output folder in it, or a stats CSV; repeatable")
+      ->allow_extra_args(false);
   command
       ->add_option("--code", arguments->code,
                    "Binary or code object that holds the kernels: exact registers; repeatable "

@@ -83,7 +83,8 @@ Result<void> remove_stale_documents(const std::string& folder,
     const char* name;
     const char* what;
   };
-  for (const Optional& one : {Optional{"roofline", "roofline"}, Optional{"dag", "critical path"}})
+  for (const Optional& one : {Optional{"roofline", "roofline"}, Optional{"dag", "critical path"},
+                              Optional{"profile", "recording of times"}})
     if (std::ranges::find(documents, one.name, &Document::name) == documents.end())
       PERFLAB_TRY_VOID(remove_stale(folder, one.name, one.what, quiet));
   return {};

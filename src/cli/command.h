@@ -43,9 +43,10 @@ struct Document {
 /// written.
 Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents);
 
-/// Removes a roofline.json or dag.json of this program that is not among the documents from the
-/// folder and says so on stderr (unless `quiet`): an earlier command left it, and it would be taken
-/// for a part of the documents written now. Other files stay. Error (usage): it cannot be removed.
+/// Removes a roofline.json, dag.json or profile.json of this program that is not among the
+/// documents from the folder and says so on stderr (unless `quiet`): an earlier command left it,
+/// and it would be taken for a part of the documents written now. Other files stay. Error (usage):
+/// it cannot be removed.
 Result<void> remove_stale_documents(const std::string& folder,
                                     const std::vector<Document>& documents, bool quiet = false);
 

@@ -30,8 +30,10 @@ struct Arguments {
 /// Names of kernels that an error lists at most.
 constexpr std::size_t kMostNames = 10;
 
-/// Leaves the kernels whose names the pattern matches. Error (usage): there is none.
-Result<void> select_kernels(const std::string& text, analyze::Roofline& roofline) {
+/// Leaves the kernels whose names the pattern matches, and their verdicts. Error (usage): there is
+/// none.
+Result<void> select_kernels(const std::string& text, analyze::Analysis& analysis) {
+  analyze::Roofline& roofline = *analysis.roofline;
   PERFLAB_TRY(const Pattern pattern, Pattern::compile(text));
   std::vector<std::string> names;  // each once: a kernel can have run on several architectures
   for (const analyze::KernelRoofline& kernel : roofline.kernels)
@@ -39,6 +41,9 @@ Result<void> select_kernels(const std::string& text, analyze::Roofline& roofline
         std::ranges::find(names, name) == names.end())
       names.push_back(std::move(name));
   std::erase_if(roofline.kernels, [&](const analyze::KernelRoofline& kernel) {
+    return !pattern.found_in(kernel.kernel);
+  });
+  std::erase_if(analysis.bottlenecks.kernels, [&](const analyze::KernelBottleneck& kernel) {
     return !pattern.found_in(kernel.kernel);
   });
   if (!roofline.kernels.empty()) return {};
@@ -63,8 +68,7 @@ Result<void> run(const Arguments& arguments) {
                 fmt::format("{}: there is no roofline: {}", arguments.files.front(),
                             analysis.roofline_missing.reason),
                 analysis.roofline_missing.remedy);
-  if (!arguments.kernel.empty())
-    PERFLAB_TRY_VOID(select_kernels(arguments.kernel, *analysis.roofline));
+  if (!arguments.kernel.empty()) PERFLAB_TRY_VOID(select_kernels(arguments.kernel, analysis));
   if (arguments.json || !arguments.out.empty()) {
     Json document = report::roofline_document(
         trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs.file});

@@ -6,9 +6,11 @@
 #include <map>
 #include <set>
 
+#include "report/bottleneck_json.h"
 #include "report/dag_document.h"
 #include "report/document.h"
 #include "report/kernel_json.h"
+#include "report/thread_trace_json.h"
 
 namespace perflab::report {
 namespace {
@@ -190,9 +192,12 @@ std::string synthetic_note(const trace::Trace& trace) {
 Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analysis) {
   std::vector<Missing> missing;
   if (!analysis.selection)
-    missing.push_back(
-        {"selected_kernel", "no kernel dispatch was recorded", "profile a run that uses the GPU"});
-  Json document = {{"schema_version", "1.1.0"},
+    missing.push_back(trace.sources.empty() && analysis.thread_traces
+                          ? Missing{"selected_kernel", "only thread traces were given",
+                                    "add the database of a run: rocm-perf analyze run.db --att DIR"}
+                          : Missing{"selected_kernel", "no kernel dispatch was recorded",
+                                    "profile a run that uses the GPU"});
+  Json document = {{"schema_version", "1.2.0"},
                    {"document", "analysis"},
                    {"generator", generator_json()},
                    {"synthetic", or_null(synthetic_note(trace))},
@@ -211,6 +216,10 @@ Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analy
   document["segments"] = analysis.segments.segments
                              ? segments_summary(*analysis.segments.segments)
                              : explained_null(analysis.segments.missing, missing);
+  document["thread_traces"] = analysis.thread_traces
+                                  ? thread_traces_json(*analysis.thread_traces)
+                                  : explained_null(analysis.thread_traces_missing, missing);
+  document["bottlenecks"] = bottlenecks_json(analysis.bottlenecks);
   document["api_calls"] = api_json(analysis);
   document["copies"] = copies_json(analysis, missing);
   document["allocations"] = allocations_json(analysis);

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "report/analysis_document.h"
+#include "report/bottleneck_json.h"
 #include "report/document.h"
 #include "report/kernel_json.h"
 #include "report/roofline_document.h"
@@ -139,6 +140,21 @@ Json roofline_json(const analyze::Analysis& analysis, const analyze::Kernel& ker
                .remedy = "collect them for it: rocm-perf profile --roofline"});
 }
 
+/// The verdict of the selected kernel, or null.
+Json selected_verdict_json(const analyze::Analysis& analysis, std::vector<Missing>& missing) {
+  const auto& kernels = analysis.bottlenecks.kernels;
+  const auto found = std::ranges::find(kernels, std::optional(analysis.selection->kernel),
+                                       &analyze::KernelBottleneck::analysis_kernel);
+  if (found != kernels.end()) return verdict_json(*found);
+  missing.push_back({"bottleneck",
+                     kernels.empty()
+                         ? "no verdicts were looked for"
+                         : fmt::format("only the {} kernels with the most time get a verdict",
+                                       analyze::kMostBottlenecks),
+                     ""});
+  return nullptr;
+}
+
 void fill_from_kernel(const ProfileData& data, const analyze::Kernel& kernel, Json& document,
                       std::vector<Missing>& missing) {
   const analyze::Analysis& analysis = data.analyzed->representative.analysis;
@@ -205,21 +221,23 @@ ProfileData profile_of_recording(const analyze::AnalyzedRuns& analyzed) {
 Json profile_document(const ProfileData& data) {
   std::vector<Missing> missing;
   Json document = {
-      {"schema_version", "1.0.0"}, {"document", "profile"}, {"generator", generator_json()}};
+      {"schema_version", "1.1.0"}, {"document", "profile"}, {"generator", generator_json()}};
   for (const auto* field :
        {"synthetic", "kernel", "gpu", "runtime_ms", "runtime", "launch", "resources", "code_object",
-        "occupancy", "roofline", "static_features", "measured_features"})
+        "occupancy", "roofline", "bottleneck", "static_features", "measured_features"})
     document[field] = nullptr;
   document["assumptions"] = Json::array();
   document["warnings"] = data.warnings;
   document["stability"] = stability_json(data, missing);
   if (const analyze::Kernel* kernel = selected_kernel(data)) {
     fill_from_kernel(data, *kernel, document, missing);
-    document["roofline"] = roofline_json(data.analyzed->representative.analysis, *kernel, missing);
+    const analyze::Analysis& analysis = data.analyzed->representative.analysis;
+    document["roofline"] = roofline_json(analysis, *kernel, missing);
+    document["bottleneck"] = selected_verdict_json(analysis, missing);
   } else {
-    for (const auto* field :
-         {"kernel", "gpu", "runtime_ms", "runtime", "stability.cv", "stability.label", "launch",
-          "resources", "occupancy", "roofline", "static_features", "measured_features"})
+    for (const auto* field : {"kernel", "gpu", "runtime_ms", "runtime", "stability.cv",
+                              "stability.label", "launch", "resources", "occupancy", "roofline",
+                              "bottleneck", "static_features", "measured_features"})
       missing.push_back(
           {field, data.no_gpu_reason, "profile with rocprofv3 (without --no-rocprof)"});
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "report/analysis_document.h"
+#include "report/bottleneck_json.h"
 #include "report/document.h"
 #include "report/roofline_chart.h"
 #include "report/roofline_json.h"
@@ -184,8 +185,8 @@ class KernelObject {
 Json roofline_document(const trace::Trace& trace, const analyze::Analysis& analysis,
                        const RooflineRequest& request) {
   const analyze::Roofline& roofline = *analysis.roofline;
-  Json document = object_with_room(11);
-  document["schema_version"] = "1.0.0";
+  Json document = object_with_room(12);
+  document["schema_version"] = "1.1.0";
   document["document"] = "roofline";
   document["generator"] = generator_json();
   document["synthetic"] = or_null(synthetic_note(trace));
@@ -196,6 +197,7 @@ Json roofline_document(const trace::Trace& trace, const analyze::Analysis& analy
     kernels.push_back(KernelObject(kernel, figures).build());
   document["formulas"] = figures.formulas();
   document["kernels"] = std::move(kernels);
+  document["bottlenecks"] = bottlenecks_json(analysis.bottlenecks);
   document["chart"] = charts_json(roofline_charts(roofline));
   document["warnings"] = roofline.warnings;
   document["missing"] = Json::array();

@@ -12,6 +12,7 @@
 
 #include "hal/counter_tables.h"
 #include "report/analysis_document.h"
+#include "report/bottleneck_text.h"
 #include "report/roofline_chart.h"
 #include "report/roofline_drawing.h"
 #include "report/text_parts.h"
@@ -365,7 +366,7 @@ std::string roofline_report_text(const trace::Trace& trace, const analyze::Analy
   if (const std::string note = synthetic_note(trace); !note.empty())
     out += fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, printable(note), paint.end);
   if (analysis.roofline) out += passes_line(*analysis.roofline);
-  return out + roofline_text(analysis, style, all_figures) +
+  return out + roofline_text(analysis, style, all_figures) + bottleneck_text(analysis, style) +
          warnings_section(analysis.warnings, style.width, paint);
 }
 

@@ -9,8 +9,10 @@
 #include <set>
 
 #include "report/analysis_document.h"
+#include "report/bottleneck_text.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
+#include "report/thread_trace_text.h"
 
 namespace perflab::report {
 namespace {
@@ -230,10 +232,10 @@ std::string bytes_text(double bytes) {
 std::string analysis_text(const trace::Trace& trace, const analyze::Analysis& analysis,
                           const TerminalStyle& style) {
   const Paint paint(style.colour);
-  return header(trace, analysis, paint) + kernels_section(analysis, style, paint) +
-         api_section(analysis, style, paint) + memory_section(analysis, style, paint) +
-         counters_section(analysis, style, paint) + rows_section(trace, paint) +
-         warnings_section(analysis.warnings, style.width, paint);
+  return header(trace, analysis, paint) + bottleneck_headline(analysis, style) +
+         kernels_section(analysis, style, paint) + api_section(analysis, style, paint) +
+         memory_section(analysis, style, paint) + counters_section(analysis, style, paint) +
+         rows_section(trace, paint) + warnings_section(analysis.warnings, style.width, paint);
 }
 
 std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
@@ -258,7 +260,8 @@ std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
   for (const analyze::Missing& missing : kernel.missing)
     if (missing.field == "resources.vgpr_per_thread" || missing.field == "occupancy.theoretical")
       out += fmt::format("  {:<10} {}: {}\n", "missing", missing.field, printable(missing.reason));
-  return out + warnings_section(data.warnings, style.width, paint);
+  return out + thread_trace_text(analysis, style) + bottleneck_text(analysis, style) +
+         warnings_section(data.warnings, style.width, paint);
 }
 
 }  // namespace perflab::report

@@ -28,7 +28,8 @@ std::string bytes_text(double bytes);
 std::string analysis_text(const trace::Trace& trace, const analyze::Analysis& analysis,
                           const TerminalStyle& style);
 
-/// The profile of the selected kernel.
+/// The profile of the selected kernel; then its thread trace and what limits it, where those are
+/// there, and in a line each those of the other kernels.
 std::string profile_text(const ProfileData& data, const TerminalStyle& style);
 
 }  // namespace perflab::report

@@ -94,6 +94,16 @@ bool null_is_ordinary(const std::string& path) {
       "chart.gpus[].roofs[].kernel",
       "chart.gpus[].marks[].bound",
       "chart.gpus[].marks[].attainable_gflops",
+      // Of thread traces and verdicts: what does not apply, or says itself why.
+      "thread_traces.kernels[].missing[].remedy",
+      "thread_traces.kernels[].waits.pairs[].wait.row",
+      "thread_traces.kernels[].waits.pairs[].wait.text",
+      "thread_traces.kernels[].waits.pairs[].cause.row",
+      "thread_traces.kernels[].waits.pairs[].cause.text",
+      "bottlenecks.kernels[].missing[].remedy",
+      "bottlenecks.kernels[].bound.missing[].remedy",
+      "bottlenecks.kernels[].bound.parts[].factor",  // `text` says why
+      "bottlenecks.kernels[].history[].change",
       // Of a critical path: what does not apply, or was not asked for.
       "segment",
       "what_if",

@@ -71,6 +71,11 @@ TEST_P(DocumentsOf, NameNothingMissingThatIsThere) {
     for (const Json& kernel : document.at("kernels"))
       if (kernel.contains("missing"))
         expect_entries_are_true(kernel, name + ": " + kernel.at("name").get<std::string>() + ": ");
+    if (!document.contains("bottlenecks")) continue;
+    for (const Json& kernel : document.at("bottlenecks").at("kernels")) {
+      expect_entries_are_true(kernel, name + ": bottleneck: ");
+      expect_entries_are_true(kernel.at("bound"), name + ": bound: ");
+    }
   }
 }
 

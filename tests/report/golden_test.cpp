@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "report/analysis_document.h"
+#include "report/bottleneck_samples.h"
 #include "report/dag_document.h"
 #include "report/dag_samples.h"
 #include "report/dag_text.h"
@@ -18,6 +19,7 @@
 #include "report/roofline_samples.h"
 #include "report/roofline_text.h"
 #include "report/terminal.h"
+#include "report/thread_trace_text.h"
 
 namespace perflab::report {
 namespace {
@@ -88,6 +90,13 @@ TEST(Golden, WrittenCriticalPath) {
   expect_golden("written.dag.json", rendered("dag", dag_document(trace, analysis, {.full = true})));
   expect_golden("written.dag.80.txt", dag_report_text(trace, analysis, {.width = 80}));
   expect_golden("written.dag.100.txt", dag_report_text(trace, analysis, {.width = 100}));
+}
+
+TEST(Golden, WrittenBottleneck) {
+  const analyze::Analysis analysis = sample_bottlenecks();
+  expect_golden("written.bottleneck.json", rendered("analysis", analysis_document({}, analysis)));
+  expect_golden("written.bottleneck.80.txt", thread_trace_report_text(analysis, {.width = 80}));
+  expect_golden("written.bottleneck.120.txt", thread_trace_report_text(analysis, {.width = 120}));
 }
 
 TEST(Golden, Mi350x) {

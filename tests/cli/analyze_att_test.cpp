@@ -1,0 +1,135 @@
+// rocm-perf analyze --att: recorded thread traces (real MI300, MI350 and RDNA4 captures) with and
+// without a recording of times, and what is refused.
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "cli/program.h"
+#include "report/text_table.h"
+
+namespace perflab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A recorded capture; empty when it is not part of this checkout.
+fs::path capture(const std::string& name) {
+  const fs::path folder = fs::path(PERFLAB_SHARED_DIR) / "data/att" / name;
+  return fs::exists(folder) ? folder : fs::path();
+}
+
+class AnalyzeAtt : public testing::TestWithParam<const char*> {};
+
+TEST_P(AnalyzeAtt, ReadsARecordedCapture) {
+  const fs::path place = capture(GetParam());
+  if (place.empty()) GTEST_SKIP() << "skipped: " << GetParam() << " is not there";
+  const test::TempFolder folder;
+  const Outcome outcome =
+      rocm_perf(folder.path(), {"analyze", "--att", place.string(), "--out", "docs"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json"));
+  EXPECT_THAT(outcome.out, HasSubstr("no recording of times\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("Thread trace of "));
+  EXPECT_THAT(outcome.out, HasSubstr("What limits "));
+  const Json analysis = document("analysis", test::text_of(folder / "docs/analysis.json"));
+  const Json& kernels = analysis["thread_traces"]["kernels"];
+  ASSERT_GE(kernels.size(), 1U);
+  EXPECT_EQ(analysis["bottlenecks"]["kernels"].size(), kernels.size());
+  EXPECT_TRUE(analysis["selected_kernel"].is_null());
+  // The identity of facts/att.md section 3: the five parts are latency + idle.
+  for (const Json& kernel : kernels)
+    EXPECT_EQ(kernel["time"]["cycles"], kernel["cycles"]["cost"]) << kernel["name"];
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, AnalyzeAtt,
+                         testing::Values("mi300_pc2", "mi300_shaderdata", "navi4_barriernop",
+                                         "navi4_sdata"));
+
+TEST(AnalyzeAttWith, ARecordingHasAllDocuments) {
+  const fs::path place = capture("navi4_barriernop");
+  if (place.empty()) GTEST_SKIP() << "skipped: navi4_barriernop is not there";
+  const test::TempFolder folder;
+  const Outcome outcome = rocm_perf(
+      folder.path(), {"analyze", PERFLAB_SAMPLE, "--att", place.string(), "--out", "docs"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json"));
+  const Json analysis = document("analysis", test::text_of(folder / "docs/analysis.json"));
+  const Json& traced = analysis["thread_traces"]["kernels"][0];
+  EXPECT_TRUE(traced["kernel"].is_null());  // no kernel of that run
+  EXPECT_EQ(
+      document("profile", test::text_of(folder / "docs/profile.json"))["bottleneck"]["verdict"],
+      analysis["bottlenecks"]["kernels"][0]["verdict"]);
+  // Without the recording, what this folder holds of it would be stale.
+  const Outcome alone =
+      rocm_perf(folder.path(), {"analyze", "--att", place.string(), "--out", "docs"});
+  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json"));
+  EXPECT_THAT(alone.err, HasSubstr("removed docs/profile.json of an earlier run"));
+}
+
+TEST(AnalyzeAttWith, ThreadsAndWidthsIsTheSameAndFits) {
+  const fs::path place = capture("mi300_shaderdata");
+  if (place.empty()) GTEST_SKIP() << "skipped: mi300_shaderdata is not there";
+  const test::TempFolder folder;
+  const std::vector<std::string> call = {"analyze", "--att", place.string()};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), call.begin(), call.end());
+    return more;
+  };
+  const Outcome one = rocm_perf(folder.path(), with({"--json", "--threads", "1"}));
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(rocm_perf(folder.path(), with({"--json", "--threads", "5"})).out, one.out);
+  document("analysis", one.out);
+  for (const std::size_t width : {80U, 120U}) {
+    ProcessOptions options;
+    options.set_environment = {{"COLUMNS", std::to_string(width)}};
+    std::istringstream text(rocm_perf(folder.path(), call, options).out);
+    for (std::string line; std::getline(text, line);)
+      EXPECT_LE(report::display_width(line), width) << line;
+  }
+}
+
+/// A call that ends with this exit code, says this, and leaves nothing behind.
+void expect_refused(const std::vector<std::string>& arguments, int exit_code,
+                    const std::string& says) {
+  const test::TempFolder folder;
+  fs::create_directory(folder / "empty");
+  static_cast<void>(folder.write("file.txt", "no thread trace"));
+  fs::create_directories(folder / "broken/ui_output_agent_1_dispatch_1");
+  static_cast<void>(folder.write("broken/ui_output_agent_1_dispatch_1/filenames.json", "{"));
+  static_cast<void>(folder.write("broken/ui_output_agent_1_dispatch_1/code.json", "{"));
+  std::vector<std::string> call = {"analyze"};
+  call.insert(call.end(), arguments.begin(), arguments.end());
+  call.insert(call.end(), {"--out", "docs"});
+  const Outcome outcome = rocm_perf(folder.path(), call);
+  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr(says));
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_FALSE(fs::exists(folder / "docs"));
+}
+
+TEST(AnalyzeAttRefuses, WhatHoldsNoThreadTrace) {
+  expect_refused({"--att", "nowhere"}, 3, "nowhere");
+  expect_refused({"--att", "empty"}, 3, "empty");
+  expect_refused({"--att", "file.txt"}, 3, "file.txt");
+  expect_refused({"--att", "broken"}, 3, "broken/ui_output_agent_1_dispatch_1/");
+  expect_refused({PERFLAB_SAMPLE, "--att", "nowhere"}, 3, "nowhere");
+}
+
+TEST(AnalyzeAttRefuses, NothingToAnalyse) {
+  expect_refused({}, 2, "no TRACE and no --att");
+}
+
+TEST(AnalyzeAttRefuses, OptionsAboutRecordingsWithoutOne) {
+  for (const char* option : {"--counters", "--code", "--roofs", "--roofs-device", "--what-if",
+                             "--segment", "--perfetto", "--handover"})
+    expect_refused({"--att", "empty", option, "1"}, 2,
+                   std::string(option) + " says nothing without a recording");
+  for (const char* flag : {"--full", "--no-critical-path"})
+    expect_refused({"--att", "empty", flag}, 2, " says nothing without a recording");
+}
+
+}  // namespace
+}  // namespace perflab::cli
