@@ -1,6 +1,8 @@
 // rocm-perf profile: runs a program under rocprofv3 and reports its hottest kernel.
 #include <fmt/format.h>
 
+#include <cctype>
+#include <charconv>
 #include <memory>
 
 #include "base/duration.h"
@@ -17,6 +19,7 @@
 #include "report/profile_document.h"
 #include "report/roofline_document.h"
 #include "report/roofline_text.h"
+#include "report/text_table.h"
 
 namespace perflab::cli {
 namespace {
@@ -26,8 +29,9 @@ struct Arguments {
   int runs = 1;
   std::string timeout;
   std::string out = ".";
-  bool no_rocprof = false, json = false, quiet = false;
+  bool no_rocprof = false, json = false, quiet = false, att = false;
   RoofsArguments roofs;
+  measure::AttOptions att_options;
   measure::ProfileOptions options;
 };
 
@@ -68,6 +72,16 @@ report::ProfileData report_data(const measure::Profile& profile,
   return data;
 }
 
+/// What was traced, and where it lies.
+void say_what_was_traced(const measure::ThreadTracePass& pass) {
+  if (pass.runs.empty()) return;
+  const measure::AttChoice& choice = pass.choice;
+  fmt::print(stderr, "\nthread trace of dispatch {} of {} of {}{}, CU {}: {}\n", choice.iteration,
+             choice.of, report::printable(choice.kernel),
+             choice.on_critical_path ? " (on the critical path)" : "",
+             pass.runs.back().request.target_cu, pass.runs.back().folder.string());
+}
+
 Result<void> present(const Arguments& arguments, const measure::Profile& profile,
                      const report::ProfileData& data) {
   std::vector<Document> documents = {{"profile", report::profile_document(data)}};
@@ -95,6 +109,9 @@ Result<void> present(const Arguments& arguments, const measure::Profile& profile
     if (analysis.roofline) text += report::roofline_text(analysis, style);
   }
   PERFLAB_TRY_VOID(print(text + report::profile_text(data, style)));
+  if (profile.thread_trace && profile.analyzed &&
+      profile.analyzed->representative.analysis.thread_traces)
+    say_what_was_traced(*profile.thread_trace);
   std::string names;
   for (const Document& document : documents)
     names += fmt::format("{}{}.json", names.empty() ? "" : ", ", document.name);
@@ -115,6 +132,7 @@ Result<void> run(const Arguments& arguments, const std::vector<std::string>& beh
     PERFLAB_TRY(plan.timeout, parse_duration(arguments.timeout));
   }
   measure::ProfileOptions options = arguments.options;
+  if (arguments.att) options.att = arguments.att_options;
   if (!arguments.roofs.file.empty()) {
     if (!options.wants_counters())
       return fail(ErrorCode::usage, "--roofs says nothing without counters", "add --roofline");
@@ -140,6 +158,63 @@ void add_counter_options(CLI::App& command, Arguments& arguments) {
   add_roofs_options(command, arguments.roofs);
 }
 
+/// A whole number from 1 on, decimal or hexadecimal, with a suffix of bytes (k, M, G) where it says
+/// so. CLI11 turns what does not fit into the largest number, and means floating point by positive.
+CLI::Validator whole_number(std::uint64_t most, bool bytes) {
+  return CLI::Validator(
+      [most, bytes](std::string& text) -> std::string {
+        const std::string bad = fmt::format("\"{}\" is no whole number from 1 to {}{}", text, most,
+                                            bytes ? ", with k, M or G behind it for bytes" : "");
+        std::string_view digits = text;
+        std::uint64_t unit = 1;
+        constexpr std::string_view kUnits = "kmg";
+        if (bytes && !digits.empty()) {
+          const auto lower =
+              static_cast<char>(std::tolower(static_cast<unsigned char>(digits.back())));
+          if (const std::size_t at = kUnits.find(lower); at != kUnits.npos) {
+            unit = std::uint64_t{1} << (10 * (at + 1));
+            digits.remove_suffix(1);
+          }
+        }
+        const bool hex = digits.starts_with("0x");
+        if (hex) digits.remove_prefix(2);
+        std::uint64_t value = 0;
+        const auto [end, error] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
+        if (error != std::errc{} || end != digits.data() + digits.size() || value == 0 ||
+            value > most / unit)
+          return bad;
+        text = fmt::format("{}", value * unit);
+        return {};
+      },
+      "");
+}
+
+void add_att_options(CLI::App& command, Arguments& arguments) {
+  measure::AttOptions& options = arguments.att_options;
+  CLI::Option* const att = command.add_flag(
+      "--att", arguments.att,
+      "Run it again for a thread trace (rocprofv3 --att) of the longest critical dispatch");
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    return command.add_option(name, value, text)->needs(att);
+  };
+  add("--att-kernel", options.kernel, "Trace a kernel whose name this regex matches")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("an empty pattern names no kernel") : std::string();
+      });
+  add("--att-iteration", options.iteration, "Trace its Nth dispatch, from 1")
+      ->transform(whole_number(INT32_MAX, false));
+  add("--att-target-cu", options.target_cu, "CU (RDNA: WGP) whose waves are traced")
+      ->check(CLI::Range(0, 127))
+      ->capture_default_str();
+  add("--att-shader-engines,--att-shader-engine-mask", options.shader_engines,
+      "Bit mask of the shader engines to trace, 0x1 unless given")
+      ->transform(whole_number(UINT64_MAX, false));
+  add("--att-buffer,--att-buffer-size", options.buffer_bytes,
+      "Buffer of each shader engine (64M, 1G); too small a one loses data")
+      ->transform(whole_number(INT64_MAX, true));
+}
+
 }  // namespace
 
 void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exit_code) {
@@ -148,7 +223,7 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
       app.add_subcommand("profile", "Run a program under rocprofv3 and profile its hottest kernel");
   command->footer(
       "Example: rocm-perf profile --runs 5 -- ./app --size 4096\n"
-      "         rocm-perf profile --roofline -- ./app\nDatabases are kept under "
+      "         rocm-perf profile --roofline --att -- ./app\nDatabases are kept under "
       ".rocpd_profile/, every run in a folder of its own.");
   command->add_option("COMMAND", arguments->words,
                       "The program and its arguments, behind --; or one quoted string");
@@ -157,6 +232,7 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
       ->capture_default_str();
   command->add_option("--timeout", arguments->timeout, "Stop a run that takes longer (90s, 10m)");
   add_counter_options(*command, *arguments);
+  add_att_options(*command, *arguments);
   command->add_flag("--no-rocprof", arguments->no_rocprof,
                     "Only time the process; GPU figures are then missing");
   command

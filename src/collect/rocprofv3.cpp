@@ -147,9 +147,10 @@ std::vector<std::string> rocprofv3_command(const Rocprofv3& tool, const fs::path
 }
 
 std::vector<std::string> rocprofv3_leaking_variables() {
-  return {"ROCPROF_OUTPUT_FILE_NAME",     "ROCPROF_OUTPUT_PATH", "ROCPROF_OUTPUT_FORMAT",
-          "ROCPROF_MINIMUM_OUTPUT_BYTES", "ROCPROF_COUNTERS",    "ROCPROF_COUNTER_GROUPS",
-          "ROCPROF_COUNTER_COLLECTION"};
+  return {"ROCPROF_OUTPUT_FILE_NAME",   "ROCPROF_OUTPUT_PATH",
+          "ROCPROF_OUTPUT_FORMAT",      "ROCPROF_MINIMUM_OUTPUT_BYTES",
+          "ROCPROF_COUNTERS",           "ROCPROF_COUNTER_GROUPS",
+          "ROCPROF_COUNTER_COLLECTION", "ROCPROF_ADVANCED_THREAD_TRACE"};
 }
 
 Result<void> check_extra_options(const std::vector<std::string>& options) {

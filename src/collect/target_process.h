@@ -26,10 +26,14 @@ std::string program_name(const CollectPlan& plan);
 /// Refuses (usage) a plan whose target cannot be run, runs < 1, options that are ours.
 Result<void> check_plan(const CollectPlan& plan);
 
-/// A regular file on our standard input, so that every start can read it from the same place.
+/// A regular file on our standard input, so that every start can read it from the same place. It is
+/// left there too: what is collected afterwards reads it again.
 class RewindableInput {
  public:
   RewindableInput();
+  RewindableInput(const RewindableInput&) = delete;
+  RewindableInput& operator=(const RewindableInput&) = delete;
+  ~RewindableInput() { rewind(); }
   void rewind() const;
   /// There is such a file.
   [[nodiscard]] bool is_file() const { return start_ >= 0; }

@@ -10,7 +10,9 @@
 #include <set>
 #include <utility>
 
+#include "base/pattern.h"
 #include "hal/counter_tables.h"
+#include "measure/att_step.h"
 #include "trace/reader.h"
 
 namespace perflab::measure {
@@ -81,6 +83,12 @@ std::vector<std::string> similar_counters(const std::string& counter) {
 
 /// Refuses (usage) what cannot be right on any machine, before anything is run.
 Result<void> check_options(const collect::CollectPlan& plan, const ProfileOptions& options) {
+  if (options.att) {
+    if (plan.no_rocprof)
+      return fail(ErrorCode::usage, "a thread trace cannot be taken without rocprofv3",
+                  "leave out --no-rocprof, or --att");
+    if (!options.att->kernel.empty()) PERFLAB_TRY_VOID(Pattern::compile(options.att->kernel));
+  }
   if (!options.wants_counters()) return {};
   if (plan.no_rocprof)
     return fail(ErrorCode::usage, "counters cannot be collected without rocprofv3",
@@ -104,10 +112,11 @@ class CounterStep {
   CounterStep(const collect::CollectPlan& plan, const ProfileOptions& options, Profile& profile)
       : plan_(plan), options_(options), profile_(profile) {}
 
-  /// `base`: the representative run's databases.
-  void run(const Files& base, analyze::AnalyzeOptions analyze_options) {
+  /// `base`: the representative run's databases. The counter files that were used: none when there
+  /// is no figure from them.
+  Files run(const Files& base, const analyze::AnalyzeOptions& analyze_options) {
     const std::optional<hal::PassPlan> passes = planned();
-    if (!passes) return;
+    if (!passes) return {};
     for (const std::string& warning : passes->warnings) warn(warning);
     Result<collect::CounterCollection> collected =
         collect::collect_counters(plan_, profile_.collection, passes->passes);
@@ -115,12 +124,14 @@ class CounterStep {
       set_missing("counters could not be collected: " + collected.error().message,
                   collected.error().remedy);
       profile_.problem = std::move(collected).error();
-      return;
+      return {};
     }
     profile_.counters = std::move(*collected);
     profile_.problem = profile_.counters->problem;
     warn_about_passes();
-    if (analyze_with(base, std::move(analyze_options))) check_counters();
+    Files used = analyze_with(base, analyze_options);
+    if (!used.empty()) check_counters();
+    return used;
   }
 
  private:
@@ -193,12 +204,12 @@ class CounterStep {
   }
 
   /// Reads the representative run once more, with the passes. A pass that cannot be read is left
-  /// out: the others are not thrown away for it. False, with the reason said, when none is left.
-  bool analyze_with(const Files& base, analyze::AnalyzeOptions options) {
+  /// out: the others are not thrown away for it. None, with the reason said, when none is left.
+  Files analyze_with(const Files& base, analyze::AnalyzeOptions options) {
     options.counter_files = all_files();
     if (options.counter_files.empty()) {
       set_missing("no counter pass left a database", "");
-      return false;
+      return {};
     }
     Result<analyze::AnalyzedTrace> analyzed = analyze::analyze_files(base, options);
     if (!analyzed) {
@@ -207,12 +218,12 @@ class CounterStep {
     }
     if (analyzed) {
       profile_.analyzed->representative = std::move(*analyzed);
-      return true;
+      return options.counter_files;
     }
     set_missing("the counter passes cannot be used: " + analyzed.error().message,
                 analyzed.error().remedy);
     if (!profile_.problem) profile_.problem = std::move(analyzed).error();
-    return false;
+    return {};
   }
 
   [[nodiscard]] Files all_files() const {
@@ -282,6 +293,33 @@ void explain_no_counters(Profile& profile) {
         .field = "roofline", .reason = kReason, .remedy = ""};
 }
 
+/// Counters first, then the thread trace: each needs runs that ended well, and neither the other.
+void explain_no_thread_trace(Profile& profile, std::string_view why) {
+  const std::string reason = fmt::format("none was taken: {}", why);
+  profile.warnings.push_back("thread trace: " + reason);
+  if (profile.analyzed)
+    profile.analyzed->representative.analysis.thread_traces_missing = {
+        .field = "thread_traces", .reason = reason, .remedy = ""};
+}
+
+void collect_further(const collect::CollectPlan& plan, const ProfileOptions& options,
+                     const std::vector<Files>& groups, analyze::AnalyzeOptions analyze_options,
+                     Profile& profile) {
+  if (profile.problem || !profile.analyzed) {
+    if (options.wants_counters()) explain_no_counters(profile);
+    if (options.att) explain_no_thread_trace(profile, "the runs did not end well");
+    return;
+  }
+  const Files& base = groups[profile.analyzed->representative_index];
+  if (options.wants_counters())
+    analyze_options.counter_files = CounterStep(plan, options, profile).run(base, analyze_options);
+  if (!options.att) return;
+  if (profile.problem && profile.problem->code == ErrorCode::interrupted)
+    explain_no_thread_trace(profile, "the counter passes were stopped");
+  else
+    take_thread_trace(plan, options, base, std::move(analyze_options), profile);
+}
+
 }  // namespace
 
 Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& options) {
@@ -296,12 +334,7 @@ Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& 
   const std::vector<Files> groups = usable_runs(profile);
   analyze_base(groups, analyze_options, profile);
   warn_about_collection(profile);
-  if (!options.wants_counters()) return profile;
-  if (profile.problem || !profile.analyzed)
-    explain_no_counters(profile);
-  else
-    CounterStep(plan, options, profile)
-        .run(groups[profile.analyzed->representative_index], std::move(analyze_options));
+  collect_further(plan, options, groups, std::move(analyze_options), profile);
   return profile;
 }
 

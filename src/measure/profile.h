@@ -1,8 +1,10 @@
 // Profiling a command: collect its runs with rocprofv3, analyse what they left; with counters,
-// plan passes for the GPU that was seen, collect them and analyse again. What a failed or stopped
-// run left is used and called partial.
+// plan passes for the GPU that was seen, collect them and analyse again; with a thread trace,
+// choose a dispatch from the analysis, trace it and analyse again. What a failed or stopped run
+// left is used and called partial.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,10 +12,27 @@
 
 #include "analyze/pipeline.h"
 #include "base/error.h"
+#include "collect/att_pass.h"
 #include "collect/collect.h"
 #include "collect/counter_passes.h"
+#include "measure/att_choice.h"
 
 namespace perflab::measure {
+
+/// What to trace with --att; what is unset is chosen (att_choice.h) or rocprofv3's own.
+struct AttOptions {
+  std::string kernel;                      ///< regex; empty: the one with most critical time
+  std::optional<std::uint64_t> iteration;  ///< which of its dispatches, from 1
+  int target_cu = 1;                       ///< CU (gfx10 and later: WGP); rocprofv3's own choice
+  std::optional<std::uint64_t> shader_engines;  ///< bit mask
+  std::optional<std::uint64_t> buffer_bytes;    ///< per shader engine
+};
+
+/// The thread trace as it was taken.
+struct ThreadTracePass {
+  AttChoice choice;
+  std::vector<collect::AttRun> runs;  ///< one, or two when the first saw no wave: the last counts
+};
 
 /// What to find out beside the times.
 struct ProfileOptions {
@@ -21,6 +40,7 @@ struct ProfileOptions {
   std::vector<std::string> counters;           ///< counters of the user's, in addition (or alone)
   std::optional<std::filesystem::path> roofs;  ///< measured ceilings (hal/measured_roofs.h)
   std::optional<int> roofs_device;             ///< row of that file; none: the first
+  std::optional<AttOptions> att;               ///< take a thread trace
   unsigned threads = 0;                        ///< to read with; 0: all cores
 
   [[nodiscard]] bool wants_counters() const { return roofline || !counters.empty(); }
@@ -28,11 +48,12 @@ struct ProfileOptions {
 
 /// A profile as measured. `analyzed` is empty with --no-rocprof, and when no run left a database
 /// that can be used; then `problem` says why (for --no-rocprof only if the process itself failed).
-/// Where counters were wanted and there are none, its roofline_missing and `warnings` say why; the
-/// rest of the profile is whole all the same.
+/// Where counters were wanted and there are none, its roofline_missing and `warnings` say why;
+/// where a thread trace was, `warnings` do. The rest of the profile is whole all the same.
 struct Profile {
   collect::Collection collection;
   std::optional<collect::CounterCollection> counters;  ///< nullopt: none were collected
+  std::optional<ThreadTracePass> thread_trace;         ///< nullopt: none was taken
   std::optional<analyze::AnalyzedRuns> analyzed;
   std::vector<std::optional<std::size_t>>
       analyzed_index;  ///< per run of the collection: place in analyzed, if any
@@ -41,10 +62,11 @@ struct Profile {
 };
 
 /// Collects and analyses. Counters are collected once, whatever the number of runs, for the
-/// architecture of the selected kernel, and only after runs that all ended well.
+/// architecture of the selected kernel, and only after runs that all ended well; so is the thread
+/// trace, after them.
 /// Errors, with nothing to salvage: those of collect::collect; before anything is run, usage
-/// (counters without rocprofv3, a counter that no architecture has) and those of
-/// hal::read_measured_roofs.
+/// (counters or a thread trace without rocprofv3, a counter that no architecture has, a bad regex)
+/// and those of hal::read_measured_roofs.
 Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& options = {});
 
 }  // namespace perflab::measure
