@@ -21,6 +21,8 @@ using analyze::KernelThreadTrace;
 
 constexpr std::string_view kOnlySums = "a stats file holds the sums of each line and no waves";
 constexpr std::string_view kNoWaves = "none of its waves was traced";
+constexpr std::string_view kNoEventsVersion = "3.0.0";  // facts/att.md section 4
+constexpr std::string_view kNoEvents = "layout 3.0.0 and stats files record no events";
 constexpr std::string_view kNoStarts = "no start of a wave was recorded (occupancy.json)";
 constexpr std::string_view kNoCycles = "no traced wave ran this kernel";
 
@@ -109,6 +111,11 @@ class TracedKernel {
       return kernel_.from_stats ? reasons_.null(fmt::format("coverage.{}", name), {}, kOnlySums)
                                 : Json(count);
     };
+    const auto of_events = [&](const char* name, std::uint64_t count) {
+      return kernel_.from_stats || kernel_.version == kNoEventsVersion
+                 ? reasons_.null(fmt::format("coverage.{}", name), {}, kNoEvents)
+                 : Json(count);
+    };
     // Without waves nothing says which waits were executed.
     const auto of_waves = [&](const char* name, std::uint64_t count) {
       return seen.waves == 0 ? reasons_.null(fmt::format("coverage.{}", name), {},
@@ -125,8 +132,8 @@ class TracedKernel {
             {"waves_of_dispatch",
              reasons_.value("coverage.waves_of_dispatch", seen.waves_of_dispatch,
                             {"waves_of_dispatch"}, "the dispatch is in none of the recordings")},
-            {"packets_lost", seen.packets_lost},
-            {"trace_stalls", seen.trace_stalls},
+            {"packets_lost", of_events("packets_lost", seen.packets_lost)},
+            {"trace_stalls", of_events("trace_stalls", seen.trace_stalls)},
             {"unattributed", seen.unattributed},
             {"rows_differing", seen.rows_differing},
             {"waits", of_waves("waits", seen.waits)},

@@ -58,6 +58,13 @@ TEST_F(FindTraces, SeveralByTheirNumbers) {
   EXPECT_THAT(names_in(folder_.path()),
               ElementsAre("ui_output_agent_3_dispatch_9", "ui_output_agent_3_dispatch_9",
                           "ui_output_agent_3_dispatch_10", "ui_output_agent_12_dispatch_1"));
+  // Of several places the same, each once, whatever their order.
+  const auto one = find(folder_.path());
+  const auto all = find_all({folder_ / "b", folder_ / "a", folder_.path()});
+  ASSERT_TRUE(one && all);
+  ASSERT_EQ(all->size(), one->size());
+  for (std::size_t i = 0; i < one->size(); ++i) EXPECT_EQ((*all)[i].name, (*one)[i].name);
+  EXPECT_FALSE(find_all({folder_.path(), folder_ / "absent"}));
 }
 
 TEST_F(FindTraces, ThreeLevelsDownAndNoFurther) {

@@ -57,7 +57,9 @@ TEST(AnalyzeAttWith, ARecordingHasAllDocuments) {
   EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json"));
   const Json analysis = document("analysis", test::text_of(folder / "docs/analysis.json"));
   const Json& traced = analysis["thread_traces"]["kernels"][0];
-  EXPECT_TRUE(traced["kernel"].is_null());  // no kernel of that run
+  EXPECT_TRUE(traced["kernel"].is_null());  // no kernel of that run, and said so
+  EXPECT_THAT(analysis["warnings"].dump(),
+              HasSubstr("barriernop() was traced, but is no kernel of the recordings"));
   EXPECT_EQ(
       document("profile", test::text_of(folder / "docs/profile.json"))["bottleneck"]["verdict"],
       analysis["bottlenecks"]["kernels"][0]["verdict"]);
@@ -67,6 +69,18 @@ TEST(AnalyzeAttWith, ARecordingHasAllDocuments) {
   EXPECT_EQ(alone.exit_code, 0) << alone.err;
   EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json"));
   EXPECT_THAT(alone.err, HasSubstr("removed docs/profile.json of an earlier run"));
+}
+
+TEST(AnalyzeAttWith, SeveralPlacesIsTheSameInAnyOrder) {
+  const fs::path one = capture("navi4_barriernop"), two = capture("mi300_shaderdata");
+  if (one.empty() || two.empty()) GTEST_SKIP() << "skipped: recorded captures are not there";
+  const test::TempFolder folder;
+  const Outcome ahead =
+      rocm_perf(folder.path(), {"analyze", "--att", one.string(), "--att", two.string(), "--json"});
+  const Outcome behind = rocm_perf(folder.path(), {"analyze", "--att", two.string(), "--att",
+                                                   one.string(), "--att", two.string(), "--json"});
+  ASSERT_EQ(ahead.exit_code, 0) << ahead.err;
+  EXPECT_EQ(ahead.out, behind.out);
 }
 
 TEST(AnalyzeAttWith, ThreadsAndWidthsIsTheSameAndFits) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/temp_folder.h"
@@ -29,17 +30,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A case with its documents; made once for all tests that look at it.
+struct AnalyzedCase {
+  std::optional<analyze::AnalyzedRuns> runs;
+  Documents documents;
+};
+
+const AnalyzedCase& analyzed_case(std::size_t number) {
+  static std::map<std::size_t, AnalyzedCase> made;
+  const auto [place, is_new] = made.try_emplace(number);
+  AnalyzedCase& result = place->second;
+  if (!is_new) return result;
+  result.runs = analyze_case(all_cases()[number]);
+  if (result.runs) result.documents = documents_of(*result.runs);
+  return result;
+}
+
 class DocumentsOf : public testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
-    runs_ = analyze_case(all_cases()[GetParam()]);
     if (!runs_)
       GTEST_SKIP() << "skipped: " << all_cases()[GetParam()].name
                    << " is not there (recorded databases are kept outside the project)";
-    documents_ = documents_of(*runs_);
   }
-  std::optional<analyze::AnalyzedRuns> runs_;
-  Documents documents_;
+  const std::optional<analyze::AnalyzedRuns>& runs_ = analyzed_case(GetParam()).runs;
+  const Documents& documents_ = analyzed_case(GetParam()).documents;
 };
 
 TEST_P(DocumentsOf, SatisfyTheirSchemas) {
@@ -85,10 +100,10 @@ TEST_P(DocumentsOf, AreTheSameBytesEveryTime) {
     if (!runs) return std::string("failed");
     const auto& [trace, analysis] = runs->representative;
     const ProfileData profile = profile_of_recording(*runs);
-    return rendered("analysis", analysis_document(trace, analysis)) +
-           rendered("profile", profile_document(profile)) +
-           (analysis.roofline ? rendered("roofline", roofline_document(trace, analysis)) : "") +
-           (analysis.critical_path ? rendered("dag", dag_document(trace, analysis)) : "") +
+    return to_canonical_text(analysis_document(trace, analysis)) +
+           to_canonical_text(profile_document(profile)) +
+           (analysis.roofline ? to_canonical_text(roofline_document(trace, analysis)) : "") +
+           (analysis.critical_path ? to_canonical_text(dag_document(trace, analysis)) : "") +
            dag_text(trace, analysis, {}) + analysis_text(trace, analysis, {}) +
            roofline_text(analysis, {}) + profile_text(profile, {});
   };
@@ -116,7 +131,7 @@ TEST_P(DocumentsOf, AddUp) {
 }
 
 TEST_P(DocumentsOf, HoldPathsAndProcessesOnlyUnderEnvironment) {
-  for (auto& [name, document] : documents_.by_name()) {
+  for (auto [name, document] : documents_.by_name()) {
     document.erase("environment");
     const std::string text = to_canonical_text(document);
     for (const trace::Source& source : runs_->representative.trace.sources)

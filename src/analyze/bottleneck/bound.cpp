@@ -144,6 +144,10 @@ class BoundFinder {
     miss("bound.end_to_end_share", reason, remedy);
   }
 
+  static std::string time(std::int64_t ns) {
+    return value_in_words(dispatch_median, static_cast<double>(ns));  // how ns are written
+  }
+
   void end_to_end() {
     if (path_ == nullptr || path_->length <= 0)
       return miss_end(
@@ -160,12 +164,12 @@ class BoundFinder {
     out_.parts.push_back(
         {.from = "critical path",
          .factor = factor,
-         .text = launch
-                     ? fmt::format("of the whole run: {} ns of its path of {} ns are launches",
-                                   *out_.end_to_end_ns, path_->length)
-                     : fmt::format("of the whole run: {} ns of its path of {} ns are in the "
-                                   "kernel, at most {} ns can go",
-                                   criticality_->path_time, path_->length, *out_.end_to_end_ns)});
+         .text = launch ? fmt::format("of the whole run: {} of its path of {} are launches",
+                                      time(*out_.end_to_end_ns), time(path_->length))
+                        : fmt::format("of the whole run: {} of its path of {} are in the kernel, "
+                                      "at most {} can go",
+                                      time(criticality_->path_time), time(path_->length),
+                                      time(*out_.end_to_end_ns))});
   }
 
   /// As the rule under_occupied.partial_waves has it.

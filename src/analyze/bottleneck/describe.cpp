@@ -17,6 +17,7 @@ std::string with_digits(FeatureId id, double value, int digits) {
   if (unit == "share") return fmt::format("{:.{}g} %", 100 * value, digits);
   if (unit == "ns") {
     const auto in = [&](double scale) { return fmt::format("{:.{}g}", value / scale, digits + 1); };
+    if (std::abs(value) >= 1e9) return in(1e9) + " s";
     if (std::abs(value) >= 1e6) return in(1e6) + " ms";
     if (std::abs(value) >= 1e3) return in(1e3) + " us";
     return in(1) + " ns";

@@ -274,6 +274,12 @@ Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>
         threads));
     std::vector<KernelThreadTrace> kernels = figures.make();
     add_warnings(read, kernels, out.warnings);
+    for (const KernelThreadTrace& kernel : kernels)
+      if (!trace.sources.empty() && !kernel.analysis_kernel && kernel.sums.hits > 0)
+        out.warnings.push_back(fmt::format(
+            "thread trace {}: {} was traced, but is no kernel of the recordings: it may be of "
+            "another program",
+            read.name, kernel.kernel));
     out.traces.push_back(read.name);
     std::ranges::move(kernels, std::back_inserter(out.kernels));
   }
