@@ -11,6 +11,7 @@ find_package(SQLite3 REQUIRED)        # libsqlite3-dev: the rocpd format is SQLi
 find_package(ZLIB REQUIRED)             # zlib1g-dev: compressed offload bundles
 find_package(zstd REQUIRED)             # libzstd-dev: compressed offload bundles (the default of hipcc --offload-compress)
 find_package(simdjson REQUIRED)         # libsimdjson-dev: thread traces, hundreds of MB of JSON
+find_package(Eigen3 REQUIRED)           # libeigen3-dev: dense linear algebra of the tuning models
 find_package(GTest REQUIRED)          # libgtest-dev, libgmock-dev
 
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # libxxhash-dev (header-only use): content hashes

@@ -1,16 +1,21 @@
+# perflab_unity(<target>): with PERFLAB_UNITY (presets dev, tsan and fuzz) six of the target's files are compiled as one, which costs
+# about half of compiling each alone: most of the time goes into headers and into templates that every file instantiates again. Names in
+# unnamed namespaces have to be distinct within a target therefore. Presets release and clang19 compile every file alone: there a
+# missing include shows, and so it does with `cmake --preset dev -D PERFLAB_UNITY=OFF`.
+function(perflab_unity target)
+  if(PERFLAB_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  endif()
+endfunction()
+
 # perflab_library(<folder> SOURCES ... [DEPS ...] [PRIVATE_DEPS ...]): the static library of one folder of src/.
-# PERFLAB_UNITY (presets tsan and fuzz) compiles six of its sources at a time, because those are built for a few programs only. The
-# presets one works in do not: there every file is compiled alone, and a missing include shows. A name that two files of a folder have
-# in their unnamed namespaces is an error then: rename it, or, as hal, trace and report are, leave the folder out below.
 function(perflab_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(perflab_${name} STATIC ${ARG_SOURCES})
   add_library(perflab::${name} ALIAS perflab_${name})
   target_include_directories(perflab_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(perflab_${name} PUBLIC ${ARG_DEPS} PRIVATE perflab_flags ${ARG_PRIVATE_DEPS})
-  if(PERFLAB_UNITY AND NOT name MATCHES "^(hal|trace|report)$")
-    set_target_properties(perflab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-  endif()
+  perflab_unity(perflab_${name})
 endfunction()
 
 # perflab_test(<name> SOURCES ... [DEPS ...] [LABELS <one>] [OPTIMISED]): one GoogleTest program, every suite its own ctest entry.
@@ -20,6 +25,7 @@ endfunction()
 function(perflab_test name)
   cmake_parse_arguments(ARG "OPTIMISED" "" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
+  perflab_unity(test_${name})
   target_include_directories(test_${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(test_${name} PRIVATE perflab_flags ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(test_${name} PRIVATE
@@ -27,6 +33,11 @@ function(perflab_test name)
     PERFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
   if(NOT ARG_OPTIMISED AND CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_compile_options(test_${name} PRIVATE -O0)
+    # Checks at every use of a pointer or reference are half of the object code of a test, and ASan sees most of what they do. The code
+    # under test keeps them; its inline functions, which a test may be the first to bring along, keep all of the others.
+    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*undefined")
+      target_compile_options(test_${name} PRIVATE -fno-sanitize=null,alignment,vptr,object-size,nonnull-attribute,returns-nonnull-attribute)
+    endif()
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)  # an empty list would swallow the next property

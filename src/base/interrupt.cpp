@@ -19,7 +19,7 @@ constexpr std::array kSignals{SIGINT, SIGTERM};
 constexpr int kSignalsUntilExit = 3;
 constexpr int kExitInterrupted = 130;
 
-std::atomic<int> count{0};
+std::atomic<int> interrupts{0};
 std::atomic<int> wake_descriptor{-1};
 static_assert(std::atomic<int>::is_always_lock_free, "used in a signal handler");
 
@@ -37,7 +37,7 @@ void wake() {
 
 void on_signal(int /*signal*/) {
   const int saved = errno;
-  if (count.fetch_add(1) + 1 >= kSignalsUntilExit) ::_exit(kExitInterrupted);
+  if (interrupts.fetch_add(1) + 1 >= kSignalsUntilExit) ::_exit(kExitInterrupted);
   wake();
   errno = saved;
 }
@@ -68,11 +68,11 @@ InterruptScope::~InterruptScope() {
 }
 
 bool interrupted() {
-  return count.load() > 0;
+  return interrupts.load() > 0;
 }
 
 int interrupt_count() {
-  return count.load();
+  return interrupts.load();
 }
 
 int interrupt_descriptor() {
@@ -80,12 +80,12 @@ int interrupt_descriptor() {
 }
 
 void raise_interrupt() {
-  ++count;
+  ++interrupts;
   wake();
 }
 
 void clear_interrupts() {
-  count = 0;
+  interrupts = 0;
   std::uint64_t ignored = 0;
   const int descriptor = wake_descriptor.load();
   if (descriptor >= 0 && ::read(descriptor, &ignored, sizeof ignored) < 0) {

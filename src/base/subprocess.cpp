@@ -208,8 +208,9 @@ void signal_session(pid_t session, int signal) {
     if (member.group != session) send(member.pid);
 }
 
-/// One captured stream: our end of the pipe and what came out of it.
+/// One captured stream: its number, our end of the pipe and what came out of it.
 struct Capture {
+  int number = 0;
   Descriptor descriptor;
   CapturedStream* stream = nullptr;
 };
@@ -225,8 +226,8 @@ class Supervisor {
         pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
 
   ProcessResult watch(Descriptor output, Descriptor error) {
-    captures_[0] = {.descriptor = std::move(output), .stream = &result_.output};
-    captures_[1] = {.descriptor = std::move(error), .stream = &result_.error};
+    captures_[0] = {STDOUT_FILENO, std::move(output), &result_.output};
+    captures_[1] = {STDERR_FILENO, std::move(error), &result_.error};
     while (true) {
       wait_for_news();
       for (Capture& capture : captures_) read_from(capture);
@@ -250,7 +251,7 @@ class Supervisor {
     };
     for (const Capture& capture : captures_) add(capture.descriptor.get());
     if (!ended_at_) add(pidfd_.get());
-    if (interrupts_seen_ == 0) add(interrupt_descriptor());
+    if (options_.heed_interrupts && interrupts_seen_ == 0) add(interrupt_descriptor());
     milliseconds wait = std::min(options_.tick, milliseconds(100));
     if (ended_at_)
       wait = kStragglerPoll;
@@ -278,6 +279,7 @@ class Supervisor {
       tail += bytes;
       if (tail.size() / 2 > options_.capture_limit) trim(tail);
       if (options_.on_output) options_.on_output(bytes);
+      if (options_.on_stream) options_.on_stream(capture.number, bytes);
     }
   }
 
@@ -297,8 +299,9 @@ class Supervisor {
 
   /// Ctrl-C, the watchdog, the next harder signal, and children that do not end.
   void react(Clock::time_point now) {
-    if (const int count = interrupt_count(); count > interrupts_seen_) {
-      interrupts_seen_ = count;
+    if (const int seen_now = options_.heed_interrupts ? interrupt_count() : 0;
+        seen_now > interrupts_seen_) {
+      interrupts_seen_ = seen_now;
       if (result_.interrupted) {
         stop_with({SIGKILL}, now);
       } else {
@@ -308,6 +311,10 @@ class Supervisor {
     }
     if (!ended_at_ && !stopping() && options_.timeout && now - started_ >= *options_.timeout) {
       result_.timed_out = true;
+      stop_with({SIGTERM, SIGKILL}, now);
+    }
+    if (!ended_at_ && !stopping() && options_.give_up && options_.give_up()) {
+      result_.given_up = true;
       stop_with({SIGTERM, SIGKILL}, now);
     }
     if (!ladder_.empty() && now >= next_signal_at_) send_next(now);
@@ -450,7 +457,7 @@ bool is_executable_file(const std::filesystem::path& path) {
 Result<ProcessResult> run_program(const std::vector<std::string>& argv,
                                   const ProcessOptions& options) {
   PERFLAB_TRY(const std::filesystem::path program, resolve_program(argv));
-  if (interrupted())
+  if (options.heed_interrupts && interrupted())
     return fail(ErrorCode::interrupted, fmt::format("{}: not started: interrupted", argv.front()));
   PERFLAB_TRY(Streams streams, open_streams(options));
   PERFLAB_TRY(Pipe report, make_pipe());

@@ -38,6 +38,8 @@ struct ProcessOptions {
   StreamMode standard_error = StreamMode::inherit;
   std::size_t capture_limit = std::size_t{1} << 16;  ///< bytes kept of each captured stream
   std::function<void(std::string_view)> on_output;   ///< captured bytes as they come, both streams
+  /// The same, told apart: 1 for stdout, 2 for stderr.
+  std::function<void(int stream, std::string_view)> on_stream;
 
   /// Time after which the program is stopped: SIGTERM to all its processes, SIGKILL after `grace`.
   std::optional<std::chrono::milliseconds> timeout;
@@ -45,6 +47,12 @@ struct ProcessOptions {
   std::chrono::milliseconds linger{2'000};  ///< what its children may live longer than the program
   std::chrono::milliseconds tick{100};      ///< how often on_tick is called
   std::function<void(Nanos elapsed)> on_tick;
+
+  /// Asked at every tick; true: no one wants the answer any more, the program is stopped as it is
+  /// at the timeout.
+  std::function<bool()> give_up;
+  /// False: started and left alone whatever Ctrl-C did, for cleaning up after it. Give a timeout.
+  bool heed_interrupts = true;
 };
 
 /// What was captured of one stream: its end, and how many bytes there were in all.
@@ -58,6 +66,7 @@ struct ProcessResult {
   std::optional<int> exit_code;
   std::optional<int> signal;        ///< the signal that killed it
   bool timed_out = false;           ///< stopped by us: it ran longer than the timeout
+  bool given_up = false;            ///< stopped by us: give_up said so
   bool interrupted = false;         ///< stopped by us: Ctrl-C (base/interrupt.h)
   bool stragglers_stopped = false;  ///< children outlived the program and `linger`; we ended them
   bool stuck = false;               ///< survived SIGKILL (hangs in a driver); it was left behind
@@ -67,7 +76,7 @@ struct ProcessResult {
 
   /// Exit code 0, and not because we stopped it.
   [[nodiscard]] bool succeeded() const {
-    return exit_code == 0 && !timed_out && !interrupted && !stuck;
+    return exit_code == 0 && !timed_out && !given_up && !interrupted && !stuck;
   }
 };
 

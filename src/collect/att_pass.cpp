@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "collect/decoder.h"
+#include "collect/log_sentences.h"
 #include "collect/target_process.h"
 
 namespace perflab::collect {
@@ -46,50 +47,29 @@ std::string_view said(std::string_view line) {
                                                                  : line;
 }
 
-/// Finds the profiler's sentences in the output as it comes: only its end is kept.
+/// Finds the profiler's sentences about the trace in the output as it comes.
 class AttLog {
  public:
   void read(std::string_view text) {
-    while (!text.empty()) {
-      const std::size_t end = text.find('\n');
-      if (line_.size() < kLongestLogLine)
-        line_ += text.substr(0, std::min(end, kLongestLogLine - line_.size()));
-      if (end == std::string_view::npos) return;
-      finish_line();
-      text.remove_prefix(end + 1);
-    }
+    lines_.read(text, [this](std::string_view line) { look_at(trimmed(line)); });
   }
-
-  void finish_line() {
-    const std::string_view line = trimmed(line_);
-    if (tells_of_loss(line)) add_loss(std::string(said(line)));
-    if (!decoder_fault_)
-      for (const std::string_view fault : kDecoderFaults)
-        if (is_profiler_line(line) || line.starts_with("Fatal error: "))
-          if (line.find(fault) != std::string_view::npos) decoder_fault_ = std::string(said(line));
-    line_.clear();
+  void finish() {
+    lines_.finish([this](std::string_view line) { look_at(trimmed(line)); });
   }
 
   [[nodiscard]] const std::optional<std::string>& decoder_fault() const { return decoder_fault_; }
-
-  [[nodiscard]] std::vector<std::string> losses() const {
-    std::vector<std::string> all = losses_;
-    if (left_out_ > 0) all.push_back(fmt::format("{} more of that kind", left_out_));
-    return all;
-  }
+  [[nodiscard]] std::vector<std::string> losses() const { return losses_.all(); }
 
  private:
-  void add_loss(std::string text) {
-    if (std::ranges::find(losses_, text) != losses_.end()) return;
-    if (losses_.size() < kMostLosses)
-      losses_.push_back(std::move(text));
-    else
-      ++left_out_;
+  void look_at(std::string_view line) {
+    if (tells_of_loss(line)) losses_.add(std::string(said(line)));
+    if (decoder_fault_ || !(is_profiler_line(line) || line.starts_with("Fatal error: "))) return;
+    for (const std::string_view fault : kDecoderFaults)
+      if (line.find(fault) != std::string_view::npos) decoder_fault_ = std::string(said(line));
   }
 
-  std::string line_;
-  std::vector<std::string> losses_;
-  std::size_t left_out_ = 0;
+  LogLines lines_{kLongestLogLine};
+  Sentences losses_{kMostLosses};
   std::optional<std::string> decoder_fault_;
 };
 
@@ -218,7 +198,7 @@ Result<AttRun> collect_thread_trace(const CollectPlan& plan, const Collection& b
     take_back_att_folder(run);
     return std::unexpected(cannot_start(std::move(process).error(), true));
   }
-  log.finish_line();
+  log.finish();
   run.process = *std::move(process);
   if (!run.process.succeeded()) {
     Result<void> accepted = check_att_refusal(plan, tool, run.process);

@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "collect/log_sentences.h"
 #include "collect/target_process.h"
 
 namespace perflab::collect {
@@ -19,45 +20,29 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostRefusals = 8;       // every process on every GPU says it again
 constexpr std::size_t kLongestLine = 1 << 14;  // a refusal names the counters of one pass
 
-/// Finds the profiler's refusals in the output as it comes: only its end is kept.
+/// Finds the profiler's refusals in the output as it comes.
 class RefusalFinder {
  public:
   void read(std::string_view text) {
-    while (!text.empty()) {
-      const std::size_t end = text.find('\n');
-      if (line_.size() < kLongestLine)
-        line_ += text.substr(0, std::min(end, kLongestLine - line_.size()));
-      if (end == std::string_view::npos) return;
-      finish_line();
-      text.remove_prefix(end + 1);
-    }
+    lines_.read(text, [this](std::string_view line) { look_at(line); });
   }
-  void finish_line() {
-    if (const auto refusal = counter_refusal(line_)) add(*refusal);
-    line_.clear();
+  void finish() {
+    lines_.finish([this](std::string_view line) { look_at(line); });
   }
 
   [[nodiscard]] const std::optional<std::string>& fatal() const { return fatal_; }
-
-  [[nodiscard]] std::vector<std::string> sentences() const {
-    std::vector<std::string> all = sentences_;
-    if (left_out_ > 0) all.push_back(fmt::format("{} more of that kind", left_out_));
-    return all;
-  }
+  [[nodiscard]] std::vector<std::string> sentences() const { return sentences_.all(); }
 
  private:
-  void add(const CounterRefusal& refusal) {
-    if (refusal.fatal && !fatal_) fatal_ = refusal.text;
-    if (std::ranges::find(sentences_, refusal.text) != sentences_.end()) return;
-    if (sentences_.size() < kMostRefusals)
-      sentences_.push_back(refusal.text);
-    else
-      ++left_out_;
+  void look_at(std::string_view line) {
+    const auto refusal = counter_refusal(line);
+    if (!refusal) return;
+    if (refusal->fatal && !fatal_) fatal_ = refusal->text;
+    sentences_.add(refusal->text);
   }
 
-  std::string line_;
-  std::vector<std::string> sentences_;
-  std::size_t left_out_ = 0;
+  LogLines lines_{kLongestLine};
+  Sentences sentences_{kMostRefusals};
   std::optional<std::string> fatal_;  // the first that ended a pass
 };
 
@@ -79,7 +64,7 @@ class CounterCollector {
       take_back_folder();
       return std::unexpected(cannot_start(std::move(process).error(), true));
     }
-    refusals_.finish_line();
+    refusals_.finish();
     collection_.process = *std::move(process);
     for (CounterPass& pass : collection_.passes) look_into(pass);
     if (!collection_.process.succeeded() && collection_.passes_with_databases() == 0) {

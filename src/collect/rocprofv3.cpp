@@ -105,6 +105,10 @@ std::string how_to_get_rocprofv3() {
          "ROCm Core SDK), or time the program without GPU figures: --no-rocprof";
 }
 
+bool rocprofv3_is_there() {
+  return locate().has_value();
+}
+
 Result<Rocprofv3> find_rocprofv3() {
   PERFLAB_TRY(fs::path path, locate());
   ProcessOptions options;

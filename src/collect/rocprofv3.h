@@ -26,6 +26,9 @@ struct Rocprofv3 {
 /// 7.0; no answer is no error). Errors: missing_tool (none, or it cannot be started), interrupted.
 Result<Rocprofv3> find_rocprofv3();
 
+/// Whether find_rocprofv3() would find one; nothing is started.
+bool rocprofv3_is_there();
+
 /// The argument array of one run. `folder` must be absolute: the target may change its folder
 /// before rocprofv3 writes.
 std::vector<std::string> rocprofv3_command(const Rocprofv3& tool,

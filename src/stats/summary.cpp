@@ -89,6 +89,12 @@ Middle select_middle(std::span<std::int64_t> values, Less less) {
   return {.low = *std::max_element(values.begin(), middle, less), .high = *middle};
 }
 
+/// Halfway between the two, whose sum a signed type might not hold.
+double halfway(Middle middle) {
+  return static_cast<double>(middle.low) +
+         static_cast<double>(distance(middle.low, middle.high)) / 2;
+}
+
 /// Median of |value - median|. Every value lies at or outside the middle two, so its deviation is
 /// an exact distance to the nearer one plus half their gap, the same for all. Reorders the values.
 double mad_of(std::span<std::int64_t> values, Middle middle) {
@@ -187,10 +193,13 @@ DurationSummary summarize_durations(std::span<std::int64_t> durations) {
   if (durations.size() > 1) result.stddev = stddev_of(durations, sum, distance(least, most));
   result.cv = variation(result.stddev, result.mean);
   const Middle middle = select_middle(durations, std::less<>{});
-  result.median =
-      static_cast<double>(middle.low) + static_cast<double>(distance(middle.low, middle.high)) / 2;
+  result.median = halfway(middle);
   result.mad = mad_of(durations, middle);
   return result;
+}
+
+double median_duration(std::span<std::int64_t> durations) {
+  return halfway(select_middle(durations, std::less<>{}));
 }
 
 Stability classify(double cv) {

@@ -44,6 +44,10 @@ Summary summarize(std::span<const double> samples);
 /// Summary of many durations: O(n), without memory of its own. Reorders `durations`.
 DurationSummary summarize_durations(std::span<std::int64_t> durations);
 
+/// Median of durations; of an even count the mean of the middle two. O(n); reorders `durations`.
+/// Precondition: not empty.
+double median_duration(std::span<std::int64_t> durations);
+
 /// How far a measurement repeats.
 enum class Stability { stable, moderate, unstable };
 

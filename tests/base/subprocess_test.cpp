@@ -379,6 +379,34 @@ TEST(SubprocessInterrupt, NothingIsStartedAfterOne) {
   EXPECT_FALSE(std::filesystem::exists(folder / "ran"));
 }
 
+TEST(SubprocessInterrupt, CleaningUpGoesOnAfterOneAndIsLeftAlone) {
+  const InterruptScope scope;
+  raise_interrupt();
+  ProcessOptions options = capturing();
+  options.heed_interrupts = false;
+  const auto result = run_program(shell("sleep 0.3; echo done"), options);
+  clear_interrupts();
+  ASSERT_TRUE(result.has_value()) << describe(result.error());
+  EXPECT_TRUE(result->succeeded());
+  EXPECT_FALSE(result->interrupted);
+  EXPECT_EQ(result->output.tail, "done\n");
+}
+
+TEST(Subprocess, IsStoppedWhenNoOneWantsItsAnswer) {
+  ProcessOptions options = capturing();
+  int asked = 0;
+  options.tick = milliseconds(10);
+  options.give_up = [&] { return ++asked == 3; };
+  const ProcessResult result = run({"sleep", "60"}, options);
+  EXPECT_TRUE(result.given_up);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_FALSE(result.succeeded());
+  EXPECT_EQ(result.signal, SIGTERM);
+  EXPECT_EQ(asked, 3);
+  options.give_up = [] { return false; };
+  EXPECT_TRUE(run({"true"}, options).succeeded());
+}
+
 TEST(FindProgram, LooksOnPathThenElsewhere) {
   const TempFolder on_path;
   const TempFolder elsewhere;

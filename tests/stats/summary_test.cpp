@@ -25,6 +25,16 @@ DurationSummary durations(std::vector<std::int64_t> values) {
   return summarize_durations(values);
 }
 
+/// Random samples of every size from 1 to 40, log-normal like kernel times.
+std::vector<std::vector<std::int64_t>> samples_of_many_sizes() {
+  std::mt19937_64 random(20240601);
+  std::lognormal_distribution<double> time(9.0, 1.5);
+  std::vector<std::vector<std::int64_t>> all(40);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t n = 0; n <= i; ++n) all[i].push_back(static_cast<std::int64_t>(time(random)));
+  return all;
+}
+
 void expect_same(const Summary& a, const Summary& b) {
   EXPECT_EQ(a.count, b.count);
   EXPECT_EQ(a.rejected, b.rejected);
@@ -178,6 +188,19 @@ TEST(Durations, MedianOfAnEvenCountKeepsTheHalf) {
   EXPECT_THAT(durations({kMax64 - 1, kMax64}).median, Optional(static_cast<double>(kMax64)));
 }
 
+TEST(Durations, TheMedianAloneIsThatOfTheSummary) {
+  const auto median = [](std::vector<std::int64_t> values) { return median_duration(values); };
+  EXPECT_EQ(median({7}), 7.0);
+  EXPECT_EQ(median({9, 1, 5}), 5.0);
+  EXPECT_EQ(median({4, 1, 2, 9}), 3.0);
+  EXPECT_EQ(median({2, 1}), 1.5);
+  EXPECT_EQ(median({-1, -2}), -1.5);
+  EXPECT_EQ(median({kMax64, kMax64 - 1}), static_cast<double>(kMax64));
+  EXPECT_EQ(median({kMax64, kMin64}), 0.0);  // 2^64 - 1 apart, and -0.5 is lost in a double
+  for (const std::vector<std::int64_t>& values : samples_of_many_sizes())
+    EXPECT_THAT(durations(values).median, Optional(median(values)));
+}
+
 TEST(Durations, SpreadFarFromZeroIsExact) {
   // A day in nanoseconds: squares of the values themselves would have lost these ones.
   constexpr std::int64_t kDay = 86'400'000'000'000;
@@ -192,16 +215,6 @@ TEST(Durations, OnlyReorders) {
   const std::vector<std::int64_t> before = values;
   summarize_durations(values);
   EXPECT_THAT(values, ::testing::UnorderedElementsAreArray(before));
-}
-
-/// Random samples of every size from 1 to 40, log-normal like kernel times.
-std::vector<std::vector<std::int64_t>> samples_of_many_sizes() {
-  std::mt19937_64 random(20240601);
-  std::lognormal_distribution<double> time(9.0, 1.5);
-  std::vector<std::vector<std::int64_t>> all(40);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t n = 0; n <= i; ++n) all[i].push_back(static_cast<std::int64_t>(time(random)));
-  return all;
 }
 
 std::vector<double> scaled(const std::vector<std::int64_t>& values, double factor) {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace perflab::collect {
+namespace perflab {
 
 /// Splits as a POSIX shell would with every expansion off: blanks and newlines separate, '…' is
 /// literal, in "…" a backslash escapes $ ` " \ and newline, outside it escapes any character.
@@ -20,4 +20,4 @@ Result<std::vector<std::string>> split_command_line(std::string_view text);
 /// One line that split_command_line (and a shell) turns back into the same words.
 std::string join_command_line(const std::vector<std::string>& words);
 
-}  // namespace perflab::collect
+}  // namespace perflab

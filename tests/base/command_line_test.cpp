@@ -1,12 +1,12 @@
 // Splitting against what a POSIX shell makes of the same line.
-#include "collect/command_line.h"
+#include "base/command_line.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/subprocess.h"
 
-namespace perflab::collect {
+namespace perflab {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(JoinCommandLine, IsReadBackByOurselvesAndByAShell) {
 }
 
 }  // namespace
-}  // namespace perflab::collect
+}  // namespace perflab

@@ -1,11 +1,11 @@
 // A quoting-only subset of the POSIX shell's token recognition.
-#include "collect/command_line.h"
+#include "base/command_line.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace perflab::collect {
+namespace perflab {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -130,4 +130,4 @@ std::string join_command_line(const std::vector<std::string>& words) {
   return line;
 }
 
-}  // namespace perflab::collect
+}  // namespace perflab

@@ -1,0 +1,183 @@
+// Interleaved comparison of the best configurations (last_comparison.h). Its samples are fresh: the
+// search's own values favour whatever was lucky once (facts/autotune.md section 6, noise).
+#include "tune/last_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stats/bootstrap.h"
+#include "stats/summary.h"
+
+namespace perflab::tune {
+namespace {
+
+double value_of(const Contestant& contestant) {
+  if (contestant.samples.empty() || contestant.recorded) return contestant.search_value;
+  return stats::summarize(contestant.samples).median.value_or(contestant.search_value);
+}
+
+/// Better first; failed ones last; of equals the one that the search found better.
+void rank(std::vector<Contestant>& contestants, bool maximize) {
+  std::ranges::stable_sort(contestants, [maximize](const Contestant& a, const Contestant& b) {
+    if (a.failed != b.failed) return b.failed;
+    const double of_a = value_of(a), of_b = value_of(b);
+    if (of_a != of_b) return maximize ? of_a > of_b : of_a < of_b;
+    return maximize ? a.search_value > b.search_value : a.search_value < b.search_value;
+  });
+}
+
+const Contestant* best_of(const std::vector<Contestant>& contestants, bool maximize) {
+  const Contestant* best = nullptr;
+  for (const Contestant& contestant : contestants) {
+    if (contestant.failed) continue;
+    if (best == nullptr || (maximize ? value_of(contestant) > value_of(*best)
+                                     : value_of(contestant) < value_of(*best)))
+      best = &contestant;
+  }
+  return best;
+}
+
+std::optional<Gain> gain_of(const Contestant& a, const Contestant& b, bool maximize) {
+  std::optional<Gain> gain = gain_over(a.samples, b.samples, value_of(a), value_of(b), maximize);
+  // Recorded values are means, and the repeats of a ramping clock have another median: an interval
+  // that its own ratio is not in would only mislead.
+  if (gain && gain->low && (gain->ratio < *gain->low || gain->ratio > *gain->high))
+    gain->low = gain->high = std::nullopt;
+  return gain;
+}
+
+/// Whether `a` is better at `confidence`.
+bool surely_better(const Contestant& a, const Contestant& b, bool maximize, double confidence) {
+  if (!(value_of(a) > 0) || !(value_of(b) > 0)) return false;
+  const auto interval = maximize ? stats::ratio_of_medians(a.samples, b.samples, confidence)
+                                 : stats::ratio_of_medians(b.samples, a.samples, confidence);
+  return interval && interval->low > 1;
+}
+
+constexpr double kConfidence = 0.95;
+constexpr double kUnstableCv = 0.10;  // DESIGN section 6
+
+/// Of every one of so many looks at growing samples, when all of them together are to be wrong no
+/// more often than one look at kConfidence (Bonferroni).
+double confidence_of_looks(std::size_t looks) {
+  return 1 - (1 - kConfidence) / static_cast<double>(std::max<std::size_t>(looks, 1));
+}
+
+bool unstable(const Contestant& contestant) {
+  const std::optional<double> cv = stats::summarize(contestant.samples).cv;
+  return contestant.unstable || (cv && *cv > kUnstableCv);
+}
+
+}  // namespace
+
+std::vector<Contestant> contestants_of(const TuneResult& result, std::size_t most) {
+  std::vector<const Step*> ranked;
+  for (const Step& step : result.steps)
+    if (step.evaluation.value) ranked.push_back(&step);
+  std::ranges::stable_sort(ranked, [&](const Step* a, const Step* b) {
+    return result.objective.maximize ? *a->evaluation.value > *b->evaluation.value
+                                     : *a->evaluation.value < *b->evaluation.value;
+  });
+  std::vector<Contestant> contestants;
+  for (const Step* step : ranked)
+    if (contestants.size() < most || step->id == result.default_id)
+      contestants.push_back({.id = step->id,
+                             .search_value = *step->evaluation.value,
+                             .unstable = step->evaluation.unstable,
+                             .samples = {}});
+  return contestants;
+}
+
+std::optional<Gain> gain_over(std::span<const double> a, std::span<const double> b, double value_a,
+                              double value_b, bool maximize) {
+  if (!(value_a > 0) || !(value_b > 0)) return std::nullopt;
+  Gain gain{.ratio = maximize ? value_a / value_b : value_b / value_a, .low = {}, .high = {}};
+  const auto interval = maximize ? stats::ratio_of_medians(a, b) : stats::ratio_of_medians(b, a);
+  if (interval) {
+    gain.low = interval->low;
+    gain.high = interval->high;
+  }
+  return gain;
+}
+
+Result<void> compare_interleaved(std::vector<Contestant>& contestants, std::optional<ConfigId> keep,
+                                 std::size_t most_rounds, bool maximize, const Round& round) {
+  const double confidence = confidence_of_looks(looks_of(most_rounds));
+  std::vector<std::size_t> running(contestants.size());
+  for (std::size_t i = 0; i < running.size(); ++i) running[i] = i;
+  for (std::size_t number = 0; number < most_rounds; ++number) {
+    std::vector<std::size_t> order = running;
+    std::ranges::rotate(order, order.begin() + static_cast<std::ptrdiff_t>(number % order.size()));
+    PERFLAB_TRY(const std::vector<std::optional<double>> values, round(number, order));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (values[i])
+        contestants[order[i]].samples.push_back(*values[i]);
+      else
+        contestants[order[i]].failed = true;
+    }
+    const Contestant* best = best_of(contestants, maximize);
+    if (best == nullptr) return {};
+    std::size_t rivals = 0;
+    std::erase_if(running, [&](std::size_t index) {
+      const Contestant& other = contestants[index];
+      if (&other == best) return false;
+      if (other.failed) return true;
+      if (number + 1 >= kFewestRounds && surely_better(*best, other, maximize, confidence))
+        return other.id != keep;
+      ++rivals;
+      return false;
+    });
+    if (rivals == 0) return {};
+  }
+  return {};
+}
+
+void decide(TuneResult& result, const Space& space, std::vector<Contestant> contestants,
+            std::size_t most_finalists, std::size_t looks) {
+  const bool maximize = result.objective.maximize;
+  for (const Contestant& contestant : contestants)
+    if (contestant.failed)
+      result.warnings.push_back(
+          fmt::format("{} worked in the search and failed in the last comparison: it cannot win",
+                      space.text(contestant.id)));
+  rank(contestants, maximize);
+  std::erase_if(contestants, [](const Contestant& contestant) { return contestant.failed; });
+  if (contestants.empty()) return;
+
+  const Contestant* baseline = nullptr;
+  for (const Contestant& contestant : contestants)
+    if (contestant.id == result.default_id) baseline = &contestant;
+  if (baseline != nullptr) result.default_value = value_of(*baseline);
+
+  const Contestant& winner = contestants.front();
+  result.winner = winner.id;
+  for (const Contestant& contestant : contestants) {
+    if (result.finalists.size() == most_finalists) break;
+    Candidate candidate;
+    candidate.id = contestant.id;
+    candidate.value = value_of(contestant);
+    candidate.samples = contestant.samples.size();
+    candidate.cv = stats::summarize(contestant.samples).cv;
+    candidate.unstable = unstable(contestant);
+    if (baseline != nullptr) candidate.over_default = gain_of(contestant, *baseline, maximize);
+    result.finalists.push_back(std::move(candidate));
+  }
+  if (unstable(winner))
+    result.warnings.emplace_back("the winner is unstable: its repeats vary by more than 10 % (CV)");
+  if (contestants.size() == 1) {
+    result.decision = Decision::only_one;
+    return;
+  }
+  result.over_runner_up = gain_of(winner, contestants[1], maximize);
+  if (std::min(winner.samples.size(), contestants[1].samples.size()) < 3) {
+    result.decision = Decision::not_compared;
+    return;
+  }
+  for (std::size_t i = 1; i < contestants.size(); ++i)
+    if (!surely_better(winner, contestants[i], maximize, confidence_of_looks(looks)))
+      result.tied.push_back(contestants[i].id);
+  result.decision = result.tied.empty() ? Decision::separated : Decision::tie;
+}
+
+}  // namespace perflab::tune

@@ -1,0 +1,77 @@
+// Hoerl and Kennard, "Ridge regression", Technometrics 12 (1970), with the penalty 1. An unknown
+// occupancy counts as the mean.
+#include "tune/model/compiled.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Dense>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace perflab::tune {
+namespace {
+
+constexpr double kRidge = 1;
+constexpr std::size_t kFeatures = 6;
+
+std::array<double, kFeatures> features_of(const CompiledKernel& kernel) {
+  return {static_cast<double>(kernel.vgprs),
+          static_cast<double>(kernel.sgprs),
+          static_cast<double>(kernel.lds_bytes),
+          static_cast<double>(kernel.scratch_bytes),
+          static_cast<double>(kernel.spills),
+          kernel.occupancy.value_or(std::numeric_limits<double>::quiet_NaN())};
+}
+
+}  // namespace
+
+CompiledCorrection::CompiledCorrection(const Posterior& posterior, const CompiledKernels& kernels) {
+  const std::vector<double> left_out = posterior.leave_one_out();
+  std::vector<std::array<double, kFeatures>> rows;
+  std::vector<double> residuals;
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    const auto found = kernels.find(posterior.observations()[i]);
+    if (found == kernels.end()) continue;
+    rows.push_back(features_of(found->second));
+    residuals.push_back(left_out[i]);
+  }
+  if (rows.size() < kLeastSamples) return;
+  const auto count = static_cast<Eigen::Index>(rows.size());
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(count, kFeatures);
+  centre_.assign(kFeatures, 0);
+  width_.assign(kFeatures, 1);
+  for (std::size_t f = 0; f < kFeatures; ++f) {
+    double known = 0;
+    double sum = 0;
+    double squares = 0;
+    for (const auto& row : rows) {
+      if (std::isnan(row[f])) continue;
+      known += 1;
+      sum += row[f];
+    }
+    if (known > 0) centre_[f] = sum / known;
+    for (const auto& row : rows)
+      if (!std::isnan(row[f])) squares += (row[f] - centre_[f]) * (row[f] - centre_[f]);
+    if (squares > 0) width_[f] = std::sqrt(squares / known);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (!std::isnan(rows[i][f]))
+        matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(f)) =
+            (rows[i][f] - centre_[f]) / width_[f];
+  }
+  const Eigen::MatrixXd normal =
+      matrix.transpose() * matrix + kRidge * Eigen::MatrixXd::Identity(kFeatures, kFeatures);
+  const Eigen::VectorXd solved = normal.llt().solve(
+      matrix.transpose() * Eigen::Map<const Eigen::VectorXd>(residuals.data(), count));
+  weights_.assign(solved.begin(), solved.end());
+}
+
+double CompiledCorrection::at(const CompiledKernel& kernel) const {
+  const auto features = features_of(kernel);
+  double sum = 0;
+  for (std::size_t f = 0; f < weights_.size(); ++f)
+    if (!std::isnan(features[f])) sum += weights_[f] * (features[f] - centre_[f]) / width_[f];
+  return sum;
+}
+
+}  // namespace perflab::tune

@@ -1,0 +1,33 @@
+// What the compiler says of a configuration before it runs, as a correction of the model.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "tune/model/posterior.h"
+#include "tune/outcome.h"
+
+namespace perflab::tune {
+
+using CompiledKernels = std::map<ConfigId, CompiledKernel>;
+
+/// Ridge regression of the model's leave-one-out residuals on registers, LDS, scratch, spills and
+/// occupancy (standardised; one pseudo-observation per feature).
+class CompiledCorrection {
+ public:
+  static constexpr std::size_t kLeastSamples = 8;
+
+  /// From the observations of the posterior whose kernel is known.
+  CompiledCorrection(const Posterior& posterior, const CompiledKernels& kernels);
+  /// Fewer than kLeastSamples observations: there is no correction.
+  [[nodiscard]] bool exists() const { return !weights_.empty(); }
+  /// What to add to a standardised prediction.
+  [[nodiscard]] double at(const CompiledKernel& kernel) const;
+
+ private:
+  std::vector<double> weights_, centre_, width_;
+};
+
+}  // namespace perflab::tune

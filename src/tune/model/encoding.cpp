@@ -1,0 +1,155 @@
+// A size is log2 of the value where all values are positive and more than two, else the rank;
+// coordinates are scaled to [0, 1].
+#include "tune/model/encoding.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace perflab::tune {
+namespace {
+
+void scale_to_unit(std::vector<double>& values) {
+  const auto [low, high] = std::ranges::minmax(values);
+  const double width = high - low;
+  for (double& value : values) value = width > 0 ? (value - low) / width : 0;
+}
+
+/// log2 of the values, or their rank when one is not positive or there are only two.
+std::vector<double> sizes_of(const std::vector<double>& values) {
+  const bool logarithmic =
+      values.size() > 2 && std::ranges::all_of(values, [](double value) { return value > 0; });
+  std::vector<double> sorted = values;
+  std::ranges::sort(sorted);
+  std::vector<double> sizes(values.size());
+  std::ranges::transform(values, sizes.begin(), [&](double value) {
+    return logarithmic
+               ? std::log2(value)
+               : static_cast<double>(std::ranges::lower_bound(sorted, value) - sorted.begin());
+  });
+  scale_to_unit(sizes);
+  return sizes;
+}
+
+/// How often two divides each value; empty unless at least four positive whole numbers are not all
+/// powers of two.
+std::vector<double> valuations_of(const Parameter& parameter) {
+  std::vector<double> valuations;
+  bool powers = true;
+  for (const Value& value : parameter.values) {
+    const auto number = number_of(value);
+    if (!number || *number < 1 || *number > 9e15 || std::trunc(*number) != *number) return {};
+    const auto whole = static_cast<std::uint64_t>(*number);
+    powers = powers && std::has_single_bit(whole);
+    valuations.push_back(std::countr_zero(whole));
+  }
+  if (valuations.size() < 4 || powers) return {};
+  scale_to_unit(valuations);
+  return valuations;
+}
+
+/// Puts neighbours in rank together until there are kMostCodes codes.
+void merge_levels(Dimension& dimension) {
+  const std::size_t levels = dimension.code.size();
+  if (levels <= kMostCodes) return;
+  std::vector<std::size_t> order(levels);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!dimension.categorical)
+    std::ranges::stable_sort(order, {}, [&](std::size_t level) { return dimension.size[level]; });
+  std::vector<double> sizes(dimension.categorical ? 0 : kMostCodes);
+  for (std::size_t rank = 0; rank < levels; ++rank) {
+    const std::size_t code = rank * kMostCodes / levels;
+    dimension.code[order[rank]] = static_cast<Level>(code);
+    if (!dimension.categorical) sizes[code] = dimension.size[order[rank]];
+  }
+  dimension.size = std::move(sizes);
+  dimension.valuation.clear();
+  dimension.codes = kMostCodes;
+}
+
+Dimension dimension_of(const Parameter& parameter, std::size_t index) {
+  const std::size_t levels = parameter.values.size();
+  Dimension dimension{.parameter = index,
+                      .categorical = false,
+                      .code = std::vector<Level>(levels),
+                      .codes = levels,
+                      .size = {},
+                      .valuation = {}};
+  std::iota(dimension.code.begin(), dimension.code.end(), Level{0});
+  std::vector<double> numbers;
+  for (const Value& value : parameter.values)
+    if (const auto number = number_of(value); number && std::isfinite(*number))
+      numbers.push_back(*number);
+  dimension.categorical = numbers.size() < levels;
+  if (!dimension.categorical) {
+    dimension.size = sizes_of(numbers);
+    dimension.valuation = valuations_of(parameter);
+  }
+  merge_levels(dimension);
+  return dimension;
+}
+
+}  // namespace
+
+Encoding::Encoding(const Space& space) : space_(&space) {
+  const std::size_t width = space.width();
+  std::vector<bool> varies(width, false);
+  std::size_t found = 0;
+  for (std::size_t row = 1; row < space.size() && found < width; ++row) {
+    const auto first = space.levels(0);
+    const auto levels = space.levels(static_cast<ConfigId>(row));
+    for (std::size_t p = 0; p < width; ++p)
+      if (!varies[p] && levels[p] != first[p]) {
+        varies[p] = true;
+        ++found;
+      }
+  }
+  for (std::size_t p = 0; p < width; ++p)
+    if (varies[p]) dimensions_.push_back(dimension_of(space.parameters()[p], p));
+}
+
+std::vector<Level> Encoding::codes(ConfigId id) const {
+  std::vector<Level> row(dimensions_.size());
+  for (std::size_t d = 0; d < row.size(); ++d) row[d] = code(id, d);
+  return row;
+}
+
+double Encoding::distance(ConfigId a, ConfigId b) const {
+  double sum = 0;
+  const auto square = [](double x) { return x * x; };
+  for (const Dimension& dimension : dimensions_) {
+    const Level x = dimension.code[space_->levels(a)[dimension.parameter]];
+    const Level y = dimension.code[space_->levels(b)[dimension.parameter]];
+    if (x == y) continue;
+    if (dimension.categorical) {
+      sum += 1;
+      continue;
+    }
+    sum += square(dimension.size[x] - dimension.size[y]);
+    if (!dimension.valuation.empty())
+      sum += square(dimension.valuation[x] - dimension.valuation[y]);
+  }
+  return sum;
+}
+
+std::vector<ConfigId> Encoding::neighbours(ConfigId id) const {
+  std::vector<ConfigId> found;
+  const auto here = space_->levels(id);
+  std::vector<Level> row(here.begin(), here.end());
+  for (const Dimension& dimension : dimensions_) {
+    const Level own = row[dimension.parameter];
+    for (std::size_t level = 0; level < dimension.code.size(); ++level) {
+      if (level == own) continue;
+      row[dimension.parameter] = static_cast<Level>(level);
+      if (const auto neighbour = space_->find(row)) found.push_back(*neighbour);
+    }
+    row[dimension.parameter] = own;
+  }
+  return found;
+}
+
+}  // namespace perflab::tune

@@ -1,0 +1,51 @@
+// How the model sees a configuration: per parameter a coordinate of the size of the value, and for
+// some a second one, its 2-adic valuation, which tells 48 from 64 (alignment to waves and banks).
+// Facts: facts/autotune.md section 4, point 1.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "tune/space/space.h"
+
+namespace perflab::tune {
+
+/// One parameter that has at least two values among the configurations.
+struct Dimension {
+  std::size_t parameter = 0;      ///< index into Space::parameters()
+  bool categorical = false;       ///< values are only equal or different
+  std::vector<Level> code;        ///< per level: what the tables know it by
+  std::size_t codes = 0;          ///< the levels; at most kMostCodes, then neighbours share one
+  std::vector<double> size;       ///< per code, in [0, 1]; empty when categorical
+  std::vector<double> valuation;  ///< per code, in [0, 1]; empty: no such coordinate
+};
+
+/// Tables of correlations have the square of this many entries at most. A parameter with more
+/// values has no valuation, and its values are put together by rank (categories by order).
+inline constexpr std::size_t kMostCodes = 512;
+
+/// The dimensions of a space. The space must outlive it.
+class Encoding {
+ public:
+  explicit Encoding(const Space& space);
+
+  [[nodiscard]] const Space& space() const { return *space_; }
+  [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  [[nodiscard]] Level code(ConfigId id, std::size_t dimension) const {
+    const Dimension& of = dimensions_[dimension];
+    return of.code[space_->levels(id)[of.parameter]];
+  }
+  /// The codes of a configuration, one per dimension.
+  [[nodiscard]] std::vector<Level> codes(ConfigId id) const;
+  /// Squared distance of two configurations: coordinates in [0, 1], categories 0 or 1.
+  [[nodiscard]] double distance(ConfigId a, ConfigId b) const;
+  /// The configurations that differ from `id` in one parameter, by dimension, then level.
+  [[nodiscard]] std::vector<ConfigId> neighbours(ConfigId id) const;
+
+ private:
+  const Space* space_;
+  std::vector<Dimension> dimensions_;
+};
+
+}  // namespace perflab::tune

@@ -1,0 +1,214 @@
+// The study searched by coordinates, without a gradient. With it, two dozen evaluations reach the
+// maximum that 60 only came near.
+#include "tune/model/fit.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace perflab::tune {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// The longest change of one hyper-parameter in one step.
+constexpr double kLongestStep = 1.5;
+constexpr double kSufficientDecrease = 1e-4;
+constexpr double kLogTwoPi = 1.8378770664093453;
+
+/// Hyper-parameters as one vector: lengths, valuations (where they exist), signal, noise.
+struct Layout {
+  std::vector<std::size_t> valuations;  ///< dimensions that have one
+  std::size_t dimensions = 0;
+
+  explicit Layout(const Encoding& encoding) : dimensions(encoding.dimensions().size()) {
+    for (std::size_t d = 0; d < dimensions; ++d)
+      if (!encoding.dimensions()[d].valuation.empty()) valuations.push_back(d);
+  }
+  [[nodiscard]] std::size_t size() const { return dimensions + valuations.size() + 2; }
+  [[nodiscard]] std::size_t signal() const { return dimensions + valuations.size(); }
+
+  [[nodiscard]] VectorXd pack(const Hyper& hyper) const {
+    VectorXd theta(static_cast<Index>(size()));
+    Index at = 0;
+    for (const double length : hyper.length) theta[at++] = length;
+    for (const std::size_t d : valuations) theta[at++] = hyper.valuation[d];
+    theta[at++] = hyper.signal;
+    theta[at] = hyper.noise;
+    return theta;
+  }
+  [[nodiscard]] Hyper unpack(const VectorXd& theta) const {
+    Hyper hyper{.length = std::vector<double>(dimensions),
+                .valuation = std::vector<double>(dimensions, kValuationPrior.mean)};
+    Index at = 0;
+    for (double& length : hyper.length) length = theta[at++];
+    for (const std::size_t d : valuations) hyper.valuation[d] = theta[at++];
+    hyper.signal = theta[at++];
+    hyper.noise = theta[at];
+    return hyper;
+  }
+  [[nodiscard]] Prior prior(std::size_t at) const {
+    if (at < dimensions) return kLengthPrior;
+    if (at < signal()) return kValuationPrior;
+    return at == signal() ? kSignalPrior : kNoisePrior;
+  }
+};
+
+/// What is minimised: minus log_posterior.
+class Loss {
+ public:
+  Loss(const Encoding& encoding, const Observations& data)
+      : layout(encoding),
+        encoding_(encoding),
+        n_(static_cast<Index>(data.ids.size())),
+        targets_(Eigen::Map<const VectorXd>(data.targets.data(), n_)) {
+    for (std::size_t d = 0; d < layout.dimensions; ++d) {
+      auto& column = codes_.emplace_back();
+      for (const ConfigId id : data.ids) column.push_back(encoding.code(id, d));
+    }
+  }
+
+  const Layout layout;
+
+  /// The loss at theta and, when asked for, its gradient; infinity (gradient unchanged) when the
+  /// matrix is not positive definite.
+  double at(const VectorXd& theta, VectorXd* gradient) const {
+    const Hyper hyper = layout.unpack(theta);
+    const Kernel kernel(encoding_, hyper);
+    const MatrixXd signal = covariances(kernel);
+    MatrixXd matrix = signal;
+    matrix.diagonal().array() += kernel.noise();
+    const Eigen::LLT<MatrixXd> llt(matrix);
+    if (llt.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
+    const VectorXd alpha = llt.solve(targets_);
+    double loss = 0.5 * targets_.dot(alpha) + 0.5 * static_cast<double>(n_) * kLogTwoPi;
+    for (Index i = 0; i < n_; ++i) loss += std::log(llt.matrixLLT()(i, i));
+    if (!std::isfinite(loss)) return std::numeric_limits<double>::infinity();
+    if (gradient != nullptr) {
+      MatrixXd weights = llt.solve(MatrixXd::Identity(n_, n_));
+      weights.noalias() -= alpha * alpha.transpose();
+      *gradient = slopes(hyper, kernel, signal, weights);
+    }
+    for (std::size_t i = 0; i < layout.size(); ++i) {
+      const Prior prior = layout.prior(i);
+      const double z = (theta[static_cast<Index>(i)] - prior.mean) / prior.sd;
+      loss += 0.5 * z * z;
+      if (gradient != nullptr) (*gradient)[static_cast<Index>(i)] += z / prior.sd;
+    }
+    return loss;
+  }
+
+ private:
+  const Encoding& encoding_;
+  Index n_;
+  VectorXd targets_;
+  std::vector<std::vector<Level>> codes_;  ///< by dimension
+
+  /// Multiplies f(i, j), j < i, by the entry of the table for the pair.
+  void multiply(MatrixXd& matrix, std::size_t dimension, const Table& table) const {
+    const auto& codes = codes_[dimension];
+    for (Index j = 0; j < n_; ++j) {
+      const double* row = table.row(codes[static_cast<std::size_t>(j)]);
+      double* column = &matrix(0, j);
+      for (Index i = j + 1; i < n_; ++i) column[i] *= row[codes[static_cast<std::size_t>(i)]];
+    }
+  }
+  /// Sum over j < i of matrix(i, j) times the entry of the table for the pair.
+  [[nodiscard]] double weigh(const MatrixXd& matrix, std::size_t dimension,
+                             const Table& table) const {
+    const auto& codes = codes_[dimension];
+    double sum = 0;
+    for (Index j = 0; j < n_; ++j) {
+      const double* row = table.row(codes[static_cast<std::size_t>(j)]);
+      const double* column = &matrix(0, j);
+      for (Index i = j + 1; i < n_; ++i) sum += column[i] * row[codes[static_cast<std::size_t>(i)]];
+    }
+    return sum;
+  }
+
+  /// Lower triangle with diagonal, without noise.
+  [[nodiscard]] MatrixXd covariances(const Kernel& kernel) const {
+    MatrixXd matrix = MatrixXd::Constant(n_, n_, kernel.signal());
+    for (std::size_t d = 0; d < layout.dimensions; ++d) multiply(matrix, d, kernel.table(d));
+    return matrix;
+  }
+
+  /// Gradient of the likelihood's part: half the sum over i, j of weights x dK.
+  [[nodiscard]] VectorXd slopes(const Hyper& hyper, const Kernel& kernel, const MatrixXd& signal,
+                                const MatrixXd& weights) const {
+    VectorXd gradient(static_cast<Index>(layout.size()));
+    const MatrixXd product = signal.cwiseProduct(weights);
+    Index at = 0;
+    for (std::size_t d = 0; d < layout.dimensions; ++d)
+      gradient[at++] = weigh(product, d, size_slope(encoding_.dimensions()[d], hyper.length[d]));
+    for (const std::size_t d : layout.valuations)
+      gradient[at++] =
+          weigh(product, d, valuation_slope(encoding_.dimensions()[d], hyper.valuation[d]));
+    double below = 0;
+    for (Index j = 0; j < n_; ++j)
+      for (Index i = j + 1; i < n_; ++i) below += product(i, j);
+    gradient[at++] = below + 0.5 * product.diagonal().sum();
+    gradient[at] = 0.5 * kernel.noise() * weights.diagonal().sum();
+    return gradient;
+  }
+};
+
+/// One accepted step of a line search that halves.
+struct LineStep {
+  VectorXd theta, gradient;
+  double loss = 0;
+};
+
+std::optional<LineStep> search_line(const Loss& loss, const LineStep& from,
+                                    const VectorXd& direction, std::size_t& left) {
+  const double longest = direction.cwiseAbs().maxCoeff();
+  double scale = longest > kLongestStep ? kLongestStep / longest : 1;
+  const double slope = from.gradient.dot(direction);
+  for (; left > 0 && scale > 1e-3; scale /= 3) {
+    --left;
+    LineStep step{.theta = from.theta + scale * direction, .gradient = from.gradient};
+    step.loss = loss.at(step.theta, &step.gradient);
+    if (step.loss <= from.loss + kSufficientDecrease * scale * slope) return step;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+double log_posterior(const Encoding& encoding, const Observations& data, const Hyper& hyper) {
+  const Loss loss(encoding, data);
+  return -loss.at(loss.layout.pack(hyper), nullptr);
+}
+
+Hyper fit(const Encoding& encoding, const Observations& data, const Hyper& start,
+          std::size_t most) {
+  if (data.ids.empty() || encoding.dimensions().empty()) return start;
+  const Loss loss(encoding, data);
+  const auto size = static_cast<Index>(loss.layout.size());
+  LineStep now{.theta = loss.layout.pack(start), .gradient = VectorXd::Zero(size)};
+  now.loss = loss.at(now.theta, &now.gradient);
+  if (!std::isfinite(now.loss)) return start;
+  MatrixXd inverse = MatrixXd::Identity(size, size) * (1 / std::max(1.0, now.gradient.norm()));
+  for (std::size_t left = most > 0 ? most - 1 : 0; left > 0;) {
+    auto next = search_line(loss, now, -inverse * now.gradient, left);
+    if (!next) break;
+    const VectorXd s = next->theta - now.theta;
+    const VectorXd y = next->gradient - now.gradient;
+    const double gained = now.loss - next->loss;
+    now = std::move(*next);
+    if (gained < 1e-3) break;
+    const double curvature = s.dot(y);
+    if (curvature <= 1e-10) continue;
+    const MatrixXd left_factor = MatrixXd::Identity(size, size) - s * y.transpose() / curvature;
+    inverse = left_factor * inverse * left_factor.transpose() + s * s.transpose() / curvature;
+  }
+  return loss.layout.unpack(now.theta);
+}
+
+}  // namespace perflab::tune

@@ -1,0 +1,28 @@
+// Hyper-parameters of the model: the most probable ones for what was measured. Facts:
+// facts/autotune.md section 4, point 4.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "tune/model/encoding.h"
+#include "tune/model/kernel.h"
+
+namespace perflab::tune {
+
+/// Configurations with their standardised targets.
+struct Observations {
+  std::vector<ConfigId> ids;
+  std::vector<double> targets;
+};
+
+/// Log of likelihood times priors, without constants; -infinity when the covariance matrix is not
+/// positive definite. Rasmussen and Williams equation 5.8.
+double log_posterior(const Encoding& encoding, const Observations& data, const Hyper& hyper);
+
+/// The hyper-parameters of a local maximum of log_posterior, searched from `start` with its
+/// gradient (equation 5.9; BFGS, Nocedal and Wright algorithm 6.1), at most `most` evaluations.
+Hyper fit(const Encoding& encoding, const Observations& data, const Hyper& start, std::size_t most);
+
+}  // namespace perflab::tune

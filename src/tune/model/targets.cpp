@@ -1,0 +1,76 @@
+// The 90th percentile is that of the sorted losses with linear interpolation.
+#include "tune/model/targets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace perflab::tune {
+namespace {
+
+constexpr double kCut = 0.9;
+
+double percentile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  const double at = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], at - static_cast<double>(below));
+}
+
+void standardise(Targets& targets) {
+  const auto count = static_cast<double>(targets.standardised.size());
+  targets.centre =
+      std::accumulate(targets.standardised.begin(), targets.standardised.end(), 0.0) / count;
+  double squares = 0;
+  for (double& target : targets.standardised) {
+    target -= targets.centre;
+    squares += target * target;
+  }
+  targets.width = std::sqrt(squares / count);
+  if (!(targets.width > 1e-12)) targets.width = 1;
+  for (double& target : targets.standardised) target /= targets.width;
+}
+
+}  // namespace
+
+double Scale::loss(double value) const {
+  const double number = logarithmic ? std::log(value) : value;
+  return maximize ? -number : number;
+}
+
+double Scale::value(double loss) const {
+  const double number = maximize ? -loss : loss;
+  return logarithmic ? std::exp(number) : number;
+}
+
+Targets targets_of(std::span<const Told> results, bool maximize) {
+  Targets targets;
+  targets.scale.maximize = maximize;
+  targets.scale.logarithmic =
+      std::ranges::all_of(results, [](const Told& told) { return !told.value || *told.value > 0; });
+  std::vector<double> losses;
+  for (const Told& told : results)
+    if (told.value) losses.push_back(targets.scale.loss(*told.value));
+  targets.correct = losses.size();
+  targets.standardised.assign(results.size(), 0);
+  targets.exact.assign(results.size(), false);
+  if (losses.empty()) return targets;
+
+  const double cut = percentile(losses, kCut);
+  std::vector<double> exact_losses(results.size(), cut);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    targets.standardised[i] = cut;
+    if (!results[i].value) continue;
+    exact_losses[i] = targets.scale.loss(*results[i].value);
+    targets.standardised[i] = std::min(exact_losses[i], cut);
+    targets.exact[i] = exact_losses[i] <= cut;
+    targets.ranking.push_back(i);
+  }
+  std::ranges::stable_sort(targets.ranking, {}, [&](std::size_t i) { return exact_losses[i]; });
+  standardise(targets);
+  targets.best = targets.standardised[targets.ranking.front()];
+  return targets;
+}
+
+}  // namespace perflab::tune

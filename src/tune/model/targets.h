@@ -1,0 +1,56 @@
+// What the model learns from the results: logarithms of the values, standardised, the slowest ones
+// cut. Facts: facts/autotune.md section 4, point 3.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tune/outcome.h"
+#include "tune/space/space.h"
+
+namespace perflab::tune {
+
+/// A result as the search was told it.
+struct Told {
+  ConfigId id = 0;
+  Outcome outcome = Outcome::run_failed;
+  std::optional<double> value;  ///< of correct outcomes
+};
+
+/// Timed out is known slow, not failing.
+constexpr bool is_failure(Outcome outcome) {
+  return outcome != Outcome::correct && outcome != Outcome::timed_out;
+}
+
+/// From values to losses, of which less is better, and back. A loss is the logarithm of the value,
+/// of its reciprocal when more is better; as soon as one value is not positive, it is the value
+/// itself (its negative), for all.
+struct Scale {
+  bool maximize = false;
+  bool logarithmic = true;
+
+  [[nodiscard]] double loss(double value) const;
+  [[nodiscard]] double value(double loss) const;
+};
+
+struct Targets {
+  Scale scale;
+  double centre = 0, width = 1;      ///< loss = centre + width x standardised
+  std::vector<double> standardised;  ///< one per result
+  std::vector<bool> exact;           ///< per result: correct, and its loss was not cut
+  std::size_t correct = 0;           ///< results that have a value
+  double best = 0;                   ///< least standardised target of them
+  std::vector<std::size_t> ranking;  ///< indices of correct results, best first, ties by index
+
+  [[nodiscard]] double loss(double standardised_target) const {
+    return centre + width * standardised_target;
+  }
+};
+
+/// Losses above the 90th percentile of the correct ones are cut to it; failed and cut-off
+/// configurations get that value. Without a correct result all targets are 0.
+Targets targets_of(std::span<const Told> results, bool maximize);
+
+}  // namespace perflab::tune

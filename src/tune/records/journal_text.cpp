@@ -1,0 +1,189 @@
+// Lines to entries and back, and the reader of a whole text.
+#include "tune/records/journal_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tune/records/readers.h"
+
+namespace perflab::tune {
+namespace {
+
+constexpr std::string_view kFormat = "rocm-perf autotune";
+constexpr int kVersion = 1;
+/// Every journal begins with it: how one is told from any other file.
+constexpr std::string_view kBeginning = R"({"journal":"rocm-perf autotune")";
+
+struct KeyField {
+  std::string_view name;   ///< in the header
+  std::string_view words;  ///< in messages
+  std::string JournalKey::* member;
+};
+constexpr std::array<KeyField, 7> kKeyFields = {{
+    {"command", "command", &JournalKey::command},
+    {"build", "build command", &JournalKey::build},
+    {"check", "check command", &JournalKey::check},
+    {"objective", "objective", &JournalKey::objective},
+    {"binary_hash", "program's hash", &JournalKey::binary_hash},
+    {"gpu", "GPU", &JournalKey::gpu},
+    {"space", "search space", &JournalKey::space},
+}};
+
+/// One line, whatever bytes are in its texts.
+std::string one_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::unexpected<Error> damaged(std::string_view what, std::size_t line, std::string_view why) {
+  return fail(ErrorCode::bad_input, fmt::format("{}: line {} {}", what, line, why));
+}
+
+Result<std::string> text_field(const Json& object, std::string_view key, std::string_view place) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string())
+    return fail(ErrorCode::bad_input, fmt::format("{}: \"{}\" is no text", place, key));
+  return found->get<std::string>();
+}
+
+Result<JournalKey> key_from_json(const Json& header, std::string_view what) {
+  const auto version = header.find("version");
+  if (version == header.end() || *version != kVersion)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: is a journal of version {}, this program reads {}", what,
+                            version == header.end() ? "none" : version->dump(), kVersion));
+  const auto fields = header.find("key");
+  if (fields == header.end() || !fields->is_object()) return damaged(what, 1, "has no \"key\"");
+  JournalKey key;
+  for (const KeyField& field : kKeyFields) {
+    PERFLAB_TRY(key.*field.member, text_field(*fields, field.name, what));
+  }
+  return key;
+}
+
+Result<JournalEntry> entry_from_json(const Json& json, std::string_view place) {
+  JournalEntry entry;
+  if (!json.is_object()) return fail(ErrorCode::bad_input, fmt::format("{} is no object", place));
+  const auto configuration = json.find("configuration");
+  if (configuration == json.end() || !configuration->is_object())
+    return fail(ErrorCode::bad_input, fmt::format("{}: \"configuration\" is no object", place));
+  for (const auto& [name, item] : configuration->items()) {
+    PERFLAB_TRY(Value value, value_from_json(item, place));
+    entry.configuration.emplace_back(name, std::move(value));
+  }
+  PERFLAB_TRY(entry.round, text_field(json, "round", place));
+  PERFLAB_TRY(entry.worker, text_field(json, "worker", place));
+  const auto evaluation = json.find("evaluation");
+  if (evaluation == json.end())
+    return fail(ErrorCode::bad_input, fmt::format("{}: \"evaluation\" is missing", place));
+  PERFLAB_TRY(entry.evaluation, evaluation_from_json(*evaluation, place));
+  return entry;
+}
+
+/// The part of a text around the place `at`, on one line: what two long keys differ in.
+std::string excerpt(std::string_view text, std::size_t at) {
+  constexpr std::size_t kMost = 100, kBefore = 30;
+  const auto continues = [&](std::size_t i) {
+    return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
+  };
+  std::size_t begin =
+      text.size() <= kMost || at <= kBefore ? 0 : std::min(at, text.size()) - kBefore;
+  while (begin > 0 && continues(begin)) --begin;
+  std::size_t end = std::min(begin + kMost, text.size());
+  while (continues(end)) ++end;
+  std::string out;
+  if (begin > 0) out += "...";
+  for (const char c : text.substr(begin, end - begin)) out += c == '\n' || c == '\r' ? ' ' : c;
+  if (end < text.size()) out += "...";
+  return out;
+}
+
+}  // namespace
+
+std::string journal_header(const JournalKey& key) {
+  Json fields = Json::object();
+  for (const KeyField& field : kKeyFields) fields[std::string(field.name)] = key.*field.member;
+  return one_line(Json{{"journal", kFormat}, {"version", kVersion}, {"key", std::move(fields)}});
+}
+
+std::string journal_line(const JournalEntry& entry) {
+  Json configuration = Json::object();
+  for (const auto& [name, value] : entry.configuration) configuration[name] = to_json(value);
+  return one_line(Json{{"configuration", std::move(configuration)},
+                       {"round", entry.round},
+                       {"worker", entry.worker},
+                       {"evaluation", to_json(entry.evaluation)}});
+}
+
+std::string journal_difference(const JournalKey& recorded, const JournalKey& asked) {
+  for (const KeyField& field : kKeyFields) {
+    const std::string& theirs = recorded.*field.member;
+    const std::string& ours = asked.*field.member;
+    if (theirs == ours) continue;
+    const auto place =
+        static_cast<std::size_t>(std::ranges::mismatch(theirs, ours).in1 - theirs.begin());
+    return fmt::format("its {} is \"{}\", now it is \"{}\"", field.words, excerpt(theirs, place),
+                       excerpt(ours, place));
+  }
+  return {};
+}
+
+bool is_journal(std::string_view text) {
+  return text.starts_with(kBeginning);
+}
+
+Result<JournalText> parse_journal(std::string_view text, std::string_view what) {
+  JournalText journal;
+  const bool torn_header =
+      text.find('\n') == std::string_view::npos && kBeginning.starts_with(text);
+  if (!is_journal(text) && !torn_header)
+    return fail(ErrorCode::bad_input, fmt::format("{}: is no journal of {}", what, kFormat));
+  for (std::size_t line = 1; journal.whole_bytes < text.size(); ++line) {
+    const std::string_view rest = text.substr(journal.whole_bytes);
+    const std::size_t length = rest.find('\n');
+    journal.torn = length == std::string_view::npos;
+    if (journal.torn) break;
+    const Result<Json> json = parse_json(rest.substr(0, length), what);
+    if (!json) {
+      // A line that was being written when the machine went down: it has its end, but not its
+      // middle.
+      journal.torn = length + 1 == rest.size();
+      if (journal.torn) break;
+      return damaged(what, line, "is not JSON");
+    }
+    if (line == 1) {
+      PERFLAB_TRY(journal.key, key_from_json(*json, what));
+    } else {
+      PERFLAB_TRY(JournalEntry entry,
+                  entry_from_json(*json, fmt::format("{}: line {}", what, line)));
+      journal.entries.push_back(std::move(entry));
+    }
+    journal.whole_bytes += length + 1;
+  }
+  return journal;
+}
+
+Result<RawRecording> read_journal_recording(std::string_view text, std::string_view what) {
+  PERFLAB_TRY(JournalText journal, parse_journal(text, what));
+  RawRecording raw;
+  raw.head.format = "journal";
+  raw.head.cut_off = journal.torn;
+  if (journal.key) raw.head.device = journal.key->gpu;
+  for (JournalEntry& entry : journal.entries) {
+    if (entry.round != "search") continue;  // the last comparison repeats what search has
+    Evaluation& evaluation = entry.evaluation;
+    RecordedConfiguration result{.values = {},
+                                 .outcome = evaluation.outcome,
+                                 .value = evaluation.value,
+                                 .repeats = {},
+                                 .compile_ms = evaluation.build_seconds * 1e3,
+                                 .benchmark_ms = evaluation.run_seconds * 1e3};
+    if (evaluation.value) result.repeats = std::move(evaluation.samples);
+    raw.rows.push_back({std::move(entry.configuration), std::move(result)});
+  }
+  return raw;
+}
+
+}  // namespace perflab::tune

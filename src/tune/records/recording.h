@@ -1,0 +1,63 @@
+// Results of earlier tuning, of this program or others: Kernel Tuner caches (also cut-off ones),
+// T4, KTT output, Triton's autotune caches, CSV; plain or gzip. Facts: facts/autotune.md section 5.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "tune/outcome.h"
+#include "tune/space/space.h"
+#include "tune/value.h"
+
+namespace perflab::tune {
+
+struct RecordedConfiguration {
+  std::vector<Value> values;  ///< one per Recording::parameters
+  Outcome outcome = Outcome::correct;
+  std::optional<double> value;  ///< as recorded (Kernel Tuner: mean time in ms)
+  std::vector<double> repeats;  ///< single measurements, when recorded
+  std::optional<double> compile_ms, benchmark_ms;
+};
+
+struct Recording {
+  std::string format;                   ///< "kernel_tuner", "t4", "ktt", "triton", "csv", "journal"
+  std::vector<std::string> parameters;  ///< names
+  std::vector<RecordedConfiguration> configurations;  ///< in file order; of duplicates the last
+  std::string unit;                                   ///< "ms", "us"; empty: not said
+  std::string device, kernel;                         ///< empty: not said
+  std::size_t dropped = 0;                            ///< rows that could not be used
+  bool cut_off = false;  ///< the file ended early (interrupted Kernel Tuner cache)
+};
+
+/// Errors (bad_input): unreadable, no known format, no configuration in it. A damaged row is
+/// dropped and counted.
+Result<Recording> read_recording(const std::filesystem::path& file);
+Result<Recording> parse_recording(std::string_view text, std::string_view what);
+
+/// The space of exactly the recorded configurations, values in ascending order per parameter
+/// (strings in order of appearance).
+Result<Space> space_of(const Recording& recording);
+
+/// The text of a file; when it is gzip, what it unpacks to (at most `most` bytes, else bad_input).
+Result<std::string> read_maybe_gzip(const std::filesystem::path& file,
+                                    std::size_t most = std::size_t{1} << 30);
+
+/// One evaluated configuration of ours, for the writers.
+struct ResultRow {
+  std::vector<Binding> configuration;
+  Evaluation evaluation;
+};
+/// T4 (schema_version 1.0.0): results[] with configuration, times, invalidity, measurements,
+/// objectives. `unit` and `objective` name what was measured. Times in ms.
+std::string to_t4(const std::vector<ResultRow>& rows, std::string_view objective,
+                  std::string_view unit);
+/// One row per configuration: parameters, value, outcome, cv, samples joined by ';', seconds.
+std::string to_csv(const std::vector<ResultRow>& rows, std::string_view objective,
+                   std::string_view unit);
+
+}  // namespace perflab::tune

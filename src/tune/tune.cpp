@@ -1,0 +1,243 @@
+// Live tuning: proposals become jobs of an executor, and everything measured goes to the journal
+// before anything else happens with it.
+#include "tune/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "tune/last_comparison.h"
+#include "tune/session.h"
+
+namespace perflab::tune {
+namespace {
+
+constexpr std::string_view kSearchRound = "search";
+constexpr std::string_view kBuiltRound = "built";
+constexpr std::size_t kBatchWithBuilds = 4;  // costs nothing measurable at 100 (facts section 4)
+constexpr std::size_t kBuiltPerRun = 2;      // candidates built for each one that is run
+
+class LiveTuning {
+ public:
+  LiveTuning(const Commands& commands, Executor& executor, const TuneOptions& options,
+             Session& session)
+      : commands_(commands), executor_(executor), options_(options), session_(session) {}
+
+  [[nodiscard]] std::size_t batch() const {
+    if (options_.batch > 0) return options_.batch;
+    return commands_.build ? std::max(executor_.width(), kBatchWithBuilds) : executor_.width();
+  }
+  /// Whether candidates are built first and chosen by what the compiler says of them.
+  [[nodiscard]] std::size_t candidates_per_run() const {
+    return commands_.build && commands_.code_object ? kBuiltPerRun : 1;
+  }
+
+  Result<std::vector<std::optional<Answer>>> evaluate(std::span<const Proposal> proposals,
+                                                      std::size_t runs);
+  Result<void> compare(TuneResult& result);
+
+ private:
+  Result<Job> job_for(ConfigId id) const;
+  Result<std::vector<Answer>> run(const std::vector<Job>& jobs, const std::string& round,
+                                  bool serial);
+  Result<std::vector<std::size_t>> choose(std::span<const Proposal> proposals, std::size_t runs,
+                                          std::vector<std::optional<Answer>>& placed);
+  Result<std::vector<Answer>> build(const std::vector<ConfigId>& ids);
+
+  const Commands& commands_;
+  Executor& executor_;
+  const TuneOptions& options_;
+  Session& session_;
+  std::set<ConfigId> built_;    ///< by this process, with success
+  std::set<ConfigId> checked_;  ///< found right by this process
+};
+
+Result<Job> LiveTuning::job_for(ConfigId id) const {
+  const Space& space = session_.space();
+  std::vector<Binding> bindings = space.bindings(id);
+  Job job;
+  job.id = id;
+  if (!options_.build_folders.empty()) {
+    std::vector<Binding> parameters(bindings.begin(),
+                                    bindings.begin() + static_cast<std::ptrdiff_t>(space.width()));
+    job.build_folder =
+        options_.build_folders / content_hash_text(configuration_key(std::move(parameters)));
+  }
+  bindings.emplace_back(std::string(kBuildFolderName), job.build_folder.string());
+  PERFLAB_TRY(job.run, commands_.run.fill(bindings));
+  if (commands_.build) {
+    PERFLAB_TRY(job.build, commands_.build->fill(bindings));
+  }
+  if (commands_.check) {
+    PERFLAB_TRY(job.check, commands_.check->fill(bindings));
+  }
+  if (commands_.code_object) {
+    PERFLAB_TRY(const std::vector<std::string> path, commands_.code_object->fill(bindings));
+    job.code_object = path.front();
+  }
+  job.code_object_kernel = commands_.code_object_kernel;
+  job.architecture = options_.architecture;
+  job.objective = options_.objective;
+  job.repeats = options_.repeats;
+  job.run_limit_seconds = session_.run_limit_seconds();
+  job.build_limit_seconds = options_.build_timeout_seconds;
+  job.already_built = built_.contains(id);
+  job.already_checked = checked_.contains(id);
+  return job;
+}
+
+/// Answers from the journal where it has them; the others are run, and written as they finish.
+Result<std::vector<Answer>> LiveTuning::run(const std::vector<Job>& jobs, const std::string& round,
+                                            bool serial) {
+  std::vector<Answer> answers(jobs.size());
+  std::vector<Job> missing;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (const JournalEntry* entry = session_.journalled(static_cast<ConfigId>(jobs[i].id), round)) {
+      answers[i] = {.evaluation = entry->evaluation, .worker = entry->worker, .from_journal = true};
+    } else {
+      missing.push_back(jobs[i]);
+      places.push_back(i);
+    }
+  }
+  if (missing.empty()) return answers;
+  PERFLAB_TRY_VOID(executor_.evaluate(missing, serial, [&](Finished&& finished) -> Result<void> {
+    const auto id = static_cast<ConfigId>(missing[finished.index].id);
+    Answer& answer = answers[places[finished.index]];
+    answer = {.evaluation = std::move(finished.evaluation),
+              .worker = std::move(finished.worker),
+              .from_journal = false};
+    if (answer.evaluation.outcome == Outcome::correct) {
+      built_.insert(id);
+      checked_.insert(id);
+    }
+    return session_.write(id, round, answer);
+  }));
+  return answers;
+}
+
+Result<std::vector<Answer>> LiveTuning::build(const std::vector<ConfigId>& ids) {
+  std::vector<Answer> answers(ids.size());
+  std::vector<Job> missing;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (const JournalEntry* entry = session_.journalled(ids[i], std::string(kBuiltRound))) {
+      answers[i] = {.evaluation = entry->evaluation, .worker = {}, .from_journal = true};
+      continue;
+    }
+    PERFLAB_TRY(Job job, job_for(ids[i]));
+    missing.push_back(std::move(job));
+    places.push_back(i);
+  }
+  if (missing.empty()) return answers;
+  PERFLAB_TRY_VOID(executor_.build_all(missing, [&](Finished&& finished) -> Result<void> {
+    Answer& answer = answers[places[finished.index]];
+    answer.evaluation = std::move(finished.evaluation);
+    const auto id = static_cast<ConfigId>(missing[finished.index].id);
+    if (answer.evaluation.outcome == Outcome::correct) built_.insert(id);
+    return session_.write(id, std::string(kBuiltRound), answer);
+  }));
+  return answers;
+}
+
+/// Builds every proposal. One that does not build has its answer; of the others the places of those
+/// that are worth a run are given.
+Result<std::vector<std::size_t>> LiveTuning::choose(std::span<const Proposal> proposals,
+                                                    std::size_t runs,
+                                                    std::vector<std::optional<Answer>>& placed) {
+  std::vector<ConfigId> ids;
+  for (const Proposal& proposal : proposals) ids.push_back(proposal.id);
+  PERFLAB_TRY(std::vector<Answer> answers, build(ids));
+  std::vector<std::size_t> chosen;
+  std::vector<ConfigId> candidates;
+  std::vector<CompiledKernel> compiled;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Evaluation& built = answers[i].evaluation;
+    if (built.outcome != Outcome::correct) {
+      placed[i] = std::move(answers[i]);
+    } else if (built.compiled.empty()) {  // nothing to judge it by
+      if (chosen.size() < runs) chosen.push_back(i);
+    } else {
+      candidates.push_back(ids[i]);
+      compiled.push_back(built.compiled.front());
+    }
+  }
+  const std::size_t keep = runs - chosen.size();
+  for (const ConfigId id : session_.model().choose_built(candidates, compiled, keep))
+    chosen.push_back(static_cast<std::size_t>(std::ranges::find(ids, id) - ids.begin()));
+  std::ranges::sort(chosen);
+  return chosen;
+}
+
+Result<std::vector<std::optional<Answer>>> LiveTuning::evaluate(std::span<const Proposal> proposals,
+                                                                std::size_t runs) {
+  std::vector<std::size_t> chosen(proposals.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
+  std::vector<std::optional<Answer>> placed(proposals.size());
+  if (proposals.size() > runs) {
+    PERFLAB_TRY(chosen, choose(proposals, runs, placed));
+  }
+  std::vector<Job> jobs;
+  for (const std::size_t i : chosen) {
+    PERFLAB_TRY(Job job, job_for(proposals[i].id));
+    jobs.push_back(std::move(job));
+  }
+  PERFLAB_TRY(std::vector<Answer> answers, run(jobs, std::string(kSearchRound), false));
+  for (std::size_t i = 0; i < chosen.size(); ++i) placed[chosen[i]] = std::move(answers[i]);
+  return placed;
+}
+
+Result<void> LiveTuning::compare(TuneResult& result) {
+  std::vector<Contestant> contestants = contestants_of(result, options_.final_candidates);
+  if (contestants.size() > 1 && options_.final_rounds > 0) {
+    // Rounds of other finalists, from before a budget was raised, say, are not this comparison's.
+    std::string finalists;
+    for (const Contestant& contestant : contestants)
+      finalists += session_.space().text(contestant.id) + '\n';
+    const std::string name = content_hash_text(finalists);
+    const Round round =
+        [&](std::size_t number,
+            std::span<const std::size_t> order) -> Result<std::vector<std::optional<double>>> {
+      session_.report_comparison(number + 1, options_.final_rounds);
+      std::vector<Job> jobs;
+      for (const std::size_t index : order) {
+        PERFLAB_TRY(Job job, job_for(contestants[index].id));
+        job.exact_runs = 1;
+        job.already_checked = true;
+        jobs.push_back(std::move(job));
+      }
+      PERFLAB_TRY(const std::vector<Answer> answers,
+                  run(jobs, fmt::format("final {} of {}", number + 1, name), true));
+      std::vector<std::optional<double>> values;
+      for (const Answer& answer : answers) values.push_back(answer.evaluation.value);
+      return values;
+    };
+    PERFLAB_TRY_VOID(compare_interleaved(contestants, result.default_id, options_.final_rounds,
+                                         options_.objective.maximize, round));
+  }
+  decide(result, session_.space(), std::move(contestants), options_.final_candidates,
+         looks_of(options_.final_rounds));
+  return {};
+}
+
+}  // namespace
+
+Result<TuneResult> tune(const Space& space, const Commands& commands, Executor& executor,
+                        Journal* journal, TuneOptions options, const OnProgress& progress) {
+  Session session(space, journal, options, progress);
+  LiveTuning live(commands, executor, options, session);
+  const std::size_t batch = live.batch();
+  const std::size_t per_run = live.candidates_per_run();
+  PERFLAB_TRY_VOID(
+      session.search(batch, per_run, [&](std::span<const Proposal> proposals, std::size_t runs) {
+        return live.evaluate(proposals, runs);
+      }));
+  TuneResult result = session.finish();
+  PERFLAB_TRY_VOID(live.compare(result));
+  return result;
+}
+
+}  // namespace perflab::tune
