@@ -19,7 +19,7 @@
 namespace perflab::cli {
 namespace {
 
-struct Arguments {
+struct AnalyzeArguments {
   std::vector<std::string> files;
   std::vector<std::string> code;
   std::vector<std::string> counters;
@@ -32,13 +32,13 @@ struct Arguments {
 };
 
 /// Writes the documents into the folder that was asked for, if one was.
-Result<void> write_out(const Arguments& arguments, const std::vector<Document>& documents) {
+Result<void> write_out(const AnalyzeArguments& arguments, const std::vector<Document>& documents) {
   if (arguments.out.empty()) return {};
   PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
   return remove_stale_documents(arguments.out, documents);
 }
 
-void tell_documents(const Arguments& arguments, const std::vector<Document>& documents) {
+void tell_documents(const AnalyzeArguments& arguments, const std::vector<Document>& documents) {
   if (arguments.out.empty()) return;
   std::string names;
   for (const Document& document : documents)
@@ -47,7 +47,7 @@ void tell_documents(const Arguments& arguments, const std::vector<Document>& doc
 }
 
 /// The first option given that says nothing without a recording; nullptr: none.
-const char* option_about_recordings(const Arguments& arguments) {
+const char* option_about_recordings(const AnalyzeArguments& arguments) {
   const PathArguments& path = arguments.path;
   if (!arguments.counters.empty()) return "--counters";
   if (!arguments.code.empty()) return "--code";
@@ -62,7 +62,7 @@ const char* option_about_recordings(const Arguments& arguments) {
 }
 
 /// Thread traces without a recording: there are no times, so no profile, roofline or critical path.
-Result<void> run_thread_traces(const Arguments& arguments) {
+Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
   if (arguments.thread_traces.empty())
     return fail(ErrorCode::usage, "there is nothing to analyse: no TRACE and no --att",
                 "rocm-perf analyze run.db, or rocm-perf analyze --att DIR");
@@ -87,7 +87,7 @@ Result<void> run_thread_traces(const Arguments& arguments) {
 }
 
 /// What a recording is analysed with.
-Result<analyze::AnalyzeOptions> options_of(const Arguments& arguments) {
+Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
   analyze::AnalyzeOptions options;
   options.threads = arguments.threads;
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
@@ -99,7 +99,7 @@ Result<analyze::AnalyzeOptions> options_of(const Arguments& arguments) {
   return options;
 }
 
-Result<void> run(const Arguments& arguments) {
+Result<void> run_analyze(const AnalyzeArguments& arguments) {
   if (arguments.files.empty()) return run_thread_traces(arguments);
   if (arguments.path.full && arguments.out.empty())
     return fail(ErrorCode::usage, "--full is about dag.json", "add --out DIR");
@@ -150,7 +150,7 @@ Result<void> run(const Arguments& arguments) {
 }  // namespace
 
 void add_analyze(CLI::App& app, int& exit_code) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<AnalyzeArguments>();
   CLI::App* command =
       app.add_subcommand("analyze",
                          "Analyse recorded traces (rocpd databases of rocprofv3) and "
@@ -189,7 +189,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {
-    if (const auto done = run(*arguments); !done) exit_code = report_error(done.error());
+    if (const auto done = run_analyze(*arguments); !done) exit_code = report_error(done.error());
   });
 }
 

@@ -14,8 +14,11 @@
 namespace perflab::cli {
 
 /// Each adds its subcommand to the program; when it is chosen, its exit code is put into
-/// `exit_code`. `target`: the words behind "--" on the command line.
+/// `exit_code`. `target`: the words behind "--" on the command line. `words`: the whole of it.
 void add_analyze(CLI::App& app, int& exit_code);
+void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exit_code);
+/// Not shown in the help: what autotune starts on the nodes of a cluster.
+void add_autotune_worker(CLI::App& app, int& exit_code);
 void add_critical_path(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);

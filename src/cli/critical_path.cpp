@@ -12,7 +12,7 @@
 namespace perflab::cli {
 namespace {
 
-struct Arguments {
+struct CriticalPathArguments {
   std::vector<std::string> files;
   PathArguments path;
   std::string out;
@@ -20,7 +20,7 @@ struct Arguments {
   unsigned threads = 0;
 };
 
-Result<void> run(const Arguments& arguments) {
+Result<void> run_critical_path(const CriticalPathArguments& arguments) {
   if (arguments.path.full && !arguments.json && arguments.out.empty())
     return fail(ErrorCode::usage, "--full is about dag.json", "add --json or --out DIR");
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
@@ -53,7 +53,7 @@ Result<void> run(const Arguments& arguments) {
 }  // namespace
 
 void add_critical_path(CLI::App& app, int& exit_code) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CriticalPathArguments>();
   CLI::App* command = app.add_subcommand(
       "critical-path", "Show what the time of a run was spent on and what would shorten it");
   command->footer(
@@ -69,7 +69,8 @@ void add_critical_path(CLI::App& app, int& exit_code) {
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {
-    if (const auto done = run(*arguments); !done) exit_code = report_error(done.error());
+    if (const auto done = run_critical_path(*arguments); !done)
+      exit_code = report_error(done.error());
   });
 }
 

@@ -15,7 +15,7 @@
 namespace perflab::cli {
 namespace {
 
-struct Arguments {
+struct InspectArguments {
   std::string file;
   std::vector<std::string> archs;
   std::string kernel;
@@ -46,7 +46,7 @@ Result<double> fraction(const std::string& text) {
   return value;
 }
 
-Result<analyze::InspectOptions> options_of(const Arguments& arguments,
+Result<analyze::InspectOptions> options_of(const InspectArguments& arguments,
                                            const std::vector<std::string>& compiler_arguments) {
   analyze::InspectOptions options;
   for (const std::string& arch : arguments.archs)
@@ -67,7 +67,8 @@ Result<analyze::InspectOptions> options_of(const Arguments& arguments,
 }
 
 /// Whether every gate was passed.
-Result<bool> run(const Arguments& arguments, const std::vector<std::string>& compiler_arguments) {
+Result<bool> run_inspect(const InspectArguments& arguments,
+                         const std::vector<std::string>& compiler_arguments) {
   PERFLAB_TRY(const analyze::InspectOptions options, options_of(arguments, compiler_arguments));
   analyze::GateLimits limits{
       .max_vgprs = arguments.max_vgprs, .min_occupancy = {}, .no_spills = arguments.no_spills};
@@ -107,7 +108,7 @@ Result<bool> run(const Arguments& arguments, const std::vector<std::string>& com
 }  // namespace
 
 void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command = app.add_subcommand(
       "inspect", "Show kernels, registers, spills and occupancy of a binary or a HIP source");
   command->footer(
@@ -149,7 +150,7 @@ void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exi
   command->add_option("--threads", arguments->threads,
                       "Threads (default: all cores); the result is the same");
   command->callback([arguments, &target, &exit_code] {
-    const auto passed = run(*arguments, target);
+    const auto passed = run_inspect(*arguments, target);
     exit_code = !passed ? report_error(passed.error()) : *passed ? 0 : 1;
   });
 }

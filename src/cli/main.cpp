@@ -37,6 +37,8 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   cli::add_profile(app, target, exit_code);
   cli::add_analyze(app, exit_code);
+  cli::add_autotune(app, {argv, argv + argc}, exit_code);
+  cli::add_autotune_worker(app, exit_code);
   cli::add_critical_path(app, exit_code);
   cli::add_inspect(app, target, exit_code);
   cli::add_occupancy(app, exit_code);

@@ -16,7 +16,7 @@
 namespace perflab::cli {
 namespace {
 
-struct Arguments {
+struct OccupancyArguments {
   std::string arch;
   hal::KernelResources kernel;
   std::optional<int> wave_size;
@@ -60,7 +60,7 @@ Result<const hal::Arch*> arch_of(const std::string& target) {
   return arch;
 }
 
-Result<hal::OccupancyInput> input_of(const Arguments& arguments) {
+Result<hal::OccupancyInput> input_of(const OccupancyArguments& arguments) {
   hal::OccupancyInput input;
   input.kernel = arguments.kernel;
   input.wave_size = arguments.wave_size;
@@ -73,7 +73,7 @@ Result<hal::OccupancyInput> input_of(const Arguments& arguments) {
   return input;
 }
 
-Result<void> run(const Arguments& arguments) {
+Result<void> run_occupancy(const OccupancyArguments& arguments) {
   static const std::map<std::string, hal::Sweep> kSweeps = {
       {"vgpr", hal::Sweep::vgpr}, {"lds", hal::Sweep::lds}, {"block", hal::Sweep::block}};
   PERFLAB_TRY(const hal::Arch* const arch, arch_of(arguments.arch));
@@ -92,7 +92,7 @@ Result<void> run(const Arguments& arguments) {
   return print(text);
 }
 
-void add_kernel_options(CLI::App& command, Arguments& arguments) {
+void add_kernel_options(CLI::App& command, OccupancyArguments& arguments) {
   hal::KernelResources& kernel = arguments.kernel;
   const auto add = [&](const char* name, auto& count, const char* description) {
     return command.add_option(name, count, description)->check(refuse_beyond_64_bits);
@@ -111,7 +111,7 @@ void add_kernel_options(CLI::App& command, Arguments& arguments) {
 }  // namespace
 
 void add_occupancy(CLI::App& app, int& exit_code) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<OccupancyArguments>();
   CLI::App* command = app.add_subcommand(
       "occupancy", "Say how many waves of a kernel fit, what limits them, and the next step");
   command->footer(
@@ -139,7 +139,7 @@ void add_occupancy(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"vgpr", "lds", "block"}));
   command->add_flag("--json", arguments->json, "Print the document and nothing else");
   command->callback([arguments, &exit_code] {
-    if (const auto done = run(*arguments); !done) exit_code = report_error(done.error());
+    if (const auto done = run_occupancy(*arguments); !done) exit_code = report_error(done.error());
   });
 }
 

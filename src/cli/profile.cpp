@@ -1,16 +1,16 @@
 // rocm-perf profile: runs a program under rocprofv3 and reports its hottest kernel.
 #include <fmt/format.h>
 
-#include <cctype>
 #include <charconv>
 #include <memory>
 
 #include "base/duration.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "cli/analysis_options.h"
 #include "cli/command.h"
-#include "collect/command_line.h"
+#include "base/command_line.h"
 #include "measure/profile.h"
 #include "report/analysis_document.h"
 #include "report/dag_document.h"
@@ -24,7 +24,7 @@
 namespace perflab::cli {
 namespace {
 
-struct Arguments {
+struct ProfileArguments {
   std::vector<std::string> words;
   int runs = 1;
   std::string timeout;
@@ -36,11 +36,11 @@ struct Arguments {
 };
 
 /// The target: the words behind "--", or one string, or words.
-Result<std::vector<std::string>> target_of(const Arguments& arguments,
+Result<std::vector<std::string>> target_of(const ProfileArguments& arguments,
                                            const std::vector<std::string>& behind_dashes) {
   std::vector<std::string> words = arguments.words;
   words.insert(words.end(), behind_dashes.begin(), behind_dashes.end());
-  if (words.size() == 1 && behind_dashes.empty()) return collect::split_command_line(words.front());
+  if (words.size() == 1 && behind_dashes.empty()) return split_command_line(words.front());
   if (words.empty())
     return fail(ErrorCode::usage, "profile needs a program to run",
                 "rocm-perf profile -- ./app args");
@@ -82,7 +82,7 @@ void say_what_was_traced(const measure::ThreadTracePass& pass) {
              pass.runs.back().request.target_cu, pass.runs.back().folder.string());
 }
 
-Result<void> present(const Arguments& arguments, const measure::Profile& profile,
+Result<void> present(const ProfileArguments& arguments, const measure::Profile& profile,
                      const report::ProfileData& data) {
   std::vector<Document> documents = {{"profile", report::profile_document(data)}};
   if (profile.analyzed) {
@@ -120,7 +120,8 @@ Result<void> present(const Arguments& arguments, const measure::Profile& profile
 }
 
 /// Exit code 0, or the error's when the target failed, was stopped, or nothing could be measured.
-Result<void> run(const Arguments& arguments, const std::vector<std::string>& behind_dashes) {
+Result<void> run_profile(const ProfileArguments& arguments,
+                         const std::vector<std::string>& behind_dashes) {
   const InterruptScope interrupts;
   ProgressLine progress({.quiet = arguments.quiet});
   collect::CollectPlan plan;
@@ -147,7 +148,7 @@ Result<void> run(const Arguments& arguments, const std::vector<std::string>& beh
   return {};
 }
 
-void add_counter_options(CLI::App& command, Arguments& arguments) {
+void add_counter_options(CLI::App& command, ProfileArguments& arguments) {
   command.add_flag("--roofline", arguments.options.roofline,
                    "Run it again for every set of hardware counters that the roofline needs");
   command
@@ -169,9 +170,7 @@ CLI::Validator whole_number(std::uint64_t most, bool bytes) {
         std::uint64_t unit = 1;
         constexpr std::string_view kUnits = "kmg";
         if (bytes && !digits.empty()) {
-          const auto lower =
-              static_cast<char>(std::tolower(static_cast<unsigned char>(digits.back())));
-          if (const std::size_t at = kUnits.find(lower); at != kUnits.npos) {
+          if (const std::size_t at = kUnits.find(lower(digits.back())); at != kUnits.npos) {
             unit = std::uint64_t{1} << (10 * (at + 1));
             digits.remove_suffix(1);
           }
@@ -190,7 +189,7 @@ CLI::Validator whole_number(std::uint64_t most, bool bytes) {
       "");
 }
 
-void add_att_options(CLI::App& command, Arguments& arguments) {
+void add_att_options(CLI::App& command, ProfileArguments& arguments) {
   measure::AttOptions& options = arguments.att_options;
   CLI::Option* const att = command.add_flag(
       "--att", arguments.att,
@@ -218,7 +217,7 @@ void add_att_options(CLI::App& command, Arguments& arguments) {
 }  // namespace
 
 void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exit_code) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ProfileArguments>();
   CLI::App* command =
       app.add_subcommand("profile", "Run a program under rocprofv3 and profile its hottest kernel");
   command->footer(
@@ -244,7 +243,8 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
   command->add_option("--threads", arguments->options.threads,
                       "Threads to read with (default: all cores)");
   command->callback([arguments, &target, &exit_code] {
-    if (const auto done = run(*arguments, target); !done) exit_code = report_error(done.error());
+    if (const auto done = run_profile(*arguments, target); !done)
+      exit_code = report_error(done.error());
   });
 }
 

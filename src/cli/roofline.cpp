@@ -18,7 +18,7 @@
 namespace perflab::cli {
 namespace {
 
-struct Arguments {
+struct RooflineArguments {
   std::vector<std::string> files;
   std::vector<std::string> code;
   std::string kernel, out;
@@ -54,7 +54,7 @@ Result<void> select_kernels(const std::string& text, analyze::Analysis& analysis
               std::move(remedy));
 }
 
-Result<void> run(const Arguments& arguments) {
+Result<void> run_roofline(const RooflineArguments& arguments) {
   analyze::AnalyzeOptions options;
   options.find_critical_path = false;
   options.threads = arguments.threads;
@@ -89,7 +89,7 @@ Result<void> run(const Arguments& arguments) {
 }  // namespace
 
 void add_roofline(CLI::App& app, int& exit_code) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<RooflineArguments>();
   CLI::App* command = app.add_subcommand(
       "roofline", "Show work, traffic and rates of kernels against what the GPU can do");
   command->footer(
@@ -113,7 +113,7 @@ void add_roofline(CLI::App& app, int& exit_code) {
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {
-    if (const auto done = run(*arguments); !done) exit_code = report_error(done.error());
+    if (const auto done = run_roofline(*arguments); !done) exit_code = report_error(done.error());
   });
 }
 

@@ -9,7 +9,7 @@
 namespace perflab::cli {
 namespace {
 
-Result<void> run(const std::string& name) {
+Result<void> run_schema(const std::string& name) {
   PERFLAB_TRY(const std::string_view text, report::schema_text(name));
   return print(std::string(text));
 }
@@ -25,7 +25,7 @@ void add_schema(CLI::App& app, int& exit_code) {
                    fmt::format("One of: {}", fmt::join(report::schema_names(), ", ")))
       ->required();
   command->callback([name, &exit_code] {
-    if (const auto done = run(*name); !done) exit_code = report_error(done.error());
+    if (const auto done = run_schema(*name); !done) exit_code = report_error(done.error());
   });
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -44,24 +43,17 @@ class AttStep {
   AttStep(const collect::CollectPlan& plan, const ProfileOptions& options, Profile& profile)
       : plan_(plan), options_(*options.att), threads_(options.threads), profile_(profile) {}
 
-  void run(const std::vector<fs::path>& base, analyze::AnalyzeOptions analyze_options) {
+  void run() {
     if (!prepare() || !take(options_.target_cu)) return;
     std::optional<AttContents> contents = look();
     if (contents && !contents->has_instructions && !last().problem) contents = retry(*contents);
     if (!contents) return;
-    analyze_options.thread_traces = {last().folder};
-    Result<analyze::AnalyzedTrace> analyzed = analyze::analyze_files(base, analyze_options);
-    if (!analyzed) {
-      give_up("it cannot be used", std::move(analyzed).error());
-      return;
-    }
-    // Why there are no counters is known from their own step.
-    if (!analyzed->analysis.roofline)
-      analyzed->analysis.roofline_missing =
-          profile_.analyzed->representative.analysis.roofline_missing;
-    profile_.analyzed->representative = std::move(*analyzed);
-    look_at_kernels();
-    if (!losses_.empty()) lower_confidence();
+    Result<void> added = analyze::add_thread_traces({last().folder}, losses_, threads_,
+                                                    profile_.analyzed->representative);
+    if (added)
+      look_at_kernels();
+    else
+      give_up("it cannot be used", std::move(added).error());
   }
 
  private:
@@ -79,34 +71,6 @@ class AttStep {
     if (!others.empty())
       warn(fmt::format("it has no instruction of {}; what was recorded is of {}",
                        profile_.thread_trace->choice.kernel, fmt::join(others, ", ")));
-  }
-
-  /// What the log says was lost is not in the trace's own files.
-  void lower_confidence() {
-    analyze::Analysis& analysis = profile_.analyzed->representative.analysis;
-    const std::string reason =
-        fmt::format("not all of it was recorded: {}", fmt::join(losses_, "; "));
-    for (analyze::KernelThreadTrace& traced : analysis.thread_traces->kernels) {
-      traced.confidence = analyze::Confidence::low;
-      traced.confidence_reasons.push_back(reason);
-    }
-    for (analyze::KernelBottleneck& kernel : analysis.bottlenecks.kernels) {
-      if (!kernel.thread_trace || !rests_on_thread_trace(kernel)) continue;
-      kernel.confidence = analyze::Confidence::low;
-      kernel.confidence_reasons.push_back("thread trace: " + reason);
-    }
-    analysis.warnings.push_back("thread trace: " + reason);
-  }
-
-  static bool rests_on_thread_trace(const analyze::KernelBottleneck& kernel) {
-    if (kernel.candidates.empty() || kernel.candidates.front().verdict != kernel.verdict)
-      return false;
-    return std::ranges::any_of(kernel.candidates.front().held, [](const analyze::HeldRule& held) {
-      return std::ranges::any_of(held.evidence, [](const analyze::Evidence& evidence) {
-        return analyze::info(evidence.condition.feature).source ==
-               analyze::FeatureSource::thread_trace;
-      });
-    });
   }
 
   void warn(std::string text) { profile_.warnings.push_back("thread trace: " + std::move(text)); }
@@ -251,10 +215,9 @@ int other_cu(const std::map<int, std::uint64_t>& waves_on_cu, int tried) {
 }
 
 void take_thread_trace(const collect::CollectPlan& plan, const ProfileOptions& options,
-                       const std::vector<fs::path>& base, analyze::AnalyzeOptions analyze_options,
                        Profile& profile) {
   PERFLAB_CHECK(options.att && profile.analyzed && profile.collection.rocprofv3);
-  AttStep(plan, options, profile).run(base, std::move(analyze_options));
+  AttStep(plan, options, profile).run();
 }
 
 }  // namespace perflab::measure

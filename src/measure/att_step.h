@@ -1,6 +1,6 @@
 // The thread-trace step of a profile: choose a dispatch, run the target once more under
-// `rocprofv3 --att`, once again on another CU when the first saw no wave, and analyse again with
-// what was recorded.
+// `rocprofv3 --att`, once again on another CU when the first saw no wave, and add what was recorded
+// to the analysis.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "analyze/pipeline.h"
 #include "att/reader.h"
 #include "base/error.h"
 #include "measure/profile.h"
@@ -34,12 +33,10 @@ Result<AttContents> look_into_att(const std::filesystem::path& folder,
 /// equal ones), or the next number when none was seen anywhere else.
 int other_cu(const std::map<int, std::uint64_t>& waves_on_cu, int tried);
 
-/// Takes the step. `base`: databases of the representative run; `options`: how it was analysed,
-/// with the counter files that were used. A step that cannot be taken leaves the profile as it is,
-/// says why in its warnings and sets its problem when it has none yet. Preconditions: the profile
-/// was analysed and options.att is set.
+/// Takes the step: the thread trace becomes a part of the representative run's analysis. A step
+/// that cannot be taken leaves the profile as it is, says why in its warnings and sets its problem
+/// when it has none yet. Preconditions: the profile was analysed and options.att is set.
 void take_thread_trace(const collect::CollectPlan& plan, const ProfileOptions& options,
-                       const std::vector<std::filesystem::path>& base,
-                       analyze::AnalyzeOptions analyze_options, Profile& profile);
+                       Profile& profile);
 
 }  // namespace perflab::measure

@@ -112,11 +112,10 @@ class CounterStep {
   CounterStep(const collect::CollectPlan& plan, const ProfileOptions& options, Profile& profile)
       : plan_(plan), options_(options), profile_(profile) {}
 
-  /// `base`: the representative run's databases. The counter files that were used: none when there
-  /// is no figure from them.
-  Files run(const Files& base, const analyze::AnalyzeOptions& analyze_options) {
+  /// `base`: the representative run's databases.
+  void run(const Files& base, analyze::AnalyzeOptions analyze_options) {
     const std::optional<hal::PassPlan> passes = planned();
-    if (!passes) return {};
+    if (!passes) return;
     for (const std::string& warning : passes->warnings) warn(warning);
     Result<collect::CounterCollection> collected =
         collect::collect_counters(plan_, profile_.collection, passes->passes);
@@ -124,14 +123,12 @@ class CounterStep {
       set_missing("counters could not be collected: " + collected.error().message,
                   collected.error().remedy);
       profile_.problem = std::move(collected).error();
-      return {};
+      return;
     }
     profile_.counters = std::move(*collected);
     profile_.problem = profile_.counters->problem;
     warn_about_passes();
-    Files used = analyze_with(base, analyze_options);
-    if (!used.empty()) check_counters();
-    return used;
+    if (analyze_with(base, std::move(analyze_options))) check_counters();
   }
 
  private:
@@ -204,12 +201,12 @@ class CounterStep {
   }
 
   /// Reads the representative run once more, with the passes. A pass that cannot be read is left
-  /// out: the others are not thrown away for it. None, with the reason said, when none is left.
-  Files analyze_with(const Files& base, analyze::AnalyzeOptions options) {
+  /// out: the others are not thrown away for it. False, with the reason said, when none is left.
+  bool analyze_with(const Files& base, analyze::AnalyzeOptions options) {
     options.counter_files = all_files();
     if (options.counter_files.empty()) {
       set_missing("no counter pass left a database", "");
-      return {};
+      return false;
     }
     Result<analyze::AnalyzedTrace> analyzed = analyze::analyze_files(base, options);
     if (!analyzed) {
@@ -218,12 +215,12 @@ class CounterStep {
     }
     if (analyzed) {
       profile_.analyzed->representative = std::move(*analyzed);
-      return options.counter_files;
+      return true;
     }
     set_missing("the counter passes cannot be used: " + analyzed.error().message,
                 analyzed.error().remedy);
     if (!profile_.problem) profile_.problem = std::move(analyzed).error();
-    return {};
+    return false;
   }
 
   [[nodiscard]] Files all_files() const {
@@ -293,7 +290,6 @@ void explain_no_counters(Profile& profile) {
         .field = "roofline", .reason = kReason, .remedy = ""};
 }
 
-/// Counters first, then the thread trace: each needs runs that ended well, and neither the other.
 void explain_no_thread_trace(Profile& profile, std::string_view why) {
   const std::string reason = fmt::format("none was taken: {}", why);
   profile.warnings.push_back("thread trace: " + reason);
@@ -302,6 +298,7 @@ void explain_no_thread_trace(Profile& profile, std::string_view why) {
         .field = "thread_traces", .reason = reason, .remedy = ""};
 }
 
+/// Counters first, then the thread trace: each needs runs that ended well, and neither the other.
 void collect_further(const collect::CollectPlan& plan, const ProfileOptions& options,
                      const std::vector<Files>& groups, analyze::AnalyzeOptions analyze_options,
                      Profile& profile) {
@@ -310,14 +307,14 @@ void collect_further(const collect::CollectPlan& plan, const ProfileOptions& opt
     if (options.att) explain_no_thread_trace(profile, "the runs did not end well");
     return;
   }
-  const Files& base = groups[profile.analyzed->representative_index];
   if (options.wants_counters())
-    analyze_options.counter_files = CounterStep(plan, options, profile).run(base, analyze_options);
+    CounterStep(plan, options, profile)
+        .run(groups[profile.analyzed->representative_index], std::move(analyze_options));
   if (!options.att) return;
   if (profile.problem && profile.problem->code == ErrorCode::interrupted)
     explain_no_thread_trace(profile, "the counter passes were stopped");
   else
-    take_thread_trace(plan, options, base, std::move(analyze_options), profile);
+    take_thread_trace(plan, options, profile);
 }
 
 }  // namespace

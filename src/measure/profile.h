@@ -1,7 +1,7 @@
 // Profiling a command: collect its runs with rocprofv3, analyse what they left; with counters,
 // plan passes for the GPU that was seen, collect them and analyse again; with a thread trace,
-// choose a dispatch from the analysis, trace it and analyse again. What a failed or stopped run
-// left is used and called partial.
+// choose a dispatch from the analysis, trace it and add it to the analysis. What a failed or
+// stopped run left is used and called partial.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,8 @@ struct ProfileOptions {
 /// A profile as measured. `analyzed` is empty with --no-rocprof, and when no run left a database
 /// that can be used; then `problem` says why (for --no-rocprof only if the process itself failed).
 /// Where counters were wanted and there are none, its roofline_missing and `warnings` say why;
-/// where a thread trace was, `warnings` do. The rest of the profile is whole all the same.
+/// where a thread trace was, its thread_traces_missing and `warnings` do. The rest of the profile
+/// is whole all the same.
 struct Profile {
   collect::Collection collection;
   std::optional<collect::CounterCollection> counters;  ///< nullopt: none were collected

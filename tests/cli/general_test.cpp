@@ -18,8 +18,8 @@ TEST(Program, prints_its_version) {
 
 TEST(Program, help_of_every_subcommand_has_an_example) {
   const test::TempFolder folder;
-  for (const char* command :
-       {"analyze", "critical-path", "inspect", "occupancy", "profile", "roofline", "schema"}) {
+  for (const char* command : {"analyze", "autotune", "critical-path", "inspect", "occupancy",
+                              "profile", "roofline", "schema"}) {
     const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_THAT(outcome.out, HasSubstr("rocm-perf " + std::string(command) + " "));

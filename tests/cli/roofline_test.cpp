@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::int64_t kT0 = 5'000'000'000'000;
+constexpr std::int64_t kPassStart = 5'000'000'000'000;
 constexpr std::int64_t kDuration = 10'000;  // ns
 
 /// Every counter of gfx942's formulas, per dispatch: 10^6 fused multiply-adds FP64 of whole waves,
@@ -60,7 +60,7 @@ void write_axpy(const fs::path& path, const std::string& guid,
   std::map<std::string, test::Id> ids;
   for (const auto& [name, value] : counters) ids[name] = writer.counter({.name = name});
   for (int i = 0; i < 2; ++i) {
-    const std::int64_t start = kT0 + i * 100'000;
+    const std::int64_t start = kPassStart + i * 100'000;
     const auto launched = writer.launch({.start = start - 50, .end = start - 10},
                                         {.start = start, .end = start + kDuration});
     for (const auto& [name, value] : counters)

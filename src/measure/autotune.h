@@ -1,0 +1,78 @@
+// Tuning from what a user names: space file, command templates, recordings, executor, journal. It
+// puts them together, runs tune/ and writes nothing but the journal and the builds.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "tune/evaluate/executor.h"
+#include "tune/records/journal.h"
+#include "tune/tune.h"
+
+namespace perflab::measure {
+
+/// Command templates as typed; empty: none.
+struct AutotuneTemplates {
+  std::string command, build, check;
+  std::string code_object;  ///< path of the file that holds the built kernel
+};
+
+struct AutotuneRequest {
+  std::filesystem::path space;  ///< empty: the configurations of `simulate`
+  AutotuneTemplates templates;
+  std::string kernel;        ///< pattern: kernels to time, and to look at in the code object
+  std::string architecture;  ///< empty: that of the local GPU, if there is one
+  /// Unset: the metric when there is a pattern for it, GPU time where rocprofv3 and a GPU are, else
+  /// wall time, with a note.
+  std::optional<tune::ObjectiveKind> objective;
+  std::string metric_pattern, metric_unit;
+  bool maximize = false;
+  tune::TuneOptions options;       ///< budget, limits, search, repeats; the rest is filled here
+  std::filesystem::path simulate;  ///< recording to search; empty: commands are run
+  std::filesystem::path warm_start;
+  std::filesystem::path journal;  ///< empty: none
+  bool resume = false;
+  bool slurm = false;                ///< else this machine
+  tune::SlurmOptions slurm_options;  ///< partition, workers, extra; the rest is filled here
+  std::vector<std::string> gpus;     ///< ids, or the word "all"; empty: one worker
+  std::size_t build_jobs = 0;        ///< 0: half of the cores, at most four
+  std::filesystem::path builds;      ///< folder to keep them in; empty: they are removed
+  std::function<void(const std::string&)> note;  ///< told what was decided for the user
+};
+
+/// A finished search and what it was about.
+struct AutotuneRun {
+  tune::Space space;
+  tune::TuneResult result;
+  std::string gpu;  ///< of the workers; empty: none is known
+  /// Filled with the winner, {build_dir} as "tuned"; empty: no winner, or no template.
+  std::vector<std::string> best_command, best_build;
+};
+
+/// Name that stands for {build_dir} in best_command and best_build.
+inline constexpr const char* kBestBuildFolder = "tuned";
+
+/// What is shown while it runs, and what its values are.
+using OnAutotuneProgress = std::function<void(const tune::TuneProgress&, const tune::Objective&)>;
+
+/// Errors: usage (options that exclude each other, templates, a journal that is there already),
+/// bad_input (space, recordings, a journal of other measurements), missing_tool (rocprofv3, GPUs,
+/// Slurm), interrupted (the journal has what was finished).
+Result<AutotuneRun> run_autotune(const AutotuneRequest& request,
+                                 const OnAutotuneProgress& progress = {});
+
+/// Hash of what a command starts: its program and the files that it names first (the script of an
+/// interpreter) or that are executable; only words without placeholders count. Empty: no such file.
+/// The template has to be one that CommandTemplate takes.
+std::string hash_of_programs(const std::string& command_template);
+
+/// "template | FILE xxh3:…": the build, and the source files that it names (words without
+/// placeholders, but for what follows -o). Files that those include are not looked at.
+std::string build_key(const std::string& build_template);
+
+}  // namespace perflab::measure
