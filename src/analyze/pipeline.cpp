@@ -2,6 +2,7 @@
 #include "analyze/pipeline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -135,13 +136,19 @@ Result<void> add_critical_path(const trace::Trace& trace, const TimingScope& sco
   return {};
 }
 
-Result<void> add_thread_traces(const trace::Trace& trace, const AnalyzeOptions& options,
-                               Analysis& analysis) {
-  if (options.thread_traces.empty()) return {};
-  PERFLAB_TRY(analysis.thread_traces,
-              make_thread_traces(options.thread_traces, trace, analysis, options.threads));
+Result<void> read_thread_traces(const trace::Trace& trace,
+                                const std::vector<std::filesystem::path>& places, unsigned threads,
+                                Analysis& analysis) {
+  if (places.empty()) return {};
+  PERFLAB_TRY(analysis.thread_traces, make_thread_traces(places, trace, analysis, threads));
   std::ranges::copy(analysis.thread_traces->warnings, std::back_inserter(analysis.warnings));
   return {};
+}
+
+/// Verdicts from everything else of the analysis, which is of the whole of `trace`.
+void judge_kernels(const trace::Trace& trace, Analysis& analysis) {
+  analysis.bottlenecks =
+      find_bottlenecks(trace, find_timing_scope(trace, find_passes(trace)), analysis);
 }
 
 }  // namespace
@@ -206,7 +213,7 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
     analysis.warnings.push_back(
         fmt::format("all figures are of segment {} alone", *options.segment));
   PERFLAB_TRY_VOID(add_critical_path(trace, scope, rows ? &*rows : nullptr, options, analysis));
-  PERFLAB_TRY_VOID(add_thread_traces(seen, options, analysis));
+  PERFLAB_TRY_VOID(read_thread_traces(seen, options.thread_traces, options.threads, analysis));
   analysis.bottlenecks =
       find_bottlenecks(seen, part ? find_timing_scope(seen, find_passes(seen)) : scope, analysis);
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
@@ -221,10 +228,29 @@ Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options) {
   analysis.roofline_missing = {.field = "roofline", .reason = kReason, .remedy = kRemedy};
   analysis.critical_path_missing = {.field = "critical_path", .reason = kReason, .remedy = kRemedy};
   analysis.segments.missing = {.field = "segments", .reason = kReason, .remedy = kRemedy};
-  PERFLAB_TRY_VOID(add_thread_traces(result.trace, options, analysis));
-  analysis.bottlenecks = find_bottlenecks(
-      result.trace, find_timing_scope(result.trace, find_passes(result.trace)), analysis);
+  PERFLAB_TRY_VOID(
+      read_thread_traces(result.trace, options.thread_traces, options.threads, analysis));
+  judge_kernels(result.trace, analysis);
   return result;
+}
+
+Result<void> add_thread_traces(const std::vector<std::filesystem::path>& places,
+                               const std::vector<std::string>& losses, unsigned threads,
+                               AnalyzedTrace& analyzed) {
+  PERFLAB_CHECK(!places.empty());
+  Analysis& analysis = analyzed.analysis;
+  PERFLAB_TRY_VOID(read_thread_traces(analyzed.trace, places, threads, analysis));
+  if (!losses.empty()) {
+    const std::string reason =
+        fmt::format("not all of it was recorded: {}", fmt::join(losses, "; "));
+    for (KernelThreadTrace& traced : analysis.thread_traces->kernels) {
+      traced.confidence = Confidence::low;
+      traced.confidence_reasons.push_back(reason);
+    }
+    analysis.warnings.push_back("thread trace: " + reason);
+  }
+  judge_kernels(analyzed.trace, analysis);
+  return {};
 }
 
 Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem::path>>& runs,

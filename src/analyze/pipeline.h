@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analyze/analysis.h"
@@ -54,6 +55,14 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
 /// The analysis of thread traces alone: a trace without recordings, and the traced kernels with
 /// their figures and verdicts. Errors: those of att::find and att::read.
 Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options);
+
+/// Adds thread traces to an analysis of the whole run, which stays as it is but for their figures,
+/// warnings and the verdicts: nothing is read or computed again. `losses`: what the profiler's log
+/// said was not recorded of them, in sentences; confidence in their figures is then low. Errors,
+/// with nothing changed: those of att::find and att::read.
+Result<void> add_thread_traces(const std::vector<std::filesystem::path>& places,
+                               const std::vector<std::string>& losses, unsigned threads,
+                               AnalyzedTrace& analyzed);
 
 /// Several runs of the same command. The representative run (see representative_run) stands for
 /// all; stability is measured over the totals of its selected kernel.

@@ -18,13 +18,13 @@ namespace {
 constexpr std::array<std::string_view, 4> kReductions = {"_sum", "_avr", "_min", "_max"};
 constexpr std::string_view kAccumulated = "_ACCUM";
 
-struct Catalog {
+struct CounterCatalog {
   std::vector<CounterTable> tables;
   SourceTable sources;
 };
 
-Catalog load() {
-  Catalog catalog;
+CounterCatalog load_counters() {
+  CounterCatalog catalog;
   for (const EmbeddedFile& file : counter_table_files()) {
     if (file.name == kSourcesFile)
       catalog.sources = must(parse_sources(file.text, file.name));
@@ -36,8 +36,8 @@ Catalog load() {
   return catalog;
 }
 
-const Catalog& catalog() {
-  static const Catalog loaded = load();
+const CounterCatalog& counter_catalog() {
+  static const CounterCatalog loaded = load_counters();
   return loaded;
 }
 
@@ -136,7 +136,7 @@ std::vector<std::string> CounterTable::similar(std::string_view counter) const {
 }
 
 std::span<const CounterTable> all_counter_tables() {
-  return catalog().tables;
+  return counter_catalog().tables;
 }
 
 const CounterTable* find_counter_table(std::string_view target_id) {
@@ -147,7 +147,7 @@ const CounterTable* find_counter_table(std::string_view target_id) {
 }
 
 std::optional<std::string_view> counter_source(std::string_view key) {
-  return meaning_of(catalog().sources, key);
+  return meaning_of(counter_catalog().sources, key);
 }
 
 }  // namespace perflab::hal

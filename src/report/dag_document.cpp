@@ -358,7 +358,7 @@ Json nodes_json(const trace::Trace& trace, const CriticalPath& path, const DagRe
   return out;
 }
 
-Json environment_json(const trace::Trace& trace) {
+Json whole_environment_json(const trace::Trace& trace) {
   std::set<std::string> files;
   for (const trace::Source& source : trace.sources) files.insert(source.file);
   Json machines = Json::array();
@@ -422,7 +422,7 @@ Json dag_document(const trace::Trace& trace, const analyze::Analysis& analysis,
   document["nodes"] = nodes_json(trace, path, request, missing);
   document["warnings"] = path.warnings;
   document["missing"] = missing_json(missing);
-  document["environment"] = environment_json(trace);
+  document["environment"] = whole_environment_json(trace);
   return document;
 }
 

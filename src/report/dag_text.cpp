@@ -27,26 +27,23 @@ using enum TextTable::Align;
 
 /// Letters of the bar, by Spent.
 constexpr std::array<char, analyze::kSpentKinds> kLetters = {'K', 'C', 'L', 'H', 'R', 'P', '.'};
-/// Columns of the bar at most.
-constexpr std::size_t kMostBar = 96;
 /// Bubbles that are shown at most.
 constexpr std::size_t kMostBubbles = 5;
 /// Differences of the slowest segment that are shown at most.
 constexpr std::size_t kMostDifferences = 3;
 /// Columns of a name within a sentence.
 constexpr std::size_t kMostName = 40;
-const std::string kDash = "—";
 
 std::string time_text(std::int64_t time) {
   return duration_text(static_cast<double>(time));
 }
 
-double share_of(std::int64_t time, std::int64_t length) {
+double ratio_of(std::int64_t time, std::int64_t length) {
   return length > 0 ? static_cast<double>(time) / static_cast<double>(length) : 0;
 }
 
 std::string share_text(std::int64_t time, std::int64_t length) {
-  return length > 0 ? percent(share_of(time, length)) : kDash;
+  return length > 0 ? percent(ratio_of(time, length)) : kDash;
 }
 
 /// heading() in lines of at most `width` columns.
@@ -73,7 +70,7 @@ std::string bar(const SpentTimes& spent, std::int64_t length, std::size_t width)
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < spent.size(); ++i) {
     sum += spent[i];
-    const double until = share_of(sum, length) * static_cast<double>(columns);
+    const double until = ratio_of(sum, length) * static_cast<double>(columns);
     const auto end = static_cast<std::size_t>(std::llround(std::max(0.0, until)));
     if (end > out.size()) out.append(end - out.size(), kLetters[i]);
   }

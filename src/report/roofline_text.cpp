@@ -29,7 +29,6 @@ using enum TextTable::Align;
 
 /// Kernels that are described one by one; the charts' legends list more.
 constexpr std::size_t kMostDescribed = 5;
-const std::string kDash = "—";
 
 std::string number_text(double value) {
   const double size = std::fabs(value);

@@ -1,6 +1,7 @@
 // Pieces that all text views share: colours by meaning, headings, figures that may be missing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,11 @@ struct Paint {
         end(on ? "\033[0m" : "") {}
   std::string_view heading, warning, bad, good, end;
 };
+
+/// In place of what is not known.
+inline const std::string kDash = "—";
+/// Columns of a bar at most.
+inline constexpr std::size_t kMostBar = 96;
 
 /// An empty line, the heading, a newline.
 std::string heading(const Paint& paint, std::string_view text);

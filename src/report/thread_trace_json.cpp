@@ -107,37 +107,34 @@ class TracedKernel {
     const analyze::TraceCoverage& seen = kernel_.coverage;
     Json cus = Json::array();
     for (const auto& [engine, cu] : seen.cus) cus.push_back({{"engine", engine}, {"cu", cu}});
-    const auto waves = [&](const char* name, std::uint64_t count) {
-      return kernel_.from_stats ? reasons_.null(fmt::format("coverage.{}", name), {}, kOnlySums)
-                                : Json(count);
+    // `unknown`: why there is no count; empty: there is one.
+    const auto count = [&](const char* name, std::uint64_t value, std::string_view unknown) {
+      return unknown.empty() ? Json(value)
+                             : reasons_.null(fmt::format("coverage.{}", name), {}, unknown);
     };
-    const auto of_events = [&](const char* name, std::uint64_t count) {
-      return kernel_.from_stats || kernel_.version == kNoEventsVersion
-                 ? reasons_.null(fmt::format("coverage.{}", name), {}, kNoEvents)
-                 : Json(count);
-    };
+    const std::string_view no_waves = kernel_.from_stats ? kOnlySums : std::string_view();
     // Without waves nothing says which waits were executed.
-    const auto of_waves = [&](const char* name, std::uint64_t count) {
-      return seen.waves == 0 ? reasons_.null(fmt::format("coverage.{}", name), {},
-                                             kernel_.from_stats ? kOnlySums : kNoWaves)
-                             : Json(count);
-    };
+    const std::string_view no_waits = kernel_.from_stats ? kOnlySums
+                                      : seen.waves == 0  ? kNoWaves
+                                                         : std::string_view();
+    // Whoever has instructions was started: none seen starting means that nobody looked.
+    const std::string_view no_starts =
+        seen.waves_started == 0 && seen.waves > 0 ? kNoStarts : no_waves;
+    const std::string_view no_events =
+        kernel_.from_stats || kernel_.version == kNoEventsVersion ? kNoEvents : std::string_view();
     return {{"engines", seen.engines},
             {"cus", std::move(cus)},
-            {"waves", waves("waves", seen.waves)},
-            // Whoever has instructions was started: none seen starting means that nobody looked.
-            {"waves_started", !kernel_.from_stats && seen.waves_started == 0 && seen.waves > 0
-                                  ? reasons_.null("coverage.waves_started", {}, kNoStarts)
-                                  : waves("waves_started", seen.waves_started)},
+            {"waves", count("waves", seen.waves, no_waves)},
+            {"waves_started", count("waves_started", seen.waves_started, no_starts)},
             {"waves_of_dispatch",
              reasons_.value("coverage.waves_of_dispatch", seen.waves_of_dispatch,
                             {"waves_of_dispatch"}, "the dispatch is in none of the recordings")},
-            {"packets_lost", of_events("packets_lost", seen.packets_lost)},
-            {"trace_stalls", of_events("trace_stalls", seen.trace_stalls)},
+            {"packets_lost", count("packets_lost", seen.packets_lost, no_events)},
+            {"trace_stalls", count("trace_stalls", seen.trace_stalls, no_events)},
             {"unattributed", seen.unattributed},
             {"rows_differing", seen.rows_differing},
-            {"waits", of_waves("waits", seen.waits)},
-            {"waits_by_rule", of_waves("waits_by_rule", seen.waits_by_rule)},
+            {"waits", count("waits", seen.waits, no_waits)},
+            {"waits_by_rule", count("waits_by_rule", seen.waits_by_rule, no_waits)},
             {"dropped", dropped_json(seen.dropped)}};
   }
 

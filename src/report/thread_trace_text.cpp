@@ -22,15 +22,12 @@ using analyze::KernelThreadTrace;
 using Column = TextTable::Column;
 using enum TextTable::Align;
 
-/// Columns of bars at most.
-constexpr std::size_t kMostBar = 96;
 /// Columns of a wait, and of a source line, beside other columns.
 constexpr std::size_t kInstruction = 24, kSource = 24;
 /// Below, tables leave their less telling columns out.
 constexpr std::size_t kAllColumns = 100;
 /// From here on, source lines are shown with what they were inlined into.
 constexpr std::size_t kWide = 120;
-const std::string kDash = "—";
 
 /// One of the parts that the time of waves falls into.
 struct Bucket {
@@ -46,7 +43,7 @@ constexpr std::array<Bucket, 5> kBuckets = {{
     {'.', "idle: start-up, fetch, branches, other waves' turn", &analyze::WaveTime::idle},
 }};
 
-std::string share_text(std::int64_t part, std::int64_t whole) {
+std::string part_text(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? percent(static_cast<double>(part) / static_cast<double>(whole)) : kDash;
 }
 
@@ -97,8 +94,8 @@ std::string coverage_lines(const KernelThreadTrace& kernel, std::size_t width) {
     text = counted(seen.waves, "wave");
     if (seen.waves_of_dispatch)
       text += fmt::format(" of the dispatch's {} ({})", *seen.waves_of_dispatch,
-                          share_text(static_cast<std::int64_t>(seen.waves),
-                                     static_cast<std::int64_t>(*seen.waves_of_dispatch)));
+                          part_text(static_cast<std::int64_t>(seen.waves),
+                                    static_cast<std::int64_t>(*seen.waves_of_dispatch)));
     text += fmt::format(" on {}", place_text(seen, cu_name(kernel)));
     if (seen.waves_started > 0 || seen.waves == 0)
       text += fmt::format("; {} started there and beside", counted(seen.waves_started, "wave"));
@@ -144,8 +141,8 @@ std::string time_lines(const KernelThreadTrace& kernel, std::size_t width) {
   TextTable table({Column{"", left}, Column{"share"}, Column{"cycles"}, Column{"spent", left}});
   for (const Bucket& bucket : kBuckets)
     if (const std::int64_t cycles = kernel.time.*bucket.cycles; cycles != 0)
-      table.add({std::string(1, bucket.letter), share_text(cycles, whole),
-                 fmt::format("{}", cycles), std::string(bucket.words)});
+      table.add({std::string(1, bucket.letter), part_text(cycles, whole), fmt::format("{}", cycles),
+                 std::string(bucket.words)});
   return out + table.text(width);
 }
 
@@ -168,9 +165,9 @@ std::string classes_table(const KernelThreadTrace& kernel, const TerminalStyle& 
                    Column{"waited for"}, Column{"executed"}, Column{"class", left}});
   for (const analyze::ClassCycles& one : kernel.classes)
     if (one.sums.hits != 0 || one.wait_caused != 0)
-      table.add({share_text(one.sums.cost(), whole), share_text(one.sums.issue(), whole),
-                 share_text(one.sums.stall, whole), share_text(one.sums.idle, whole),
-                 share_text(one.wait_caused, whole), fmt::format("{}", one.sums.hits),
+      table.add({part_text(one.sums.cost(), whole), part_text(one.sums.issue(), whole),
+                 part_text(one.sums.stall, whole), part_text(one.sums.idle, whole),
+                 part_text(one.wait_caused, whole), fmt::format("{}", one.sums.hits),
                  std::string(code::to_string(one.instruction_class))});
   if (table.empty()) return {};
   return heading(paint, "Classes of instructions (shares of all cycles)") + table.text(style.width);
@@ -206,8 +203,8 @@ std::string hot_table(const KernelThreadTrace& kernel, const TerminalStyle& styl
   for (std::size_t i = 0; i < shown; ++i) {
     const InstructionCycles& one = kernel.hot[i];
     std::vector<std::string> cells = {
-        share_text(one.sums.cost(), whole), share_text(one.sums.stall, whole),
-        share_text(one.wait_caused, whole), fmt::format("{}", one.sums.hits), one.text};
+        part_text(one.sums.cost(), whole), part_text(one.sums.stall, whole),
+        part_text(one.wait_caused, whole), fmt::format("{}", one.sums.hits), one.text};
     if (sources)
       cells.push_back(fit(style.width >= kWide ? chain_text(one.chain)
                           : one.chain.empty()  ? kDash
@@ -228,8 +225,8 @@ std::string lines_table(const KernelThreadTrace& kernel, const TerminalStyle& st
   const std::size_t shown = std::min(style.most_rows, kernel.lines.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::SourceCycles& one = kernel.lines[i];
-    table.add({share_text(one.sums.cost(), whole), share_text(one.sums.stall, whole),
-               share_text(one.wait_caused, whole), fmt::format("{}", one.sums.hits),
+    table.add({part_text(one.sums.cost(), whole), part_text(one.sums.stall, whole),
+               part_text(one.wait_caused, whole), fmt::format("{}", one.sums.hits),
                one.line.empty() ? "(no source line)" : chain_text(one.chain)});
   }
   if (table.empty()) return {};
@@ -261,7 +258,7 @@ std::string waits_table(const KernelThreadTrace& kernel, const TerminalStyle& st
   const std::size_t shown = std::min(style.most_rows, kernel.waits.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::WaitPair& pair = kernel.waits[i];
-    std::vector<std::string> cells = {share_text(pair.cycles, whole), fmt::format("{}", pair.times),
+    std::vector<std::string> cells = {part_text(pair.cycles, whole), fmt::format("{}", pair.times),
                                       fit(text_or_dash(pair.wait_text), kInstruction),
                                       text_or_dash(pair.cause_text)};
     if (sources) cells.push_back(cause_source(kernel, pair.cause));
@@ -281,7 +278,7 @@ std::string waits_table(const KernelThreadTrace& kernel, const TerminalStyle& st
   if (kernel.wait_unattributed > 0)
     out += labelled("unknown",
                     fmt::format("the cause of {} of all cycles in waits is not known",
-                                share_text(kernel.wait_unattributed, whole)),
+                                part_text(kernel.wait_unattributed, whole)),
                     style.width);
   return out;
 }
@@ -327,7 +324,7 @@ std::string others_table(const analyze::Analysis& analysis, const KernelThreadTr
     ++shown;
     std::vector<std::string> cells = {fmt::format("{}", one.time.total())};
     for (const Bucket& bucket : kBuckets)
-      cells.push_back(share_text(one.time.*bucket.cycles, one.time.total()));
+      cells.push_back(part_text(one.time.*bucket.cycles, one.time.total()));
     if (all) {
       cells.emplace_back(analyze::to_string(one.confidence));
       cells.push_back(number_or_dash(one.dispatch_id));

@@ -177,7 +177,7 @@ std::filesystem::path write_table(const std::filesystem::path& folder,
 }
 
 /// roofline.json of these files.
-Json document_of(const Files& files) {
+Json roofline_json_of(const Files& files) {
   const auto analyzed = analyze_files(files, {.search_code = false});
   if (!analyzed || !analyzed->analysis.roofline) {
     ADD_FAILURE() << (analyzed ? analyzed->analysis.roofline_missing.reason
@@ -232,8 +232,8 @@ TEST(BothFormsOfARun, GiveTheFiguresOfTheDatabases) {
     const BothForms both = write_both(two_grids(), timing_run);
     Files files = both.databases;
     files.insert(files.end(), both.tables.begin(), both.tables.end());
-    const Json with = document_of(files);
-    const Json without = document_of(both.databases);
+    const Json with = roofline_json_of(files);
+    const Json without = roofline_json_of(both.databases);
     EXPECT_EQ(with["kernels"][0]["dispatches"], 2);
     EXPECT_EQ(with["kernels"][0]["flops"]["raw"], 128 * 5'120'000.0);
     expect_same_figures(with, without);
@@ -249,7 +249,7 @@ TEST(BothFormsOfARun, ThatSpellTheKernelOtherwiseAreStillOneRun) {
   const BothForms both = write_both(two_grids(), true, "(float*)");
   Files files = both.databases;
   files.insert(files.end(), both.tables.begin(), both.tables.end());
-  expect_same_figures(document_of(files), document_of(both.databases));
+  expect_same_figures(roofline_json_of(files), roofline_json_of(both.databases));
 }
 
 TEST(BothFormsOfARun, OnTwoArchitecturesAreStillOneRun) {
@@ -267,7 +267,7 @@ TEST(BothFormsOfARun, OnTwoArchitecturesAreStillOneRun) {
     }
   }
   files.insert(files.end(), databases.begin(), databases.end());
-  expect_same_figures(document_of(files), document_of(databases));
+  expect_same_figures(roofline_json_of(files), roofline_json_of(databases));
 }
 
 // -- Passes that did not run the kernel --

@@ -19,7 +19,7 @@ using test::CountedDispatch;
 using test::CountedGpu;
 using Sets = std::vector<std::vector<std::string>>;
 
-constexpr double kNs = 100'000;  // of every kernel here
+constexpr double kKernelNs = 100'000;  // of every kernel here
 
 /// The sets of an architecture without the counters whose names begin like one of these.
 Sets sets_without(const CountedGpu& gpu, const std::vector<std::string>& prefixes) {
@@ -65,7 +65,7 @@ TEST_P(WorkOfInstinct, IntegerInstructionsBindAKernelThatHasLittleElse) {
   ASSERT_TRUE(kernel.binding);
   EXPECT_EQ(kernel.binding->roof, "integer");
   EXPECT_EQ(kernel.binding->bound, "compute");
-  EXPECT_FIGURE(kernel.binding->share, 640'000'000 / lane_rate() / kNs);
+  EXPECT_FIGURE(kernel.binding->share, 640'000'000 / lane_rate() / kKernelNs);
   EXPECT_NEAR(*kernel.binding->share,
               gpu_.gfx == "gfx90a"   ? 0.5656
               : gpu_.gfx == "gfx942" ? 0.1566
@@ -207,7 +207,7 @@ TEST_P(WorkOfRadeon, TheWavesThatWereCountedTellTheirSize) {
     EXPECT_EQ(kernel.flops_are, "estimate");
     ASSERT_TRUE(kernel.estimate);
     EXPECT_FIGURE(kernel.estimate->flops, 2'048'000 * size);
-    EXPECT_FIGURE(kernel.gflops, 2'048'000 * size / kNs);
+    EXPECT_FIGURE(kernel.gflops, 2'048'000 * size / kKernelNs);
     EXPECT_EQ(kernel.flops_raw, std::nullopt);
     EXPECT_FALSE(kernel.estimate->known_error.empty());
     EXPECT_EQ(missing_of(kernel, "flops.estimate"), nullptr);

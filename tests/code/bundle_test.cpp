@@ -44,13 +44,13 @@ void expect_plain_contents(const Bundle& bundle) {
   EXPECT_EQ(bundle.entries[2].bytes, std::string(5000, '2'));
 }
 
-std::vector<Bundle> must_parse(std::string_view bytes) {
+std::vector<Bundle> bundles_of(std::string_view bytes) {
   auto bundles = read_bundles(bytes, "file");
   EXPECT_TRUE(bundles.has_value()) << describe(bundles.error());
   return bundles.value_or(std::vector<Bundle>{});
 }
 
-std::string error_of(std::string_view bytes, std::uint64_t most = kMostUnpackedBytes) {
+std::string bundle_error(std::string_view bytes, std::uint64_t most = kMostUnpackedBytes) {
   const auto bundles = read_bundles(bytes, "file", most);
   if (bundles) return "no error";
   EXPECT_EQ(bundles.error().code, ErrorCode::bad_input);
@@ -65,7 +65,7 @@ std::string with(std::string bytes, std::size_t at, T value) {
 
 TEST(Bundles, PlainOnesAreRead) {
   const std::string bytes = plain_bundle();
-  const auto bundles = must_parse(bytes);
+  const auto bundles = bundles_of(bytes);
   ASSERT_EQ(bundles.size(), 1U);
   EXPECT_EQ(bundles[0].compression, Compression::none);
   EXPECT_EQ(bundles[0].compressed_version, 0);
@@ -82,7 +82,7 @@ TEST_P(CompressedBundles, HaveTheContentsOfThePlainOne) {
   const auto [version, packing] = GetParam();
   const std::string bytes = compress_bundle(plain_bundle(), version, packing);
   EXPECT_TRUE(is_bundle(bytes));
-  const auto bundles = must_parse(bytes);
+  const auto bundles = bundles_of(bytes);
   ASSERT_EQ(bundles.size(), 1U);
   EXPECT_EQ(bundles[0].compression,
             packing == Packing::zlib ? Compression::zlib : Compression::zstd);
@@ -98,23 +98,24 @@ TEST_P(CompressedBundles, AreRefusedWhenCutOffOrLying) {
   const std::string plain = plain_bundle();
   const std::string bytes = compress_bundle(plain, version, packing);
   for (std::size_t size = 4; size < bytes.size(); ++size)
-    EXPECT_THAT(error_of(bytes.substr(0, size)), HasSubstr("damaged offload bundle at offset 0"));
+    EXPECT_THAT(bundle_error(bytes.substr(0, size)),
+                HasSubstr("damaged offload bundle at offset 0"));
   const std::size_t size_at = version == 1 ? 8 : version == 2 ? 12 : 16;
   const auto claim = [&](std::uint64_t size) {
     return version == 3 ? with(bytes, size_at, size)
                         : with(bytes, size_at, static_cast<std::uint32_t>(size));
   };
-  EXPECT_THAT(error_of(claim(plain.size() - 1)), HasSubstr("unpacks to more than the"));
-  EXPECT_THAT(error_of(claim(0)), HasSubstr("unpacks to more than the 0 bytes that it claims"));
+  EXPECT_THAT(bundle_error(claim(plain.size() - 1)), HasSubstr("unpacks to more than the"));
+  EXPECT_THAT(bundle_error(claim(0)), HasSubstr("unpacks to more than the 0 bytes that it claims"));
   EXPECT_THAT(
-      error_of(claim(plain.size() + 1)),
+      bundle_error(claim(plain.size() + 1)),
       HasSubstr(fmt::format("unpacks to {} bytes, not to the {}", plain.size(), plain.size() + 1)));
-  EXPECT_THAT(error_of(with<std::uint16_t>(bytes, 6, packing == Packing::zlib ? 1 : 0)),
+  EXPECT_THAT(bundle_error(with<std::uint16_t>(bytes, 6, packing == Packing::zlib ? 1 : 0)),
               HasSubstr("its compressed data is damaged"));
-  EXPECT_THAT(error_of(with<std::uint16_t>(bytes, 6, 2)), HasSubstr("method 2 is not known"));
-  EXPECT_THAT(error_of(with<std::uint16_t>(bytes, 4, 4)),
+  EXPECT_THAT(bundle_error(with<std::uint16_t>(bytes, 6, 2)), HasSubstr("method 2 is not known"));
+  EXPECT_THAT(bundle_error(with<std::uint16_t>(bytes, 4, 4)),
               HasSubstr("version 4 of compressed bundles is not known"));
-  EXPECT_THAT(error_of(compress_bundle("not a bundle", version, packing)),
+  EXPECT_THAT(bundle_error(compress_bundle("not a bundle", version, packing)),
               HasSubstr("what it unpacks to is not a bundle"));
 }
 
@@ -135,7 +136,7 @@ TEST(Bundles, SeveralInARowAreFound) {
         bytes += packed ? compress_bundle(plain_bundle(), version, Packing::zstd) : plain_bundle();
       }
       bytes += std::string(100, '\0');
-      const auto bundles = must_parse(bytes);
+      const auto bundles = bundles_of(bytes);
       ASSERT_EQ(bundles.size(), 4U) << alignment << " " << version;
       for (std::size_t i = 0; i < 4; ++i) {
         EXPECT_EQ(bundles[i].offset, offsets[i]);
@@ -147,28 +148,30 @@ TEST(Bundles, SeveralInARowAreFound) {
 TEST(Bundles, MagicInsideAnObjectIsNoBundle) {
   const std::string bytes = test::write_bundle(
       std::vector<test::WrittenEntry>{{std::string(kSecond), plain_bundle() + "CCOB"}});
-  EXPECT_EQ(must_parse(bytes).size(), 1U);
+  EXPECT_EQ(bundles_of(bytes).size(), 1U);
 }
 
 TEST(Bundles, NoneIsNotAnError) {
-  EXPECT_TRUE(must_parse("").empty());
-  EXPECT_TRUE(must_parse(std::string(5000, '\0')).empty());
-  EXPECT_TRUE(must_parse("something else").empty());
+  EXPECT_TRUE(bundles_of("").empty());
+  EXPECT_TRUE(bundles_of(std::string(5000, '\0')).empty());
+  EXPECT_TRUE(bundles_of("something else").empty());
   EXPECT_FALSE(is_bundle("CCO"));
 }
 
 TEST(Bundles, DamagedTablesAreRefused) {
   const std::string good = plain_bundle();
   const auto all = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_THAT(error_of(good.substr(0, 30)), HasSubstr("at offset 0: it ends within its header"));
-  EXPECT_THAT(error_of(with(good, 24, all)), HasSubstr("it cannot have 18446744073709551615"));
-  EXPECT_THAT(error_of(with<std::uint64_t>(good, 24, 300)), HasSubstr("at offset 0:"));
+  EXPECT_THAT(bundle_error(good.substr(0, 30)),
+              HasSubstr("at offset 0: it ends within its header"));
+  EXPECT_THAT(bundle_error(with(good, 24, all)), HasSubstr("it cannot have 18446744073709551615"));
+  EXPECT_THAT(bundle_error(with<std::uint64_t>(good, 24, 300)), HasSubstr("at offset 0:"));
   const std::size_t second = 32 + 24 + kHost.size();
-  EXPECT_THAT(error_of(with(good, second, all)), HasSubstr("entry 1 lies outside"));
-  EXPECT_THAT(error_of(with(good, second + 8, all)), HasSubstr("entry 1 lies outside"));
-  EXPECT_THAT(error_of(with(good, second + 16, all)), HasSubstr("the id of entry 1 lies outside"));
-  EXPECT_THAT(error_of(good.substr(0, good.size() - 1)), HasSubstr("entry 2 lies outside"));
-  EXPECT_THAT(error_of(std::string(64, '\0') + good.substr(0, 30)), HasSubstr("at offset 64:"));
+  EXPECT_THAT(bundle_error(with(good, second, all)), HasSubstr("entry 1 lies outside"));
+  EXPECT_THAT(bundle_error(with(good, second + 8, all)), HasSubstr("entry 1 lies outside"));
+  EXPECT_THAT(bundle_error(with(good, second + 16, all)),
+              HasSubstr("the id of entry 1 lies outside"));
+  EXPECT_THAT(bundle_error(good.substr(0, good.size() - 1)), HasSubstr("entry 2 lies outside"));
+  EXPECT_THAT(bundle_error(std::string(64, '\0') + good.substr(0, 30)), HasSubstr("at offset 64:"));
 }
 
 TEST(Bundles, WhoseEntriesShareBytesAreRefused) {
@@ -198,14 +201,15 @@ TEST(Bundles, UnpackNoMoreThanAllowed) {
   for (const Packing packing : {Packing::zlib, Packing::zstd}) {
     const std::string bytes = compress_bundle(plain, 3, packing);
     ASSERT_LT(bytes.size(), 3000U);
-    EXPECT_EQ(error_of(bytes, plain.size()), "no error");
-    EXPECT_THAT(error_of(bytes, plain.size() - 1), HasSubstr("is the most that is unpacked"));
+    EXPECT_EQ(bundle_error(bytes, plain.size()), "no error");
+    EXPECT_THAT(bundle_error(bytes, plain.size() - 1), HasSubstr("is the most that is unpacked"));
     // The limit is for all bundles of a file.
-    EXPECT_EQ(error_of(bytes + bytes, 2 * plain.size()), "no error");
-    EXPECT_THAT(error_of(bytes + bytes, 2 * plain.size() - 1),
+    EXPECT_EQ(bundle_error(bytes + bytes, 2 * plain.size()), "no error");
+    EXPECT_THAT(bundle_error(bytes + bytes, 2 * plain.size() - 1),
                 HasSubstr(fmt::format("at offset {}: it would unpack", bytes.size())));
     // A claim that fits the limit and is not true takes no memory: 8 GiB here.
-    EXPECT_THAT(error_of(with(bytes, 16, kMostUnpackedBytes)), HasSubstr("not to the 8589934592"));
+    EXPECT_THAT(bundle_error(with(bytes, 16, kMostUnpackedBytes)),
+                HasSubstr("not to the 8589934592"));
   }
 }
 
@@ -229,7 +233,7 @@ void expect_same_as_bundler(const std::filesystem::path& tool, const std::filesy
                             std::size_t& compared) {
   SCOPED_TRACE(file);
   const std::string bytes = must_read(file);
-  for (const Bundle& bundle : must_parse(bytes))
+  for (const Bundle& bundle : bundles_of(bytes))
     for (const BundleEntry& entry : bundle.entries) {
       if (!entry.target) continue;
       // It takes an id with or without the stray dash that it writes, by version of the tool.
@@ -272,7 +276,7 @@ TEST(Bundles, WrittenOnesAreThoseOfClangsBundler) {
     const auto result = run_program(command);
     ASSERT_TRUE(result.has_value() && result->succeeded());
     const std::string bytes = must_read(output);
-    const auto bundles = must_parse(bytes);
+    const auto bundles = bundles_of(bytes);
     ASSERT_EQ(bundles.size(), 1U);
     EXPECT_EQ(bundles[0].compression != Compression::none, *packed != '\0');
     ASSERT_EQ(bundles[0].entries.size(), 3U);
@@ -307,7 +311,7 @@ TEST(Bundles, RecordedOnesUnpackToTheSameBytes) {
   for (const auto& file : files) {
     SCOPED_TRACE(file.name);
     const std::string bytes = must_read(folder / file.name);
-    const auto bundles = must_parse(bytes);
+    const auto bundles = bundles_of(bytes);
     ASSERT_EQ(bundles.size(), 1U);
     EXPECT_EQ(bundles[0].compressed_version, file.version);
     EXPECT_EQ(bundles[0].compression, file.compression);

@@ -29,7 +29,7 @@ Container must_find(std::string bytes) {
   return container.value_or(Container{});
 }
 
-Error error_of(std::string bytes) {
+Error container_error(std::string bytes) {
   auto container = find_code_objects(std::move(bytes), "file");
   EXPECT_FALSE(container.has_value());
   if (container) return {};
@@ -155,39 +155,41 @@ TEST(Containers, PackagerImagesAreRead) {
   }
   expect_true_offsets(container);
   spec.parts[0].bytes[4] = 3;
-  EXPECT_THAT(error_of(test::write_elf(spec)).message,
+  EXPECT_THAT(container_error(test::write_elf(spec)).message,
               HasSubstr("damaged offload image at offset 64: version 3 is not known"));
 }
 
 TEST(Containers, ForeignFilesAreNamed) {
-  EXPECT_EQ(error_of("").message, "file: an empty file");
-  EXPECT_EQ(error_of("#include <hip>").message, "file: neither an ELF file nor an offload bundle");
-  const Error archive = error_of("!<arch>\nmember");
+  EXPECT_EQ(container_error("").message, "file: an empty file");
+  EXPECT_EQ(container_error("#include <hip>").message,
+            "file: neither an ELF file nor an offload bundle");
+  const Error archive = container_error("!<arch>\nmember");
   EXPECT_EQ(archive.message, "file: a static library, which is not read");
   EXPECT_THAT(archive.remedy, HasSubstr("ar x"));
-  EXPECT_THAT(error_of(std::string("\x7f"
-                                   "ELF\1\1\1",
-                                   7) +
-                       std::string(60, '\0'))
+  EXPECT_THAT(container_error(std::string("\x7f"
+                                          "ELF\1\1\1",
+                                          7) +
+                              std::string(60, '\0'))
                   .message,
               HasSubstr("not a 64-bit little-endian one"));
 }
 
 TEST(Containers, AHostFileWithoutDeviceCodeSaysWhatWasLookedFor) {
-  const Error none = error_of(test::write_elf({.parts = {{.name = ".text", .bytes = "\xc3"}}}));
+  const Error none =
+      container_error(test::write_elf({.parts = {{.name = ".text", .bytes = "\xc3"}}}));
   EXPECT_EQ(none.message,
             "file: no device code in it (looked for .hip_fatbin, .llvm.offloading and "
             "__CLANG_OFFLOAD_BUNDLE__ sections, and for HIPF wrappers)");
   EXPECT_THAT(none.notes, IsEmpty());
-  const Error archived = error_of(test::write_host_file(
+  const Error archived = container_error(test::write_host_file(
       "", std::vector<test::WrittenWrapper>{{0x4b504948, 0}, {0x4b504948, 0}}));
   EXPECT_THAT(archived.notes, ElementsAre(HasSubstr("2 of its bundles are in an external .kpack")));
-  const Error bitcode = error_of(bundle_with("BC\xC0\xDE..."));
+  const Error bitcode = container_error(bundle_with("BC\xC0\xDE..."));
   EXPECT_THAT(bitcode.message, HasSubstr("no device code in its bundles"));
   EXPECT_THAT(bitcode.notes, ElementsAre(HasSubstr("holds LLVM bitcode")));
-  EXPECT_THAT(error_of(bundle_with("text")).notes,
+  EXPECT_THAT(container_error(bundle_with("text")).notes,
               ElementsAre(HasSubstr("something else than a code object")));
-  EXPECT_THAT(error_of(bundle_with("")).notes, IsEmpty());
+  EXPECT_THAT(container_error(bundle_with("")).notes, IsEmpty());
 }
 
 TEST(Containers, EverySampleIsRead) {

@@ -25,7 +25,7 @@ Json document() {
   return top;
 }
 
-std::string error_of(std::string_view note) {
+std::string metadata_error(std::string_view note) {
   const auto metadata = read_metadata(note, "file.co");
   if (metadata) return "no error";
   EXPECT_EQ(metadata.error().code, ErrorCode::bad_input);
@@ -72,24 +72,25 @@ TEST(Metadata, WrongTypesNameKernelAndKey) {
   for (const auto& wrong : cases) {
     Json top = document();
     top["amdhsa.kernels"][0][wrong.key] = wrong.value;
-    EXPECT_THAT(error_of(pack(top)),
+    EXPECT_THAT(metadata_error(pack(top)),
                 testing::StartsWith(fmt::format("file.co: metadata: kernel 1 \"k\": \"{}\" {}",
                                                 wrong.key, wrong.problem)))
         << wrong.value;
   }
   Json top = document();
   top["amdhsa.kernels"][0][".wavefront_size"] = 48;
-  EXPECT_EQ(error_of(pack(top)),
+  EXPECT_EQ(metadata_error(pack(top)),
             "file.co: metadata: kernel 1 \"k\": \".wavefront_size\" is 48, not 32 or 64");
 }
 
 TEST(Metadata, WrongArgumentsAreNamed) {
   Json top = document();
   top["amdhsa.kernels"][0][".args"][1][".offset"] = "8";
-  EXPECT_THAT(error_of(pack(top)), HasSubstr("kernel 1 \"k\": argument 2: \".offset\" must be"));
+  EXPECT_THAT(metadata_error(pack(top)),
+              HasSubstr("kernel 1 \"k\": argument 2: \".offset\" must be"));
   top = document();
   top["amdhsa.kernels"][0][".args"][0].erase(".value_kind");
-  EXPECT_THAT(error_of(pack(top)),
+  EXPECT_THAT(metadata_error(pack(top)),
               HasSubstr("kernel 1 \"k\": argument 1: \".value_kind\" is missing"));
 }
 
@@ -100,12 +101,12 @@ TEST(Metadata, RequiredKeysMustBeThere) {
     Json top = document();
     top["amdhsa.kernels"].push_back(top["amdhsa.kernels"][0]);
     top["amdhsa.kernels"][1].erase(key);
-    EXPECT_THAT(error_of(pack(top)), HasSubstr(fmt::format("\"{}\" is missing", key)));
-    EXPECT_THAT(error_of(pack(top)), HasSubstr("kernel 2"));
+    EXPECT_THAT(metadata_error(pack(top)), HasSubstr(fmt::format("\"{}\" is missing", key)));
+    EXPECT_THAT(metadata_error(pack(top)), HasSubstr("kernel 2"));
   }
   Json top = document();
   top.erase("amdhsa.kernels");
-  EXPECT_EQ(error_of(pack(top)), "file.co: metadata: \"amdhsa.kernels\" is missing");
+  EXPECT_EQ(metadata_error(pack(top)), "file.co: metadata: \"amdhsa.kernels\" is missing");
 }
 
 TEST(Metadata, OptionalKeysStayMissing) {
@@ -190,8 +191,8 @@ TEST(Metadata, OrderOfKeysDoesNotMatter) {
 }
 
 TEST(Metadata, WrongTopLevelIsNamed) {
-  EXPECT_EQ(error_of(pack(Json::array())), "file.co: metadata: it is not a map");
-  EXPECT_EQ(error_of(pack(5)), "file.co: metadata: it is not a map");
+  EXPECT_EQ(metadata_error(pack(Json::array())), "file.co: metadata: it is not a map");
+  EXPECT_EQ(metadata_error(pack(5)), "file.co: metadata: it is not a map");
   const std::pair<const char*, std::string_view> cases[] = {{"amdhsa.kernels", "must be a list"},
                                                             {"amdhsa.version", "must be a list"},
                                                             {"amdhsa.printf", "must be a list"},
@@ -200,55 +201,58 @@ TEST(Metadata, WrongTopLevelIsNamed) {
     for (const Json& value : {Json(5), Json{{"a", 1}}}) {
       Json top = document();
       top[key] = value;
-      EXPECT_EQ(error_of(pack(top)), fmt::format("file.co: metadata: \"{}\" {}", key, problem));
+      EXPECT_EQ(metadata_error(pack(top)),
+                fmt::format("file.co: metadata: \"{}\" {}", key, problem));
     }
   Json top = document();
   top["amdhsa.kernels"].push_back(5);
-  EXPECT_EQ(error_of(pack(top)), "file.co: metadata: \"amdhsa.kernels\" must be a list of maps");
+  EXPECT_EQ(metadata_error(pack(top)),
+            "file.co: metadata: \"amdhsa.kernels\" must be a list of maps");
   top = document();
   top["amdhsa.printf"] = {1};
-  EXPECT_EQ(error_of(pack(top)), "file.co: metadata: \"amdhsa.printf\" must be a list of texts");
+  EXPECT_EQ(metadata_error(pack(top)),
+            "file.co: metadata: \"amdhsa.printf\" must be a list of texts");
 }
 
 TEST(Metadata, DamageIsPlaced) {
   const std::string good = pack(document());
-  EXPECT_EQ(error_of(good), "no error");
-  EXPECT_EQ(error_of(good + std::string(3, '\0')), "no error");
+  EXPECT_EQ(metadata_error(good), "no error");
+  EXPECT_EQ(metadata_error(good + std::string(3, '\0')), "no error");
   for (std::size_t size = 0; size < good.size(); ++size)
-    EXPECT_THAT(error_of(good.substr(0, size)),
+    EXPECT_THAT(metadata_error(good.substr(0, size)),
                 HasSubstr(fmt::format("is damaged at byte {} of its {}", size + 1, size)));
-  EXPECT_THAT(error_of("\xc1"), HasSubstr("is damaged at byte 1 of its 1"));
+  EXPECT_THAT(metadata_error("\xc1"), HasSubstr("is damaged at byte 1 of its 1"));
 }
 
 TEST(Metadata, HostileNestingAndClaimsEndSoon) {
   constexpr std::size_t kBytes = 100'000;
   // Lists in lists and maps in maps, at the top, under a key that is not known, under a known one.
   const std::string lists(kBytes, '\x91');
-  EXPECT_EQ(error_of(lists), "file.co: metadata: it is not a map");
-  EXPECT_EQ(error_of("\x81\xa1x" + lists), "file.co: metadata: it is nested too deeply");
+  EXPECT_EQ(metadata_error(lists), "file.co: metadata: it is not a map");
+  EXPECT_EQ(metadata_error("\x81\xa1x" + lists), "file.co: metadata: it is nested too deeply");
   std::string maps;
   while (maps.size() < kBytes) maps += "\x81\xa1x";
-  EXPECT_EQ(error_of(maps), "file.co: metadata: it is nested too deeply");
-  EXPECT_THAT(error_of("\x81\xae"
-                       "amdhsa.kernels" +
-                       lists),
+  EXPECT_EQ(metadata_error(maps), "file.co: metadata: it is nested too deeply");
+  EXPECT_THAT(metadata_error("\x81\xae"
+                             "amdhsa.kernels" +
+                             lists),
               HasSubstr("must be a list of maps"));
   // Counts and lengths that are not there.
-  EXPECT_THAT(error_of("\x81\xa1x\xdd\xff\xff\xff\xff"), HasSubstr("is damaged at byte"));
-  EXPECT_THAT(error_of("\x81\xa1x\xdb\xff\xff\xff\xff"
-                       "abc"),
+  EXPECT_THAT(metadata_error("\x81\xa1x\xdd\xff\xff\xff\xff"), HasSubstr("is damaged at byte"));
+  EXPECT_THAT(metadata_error("\x81\xa1x\xdb\xff\xff\xff\xff"
+                             "abc"),
               HasSubstr("is damaged at byte"));
-  EXPECT_THAT(error_of("\xdf\xff\xff\xff\xff"), HasSubstr("is damaged at byte"));
+  EXPECT_THAT(metadata_error("\xdf\xff\xff\xff\xff"), HasSubstr("is damaged at byte"));
   // A byte per kernel or argument: the first incomplete one ends it.
   using std::string_literals::operator""s;
   const std::string empty_maps(kBytes, '\x80');
-  EXPECT_EQ(error_of("\x81\xae"
-                     "amdhsa.kernels\xdd\x00\x01\x86\xa0"s +
-                     empty_maps),
+  EXPECT_EQ(metadata_error("\x81\xae"
+                           "amdhsa.kernels\xdd\x00\x01\x86\xa0"s +
+                           empty_maps),
             "file.co: metadata: kernel 1: \".name\" is missing");
-  EXPECT_EQ(error_of("\x81\xae"
-                     "amdhsa.kernels\x91\x81\xa5.args\xdd\x00\x01\x86\xa0"s +
-                     empty_maps),
+  EXPECT_EQ(metadata_error("\x81\xae"
+                           "amdhsa.kernels\x91\x81\xa5.args\xdd\x00\x01\x86\xa0"s +
+                           empty_maps),
             "file.co: metadata: kernel 1: argument 1: \".offset\" is missing");
 }
 

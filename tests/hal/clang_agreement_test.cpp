@@ -152,7 +152,7 @@ class Agreement : public ::testing::Test {
   std::mt19937_64 random_{seed_};
 };
 
-OccupancyInput input_of(const Target& target, const Kernel& kernel) {
+OccupancyInput input_for(const Target& target, const Kernel& kernel) {
   const auto remark = [&](const char* name) { return kernel.remarks.at(name); };
   OccupancyInput input;
   input.wave_size = target.wave_size;
@@ -192,7 +192,7 @@ TEST_F(Agreement, EveryFreshRandomKernelAgrees) {
       Kernel& kernel = kernels[static_cast<std::size_t>(i)];
       kernel.remarks = remarks[fmt::format("k{}", i)];
       ASSERT_TRUE(kernel.remarks.contains("Occupancy [waves/SIMD]")) << *text;
-      const auto occupancy = compute_occupancy(*on.arch, input_of(on, kernel));
+      const auto occupancy = compute_occupancy(*on.arch, input_for(on, kernel));
       if (!occupancy) {
         ++not_launchable;  // the compiler prints a figure for what no GPU can start
         continue;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "hal/counter_table_of.h"
 #include "hal/counter_tables.h"
 
 namespace perflab::hal {
@@ -23,12 +24,6 @@ using ::testing::Not;
 using Values = std::map<std::string, double, std::less<>>;
 
 const std::filesystem::path kData = std::filesystem::path(PERFLAB_SHARED_DIR) / "data/pmc/vcopy";
-
-const CounterTable& table(std::string_view gfx) {
-  const CounterTable* found = find_counter_table(gfx);
-  if (found == nullptr) throw std::runtime_error("no table of " + std::string(gfx));
-  return *found;
-}
 
 /// The first alternative whose names all have a value, evaluated.
 std::optional<double> value(std::string_view gfx, std::string_view name, const Values& values) {

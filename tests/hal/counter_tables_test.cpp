@@ -10,6 +10,7 @@
 #include <set>
 
 #include "hal/arch.h"
+#include "hal/counter_table_of.h"
 #include "hal/counter_tables_parse.h"
 
 namespace perflab::hal {
@@ -18,12 +19,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-const CounterTable& table(std::string_view gfx) {
-  const CounterTable* found = find_counter_table(gfx);
-  if (found == nullptr) throw std::runtime_error("no table of " + std::string(gfx));
-  return *found;
-}
 
 bool all_in(const FormulaText& text, const std::vector<std::string>& set) {
   return std::ranges::all_of(text.counters, [&](const std::string& counter) {

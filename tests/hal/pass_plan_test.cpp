@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "hal/counter_table_of.h"
 #include "hal/counter_tables.h"
 #include "support/prng.h"
 
@@ -22,12 +23,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 using Names = std::vector<std::string>;
-
-const CounterTable& table(std::string_view gfx) {
-  const CounterTable* found = find_counter_table(gfx);
-  if (found == nullptr) throw std::runtime_error("no table of " + std::string(gfx));
-  return *found;
-}
 
 PassPlan plan(std::string_view gfx, bool own_sets, const Names& extra) {
   auto planned = plan_passes(table(gfx), own_sets, extra);

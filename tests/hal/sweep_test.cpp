@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-OccupancyInput kernel(std::int64_t block, std::int64_t vgprs, std::int64_t lds) {
+OccupancyInput swept_kernel(std::int64_t block, std::int64_t vgprs, std::int64_t lds) {
   OccupancyInput input;
   input.kernel.workgroup_size = block;
   input.kernel.vgprs = vgprs;
@@ -21,7 +21,8 @@ OccupancyInput kernel(std::int64_t block, std::int64_t vgprs, std::int64_t lds) 
 }
 
 TEST(Sweep, VgprsOfAnMi300StepWhereTheFileIsDivided) {
-  const auto sweep = sweep_occupancy(*find_arch("gfx942"), kernel(256, 72, 0), Sweep::vgpr).value();
+  const auto sweep =
+      sweep_occupancy(*find_arch("gfx942"), swept_kernel(256, 72, 0), Sweep::vgpr).value();
   EXPECT_EQ(sweep.current, 72);
   std::vector<std::pair<std::int64_t, double>> ends;
   for (const SweepStep& step : sweep.steps)
@@ -34,7 +35,7 @@ TEST(Sweep, VgprsOfAnMi300StepWhereTheFileIsDivided) {
 
 TEST(Sweep, BlocksThatCannotBeLaunchedAreSaid) {
   const auto sweep =
-      sweep_occupancy(*find_arch("gfx942"), kernel(64, 200, 0), Sweep::block).value();
+      sweep_occupancy(*find_arch("gfx942"), swept_kernel(64, 200, 0), Sweep::block).value();
   EXPECT_EQ(sweep.steps.front().from, 1);
   const SweepStep& last = sweep.steps.back();
   EXPECT_EQ(last.from, 513);
@@ -43,8 +44,9 @@ TEST(Sweep, BlocksThatCannotBeLaunchedAreSaid) {
 }
 
 TEST(Sweep, RefusesWhatCannotBeLaunchedToBeginWith) {
-  EXPECT_FALSE(sweep_occupancy(*find_arch("gfx942"), kernel(0, 8, 0), Sweep::vgpr).has_value());
-  OccupancyInput traced = kernel(64, 0, 0);
+  EXPECT_FALSE(
+      sweep_occupancy(*find_arch("gfx942"), swept_kernel(0, 8, 0), Sweep::vgpr).has_value());
+  OccupancyInput traced = swept_kernel(64, 0, 0);
   traced.kernel.allocated_vgprs = 64;
   EXPECT_FALSE(sweep_occupancy(*find_arch("gfx942"), traced, Sweep::vgpr).has_value());
   EXPECT_TRUE(sweep_occupancy(*find_arch("gfx942"), traced, Sweep::lds).has_value());
@@ -58,7 +60,7 @@ TEST(Sweep, SaysWhatTheModelsSayAtEveryAmount) {
   };
   for (const Arch& arch : all_archs()) {
     for (const Sweep of : {Sweep::vgpr, Sweep::lds, Sweep::block}) {
-      OccupancyInput input = kernel(pick(1, 512), pick(1, 128), pick(0, 16384));
+      OccupancyInput input = swept_kernel(pick(1, 512), pick(1, 128), pick(0, 16384));
       input.kernel.dynamic_lds = pick(0, 4096);
       const auto sweep = sweep_occupancy(arch, input, of);
       ASSERT_TRUE(sweep.has_value()) << describe(sweep.error());

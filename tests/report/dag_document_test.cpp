@@ -18,13 +18,13 @@ Json document_of(const analyze::Analysis& analysis, const DagRequest& request = 
   return rendered_json("dag", dag_document(sample_dag_trace(), analysis, request));
 }
 
-Json sample(const DagRequest& request = {}) {
+Json dag_sample(const DagRequest& request = {}) {
   return document_of(sample_dag(), request);
 }
 
 TEST(DagDocument, SatisfiesItsSchemaInItsOrderAndExplainsItsNulls) {
   for (const bool full : {false, true}) {
-    const Json document = sample({.full = full});
+    const Json document = dag_sample({.full = full});
     const Json schema = schema_of("dag");
     expect_schema_order(schema, schema, document, "dag");
     expect_nulls_explained(document);
@@ -33,7 +33,7 @@ TEST(DagDocument, SatisfiesItsSchemaInItsOrderAndExplainsItsNulls) {
 }
 
 TEST(DagDocument, AttributesEveryNanosecond) {
-  const Json document = sample();
+  const Json document = dag_sample();
   const Json& attribution = document.at("attribution");
   std::int64_t sum = 0;
   double shares = 0;
@@ -51,7 +51,7 @@ TEST(DagDocument, AttributesEveryNanosecond) {
 }
 
 TEST(DagDocument, NamesEveryRuleAndWhatItIsWorth) {
-  const Json graph = sample().at("graph");
+  const Json graph = dag_sample().at("graph");
   ASSERT_EQ(graph.at("rules").size(), analyze::kEdgeRules);
   EXPECT_EQ(graph.at("edges"), 12);
   const Json& stream = graph.at("rules")[3];
@@ -68,7 +68,7 @@ TEST(DagDocument, NamesEveryRuleAndWhatItIsWorth) {
 }
 
 TEST(DagDocument, HasCriticalityAndGainsOfKernels) {
-  const Json kernels = sample().at("kernels");
+  const Json kernels = dag_sample().at("kernels");
   EXPECT_EQ(kernels[0].at("name"), "axpy");
   EXPECT_EQ(kernels[0].at("on_path_share"), 1);
   EXPECT_DOUBLE_EQ(kernels[0].at("path_share").get<double>(), 100.0 / 205);
@@ -80,7 +80,7 @@ TEST(DagDocument, HasCriticalityAndGainsOfKernels) {
 }
 
 TEST(DagDocument, HasThePathBubblesAndSlackByName) {
-  const Json document = sample();
+  const Json document = dag_sample();
   const Json& segments = document.at("path").at("segments");
   EXPECT_EQ(segments[0].at("place"), "stream");
   EXPECT_EQ(segments[0].at("id"), 2);
@@ -102,8 +102,8 @@ TEST(DagDocument, HasThePathBubblesAndSlackByName) {
 }
 
 TEST(DagDocument, ListsTheGraphOnlyWhenAsked) {
-  EXPECT_TRUE(sample().at("nodes").is_null());
-  const Json nodes = sample({.full = true}).at("nodes");
+  EXPECT_TRUE(dag_sample().at("nodes").is_null());
+  const Json nodes = dag_sample({.full = true}).at("nodes");
   ASSERT_EQ(nodes.size(), 7U);
   EXPECT_EQ(nodes[3].at("kind"), "dispatch");
   EXPECT_EQ(nodes[3].at("start_ns"), 50);
@@ -149,7 +149,7 @@ void expect_earliest_schedule(const Json& document) {
 }
 
 TEST(DagDocument, LetsAnyoneRecomputeTheSchedule) {
-  expect_earliest_schedule(sample({.full = true}));
+  expect_earliest_schedule(dag_sample({.full = true}));
 }
 
 TEST(DagDocument, LetsAnyoneRecomputeTheScheduleOfARecordedRun) {
@@ -179,7 +179,7 @@ TEST(DagDocument, AGraphThatIsTooLargeIsNotListedAndItSaysSo) {
 }
 
 TEST(DagDocument, HasSegmentsOrTheReasonWhyNot) {
-  const Json segments = sample().at("segments");
+  const Json segments = dag_sample().at("segments");
   EXPECT_EQ(segments.at("count"), 3);
   EXPECT_EQ(segments.at("period").at("median_ns"), 50);
   EXPECT_EQ(segments.at("slowest").at("segment"), 2);
@@ -203,10 +203,11 @@ TEST(DagDocument, ManySegmentsAreListedOnlyWhenAsked) {
 }
 
 TEST(DagDocument, SaysWhatWasAskedFor) {
-  EXPECT_EQ(sample().at("what_if").at("changes")[0], (Json{{"text", "axpy=2x"}, {"matched", 1}}));
-  EXPECT_DOUBLE_EQ(sample().at("what_if").at("gain_share").get<double>(), 45.0 / 205);
+  EXPECT_EQ(dag_sample().at("what_if").at("changes")[0],
+            (Json{{"text", "axpy=2x"}, {"matched", 1}}));
+  EXPECT_DOUBLE_EQ(dag_sample().at("what_if").at("gain_share").get<double>(), 45.0 / 205);
   analyze::Analysis analysis = sample_dag();
-  EXPECT_EQ(sample().at("what_if").at("bound"), true);  // sync=drop
+  EXPECT_EQ(dag_sample().at("what_if").at("bound"), true);  // sync=drop
   analysis.critical_path->what_if->changes[1].drop = false;
   EXPECT_EQ(document_of(analysis).at("what_if").at("bound"), false);
   analysis.critical_path->what_if.reset();
@@ -226,7 +227,7 @@ TEST(DagDocument, OfARunOfNoLengthHasNoShares) {
 }
 
 TEST(DagDocument, HoldsHostFactsOnlyUnderEnvironment) {
-  Json document = sample({.full = true});
+  Json document = dag_sample({.full = true});
   EXPECT_EQ(document.at("machine"), 0);
   EXPECT_EQ(document.at("other_machines")[0].at("machine"), 1);
   EXPECT_EQ(document.at("environment").at("machines"), (Json{"machine-1", "machine-2"}));
@@ -241,7 +242,7 @@ TEST(DagSummaries, StandInAnalysisJson) {
       rendered_json("analysis", analysis_document(sample_dag_trace(), sample_dag()));
   const Json& path = analysis.at("critical_path");
   EXPECT_EQ(path.at("critical_path_ns"), 205);
-  EXPECT_EQ(path.at("attribution"), sample().at("attribution"));
+  EXPECT_EQ(path.at("attribution"), dag_sample().at("attribution"));
   EXPECT_EQ(path.at("kernels")[0].at("gain_if_infinitely_fast_ns"), 40);
   EXPECT_TRUE(path.at("kernels")[1].at("gain_if_infinitely_fast_ns").is_null());
   EXPECT_EQ(analysis.at("segments").at("slowest"), 2);

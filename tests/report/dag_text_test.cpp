@@ -7,22 +7,18 @@
 #include "report/dag_samples.h"
 #include "report/dag_text.h"
 #include "report/text_table.h"
+#include "support/lines.h"
 
 namespace perflab::report {
 namespace {
+
+using test::lines_of;
 
 using testing::HasSubstr;
 using testing::Not;
 
 std::string text_at(std::size_t width, bool colour = false) {
   return dag_text(sample_dag_trace(), sample_dag(), {.width = width, .colour = colour});
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 /// Without the breaks that the width makes.

@@ -9,6 +9,8 @@
 #include <fstream>
 
 #include "report/analysis_document.h"
+#include "report/autotune_samples.h"
+#include "report/autotune_text.h"
 #include "report/bottleneck_samples.h"
 #include "report/dag_document.h"
 #include "report/dag_samples.h"
@@ -75,6 +77,14 @@ TEST(Golden, Sample) {
                               fs::current_path(fs::path(PERFLAB_BINARY_DIR) / "share");
                               return {{"decode_step.db"}};
                             }});
+}
+
+TEST(Golden, WrittenAutotune) {
+  const AutotuneSample sample = sample_autotune();
+  expect_golden("written.autotune.json", rendered("autotune", autotune_document(sample.data())));
+  expect_golden("written.autotune.80.txt", autotune_text(sample.data(), {.width = 80}));
+  expect_golden("written.autotune.tie.120.txt",
+                autotune_text(sample_autotune_tie().data(), {.width = 120}));
 }
 
 TEST(Golden, WrittenRoofline) {

@@ -26,7 +26,7 @@ Json written(const trace::Trace& trace, const analyze::Analysis& analysis) {
   return parse_json(test::text_of(folder / "trace.json"), "trace.json").value_or(Json::object());
 }
 
-Json sample() {
+Json perfetto_sample() {
   return written(sample_dag_trace(), sample_dag());
 }
 
@@ -138,16 +138,16 @@ void expect_path(const Json& file, std::int64_t length) {
 }
 
 TEST(Perfetto, HasTheFieldsThatTheFormatRequires) {
-  expect_required_fields(sample());
+  expect_required_fields(perfetto_sample());
 }
 
 TEST(Perfetto, SlicesNestOnEveryTrack) {
-  expect_nesting(sample());
+  expect_nesting(perfetto_sample());
 }
 
 TEST(Perfetto, HasTheTimesOfTheTrace) {
   const analyze::Analysis analysis = sample_dag();
-  const Json file = sample();
+  const Json file = perfetto_sample();
   EXPECT_EQ(file.at("otherData").at("origin_ns"), 990);  // the range begins before the graph
   EXPECT_EQ(file.at("otherData").at("left_out_calls"), 0);
   expect_times(file, sample_dag_trace(), *analysis.critical_path->graph);
@@ -162,7 +162,7 @@ TEST(Perfetto, WritesMicrosecondsWithThreeDecimals) {
 }
 
 TEST(Perfetto, OverlappingDispatchesOfAStreamHaveTracksOfTheirOwn) {
-  const Json file = sample();
+  const Json file = perfetto_sample();
   const std::map<Track, std::string> names = track_names(file);
   std::vector<std::string> gemm;
   for (const Json& event : events_of(file, "X", "dispatch"))
@@ -172,7 +172,7 @@ TEST(Perfetto, OverlappingDispatchesOfAStreamHaveTracksOfTheirOwn) {
 }
 
 TEST(Perfetto, HasTracksForCallsRangesCopiesSegmentsAndThePath) {
-  const Json file = sample();
+  const Json file = perfetto_sample();
   std::multiset<std::string> names;
   for (const auto& [track, name] : track_names(file)) names.insert(name);
   for (const char* name : {"critical path", "segments", "segments (2)", "thread 11",
@@ -196,7 +196,7 @@ TEST(Perfetto, OnlyTheSegmentThatIsAnalysedIsShown) {
 }
 
 TEST(Perfetto, CountsWhatRunsAndShowsSlack) {
-  const Json file = sample();
+  const Json file = perfetto_sample();
   std::vector<std::pair<std::int64_t, int>> running;
   std::map<std::string, std::vector<double>> slack;
   for (const Json& event : events_of(file, "C")) {
@@ -221,7 +221,7 @@ TEST(Perfetto, CountsWhatRunsAndShowsSlack) {
 }
 
 TEST(Perfetto, ArrowsLeadFromTheCallToItsWorkOnThePathOnly) {
-  const Json file = sample();
+  const Json file = perfetto_sample();
   const std::vector<Json> from = events_of(file, "s"), to = events_of(file, "f");
   ASSERT_EQ(from.size(), 1U);
   ASSERT_EQ(to.size(), 1U);

@@ -19,12 +19,12 @@ Json document_of(const analyze::Analysis& analysis) {
   return rendered_json("roofline", roofline_document(sample_roofline_trace(), analysis));
 }
 
-Json sample() {
+Json roofline_sample() {
   return document_of(sample_roofline());
 }
 
 /// The reason that `missing` of an object gives for a field; empty: there is none.
-std::string reason_of(const Json& holder, const std::string& field) {
+std::string roofline_reason(const Json& holder, const std::string& field) {
   for (const Json& entry : holder.at("missing"))
     if (entry.at("field") == field) return entry.at("reason");
   return {};
@@ -35,11 +35,11 @@ TEST(RooflineDocument, SatisfiesItsSchemaInItsOrder) {
   const Result<void> valid = validate("roofline", document);
   EXPECT_TRUE(valid) << describe(valid.error());
   const Json schema = schema_of("roofline");
-  expect_schema_order(schema, schema, sample(), "roofline");
+  expect_schema_order(schema, schema, roofline_sample(), "roofline");
 }
 
 TEST(RooflineDocument, SaysWhyEveryNullIsNullAndOnlyThat) {
-  const Json document = sample();
+  const Json document = roofline_sample();
   expect_nulls_explained(document);
   expect_entries_are_true(document, "");
   for (const Json& kernel : document.at("kernels"))
@@ -59,7 +59,7 @@ TEST(RooflineDocument, OfAKernelWithNothingExplainsEveryNull) {
 }
 
 TEST(RooflineDocument, HoldsTheFiguresOfTheAnalysis) {
-  const Json document = sample();
+  const Json document = roofline_sample();
   const Json& gemm = document.at("kernels")[0];
   EXPECT_EQ(gemm.at("time"), (Json{{"total_ns", 1e7}, {"from", "trace"}}));
   EXPECT_EQ(gemm.at("flops").at("raw"), 2.001e12);
@@ -85,7 +85,7 @@ TEST(RooflineDocument, HoldsTheFiguresOfTheAnalysis) {
 }
 
 TEST(RooflineDocument, GroupsFeaturesByTheFirstPartOfTheirNames) {
-  const Json document = sample();
+  const Json document = roofline_sample();
   const Json& features = document.at("kernels")[0].at("features");
   std::vector<std::string> groups;
   for (const Json& group : features) {
@@ -99,7 +99,7 @@ TEST(RooflineDocument, GroupsFeaturesByTheFirstPartOfTheirNames) {
 }
 
 TEST(RooflineDocument, FiguresSayTheirState) {
-  const Json document = sample();
+  const Json document = roofline_sample();
   std::map<std::string, Json> figures;
   for (const Json& group : document.at("kernels")[0].at("features"))
     for (const Json& figure : group.at("figures")) figures[figure.at("name")] = figure;
@@ -193,8 +193,8 @@ TEST(RooflineDocument, SaysWhatItWasAskedFor) {
                                     {.kernel_filter = "^gemm", .roofs = "a/roofline.csv"}));
   EXPECT_EQ(document.at("environment").at("kernel_filter"), "^gemm");
   EXPECT_EQ(document.at("environment").at("roofs"), "a/roofline.csv");
-  EXPECT_TRUE(sample().at("environment").at("kernel_filter").is_null());
-  EXPECT_TRUE(sample().at("environment").at("roofs").is_null());
+  EXPECT_TRUE(roofline_sample().at("environment").at("kernel_filter").is_null());
+  EXPECT_TRUE(roofline_sample().at("environment").at("roofs").is_null());
 }
 
 TEST(RooflineDocument, NamesMissingFiguresAsItHasThem) {
@@ -211,20 +211,20 @@ TEST(RooflineDocument, NamesMissingFiguresAsItHasThem) {
   for (const char* field :
        {"time.total_ns", "flops.raw", "flops.are", "compute.gflops", "compute.gflops_raw",
         "compute.overlapped_roof", "levels[0].bytes", "levels[0].ridge_ratio", "binding"})
-    EXPECT_EQ(reason_of(json, field), reason) << field;
-  EXPECT_EQ(reason_of(json, "compute.roof"), "");  // the ceiling has its own
+    EXPECT_EQ(roofline_reason(json, field), reason) << field;
+  EXPECT_EQ(roofline_reason(json, "compute.roof"), "");  // the ceiling has its own
   EXPECT_EQ(json.at("compute").at("roof").at("reason"), "the product is not in the tables");
 }
 
 TEST(RooflineDocument, HoldsFilesOnlyUnderEnvironmentEachOnce) {
-  Json document = sample();
+  Json document = roofline_sample();
   EXPECT_EQ(document.at("environment").at("files"), (Json{"a/1_results.db", "b/2_results.db"}));
   document.erase("environment");
   EXPECT_EQ(to_canonical_text(document).find("_results.db"), std::string::npos);
 }
 
 TEST(RooflineDocument, HasTheChart) {
-  const Json document = sample();
+  const Json document = roofline_sample();
   const Json& chart = document.at("chart");
   ASSERT_EQ(chart.at("gpus").size(), 2U);
   const Json& x = chart.at("gpus")[0].at("x");

@@ -8,16 +8,12 @@
 #include "report/roofline_samples.h"
 #include "report/roofline_text.h"
 #include "report/text_table.h"
+#include "support/lines.h"
 
 namespace perflab::report {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
+using test::lines_of;
 
 analyze::Analysis analysis_of(std::vector<analyze::KernelRoofline> kernels) {
   analyze::Analysis analysis;

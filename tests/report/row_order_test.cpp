@@ -23,7 +23,7 @@ using test::Id;
 using test::RocpdWriter;
 using Add = std::function<void(RocpdWriter&)>;
 
-constexpr std::int64_t kT0 = 5'000'000'000'000;
+constexpr std::int64_t kRunStart = 5'000'000'000'000;
 
 void shuffle(std::vector<Add>& rows, test::Prng& random) {
   for (std::size_t i = rows.size(); i > 1; --i)
@@ -48,7 +48,7 @@ std::vector<Add> descriptions() {
 
 /// A launch with its counter values. Some dispatches share start and end, and differ otherwise.
 void launch(RocpdWriter& writer, Id number) {
-  const std::int64_t start = kT0 + 1000 * (number / 2);
+  const std::int64_t start = kRunStart + 1000 * (number / 2);
   const Id stack = 1000 + number;
   writer.region({.name = fmt::format("call_{}", number % 3),
                  .start = start - 500 + number % 2,
@@ -75,7 +75,7 @@ std::vector<Add> activity() {
     rows.emplace_back([=](RocpdWriter& writer) { launch(writer, number); });
   for (Id number = 1; number <= 30; ++number)
     rows.emplace_back([=](RocpdWriter& writer) {
-      const std::int64_t start = kT0 + 700 * number;
+      const std::int64_t start = kRunStart + 700 * number;
       writer.copy({.name = fmt::format("COPY_{}", number % 2),
                    .start = start,
                    .end = start + number,

@@ -94,7 +94,7 @@ std::string description_with(const std::string& program, const std::string& extr
          extra + R"(}}, "program": )" + program + "}";
 }
 
-std::string problem_of(const std::string& json) {
+std::string description_problem(const std::string& json) {
   const Result<TraceDescription> read = read_description(json, "d.json");
   return read ? "" : read.error().message;
 }
@@ -112,23 +112,24 @@ TEST(Description, PlaysRepeats) {
 }
 
 TEST(Description, NamesWhatIsWrong) {
-  EXPECT_EQ(problem_of(description_with(R"(["nobody"])")),
+  EXPECT_EQ(description_problem(description_with(R"(["nobody"])")),
             "d.json: program: there is no kernel \"nobody\"");
-  EXPECT_EQ(problem_of(description_with("[]", R"(, "lsd": 3)")),
+  EXPECT_EQ(description_problem(description_with("[]", R"(, "lsd": 3)")),
             "d.json: kernel k: has an unknown field \"lsd\"");
-  EXPECT_EQ(problem_of(description_with("[]", R"(, "lds": -3)")),
+  EXPECT_EQ(description_problem(description_with("[]", R"(, "lds": -3)")),
             "d.json: kernel k: \"lds\" is not a whole number from 0");
-  EXPECT_EQ(problem_of(description_with("[]", R"(, "code_object": 2)")),
+  EXPECT_EQ(description_problem(description_with("[]", R"(, "code_object": 2)")),
             "d.json: kernel k: there is no code object 2");
-  EXPECT_EQ(problem_of(description_with(R"([{"launch": "k", "stream": 5}])")),
+  EXPECT_EQ(description_problem(description_with(R"([{"launch": "k", "stream": 5}])")),
             "d.json: program: no such stream, in step \"k\"");
-  EXPECT_NE(problem_of(description_with(
-                           R"([{"repeat": 1000000, "do": [{"repeat": 1000000, "do": ["k"]}]}])"))
-                .find("more than 1000000 steps"),
-            std::string::npos);
-  EXPECT_NE(problem_of("[1, 2").find("d.json: is not valid JSON"), std::string::npos);
-  EXPECT_NE(problem_of("[1, 2]"), "");
-  EXPECT_NE(problem_of("{}"), "");
+  EXPECT_NE(
+      description_problem(
+          description_with(R"([{"repeat": 1000000, "do": [{"repeat": 1000000, "do": ["k"]}]}])"))
+          .find("more than 1000000 steps"),
+      std::string::npos);
+  EXPECT_NE(description_problem("[1, 2").find("d.json: is not valid JSON"), std::string::npos);
+  EXPECT_NE(description_problem("[1, 2]"), "");
+  EXPECT_NE(description_problem("{}"), "");
 }
 
 TEST(BigTrace, HoldsWhatWasAskedFor) {

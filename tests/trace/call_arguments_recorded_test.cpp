@@ -14,7 +14,7 @@
 namespace perflab::trace {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using SqlRows = std::vector<std::vector<std::string>>;
 
 class RecordedArguments : public testing::TestWithParam<const char*> {
  protected:
@@ -28,12 +28,12 @@ class RecordedArguments : public testing::TestWithParam<const char*> {
   }
 
   /// Calls whose names are (not) among those that submit work: start, name, stream, event, device.
-  Rows read(bool submitting) {
+  SqlRows read(bool submitting) {
     const CallArgumentColumns& all = trace_.call_arguments;
     const auto part = [&](std::size_t i, std::uint8_t which, std::string text) {
       return (all.has[i] & which) != 0 ? std::move(text) : std::string("NULL");
     };
-    Rows rows;
+    SqlRows rows;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::string name(trace_.strings.view(trace_.regions.name[all.region[i]]));
       if ((name.contains("Launch") || name.contains("Mem")) != submitting) continue;
@@ -46,7 +46,7 @@ class RecordedArguments : public testing::TestWithParam<const char*> {
   }
 
   /// The same of all calls that satisfy a condition on their name `s.string`, by SQL.
-  Rows by_sql(const std::string& condition) {
+  SqlRows by_sql(const std::string& condition) {
     const auto value = [](const char* name) {
       return fmt::format(
           "(SELECT value FROM rocpd_arg a WHERE a.event_id = r.event_id AND a.name = '{}')", name);
@@ -71,13 +71,13 @@ TEST_P(RecordedArguments, OfLaunchesAreAmongThoseOfPlainSqlAndNameEveryStream) {
     EXPECT_EQ(trace_.call_arguments.size(), 0U);
     return;
   }
-  Rows of_work;
+  SqlRows of_work;
   for (auto& row :
        by_sql("r.event_id IN (SELECT e.id FROM rocpd_event e JOIN rocpd_event d ON d.stack_id = "
               "e.stack_id WHERE d.id IN (SELECT event_id FROM rocpd_kernel_dispatch UNION SELECT "
               "event_id FROM rocpd_memory_copy))"))
     if (row[2] != "NULL") of_work.push_back({row[0], row[1], row[2], "NULL", "NULL"});
-  const Rows sampled = read(true);
+  const SqlRows sampled = read(true);
   std::set<std::string> streams, sampled_streams;
   for (const auto& row : of_work) streams.insert(row[2]);
   for (const auto& row : sampled) {

@@ -58,8 +58,8 @@ Values values_of(const Trace& trace) {
 }
 
 /// Sums of a counter by dispatch number, and the recordings that they are of.
-std::pair<std::map<std::int64_t, double>, std::set<Index>> sums_of(const Trace& trace,
-                                                                   const std::string& counter) {
+std::pair<std::map<std::int64_t, double>, std::set<Index>> recorded_sums_of(
+    const Trace& trace, const std::string& counter) {
   std::map<std::int64_t, double> sums;
   std::set<Index> sources;
   for (const auto& [key, figures] : values_of(trace)) {
@@ -85,21 +85,21 @@ TEST(RecordedTables, TheMergedTableOfMi300xIsEighteenPasses) {
   EXPECT_EQ(trace.dispatches.size(), 18U * 3U);
   EXPECT_EQ(trace.report.dropped, (std::map<ReadReport::Key, std::uint64_t>{}));
 
-  const auto [bubble, bubble_sources] = sums_of(trace, "TCC_BUBBLE_sum");
+  const auto [bubble, bubble_sources] = recorded_sums_of(trace, "TCC_BUBBLE_sum");
   EXPECT_EQ(bubble, (Sums{{0, 65536}, {1, 65536}, {2, 65536}}));
-  const auto [reads, read_sources] = sums_of(trace, "TCC_EA0_RDREQ_sum");
+  const auto [reads, read_sources] = recorded_sums_of(trace, "TCC_EA0_RDREQ_sum");
   EXPECT_EQ(reads, (Sums{{0, 65775}, {1, 65763}, {2, 65758}}));
   // The formula's two inputs are of one pass; the cycles are of another.
   EXPECT_EQ(bubble_sources.size(), 1U);
   EXPECT_EQ(bubble_sources, read_sources);
-  const auto [cycles, cycle_sources] = sums_of(trace, "GRBM_GUI_ACTIVE");
+  const auto [cycles, cycle_sources] = recorded_sums_of(trace, "GRBM_GUI_ACTIVE");
   EXPECT_EQ(cycles, (Sums{{0, 2572147}, {1, 2494642}, {2, 2536062}}));
   EXPECT_NE(cycle_sources, bubble_sources);
   // 128 channels of another pass add up to what that pass saw.
-  const auto [hits, hit_sources] = sums_of(trace, "TCC_HIT");
+  const auto [hits, hit_sources] = recorded_sums_of(trace, "TCC_HIT");
   EXPECT_EQ(hits.at(0), 66160);
-  EXPECT_EQ(sums_of(trace, "TCC_HIT_sum").first.at(0), 66160);
-  EXPECT_NE(hit_sources, sums_of(trace, "TCC_HIT_sum").second);
+  EXPECT_EQ(recorded_sums_of(trace, "TCC_HIT_sum").first.at(0), 66160);
+  EXPECT_NE(hit_sources, recorded_sums_of(trace, "TCC_HIT_sum").second);
   EXPECT_EQ(std::get<0>(values_of(trace).at({*hit_sources.begin(), 0, "TCC_HIT"})), 128U);
 
   ASSERT_EQ(trace.agents.size(), 1U);
@@ -122,11 +122,11 @@ TEST(RecordedTables, TheAccumulatorIsNamedAfterItsLevelCounter) {
   const Trace trace = read_files({folder / "SQ_LEVEL_WAVES.csv", folder / "SQ_IFETCH_LEVEL.csv",
                                   folder / "SQ_INST_LEVEL_SMEM.csv"});
   EXPECT_EQ(trace.sources.size(), 3U);
-  EXPECT_EQ(sums_of(trace, "SQ_LEVEL_WAVES_ACCUM").first.at(0), 155189876);
-  EXPECT_EQ(sums_of(trace, "SQ_IFETCH_LEVEL_ACCUM").first.at(1), 1048588);
-  EXPECT_EQ(sums_of(trace, "SQ_INST_LEVEL_SMEM_ACCUM").first.at(0), 295366648);
-  EXPECT_TRUE(sums_of(trace, "SQ_ACCUM_PREV_HIRES").first.empty());
-  EXPECT_EQ(sums_of(trace, "SQ_INST_LEVEL_SMEM").first.at(0), 3692420);
+  EXPECT_EQ(recorded_sums_of(trace, "SQ_LEVEL_WAVES_ACCUM").first.at(0), 155189876);
+  EXPECT_EQ(recorded_sums_of(trace, "SQ_IFETCH_LEVEL_ACCUM").first.at(1), 1048588);
+  EXPECT_EQ(recorded_sums_of(trace, "SQ_INST_LEVEL_SMEM_ACCUM").first.at(0), 295366648);
+  EXPECT_TRUE(recorded_sums_of(trace, "SQ_ACCUM_PREV_HIRES").first.empty());
+  EXPECT_EQ(recorded_sums_of(trace, "SQ_INST_LEVEL_SMEM").first.at(0), 3692420);
 }
 
 TEST(RecordedTables, ATableOfTimesHasDispatchesAndNoCounters) {
@@ -221,11 +221,11 @@ TEST(RecordedTables, Mi350sMissingChannelsAreNoTotals) {
   const Trace trace = read_files({folder / "pmc_perf.csv"});
   EXPECT_EQ(trace.sources.size(), 13U);
   for (const Source& source : trace.sources) EXPECT_TRUE(source.times_known);
-  EXPECT_EQ(sums_of(trace, "GRBM_GUI_ACTIVE").first.at(0), 78383);
-  EXPECT_EQ(sums_of(trace, "SQ_WAVES").first, (Sums{{0, 16384}, {1, 16384}, {2, 16384}}));
-  EXPECT_EQ(sums_of(trace, "TCC_EA0_WRREQ_64B_sum").first.at(0), 131072);
+  EXPECT_EQ(recorded_sums_of(trace, "GRBM_GUI_ACTIVE").first.at(0), 78383);
+  EXPECT_EQ(recorded_sums_of(trace, "SQ_WAVES").first, (Sums{{0, 16384}, {1, 16384}, {2, 16384}}));
+  EXPECT_EQ(recorded_sums_of(trace, "TCC_EA0_WRREQ_64B_sum").first.at(0), 131072);
   for (const char* counter : {"TCC_REQ", "TCC_HIT", "TCC_BUBBLE", "TCC_EA0_WRREQ"})
-    EXPECT_TRUE(sums_of(trace, counter).first.empty()) << counter;
+    EXPECT_TRUE(recorded_sums_of(trace, counter).first.empty()) << counter;
   // 61 channels of 3 dispatches.
   EXPECT_EQ(dropped(trace, "counter_table",
                     "TCC_EA0_RDREQ: 61 of 128 channels are there, which is no total"),
@@ -239,7 +239,7 @@ TEST(RecordedTables, Mi350sMissingChannelsAreNoTotals) {
             39U);
 
   const Trace part = read_files({folder / "pmc_perf_4.csv"});
-  EXPECT_EQ(sums_of(part, "SQ_WAVES").first, sums_of(trace, "SQ_WAVES").first);
+  EXPECT_EQ(recorded_sums_of(part, "SQ_WAVES").first, recorded_sums_of(trace, "SQ_WAVES").first);
   EXPECT_EQ(part.report.odd, (std::map<ReadReport::Key, std::uint64_t>{}));
   EXPECT_EQ(part.dispatches.end.at(0) - part.dispatches.start.at(0), 21960);
   EXPECT_EQ(part.agents.at(0).facts.clock_mhz, std::nullopt);  // max_sclk is 0 there
@@ -285,9 +285,9 @@ TEST(RecordedTables, CountersRotatedOverDispatchesAreOneRecording) {
   EXPECT_EQ(rows_of_dispatch.at(3), 284U);
   EXPECT_EQ(rows_of_dispatch.at(16), 4U);
   // Every counter is of one dispatch: none of another's.
-  EXPECT_EQ(sums_of(trace, "SQ_WAVES").first, (Sums{{14, 16384}}));
-  EXPECT_EQ(sums_of(trace, "TCC_EA0_RDREQ_128B_sum").first.size(), 1U);
-  EXPECT_EQ(sums_of(trace, "TCC_EA0_RDREQ_128B_sum").first.begin()->second, 65536);
+  EXPECT_EQ(recorded_sums_of(trace, "SQ_WAVES").first, (Sums{{14, 16384}}));
+  EXPECT_EQ(recorded_sums_of(trace, "TCC_EA0_RDREQ_128B_sum").first.size(), 1U);
+  EXPECT_EQ(recorded_sums_of(trace, "TCC_EA0_RDREQ_128B_sum").first.begin()->second, 65536);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::filesystem::path one_dispatch(const WriterOptions& options = {},
   return path;
 }
 
-std::string table_of(test::Table table) {
+std::string schema_table(test::Table table) {
   return test::physical_name(table, WriterOptions{}.guid);
 }
 
@@ -59,7 +59,7 @@ TEST(Schema, WithoutMetadataTheVersionIsUnknown) {
 
 TEST(Schema, WithoutAVersionTagItIsUnknown) {
   const Trace trace = read_ok({one_dispatch(
-      {}, {}, "DELETE FROM " + table_of(test::Table::metadata) + " WHERE tag LIKE 'schema%'")});
+      {}, {}, "DELETE FROM " + schema_table(test::Table::metadata) + " WHERE tag LIKE 'schema%'")});
   EXPECT_EQ(trace.sources[0].schema_version, "unknown");
   EXPECT_EQ(trace.dispatches.size(), 1U);
 }
@@ -77,7 +77,8 @@ TEST(Schema, SuffixIsWhateverFollowsTheBaseName) {
 TEST(Schema, TablesMayHaveNoSuffix) {
   std::string sql;
   for (const test::TableSpec& spec : test::rocpd_tables())
-    sql += fmt::format("ALTER TABLE \"{}\" RENAME TO rocpd_{};", table_of(spec.table), spec.name);
+    sql +=
+        fmt::format("ALTER TABLE \"{}\" RENAME TO rocpd_{};", schema_table(spec.table), spec.name);
   const Trace trace = read_ok({one_dispatch({}, {.views = test::Views::none}, sql)});
   EXPECT_EQ(trace.sources[0].guid, WriterOptions{}.guid);
   EXPECT_EQ(launch_name(trace, 0), "hipLaunchKernel");
@@ -123,7 +124,7 @@ TEST(Schema, TheDispatchTableAloneIsEnough) {
 }
 
 TEST(Schema, ColumnsMayBeMissing) {
-  const std::string table = table_of(test::Table::kernel_dispatch);
+  const std::string table = schema_table(test::Table::kernel_dispatch);
   const Trace trace = read_ok({one_dispatch(
       {}, {.views = test::Views::none},
       fmt::format("CREATE TABLE x AS SELECT id, guid, kernel_id, start, end FROM \"{0}\"; "
@@ -151,7 +152,7 @@ TEST(Schema, ViewsAloneAreNoRecording) {
     sql += fmt::format(
         "ALTER TABLE \"{0}\" RENAME TO hidden_{1}; CREATE VIEW \"{0}\" AS SELECT * FROM "
         "hidden_{1};",
-        table_of(spec.table), spec.name);
+        schema_table(spec.table), spec.name);
   const auto path = one_dispatch({}, {.views = test::Views::none}, sql);
   EXPECT_EQ(read_error({path}).message,
             path.string() + ": is an SQLite database without rocpd tables");
@@ -188,7 +189,7 @@ TEST(Schema, LoneMetadataTableIsNoRecording) {
 
 TEST(Schema, GeneratedColumnsAndTriggersRunNothing) {
   // Defaults and triggers that would fail or write when they ran; reading must not touch them.
-  const std::string table = table_of(test::Table::kernel_dispatch);
+  const std::string table = schema_table(test::Table::kernel_dispatch);
   const Trace trace = read_ok({one_dispatch(
       {}, {},
       fmt::format("ALTER TABLE \"{0}\" ADD COLUMN boom AS (abs(-9223372036854775808)); "

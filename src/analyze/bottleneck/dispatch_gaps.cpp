@@ -5,17 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "stats/summary.h"
+
 namespace perflab::analyze {
 namespace {
-
-/// Of an even count the mean of the middle two. Precondition: not empty. Reorders.
-double median_of(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  const auto upper = static_cast<double>(*middle);
-  if (values.size() % 2 == 1) return upper;
-  return (static_cast<double>(*std::max_element(values.begin(), middle)) + upper) / 2;
-}
 
 /// Until when each agent was at work, dispatch by dispatch.
 class BusyUntil {
@@ -86,8 +79,8 @@ DispatchGaps::DispatchGaps(const trace::Trace& trace, const TimingScope& scope) 
   for (const auto& [name, slot] : slot_of_name)
     if (Times& kernel = times[slot]; !kernel.idle.empty())
       by_name_[name] = {.dispatches = kernel.idle.size(),
-                        .median_idle = median_of(kernel.idle),
-                        .median_duration = median_of(kernel.duration)};
+                        .median_idle = stats::median_duration(kernel.idle),
+                        .median_duration = stats::median_duration(kernel.duration)};
 }
 
 std::optional<KernelGaps> DispatchGaps::of(trace::Index name) const {

@@ -23,10 +23,23 @@ std::uint64_t workgroup_items(const trace::LaunchConfig& launch) {
   return std::uint64_t{launch.workgroup[0]} * launch.workgroup[1] * launch.workgroup[2];
 }
 
-CuRoom room_of(const Kernel& kernel) {
+/// Work-items of a wave; 0: not known.
+std::uint64_t wave_size_of(const Kernel& kernel) {
+  const std::int64_t size =
+      kernel.occupancy ? kernel.occupancy->wave_size : kernel.gpu.wave_size.value_or(0);
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(size, 0));
+}
+
+/// What the tables have; nothing for an architecture that they do not know.
+CuRoom room_of(std::string_view architecture) {
   CuRoom room;
-  if (const hal::Arch* const arch = hal::find_arch(kernel.gpu.architecture))
+  if (const hal::Arch* const arch = hal::find_arch(architecture))
     room.wave_slots = arch->max_waves_per_cu;
+  return room;
+}
+
+CuRoom room_of(const Kernel& kernel) {
+  CuRoom room = room_of(kernel.gpu.architecture);
   if (kernel.occupancy) {
     const hal::Occupancy& occupancy = *kernel.occupancy;
     // Of the unit of the resident model: in WGP mode that is two CUs.
@@ -88,11 +101,9 @@ void add_work(const Kernel& kernel, const CuRoom& room, FeatureSet& set) {
   const auto groups = static_cast<double>(*kernel.workgroups);
   give(set, work_per_cu, groups / cus,
        fmt::format("{} work-groups, {} CUs", *kernel.workgroups, *kernel.gpu.compute_units));
-  const std::int64_t wave_size =
-      kernel.occupancy ? kernel.occupancy->wave_size : kernel.gpu.wave_size.value_or(0);
-  if (wave_size <= 0) return lack(set, work_fill, "the wave size is not known", "");
+  const std::uint64_t lanes = wave_size_of(kernel);
+  if (lanes == 0) return lack(set, work_fill, "the wave size is not known", "");
   const auto items = workgroup_items(kernel.launch);
-  const auto lanes = static_cast<std::uint64_t>(wave_size);
   const std::uint64_t waves = (items + lanes - 1) / lanes;
   const std::optional<double> per_cu = room.resident_waves ? room.resident_waves : room.wave_slots;
   if (!per_cu || *per_cu <= 0)
@@ -197,10 +208,9 @@ const KernelRoofline* roofline_of(const Analysis& analysis, const Kernel& kernel
 /// A launch of whole work-groups of whole waves has no wave that is not full.
 void add_whole_waves(const Kernel& kernel, FeatureSet& set) {
   if (set[partial_waves].value || !set[lanes_active].value) return;
-  const std::int64_t wave_size =
-      kernel.occupancy ? kernel.occupancy->wave_size : kernel.gpu.wave_size.value_or(0);
+  const std::uint64_t wave_size = wave_size_of(kernel);
   const std::uint64_t items = workgroup_items(kernel.launch);
-  if (wave_size <= 0 || items == 0 || items % static_cast<std::uint64_t>(wave_size) != 0) return;
+  if (wave_size == 0 || items == 0 || items % wave_size != 0) return;
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (kernel.launch.grid[axis] % kernel.launch.workgroup[axis] != 0) return;
   give(set, partial_waves, 0,
@@ -260,10 +270,7 @@ FeatureSet features_of_roofline(const KernelRoofline& roofline) {
        {FeatureSource::dispatches, FeatureSource::resources, FeatureSource::critical_path})
     lack_all(set, source, kOnly, kTimesRemedy);
   lack_all(set, FeatureSource::thread_trace, "no thread trace was given", kThreadTraceRemedy);
-  CuRoom room;
-  if (const hal::Arch* const arch = hal::find_arch(roofline.architecture))
-    room.wave_slots = arch->max_waves_per_cu;
-  add_counter_features(roofline, room, set);
+  add_counter_features(roofline, room_of(roofline.architecture), set);
   return set;
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <initializer_list>
 
 #include "analyze/bottleneck/feature_parts.h"
 
@@ -26,8 +25,8 @@ std::int64_t over(const KernelThreadTrace& traced, const Classes& classes, const
   return sum;
 }
 
-std::int64_t waits_for(const KernelThreadTrace& traced,
-                       std::initializer_list<InstructionClass> classes) {
+template <class Classes>
+std::int64_t waits_for(const KernelThreadTrace& traced, const Classes& classes) {
   std::int64_t sum = 0;
   for (const InstructionClass wanted : classes)
     if (const auto found = traced.wait_by_class.find(wanted); found != traced.wait_by_class.end())
@@ -92,11 +91,9 @@ void add_thread_trace_features(const KernelThreadTrace& traced, FeatureSet& set)
             ? fmt::format("; {} cycles of waits have no known cause", traced.wait_unattributed)
             : std::string();
     share(att_memory_wait,
-          waits_for(traced, {InstructionClass::vmem_load, InstructionClass::vmem_store,
-                             InstructionClass::vmem_atomic, InstructionClass::scratch_load,
-                             InstructionClass::scratch_store, InstructionClass::smem}),
+          waits_for(traced, kMemoryClasses) + waits_for(traced, std::array{InstructionClass::smem}),
           unknown);
-    share(att_lds_wait, waits_for(traced, {InstructionClass::lds}), unknown);
+    share(att_lds_wait, waits_for(traced, std::array{InstructionClass::lds}), unknown);
   }
   if (traced.occupancy) {
     give(set, att_tail, traced.occupancy->tail_share,

@@ -26,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::uint8_t>, 6> kNames = {{{"
                                                                               {"device", kDevice}}};
 constexpr std::string_view kNamesOnly =
     "\"name\" IN ('stream', 'hStream', 'event', 'hEvent', 'deviceId', 'device')";
-constexpr std::array<std::string_view, 3> kColumns = {"event_id", "name", "value"};
+constexpr std::array<std::string_view, 3> kArgumentColumns = {"event_id", "name", "value"};
 
 /// Texts of ranges are short; what is larger than this is damage.
 constexpr std::size_t kMostExtdata = 1 << 20;
@@ -160,10 +160,11 @@ std::optional<std::string> message_of(std::string_view extdata) {
 
 void RecordingLoader::prepare_wanted_regions() {
   const Table* arguments = set_.find("arg");
-  const bool readable =
-      arguments != nullptr &&
-      !(arguments->has_rowid && arguments->max_rowid < arguments->min_rowid) &&
-      std::ranges::all_of(kColumns, [&](auto column) { return arguments->has_column(column); });
+  const bool readable = arguments != nullptr &&
+                        !(arguments->has_rowid && arguments->max_rowid < arguments->min_rowid) &&
+                        std::ranges::all_of(kArgumentColumns, [&](auto column) {
+                          return arguments->has_column(column);
+                        });
   std::vector<bool> markers;
   for (const std::int64_t id : events_.categories) {
     const std::string_view name = trace_.strings.view(string_of(id));
@@ -222,8 +223,8 @@ Result<void> RecordingLoader::load_call_arguments() {
     odd("arg", "a stream, event or device that is no number: taken as missing", chunk.odd);
     dropped("arg", "its event is not there", chunk.no_event);
   };
-  PERFLAB_TRY_VOID(
-      scan<ArgumentChunk>(file_, *set_.find("arg"), filter_, kColumns, decode, commit, kNamesOnly));
+  PERFLAB_TRY_VOID(scan<ArgumentChunk>(file_, *set_.find("arg"), filter_, kArgumentColumns, decode,
+                                       commit, kNamesOnly));
   samples.append_to(rows);
   odd("arg", "named twice in one call: the smallest value is taken",
       append_calls(rows, trace_.call_arguments));

@@ -10,7 +10,7 @@
 namespace perflab::trace::rocpd {
 namespace {
 
-constexpr std::array<std::string_view, 3> kColumns = {"event_id", "pmc_id", "value"};
+constexpr std::array<std::string_view, 3> kCounterColumns = {"event_id", "pmc_id", "value"};
 
 struct CounterRow {
   Index dispatch, counter;
@@ -72,7 +72,7 @@ Result<void> RecordingLoader::load_counters() {
   };
   if (event_to_dispatch_.empty()) event_to_dispatch_.assign(events_.index.size(), kNone);
   const std::size_t first_row = trace_.counters.size();
-  PERFLAB_TRY_VOID(scan<CounterChunk>(file_, *table, filter_, kColumns, decode, commit));
+  PERFLAB_TRY_VOID(scan<CounterChunk>(file_, *table, filter_, kCounterColumns, decode, commit));
   name_accumulators(state_, first_row, "pmc_event");
   return {};
 }

@@ -7,24 +7,24 @@
 namespace perflab::trace::rocpd {
 namespace {
 
-constexpr std::array<std::string_view, 18> kColumns = {"start",
-                                                       "end",
-                                                       "event_id",
-                                                       "dispatch_id",
-                                                       "kernel_id",
-                                                       "agent_id",
-                                                       "queue_id",
-                                                       "stream_id",
-                                                       "tid",
-                                                       "private_segment_size",
-                                                       "group_segment_size",
-                                                       "workgroup_size_x",
-                                                       "workgroup_size_y",
-                                                       "workgroup_size_z",
-                                                       "grid_size_x",
-                                                       "grid_size_y",
-                                                       "grid_size_z",
-                                                       "region_name_id"};
+constexpr std::array<std::string_view, 18> kDispatchColumns = {"start",
+                                                               "end",
+                                                               "event_id",
+                                                               "dispatch_id",
+                                                               "kernel_id",
+                                                               "agent_id",
+                                                               "queue_id",
+                                                               "stream_id",
+                                                               "tid",
+                                                               "private_segment_size",
+                                                               "group_segment_size",
+                                                               "workgroup_size_x",
+                                                               "workgroup_size_y",
+                                                               "workgroup_size_z",
+                                                               "grid_size_x",
+                                                               "grid_size_y",
+                                                               "grid_size_z",
+                                                               "region_name_id"};
 
 /// The ids that decide a dispatch's track, as the file has them.
 struct RawTrack {
@@ -155,7 +155,7 @@ Result<void> RecordingLoader::load_dispatches() {
     odd("kernel_dispatch", "no event row: cannot be linked to its launch", chunk.no_event);
   };
   return scan<DispatchChunk>(
-      file_, *table, filter_, kColumns,
+      file_, *table, filter_, kDispatchColumns,
       [&](const Statement& row, DispatchChunk& chunk) { decode(row, events_, chunk); }, commit);
 }
 

@@ -11,8 +11,8 @@ struct EventChunk {
   std::uint64_t without_id = 0;
 };
 
-constexpr std::array<std::string_view, 4> kColumns = {"id", "category_id", "stack_id",
-                                                      "parent_stack_id"};
+constexpr std::array<std::string_view, 4> kEventColumns = {"id", "category_id", "stack_id",
+                                                           "parent_stack_id"};
 
 /// Index of a category in the short list of categories; the 65536th and later ones share the last
 /// place.
@@ -66,7 +66,7 @@ Result<EventTable> read_events(File& file, const TableSet& set, const RowFilter&
     events.parent_stack.insert(events.parent_stack.end(), chunk.parent_stack.begin(),
                                chunk.parent_stack.end());
   };
-  PERFLAB_TRY_VOID(scan<EventChunk>(file, *table, filter, kColumns, decode, commit));
+  PERFLAB_TRY_VOID(scan<EventChunk>(file, *table, filter, kEventColumns, decode, commit));
   events.index.seal();
   for (const auto* column : {&events.stack, &events.parent_stack})
     if (!column->empty())

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using enum FeatureId;
 
-constexpr Verdict kOpen = Verdict::insufficient_data;
+constexpr Verdict kNotDecided = Verdict::insufficient_data;
 
 /// One kernel on both sides of a threshold.
 struct Walk {
@@ -67,10 +67,10 @@ std::vector<Walk> walks() {
        },
        memory_bandwidth, memory_bandwidth},
       {"latency.waits_far_from_memory_roof", wait_dependency, pointer_chase(), waits, latency,
-       kOpen},
+       kNotDecided},
       {"latency.waits_far_from_memory_roof", hbm_share, pointer_chase(), set_bandwidth, latency,
        memory_bandwidth},
-      {"compute.near_roof", compute_share, fma_loop(), set_fma, compute_throughput, kOpen},
+      {"compute.near_roof", compute_share, fma_loop(), set_fma, compute_throughput, kNotDecided},
       {"compute.at_roof", compute_share, fma_loop(), set_fma, compute_throughput,
        compute_throughput},
       {"compute.matrix_busy", mfma_busy, matrix_loop(),
@@ -79,12 +79,12 @@ std::vector<Walk> walks() {
       {"divergence.half_of_lanes", lanes_active, divergent_branch(),
        [](KernelPhysics& k, double share) { k.lanes = 64 * share; }, divergence,
        compute_throughput},
-      {"under_occupied.idle_cus", work_per_cu, huge_workgroup(), set_groups, under_occupied, kOpen,
-       FeatureSource::critical_path},
+      {"under_occupied.idle_cus", work_per_cu, huge_workgroup(), set_groups, under_occupied,
+       kNotDecided, FeatureSource::critical_path},
       {"under_occupied.most_cus_idle", work_per_cu, huge_workgroup(), set_groups, under_occupied,
        under_occupied, FeatureSource::critical_path},
       {"under_occupied.few_waves_wait", wait_dependency, lonely_chase(), waits, under_occupied,
-       kOpen},
+       kNotDecided},
       {"under_occupied.cus_seen_idle", cu_busy, lonely_chase(),
        [](KernelPhysics& k, double share) { k.busy_cus = share * kCus; }, under_occupied,
        under_occupied},

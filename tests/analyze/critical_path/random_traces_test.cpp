@@ -22,24 +22,24 @@ using test::Prng;
 using trace::Index;
 using trace::kNone;
 
-constexpr std::array<const char*, 18> kNames = {"hipLaunchKernel",
-                                                "hipMemcpyAsync",
-                                                "hipMemcpy",
-                                                "hipStreamSynchronize",
-                                                "hipDeviceSynchronize",
-                                                "hipEventSynchronize",
-                                                "hipEventRecord",
-                                                "hipStreamWaitEvent",
-                                                "hipSetDevice",
-                                                "hipFree",
-                                                "hipMalloc",
-                                                "hipGraphLaunch",
-                                                "hipStreamCreate",
-                                                "hipGetDevice",
-                                                "hipLaunchKernel",
-                                                "hipMemset",
-                                                "hipEventRecord",
-                                                "hsa_signal_wait_scacquire"};
+constexpr std::array<const char*, 18> kCallNames = {"hipLaunchKernel",
+                                                    "hipMemcpyAsync",
+                                                    "hipMemcpy",
+                                                    "hipStreamSynchronize",
+                                                    "hipDeviceSynchronize",
+                                                    "hipEventSynchronize",
+                                                    "hipEventRecord",
+                                                    "hipStreamWaitEvent",
+                                                    "hipSetDevice",
+                                                    "hipFree",
+                                                    "hipMalloc",
+                                                    "hipGraphLaunch",
+                                                    "hipStreamCreate",
+                                                    "hipGetDevice",
+                                                    "hipLaunchKernel",
+                                                    "hipMemset",
+                                                    "hipEventRecord",
+                                                    "hsa_signal_wait_scacquire"};
 
 /// Makes traces without a database: tables of a fixed shape, rows by chance.
 class Chaos {
@@ -112,7 +112,7 @@ class Chaos {
     std::vector<std::tuple<std::int64_t, std::int64_t, Index, Index>> rows;
     for (std::size_t i = 0; i < count; ++i) {
       const auto [start, end] = times();
-      rows.emplace_back(start, -end, below(trace_.threads.size()), below(kNames.size()));
+      rows.emplace_back(start, -end, below(trace_.threads.size()), below(kCallNames.size()));
     }
     std::ranges::sort(rows);
     trace::CallArgumentColumns& arguments = trace_.call_arguments;
@@ -120,7 +120,7 @@ class Chaos {
       const auto region = static_cast<Index>(trace_.regions.size());
       trace_.regions.start.push_back(start);
       trace_.regions.end.push_back(-end);
-      trace_.regions.name.push_back(trace_.strings.intern(kNames.at(name)));
+      trace_.regions.name.push_back(trace_.strings.intern(kCallNames.at(name)));
       trace_.regions.category.push_back(trace_.strings.intern("HIP_RUNTIME_API_EXT"));
       trace_.regions.thread.push_back(prng_.below(20) == 0 ? kNone : thread);
       trace_.regions.parent.push_back(parent_of(region, thread));
