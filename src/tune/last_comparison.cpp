@@ -56,7 +56,6 @@ bool surely_better(const Contestant& a, const Contestant& b, bool maximize, doub
 }
 
 constexpr double kConfidence = 0.95;
-constexpr double kUnstableCv = 0.10;  // DESIGN section 6
 
 /// Of every one of so many looks at growing samples, when all of them together are to be wrong no
 /// more often than one look at kConfidence (Bonferroni).
@@ -66,7 +65,7 @@ double confidence_of_looks(std::size_t looks) {
 
 bool unstable(const Contestant& contestant) {
   const std::optional<double> cv = stats::summarize(contestant.samples).cv;
-  return contestant.unstable || (cv && *cv > kUnstableCv);
+  return contestant.unstable || (cv && stats::classify(*cv) == stats::Stability::unstable);
 }
 
 }  // namespace

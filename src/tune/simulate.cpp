@@ -10,8 +10,6 @@
 namespace perflab::tune {
 namespace {
 
-constexpr double kUnstableCv = 0.10;  // DESIGN section 6
-
 using RecordedRows = std::unordered_map<ConfigId, const RecordedConfiguration*>;
 
 RecordedRows rows_of(const Space& space, const Recording& recording) {
@@ -39,7 +37,8 @@ Evaluation evaluation_of(const RecordedConfiguration& recorded) {
   evaluation.value = recorded.value;
   evaluation.samples = recorded.repeats;
   evaluation.cv = stats::summarize(recorded.repeats).cv;
-  evaluation.unstable = evaluation.cv && *evaluation.cv > kUnstableCv;
+  evaluation.unstable =
+      evaluation.cv && stats::classify(*evaluation.cv) == stats::Stability::unstable;
   return evaluation;
 }
 

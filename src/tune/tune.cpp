@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/files.h"
 #include "base/hash.h"
 #include "tune/last_comparison.h"
 #include "tune/session.h"
