@@ -8,13 +8,17 @@ function(perflab_unity target)
   endif()
 endfunction()
 
-# perflab_library(<folder> SOURCES ... [DEPS ...] [PRIVATE_DEPS ...]): the static library of one folder of src/.
+# perflab_library(<folder> SOURCES ... [DEPS ...] [PRIVATE_DEPS ...] [SHAREABLE]): the static library of one folder of src/. SHAREABLE:
+# it also becomes part of librocm_perf_isolate.so and is position-independent therefore.
 function(perflab_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SHAREABLE" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(perflab_${name} STATIC ${ARG_SOURCES})
   add_library(perflab::${name} ALIAS perflab_${name})
   target_include_directories(perflab_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(perflab_${name} PUBLIC ${ARG_DEPS} PRIVATE perflab_flags ${ARG_PRIVATE_DEPS})
+  if(ARG_SHAREABLE)
+    set_target_properties(perflab_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   perflab_unity(perflab_${name})
 endfunction()
 
@@ -33,11 +37,6 @@ function(perflab_test name)
     PERFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
   if(NOT ARG_OPTIMISED AND CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_compile_options(test_${name} PRIVATE -O0)
-    # Checks at every use of a pointer or reference are half of the object code of a test, and ASan sees most of what they do. The code
-    # under test keeps them; its inline functions, which a test may be the first to bring along, keep all of the others.
-    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*undefined")
-      target_compile_options(test_${name} PRIVATE -fno-sanitize=null,alignment,vptr,object-size,nonnull-attribute,returns-nonnull-attribute)
-    endif()
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)  # an empty list would swallow the next property
