@@ -20,6 +20,8 @@ int exit_code(ErrorCode code) {
       return 4;
     case ErrorCode::target_failed:
       return 5;
+    case ErrorCode::refused:
+      return 1;
     case ErrorCode::interrupted:
       return 130;
     case ErrorCode::internal:
@@ -38,6 +40,8 @@ std::string_view to_string(ErrorCode code) {
       return "missing_tool";
     case ErrorCode::target_failed:
       return "target_failed";
+    case ErrorCode::refused:
+      return "refused";
     case ErrorCode::interrupted:
       return "interrupted";
     case ErrorCode::internal:

@@ -17,6 +17,7 @@ enum class ErrorCode {
   bad_input,      ///< an input file is missing, unreadable, damaged or of another format (exit 3)
   missing_tool,   ///< a tool or device that the command needs is not there (exit 4)
   target_failed,  ///< the profiled program failed or was stopped (exit 5)
+  refused,        ///< the thing was done and the answer is no (exit 1)
   interrupted,    ///< Ctrl-C (exit 130)
   internal,       ///< a bug of ours that was caught (exit 70)
 };

@@ -13,6 +13,7 @@ TEST(Error, ExitCodesAreThoseOfTheContract) {
   EXPECT_EQ(exit_code(ErrorCode::bad_input), 3);
   EXPECT_EQ(exit_code(ErrorCode::missing_tool), 4);
   EXPECT_EQ(exit_code(ErrorCode::target_failed), 5);
+  EXPECT_EQ(exit_code(ErrorCode::refused), 1);
   EXPECT_EQ(exit_code(ErrorCode::interrupted), 130);
   EXPECT_EQ(exit_code(ErrorCode::internal), 70);
 }
@@ -22,6 +23,7 @@ TEST(Error, CodesHaveStableNames) {
   EXPECT_EQ(to_string(ErrorCode::bad_input), "bad_input");
   EXPECT_EQ(to_string(ErrorCode::missing_tool), "missing_tool");
   EXPECT_EQ(to_string(ErrorCode::target_failed), "target_failed");
+  EXPECT_EQ(to_string(ErrorCode::refused), "refused");
   EXPECT_EQ(to_string(ErrorCode::interrupted), "interrupted");
   EXPECT_EQ(to_string(ErrorCode::internal), "internal");
 }

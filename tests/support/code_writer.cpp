@@ -119,19 +119,19 @@ std::string descriptor_of(const WrittenKernel& kernel, std::int64_t entry_offset
   return out;
 }
 
-constexpr std::size_t kRodata = 1, kText = 2;  // parts of a code object; sections count from 1
+// Parts of a code object; sections count from 1. Only an object with variables has .data.
+constexpr std::size_t kRodata = 1, kText = 2, kData = 3;
+constexpr std::uint64_t kVariableAlignment = 16;
 
-/// The symbols of a code object: two per kernel.
+/// The symbols of a code object: two per kernel, one per variable.
 class SymbolTable {
  public:
-  explicit SymbolTable(const std::vector<WrittenKernel>& kernels) {
+  SymbolTable(const std::vector<WrittenKernel>& kernels,
+              const std::vector<WrittenVariable>& variables)
+      : kernels_(kernels.size()) {
     for (const WrittenKernel& kernel : kernels)
-      for (const char* ending : {"", ".kd"}) {
-        Elf64_Sym symbol{};
-        symbol.st_name = static_cast<Elf64_Word>(names_.size());
-        symbols_.push_back(symbol);
-        names_.append(kernel.name).append(ending).push_back('\0');
-      }
+      for (const char* ending : {"", ".kd"}) add(kernel.name + ending);
+    for (const WrittenVariable& variable : variables) add(variable.name);
   }
 
   /// Adds the table, still empty, and its names.
@@ -161,6 +161,14 @@ class SymbolTable {
     object.st_size = kDescriptorBytes;
   }
 
+  void place_variable(std::size_t number, const WrittenVariable& variable, std::uint64_t address) {
+    Elf64_Sym& symbol = symbols_[1 + 2 * kernels_ + number];
+    symbol.st_info = ELF64_ST_INFO(variable.exported ? STB_GLOBAL : STB_LOCAL, STT_OBJECT);
+    symbol.st_shndx = kData + 1;
+    symbol.st_value = address;
+    symbol.st_size = variable.bytes.size();
+  }
+
   [[nodiscard]] std::string bytes() const {
     std::string out;
     for (const Elf64_Sym& symbol : symbols_) put(out, symbol);
@@ -168,6 +176,14 @@ class SymbolTable {
   }
 
  private:
+  void add(std::string_view name) {
+    Elf64_Sym symbol{};
+    symbol.st_name = static_cast<Elf64_Word>(names_.size());
+    symbols_.push_back(symbol);
+    names_.append(name).push_back('\0');
+  }
+
+  std::size_t kernels_;
   std::string names_ = std::string(1, '\0');
   std::vector<Elf64_Sym> symbols_ = std::vector<Elf64_Sym>(1);
 };
@@ -279,7 +295,16 @@ std::string write_code_object(const WrittenCodeObject& spec) {
                        .bytes = std::string(kDescriptorBytes * spec.kernels.size(), '\0'),
                        .alignment = 64});
   elf.parts.push_back({.name = ".text", .bytes = code, .alignment = kCodeAlignment});
-  SymbolTable symbols(spec.kernels);
+  std::vector<std::uint64_t> variable_offsets;
+  std::string data;
+  for (const WrittenVariable& variable : spec.variables) {
+    pad(data, kVariableAlignment);
+    variable_offsets.push_back(data.size());
+    data += variable.bytes;
+  }
+  if (!spec.variables.empty())
+    elf.parts.push_back({.name = ".data", .bytes = data, .alignment = kVariableAlignment});
+  SymbolTable symbols(spec.kernels, spec.variables);
   if (spec.dynamic_symbols) symbols.add_to(elf, ".dynsym", SHT_DYNSYM, ".dynstr", true);
   if (spec.symbols) symbols.add_to(elf, ".symtab", SHT_SYMTAB, ".strtab", false);
 
@@ -293,6 +318,8 @@ std::string write_code_object(const WrittenCodeObject& spec) {
         descriptor_of(spec.kernels[i], static_cast<std::int64_t>(entry - descriptor));
     symbols.place(i, entry, spec.kernels[i].code.size(), descriptor);
   }
+  for (std::size_t i = 0; i < spec.variables.size(); ++i)
+    symbols.place_variable(i, spec.variables[i], layout.addresses[kData] + variable_offsets[i]);
   for (ElfPart& part : elf.parts)
     if (part.type == SHT_DYNSYM || part.type == SHT_SYMTAB) part.bytes = symbols.bytes();
   return write_elf(elf);

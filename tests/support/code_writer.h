@@ -57,12 +57,20 @@ struct WrittenKernel {
   std::uint16_t kernarg_preload = 0;
 };
 
+/// A variable of a written code object, in its .data.
+struct WrittenVariable {
+  std::string name;
+  std::string bytes;     ///< its contents
+  bool exported = true;  ///< else a local symbol, which runtimes do not list
+};
+
 /// A code object.
 struct WrittenCodeObject {
   std::uint8_t abi_version = 3;    ///< code object version - 2
   std::uint32_t flags = 0x54c;     ///< gfx942, features any
   Json metadata = Json::object();  ///< keys beside "amdhsa.kernels"; made by object_metadata()
   std::vector<WrittenKernel> kernels{};
+  std::vector<WrittenVariable> variables{};
   bool dynamic_symbols = true;
   bool symbols = false;  ///< .symtab as well
   bool section_table = true;

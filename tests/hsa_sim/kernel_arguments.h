@@ -1,0 +1,59 @@
+// The explicit arguments of the stand-in's kernels, as they lie in the kernarg segment; the hidden
+// ones of code object version 5 follow at the next multiple of 8. Shared by the kernels, by the
+// code objects that declare them and by the programs that launch them.
+#pragma once
+
+#include <cstdint>
+
+namespace perflab::hsa::sim {
+
+/// vadd, vadd_skips, vadd_oob: c[i] = a[i] + b[i]; the second leaves every 7th element alone, the
+/// third writes c[n] as well.
+struct VaddArguments {
+  const float* a;
+  const float* b;
+  float* c;
+  std::uint32_t n;
+};
+
+/// inplace, inplace_skips: x[i] += 1. reverse: within a block, through dynamic LDS of 4 bytes per
+/// work-item. scale: x[i] *= factor, a variable of the code object. accumulate: total, another
+/// variable, += the sum of x. atomic_order: x[i] = i + a number that differs from run to run.
+/// empty: nothing.
+struct ArrayArguments {
+  float* x;
+  std::uint32_t n;
+};
+
+/// slow: after `milliseconds`, x[i] = value.
+struct SlowArguments {
+  float* x;
+  std::uint32_t n;
+  float value;
+  std::uint32_t milliseconds;
+};
+
+/// An element of chase's list.
+struct ChaseNode {
+  const ChaseNode* next;
+  std::uint64_t value;
+};
+
+/// chase: *sum = the values of `steps` nodes from `head` on.
+struct ChaseArguments {
+  const ChaseNode* head;
+  std::uint64_t* sum;
+  std::uint32_t steps;
+};
+
+/// sum_f32, sum_f32_reassociated: *out = the sum of x, added up one after the other, or as 8 sums.
+struct SumArguments {
+  const float* x;
+  float* out;
+  std::uint32_t n;
+};
+
+/// Bytes of the hidden arguments of version 5 (facts/codeobject.md section 2).
+inline constexpr std::uint32_t hidden_argument_bytes = 256;
+
+}  // namespace perflab::hsa::sim
