@@ -18,8 +18,8 @@ TEST(Program, prints_its_version) {
 
 TEST(Program, help_of_every_subcommand_has_an_example) {
   const test::TempFolder folder;
-  for (const char* command : {"analyze", "autotune", "critical-path", "inspect", "occupancy",
-                              "profile", "roofline", "schema"}) {
+  for (const char* command : {"analyze", "autotune", "capture", "critical-path", "inspect",
+                              "isolate", "occupancy", "profile", "replay", "roofline", "schema"}) {
     const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_THAT(outcome.out, HasSubstr("rocm-perf " + std::string(command) + " "));
@@ -34,7 +34,14 @@ TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
       {"nonsense"},
       {"analyze"},
       {"analyze", "--nonsense", "x.db"},
+      {"capture"},
+      {"capture", "info"},
       {"critical-path"},
+      {"isolate"},
+      {"isolate", "--kernel", "k"},
+      {"replay"},
+      {"replay", "full-vm"},
+      {"replay", "verify"},
       {"profile"},
       {"profile", "--runs", "0", "--", "true"},
       {"profile", "--timeout", "soon", "--", "true"},

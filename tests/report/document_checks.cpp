@@ -55,6 +55,15 @@ bool null_is_ordinary(const std::string& path) {
       "kernels[].code_object.entry",  // not out of a bundle
       "code_object.entry",            // likewise
       "environment.rocprofv3",        // no profiler was run
+      // Of a certificate: what was not asked for or did not happen, memory that is no variable.
+      "environment.hsaco_path",
+      "method.poison_note",
+      "method.type",
+      "method.max_ulp",
+      "method.max_relative",
+      "method.max_absolute",
+      "run_failure",
+      "regions[].symbol",
       // Of an inspection: what does not apply.
       "compiler",
       "disassembler",

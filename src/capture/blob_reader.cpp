@@ -1,0 +1,423 @@
+// The checks and the caches behind capture/blob_reader.h: tables are streamed once and compared
+// with their hash and with each other, frames with theirs whenever they are decoded.
+#include "capture/blob_reader.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/files.h"
+#include "capture/spool.h"
+
+namespace perflab::capture {
+namespace {
+
+constexpr std::size_t most_open_files = 32, cached_frames = 8;
+constexpr std::uint64_t window_entries = 512;
+constexpr std::size_t table_step = std::size_t{1}
+                                   << 16;  // a multiple of no entry's size: see check()
+
+/// What zero pages are handed over from.
+constexpr std::size_t zero_pages_at_once = 64;
+const std::array<std::byte, zero_pages_at_once * page_bytes> zeros{};
+
+}  // namespace
+
+Result<void> give_zeros(std::uint64_t first_page, std::uint64_t count, const BlobSink& sink) {
+  while (count > 0) {
+    const std::uint64_t here = std::min<std::uint64_t>(zero_pages_at_once, count);
+    PERFLAB_TRY_VOID(sink(first_page, std::span(zeros).first(here * page_bytes)));
+    first_page += here;
+    count -= here;
+  }
+  return {};
+}
+
+std::uint64_t BlobSet::Known::frames() const {
+  return header.stored_pages / frame_pages + (header.stored_pages % frame_pages != 0);
+}
+
+std::uint64_t BlobSet::Known::pages_of_frame(std::uint64_t frame) const {
+  return std::min<std::uint64_t>(frame_pages, header.stored_pages - frame * frame_pages);
+}
+
+std::uint64_t BlobSet::Known::runs_offset() const {
+  return header.tables_offset + frames() * sizeof(FrameEntry);
+}
+
+std::uint64_t BlobSet::Known::places_offset() const {
+  return runs_offset() + header.runs * sizeof(RunEntry);
+}
+
+BlobSet::BlobSet(std::filesystem::path folder)
+    : folder_(std::move(folder)), cache_(cached_frames), context_(ZSTD_createDCtx()) {
+  PERFLAB_CHECK(context_ != nullptr);
+}
+
+BlobSet::~BlobSet() {
+  for (const auto& [number, known] : blobs_)
+    if (known.descriptor >= 0) ::close(known.descriptor);
+  ZSTD_freeDCtx(context_);
+}
+
+std::unexpected<Error> BlobSet::damaged(const Known& known, std::string_view how) const {
+  return fail(ErrorCode::bad_input,
+              fmt::format("{}: is damaged: {}", (folder_ / known.blob.file).string(), how));
+}
+
+Result<void> BlobSet::add(const Blob& blob, std::uint64_t region_pages) {
+  const auto [place, fresh] = blobs_.try_emplace(blob.number);
+  if (!fresh)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: is damaged: {} and {} are both number {}", folder_.string(),
+                            place->second.blob.file, blob.file, blob.number));
+  place->second.blob = blob;
+  place->second.region_pages = region_pages;
+  return {};
+}
+
+Result<void> BlobSet::open_file(Known& known) {
+  if (open_files_ >= most_open_files) {
+    Known* oldest = nullptr;
+    for (auto& [number, other] : blobs_)
+      if (other.descriptor >= 0 && (oldest == nullptr || other.used < oldest->used))
+        oldest = &other;
+    ::close(std::exchange(oldest->descriptor, -1));
+    --open_files_;
+  }
+  const std::filesystem::path path = folder_ / known.blob.file;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (descriptor < 0)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: cannot be opened: {}", path.string(), errno_text(errno)));
+  known.descriptor = descriptor;
+  ++open_files_;
+  struct stat info{};
+  if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))
+    return fail(ErrorCode::bad_input, fmt::format("{}: is not a file", path.string()));
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size != known.blob.file_bytes)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: is {}: it has {} bytes and should have {}", path.string(),
+                            size < known.blob.file_bytes ? "truncated" : "altered", size,
+                            known.blob.file_bytes));
+  return {};
+}
+
+Result<BlobSet::Known*> BlobSet::opened(std::uint32_t number) {
+  const auto found = blobs_.find(number);
+  if (found == blobs_.end())
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: is damaged: a page refers to blob {}, which is not there",
+                            folder_.string(), number));
+  Known& known = found->second;
+  known.used = ++clock_;
+  if (known.descriptor < 0) PERFLAB_TRY_VOID(open_file(known));
+  if (!known.checked) PERFLAB_TRY_VOID(check(known));
+  return &known;
+}
+
+Result<void> BlobSet::read_bytes(const Known& known, std::uint64_t offset,
+                                 std::span<std::byte> out) const {
+  const int error = read_all_at(known.descriptor, offset, out);
+  if (error == 0) return {};
+  return damaged(known,
+                 error > 0 ? "it cannot be read: " + errno_text(error) : "it ends too early");
+}
+
+Result<void> BlobSet::check_header(Known& known) const {
+  BlobHeader& header = known.header;
+  if (known.blob.file_bytes < blob_header_bytes)
+    return damaged(known, "it has no room for a header");
+  std::array<std::byte, blob_header_bytes> first;
+  PERFLAB_TRY_VOID(read_bytes(known, 0, first));
+  std::memcpy(&header, first.data(), sizeof(header));
+  if (header.magic != blob_magic) return damaged(known, "it does not begin like a blob");
+  if (header.version != blob_version || header.page != page_bytes ||
+      header.pages_of_a_frame != frame_pages)
+    return damaged(known, fmt::format("it is of version {}", header.version));
+  if (header.header_hash != header_hash(header) ||
+      known.blob.hash != fmt::format("xxh3:{:016x}", header.header_hash))
+    return damaged(known, "its header is not the one that was written");
+  if (std::ranges::any_of(std::span(first).subspan(sizeof(header)),
+                          [](std::byte byte) { return byte != std::byte{0}; }))
+    return damaged(known, "something stands behind its header");
+  if (header.number != known.blob.number || header.pages != known.blob.pages ||
+      header.stored_pages != known.blob.stored_pages)
+    return damaged(known, "its header counts other pages than the region's document");
+  const std::uint64_t size = known.blob.file_bytes;
+  if (header.tables_offset < blob_header_bytes || header.tables_offset > size)
+    return damaged(known, "its tables lie outside");
+  // None of the three products can overflow: each count is bounded by the size of the file first.
+  const std::uint64_t room = size - header.tables_offset;
+  if (known.frames() > room / sizeof(FrameEntry) || header.runs > room / sizeof(RunEntry) ||
+      header.places > room / sizeof(PageRun) ||
+      known.frames() * sizeof(FrameEntry) + header.runs * sizeof(RunEntry) +
+              header.places * sizeof(PageRun) !=
+          room)
+    return damaged(known, "its tables have another size than the header says");
+  return {};
+}
+
+/// Goes through the tables, entry by entry.
+class BlobSet::TableCheck {
+ public:
+  TableCheck(const Known& known, const std::map<std::uint32_t, Known>& blobs)
+      : known_(known), blobs_(blobs), offset_(blob_header_bytes) {}
+
+  bool frame(const FrameEntry& entry) {
+    const std::uint64_t plain = known_.pages_of_frame(frame_++) * page_bytes;
+    const bool sound = entry.offset == offset_ &&
+                       (entry.packing == Packing::raw    ? entry.bytes == plain
+                        : entry.packing == Packing::zstd ? entry.bytes > 0 && entry.bytes < plain
+                                                         : false);
+    offset_ += entry.bytes;
+    return sound && offset_ <= known_.header.tables_offset;
+  }
+
+  bool run(const RunEntry& entry) {
+    const std::uint64_t first = first_of(entry);
+    if (runs_++ == 0 ? first != 0 : first <= first_of(run_)) return false;
+    if (runs_ > 1 && !close(first)) return false;
+    run_ = entry;
+    return true;
+  }
+
+  bool place(const PageRun& place) {
+    const bool sound = place.count > 0 && place.count <= known_.region_pages &&
+                       place.first <= known_.region_pages - place.count &&
+                       (places_ == 0 || place.first > place_end_);
+    place_end_ = place.first + place.count;
+    places_ += place.count;
+    return sound;
+  }
+
+  bool end() {
+    const bool runs_sound = runs_ == 0 ? known_.header.pages == 0 : close(known_.header.pages);
+    return runs_sound && offset_ == known_.header.tables_offset &&
+           zero_ == known_.blob.zero_pages && stored_ == known_.blob.stored_pages &&
+           shared_ == known_.blob.shared_pages &&
+           (known_.header.places == 0 || places_ == known_.header.pages);
+  }
+
+ private:
+  bool close(std::uint64_t next) {
+    const std::uint64_t first = first_of(run_);
+    if (next <= first) return false;
+    const std::uint64_t count = next - first;
+    const PagePlace target = target_of(run_);
+    switch (kind_of(run_)) {
+      case RunKind::zero:
+        zero_ += count;
+        return true;
+      case RunKind::stored: {
+        const bool follows = target.blob == known_.blob.number && target.index == stored_;
+        stored_ += count;
+        return follows;
+      }
+      case RunKind::shared: {
+        shared_ += count;
+        const auto other = blobs_.find(target.blob);
+        if (other == blobs_.end() || target.blob > known_.blob.number) return false;
+        const std::uint64_t there =
+            target.blob == known_.blob.number ? stored_ : other->second.blob.stored_pages;
+        return count <= there && target.index <= there - count;
+      }
+    }
+    return false;
+  }
+
+  const Known& known_;
+  const std::map<std::uint32_t, Known>& blobs_;
+  std::uint64_t frame_ = 0, offset_, runs_ = 0;
+  RunEntry run_;
+  std::uint64_t zero_ = 0, stored_ = 0, shared_ = 0, places_ = 0, place_end_ = 0;
+};
+
+Result<void> BlobSet::check(Known& known) {
+  PERFLAB_TRY_VOID(check_header(known));
+  TableCheck tables(known, blobs_);
+  RunningHash hash;
+  std::uint64_t at = known.header.tables_offset;
+  std::vector<std::byte> buffer(table_step);
+  // Each table in steps of whole entries.
+  const auto table = [&]<class Entry>(std::uint64_t count,
+                                      bool (TableCheck::*look)(const Entry&)) -> Result<void> {
+    const std::uint64_t at_once = buffer.size() / sizeof(Entry);
+    for (std::uint64_t done = 0; done < count;) {
+      const std::uint64_t entries = std::min(at_once, count - done);
+      const auto bytes = std::span(buffer).first(entries * sizeof(Entry));
+      PERFLAB_TRY_VOID(read_bytes(known, at, bytes));
+      hash.add(bytes.data(), bytes.size());
+      for (std::uint64_t i = 0; i < entries; ++i) {
+        Entry entry;
+        std::memcpy(&entry, bytes.data() + i * sizeof(Entry), sizeof(Entry));
+        if (!(tables.*look)(entry)) return damaged(known, "an entry of its tables cannot be");
+      }
+      at += bytes.size();
+      done += entries;
+    }
+    return {};
+  };
+  PERFLAB_TRY_VOID(table(known.frames(), &TableCheck::frame));
+  PERFLAB_TRY_VOID(table(known.header.runs, &TableCheck::run));
+  PERFLAB_TRY_VOID(table(known.header.places, &TableCheck::place));
+  if (!tables.end()) return damaged(known, "its tables do not add up to its pages");
+  if (hash.value() != known.header.tables_hash)
+    return damaged(known, "its tables are not those that were written");
+  known.checked = true;
+  return {};
+}
+
+Result<RunEntry> BlobSet::entry_at(Known& known, std::uint64_t index) {
+  if (index < known.window_first || index - known.window_first >= known.window.size()) {
+    known.window.resize(std::min(window_entries, known.header.runs - index));
+    known.window_first = index;
+    if (auto got = read_bytes(known, known.runs_offset() + index * sizeof(RunEntry),
+                              std::as_writable_bytes(std::span(known.window)));
+        !got) {
+      known.window.clear();
+      return std::unexpected(got.error());
+    }
+  }
+  return known.window[index - known.window_first];
+}
+
+Result<RunEntry> BlobSet::run_at(Known& known, std::uint64_t index, std::uint64_t& end) {
+  end = known.header.pages;
+  if (index + 1 < known.header.runs) {
+    PERFLAB_TRY(const RunEntry next, entry_at(known, index + 1));
+    end = first_of(next);
+  }
+  return entry_at(known, index);
+}
+
+Result<std::uint64_t> BlobSet::find_run(Known& known, std::uint64_t page) {
+  // First among the entries that are in memory: reads mostly go on where the last one ended.
+  std::uint64_t low = 0, high = known.header.runs;  // the run is one of [low, high)
+  if (!known.window.empty() && first_of(known.window.front()) <= page) {
+    low = known.window_first;
+    if (page < first_of(known.window.back())) high = known.window_first + known.window.size();
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    const bool in_window =
+        middle >= known.window_first && middle - known.window_first < known.window.size();
+    RunEntry entry;
+    if (in_window)
+      entry = known.window[middle - known.window_first];
+    else
+      PERFLAB_TRY_VOID(read_bytes(known, known.runs_offset() + middle * sizeof(RunEntry),
+                                  std::as_writable_bytes(std::span(&entry, 1))));
+    (first_of(entry) <= page ? low : high) = middle;
+  }
+  return low;
+}
+
+Result<void> BlobSet::read(std::uint32_t number, std::uint64_t first, std::uint64_t count,
+                           bool with_zero, const BlobSink& sink) {
+  if (count == 0) return {};
+  PERFLAB_TRY(Known * known, opened(number));
+  if (first > known->header.pages || count > known->header.pages - first)
+    return damaged(*known, "pages are asked for that it does not have");
+  const std::uint64_t last = first + count;
+  PERFLAB_TRY(std::uint64_t index, find_run(*known, first));
+  for (std::uint64_t page = first; page < last; ++index) {
+    PERFLAB_TRY(known, opened(number));  // the sink or another blob may have closed it
+    if (index >= known->header.runs) return damaged(*known, "its runs have changed");
+    std::uint64_t end = 0;
+    PERFLAB_TRY(const RunEntry run, run_at(*known, index, end));
+    end = std::min(end, last);
+    if (first_of(run) > page || end <= page) return damaged(*known, "its runs have changed");
+    if (kind_of(run) != RunKind::zero) {
+      PagePlace place = target_of(run);
+      place.index += page - first_of(run);
+      PERFLAB_TRY_VOID(read_stored(place, end - page, page, sink));
+    } else if (with_zero) {
+      PERFLAB_TRY_VOID(give_zeros(page, end - page, sink));
+    }
+    page = end;
+  }
+  return {};
+}
+
+Result<void> BlobSet::read_stored(PagePlace place, std::uint64_t count, std::uint64_t page,
+                                  const BlobSink& sink) {
+  while (count > 0) {
+    PERFLAB_TRY(Known* const known, opened(place.blob));
+    if (place.index >= known->header.stored_pages)
+      return damaged(*known, "a page is asked for that it does not store");
+    PERFLAB_TRY(const auto bytes, frame(*known, place.index / frame_pages));
+    const std::uint64_t in_frame = place.index % frame_pages;
+    const std::uint64_t here = std::min(count, bytes.size() / page_bytes - in_frame);
+    PERFLAB_TRY_VOID(sink(page, bytes.subspan(in_frame * page_bytes, here * page_bytes)));
+    place.index += here;
+    page += here;
+    count -= here;
+  }
+  return {};
+}
+
+Result<std::span<const std::byte>> BlobSet::frame(Known& known, std::uint64_t index) {
+  const std::uint64_t key = static_cast<std::uint64_t>(known.blob.number) << blob_shift | index;
+  CachedFrame* slot = &cache_.front();
+  for (CachedFrame& cached : cache_) {
+    if (cached.key == key) {
+      cached.used = ++clock_;
+      return std::span<const std::byte>(cached.bytes);
+    }
+    if (cached.used < slot->used) slot = &cached;
+  }
+  FrameEntry entry;
+  PERFLAB_TRY_VOID(read_bytes(known, known.header.tables_offset + index * sizeof(FrameEntry),
+                              std::as_writable_bytes(std::span(&entry, 1))));
+  const std::uint64_t pages = known.pages_of_frame(index), plain = pages * page_bytes;
+  const bool raw = entry.packing == Packing::raw;
+  if (entry.bytes > plain || (raw && entry.bytes != plain))
+    return damaged(known, fmt::format("frame {} has a size that cannot be", index));
+  slot->key = UINT64_MAX;
+  slot->used = ++clock_;
+  slot->bytes.resize(plain);
+  if (raw) {
+    PERFLAB_TRY_VOID(read_bytes(known, entry.offset, slot->bytes));
+  } else {
+    packed_.resize(frame_bytes);
+    const auto packed = std::span(packed_).first(entry.bytes);
+    PERFLAB_TRY_VOID(read_bytes(known, entry.offset, packed));
+    const std::size_t got =
+        ZSTD_decompressDCtx(context_, slot->bytes.data(), plain, packed.data(), packed.size());
+    if (ZSTD_isError(got) != 0 || got != plain)
+      return damaged(known, fmt::format("frame {} cannot be decompressed", index));
+  }
+  std::array<PageHash, frame_pages> hashes{};
+  for (std::uint64_t i = 0; i < pages; ++i)
+    hashes[i] = hash_page(slot->bytes.data() + i * page_bytes);
+  if (hash_of(hashes.data(), pages) != entry.hash)
+    return damaged(known, fmt::format("frame {} does not hold what was written", index));
+  slot->key = key;
+  return std::span<const std::byte>(slot->bytes);
+}
+
+Result<std::vector<PageRun>> BlobSet::places(std::uint32_t number) {
+  PERFLAB_TRY(Known* const known, opened(number));
+  std::vector<PageRun> out(known->header.places);
+  PERFLAB_TRY_VOID(
+      read_bytes(*known, known->places_offset(), std::as_writable_bytes(std::span(out))));
+  return out;
+}
+
+Result<void> BlobSet::verify(std::uint32_t number) {
+  PERFLAB_TRY(Known* const known, opened(number));
+  for (std::uint64_t i = 0; i < known->frames(); ++i) PERFLAB_TRY_VOID(frame(*known, i));
+  return {};
+}
+
+}  // namespace perflab::capture

@@ -1,0 +1,254 @@
+// The packing of capture/blob_writer.h: a frame is compressed only when a sample of it shrinks, and
+// pages that are stored as they are go from the caller's memory to the file.
+#include "capture/blob_writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace perflab::capture {
+namespace {
+
+/// A sample: that many bytes of every 16th page.
+constexpr std::size_t sample_step = 16, sample_bytes = 2048;
+/// The disk begins to write after that many bytes, not all at the end.
+constexpr std::uint64_t early_write_bytes = std::uint64_t{32} << 20;
+
+/// Compression pays when a sixteenth is saved.
+bool pays(std::size_t packed, std::size_t plain) {
+  return packed <= plain - plain / 16;
+}
+
+}  // namespace
+
+PageIndex::PageIndex(std::size_t limit) {
+  buckets_ = std::bit_floor(limit / ways);
+  // calloc: pages of the table that are never used are never touched.
+  if (buckets_ > 0) slots_.reset(static_cast<Slot*>(std::calloc(buckets_ * ways, sizeof(Slot))));
+  if (!slots_) buckets_ = 0;
+}
+
+std::optional<PagePlace> PageIndex::find(const PageHash& hash) const {
+  if (buckets_ == 0) return std::nullopt;
+  const Slot* const bucket = slots_.get() + (hash.low & (buckets_ - 1)) * ways;
+  for (std::size_t i = 0; i < ways; ++i)
+    if (bucket[i].hash == hash)
+      return PagePlace{.blob = static_cast<std::uint32_t>(bucket[i].place >> blob_shift),
+                       .index = bucket[i].place & (most_pages - 1)};
+  return std::nullopt;
+}
+
+void PageIndex::insert(const PageHash& hash, PagePlace place) {
+  if (buckets_ == 0) return;
+  Slot* const bucket = slots_.get() + (hash.low & (buckets_ - 1)) * ways;
+  Slot* const free =
+      std::find_if(bucket, bucket + ways, [](const Slot& slot) { return slot.hash == PageHash{}; });
+  Slot& slot = free != bucket + ways ? *free : bucket[hash.high % ways];
+  slot = {.hash = hash,
+          .place = static_cast<std::uint64_t>(place.blob) << blob_shift | place.index};
+}
+
+BlobWriter::BlobWriter(std::filesystem::path folder, int zstd_level, std::size_t shared_page_limit)
+    : folder_(std::move(folder)),
+      zstd_level_(zstd_level),
+      index_(shared_page_limit),
+      own_(frame_bytes),
+      gathered_(frame_bytes),
+      packed_(ZSTD_compressBound(frame_bytes)),
+      frames_(folder_),
+      runs_(folder_) {}
+
+BlobWriter::~BlobWriter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  ZSTD_freeCCtx(context_);
+}
+
+void BlobWriter::start(std::string file, std::uint32_t number) {
+  PERFLAB_CHECK(descriptor_ < 0 && in_frame_ == 0);
+  blob_ = {};
+  blob_.file = std::move(file);
+  blob_.number = number;
+  run_ = {};
+  frames_.clear();
+  runs_.clear();
+  frame_count_ = run_count_ = 0;
+  offset_ = synced_ = 0;
+}
+
+Result<void> BlobWriter::add(const std::byte* page, const PageHash& hash) {
+  if (hash == PageHash{}) {
+    ++blob_.zero_pages;
+    return extend_run(RunKind::zero, {});
+  }
+  if (const auto known = index_.find(hash)) {
+    ++blob_.shared_pages;
+    return extend_run(RunKind::shared, *known);
+  }
+  const PagePlace place{.blob = blob_.number, .index = blob_.stored_pages++};
+  index_.insert(hash, place);
+  pages_[in_frame_] = page;
+  hashes_[in_frame_] = hash;
+  ++in_frame_;
+  PERFLAB_TRY_VOID(extend_run(RunKind::stored, place));
+  return in_frame_ == frame_pages ? flush_frame() : Result<void>{};
+}
+
+void BlobWriter::settle() {
+  for (std::size_t i = 0; i < in_frame_; ++i) {
+    std::byte* const own = own_.data() + i * page_bytes;
+    if (pages_[i] == own) continue;
+    std::memcpy(own, pages_[i], page_bytes);
+    pages_[i] = own;
+  }
+}
+
+Result<void> BlobWriter::extend_run(RunKind kind, PagePlace place) {
+  const bool follows = run_.count > 0 && run_.kind == kind &&
+                       (kind == RunKind::zero || (run_.place.blob == place.blob &&
+                                                  run_.place.index + run_.count == place.index));
+  if (!follows) {
+    PERFLAB_TRY_VOID(close_run());
+    run_ = {.first = blob_.pages, .count = 0, .kind = kind, .place = place};
+  }
+  ++run_.count;
+  ++blob_.pages;
+  return {};
+}
+
+Result<void> BlobWriter::close_run() {
+  if (run_.count == 0) return {};
+  const RunEntry entry = pack_run(run_.first, run_.kind, run_.place);
+  ++run_count_;
+  return runs_.add(std::as_bytes(std::span(&entry, 1)));
+}
+
+Result<void> BlobWriter::create_file() {
+  const std::filesystem::path path = folder_ / blob_.file;
+  descriptor_ = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) return cannot_write(path, errno);
+  if (::lseek(descriptor_, static_cast<off_t>(blob_header_bytes), SEEK_SET) < 0)
+    return cannot_write(path, errno);
+  offset_ = synced_ = blob_header_bytes;
+  return {};
+}
+
+Result<void> BlobWriter::write(std::span<const std::byte> bytes) {
+  const int error = write_all(descriptor_, bytes);
+  if (error != 0) return cannot_write(folder_ / blob_.file, error);
+  offset_ += bytes.size();
+  return {};
+}
+
+bool BlobWriter::compresses() {
+  if (zstd_level_ == 0) return false;
+  if (context_ == nullptr) {
+    context_ = ZSTD_createCCtx();
+    if (context_ == nullptr) return false;
+    ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, zstd_level_);
+  }
+  std::array<std::byte, frame_pages / sample_step * sample_bytes> sample;
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < in_frame_; i += sample_step) {
+    std::memcpy(sample.data() + size, pages_[i], sample_bytes);
+    size += sample_bytes;
+  }
+  const std::size_t packed =
+      ZSTD_compress2(context_, packed_.data(), packed_.size(), sample.data(), size);
+  return ZSTD_isError(packed) == 0 && pays(packed, size);
+}
+
+std::span<const std::byte> BlobWriter::in_one_piece() {
+  const std::size_t size = in_frame_ * page_bytes;
+  bool together = true;
+  for (std::size_t i = 1; i < in_frame_; ++i) together &= pages_[i] == pages_[i - 1] + page_bytes;
+  if (together) return {pages_[0], size};
+  for (std::size_t i = 0; i < in_frame_; ++i)
+    std::memcpy(gathered_.data() + i * page_bytes, pages_[i], page_bytes);
+  return {gathered_.data(), size};
+}
+
+Result<void> BlobWriter::flush_frame() {
+  if (in_frame_ == 0) return {};
+  if (descriptor_ < 0) PERFLAB_TRY_VOID(create_file());
+  std::span<const std::byte> bytes = in_one_piece();
+  Packing packing = Packing::raw;
+  if (compresses()) {
+    const std::size_t packed =
+        ZSTD_compress2(context_, packed_.data(), packed_.size(), bytes.data(), bytes.size());
+    if (ZSTD_isError(packed) == 0 && pays(packed, bytes.size())) {
+      packing = Packing::zstd;
+      bytes = {packed_.data(), packed};
+    }
+  }
+  const FrameEntry entry{.offset = offset_,
+                         .bytes = static_cast<std::uint32_t>(bytes.size()),
+                         .packing = packing,
+                         .hash = hash_of(hashes_.data(), in_frame_)};
+  PERFLAB_TRY_VOID(write(bytes));
+  in_frame_ = 0;
+  ++frame_count_;
+  if (offset_ - synced_ >= early_write_bytes) {
+    // A hint: what it answers does not matter, fsync comes at the end.
+    (void)::sync_file_range(descriptor_, static_cast<off_t>(synced_),
+                            static_cast<off_t>(offset_ - synced_), SYNC_FILE_RANGE_WRITE);
+    synced_ = offset_;
+  }
+  return frames_.add(std::as_bytes(std::span(&entry, 1)));
+}
+
+Result<void> BlobWriter::write_tables(BlobHeader& header, std::span<const PageRun> places) {
+  header.tables_offset = offset_;
+  RunningHash hash;
+  std::vector<std::byte> buffer(std::size_t{1} << 18);
+  for (const Spool* spool : {&frames_, &runs_}) {
+    for (std::uint64_t at = 0; at < spool->size(); at += buffer.size()) {
+      const auto piece =
+          std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), spool->size() - at));
+      PERFLAB_TRY_VOID(spool->read(at, piece));
+      hash.add(piece.data(), piece.size());
+      PERFLAB_TRY_VOID(write(piece));
+    }
+  }
+  hash.add(places.data(), places.size_bytes());
+  PERFLAB_TRY_VOID(write(std::as_bytes(places)));
+  header.tables_hash = hash.value();
+  return {};
+}
+
+Result<Blob> BlobWriter::finish(std::span<const PageRun> places) {
+  PERFLAB_TRY_VOID(flush_frame());
+  PERFLAB_TRY_VOID(close_run());
+  if (blob_.zero_pages == blob_.pages && places.empty()) {  // nothing to say
+    blob_.file.clear();
+    return std::exchange(blob_, {});
+  }
+  if (descriptor_ < 0) PERFLAB_TRY_VOID(create_file());
+  BlobHeader header;
+  header.number = blob_.number;
+  header.pages = blob_.pages;
+  header.stored_pages = blob_.stored_pages;
+  header.runs = run_count_;
+  header.places = places.size();
+  PERFLAB_TRY_VOID(write_tables(header, places));
+  header.header_hash = header_hash(header);
+  std::array<std::byte, blob_header_bytes> first{};
+  std::memcpy(first.data(), &header, sizeof(header));
+  if (::lseek(descriptor_, 0, SEEK_SET) != 0) return cannot_write(folder_ / blob_.file, errno);
+  const int error = write_all(descriptor_, first);
+  if (error != 0) return cannot_write(folder_ / blob_.file, error);
+  if (::close(std::exchange(descriptor_, -1)) != 0)
+    return cannot_write(folder_ / blob_.file, errno);
+  blob_.file_bytes = offset_;
+  blob_.hash = fmt::format("xxh3:{:016x}", header.header_hash);
+  return std::exchange(blob_, {});
+}
+
+}  // namespace perflab::capture

@@ -1,0 +1,48 @@
+// Running a program with the tools library in its HSA runtime, and what came of it. Facts:
+// facts/hsa_observed.md 1.5 and 1.6.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/subprocess.h"
+#include "isolate/events.h"
+
+namespace perflab::isolate {
+
+/// What to capture, and of which program.
+struct LaunchPlan {
+  std::vector<std::string> command;
+  std::string kernel;          ///< RE2, tried on the demangled name
+  std::uint64_t dispatch = 1;  ///< which of the matching dispatches, from 1
+  std::filesystem::path folder;
+  bool stop = false;                               ///< end the program when the capture is there
+  std::optional<std::filesystem::path> library{};  ///< else find_library()
+};
+
+/// How it went.
+struct LaunchOutcome {
+  Events events;
+  ProcessResult process;
+  std::filesystem::path folder;  ///< absolute; the capture's
+};
+
+/// The tools library: PERFLAB_ISOLATE_LIBRARY, or ../lib/rocm-perf-lab/ from the folder of this
+/// program. Errors (missing_tool): not there; (usage): its path has a space, at which the runtime
+/// would split it.
+Result<std::filesystem::path> find_library();
+
+/// Runs the program; its output goes to our stderr. Errors: usage (the pattern; the folder exists
+/// or cannot be made), missing_tool (the library; the program cannot be started), interrupted.
+Result<LaunchOutcome> launch(const LaunchPlan& plan);
+
+/// Nothing when the dispatch was captured. Else why not: refused (the reason, or the kernels that
+/// there were), target_failed (the program failed before), missing_tool (the library was never
+/// loaded, or could not work).
+Result<void> judge(const LaunchOutcome& outcome, const LaunchPlan& plan);
+
+}  // namespace perflab::isolate

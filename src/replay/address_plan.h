@@ -1,0 +1,66 @@
+// Which ranges a replay has to place, from the regions of a capture: rounded to granules, those
+// that touch or share a granule merged into one (a guard page follows each reservation in the
+// runtime's reserved mode: facts/hsa_observed.md 5.2), kinds kept apart where they can be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "capture/model.h"
+#include "replay/device.h"
+
+namespace perflab::replay {
+
+/// Granule of memory before the runtime can be asked: x86-64's page.
+inline constexpr std::uint64_t kSystemPage = 4096;
+
+/// One range and the regions (numbers in the description) that lie in it.
+struct PlannedRange {
+  FixedRange range;
+  std::vector<std::size_t> regions;
+};
+
+struct AddressPlan {
+  std::vector<PlannedRange> ranges;  ///< by base, disjoint
+  std::uint64_t bytes = 0;           ///< in all
+  /// What could not be kept apart, a sentence each: regions of different kinds in one granule.
+  std::vector<std::string> notes;
+};
+
+/// Plans the regions whose contents were captured, variables left out. `granule`: a power of two.
+/// A range that begins at a multiple of its pool's recommended granule and is as large is rounded
+/// up to whole ones where no neighbour is in the way, as the runtime rounds such allocations.
+/// Errors: not_replayable (regions that overlap, addresses outside the 47-bit user space).
+Result<AddressPlan> plan_addresses(const capture::Description& description, std::uint64_t granule);
+
+/// Addresses [base, base + bytes).
+struct Span {
+  std::uint64_t base = 0, bytes = 0;
+  [[nodiscard]] std::uint64_t end() const { return base + bytes; }
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+/// What to reserve for the ranges: those that touch lie in one reservation, whatever their kinds,
+/// because the runtime's reserved mode puts a guard page behind each. By base.
+std::vector<Span> reservations(const AddressPlan& plan);
+
+/// One mapping of this process (/proc/self/maps).
+struct Mapping {
+  std::uint64_t first = 0, last = 0;  ///< [first, last)
+  std::string permissions;            ///< "rw-p"
+  std::string name;                   ///< path, "[heap]", "[stack]"; empty: anonymous
+};
+
+/// Reads a maps file (proc(5)). Lines that are none are an error (bad_input).
+Result<std::vector<Mapping>> parse_mappings(const std::string& text);
+Result<std::vector<Mapping>> own_mappings();
+
+/// The mappings that overlap a range, in words: "/usr/lib/libc.so.6 (r-xp 7f…-7f…)"; empty: none.
+std::string who_holds(const std::vector<Mapping>& mappings, std::uint64_t first,
+                      std::uint64_t last);
+
+}  // namespace perflab::replay

@@ -1,0 +1,143 @@
+// Target and metadata of code objects against the capture.
+#include "replay/code_choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "code/code_object.h"
+#include "code/container.h"
+#include "code/target_id.h"
+#include "replay/failures.h"
+
+namespace perflab::replay {
+namespace {
+
+constexpr std::size_t kMostNames = 10;
+
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Generic targets ("gfx9-4-generic") are the runtime's to judge.
+bool may_run(const code::TargetId& target, const std::optional<code::TargetId>& device) {
+  return !device || target.processor.ends_with("-generic") || code::runs_on(target, *device);
+}
+
+std::string argument_text(const code::KernelArgument& argument) {
+  return fmt::format("{} of {} bytes at offset {}", argument.value_kind, argument.size,
+                     argument.offset);
+}
+
+bool same_argument(const code::KernelArgument& a, const code::KernelArgument& b) {
+  return a.offset == b.offset && a.size == b.size && a.hidden() == b.hidden() &&
+         (!a.hidden() || a.value_kind == b.value_kind);
+}
+
+/// The first difference, as a clause; empty: the arguments fit.
+std::string difference(const code::Kernel& captured, const code::Kernel& other) {
+  const auto has = [](const code::Kernel& kernel, const code::KernelArgument& argument) {
+    return std::ranges::any_of(kernel.arguments,
+                               [&](const auto& one) { return same_argument(one, argument); });
+  };
+  for (const code::KernelArgument& argument : other.arguments)
+    if (!has(captured, argument))
+      return fmt::format("it has {}, the captured kernel has not", argument_text(argument));
+  for (const code::KernelArgument& argument : captured.arguments)
+    if (!argument.hidden() && !has(other, argument))
+      return fmt::format("the captured kernel has {}, it has not", argument_text(argument));
+  return {};
+}
+
+const code::Kernel* find_kernel(const code::CodeObject& object, const std::string& name) {
+  const auto found = std::ranges::find(object.kernels, name + ".kd", &code::Kernel::symbol);
+  return found == object.kernels.end() ? nullptr : &*found;
+}
+
+Result<void> check_arguments(const capture::Capture& capture, const code::Kernel& other,
+                             const std::string& what) {
+  const std::string& name = capture.description().dispatch.kernel;
+  const std::size_t bytes = capture.kernarg().size();
+  if (other.kernarg_bytes > static_cast<std::int64_t>(bytes))
+    return fail(Failure::kernel_mismatch,
+                fmt::format("{}: {} takes {} bytes of arguments, and the capture has {}", what,
+                            name, other.kernarg_bytes, bytes));
+  const auto captured = code::read_code_object(as_text(capture.code_object()), "kernel.hsaco");
+  const code::Kernel* const kernel = captured ? find_kernel(*captured, name) : nullptr;
+  if (kernel == nullptr) return {};  // nothing to compare with but the size
+  if (const std::string clause = difference(*kernel, other); !clause.empty())
+    return fail(Failure::kernel_mismatch, fmt::format("{}: {}: {}", what, name, clause),
+                "the signature has to stay that of the captured kernel");
+  return {};
+}
+
+Result<std::string> captured_object(const capture::Capture& capture,
+                                    const std::optional<code::TargetId>& device,
+                                    const std::string& device_isa) {
+  const std::string_view bytes = as_text(capture.code_object());
+  const auto target = code::code_object_target(bytes);
+  if (!target)
+    return fail(ErrorCode::bad_input, fmt::format("{}: kernel.hsaco is no AMDGPU code object",
+                                                  capture.folder().string()));
+  if (!may_run(*target, device))
+    return fail(Failure::isa_mismatch,
+                fmt::format("the captured code object is for {}, and this GPU is {}",
+                            code::to_string(*target), device_isa));
+  return std::string(bytes);
+}
+
+}  // namespace
+
+Result<std::string> choose_code_object(const capture::Capture& capture,
+                                       const std::filesystem::path& file,
+                                       const std::string& device_isa) {
+  const auto device = code::parse_target_id(device_isa);
+  if (file.empty()) return captured_object(capture, device, device_isa);
+  PERFLAB_TRY(const code::Container container, code::open_container(file));
+  std::vector<std::string> targets, kernels;
+  for (const code::EmbeddedObject& object : container.objects) {
+    targets.push_back(code::to_string(object.target));
+    if (!may_run(object.target, device)) continue;
+    PERFLAB_TRY(const code::CodeObject read, code::read_code_object(object.bytes, file.string()));
+    if (const code::Kernel* const kernel =
+            find_kernel(read, capture.description().dispatch.kernel)) {
+      PERFLAB_TRY_VOID(check_arguments(capture, *kernel, file.string()));
+      return std::string(object.bytes);
+    }
+    for (const code::Kernel& kernel : read.kernels) kernels.push_back(kernel.name);
+  }
+  if (std::ranges::none_of(container.objects, [&](const code::EmbeddedObject& object) {
+        return may_run(object.target, device);
+      }))
+    return fail(Failure::isa_mismatch,
+                fmt::format("{} is for {}, and this GPU is {}", file.string(),
+                            fmt::join(targets, ", "), device_isa));
+  const std::size_t all = kernels.size();
+  kernels.resize(std::min(all, kMostNames));
+  return fail(
+      Failure::kernel_not_found,
+      fmt::format("{} has no kernel {}", file.string(), capture.description().dispatch.kernel),
+      fmt::format("it has: {}{}", fmt::join(kernels, ", "),
+                  all > kernels.size() ? fmt::format(", and {} more", all - kernels.size()) : ""));
+}
+
+Result<void> check_isa(const std::string& captured, const std::string& device) {
+  const auto then = code::parse_target_id(captured), now = code::parse_target_id(device);
+  const auto fits = [](code::Feature a, code::Feature b) {
+    const auto open = [](code::Feature one) {
+      return one == code::Feature::any || one == code::Feature::unsupported;
+    };
+    return a == b || open(a) || open(b);
+  };
+  if (then && now && then->processor == now->processor && fits(then->sramecc, now->sramecc) &&
+      fits(then->xnack, now->xnack))
+    return {};
+  return fail(Failure::isa_mismatch,
+              fmt::format("the capture was taken on {}, and this GPU is {}", captured, device),
+              "replay it on a GPU of that ISA (xnack: HSA_XNACK)");
+}
+
+}  // namespace perflab::replay

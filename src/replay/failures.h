@@ -1,0 +1,32 @@
+// The named failures of a replay. A name begins the error's message, so that scripts can tell them
+// apart; docs/REPLAY.md lists them with their remedies.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace perflab::replay {
+
+enum class Failure : std::uint8_t {
+  no_runtime,        ///< libhsa-runtime64.so.1 cannot be opened, or lacks an entry (exit 4)
+  no_gpu,            ///< no GPU agent, or fewer than the capture needs (exit 4)
+  isa_mismatch,      ///< the GPU or the code object is of another ISA than the capture (exit 4)
+  relocated,         ///< a reservation came back at another address (exit 1)
+  occupied,          ///< something of this process stands in the way (exit 1)
+  hsa_call_failed,   ///< a call of the runtime failed; named with its status (exit 4)
+  kernel_not_found,  ///< the code object has no kernel of that symbol (exit 3)
+  kernel_mismatch,   ///< another kernarg size or argument layout than the captured kernel (exit 3)
+  timed_out,         ///< a dispatch did not end within its limit (exit 5)
+  kernel_fault,      ///< the queue reported an error while the kernel ran (exit 5)
+  not_replayable,    ///< the capture lacks what the dispatch needs; the lint says what (exit 3)
+};
+std::string_view to_string(Failure failure);
+
+/// `return fail(Failure::relocated, "…")`: the message becomes "relocated: …".
+[[nodiscard]] std::unexpected<Error> fail(Failure failure, std::string_view sentence,
+                                          std::string remedy = {});
+
+}  // namespace perflab::replay

@@ -1,0 +1,364 @@
+// The rules of the lint. Which hidden arguments exist and where they stand: facts/codeobject.md
+// section 2; what cannot be checked by the runtime and has to be known before: hsa_observed.md 6.2.
+#include "replay/lint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "code/code_object.h"
+#include "code/target_id.h"
+
+namespace perflab::replay {
+namespace {
+
+using capture::MemoryRegion;
+using capture::Origin;
+
+/// Words of arguments by value are taken for pointers from here on: programs, their heap and
+/// mappings of 64-bit Linux begin above it (x86-64 and AArch64), and user space ends at 2^47.
+constexpr std::uint64_t likely_pointers = 0x550000000000,
+                        end_of_user_space = std::uint64_t{1} << 47;
+/// What may lie between a kernel's descriptor and other parts of its loaded code object, beside the
+/// object's own size: segments begin on pages of their own.
+constexpr std::uint64_t code_slack = std::uint64_t{1} << 20;
+constexpr std::uint64_t word_bytes = 8;
+
+/// A hidden argument that points into the process which the capture was taken from.
+struct HiddenRule {
+  std::string_view kind, rule, what;
+  Severity outside, inside;  ///< when it points outside of, and into, a captured region
+  std::string_view remedy;
+};
+
+constexpr std::string_view no_host = "take the call out of the kernel, or capture another dispatch";
+constexpr std::array<HiddenRule, 7> hidden_rules{{
+    {"hidden_hostcall_buffer", "hidden_hostcall",
+     "printf, assert or malloc of the kernel ask a thread of the old process through it and would "
+     "wait for ever",
+     Severity::error, Severity::error, no_host},
+    {"hidden_printf_buffer", "hidden_printf", "printf of the kernel writes into it",
+     Severity::error, Severity::warning, "take printf out of the kernel"},
+    {"hidden_heap_v1", "hidden_heap", "malloc and free of the kernel work on it", Severity::error,
+     Severity::warning, "take malloc and free out of the kernel"},
+    {"hidden_default_queue", "hidden_default_queue",
+     "kernels that this one starts would be put there, and nobody runs them", Severity::error,
+     Severity::error, no_host},
+    {"hidden_completion_action", "hidden_completion_action",
+     "kernels that this one starts end there, and nobody looks at it", Severity::error,
+     Severity::error, no_host},
+    {"hidden_multigrid_sync_arg", "hidden_multigrid_sync",
+     "work-groups of a cooperative launch wait for each other there: all of them must be resident "
+     "at once, which a replay does not promise",
+     Severity::error, Severity::warning,
+     "replay on a GPU that is not busy, and not smaller than the captured one"},
+    {"hidden_queue_ptr", "hidden_queue_ptr",
+     "it is the descriptor of the old process's queue (traps and address checks read it)",
+     Severity::warning, Severity::warning, "build without asserts and traps"},
+}};
+
+class Linter {
+ public:
+  Linter(const capture::Capture& capture, const code::CodeObject& object)
+      : capture_(capture), description_(capture.description()), object_(object) {}
+
+  std::vector<Finding> run() {
+    const auto& name = description_.dispatch.kernel;
+    const auto kernel = std::ranges::find(object_.kernels, name, &code::Kernel::name);
+    if (kernel == object_.kernels.end()) {
+      add(Severity::error, "kernel_not_found",
+          fmt::format("the code object has no kernel {}; it has {}", name,
+                      fmt::join(names_of(object_.kernels), ", ")));
+    } else {
+      kernarg_size(*kernel);
+      arguments(*kernel);
+      segments(*kernel);
+      geometry(*kernel);
+    }
+    isa();
+    not_captured();
+    for (const std::string& limit : description_.limits)
+      add(Severity::warning, "limit", "when it was captured: " + limit);
+    std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
+      return std::tuple(b.severity, std::string_view(a.rule)) <
+             std::tuple(a.severity, std::string_view(b.rule));
+    });
+    return std::move(findings_);
+  }
+
+ private:
+  /// Where an address leads.
+  struct Place {
+    const MemoryRegion* region = nullptr;  ///< none: into nothing that is known
+    std::string text;                      ///< in words
+  };
+
+  static std::vector<std::string_view> names_of(const std::vector<code::Kernel>& kernels) {
+    constexpr std::size_t most = 8;
+    std::vector<std::string_view> names;
+    for (const code::Kernel& kernel : kernels)
+      if (names.size() < most) names.push_back(kernel.name);
+    if (names.empty()) names.emplace_back("none");
+    if (kernels.size() > most) names.emplace_back("...");
+    return names;
+  }
+
+  void add(Severity severity, std::string_view rule, std::string sentence,
+           std::string_view remedy = {}) {
+    findings_.push_back({.severity = severity,
+                         .rule = std::string(rule),
+                         .sentence = std::move(sentence),
+                         .remedy = std::string(remedy)});
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> word(std::uint64_t offset) const {
+    const auto kernarg = capture_.kernarg();
+    if (offset > kernarg.size() || kernarg.size() - offset < word_bytes) return std::nullopt;
+    std::uint64_t value = 0;
+    std::memcpy(&value, kernarg.data() + offset, word_bytes);
+    return value;
+  }
+
+  /// The region that holds an address; captured ones first. One past the end counts when no other
+  /// region holds it: ranges are often given as begin and end.
+  [[nodiscard]] Place place(std::uint64_t address) const {
+    const MemoryRegion *found = nullptr, *ended = nullptr;
+    for (const MemoryRegion& region : description_.regions) {
+      if (address < region.base) continue;
+      const std::uint64_t offset = address - region.base;
+      if (offset < region.bytes && (found == nullptr || !found->captured())) found = &region;
+      if (offset == region.bytes && region.bytes > 0 && region.captured()) ended = &region;
+    }
+    if (found == nullptr) found = ended;
+    if (found == nullptr) return {.region = nullptr, .text = "it lies in nothing that is known"};
+    return {.region = found,
+            .text = fmt::format("it lies in the {} at {:#x}{}",
+                                found->captured() ? "captured region" : "region", found->base,
+                                found->captured() ? "" : ", which was not captured")};
+  }
+
+  [[nodiscard]] bool near_code(std::uint64_t address) const {
+    const std::uint64_t object = description_.dispatch.kernel_object;
+    const std::uint64_t reach = description_.code_object_bytes + code_slack;
+    return object != 0 && address != 0 &&
+           (address > object ? address - object : object - address) <= reach;
+  }
+
+  void kernarg_size(const code::Kernel& kernel) {
+    const auto expected =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(kernel.kernarg_bytes, 0));
+    const std::uint64_t here = capture_.kernarg().size();
+    if (here < expected)
+      add(Severity::error, "kernarg_size",
+          fmt::format("{} bytes of kernel arguments were captured and the kernel has {}", here,
+                      expected),
+          "take the capture again");
+    else if (here > expected)
+      add(Severity::note, "kernarg_size",
+          fmt::format("{} bytes of kernel arguments were captured and the kernel has {}", here,
+                      expected));
+  }
+
+  void arguments(const code::Kernel& kernel) {
+    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+      const code::KernelArgument& argument = kernel.arguments[i];
+      if (argument.offset < 0 || argument.size < 0) continue;
+      const auto offset = static_cast<std::uint64_t>(argument.offset);
+      if (argument.hidden()) {
+        hidden(argument.value_kind, offset);
+      } else if (argument.value_kind == "global_buffer") {
+        if (const auto value = word(offset)) pointer(*value, said(argument, i, offset), true);
+      } else if (argument.value_kind == "by_value") {
+        const std::uint64_t end = offset + static_cast<std::uint64_t>(argument.size);
+        for (std::uint64_t at = (offset + word_bytes - 1) / word_bytes * word_bytes;
+             at + word_bytes <= end; at += word_bytes) {
+          const auto value = word(at);
+          if (!value) break;
+          pointer(*value, said(argument, i, at), false);
+        }
+      }
+    }
+    if (kernel.arguments.empty())  // hand-written kernels record none
+      for (std::uint64_t at = 0; const auto value = word(at); at += word_bytes)
+        pointer(*value, fmt::format("the word at byte {} of the kernel arguments", at), false);
+  }
+
+  static std::string said(const code::KernelArgument& argument, std::size_t index,
+                          std::uint64_t offset) {
+    return fmt::format("argument {}{} (byte {})", index,
+                       argument.name.empty() ? "" : " \"" + argument.name + "\"", offset);
+  }
+
+  void hidden(std::string_view kind, std::uint64_t offset) {
+    const auto* const rule = std::ranges::find(hidden_rules, kind, &HiddenRule::kind);
+    const auto value = word(offset);
+    if (rule == hidden_rules.end() || value.value_or(0) == 0) return;
+    const Place found = place(*value);
+    const bool inside = found.region != nullptr && found.region->captured();
+    add(inside ? rule->inside : rule->outside, rule->rule,
+        fmt::format("the hidden argument {} is {:#x}: {}; {}", kind.substr(7), *value, rule->what,
+                    found.text),
+        rule->remedy);
+  }
+
+  /// `sure`: the argument is declared as a pointer; else the word may be a number.
+  void pointer(std::uint64_t value, const std::string& which, bool sure) {
+    if (value == 0) return;
+    const Place found = place(value);
+    const std::string is = fmt::format("{} is {:#x}", which, value);
+    if (found.region != nullptr) return into_region(*found.region, is, sure);
+    if (near_code(value))
+      return add(
+          sure ? Severity::error : Severity::warning, "code_pointer",
+          fmt::format("{}, an address in the code object as it was loaded in the old process: "
+                      "it will lie elsewhere",
+                      is),
+          "pass function and table addresses in another way");
+    const bool likely = value >= likely_pointers && value < end_of_user_space;
+    if (!sure && !likely) return;
+    add(sure ? Severity::error : Severity::warning, "host_pointer",
+        sure ? fmt::format("{}: {} (memory of the host, or freed)", is, found.text)
+             : fmt::format("{}: if that is a pointer, {} (memory of the host, or freed)", is,
+                           found.text),
+        "pass memory that is allocated for the GPU");
+  }
+
+  void into_region(const MemoryRegion& region, const std::string& is, bool sure) {
+    if (!region.captured())
+      return add(sure ? Severity::error : Severity::warning, "not_captured",
+                 fmt::format("{}: its region at {:#x} ({}) was not captured: {}", is, region.base,
+                             capture::to_string(region.origin), region.not_captured),
+                 "pass memory that is allocated for the GPU");
+    if (region.origin == Origin::variable)
+      return add(sure ? Severity::error : Severity::warning, "variable_pointer",
+                 fmt::format(
+                     "{}, the address of the variable {} in the old process: it will lie elsewhere",
+                     is, region.symbol),
+                 "let the kernel name the variable, or pass allocated memory");
+    if (region.on_gpu && region.agent_index != description_.machine.gpu_index)
+      add(Severity::warning, "other_gpu_pointer",
+          fmt::format("{}: memory of GPU {}, and the kernel ran on GPU {}", is, region.agent_index,
+                      description_.machine.gpu_index),
+          "replay on a machine with as many GPUs");
+  }
+
+  void segments(const code::Kernel& kernel) {
+    const capture::Dispatch& dispatch = description_.dispatch;
+    if (dispatch.dynamic_callstack || kernel.dynamic_stack)
+      add(Severity::warning, "dynamic_callstack",
+          fmt::format(
+              "the kernel's stack has no fixed size (recursion, or calls through pointers): "
+              "its {} bytes of scratch may not do",
+              dispatch.private_segment_bytes));
+    if (std::int64_t{dispatch.private_segment_bytes} < kernel.scratch_bytes ||
+        std::int64_t{dispatch.group_segment_bytes} < kernel.lds_bytes)
+      add(Severity::error, "segment_sizes",
+          fmt::format(
+              "the packet gives {} bytes of scratch and {} of LDS, and the kernel needs {} and {}",
+              dispatch.private_segment_bytes, dispatch.group_segment_bytes, kernel.scratch_bytes,
+              kernel.lds_bytes));
+    else if (std::int64_t{dispatch.group_segment_bytes} > kernel.lds_bytes)
+      add(Severity::note, "dynamic_lds",
+          fmt::format("{} of {} bytes of LDS are dynamic: another code object gets the same sum",
+                      dispatch.group_segment_bytes - kernel.lds_bytes,
+                      dispatch.group_segment_bytes));
+  }
+
+  void geometry(const code::Kernel& kernel) {
+    const auto& grid = description_.dispatch.grid;
+    const auto& group = description_.dispatch.workgroup;
+    std::int64_t items = 1;
+    bool possible = true, remainder = false;
+    for (std::size_t i = 0; i < 3; ++i) {
+      possible &= group[i] > 0 && group[i] <= UINT16_MAX && grid[i] > 0;
+      items *= possible ? std::int64_t{group[i]} : 1;
+      remainder |= possible && grid[i] % group[i] != 0;
+      if (kernel.required_workgroup_size)
+        possible &= (*kernel.required_workgroup_size)[i] == std::int64_t{group[i]};
+    }
+    if (kernel.max_workgroup_size) possible &= items <= *kernel.max_workgroup_size;
+    const std::string sizes = fmt::format("a grid of {} work-items in work-groups of {}",
+                                          fmt::join(grid, " x "), fmt::join(group, " x "));
+    if (!possible)
+      add(Severity::error, "geometry", sizes + " is none that the kernel can be started with");
+    else if (remainder)
+      add(Severity::note, "grid_remainder", sizes + ": the last groups are not full");
+  }
+
+  void isa() {
+    const auto device = code::parse_target_id(description_.machine.isa);
+    if (!device)
+      return add(Severity::warning, "isa",
+                 fmt::format("the ISA of the captured GPU, \"{}\", is not known",
+                             description_.machine.isa));
+    const code::TargetId& target = object_.target;
+    if (!code::runs_on(target, *device))
+      return add(Severity::error, "isa",
+                 fmt::format("the code object is for {} and the captured GPU is {}",
+                             code::to_string(target), code::to_string(*device)),
+                 "take the capture again");
+    const auto fixed = [](code::Feature feature) {
+      return feature == code::Feature::on || feature == code::Feature::off;
+    };
+    if (fixed(target.sramecc) || fixed(target.xnack))
+      add(Severity::note, "isa_features",
+          fmt::format("the code object runs with {} only, not with another setting",
+                      code::to_string(target)));
+    else if (fixed(device->sramecc) || fixed(device->xnack))
+      add(Severity::note, "isa_features",
+          fmt::format("the code object runs with any setting; it was captured with {}",
+                      code::to_string(*device)));
+  }
+
+  void not_captured() {
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    for (const MemoryRegion& region : description_.regions) {
+      if (region.captured()) continue;
+      ++count;
+      bytes += region.bytes;
+    }
+    if (count > 0)
+      add(Severity::note, "not_captured",
+          fmt::format(
+              "{} {} of {} bytes in all {} not captured: pointers in memory that lead there "
+              "are not looked for",
+              count, count == 1 ? "region" : "regions", bytes, count == 1 ? "was" : "were"));
+  }
+
+  const capture::Capture& capture_;
+  const capture::Description& description_;
+  const code::CodeObject& object_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::string_view to_string(Severity severity) {
+  switch (severity) {
+    case Severity::note:
+      return "note";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      break;
+  }
+  return "error";
+}
+
+Result<std::vector<Finding>> lint(const capture::Capture& capture) {
+  const auto bytes = capture.code_object();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  PERFLAB_TRY(const code::CodeObject object,
+              code::read_code_object(text, (capture.folder() / "kernel.hsaco").string()));
+  return Linter(capture, object).run();
+}
+
+}  // namespace perflab::replay

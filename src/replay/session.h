@@ -1,0 +1,84 @@
+// A capture brought back to life on a device: memory placed at its old addresses, contents
+// restored, code object loaded. What full-vm times and verify compares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "capture/reader.h"
+#include "replay/device.h"
+
+namespace perflab::replay {
+
+struct SessionOptions {
+  /// Another code object with a kernel of the same symbol; empty: the captured one.
+  std::filesystem::path code_object{};
+  Nanos time_limit{60'000'000'000};  ///< of one dispatch
+  /// Goes on when lint() finds an error; the findings become notes.
+  bool ignore_findings = false;
+};
+
+/// What a restore moved.
+struct Restored {
+  std::uint64_t bytes = 0;
+  bool on_device = false;  ///< copied within the GPU, not from the host
+};
+
+/// One capture on one device. Regions are numbered as in the capture's description; addresses of
+/// variables are those of the code object loaded here.
+class Session {
+ public:
+  /// Checks findings, ISA and metadata (argument layout of another code object) before anything is
+  /// loaded, places every range, restores all contents, then loads the code object. `capture` and
+  /// `device` have to outlive the session. Errors: failures.h.
+  static Result<Session> open(const capture::Capture& capture, Device& device,
+                              const SessionOptions& options);
+  Session(Session&& other) noexcept;
+  Session& operator=(Session&&) = delete;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  /// Loads another code object (empty: the captured one) without touching the memory.
+  Result<void> load(const std::filesystem::path& code_object);
+  /// Whether the captured code object is loaded.
+  [[nodiscard]] bool runs_original() const;
+
+  /// Brings back the pre-image of everything.
+  Result<Restored> restore_all();
+  /// Brings back the pre-image of the write set: the captured one and what learn_writes() added.
+  Result<Restored> restore_writes();
+  /// Compares all memory with the pre-image and adds the pages that differ and are not in the write
+  /// set: for a code object that may write elsewhere than the captured one. Returns how many.
+  Result<std::uint64_t> learn_writes();
+
+  /// One dispatch with the captured packet; its GPU time. Static LDS and scratch are those of the
+  /// loaded code object, dynamic LDS the captured packet's.
+  Result<Nanos> run();
+
+  /// Where a region lies now; missing when its contents were not captured, or when the code object
+  /// has no such variable.
+  [[nodiscard]] std::optional<std::uint64_t> address(std::size_t region) const;
+  Result<void> read(std::size_t region, std::uint64_t offset, std::span<std::byte> out);
+  Result<void> write(std::size_t region, std::uint64_t offset, std::span<const std::byte> bytes);
+
+  [[nodiscard]] const capture::Capture& capture() const;
+  [[nodiscard]] const Device& device() const;
+  /// What could not be brought back as it was, a sentence each.
+  [[nodiscard]] const std::vector<std::string>& notes() const;
+
+ private:
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace perflab::replay

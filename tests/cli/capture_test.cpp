@@ -1,0 +1,178 @@
+// rocm-perf capture info and check from outside: text, document, exit codes.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <sstream>
+
+#include "capture/written_capture.h"
+#include "cli/program.h"
+#include "report/text_table.h"
+#include "support/code_writer.h"
+
+namespace perflab::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::uint64_t kFirst = 0x7f1000000000;
+
+/// Three regions, one of which was not captured; `pointer` is the kernel's second argument.
+test::WrittenCapture sample(std::uint64_t pointer) {
+  test::WrittenCapture written;
+  auto& description = written.description;
+  description.dispatch = {.kernel = "_Z11saxpy_00000PKfS0_Pfi",
+                          .demangled = "saxpy(float const*)",
+                          .ordinal = 2,
+                          .grid = {500, 1, 1},
+                          .workgroup = {64, 1, 1},
+                          .header = 0x1502,
+                          .setup = 1,
+                          .group_segment_bytes = 1024,
+                          .packet = {},
+                          .captured_ns = 12340};
+  description.machine = {.isa = "amdgcn-amd-amdhsa--gfx942",
+                         .agent_name = "gfx942",
+                         .product_name = "",
+                         .compute_units = 304,
+                         .gpu_index = 0,
+                         .gpu_count = 1,
+                         .runtime_version = "1.21",
+                         .rocm_version = "7.1",
+                         .address_mode = "mmap"};
+  description.limits = {"a queue of another GPU was left running"};
+  written.code_object = test::write_code_object(test::sample_code_object(2));
+  written.kernarg.assign(288, '\0');
+  const std::uint64_t first = kFirst;
+  std::memcpy(written.kernarg.data(), &first, 8);
+  std::memcpy(written.kernarg.data() + 8, &pointer, 8);
+  capture::MemoryRegion region;
+  region.base = kFirst;
+  region.pool_flags = 4;
+  std::string after(3 * capture::page_bytes + 5, 'a');
+  after[capture::page_bytes] = 'b';
+  written.regions.push_back({region, std::string(3 * capture::page_bytes + 5, 'a'), after});
+  region.base += 0x100000;
+  written.regions.push_back({region, std::string(2 * capture::page_bytes, '\0'), {}});
+  region.base += 0x100000;
+  region.origin = capture::Origin::locked;
+  region.on_gpu = false;
+  region.bytes = 4096;
+  region.not_captured = "it is memory of the host";
+  written.regions.push_back({region, "", {}});
+  return written;
+}
+
+class CaptureCommand : public testing::Test {
+ protected:
+  CaptureCommand() {
+    EXPECT_TRUE(test::write_capture(folder_ / "good", sample(kFirst + 8)).has_value());
+    EXPECT_TRUE(test::write_capture(folder_ / "bad", sample(0x555500000000)).has_value());
+  }
+  Outcome run(std::vector<std::string> arguments, ProcessOptions options = {}) {
+    arguments.insert(arguments.begin(), "capture");
+    return rocm_perf(folder_.path(), std::move(arguments), std::move(options));
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(CaptureCommand, info_shows_what_is_there) {
+  const Outcome outcome = run({"info", "good"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* text :
+       {"saxpy(float const*)", "number 2 of this kernel; GPU time 12.34 us",
+        "500 x 1 x 1 work-items in work-groups of 64 x 1 x 1", "1024 bytes of LDS (0 static)",
+        "3 regions, 20.48 kB; 1 not captured", "2 zero, 2 shared, 3 stored; 1 changed",
+        "0x7f1000000000", "GPU 0 pool", "all zero", "host locked",
+        "not captured: it is memory of the host", "a queue of another GPU"})
+    EXPECT_THAT(outcome.out, HasSubstr(text));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("note grid_remainder")));
+  ProcessOptions narrow;
+  narrow.set_environment = {{"COLUMNS", "80"}};
+  for (const char* command : {"info", "check"}) {
+    std::istringstream lines(run({command, "bad"}, narrow).out);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(report::display_width(line), 80U) << line;
+  }
+}
+
+TEST_F(CaptureCommand, info_has_a_document) {
+  const Outcome outcome = run({"info", "--capture-dir", "good", "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json json = document("capture", outcome.out);
+  EXPECT_EQ(json["kernel"]["dynamic_lds_bytes"], 1024);
+  EXPECT_EQ(json["kernel"]["captured_ns"], 12340);
+  EXPECT_EQ(json["totals"]["regions"], 3);
+  EXPECT_EQ(json["totals"]["changed_pages"], 1);
+  EXPECT_EQ(json["regions"][0]["base"], "0x7f1000000000");
+  EXPECT_EQ(json["regions"][0]["pool_kind"], "coarse-grained");
+  EXPECT_EQ(json["regions"][0]["changed"]["pages"], 1);
+  EXPECT_EQ(json["regions"][1]["image"]["zero_pages"], 2);
+  EXPECT_EQ(json["regions"][2]["image"], nullptr);
+  EXPECT_EQ(json["findings"], nullptr);
+  EXPECT_EQ(json["integrity"], nullptr);
+  EXPECT_EQ(json["missing"][0]["field"], "machine.product_name");
+  EXPECT_EQ(run({"info", "good", "--json"}).out, outcome.out) << "the same capture, the same bytes";
+}
+
+TEST_F(CaptureCommand, check_answers_with_its_exit_code) {
+  const Outcome good = run({"check", "good"});
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("Every file is the one that was written."));
+  EXPECT_THAT(good.out, HasSubstr("note grid_remainder"));
+  EXPECT_THAT(good.out, HasSubstr("warning limit"));
+  EXPECT_THAT(good.out, HasSubstr("It can be replayed."));
+  const Outcome bad = run({"check", "bad"});
+  EXPECT_EQ(bad.exit_code, 1) << bad.err;
+  EXPECT_THAT(bad.out, HasSubstr("error host_pointer"));
+  EXPECT_THAT(bad.out, HasSubstr("argument 1 (byte 8) is 0x555500000000"));
+  EXPECT_THAT(bad.out, HasSubstr("1 error"));
+  const Json json = document("capture", run({"check", "bad", "--json"}).out);
+  EXPECT_EQ(json["integrity"]["sound"], true);
+  EXPECT_EQ(json["findings"][0]["rule"], "host_pointer");
+  EXPECT_EQ(json["findings"][0]["severity"], "error");
+}
+
+TEST_F(CaptureCommand, damage_is_exit_3) {
+  const auto blob = folder_ / "good/memory/region_7f1000000000.bin";
+  std::string text = test::text_of(blob);
+  text[capture::page_bytes + 30] ^= 1;
+  (void)folder_.write("good/memory/region_7f1000000000.bin", text);
+  EXPECT_EQ(run({"info", "good"}).exit_code, 0) << "info does not read the pages";
+  const Outcome flipped = run({"check", "good", "--json"});
+  EXPECT_EQ(flipped.exit_code, 3);
+  const Json json = document("capture", flipped.out);
+  EXPECT_EQ(json["integrity"]["sound"], false);
+  EXPECT_THAT(json["integrity"]["problem"].get<std::string>(),
+              HasSubstr("region_7f1000000000.bin: is damaged"));
+  EXPECT_EQ(json["findings"], nullptr);
+  EXPECT_THAT(run({"check", "good"}).out, HasSubstr("Damaged:"));
+
+  (void)folder_.write("good/memory/region_7f1000000000.bin", text.substr(0, text.size() - 10));
+  const Outcome cut = run({"check", "good"});
+  EXPECT_EQ(cut.exit_code, 3);
+  EXPECT_EQ(cut.out, "");
+  EXPECT_THAT(cut.err, HasSubstr("is truncated"));
+  std::filesystem::remove(folder_ / "good/capture_complete.json");
+  EXPECT_THAT(run({"check", "good"}).err, HasSubstr("unfinished capture"));
+  EXPECT_EQ(run({"info", "nowhere"}).exit_code, 3);
+
+  test::WrittenCapture no_code = sample(kFirst);
+  no_code.code_object = "no code object";
+  ASSERT_TRUE(test::write_capture(folder_ / "no_code", no_code).has_value());
+  EXPECT_EQ(run({"check", "no_code"}).exit_code, 3);
+}
+
+TEST_F(CaptureCommand, wrong_calls_are_exit_2) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {}, {"info"}, {"check", "--capture-dir"}, {"look", "good"}, {"info", "good", "--", "x"}};
+  for (const auto& arguments : wrong) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace perflab::cli

@@ -1,0 +1,142 @@
+// rocm-perf isolate from outside, on the stand-in runtime: exit codes, text, document, folders.
+#include <gtest/gtest.h>
+
+#include "capture/reader.h"
+#include "cli/program.h"
+
+namespace perflab::cli {
+namespace {
+
+constexpr const char* kApp = PERFLAB_HSA_SIM_FOLDER "/hsa_sim_app";
+
+/// rocm-perf isolate with these options, before the program's.
+Outcome isolate(const test::TempFolder& folder, std::vector<std::string> options,
+                const std::vector<std::string>& program, const ProcessOptions& more = {}) {
+  options.insert(options.begin(), "isolate");
+  options.emplace_back("--");
+  options.insert(options.end(), program.begin(), program.end());
+  return rocm_perf(folder.path(), options, more);
+}
+
+bool is_whole(const std::filesystem::path& folder) {
+  const auto capture = capture::Capture::open(folder);
+  return capture && capture->verify();
+}
+
+TEST(CliIsolate, CapturesAndSaysWhat) {
+  const test::TempFolder folder;
+  const Outcome run = isolate(folder, {"--kernel", "inplace", "--dispatch", "2"},
+                              {kApp, "--kernel", "inplace", "--launches", "3"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("captured dispatch 2 of inplace\n"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("pages of 4096 bytes that the dispatch changed: 4"), std::string::npos)
+      << run.out;
+  EXPECT_EQ(run.out.find("result:"), std::string::npos) << "the program's output is talk";
+  EXPECT_NE(run.err.find("result:"), std::string::npos);
+  EXPECT_TRUE(is_whole(folder / "capture"));
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"capture"});
+}
+
+TEST(CliIsolate, DocumentsAreTheSameForTheSameRun) {
+  const test::TempFolder folder;
+  std::vector<Json> documents;
+  for (const char* out : {"one", "deep/er/two"}) {
+    const Outcome run =
+        isolate(folder, {"--kernel", "scale", "--json", "--out", out}, {kApp, "--kernel", "scale"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    documents.push_back(document("isolate", run.out));
+    EXPECT_EQ(documents.back()["environment"]["folder"], (folder / out).string());
+    documents.back().erase("environment");
+    documents.back()["capture"]["captured_ns"] = 0;
+    // Other addresses and times lie in other kernel arguments.
+    documents.back()["capture"]["stored_bytes"] = 0;
+  }
+  EXPECT_EQ(documents[0], documents[1]);
+  EXPECT_EQ(documents[0]["captured"], true);
+  EXPECT_EQ(documents[0]["reason"], nullptr);
+  EXPECT_EQ(documents[0]["capture"]["kernel"], "scale");
+  EXPECT_EQ(documents[0]["capture"]["variables"], 1);
+  EXPECT_EQ(documents[0]["kernels"][0]["dispatches"], 1);
+}
+
+TEST(CliIsolate, ListsTheKernelsWhenNoneMatches) {
+  const test::TempFolder folder;
+  for (const char* json : {"", "--json"}) {
+    std::vector<std::string> options = {"--kernel", "gemm"};
+    if (*json != '\0') options.emplace_back(json);
+    const Outcome run = isolate(folder, options, {kApp, "--kernel", "inplace", "--launches", "3"});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_NE(run.err.find("it launched inplace (3 times)"), std::string::npos) << run.err;
+    if (*json == '\0') {
+      EXPECT_NE(run.out.find("3  inplace"), std::string::npos) << run.out;
+      continue;
+    }
+    const Json got = document("isolate", run.out);
+    EXPECT_EQ(got["captured"], false);
+    EXPECT_EQ(got["capture"], nullptr);
+    EXPECT_EQ(got["kernels"][0]["kernel"], "inplace");
+  }
+  EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(CliIsolate, ExitCodesTellWhatWasWrong) {
+  const test::TempFolder folder;
+  const std::vector<std::string> pattern = {"--kernel", "inplace"};
+  const Outcome no_runtime = isolate(folder, pattern, {"/bin/true"});
+  EXPECT_EQ(no_runtime.exit_code, 4) << no_runtime.err;
+  EXPECT_NE(no_runtime.err.find("HSA_TOOLS_DISABLE_REGISTER=1"), std::string::npos);
+  EXPECT_EQ(isolate(folder, pattern, {"/bin/false"}).exit_code, 5);
+  EXPECT_EQ(isolate(folder, pattern, {"/no/such/program"}).exit_code, 4);
+  EXPECT_EQ(isolate(folder, {"--kernel", "(("}, {"/bin/true"}).exit_code, 2);
+  EXPECT_EQ(isolate(folder, {"--kernel", ""}, {"/bin/true"}).exit_code, 2);
+  EXPECT_EQ(isolate(folder, {}, {"/bin/true"}).exit_code, 2);
+  EXPECT_EQ(isolate(folder, {"--kernel", "x", "--dispatch", "0"}, {"/bin/true"}).exit_code, 2);
+  EXPECT_EQ(rocm_perf(folder.path(), {"isolate", "--kernel", "x"}).exit_code, 2);
+  (void)folder.write("taken", "");
+  const Outcome taken = isolate(folder, {"--kernel", "x", "--out", "taken"}, {"/bin/false"});
+  EXPECT_EQ(taken.exit_code, 2) << "found before the program runs";
+  EXPECT_NE(taken.err.find("exists already"), std::string::npos);
+}
+
+TEST(CliIsolate, TheLibraryCanBeNamed) {
+  const test::TempFolder folder;
+  ProcessOptions options;
+  options.set_environment = {{"PERFLAB_ISOLATE_LIBRARY", (folder / "nothing.so").string()}};
+  const Outcome none = isolate(folder, {"--kernel", "x"}, {"/bin/true"}, options);
+  EXPECT_EQ(none.exit_code, 4);
+  EXPECT_NE(none.err.find("nothing.so"), std::string::npos) << none.err;
+  options.set_environment = {
+      {"PERFLAB_ISOLATE_LIBRARY", folder.write("with space.so", "").string()}};
+  EXPECT_EQ(isolate(folder, {"--kernel", "x"}, {"/bin/true"}, options).exit_code, 2);
+}
+
+TEST(CliIsolate, OtherToolsOfTheProgramStayLoaded) {
+  const test::TempFolder folder;
+  ProcessOptions options;
+  options.set_environment = {{"HSA_TOOLS_LIB", "/no/such/tool.so"}};
+  const Outcome run =
+      isolate(folder, {"--kernel", "inplace"}, {kApp, "--kernel", "inplace"}, options);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("/no/such/tool.so"), std::string::npos) << "the runtime tried it";
+}
+
+TEST(CliIsolate, StopsTheProgramWhenAsked) {
+  const test::TempFolder folder;
+  const Outcome run = isolate(folder, {"--kernel", "inplace", "--stop", "--json"},
+                              {kApp, "--kernel", "inplace", "--launches", "100000000"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(document("isolate", run.out)["program"], "stopped");
+  EXPECT_TRUE(is_whole(folder / "capture"));
+}
+
+TEST(CliIsolate, AProgramThatFailsAfterwardsIsANote) {
+  const test::TempFolder folder;
+  const std::string line = std::string(kApp) + " --kernel inplace && exit 9";
+  const Outcome run = isolate(folder, {"--kernel", "inplace"}, {"/bin/sh", "-c", line});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("after the capture, the program exited with code 9"), std::string::npos)
+      << run.err;
+}
+
+}  // namespace
+}  // namespace perflab::cli

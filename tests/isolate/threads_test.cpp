@@ -1,0 +1,82 @@
+// Programs that launch from many threads, under ThreadSanitizer too: the sample program, the
+// stand-in runtime and the library are built with it.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "isolate/gate.h"
+#include "isolate/isolated.h"
+
+namespace perflab::test {
+namespace {
+
+// Other threads may write to host memory while it is copied (the arguments of their next launch):
+// the one race that is meant.
+std::string with_suppression(const TempFolder& folder) {
+  const auto file = folder.write("suppressions", "race:MemoryReader::from_host\n");
+  return environment("TSAN_OPTIONS") + " suppressions=" + file.string();
+}
+
+TEST(IsolateThreads, OneOfManyLaunchesIsCapturedAndAllGoOn) {
+  const TempFolder folder;
+  const Isolated run(
+      {.options = {"--kernel", "inplace", "--threads", "4", "--launches", "40", "--n", "2000"},
+       .dispatch = 70,
+       .environment = {{"TSAN_OPTIONS", with_suppression(folder)}}});
+  ASSERT_CAPTURED(run);
+  // Whichever thread it was: all of its array had been through the same number of launches.
+  const auto before = run.array(false, 2000), after = run.array(true, 2000);
+  ASSERT_EQ(before.size(), 2000U);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(before[i] - before[0], static_cast<float>(i)) << i;
+    EXPECT_EQ(after[i], before[i] + 1) << i;
+  }
+  EXPECT_EQ(run.written().size(), 1U) << "others ran at the same time";
+  EXPECT_EQ(run.outcome.events.kernels.at(0).dispatches, 160U);
+}
+
+TEST(IsolateThreads, TheGateHoldsWhatTakesMemoryAwayAndWaitsForIt) {
+  using Phase = isolate::Gate::Phase;
+  using std::chrono::milliseconds;
+  isolate::Gate gate;
+  std::atomic<int> taken{0};
+  std::atomic<bool> reading{false}, wrong{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        const isolate::Gate::Taking taking(gate);
+        if (reading.load()) wrong = true;
+        ++taken;
+      }
+    });
+  for (int round = 0; round < 50; ++round) {
+    EXPECT_TRUE(gate.start_draining({7}, milliseconds(5000)));
+    EXPECT_TRUE(gate.concerns({7}));
+    EXPECT_FALSE(gate.concerns({8}));
+    EXPECT_TRUE(gate.start_reading(milliseconds(5000)));
+    reading = true;
+    std::this_thread::yield();
+    reading = false;
+    gate.open();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(wrong.load());
+  EXPECT_EQ(taken.load(), 600);
+  EXPECT_EQ(gate.phase(), Phase::open);
+  // While the dispatch runs memory may go, queues may not.
+  EXPECT_TRUE(gate.start_draining({7}, milliseconds(5000)));
+  EXPECT_TRUE(gate.start_reading(milliseconds(5000)));
+  gate.start_running();
+  {
+    const isolate::Gate::Taking memory(gate);
+    EXPECT_FALSE(gate.start_reading(milliseconds(1))) << "memory was being taken away";
+  }
+  gate.open();
+  const isolate::Gate::Taking queue(gate, Phase::draining);
+  EXPECT_FALSE(gate.start_draining({7}, milliseconds(1))) << "a queue was being taken away";
+  gate.open();
+}
+
+}  // namespace
+}  // namespace perflab::test
