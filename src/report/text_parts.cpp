@@ -51,11 +51,11 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t room) {
 }
 
 std::string labelled(std::string_view label, std::string_view text, std::size_t width) {
-  constexpr std::size_t kLabelColumns = 13;
+  constexpr std::size_t kNameColumns = 13;
   constexpr std::size_t kLeastRoom = 20;
   std::string out;
   for (const std::string& line :
-       wrapped(text, std::max(width, kLabelColumns + kLeastRoom) - kLabelColumns))
+       wrapped(text, std::max(width, kNameColumns + kLeastRoom) - kNameColumns))
     out += fmt::format("  {:<10} {}\n", out.empty() ? label : "", line);
   return out;
 }
