@@ -78,7 +78,9 @@ void add_capture(CLI::App& app, int& exit_code) {
   CLI::App* capture = app.add_subcommand(
       "capture", "Show what is in a captured dispatch, and whether it can be replayed");
   capture->require_subcommand(1);
-  capture->footer("rocm-perf capture COMMAND --help shows a command's options and an example.");
+  capture->footer(
+      "Example: rocm-perf capture check softmax.capture\n"
+      "rocm-perf capture COMMAND --help shows a command's options and an example.");
   add_part(*capture, "info", "Show kernel, machine, regions and what the dispatch changed",
            "Example: rocm-perf capture info capture", false, exit_code);
   add_part(*capture, "check",

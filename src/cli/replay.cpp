@@ -160,7 +160,9 @@ void add_replay(CLI::App& app, int& exit_code) {
   CLI::App* replay = app.add_subcommand(
       "replay", "Run one captured dispatch again: check its addresses, time it, verify it");
   replay->require_subcommand(1);
-  replay->footer("rocm-perf replay COMMAND --help shows a command's options and an example.");
+  replay->footer(
+      "Example: rocm-perf replay full-vm --capture-dir softmax.capture --iterations 100\n"
+      "rocm-perf replay COMMAND --help shows a command's options and an example.");
   add_reserve_check(*replay, exit_code);
   add_full_vm(*replay, exit_code);
   add_replay_verify(*replay, exit_code);

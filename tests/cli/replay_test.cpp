@@ -234,7 +234,7 @@ TEST_F(Replay, ReserveCheckAnswersWithItsExitCode) {
 TEST_F(Replay, StepsAsideWhenItsOwnMappingsAreInTheWay) {
   const auto squat = [](int starts) {
     return Variables{{"LD_PRELOAD", PERFLAB_SQUATTER},
-                     {"ASAN_OPTIONS", "verify_asan_link_order=0"},
+                     {"ASAN_OPTIONS", "verify_asan_link_order=0:intercept_tls_get_addr=0"},
                      {"SQUAT", fmt::format("0x200000001000:{}", starts)}};
   };
   for (const int starts : {1, 3, 4}) {  // out of the way at the last restart at the latest
@@ -263,7 +263,7 @@ TEST_F(Replay, InReservedModeTooNothingIsMappedOver) {
   const Outcome good = run({"full-vm", "reserved", "--json"});
   EXPECT_EQ(good.exit_code, 0) << good.err;
   const Variables squat{{"LD_PRELOAD", PERFLAB_SQUATTER},
-                        {"ASAN_OPTIONS", "verify_asan_link_order=0"},
+                        {"ASAN_OPTIONS", "verify_asan_link_order=0:intercept_tls_get_addr=0"},
                         {"SQUAT", "0x200000001000:9"}};
   expect_failure(run({"full-vm", "reserved"}, squat), "occupied", 1, "squatter");
 }

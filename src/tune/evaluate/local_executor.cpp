@@ -95,7 +95,6 @@ class Batch {
                 .worker = plan_.worker_name(worker)});
       else
         stop(std::move(evaluation).error());
-      changed_.notify_all();
     }
   }
 
@@ -106,10 +105,7 @@ class Batch {
       return error_ || stopping_ || (!built_.empty() && (plan_.overlap || all_built())) ||
              (built_.empty() && all_built());
     });
-    if (!error_ && !stopping_ && !built_.empty() && interrupted()) {
-      stop(stopped_by_user().error());
-      changed_.notify_all();
-    }
+    if (!error_ && !stopping_ && !built_.empty() && interrupted()) stop(stopped_by_user().error());
     if (error_ || stopping_ || built_.empty()) return std::nullopt;
     Built next = std::move(built_.front());
     built_.pop_front();
@@ -137,10 +133,14 @@ class Batch {
     return {};
   }
 
-  /// Both with the mutex held.
-  void finish(Finished finished) { finished_.push_back(std::move(finished)); }
+  /// Both with the mutex held; everyone who waits looks again.
+  void finish(Finished finished) {
+    finished_.push_back(std::move(finished));
+    changed_.notify_all();
+  }
   void stop(Error error) {
     if (!error_) error_ = std::move(error);
+    changed_.notify_all();
   }
 
   std::span<const Job> jobs_;
