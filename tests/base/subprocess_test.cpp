@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/shell.h"
 #include "base/temp_folder.h"
 
 namespace perflab {
@@ -18,6 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using test::ScopedVariable;
+using test::shell;
 using test::TempFolder;
 using test::text_of;
 
@@ -28,10 +30,6 @@ ProcessOptions capturing() {
   options.standard_output = StreamMode::capture;
   options.standard_error = StreamMode::capture;
   return options;
-}
-
-std::vector<std::string> shell(std::string script) {
-  return {"sh", "-c", std::move(script)};
 }
 
 ProcessResult run(const std::vector<std::string>& argv, const ProcessOptions& options) {

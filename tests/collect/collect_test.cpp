@@ -12,7 +12,9 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/shell.h"
 #include "base/temp_folder.h"
+#include "collect/stand_in_rocprofv3.h"
 
 namespace perflab::collect {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using test::ScopedVariable;
+using test::shell;
 using test::TempFolder;
 using test::text_of;
 using testing::AllOf;
@@ -68,16 +71,8 @@ class CollectTest : public testing::Test {
   fs::path two_;
 
  private:
-  ScopedVariable tool_{"ROCPROFV3",
-                       (fs::path(PERFLAB_SOURCE_DIR) / "tests/collect/fake_rocprofv3").string()};
-  ScopedVariable databases_{"FAKE_ROCPROFV3_DB", std::nullopt};
-  ScopedVariable mode_{"FAKE_ROCPROFV3_MODE", std::nullopt};
-  ScopedVariable log_{"FAKE_ROCPROFV3_LOG", (folder_ / "log").string()};
+  test::StandInRocprofv3 stand_in_{folder_ / "log"};
 };
-
-std::vector<std::string> shell(std::string script) {
-  return {"sh", "-c", std::move(script)};
-}
 
 TEST_F(CollectTest, OneGoodRun) {
   const Collection collection = must(collect(plan({"true"})));

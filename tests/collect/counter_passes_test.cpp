@@ -12,6 +12,7 @@
 
 #include "base/interrupt.h"
 #include "base/json.h"
+#include "base/shell.h"
 #include "base/temp_folder.h"
 
 namespace perflab::collect {
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using test::ScopedVariable;
+using test::shell;
 using test::TempFolder;
 using test::text_of;
 using testing::AllOf;
@@ -31,10 +33,6 @@ using Passes = std::vector<std::vector<std::string>>;
 
 const Passes kThree{
     {"GRBM_GUI_ACTIVE", "SQ_WAVES"}, {"GRBM_GUI_ACTIVE", "TCC_HIT_sum"}, {"VmemLatency"}};
-
-std::vector<std::string> shell_target(std::string script) {
-  return {"sh", "-c", std::move(script)};
-}
 
 class CounterPasses : public testing::Test {
  protected:
@@ -79,8 +77,8 @@ class CounterPasses : public testing::Test {
   /// A target that does `script` from its Nth start on (`count` holds a line per start).
   [[nodiscard]] std::vector<std::string> from_start(int number, const std::string& script) const {
     const std::string count = (folder_ / "count").string();
-    return shell_target("echo x >> '" + count + "'; test $(wc -l < '" + count + "') -lt " +
-                        std::to_string(number) + " || { " + script + "; }");
+    return shell("echo x >> '" + count + "'; test $(wc -l < '" + count + "') -lt " +
+                 std::to_string(number) + " || { " + script + "; }");
   }
 
   TempFolder folder_;
@@ -138,7 +136,7 @@ TEST_F(CounterPasses, ASinglePassEndsAsTheTargetEnds) {
   const CounterCollection good = collected(plan({"true"}), one);
   EXPECT_EQ(good.passes.at(0).folder, base_.folder / "counters" / "pass_1");
   EXPECT_EQ(good.passes[0].databases.size(), 1U);
-  const CounterCollection failed = collected(plan(shell_target("exit 3")), one);
+  const CounterCollection failed = collected(plan(shell("exit 3")), one);
   EXPECT_EQ(problem_of(failed).message, "sh: counter pass 1 of 1 exited with code 3");
 }
 
@@ -151,8 +149,8 @@ TEST_F(CounterPasses, SeveralProcessesLeaveSeveralDatabases) {
 
 TEST_F(CounterPasses, CountersOfTheEnvironmentDoNotLeakIn) {
   const ScopedVariable counters("ROCPROF_COUNTERS", "pmc: SQ_WAVES");
-  const CounterCollection collection = collected(plan(
-      shell_target("echo \"${ROCPROF_COUNTERS-unset}\" > '" + (folder_ / "seen").string() + "'")));
+  const CounterCollection collection = collected(
+      plan(shell("echo \"${ROCPROF_COUNTERS-unset}\" > '" + (folder_ / "seen").string() + "'")));
   EXPECT_FALSE(collection.problem.has_value());
   EXPECT_EQ(text_of(folder_ / "seen"), "unset\n");
 }
@@ -174,7 +172,7 @@ TEST_F(CounterPasses, AFailingPassIsPartialAndTheRestIsKept) {
 
 TEST_F(CounterPasses, TheFirstAndTheLastPassAreNamedExactly) {
   use_mode("1=no_output");
-  EXPECT_EQ(problem_of(collected(plan(shell_target("exit 4")))).message,
+  EXPECT_EQ(problem_of(collected(plan(shell("exit 4")))).message,
             "sh: counter pass 1 of 3 exited with code 4");
   use_mode("");
   const auto done = collected(plan(from_start(3, "kill -SEGV $$")));
@@ -217,8 +215,8 @@ TEST_F(CounterPasses, ASetThatDoesNotFitIsRocprofv3sRefusal) {
 
 TEST_F(CounterPasses, ACounterThatIsNotFoundIsQuotedOnce) {
   use_mode("2=warn");
-  const CounterCollection collection = collected(plan(shell_target(
-      "echo 'Unable to find all counters for agent 7' >&2; yes | head -c 200000 >&2")));
+  const CounterCollection collection = collected(
+      plan(shell("echo 'Unable to find all counters for agent 7' >&2; yes | head -c 200000 >&2")));
   EXPECT_FALSE(collection.problem.has_value());
   EXPECT_THAT(collection.refusals,
               ElementsAre("Unable to find all counters for agent 7",
@@ -229,9 +227,8 @@ TEST_F(CounterPasses, ACounterThatIsNotFoundIsQuotedOnce) {
 
 TEST_F(CounterPasses, ManyRefusalsAreCounted) {
   const auto done = collected(
-      plan(shell_target(
-          "for i in 1 2 3 4 5 6 7 8 9 10; do echo \"Unable to find all counters for agent "
-          "$i\"; done")),
+      plan(shell("for i in 1 2 3 4 5 6 7 8 9 10; do echo \"Unable to find all counters for agent "
+                 "$i\"; done")),
       {{"SQ_WAVES"}});
   ASSERT_EQ(done.refusals.size(), 9U);
   EXPECT_EQ(done.refusals.back(), "2 more of that kind");
@@ -320,7 +317,7 @@ TEST_F(CounterPasses, AnInputFileIsReadByTheFirstPassAndThatIsSaid) {
   ASSERT_EQ(::dup2(descriptor, STDIN_FILENO), STDIN_FILENO);
   ::close(descriptor);
   const CounterCollection collection =
-      collected(plan(shell_target("cat >> '" + (folder_ / "read").string() + "'")));
+      collected(plan(shell("cat >> '" + (folder_ / "read").string() + "'")));
   ::dup2(before, STDIN_FILENO);
   ::close(before);
   EXPECT_EQ(text_of(folder_ / "read"), "line\n");

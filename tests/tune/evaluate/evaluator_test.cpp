@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/shell.h"
 #include "base/temp_folder.h"
 #include "support/code_writer.h"
 #include "tune/evaluate/metric.h"
@@ -22,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using test::ScopedVariable;
+using test::shell;
 using test::TempFolder;
 using test::text_of;
 using testing::AllOf;
@@ -32,10 +34,6 @@ using testing::IsEmpty;
 using testing::Lt;
 using testing::SizeIs;
 using testing::StartsWith;
-
-std::vector<std::string> shell(std::string script) {
-  return {"sh", "-c", std::move(script)};
-}
 
 /// One run of a script that prints "t: NUMBER".
 Job metric_job(std::string script) {

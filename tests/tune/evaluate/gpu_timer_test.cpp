@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/shell.h"
 #include "base/temp_folder.h"
+#include "collect/stand_in_rocprofv3.h"
 #include "support/rocpd_writer.h"
 
 namespace perflab::measure {
@@ -16,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::ScopedVariable;
+using test::shell;
 using test::TempFolder;
 using test::text_of;
 using testing::AllOf;
@@ -78,16 +81,8 @@ class GpuTimer : public testing::Test {
   fs::path database_;
 
  private:
-  ScopedVariable tool_{"ROCPROFV3",
-                       (fs::path(PERFLAB_SOURCE_DIR) / "tests/collect/fake_rocprofv3").string()};
-  ScopedVariable databases_{"FAKE_ROCPROFV3_DB", std::nullopt};
-  ScopedVariable mode_{"FAKE_ROCPROFV3_MODE", std::nullopt};
-  ScopedVariable log_{"FAKE_ROCPROFV3_LOG", (folder_ / "log").string()};
+  test::StandInRocprofv3 stand_in_{folder_ / "log"};
 };
-
-std::vector<std::string> shell(std::string script) {
-  return {"sh", "-c", std::move(script)};
-}
 
 TEST_F(GpuTimer, TakesTheKernelWithMostTimeThatIsNoHelper) {
   EXPECT_TRUE(rocprofv3_available());

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/shell.h"
 #include "base/temp_folder.h"
 #include "tune/evaluate/executor.h"
 #include "tune/evaluate/visible_gpus.h"
@@ -17,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::ScopedVariable;
+using test::shell;
 using test::TempFolder;
 using test::text_of;
 using testing::AllOf;
@@ -25,10 +27,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
-
-std::vector<std::string> shell(std::string script) {
-  return {"sh", "-c", std::move(script)};
-}
 
 /// Jobs whose command prints their number.
 std::vector<Job> jobs_that(std::size_t count, const std::string& script) {
