@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/broken_pipe.h"
 #include "base/files.h"
 #include "base/interrupt.h"
 
@@ -225,10 +226,13 @@ class Supervisor {
         // The system call by number: glibc 2.36 is the first with a wrapper.
         pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
 
-  ProcessResult watch(Descriptor output, Descriptor error) {
+  ProcessResult watch(Descriptor input, Descriptor output, Descriptor error) {
+    input_ = std::move(input);
+    if (options_.input) unread_ = *options_.input;
     captures_[0] = {STDOUT_FILENO, std::move(output), &result_.output};
     captures_[1] = {STDERR_FILENO, std::move(error), &result_.error};
     while (true) {
+      feed();
       wait_for_news();
       for (Capture& capture : captures_) read_from(capture);
       note_end();
@@ -246,9 +250,10 @@ class Supervisor {
  private:
   void wait_for_news() {
     std::vector<pollfd> polled;
-    const auto add = [&](int fd) {
-      if (fd >= 0) polled.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+    const auto add = [&](int fd, short events = POLLIN) {
+      if (fd >= 0) polled.push_back({.fd = fd, .events = events, .revents = 0});
     };
+    add(input_.get(), POLLOUT);
     for (const Capture& capture : captures_) add(capture.descriptor.get());
     if (!ended_at_) add(pidfd_.get());
     if (options_.heed_interrupts && interrupts_seen_ == 0) add(interrupt_descriptor());
@@ -262,6 +267,20 @@ class Supervisor {
           std::clamp(std::chrono::ceil<milliseconds>(started_ + *options_.timeout - Clock::now()),
                      milliseconds(1), wait);
     ::poll(polled.data(), polled.size(), static_cast<int>(wait.count()));
+  }
+
+  /// Writes as much of the input as the pipe takes, and closes it behind the last byte.
+  void feed() {
+    if (!input_.open()) return;
+    const BrokenPipeGuard guard;
+    while (!unread_.empty()) {
+      const ssize_t put = ::write(input_.get(), unread_.data(), unread_.size());
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0 && errno == EAGAIN) return;
+      if (put < 0) break;  // EPIPE: nobody reads it any more
+      unread_.remove_prefix(static_cast<std::size_t>(put));
+    }
+    input_.reset();
   }
 
   void read_from(Capture& capture) {
@@ -368,6 +387,8 @@ class Supervisor {
   Clock::time_point started_;
   const ProcessOptions& options_;
   Descriptor pidfd_;
+  Descriptor input_;         // our end of the program's stdin
+  std::string_view unread_;  // what it has still to get
   std::array<Capture, 2> captures_;
   std::vector<char> buffer_ = std::vector<char>(kReadBuffer);
   ProcessResult result_;
@@ -382,6 +403,7 @@ class Supervisor {
 /// The child's ends of the streams, and ours.
 struct Streams {
   Descriptor null;
+  Pipe input;
   Pipe output;
   Pipe error;
   int child_input = -1;
@@ -394,6 +416,10 @@ Result<Streams> open_streams(const ProcessOptions& options) {
   streams.null = above_standard_streams(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!streams.null.open()) return no_resource("access to /dev/null");
   if (options.empty_input) streams.child_input = streams.null.get();
+  if (options.input) {
+    PERFLAB_TRY(streams.input, make_pipe());
+    streams.child_input = streams.input.read_end.get();
+  }
   if (options.standard_error == StreamMode::discard) streams.child_error = streams.null.get();
   if (options.standard_error == StreamMode::capture) {
     PERFLAB_TRY(streams.error, make_pipe());
@@ -406,7 +432,8 @@ Result<Streams> open_streams(const ProcessOptions& options) {
     PERFLAB_TRY(streams.output, make_pipe());
     streams.child_output = streams.output.write_end.get();
   }
-  for (const int end : {streams.output.read_end.get(), streams.error.read_end.get()})
+  for (const int end :
+       {streams.input.write_end.get(), streams.output.read_end.get(), streams.error.read_end.get()})
     if (end >= 0) ::fcntl(end, F_SETFL, O_NONBLOCK);
   return streams;
 }
@@ -481,6 +508,7 @@ Result<ProcessResult> run_program(const std::vector<std::string>& argv,
   const pid_t pid = fork_into(plan);
   if (pid < 0) return no_resource("a process");
   report.write_end.reset();
+  streams.input.read_end.reset();
   streams.output.write_end.reset();
   streams.error.write_end.reset();
 
@@ -498,7 +526,8 @@ Result<ProcessResult> run_program(const std::vector<std::string>& argv,
                             errno_text(failure.error_number)));
   }
   return Supervisor(pid, started, options)
-      .watch(std::move(streams.output.read_end), std::move(streams.error.read_end));
+      .watch(std::move(streams.input.write_end), std::move(streams.output.read_end),
+             std::move(streams.error.read_end));
 }
 
 std::string signal_name(int signal) {

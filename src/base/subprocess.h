@@ -34,6 +34,9 @@ struct ProcessOptions {
   std::vector<std::pair<std::string, std::string>> set_environment;  ///< added to ours
   std::vector<std::string> unset_environment;                        ///< removed from ours
   bool empty_input = false;  ///< stdin is /dev/null, not ours
+  /// What the program reads from its stdin, then its end. One that does not read it all loses the
+  /// rest, and blocks nobody.
+  std::optional<std::string> input;
   StreamMode standard_output = StreamMode::inherit;
   StreamMode standard_error = StreamMode::inherit;
   std::size_t capture_limit = std::size_t{1} << 16;  ///< bytes kept of each captured stream

@@ -87,6 +87,14 @@ bool is_float(ElementType type) {
   return row_of(type).format.exponent_bits != 0;
 }
 
+FloatLayout layout_of(ElementType type) {
+  PERFLAB_CHECK(is_float(type));
+  const FloatFormat& format = row_of(type).format;
+  return {.exponent_bits = format.exponent_bits,
+          .mantissa_bits = format.mantissa_bits,
+          .bias = format.bias};
+}
+
 FloatValue decode_float(ElementType type, std::uint64_t bits) {
   const FloatFormat& format = row_of(type).format;
   const int width = 1 + format.exponent_bits + format.mantissa_bits;

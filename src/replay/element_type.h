@@ -43,6 +43,13 @@ std::optional<ElementType> element_type_from(std::string_view name);
 std::size_t bytes_of(ElementType type);
 bool is_float(ElementType type);
 
+/// Widths of a float's fields below its sign bit, and the exponent field of 1.0.
+struct FloatLayout {
+  int exponent_bits = 0, mantissa_bits = 0, bias = 0;
+};
+/// Precondition: is_float(type).
+FloatLayout layout_of(ElementType type);
+
 /// What the bits of a float stand for.
 enum class FloatClass : std::uint8_t { finite, infinite, nan };
 

@@ -31,8 +31,10 @@ class Poisoner {
   [[nodiscard]] PoisonedPage page(const capture::MemoryRegion& region, const PageView& view,
                                   bool whole, std::size_t element_bytes) const;
 
- private:
+  /// Whether a word is an address in (or just behind) a region of the capture.
   [[nodiscard]] bool is_address(std::uint64_t word) const;
+
+ private:
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_;  ///< [first, last], by first
 };
 

@@ -27,6 +27,23 @@ void add_to_guess(TypeGuess& guess, const PageView& view, bool changed_only) {
       guess.add(view.after.subspan(at, 8));
 }
 
+Result<std::pair<std::optional<ElementType>, std::string>> find_type(const VerifyState& state,
+                                                                     std::size_t region) {
+  using Found = std::pair<std::optional<ElementType>, std::string>;
+  if (state.options.compare.type) return Found{state.options.compare.type, "given"};
+  if (const auto type = type_from_arguments(state.capture.description(), state.arguments, region))
+    return Found{type, "the kernel's arguments"};
+  const bool reached = std::ranges::any_of(state.arguments, [&](const PointerArgument& argument) {
+    return region_at(state.capture.description(), argument.address) == region;
+  });
+  // What is neither written nor an argument is only looked at for stray writes.
+  if (state.capture.description().regions[region].written.empty() && !reached) return Found{};
+  PERFLAB_TRY(const std::optional<ElementType> type, guess_type(state.capture, region));
+  return type ? Found{type, "the data"} : Found{};
+}
+
+}  // namespace
+
 Result<std::optional<ElementType>> guess_type(const capture::Capture& capture, std::size_t region) {
   const capture::MemoryRegion& description = capture.description().regions[region];
   const bool changed = !description.written.empty();
@@ -47,22 +64,6 @@ Result<std::optional<ElementType>> guess_type(const capture::Capture& capture, s
   return guess.type();
 }
 
-Result<std::pair<std::optional<ElementType>, std::string>> find_type(const VerifyState& state,
-                                                                     std::size_t region) {
-  using Found = std::pair<std::optional<ElementType>, std::string>;
-  if (state.options.compare.type) return Found{state.options.compare.type, "given"};
-  if (const auto type = type_from_arguments(state.capture.description(), state.arguments, region))
-    return Found{type, "the kernel's arguments"};
-  const bool reached = std::ranges::any_of(state.arguments, [&](const PointerArgument& argument) {
-    return region_at(state.capture.description(), argument.address) == region;
-  });
-  // What is neither written nor an argument is only looked at for stray writes.
-  if (state.capture.description().regions[region].written.empty() && !reached) return Found{};
-  PERFLAB_TRY(const std::optional<ElementType> type, guess_type(state.capture, region));
-  return type ? Found{type, "the data"} : Found{};
-}
-
-/// The regions that can be compared, and notes on those that cannot.
 Result<void> find_regions(VerifyState& state) {
   const auto& regions = state.capture.description().regions;
   std::size_t not_captured = 0;
@@ -98,16 +99,18 @@ Result<void> find_regions(VerifyState& state) {
   return {};
 }
 
-/// Elements of a page that are beyond tolerance.
-std::uint64_t beyond_of(const Comparer& comparer, const PageView& view) {
+std::uint64_t beyond_of(const Comparer& comparer, std::span<const std::byte> expected,
+                        std::span<const std::byte> found) {
   const std::size_t step = comparer.element_bytes();
   std::uint64_t count = 0;
-  for (std::size_t at = 0; at < view.after.size(); at += step) {
-    const std::size_t part = std::min(step, view.after.size() - at);
-    count += !comparer.accepts(view.after.subspan(at, part), view.found.subspan(at, part));
+  for (std::size_t at = 0; at < expected.size(); at += step) {
+    const std::size_t part = std::min(step, expected.size() - at);
+    count += !comparer.accepts(expected.subspan(at, part), found.subspan(at, part));
   }
   return count;
 }
+
+namespace {
 
 /// Keeps what the first run left where it is not the post-image, and marks what later runs leave
 /// otherwise.
@@ -139,7 +142,8 @@ Result<void> run_originals(VerifyState& state) {
           scan(state, region.region, Look::changed, [&](const PageView& view) -> Result<void> {
             const bool as_before = same_bytes(view.found, view.before);
             stray = stray || (!view.written && !as_before);
-            if (!same_bytes(view.found, view.after)) beyond += beyond_of(region.comparer, view);
+            if (!same_bytes(view.found, view.after))
+              beyond += beyond_of(region.comparer, view.after, view.found);
             return keep_page(state, region, view, run == 0);
           }));
       region.most_beyond = std::max(region.most_beyond, beyond);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,17 @@ Result<void> scan(VerifyState& state, std::size_t region, Look where, F&& take) 
   if (where == Look::written) return {};
   return each_other_batch(state.capture, region, look);
 }
+
+/// The regions that can be compared, each with its type, and notes on those that cannot.
+Result<void> find_regions(VerifyState& state);
+
+/// The type that a region's data is plausible as: where the captured dispatch changed it, else all
+/// of it.
+Result<std::optional<ElementType>> guess_type(const capture::Capture& capture, std::size_t region);
+
+/// Elements of two stretches of memory that differ by more than the tolerance.
+std::uint64_t beyond_of(const Comparer& comparer, std::span<const std::byte> expected,
+                        std::span<const std::byte> found);
 
 /// A dispatch, unless Ctrl-C was pressed. Its error marks the device as lost.
 Result<void> dispatch(VerifyState& state);

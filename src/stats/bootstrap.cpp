@@ -1,9 +1,12 @@
 // The median of a resample depends on the ranks that were drawn only: the samples are sorted once,
-// and a resample is a count per rank. Random numbers are SplitMix64 (Steele, Lea, Flood: Fast
+// and a resample is a count per rank. Of many samples not even the counts are needed: how many of n
+// draws fall into the lower half of the ranks is the number of ones among n random bits, and so on
+// within the half that the median is in. Random numbers are SplitMix64 (Steele, Lea, Flood: Fast
 // Splittable Pseudorandom Number Generators, 2014), integers only.
 #include "stats/bootstrap.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -18,15 +21,27 @@ class Bits {
 
   /// Below `limit`, which is below 2^32.
   std::size_t below(std::uint64_t limit) {
+    return static_cast<std::size_t>(((next() >> 32) * limit) >> 32);
+  }
+
+  /// Ones among `count` random bits.
+  std::size_t ones(std::size_t count) {
+    constexpr std::size_t kWord = 64;
+    std::size_t sum = 0;
+    for (; count >= kWord; count -= kWord) sum += static_cast<std::size_t>(std::popcount(next()));
+    if (count > 0) sum += static_cast<std::size_t>(std::popcount(next() >> (kWord - count)));
+    return sum;
+  }
+
+ private:
+  std::uint64_t next() {
     state_ += 0x9e3779b97f4a7c15;
     std::uint64_t bits = state_;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-    bits ^= bits >> 31;
-    return static_cast<std::size_t>(((bits >> 32) * limit) >> 32);
+    return bits ^ (bits >> 31);
   }
 
- private:
   std::uint64_t state_;
 };
 
@@ -39,8 +54,9 @@ class Resampler {
   }
 
   double median(Bits& bits) {
-    std::ranges::fill(counts_, 0U);
     const std::size_t size = sorted_.size();
+    if (size > kMostCounted) return median_of_many(bits);
+    std::ranges::fill(counts_, 0U);
     for (std::size_t i = 0; i < size; ++i) ++counts_[bits.below(size)];
     const double lower = at_rank((size - 1) / 2);
     return size % 2 == 1 ? lower : std::midpoint(lower, at_rank(size / 2));
@@ -52,6 +68,60 @@ class Resampler {
     std::size_t seen = 0, i = 0;
     while ((seen += counts_[i]) <= rank) ++i;
     return sorted_[i];
+  }
+
+  /// Resamples of more samples are not counted rank by rank.
+  static constexpr std::size_t kMostCounted = 32;
+  /// Bits of a place: one of 2^32 equal parts of the ranks.
+  static constexpr unsigned kPlaceBits = 32;
+
+  /// A part of the places, and how many draws fell into it.
+  struct Part {
+    std::uint64_t first = 0;
+    unsigned bits = kPlaceBits;  ///< it has 2^bits places
+    std::size_t draws = 0;
+  };
+
+  [[nodiscard]] double at_place(std::uint64_t place) const {
+    return sorted_[static_cast<std::size_t>((place * sorted_.size()) >> kPlaceBits)];
+  }
+
+  /// Halves the part; the draw of that number (from 0, in the order of places) is in what is left,
+  /// as number `draw`.
+  static void halve(Part& part, std::size_t& draw, std::size_t in_lower) {
+    --part.bits;
+    if (draw < in_lower) {
+      part.draws = in_lower;
+    } else {
+      part.first += std::uint64_t{1} << part.bits;
+      part.draws -= in_lower;
+      draw -= in_lower;
+    }
+  }
+
+  double find(Part part, std::size_t draw, Bits& bits) const {
+    while (part.bits > 0) halve(part, draw, bits.ones(part.draws));
+    return at_place(part.first);
+  }
+
+  double median_of_many(Bits& bits) const {
+    const std::size_t size = sorted_.size();
+    Part part{.draws = size};
+    std::size_t draw = (size - 1) / 2;
+    if (size % 2 == 1) return find(part, draw, bits);
+    while (part.bits > 0) {
+      const std::size_t in_lower = bits.ones(part.draws);
+      if (draw + 1 == in_lower) {  // the two in the middle part
+        Part upper = part;
+        std::size_t next = draw + 1;
+        halve(part, draw, in_lower);
+        halve(upper, next, in_lower);
+        const double lower = find(part, draw, bits);
+        return std::midpoint(lower, find(upper, next, bits));
+      }
+      halve(part, draw, in_lower);
+    }
+    return at_place(part.first);
   }
 
   std::vector<double> sorted_;

@@ -145,6 +145,34 @@ TEST(Subprocess, GivesAnEmptyInput) {
   EXPECT_EQ(run({"cat"}, options).output.total_bytes, 0U);
 }
 
+TEST(Subprocess, FeedsTheInputWhileTheOutputComes) {
+  ProcessOptions options = capturing();
+  options.input = std::string(3'000'000, 'i') + "end";  // more than any pipe holds
+  const ProcessResult result = run({"cat"}, options);
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_EQ(result.output.total_bytes, 3'000'003U);
+  EXPECT_TRUE(result.output.tail.ends_with("iend"));
+  options.input = "";
+  EXPECT_EQ(run({"cat"}, options).output.total_bytes, 0U);
+}
+
+TEST(Subprocess, AProgramThatDoesNotReadItsInputBlocksNobody) {
+  ProcessOptions options = capturing();
+  options.input = std::string(3'000'000, 'i');
+  const std::size_t before = open_descriptors();
+  // A SIGPIPE would end this test program.
+  const auto old = ::signal(SIGPIPE, SIG_DFL);
+  EXPECT_TRUE(run({"true"}, options).succeeded());
+  EXPECT_EQ(run(shell("exec <&-; sleep 0.1; echo done"), options).output.tail, "done\n");
+  EXPECT_EQ(run(shell("sleep 0.1; echo done"), options).output.tail, "done\n");
+  EXPECT_EQ(run({"head", "-c", "5"}, options).output.tail, "iiiii");
+  sigset_t pending;
+  EXPECT_EQ(::sigpending(&pending), 0);
+  EXPECT_EQ(::sigismember(&pending, SIGPIPE), 0);
+  ::signal(SIGPIPE, old);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
 TEST(Subprocess, CallsOnTick) {
   ProcessOptions options = capturing();
   options.tick = milliseconds(20);

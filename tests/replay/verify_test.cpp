@@ -14,6 +14,7 @@
 #include "base/interrupt.h"
 #include "base/temp_folder.h"
 #include "replay/fake_device.h"
+#include "replay/kernel_bench.h"
 #include "replay/sample_capture.h"
 #include "support/prng.h"
 
@@ -21,81 +22,29 @@ namespace perflab::replay {
 namespace {
 
 using test::argument;
+using test::buffer;
 using test::bytes_of_values;
 using test::FakeDevice;
+using test::kCount;
+using test::kOut;
 using test::kSampleBase;
 using test::SampleCapture;
 using testing::HasSubstr;
-using Body = std::function<void(const Launch&)>;
+using Body = test::KernelBody;
 
-constexpr std::uint32_t kCount = 4096;  // floats of a buffer: four pages
-constexpr std::uint64_t kOut = kSampleBase + 0x100000;
-
-/// Kernels are k(float const* in, float* out, unsigned n).
-std::span<float> buffer(const Launch& launch, std::size_t number) {
-  return {reinterpret_cast<float*>(argument<std::uint64_t>(launch, number * 8)),
-          argument<std::uint32_t>(launch, 16)};
-}
-
-/// A capture of k() that turned `before` into `after` in its output, and the means to verify it.
-class Bench {
+/// Verifies on a KernelBench.
+class Bench : public test::KernelBench {
  public:
-  Bench(const std::vector<float>& before, const std::vector<float>& after, Body original,
-        std::string demangled = "k(float const*, float*, unsigned int)") {
-    SampleCapture& sample = sample_;
-    sample = test::inplace_sample(kCount);
-    sample.regions.clear();
-    std::vector<float> in(kCount);
-    for (std::uint32_t i = 0; i < kCount; ++i) in[i] = static_cast<float>(i) + 1;
-    sample.add(kSampleBase, bytes_of_values(in), bytes_of_values(in));
-    sample.add(kOut, bytes_of_values(before), bytes_of_values(after));
-    sample.kernarg.clear();
-    sample.push<std::uint64_t>(kSampleBase);
-    sample.push<std::uint64_t>(kOut);
-    sample.push<std::uint32_t>(kCount);
-    sample.code_object = object("");
-    sample.description.dispatch.kernel = "k";
-    sample.description.dispatch.demangled = std::move(demangled);
-    sample.description.dispatch.kernarg_bytes = 20;
-    device.kernels["k"] = {.body = std::move(original)};
-  }
-
-  SampleCapture& sample() { return sample_; }
+  using KernelBench::KernelBench;
 
   /// Verifies another body, or the original without one.
   Certificate certify(const Body& other = {}, VerifyOptions options = {}) {
-    if (other) {
-      const std::string bytes = object("other");
-      device.define(bytes, "k", {.body = other});
-      options.code_object = folder_ / "other.hsaco";
-      EXPECT_TRUE(write_file_atomically(options.code_object, bytes));
-    }
+    if (other) options.code_object = define(other);
     open();
     auto certificate = verify(*session, options);
     EXPECT_TRUE(certificate) << certificate.error().message;
     return certificate ? std::move(*certificate) : Certificate{};
   }
-  void open() {
-    if (session) return;
-    capture_ = sample_.write(folder_ / "capture");
-    ASSERT_TRUE(capture_);
-    auto opened = Session::open(*capture_, device, {});
-    ASSERT_TRUE(opened) << opened.error().message;
-    session.emplace(std::move(*opened));
-  }
-
-  FakeDevice device;
-  std::optional<Session> session;
-
- private:
-  static std::string object(std::string_view code) {
-    return test::one_kernel_object(
-        "k", {{0, 8, "global_buffer"}, {8, 8, "global_buffer"}, {16, 4, "by_value"}}, 20, code);
-  }
-
-  test::TempFolder folder_;
-  SampleCapture sample_;
-  std::optional<capture::Capture> capture_;
 };
 
 std::vector<float> zeros() {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -28,7 +29,7 @@ constexpr double kMedianShare = 0.9 + 0.2 * 0.5 + 0.4 * 0.125;
 
 TEST(Bootstrap, CoversTheTrueRatio) {
   Prng prng(11);
-  for (const std::size_t size : {9U, 20U}) {
+  for (const std::size_t size : {9U, 20U, 75U}) {
     int covered = 0;
     constexpr int kTrials = 400;
     for (int trial = 0; trial < kTrials; ++trial) {
@@ -91,6 +92,28 @@ TEST(Bootstrap, KnownIntervals) {
   // The middle two of an even count; their sum is beyond a double.
   const std::vector<double> large(4, 1e308);
   EXPECT_EQ(ratio_of_medians(large, large)->high, 1.0);
+}
+
+TEST(Bootstrap, OfManySamplesTheMedianSpreadsAsItShould) {
+  // A resample's median of 1 to n stands at rank n x Beta(k, n + 1 - k), of an even n between two
+  // such: mean n / 2, standard deviation sqrt(n) / 2. The other side does not move.
+  const std::vector<double> ones(40, 1.0);
+  for (const std::size_t size : {33U, 34U, 64U, 65U, 400U, 401U, 20'000U}) {
+    std::vector<double> ranks(size);
+    for (std::size_t i = 0; i < size; ++i) ranks[i] = static_cast<double>(i + 1);
+    const auto interval = ratio_of_medians(ranks, ones, 0.95, 3, 4000);
+    ASSERT_TRUE(interval.has_value());
+    const auto n = static_cast<double>(size);
+    EXPECT_NEAR((interval->low + interval->high) / 2, (n + 1) / 2, 0.08 * std::sqrt(n) + 0.3);
+    const double width = 1.96 * std::sqrt(n);
+    EXPECT_NEAR(interval->high - interval->low, width, 1.5 + 0.05 * width) << size;
+  }
+  std::vector<double> two_values(50, 1.0);
+  two_values.insert(two_values.end(), 50, 3.0);
+  // Of an even count split in two, the median is 1, 3, or with a chance of 8 % their mean.
+  const auto split = ratio_of_medians(two_values, ones, 0.06, 5, 4000);
+  EXPECT_EQ(split->low, 2.0);
+  EXPECT_EQ(split->high, 2.0);
 }
 
 TEST(Bootstrap, WhatIsMissing) {

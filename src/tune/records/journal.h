@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/line_log.h"
 #include "tune/outcome.h"
 #include "tune/value.h"
 
@@ -61,10 +63,6 @@ class Journal {
   /// The entries of a journal, whatever its key; for warm starts. Errors as open().
   static Result<std::vector<JournalEntry>> read(const std::filesystem::path& file);
 
-  Journal(Journal&&) noexcept;
-  Journal& operator=(Journal&&) = delete;
-  ~Journal();
-
   /// What an earlier process left, in the order written.
   [[nodiscard]] const std::vector<JournalEntry>& earlier() const { return earlier_; }
   /// The last line was torn by a kill: it was dropped (and cut off the file).
@@ -75,12 +73,11 @@ class Journal {
   Result<void> append(const JournalEntry& entry);
 
  private:
-  Journal() = default;
+  Journal(std::filesystem::path path, LineLog log) : path_(std::move(path)), log_(std::move(log)) {}
 
   std::filesystem::path path_;
+  LineLog log_;
   std::vector<JournalEntry> earlier_;
-  int fd_ = -1;             ///< -1: moved from
-  std::uint64_t size_ = 0;  ///< of the file, all whole lines
   bool torn_ = false;
 };
 
