@@ -1,7 +1,9 @@
 // Loading a code object: its segments into memory, its exported symbols. Facts: ELF, and
 // facts/codeobject.md sections 1 and 3 (a kernel is the 64-byte object NAME.kd).
+#include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -45,6 +47,18 @@ std::vector<T> table(std::string_view file, std::uint64_t offset, std::uint64_t 
   return rows;
 }
 
+// Opens the library that an object carries, through a file that lives in memory only. The file
+// stays open as long: dlopen takes an equal name for an equal library.
+void open_library(LoadedObject& object, const void* bytes, std::size_t size) {
+  object.library_file = ::memfd_create("hsa_sim_library", MFD_CLOEXEC);
+  if (object.library_file < 0 ||
+      ::write(object.library_file, bytes, size) != static_cast<ssize_t>(size))
+    misuse("a code object's library cannot be kept");
+  const std::string path = "/proc/self/fd/" + std::to_string(object.library_file);
+  object.library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (object.library == nullptr) misuse(::dlerror());
+}
+
 void add_symbol(LoadedObject& object, std::string_view names, const Elf64_Sym& symbol) {
   if (symbol.st_name >= names.size() || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) return;
   if (symbol.st_value + symbol.st_size > object.bytes) return;
@@ -57,6 +71,8 @@ void add_symbol(LoadedObject& object, std::string_view names, const Elf64_Sym& s
   made->bytes = symbol.st_size;
   if (made->name == "hsa_sim_body")
     object.bodies.assign(reinterpret_cast<const char*>(made->address), made->bytes);
+  if (made->name == "hsa_sim_library")
+    open_library(object, reinterpret_cast<const void*>(made->address), made->bytes);
   object.symbols.push_back(std::move(made));
 }
 
@@ -73,6 +89,11 @@ void add_symbols(LoadedObject& object, std::string_view file, const Elf64_Ehdr& 
 }
 
 }  // namespace
+
+LoadedObject::~LoadedObject() {
+  if (library != nullptr) ::dlclose(library);
+  if (library_file >= 0) ::close(library_file);
+}
 
 const LoadedSymbol* LoadedObject::find(std::string_view name) const {
   const auto found =

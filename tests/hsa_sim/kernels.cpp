@@ -2,6 +2,8 @@
 // with a bound n; blocks run one after the other.
 #include "kernels.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -168,11 +170,28 @@ std::string_view body_of(const LoadedObject& object, std::string_view kernel) {
   return kernel;
 }
 
+// Runs a kernel of the library that its code object carries; false: it has no such kernel.
+bool run_in_library(const KernelDispatchPacket& packet, void* library, const std::string& kernel) {
+  using Call = void (*)(const void*, const std::uint32_t*, const std::uint32_t*);
+  const auto call = reinterpret_cast<Call>(::dlsym(library, ("hsa_sim_call_" + kernel).c_str()));
+  if (call == nullptr) return false;
+  const auto at_least_one = [](std::uint32_t size) { return std::max(size, 1U); };
+  const std::uint32_t grid[] = {packet.grid_size_x, at_least_one(packet.grid_size_y),
+                                at_least_one(packet.grid_size_z)};
+  const std::uint32_t group[] = {at_least_one(packet.workgroup_size_x),
+                                 at_least_one(packet.workgroup_size_y),
+                                 at_least_one(packet.workgroup_size_z)};
+  call(packet.kernarg_address, grid, group);
+  return true;
+}
+
 }  // namespace
 
 bool run_kernel(const KernelDispatchPacket& packet, const std::atomic<bool>& stop) {
   const auto kernel = kernel_at(packet.kernel_object);
   if (!kernel || packet.group_segment_size > kMostLds) return false;
+  if (kernel->object->library != nullptr)
+    return run_in_library(packet, kernel->object->library, kernel->name);
   const std::string_view name = body_of(*kernel->object, kernel->name);
   const auto* const found = std::ranges::find(kBodies, name, &NamedBody::name);
   if (found == std::end(kBodies)) misuse("a kernel has no body in the stand-in");

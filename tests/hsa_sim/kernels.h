@@ -10,7 +10,9 @@ namespace perflab::hsa::sim {
 /// Runs the packet's kernel. The body is chosen by the kernel's symbol: "vadd" unless the object
 /// symbol `hsa_sim_body` of its code object, text of the form "symbol=body;symbol=body", names
 /// another. False: no kernel lies at the packet's kernel object, or it asks for more LDS than there
-/// is. A slow kernel ends early when `stop` becomes true.
+/// is. A code object with the object symbol `hsa_sim_library` carries a host library, whose
+/// function hsa_sim_call_KERNEL (host_kernel.h) is called instead. A slow kernel ends early when
+/// `stop` becomes true.
 bool run_kernel(const KernelDispatchPacket& packet, const std::atomic<bool>& stop);
 
 }  // namespace perflab::hsa::sim

@@ -172,7 +172,14 @@ struct LoadedObject {
   std::uint64_t base = 0, bytes = 0;  ///< of the image
   int agent = 0;
   std::vector<std::unique_ptr<LoadedSymbol>> symbols;
-  std::string bodies;  ///< see kernels.h
+  std::string bodies;       ///< see kernels.h
+  void* library = nullptr;  ///< likewise: opened
+  int library_file = -1;
+
+  LoadedObject() = default;
+  LoadedObject(const LoadedObject&) = delete;
+  LoadedObject& operator=(const LoadedObject&) = delete;
+  ~LoadedObject();
 
   [[nodiscard]] const LoadedSymbol* find(std::string_view name) const;
 };

@@ -33,11 +33,6 @@ std::vector<WrittenArgument> explicit_arguments(std::string_view body) {
   return {{offsetof(ArrayArguments, x), 8, pointer}, {offsetof(ArrayArguments, n), 4, value}};
 }
 
-std::int64_t hidden_start(std::string_view body) {
-  const WrittenArgument last = explicit_arguments(body).back();
-  return (last.offset + last.size + 7) / 8 * 8;
-}
-
 bool has_variable(const SimObject& object, std::string_view name) {
   return std::ranges::any_of(
       object.variables, [name](const WrittenVariable& variable) { return variable.name == name; });
@@ -47,28 +42,25 @@ std::string_view body_name(const SimKernel& kernel) {
   return kernel.body.empty() ? kernel.name : kernel.body;
 }
 
-WrittenKernel written_kernel(const SimKernel& kernel) {
-  const std::string_view body = body_name(kernel);
+WrittenKernel written_kernel(const SimKernel& kernel, const std::vector<WrittenArgument>& arguments,
+                             std::uint32_t kernarg_bytes) {
   WrittenKernel written{.name = kernel.name,
-                        .metadata = kernel_metadata(kernel.name, sim_arguments(body)),
+                        .metadata = kernel_metadata(kernel.name, arguments),
                         .code = bytes_of<std::uint32_t>(0xbf810000),  // s_endpgm
                         .group_segment_bytes = kernel.group_segment_bytes,
                         .private_segment_bytes = kernel.private_segment_bytes,
-                        .kernarg_bytes = sim_kernarg_bytes(body),
+                        .kernarg_bytes = kernarg_bytes,
                         .rsrc1 = 0x00af0000,
                         .rsrc2 = 0x84,
                         .properties = 0x8};
-  written.metadata[".kernarg_segment_size"] = sim_kernarg_bytes(body);
+  written.metadata[".kernarg_segment_size"] = kernarg_bytes;
   written.metadata[".group_segment_fixed_size"] = kernel.group_segment_bytes;
   written.metadata[".private_segment_fixed_size"] = kernel.private_segment_bytes;
   return written;
 }
 
-}  // namespace
-
-std::vector<WrittenArgument> sim_arguments(std::string_view body) {
-  std::vector<WrittenArgument> arguments = explicit_arguments(body);
-  const std::int64_t start = hidden_start(body);
+// The hidden arguments of version 5, from the byte `start` on.
+void append_hidden(std::vector<WrittenArgument>& arguments, std::int64_t start) {
   for (int axis = 0; axis < 3; ++axis) {
     const std::string letter(1, static_cast<char>('x' + axis));
     arguments.push_back({start + 4 * axis, 4, "hidden_block_count_" + letter});
@@ -77,11 +69,22 @@ std::vector<WrittenArgument> sim_arguments(std::string_view body) {
     arguments.push_back({start + 40 + 8 * axis, 8, "hidden_global_offset_" + letter});
   }
   arguments.push_back({start + 64, 2, "hidden_grid_dims"});
+}
+
+std::int64_t end_of(const std::vector<WrittenArgument>& arguments) {
+  return arguments.empty() ? 0 : (arguments.back().offset + arguments.back().size + 7) / 8 * 8;
+}
+
+}  // namespace
+
+std::vector<WrittenArgument> sim_arguments(std::string_view body) {
+  std::vector<WrittenArgument> arguments = explicit_arguments(body);
+  append_hidden(arguments, end_of(arguments));
   return arguments;
 }
 
 std::uint32_t sim_kernarg_bytes(std::string_view body) {
-  return static_cast<std::uint32_t>(hidden_start(body)) + hidden_argument_bytes;
+  return static_cast<std::uint32_t>(end_of(explicit_arguments(body))) + hidden_argument_bytes;
 }
 
 std::string sim_code_object(SimObject object) {
@@ -94,11 +97,27 @@ std::string sim_code_object(SimObject object) {
     if (body == "accumulate" && !has_variable(object, "total"))
       object.variables.push_back({.name = "total", .bytes = bytes_of(0.0F)});
     if (!kernel.body.empty()) bodies += kernel.name + '=' + kernel.body + ';';
-    written.kernels.push_back(written_kernel(kernel));
+    written.kernels.push_back(written_kernel(kernel, sim_arguments(body), sim_kernarg_bytes(body)));
   }
   written.variables = std::move(object.variables);
   if (!bodies.empty())
     written.variables.push_back({.name = "hsa_sim_body", .bytes = bodies, .exported = false});
+  return write_code_object(written);
+}
+
+std::string sim_library_object(const std::string& kernel,
+                               const std::vector<WrittenArgument>& arguments,
+                               const std::string& library, std::int64_t max_workgroup) {
+  const SimObject defaults;
+  std::vector<WrittenArgument> all = arguments;
+  append_hidden(all, end_of(arguments));
+  WrittenCodeObject written{.flags = defaults.flags,
+                            .metadata = object_metadata(5, defaults.target)};
+  written.kernels.push_back(
+      written_kernel({.name = kernel}, all,
+                     static_cast<std::uint32_t>(end_of(arguments)) + hidden_argument_bytes));
+  written.kernels.back().metadata[".max_flat_workgroup_size"] = max_workgroup;
+  written.variables.push_back({.name = "hsa_sim_library", .bytes = library, .exported = false});
   return write_code_object(written);
 }
 

@@ -39,6 +39,12 @@ std::string sim_code_object(SimObject object);
 /// An object with these kernels.
 std::string sim_code_object(std::initializer_list<SimKernel> kernels);
 
+/// An object whose only kernel runs in a host library that it carries (host_kernel.h).
+/// `max_workgroup`: of the metadata, as launch bounds would set it.
+std::string sim_library_object(const std::string& kernel,
+                               const std::vector<WrittenArgument>& arguments,
+                               const std::string& library, std::int64_t max_workgroup);
+
 /// The bytes of a value, for variables and kernargs.
 template <class T>
 std::string bytes_of(const T& value) {
