@@ -14,6 +14,14 @@ find_package(simdjson REQUIRED)         # libsimdjson-dev: thread traces, hundre
 find_package(Eigen3 REQUIRED)           # libeigen3-dev: dense linear algebra of the tuning models
 find_package(GTest REQUIRED)          # libgtest-dev, libgmock-dev
 
+# libclang-19-dev: declarations of libclang's C interface. The library itself is opened at run time: a user's ROCm headers need the
+# user's clang, and starting rocm-perf must not cost what LLVM costs.
+find_path(CLANG_C_INCLUDE_DIR clang-c/Index.h PATHS /usr/lib/llvm-19/include /usr/lib/llvm-20/include REQUIRED)  # libclang-19-dev
+add_library(perflab_clang_headers INTERFACE)
+target_include_directories(perflab_clang_headers SYSTEM INTERFACE "${CLANG_C_INCLUDE_DIR}")
+
+find_package(CURL REQUIRED)           # libcurl4-openssl-dev: chat completions over HTTPS
+
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # libxxhash-dev (header-only use): content hashes
 
 # libre2-dev (Debian's has no CMake config): patterns for kernel names, matched in linear time

@@ -11,13 +11,13 @@
 namespace perflab::analyze {
 namespace {
 
-using Figure = std::optional<double>;
+using MaybeNumber = std::optional<double>;
 
-Figure figure(const std::optional<std::int64_t>& value) {
-  return value ? Figure(static_cast<double>(*value)) : std::nullopt;
+MaybeNumber figure(const std::optional<std::int64_t>& value) {
+  return value ? MaybeNumber(static_cast<double>(*value)) : std::nullopt;
 }
 
-Figure figure(std::int64_t value) {
+MaybeNumber figure(std::int64_t value) {
   return static_cast<double>(value);
 }
 
@@ -38,7 +38,7 @@ std::string left_out_sentence(std::size_t left_out, const std::filesystem::path&
                      path.string(), left_out == 1 ? "its" : "their");
 }
 
-Gate check(const Inspection& inspection, std::string name, Figure limit,
+Gate check(const Inspection& inspection, std::string name, MaybeNumber limit,
            const std::function<std::optional<GateFailure>(const StaticKernel&)>& fails) {
   Gate gate{.name = std::move(name),
             .limit = limit,
@@ -94,11 +94,11 @@ enum class Worse { never, up, down };
 struct Compared {
   const char* field;
   Worse worse;
-  Figure (*value)(const StaticKernel&);
+  MaybeNumber (*value)(const StaticKernel&);
 };
 
-Figure waves(const StaticKernel& kernel, hal::OccupancyModel model) {
-  return kernel.occupancy ? Figure(kernel.occupancy->of(model).waves_per_simd) : std::nullopt;
+MaybeNumber waves(const StaticKernel& kernel, hal::OccupancyModel model) {
+  return kernel.occupancy ? MaybeNumber(kernel.occupancy->of(model).waves_per_simd) : std::nullopt;
 }
 
 /// Everything that is compared, in the order of the table.
@@ -142,8 +142,8 @@ constexpr std::array kCompared = {
 std::vector<FigureChange> changes_of(const StaticKernel& before, const StaticKernel& after) {
   std::vector<FigureChange> changes;
   for (const Compared& compared : kCompared) {
-    const Figure old_value = compared.value(before);
-    const Figure new_value = compared.value(after);
+    const MaybeNumber old_value = compared.value(before);
+    const MaybeNumber new_value = compared.value(after);
     if (old_value == new_value) continue;
     // What became unknown may hide a loss; what became known cannot be one.
     const bool worse = compared.worse != Worse::never && old_value &&

@@ -20,10 +20,15 @@ void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exi
 /// Not shown in the help: what autotune starts on the nodes of a cluster.
 void add_autotune_worker(CLI::App& app, int& exit_code);
 void add_capture(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
 void add_critical_path(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_isolate(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);
+void add_optimize(CLI::App& app, const std::vector<std::string>& target,
+                  const std::vector<std::string>& words, int& exit_code);
+/// Not in the help: what optimize starts to hold the GPU of a capture.
+void add_optimize_worker(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 /// Adds `verify` to `replay`.

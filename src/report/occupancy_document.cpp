@@ -83,7 +83,7 @@ Json input_json(const OccupancyData& data, std::vector<Missing>& missing) {
   return input;
 }
 
-std::string_view name_of(hal::Sweep sweep) {
+std::string_view sweep_name(hal::Sweep sweep) {
   switch (sweep) {
     case hal::Sweep::vgpr:
       return "vgpr";
@@ -110,7 +110,7 @@ Json sweep_json(const hal::OccupancySweep& sweep, std::vector<Missing>& missing)
                          .reason = step.refusal,
                          .remedy = ""});
     }
-    steps.push_back({{"resource", name_of(sweep.of)},
+    steps.push_back({{"resource", sweep_name(sweep.of)},
                      {"from", step.from},
                      {"to", step.to},
                      {"current", step.from <= sweep.current && sweep.current <= step.to},

@@ -1,0 +1,205 @@
+// rocm-perf compare: two measurements in; per kernel SAME, FASTER, SLOWER or UNDECIDED, out.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "base/files.h"
+#include "cli/command.h"
+#include "measure/comparison_inputs.h"
+#include "report/comparison_document.h"
+#include "report/comparison_junit.h"
+#include "report/comparison_markdown.h"
+#include "report/comparison_text.h"
+#include "report/document.h"
+
+namespace perflab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ComparePlaces {
+  std::string a, b;
+  std::vector<std::string> more_a, more_b;
+  std::string out, junit, markdown;
+};
+
+struct CompareArguments {
+  ComparePlaces places;
+  std::string threshold = "2%", confidence = "95%", min_share = "0%";
+  std::string kernel, unit, samples = "auto";
+  bool larger_is_better = false, fail_undecided = false, json = false;
+  unsigned threads = 0;
+};
+
+/// "2%" or "0.02", from 0 to `most`.
+Result<double> parse_share(const char* option, const std::string& text, double most) {
+  const bool percents = text.ends_with('%');
+  const std::string digits = percents ? text.substr(0, text.size() - 1) : text;
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (percents) value /= 100;
+  if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value) ||
+      value < 0 || value > most)
+    return fail(ErrorCode::usage,
+                fmt::format("{} '{}': this is no share of at most {}", option, text, most),
+                fmt::format("{} 2%, or {} 0.02", option, option));
+  return value;
+}
+
+Result<analyze::CompareOptions> compare_options(const CompareArguments& arguments) {
+  analyze::CompareOptions options;
+  PERFLAB_TRY(options.threshold, parse_share("--threshold", arguments.threshold, 10));
+  PERFLAB_TRY(options.confidence, parse_share("--confidence", arguments.confidence, 1));
+  PERFLAB_TRY(options.min_share, parse_share("--min-share", arguments.min_share, 1));
+  if (!(options.confidence > 0) || !(options.confidence < 1))
+    return fail(ErrorCode::usage,
+                fmt::format("--confidence '{}': it lies between 0 and 100 %, without the two",
+                            arguments.confidence),
+                "--confidence 95%");
+  if (!arguments.kernel.empty()) {
+    PERFLAB_TRY(Pattern pattern, Pattern::compile(arguments.kernel));
+    options.kernel = std::move(pattern);
+  }
+  if (arguments.samples == "runs") options.samples = analyze::SampleChoice::runs;
+  if (arguments.samples == "single") options.samples = analyze::SampleChoice::single;
+  options.unit = arguments.unit;
+  options.larger_is_better = arguments.larger_is_better;
+  options.fail_undecided = arguments.fail_undecided;
+  return options;
+}
+
+/// The paths of both sides: A and B, or as many runs as --a and --b give.
+Result<std::pair<std::vector<fs::path>, std::vector<fs::path>>> sides_of(
+    const ComparePlaces& places) {
+  const auto all = [](const std::string& first, const std::vector<std::string>& more) {
+    std::vector<fs::path> paths(more.begin(), more.end());
+    if (!first.empty()) paths.insert(paths.begin(), first);
+    return paths;
+  };
+  std::pair<std::vector<fs::path>, std::vector<fs::path>> sides = {all(places.a, places.more_a),
+                                                                   all(places.b, places.more_b)};
+  if (sides.first.empty() || sides.second.empty())
+    return fail(ErrorCode::usage, "compare needs two sides",
+                "rocm-perf compare A B, or rocm-perf compare --a RUN... --b RUN...");
+  return sides;
+}
+
+/// The one name of a file that need not be there yet.
+fs::path place_of_output(const std::string& name) {
+  std::error_code error;
+  return fs::weakly_canonical(fs::absolute(name, error).lexically_normal(), error);
+}
+
+/// The files to write: no input, no two the same, nothing in the way.
+Result<void> check_outputs(const ComparePlaces& places, const analyze::SampleSide& a,
+                           const analyze::SampleSide& b) {
+  const std::vector<std::pair<const char*, std::string>> outputs = {
+      {"--out", places.out}, {"--junit", places.junit}, {"--markdown", places.markdown}};
+  std::error_code error;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [option, name] = outputs[i];
+    if (name.empty()) continue;
+    for (const auto* inputs : {&a.read_files, &b.read_files})
+      for (const fs::path& input : *inputs)
+        for (const char* suffix : {"", "-wal", "-shm", "-journal"})  // SQLite's own
+          if (fs::equivalent(name, input.string() + suffix, error))
+            return fail(
+                ErrorCode::usage,
+                fmt::format("{} {}: this is an input, and it would be replaced", option, name),
+                "give it a name of its own");
+    for (std::size_t j = 0; j < i; ++j)
+      if (!outputs[j].second.empty() && place_of_output(name) == place_of_output(outputs[j].second))
+        return fail(ErrorCode::usage, fmt::format("{} and {} name the same file, {}",
+                                                  outputs[j].first, option, name));
+    PERFLAB_TRY_VOID(check_replaceable(name));
+  }
+  return {};
+}
+
+Result<void> write_outputs(const ComparePlaces& places, const std::string& document,
+                           const analyze::ComparisonResult& result,
+                           const analyze::CompareOptions& options) {
+  if (!places.out.empty()) PERFLAB_TRY_VOID(write_file_atomically(places.out, document));
+  if (!places.junit.empty())
+    PERFLAB_TRY_VOID(
+        write_file_atomically(places.junit, report::comparison_junit(result, options)));
+  if (!places.markdown.empty())
+    PERFLAB_TRY_VOID(
+        write_file_atomically(places.markdown, report::comparison_markdown(result, options)));
+  return {};
+}
+
+/// The exit code: 1 when the gate fails.
+Result<int> run_compare(const CompareArguments& arguments) {
+  PERFLAB_TRY(const analyze::CompareOptions options, compare_options(arguments));
+  PERFLAB_TRY(const auto sides, sides_of(arguments.places));
+  PERFLAB_TRY(const analyze::SampleSide a, measure::read_samples(sides.first, arguments.threads));
+  PERFLAB_TRY(const analyze::SampleSide b, measure::read_samples(sides.second, arguments.threads));
+  PERFLAB_TRY_VOID(check_outputs(arguments.places, a, b));
+  PERFLAB_TRY(const analyze::ComparisonResult result, analyze::compare_sides(a, b, options));
+  PERFLAB_TRY(const std::string document,
+              report::render("comparison", report::comparison_document(result, options)));
+  PERFLAB_TRY_VOID(write_outputs(arguments.places, document, result, options));
+  PERFLAB_TRY_VOID(print(
+      arguments.json ? document : report::comparison_text(result, options, terminal_style())));
+  return result.verdict == analyze::GateVerdict::pass ? 0 : exit_code(ErrorCode::refused);
+}
+
+void add_gate_options(CLI::App& command, CompareArguments& arguments) {
+  command.add_option("--threshold", arguments.threshold,
+                     "How much slower is a regression, and how close is SAME (default: 2%)");
+  command.add_option("--confidence", arguments.confidence,
+                     "Of all comparisons together (default: 95%)");
+  command.add_flag("--fail-undecided", arguments.fail_undecided,
+                   "Fail also when a comparison could not be decided");
+  command.add_option("--kernel", arguments.kernel,
+                     "Only kernels whose name this regex is found in");
+  command.add_option("--min-share", arguments.min_share,
+                     "Kernels with less of the time on both sides cannot fail (default: 0%)");
+  command
+      .add_option(
+          "--samples", arguments.samples,
+          "What a sample is: runs (sums of runs), single (dispatches, iterations), or auto: "
+          "runs where both sides have three or more")
+      ->check(CLI::IsMember({"auto", "runs", "single"}));
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<CompareArguments>();
+  CLI::App* command = app.add_subcommand(
+      "compare", "Compare two measurements kernel by kernel; exit code 1 on a regression");
+  command->footer(
+      "Examples: rocm-perf compare before/profile.json after/profile.json --threshold 3%\n"
+      "          rocm-perf compare --a base_*.db --b new_*.db --junit perf.xml --markdown perf.md\n"
+      "          rocm-perf compare old.txt new.txt --unit ms\n"
+      "Exit codes: 0 no regression, 1 a kernel or the total is SLOWER and beyond the threshold.");
+  command->add_option(
+      "A", arguments->places.a,
+      "What is compared with: a rocpd database, a folder with some, profile.json, "
+      "analysis.json, replay.json, a journal of autotune, or numbers, one per line");
+  command->add_option("B", arguments->places.b, "What is compared: likewise");
+  command->add_option("--a", arguments->places.more_a, "Runs of A, a file each");
+  command->add_option("--b", arguments->places.more_b, "Runs of B, a file each");
+  add_gate_options(*command, *arguments);
+  command->add_option("--unit", arguments->unit,
+                      "Unit of inputs that do not say theirs: ns, us, ms, s, or any other");
+  command->add_flag("--larger-is-better", arguments->larger_is_better,
+                    "The inputs are rates, not times");
+  command->add_option("--out", arguments->places.out, "Write comparison.json to this file");
+  command->add_option("--junit", arguments->places.junit, "Write JUnit XML to this file");
+  command->add_option("--markdown", arguments->places.markdown,
+                      "Write a Markdown table to this file");
+  command->add_flag("--json", arguments->json, "Print comparison.json and nothing else");
+  command->add_option("--threads", arguments->threads,
+                      "Threads to read with (default: all cores); the result is the same");
+  command->callback([arguments, &exit_code] {
+    const Result<int> done = run_compare(*arguments);
+    exit_code = done ? *done : report_error(done.error());
+  });
+}
+
+}  // namespace perflab::cli

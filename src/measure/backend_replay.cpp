@@ -1,0 +1,71 @@
+// Both code objects take turns in one session: same addresses, same data, same queue. Every
+// measurement loads its own anew, so that both stand alike whatever ran before.
+#include "measure/backend_replay.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "base/interrupt.h"
+
+namespace perflab::measure {
+namespace {
+
+class ReplayBackend final : public Backend {
+ public:
+  ReplayBackend(replay::Session& session, const ReplayBackendOptions& options)
+      : session_(session), options_(options) {
+    PERFLAB_CHECK(options.iterations > 0);
+  }
+
+  [[nodiscard]] std::string name() const override { return "replay"; }
+  [[nodiscard]] std::string unit() const override { return "ns"; }
+
+  Result<Measured> measure(const Variant& variant) override {
+    if (!lost_to_.empty())
+      return fail(ErrorCode::missing_tool,
+                  fmt::format("the device was lost to {}: nothing can be measured on it any more",
+                              lost_to_),
+                  "run the command again: what was decided is kept");
+    Measured measured;
+    if (Result<void> done = take_samples(variant, measured.samples); !done) {
+      Error error = std::move(done).error();
+      // A fault or a hang (target_failed), or a code object that cannot be used (bad_input).
+      const bool fault = error.code == ErrorCode::target_failed;
+      if (!fault && error.code != ErrorCode::bad_input) return std::unexpected(std::move(error));
+      if (fault) lost_to_ = variant.name.empty() ? "a fault" : variant.name;
+      measured.samples.clear();
+      measured.failure = std::move(error.message);
+    }
+    return measured;
+  }
+
+ private:
+  Result<void> take_samples(const Variant& variant, std::vector<double>& samples) {
+    PERFLAB_TRY_VOID(session_.load(variant.code_object));
+    for (std::uint64_t i = 0; i <= options_.iterations; ++i) {
+      if (interrupted()) return fail(ErrorCode::interrupted, "interrupted between dispatches");
+      PERFLAB_TRY([[maybe_unused]] const replay::Restored restored, session_.restore_writes());
+      PERFLAB_TRY(const Nanos time, session_.run());
+      if (i > 0) samples.push_back(static_cast<double>(time.value));
+      if (i == 0 && known_.insert(variant.code_object).second)
+        PERFLAB_TRY_VOID(session_.learn_writes());
+    }
+    return {};
+  }
+
+  replay::Session& session_;
+  ReplayBackendOptions options_;
+  std::set<std::filesystem::path> known_;  ///< code objects whose write sets are known
+  std::string lost_to_;                    ///< variant that broke the device; empty: none
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_replay_backend(replay::Session& session,
+                                             const ReplayBackendOptions& options) {
+  return std::make_unique<ReplayBackend>(session, options);
+}
+
+}  // namespace perflab::measure

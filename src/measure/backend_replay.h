@@ -1,0 +1,26 @@
+// Timing code objects by replaying a capture: seconds where running the application takes minutes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "measure/backend.h"
+#include "replay/session.h"
+
+namespace perflab::measure {
+
+struct ReplayBackendOptions {
+  std::uint64_t iterations = 5;  ///< dispatches of one measurement that count; at least 1
+};
+
+/// One measurement loads Variant::code_object (empty: the captured one), dispatches it once without
+/// counting it, then `iterations` times, each from the captured memory: samples in ns, from the
+/// GPU's clock. After the very first dispatch of a code object all memory is compared once, so that
+/// what it writes beyond the captured write set is restored too. A code object that cannot be
+/// loaded, faults or hangs is the variant's failure; after a fault or a hang the device is gone and
+/// every further measurement is an error (missing_tool). `session` has to outlive the backend.
+/// A file must keep its contents while the backend lives.
+std::unique_ptr<Backend> make_replay_backend(replay::Session& session,
+                                             const ReplayBackendOptions& options = {});
+
+}  // namespace perflab::measure

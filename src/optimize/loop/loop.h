@@ -1,0 +1,91 @@
+// The closed loop: proposals are guarded, built, proven and timed against the best so far; what
+// gains is kept, everything else rolled back; at its end the best is proven and timed against the
+// original once more. The user's file is only read.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "llm/proposer.h"
+#include "optimize/loop/candidate.h"
+#include "optimize/loop/ledger.h"
+#include "optimize/source/source_model.h"
+#include "optimize/workshop/workshop.h"
+
+namespace perflab::optimize {
+
+struct LoopOptions {
+  std::filesystem::path source;  ///< the user's file
+  std::filesystem::path folder;  ///< for the ledger, candidates and builds
+  std::string kernel;            ///< qualified or unique last part; empty: the only one
+  ParseOptions parse;
+  JudgeOptions judge;
+  std::optional<unsigned> max_candidates;  ///< proposals, repairs not counted
+  std::optional<unsigned> patience;        ///< refusals in a row that end it
+  std::optional<std::chrono::milliseconds> time_budget;
+  unsigned most_repairs = 2;  ///< of one proposal that does not compile
+  bool resume = false;
+  Json context = Json::object();  ///< what proposers are told beside the source (context.h)
+};
+
+/// What the loop works with. `parse` and `check`: parse_source() and check_source() unless given.
+struct LoopTools {
+  llm::Proposer* proposer = nullptr;
+  Workshop* workshop = nullptr;
+  std::function<Result<SourceModel>(std::string text)> parse;
+  std::function<Result<GuardResults>(const SourceModel& original, const std::string& candidate,
+                                     const SourceGuardOptions& options)>
+      check;
+  /// A step begins: "guards", "build", "proof", "timing" (again at every turn), "proposal".
+  std::function<void(const Candidate&, std::string_view step, std::size_t turns)> on_step;
+  std::function<void(const Candidate&)> on_decided;
+  std::function<void(const std::string&)> note;  ///< warnings as they come
+};
+
+enum class Ended : std::uint8_t { no_more_proposals, max_candidates, patience, time_budget };
+std::string_view to_string(Ended ended);
+
+/// What an optimisation did and found.
+struct Optimization {
+  std::filesystem::path source, folder;
+  std::string source_name, source_hash;
+  std::string kernel, signature;
+  ParseOptions parse;
+  std::optional<std::int64_t> workgroup_size;  ///< as the workshop knows it
+  JudgeOptions judge;
+  std::optional<unsigned> max_candidates, patience;
+  std::string proposer;
+  Json workshop;  ///< its identity
+  std::string libclang;
+  Candidate original;  ///< number 0; its object: the resources
+  std::vector<Candidate> candidates;
+  std::vector<std::string> warnings;
+  std::optional<unsigned> best;  ///< accepted in its round; missing: none was
+  std::optional<FinalProof> final_proof;
+  std::optional<unsigned> accepted;  ///< also by the final proof
+  Decision decision;                 ///< of the whole; refused: why nothing was accepted
+  std::string original_text, accepted_text;
+  llm::Usage usage;
+  Ended ended = Ended::no_more_proposals;
+  std::string ended_sentence;
+  bool resumed = false, torn = false;
+};
+
+/// Runs the loop. Errors: bad_input (the source; a ledger of another key), usage (the folder; no
+/// such kernel), refused (the original does not compile, or cannot be proven against itself),
+/// missing_tool, interrupted (what was finished is in the ledger).
+Result<Optimization> run_loop(const LoopOptions& options, const LoopTools& tools);
+
+/// Names in the folder.
+inline constexpr std::string_view kLedgerName = "ledger.jsonl";
+inline constexpr std::string_view kCandidatesName = "candidates";
+
+}  // namespace perflab::optimize

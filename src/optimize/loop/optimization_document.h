@@ -1,0 +1,26 @@
+// optimization.json: what an optimisation tried, decided and proved. Schema:
+// schemas/optimization.schema.json. Model: optimize/loop/loop.h.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "analyze/missing.h"
+#include "base/json.h"
+#include "optimize/loop/loop.h"
+#include "optimize/loop/projection.h"
+
+namespace perflab::optimize {
+
+/// A finished optimisation and what it gives for the whole run. It has to outlive this.
+struct OptimizationData {
+  const Optimization* optimization = nullptr;
+  std::optional<Projection> projection;
+  analyze::Missing projection_missing;  ///< why there is none
+  std::string trace, capture;           ///< paths; empty: none was given
+};
+
+/// The document. Measured samples and `environment` apart, it is the same for the same input.
+Json optimization_document(const OptimizationData& data);
+
+}  // namespace perflab::optimize

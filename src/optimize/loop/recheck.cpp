@@ -1,0 +1,326 @@
+// Nothing of the document is believed: what follows from something else in it is computed again.
+#include "optimize/loop/recheck.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "capture/reader.h"
+#include "optimize/loop/records.h"
+#include "report/document.h"
+#include "report/text_table.h"
+
+namespace perflab::optimize {
+namespace {
+
+/// Figures of two builds of this program may differ in the last bits.
+constexpr double kFigureTolerance = 1e-9;
+
+bool same_figures(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number()) {
+    const auto x = a.get<double>(), y = b.get<double>();
+    return std::abs(x - y) <= kFigureTolerance * std::max({1.0, std::abs(x), std::abs(y)});
+  }
+  if (a.is_object() && b.is_object())
+    return a.size() == b.size() && std::ranges::all_of(a.items(), [&](const auto& item) {
+             return b.contains(item.key()) && same_figures(item.value(), b[item.key()]);
+           });
+  return a == b;
+}
+
+class Rechecker {
+ public:
+  Rechecker(const Json& document, const std::filesystem::path& place, const RecheckTools& tools)
+      : document_(document), tools_(tools) {
+    std::error_code ignored;
+    folder_ = document["environment"]["folder"].get<std::string>();
+    // Moved with its folder: what lies beside it counts.
+    if (std::filesystem::exists(place.parent_path() / kLedgerName, ignored))
+      folder_ = place.parent_path();
+  }
+
+  Result<Recheck> run() {
+    PERFLAB_TRY_VOID(read_records());
+    check_source_file();
+    check_hash("original " + original_.file, folder_ / original_.file, original_.hash);
+    for (const Candidate& candidate : candidates_)
+      if (!candidate.file.empty())
+        check_hash(candidate.file, folder_ / candidate.file, candidate.hash);
+    check_capture();
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.measurement)
+        check_measurement(fmt::format("comparison of candidate {}", candidate.number),
+                          *candidate.measurement);
+      check_decision(candidate);
+    }
+    check_chain();
+    check_final();
+    check_guards();
+    return std::move(out_);
+  }
+
+ private:
+  void add(std::string what, bool holds, std::string detail = {}) {
+    out_.items.push_back({.what = std::move(what),
+                          .finding = holds ? Finding::holds : Finding::does_not_hold,
+                          .detail = holds ? std::string() : std::move(detail)});
+  }
+  void not_checked(std::string what, std::string why) {
+    out_.items.push_back(
+        {.what = std::move(what), .finding = Finding::not_checked, .detail = std::move(why)});
+  }
+
+  Result<void> read_records() {
+    const Json& options = document_["options"];
+    judge_ = {.min_gain = options["min_gain"].get<double>(),
+              .confidence = options["confidence"].get<double>(),
+              .seed = options["seed"].get<std::uint64_t>(),
+              .resamples = options["resamples"].get<int>(),
+              .stopping = {.fewest = options["fewest_samples"].get<std::size_t>(),
+                           .most = options["most_samples"].get<std::size_t>(),
+                           .looks = options["looks"].get<std::size_t>()},
+              .warmup = options["warmup"].get<std::size_t>()};
+    original_.hash = document_["source"]["hash"].get<std::string>();
+    original_.file = document_["original"]["file"].get<std::string>();
+    PERFLAB_TRY_VOID(add_steps(document_["original"], "original", original_));
+    for (const Json& json : document_["candidates"]) {
+      PERFLAB_TRY(Candidate candidate, candidate_from_json(json, "candidates"));
+      if (candidate.number != candidates_.size() + 1)
+        return fail(ErrorCode::bad_input, "the candidates are not numbered from 1");
+      candidates_.push_back(std::move(candidate));
+    }
+    return {};
+  }
+
+  void check_hash(const std::string& name, const std::filesystem::path& file,
+                  const std::string& hash) {
+    const Result<std::string> text = read_file(file);
+    const std::string what = "hash of " + name;
+    if (!text) return not_checked(what, text.error().message);
+    const std::string now = content_hash_text(*text);
+    add(what, now == hash, fmt::format("it is {}, and {} is recorded", now, hash));
+  }
+
+  void check_source_file() {
+    const std::string path = document_["environment"]["source"].get<std::string>();
+    const std::string what = "hash of the source " + path;
+    const Result<std::string> text = read_file(path);
+    if (!text) return not_checked(what, text.error().message);
+    const std::string now = content_hash_text(*text);
+    const Json& accepted = document_["accepted"];
+    const bool applied = accepted.is_object() && accepted["hash"] == now;
+    add(what, applied || now == original_.hash,
+        fmt::format("it is {}: neither the original ({}) nor the accepted source", now,
+                    original_.hash));
+  }
+
+  /// A replay workshop's identity has the hash of its capture.
+  void check_capture() {
+    const Json& folder = document_["environment"]["capture"];
+    const Json& workshop = document_["workshop"];
+    if (!folder.is_string() || !workshop.contains("capture")) return;
+    const auto capture = capture::Capture::open(folder.get<std::string>());
+    if (!capture) return not_checked("hash of the capture", capture.error().message);
+    add("hash of the capture", workshop["capture"] == capture->hash(),
+        fmt::format("it is {}, and {} is recorded", capture->hash(), workshop["capture"].dump()));
+  }
+
+  void check_measurement(const std::string& what, const Measurement& recorded) {
+    Measurement again = recorded;
+    recompute(judge_, again);
+    if (std::abs(again.confidence - recorded.confidence) > kFigureTolerance)
+      return add(what, false,
+                 fmt::format("the confidence of a look is {}, and {} is recorded", again.confidence,
+                             recorded.confidence));
+    const Json now = to_json(again.comparison), then = to_json(recorded.comparison);
+    for (const auto& [key, value] : now.items())
+      if (!same_figures(value, then[key]))
+        return add(what, false,
+                   fmt::format("{} is {} by the samples, and {} is recorded", key, value.dump(),
+                               then[key].dump()));
+    const auto turns = [&](char side) {
+      return static_cast<std::size_t>(std::ranges::count(recorded.order, side));
+    };
+    add(what, turns('A') == recorded.before.size() && turns('B') == recorded.after.size(),
+        "the order of the turns does not have as many as there are samples");
+  }
+
+  [[nodiscard]] bool must_reproduce() const {
+    return original_.build && original_.build->reproducible;
+  }
+
+  void check_decision(const Candidate& candidate) {
+    const std::string what = fmt::format("decision on candidate {}", candidate.number);
+    const std::optional<Decision> again = decision_of(candidate, judge_, must_reproduce());
+    if (!again) return add(what, false, "a step is missing that it would have to be based on");
+    add(what,
+        again->outcome == candidate.decision.outcome && again->reason == candidate.decision.reason,
+        fmt::format("the records say {}{}, and {} is recorded", to_string(again->outcome),
+                    again->reason ? fmt::format(" ({})", to_string(*again->reason)) : "",
+                    to_string(candidate.decision.outcome)));
+  }
+
+  /// Every candidate was judged against the best one before it.
+  void check_chain() {
+    unsigned best = 0;
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.against != best)
+        add(fmt::format("chain at candidate {}", candidate.number), false,
+            fmt::format("it was judged against {}, and the best one was {}", candidate.against,
+                        best));
+      if (candidate.decision.outcome == Outcome::accepted) best = candidate.number;
+    }
+    const Json& final_proof = document_["final"];
+    const unsigned proven = final_proof.is_object() ? final_proof["number"].get<unsigned>() : 0;
+    add("the final source is the last one accepted", proven == best,
+        fmt::format("it is {}, and {} was", proven, best));
+    if (proven != 0 && proven <= candidates_.size())
+      add("hash of the final source", candidates_[proven - 1].hash == final_proof["hash"],
+          "it is not that of its candidate");
+  }
+
+  void check_final() {
+    const Json& final_proof = document_["final"];
+    const Json& accepted = document_["accepted"];
+    if (!final_proof.is_object())
+      return add("nothing is accepted without a final proof", accepted.is_null(),
+                 "there is no final proof");
+    Candidate steps;
+    if (const Result<void> read = add_steps(final_proof, "final", steps); !read || !steps.proof)
+      return add("the final proof", false, "it cannot be read");
+    const FinalProof proof{.hash = final_proof["hash"].get<std::string>(),
+                           .proof = *steps.proof,
+                           .measurement = steps.measurement};
+    if (proof.measurement) check_measurement("the final comparison", *proof.measurement);
+    const Decision again = decision_of_final(proof, judge_);
+    const bool accepts = again.outcome == Outcome::accepted;
+    add("what is accepted follows from the final proof",
+        accepts == accepted.is_object() &&
+            document_["decision"]["outcome"] == to_string(again.outcome),
+        fmt::format("the records say {}: {}", to_string(again.outcome), again.sentence));
+    if (!accepted.is_object()) return;
+    add("the accepted source is the one that was proven",
+        accepted["number"] == final_proof["number"] && accepted["hash"] == final_proof["hash"],
+        "it is another one");
+    if (accepts) check_speed_up(accepted["speed_up"], *proof.measurement);
+    const std::string name =
+        "accepted" +
+        std::filesystem::path(document_["source"]["name"].get<std::string>()).extension().string();
+    check_hash(name, folder_ / name, proof.hash);
+  }
+
+  void check_speed_up(const Json& recorded, Measurement measurement) {
+    recompute(judge_, measurement);
+    const std::optional<SpeedUp> speed = speed_up(measurement);
+    const bool same =
+        speed &&
+        same_figures(recorded,
+                     {{"value", speed->value}, {"low", speed->low}, {"high", speed->high}});
+    add("the speed-up of the accepted source", same, "the samples say another one");
+  }
+
+  [[nodiscard]] ParseOptions parse_options() const {
+    const Json& source = document_["source"];
+    ParseOptions options;
+    options.path = document_["environment"]["source"].get<std::string>();
+    options.arguments = source["arguments"].get<std::vector<std::string>>();
+    options.host = source["host"].get<bool>();
+    if (source["architecture"].is_string()) options.arch = source["architecture"];
+    return options;
+  }
+
+  Result<SourceModel> parse_original() const {
+    PERFLAB_TRY(std::string text, read_file(folder_ / original_.file));
+    const std::string kernel = document_["source"]["kernel"];
+    return tools_.parse ? tools_.parse(std::move(text), parse_options())
+                        : parse_source(std::move(text), parse_options(), kernel);
+  }
+
+  void check_guards() {
+    const Result<SourceModel> model = parse_original();
+    if (!model) return not_checked("guards on the stored sources", model.error().message);
+    SourceGuardOptions options;
+    options.kernel = document_["source"]["kernel"];
+    if (const Json& size = document_["source"]["workgroup_size"]; size.is_number_integer())
+      options.workgroup_size = size.get<std::int64_t>();
+    for (const Candidate& candidate : candidates_) {
+      if (!candidate.guards) continue;
+      const std::string what = fmt::format("guards on candidate {}", candidate.number);
+      const Result<std::string> text = read_file(folder_ / candidate.file);
+      if (!text) {
+        not_checked(what, text.error().message);
+        continue;
+      }
+      const Result<GuardResults> again = tools_.check ? tools_.check(*model, *text, options)
+                                                      : check_source(*model, *text, options);
+      if (!again) {
+        not_checked(what, again.error().message);
+        continue;
+      }
+      const GuardResult* now = first_failure(*again);
+      const GuardResult* then = first_failure(*candidate.guards);
+      const auto name = [](const GuardResult* guard) {
+        return guard == nullptr ? std::string("none") : guard->name;
+      };
+      add(what, name(now) == name(then),
+          fmt::format("the first that fails is {}, and {} is recorded", name(now), name(then)));
+    }
+  }
+
+  const Json& document_;
+  const RecheckTools& tools_;
+  std::filesystem::path folder_;
+  JudgeOptions judge_;
+  Candidate original_;
+  std::vector<Candidate> candidates_;
+  Recheck out_;
+};
+
+}  // namespace
+
+std::string_view to_string(Finding finding) {
+  switch (finding) {
+    case Finding::holds:
+      return "holds";
+    case Finding::does_not_hold:
+      return "does not hold";
+    case Finding::not_checked:
+      return "not checked";
+  }
+  return "";
+}
+
+std::size_t Recheck::count(Finding finding) const {
+  return static_cast<std::size_t>(std::ranges::count(items, finding, &RecheckItem::finding));
+}
+
+Result<Recheck> recheck(const std::filesystem::path& document, const RecheckTools& tools) {
+  PERFLAB_TRY(const std::string text, read_file(document));
+  PERFLAB_TRY(const Json json, parse_json(text, document.string()));
+  if (const Result<void> valid = report::validate("optimization", json); !valid)
+    return fail(ErrorCode::bad_input, fmt::format("{}: is no sound optimization.json: {}",
+                                                  document.string(), valid.error().message));
+  Result<Recheck> done = Rechecker(json, document, tools).run();
+  if (!done) done.error().message = document.string() + ": " + done.error().message;
+  return done;
+}
+
+std::string recheck_text(const Recheck& recheck) {
+  std::string text;
+  for (const Finding finding : {Finding::does_not_hold, Finding::not_checked, Finding::holds})
+    for (const RecheckItem& item : recheck.items)
+      if (item.finding == finding)
+        text += fmt::format("{:13}  {}{}\n", to_string(finding), report::printable(item.what),
+                            item.detail.empty() ? "" : ": " + report::printable(item.detail));
+  text +=
+      fmt::format("\n{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
+                  recheck.items.size(), recheck.count(Finding::not_checked),
+                  recheck.holds() ? "the document is sound" : "the document is not sound");
+  return text;
+}
+
+}  // namespace perflab::optimize

@@ -1,0 +1,235 @@
+// The parts put together; each is its own file.
+#include "optimize/session.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/files.h"
+#include "hal/arch.h"
+#include "measure/profile.h"
+#include "optimize/loop/context.h"
+#include "optimize/loop/projection.h"
+#include "optimize/transform/transforms.h"
+
+namespace perflab::optimize {
+namespace {
+
+constexpr std::string_view kDefaultArch = "gfx942";
+constexpr std::string_view kExecPrefix = "exec:";
+constexpr unsigned kDefaultPatience = 8;
+
+class SessionRunner {
+ public:
+  SessionRunner(const SessionRequest& request, const SessionTalk& talk)
+      : request_(request), talk_(talk) {}
+
+  Result<Session> run() {
+    PERFLAB_TRY_VOID(check_request());
+    PERFLAB_TRY_VOID(read_run());
+    // A capture says the architecture, which the source is read for; commands need the kernel's
+    // name, which the source says.
+    std::unique_ptr<Workshop> workshop;
+    if (replays()) {
+      PERFLAB_TRY(workshop, open_on_capture());
+      captured_target_ = workshop->identity().value("target", "");
+    }
+    PERFLAB_TRY_VOID(read_source());
+    if (!replays()) {
+      PERFLAB_TRY(workshop, open_on_commands());
+    }
+    PERFLAB_TRY_VOID(make_directories(request_.loop.folder));
+    PERFLAB_TRY(const std::unique_ptr<llm::Proposer> proposer, open_proposer(*workshop));
+    LoopOptions options = request_.loop;
+    options.source = request_.source;
+    options.kernel = kernel_;
+    options.parse = parse_;
+    options.context = facts_for_proposer(documents_, kernel_, request_.host ? "" : parse_.arch);
+    if (!options.patience && request_.proposer != "rules") options.patience = kDefaultPatience;
+    LoopTools tools;
+    tools.proposer = proposer.get();
+    tools.workshop = workshop.get();
+    tools.on_step = talk_.on_step;
+    tools.on_decided = talk_.on_decided;
+    tools.note = talk_.note;
+    PERFLAB_TRY(out_.optimization, run_loop(options, tools));
+    project_gain();
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] bool replays() const { return !request_.replay.capture.empty(); }
+
+  [[nodiscard]] Result<void> check_request() const {
+    const bool replays = this->replays();
+    const bool runs = !request_.command.run.empty();
+    if (replays && runs)
+      return fail(ErrorCode::usage, "--capture and --run are two ways to measure",
+                  "leave one of the two out");
+    if (!replays && !runs)
+      return fail(ErrorCode::usage,
+                  request_.application.empty()
+                      ? "there is nothing to measure candidates with"
+                      : "an application is profiled as it is, but candidates have to be built",
+                  "--capture DIR replays a dispatch (rocm-perf isolate makes one); or --build "
+                  "'... {source} -o {build_dir}/app' with --run '{build_dir}/app args'");
+    if (!request_.application.empty() && !replays && request_.command.build.empty())
+      return fail(ErrorCode::usage, "an application needs --build, so that candidates get into it",
+                  "--build '... {source} -o {build_dir}/app'");
+    if (replays && request_.host && request_.replay.build.empty())
+      return fail(ErrorCode::usage,
+                  "--host with --capture needs --build: the built-in compiler builds for GPUs",
+                  "leave --host out");
+    const bool known = request_.proposer == "rules" || request_.proposer == "llm" ||
+                       (request_.proposer.starts_with(kExecPrefix) &&
+                        request_.proposer.size() > kExecPrefix.size());
+    if (!known)
+      return fail(ErrorCode::usage, fmt::format("there is no proposer '{}'", request_.proposer),
+                  "rules, llm, or exec:COMMAND");
+    return {};
+  }
+
+  /// The recorded run: of the application, or given.
+  Result<void> read_run() {
+    if (!request_.analysis.empty()) {
+      PERFLAB_TRY(documents_, read_documents(request_.analysis));
+    }
+    if (!request_.application.empty()) {
+      PERFLAB_TRY_VOID(profile_application());
+    } else if (!request_.trace.empty()) {
+      PERFLAB_TRY(const std::vector<std::filesystem::path> files, trace_files(request_.trace));
+      PERFLAB_TRY(run_, analyze::analyze_files(files, analyze_options()));
+      out_.trace = request_.trace.string();
+    }
+    if (run_ && request_.analysis.empty()) documents_ = documents_of(*run_);
+    return {};
+  }
+
+  static analyze::AnalyzeOptions analyze_options() {
+    analyze::AnalyzeOptions options;
+    options.critical_path.keep_nodes = true;
+    return options;
+  }
+
+  Result<void> profile_application() {
+    collect::CollectPlan plan;
+    plan.target = request_.application;
+    plan.progress = talk_.progress;
+    PERFLAB_TRY(const measure::Profile profile, measure::profile(plan));
+    if (profile.problem) return std::unexpected(*profile.problem);
+    std::vector<std::filesystem::path> files;
+    for (const collect::TargetRun& run : profile.collection.runs)
+      for (const collect::DatabaseFile& database : run.databases) files.push_back(database.path);
+    if (files.empty())
+      return fail(ErrorCode::target_failed, "the profiled application left no database");
+    // Once more with every node of the critical path, for the projection.
+    PERFLAB_TRY(run_, analyze::analyze_files(files, analyze_options()));
+    out_.trace = files.front().string();
+    return {};
+  }
+
+  [[nodiscard]] std::string find_arch() const {
+    if (!request_.arch.empty()) return request_.arch;
+    if (!captured_target_.empty()) return captured_target_;
+    if (run_)
+      for (const analyze::Kernel& kernel : run_->analysis.kernels)
+        if (!kernel.gpu.architecture.empty()) return kernel.gpu.architecture;
+    return std::string(kDefaultArch);
+  }
+
+  Result<void> read_source() {
+    parse_.path = request_.source;
+    parse_.arguments = request_.arguments;
+    parse_.host = request_.host;
+    parse_.arch = find_arch();
+    parse_.arch = parse_.arch.substr(0, parse_.arch.find(':'));
+    PERFLAB_TRY(std::string text, read_file(request_.source, llm::kMostProposalBytes));
+    PERFLAB_TRY(const SourceModel model, parse_source(std::move(text), parse_, request_.kernel));
+    if (!request_.application.empty() && request_.kernel.empty()) {
+      PERFLAB_TRY(const ChosenKernel chosen, choose_kernel(*run_, model));
+      if (talk_.note) talk_.note(chosen.why);
+      kernel_ = chosen.name;
+      return {};
+    }
+    PERFLAB_TRY(const std::size_t kernel, find_kernel(model, request_.kernel));
+    kernel_ = model.kernels[kernel].name;
+    return {};
+  }
+
+  Result<std::unique_ptr<Workshop>> open_on_capture() {
+    ReplayWorkshopOptions options = request_.replay;
+    options.compile_arguments = request_.arguments;
+    options.source = request_.source;
+    out_.capture = request_.replay.capture.string();
+    return open_replay_workshop(options);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Workshop>> open_on_commands() const {
+    CommandWorkshopOptions options = request_.command;
+    options.source = request_.source;
+    options.kernel = kernel_;
+    return open_command_workshop(options);
+  }
+
+  Result<std::unique_ptr<llm::Proposer>> open_proposer(const Workshop& workshop) const {
+    if (request_.proposer == "rules") {
+      TransformFacts facts;
+      facts.host = request_.host;
+      facts.workgroup_size = workshop.workgroup_size();
+      if (const hal::Arch* arch = hal::find_arch(parse_.arch)) {
+        facts.wave_size = arch->default_wave_size;
+        facts.lds_banks = arch->lds_banks;
+      }
+      return make_rules_proposer(parse_, facts);
+    }
+    const auto transcript = [&](const std::filesystem::path& given) {
+      return given.empty() ? request_.loop.folder / kTranscriptName : given;
+    };
+    if (request_.proposer == "llm") {
+      llm::LlmOptions options = request_.llm;
+      options.transcript = transcript(options.transcript);
+      options.resume = request_.loop.resume;
+      return llm::make_llm_proposer(options);
+    }
+    llm::ExecOptions options = request_.exec;
+    options.command = request_.proposer.substr(kExecPrefix.size());
+    options.transcript = transcript(options.transcript);
+    options.resume = request_.loop.resume;
+    return llm::make_exec_proposer(options);
+  }
+
+  void project_gain() {
+    const auto missing = [&](std::string reason, std::string remedy) {
+      out_.projection_missing = {
+          .field = "projection", .reason = std::move(reason), .remedy = std::move(remedy)};
+    };
+    const Optimization& done = out_.optimization;
+    if (!done.accepted) return missing("nothing was accepted", "");
+    if (!run_)
+      return missing("no recording of the whole application was given",
+                     "--trace RUN.db (rocm-perf profile -- ./app)");
+    const std::optional<SpeedUp> speed = speed_up(*done.final_proof->measurement);
+    Result<Projection> projection = project(*run_, done.kernel, *speed);
+    if (!projection) return missing(projection.error().message, projection.error().remedy);
+    out_.projection = std::move(*projection);
+    if (done.final_proof->measurement->backend.starts_with("command"))
+      out_.projection->sentence +=
+          "; the speed-up is that of the command, which does more than run the kernel";
+  }
+
+  const SessionRequest& request_;
+  const SessionTalk& talk_;
+  Session out_;
+  RunDocuments documents_;
+  std::optional<analyze::AnalyzedTrace> run_;
+  ParseOptions parse_;
+  std::string kernel_, captured_target_;
+};
+
+}  // namespace
+
+Result<Session> run_session(const SessionRequest& request, const SessionTalk& talk) {
+  return SessionRunner(request, talk).run();
+}
+
+}  // namespace perflab::optimize

@@ -1,0 +1,78 @@
+// Attributes in front of a kernel that tell the compiler how it is launched, and how many waves are
+// wanted at once. Meaning and limits: clang's attribute reference (AMD GPU attributes) and the HIP
+// programming guide (launch bounds); 1024 work-items are the largest work-group of every AMD GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "optimize/transform/transform_parts.h"
+
+namespace perflab::optimize {
+namespace {
+
+constexpr std::int64_t largest_workgroup = 1024;
+constexpr std::array<std::int64_t, 3> wave_goals{2, 4, 8};
+
+std::optional<Objection> object_to_attributes(const TransformList& list) {
+  if (list.facts.host) return Objection{"host", "the attribute means nothing on a host"};
+  if (!list.kernel.attribute_place)
+    return Objection{"in_macro", "the text does not show where the kernel's name stands"};
+  const std::optional<std::int64_t>& size = list.facts.workgroup_size;
+  if (!size) return Objection{"workgroup_size", "the size of the launched work-group is not known"};
+  if (*size <= 0 || *size > largest_workgroup)
+    return Objection{"workgroup_size",
+                     fmt::format("no GPU has work-groups of {} work-items", *size)};
+  if (list.facts.wave_size <= 0 || *size % list.facts.wave_size != 0)
+    return Objection{"wave_multiple",
+                     fmt::format("the work-group's {} work-items are no multiple of the wave's {}",
+                                 *size, list.facts.wave_size)};
+  return {};
+}
+
+bool has_attribute(const Kernel& kernel, std::string_view name) {
+  return std::ranges::any_of(
+      kernel.attributes, [&](const KernelAttribute& attribute) { return attribute.name == name; });
+}
+
+std::string with_attribute(const TransformList& list, std::string_view attribute) {
+  const std::uint32_t place = *list.kernel.attribute_place;
+  return replaced(list.model.text, {place, place}, fmt::format("{} ", attribute));
+}
+
+void add_launch_bounds(TransformList& list) {
+  std::optional<Objection> objection = object_to_attributes(list);
+  if (has_attribute(list.kernel, "launch_bounds") ||
+      has_attribute(list.kernel, "amdgpu_flat_work_group_size"))
+    objection = {"has_attribute", "the kernel says already how it is launched"};
+  if (objection) return list.forbid("launch-bounds", *objection);
+  const std::int64_t size = *list.facts.workgroup_size;
+  list.offer(Promise::launch_bounds, fmt::format("launch-bounds:{}", size),
+             fmt::format("declare the launched work-group of {} work-items", size),
+             with_attribute(list, fmt::format("__launch_bounds__({})", size)));
+}
+
+void add_waves(TransformList& list) {
+  std::optional<Objection> objection = object_to_attributes(list);
+  const auto bounds =
+      std::ranges::find(list.kernel.attributes, "launch_bounds", &KernelAttribute::name);
+  if (has_attribute(list.kernel, "amdgpu_waves_per_eu") ||
+      (bounds != list.kernel.attributes.end() && bounds->values.size() > 1))
+    objection = {"has_attribute", "the kernel says already how many waves it wants"};
+  if (objection) return list.forbid("waves-per-eu", *objection);
+  for (const std::int64_t waves : wave_goals) {
+    list.offer(
+        Promise::waves_per_eu, fmt::format("waves-per-eu:{}", waves),
+        fmt::format("let the compiler spare registers for {} waves per SIMD", waves),
+        with_attribute(list, fmt::format("__attribute__((amdgpu_waves_per_eu({})))", waves)));
+  }
+}
+
+}  // namespace
+
+void add_attributes(TransformList& list) {
+  add_launch_bounds(list);
+  add_waves(list);
+}
+
+}  // namespace perflab::optimize

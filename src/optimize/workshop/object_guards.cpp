@@ -1,0 +1,366 @@
+// Guards on code objects: what their metadata, symbols and instruction bytes say. Facts:
+// facts/codeobject.md sections 1 to 4 (LLVM AMDGPUUsage); limits of resources: the constants in
+// guards.h, which are the issue's.
+#include <elf.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "code/bytes.h"
+#include "code/code_object.h"
+#include "code/container.h"
+#include "code/elf.h"
+#include "optimize/guards.h"
+
+namespace perflab::optimize {
+namespace {
+
+/// Names that a sentence lists at most.
+constexpr std::size_t kMostGuardNames = 5;
+constexpr std::size_t kInstructionWord = 4;
+
+/// One code object out of a file of them. Owns the file's bytes.
+struct OpenedObject {
+  code::Container container;
+  std::string_view bytes;
+  code::TargetId target;
+  code::CodeObject object;
+  const code::Kernel* kernel = nullptr;  ///< the one that is judged; nullptr: it has none
+};
+
+const code::Kernel* kernel_named(const code::CodeObject& object, const std::string& name) {
+  const auto found = std::ranges::find(object.kernels, name + ".kd", &code::Kernel::symbol);
+  return found == object.kernels.end() ? nullptr : &*found;
+}
+
+/// The object with the kernel, of this target when one is wanted; else the first.
+Result<OpenedObject> open_object(std::string_view bytes, const std::string& what,
+                                 const std::string& kernel, const code::TargetId* target) {
+  OpenedObject out;
+  PERFLAB_TRY(out.container, code::find_code_objects(std::string(bytes), what));
+  const code::EmbeddedObject* chosen = nullptr;
+  for (const code::EmbeddedObject& one : out.container.objects) {
+    PERFLAB_TRY(const code::CodeObject read, code::read_code_object(one.bytes, what));
+    const bool fits =
+        kernel_named(read, kernel) != nullptr && (target == nullptr || one.target == *target);
+    if (chosen == nullptr || fits) chosen = &one;
+    if (fits) break;
+  }
+  PERFLAB_CHECK(chosen != nullptr);
+  out.bytes = chosen->bytes;
+  out.target = chosen->target;
+  PERFLAB_TRY(out.object, code::read_code_object(chosen->bytes, what));
+  return out;
+}
+
+GuardResult object_passed(std::string name, std::string note = {}) {
+  return {.name = std::move(name), .passed = true, .reason = {}, .detail = std::move(note)};
+}
+
+GuardResult object_failed(std::string name, Reason reason, std::string detail) {
+  return {.name = std::move(name), .passed = false, .reason = reason, .detail = std::move(detail)};
+}
+
+std::string argument_words(const code::KernelArgument& argument) {
+  return fmt::format("{} of {} bytes at offset {}{}{}", argument.value_kind, argument.size,
+                     argument.offset, argument.address_space.empty() ? "" : ", address space ",
+                     argument.address_space);
+}
+
+/// What a caller has to know of an argument.
+auto layout_key(const code::KernelArgument& argument) {
+  return std::tie(argument.offset, argument.size, argument.value_kind, argument.address_space);
+}
+
+std::vector<code::KernelArgument> explicit_arguments(const code::Kernel& kernel) {
+  std::vector<code::KernelArgument> out;
+  std::ranges::copy_if(kernel.arguments, std::back_inserter(out),
+                       [](const code::KernelArgument& argument) { return !argument.hidden(); });
+  return out;
+}
+
+std::set<std::string> hidden_kinds(const code::Kernel& kernel) {
+  std::set<std::string> kinds;
+  for (const code::KernelArgument& argument : kernel.arguments)
+    if (argument.hidden()) kinds.insert(argument.value_kind);
+  return kinds;
+}
+
+GuardResult check_kernarg(const code::Kernel& before, const code::Kernel& after) {
+  const auto old_ones = explicit_arguments(before), new_ones = explicit_arguments(after);
+  for (std::size_t i = 0; i < std::max(old_ones.size(), new_ones.size()); ++i) {
+    if (i < old_ones.size() && i < new_ones.size() &&
+        layout_key(old_ones[i]) == layout_key(new_ones[i]))
+      continue;
+    return object_failed("kernarg", Reason::kernarg_changed,
+                         fmt::format("argument {}: the original has {}, the candidate has {}", i,
+                                     i < old_ones.size() ? argument_words(old_ones[i]) : "none",
+                                     i < new_ones.size() ? argument_words(new_ones[i]) : "none"));
+  }
+  const auto old_hidden = hidden_kinds(before), new_hidden = hidden_kinds(after);
+  // Without hidden arguments the segment is the explicit part and nothing else.
+  if (old_hidden.empty() && new_hidden.empty() && before.kernarg_bytes != after.kernarg_bytes)
+    return object_failed("kernarg", Reason::kernarg_changed,
+                         fmt::format("the arguments take {} bytes, and {} in the candidate",
+                                     before.kernarg_bytes, after.kernarg_bytes));
+  std::vector<std::string> fresh;
+  std::ranges::set_difference(new_hidden, old_hidden, std::back_inserter(fresh));
+  return object_passed("kernarg",
+                       fresh.empty()
+                           ? ""
+                           : fmt::format("the candidate asks the runtime for {} besides, which a "
+                                         "capture of the original may not hold",
+                                         fmt::join(fresh, ", ")));
+}
+
+/// Everything the metadata says of a kernel, as one text.
+std::string metadata_words(const code::Kernel& kernel) {
+  std::string out = fmt::format(
+      "kernarg {}/{} lds {} scratch {} wave {} vgpr {} agpr {} sgpr {} spills {}/{} group {}",
+      kernel.kernarg_bytes, kernel.kernarg_align, kernel.lds_bytes, kernel.scratch_bytes,
+      kernel.wave_size, kernel.vgpr_count.value_or(-1), kernel.agpr_count.value_or(-1),
+      kernel.sgpr_count.value_or(-1), kernel.sgpr_spills.value_or(-1),
+      kernel.vgpr_spills.value_or(-1), kernel.max_workgroup_size.value_or(-1));
+  for (const code::KernelArgument& argument : kernel.arguments)
+    out += "; " + argument_words(argument);
+  return out;
+}
+
+std::size_t different_words(std::string_view a, std::string_view b) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < a.size(); at += kInstructionWord)
+    count += a.substr(at, kInstructionWord) != b.substr(at, kInstructionWord);
+  return count;
+}
+
+std::string listed_names(std::vector<std::string> names) {
+  const std::size_t all = names.size();
+  names.resize(std::min(all, kMostGuardNames));
+  return fmt::format("{}{}", fmt::join(names, ", "),
+                     all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
+}
+
+/// The kernels that are not judged. Addresses relative to the program counter move when other code
+/// grows: words of equally long code may differ, which is a note.
+GuardResult check_others(const OpenedObject& before, const OpenedObject& after,
+                         const std::string& kernel) {
+  std::map<std::string, const code::Kernel*> old_ones, new_ones;
+  for (const code::Kernel& one : before.object.kernels) old_ones[one.symbol] = &one;
+  for (const code::Kernel& one : after.object.kernels) new_ones[one.symbol] = &one;
+  std::vector<std::string> gone, fresh, altered, moved;
+  for (const auto& [symbol, one] : new_ones)
+    if (!old_ones.contains(symbol)) fresh.push_back(one->name);
+  for (const auto& [symbol, one] : old_ones) {
+    if (symbol == kernel + ".kd") continue;
+    const auto other = new_ones.find(symbol);
+    if (other == new_ones.end()) {
+      gone.push_back(one->name);
+      continue;
+    }
+    const std::string_view was = code::kernel_code(before.bytes, *one);
+    const std::string_view is = code::kernel_code(after.bytes, *other->second);
+    if (metadata_words(*one) != metadata_words(*other->second) || was.size() != is.size())
+      altered.push_back(one->name);
+    else if (was != is)
+      moved.push_back(fmt::format("{} ({} of {} words)", one->name, different_words(was, is),
+                                  was.size() / kInstructionWord));
+  }
+  std::vector<std::string> problems;
+  if (!fresh.empty()) problems.push_back("new kernels: " + listed_names(fresh));
+  if (!gone.empty()) problems.push_back("kernels that are gone: " + listed_names(gone));
+  if (!altered.empty()) problems.push_back("kernels that changed: " + listed_names(altered));
+  if (!problems.empty())
+    return object_failed("other_kernels", Reason::other_code_changed,
+                         fmt::format("{}", fmt::join(problems, "; ")));
+  return object_passed("other_kernels",
+                       moved.empty() ? ""
+                                     : "code of other kernels differs in words, as addresses do: " +
+                                           listed_names(moved));
+}
+
+/// Variables that the object offers to the runtime, with their sizes. Those that stay inside are
+/// the compiler's business.
+Result<std::map<std::string, std::uint64_t>> exported_variables(std::string_view bytes,
+                                                                std::string_view what) {
+  PERFLAB_TRY(const code::Elf elf, code::Elf::read(bytes, what));
+  std::map<std::string, std::uint64_t> out;
+  for (const code::ElfSection& section : elf.sections()) {
+    if (section.type != SHT_DYNSYM || section.link >= elf.sections().size()) continue;
+    const std::string_view names = elf.sections()[section.link].bytes;
+    for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= section.bytes.size();
+         at += sizeof(Elf64_Sym)) {
+      const auto symbol = *code::value_at<Elf64_Sym>(section.bytes, at);
+      if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT ||
+          ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_name >= names.size())
+        continue;
+      const std::string_view rest = names.substr(symbol.st_name);
+      const std::string name(rest.substr(0, rest.find('\0')));
+      if (!name.ends_with(".kd")) out[name] = symbol.st_size;
+    }
+  }
+  return out;
+}
+
+Result<GuardResult> check_variables(const OpenedObject& before, const OpenedObject& after) {
+  PERFLAB_TRY(const auto old_ones, exported_variables(before.bytes, "the original's code object"));
+  PERFLAB_TRY(const auto new_ones, exported_variables(after.bytes, "the candidate's code object"));
+  std::vector<std::string> problems;
+  for (const auto& [name, bytes] : new_ones)
+    if (!old_ones.contains(name))
+      problems.push_back(fmt::format("{} ({} bytes) is new", name, bytes));
+  for (const auto& [name, bytes] : old_ones) {
+    const auto other = new_ones.find(name);
+    if (other == new_ones.end())
+      problems.push_back(fmt::format("{} is gone", name));
+    else if (other->second != bytes)
+      problems.push_back(fmt::format("{} has {} bytes, it had {}", name, other->second, bytes));
+  }
+  if (problems.empty()) return object_passed("variables");
+  return object_failed("variables", Reason::other_code_changed,
+                       "variables: " + listed_names(problems));
+}
+
+GuardResult check_target(const OpenedObject& before, const OpenedObject& after) {
+  if (before.target == after.target && before.kernel->wave_size == after.kernel->wave_size)
+    return object_passed("target");
+  return object_failed(
+      "target", Reason::other_code_changed,
+      fmt::format("the original is for {} in waves of {}, the candidate for {} in waves of {}",
+                  code::to_string(before.target), before.kernel->wave_size,
+                  code::to_string(after.target), after.kernel->wave_size));
+}
+
+GuardResult check_launch_bounds(const code::Kernel& after,
+                                const std::optional<std::int64_t>& workgroup_size) {
+  const std::string name = "launch_bounds_of_code";
+  if (!workgroup_size)
+    return object_passed(name,
+                         "not compared: the size of the work-groups that are launched is not "
+                         "known");
+  if (after.required_workgroup_size) {
+    const auto required = analyze::workgroup_size(*after.required_workgroup_size);
+    if (required != workgroup_size)
+      return object_failed(name, Reason::launch_bounds,
+                           fmt::format("the candidate requires work-groups of {} work-items, and "
+                                       "{} are launched",
+                                       required ? fmt::format("{}", *required)
+                                                : "an impossible "
+                                                  "number of",
+                                       *workgroup_size));
+  }
+  if (after.max_workgroup_size && *after.max_workgroup_size < *workgroup_size)
+    return object_failed(name, Reason::launch_bounds,
+                         fmt::format("the candidate allows work-groups of {} work-items at most, "
+                                     "and {} are launched",
+                                     *after.max_workgroup_size, *workgroup_size));
+  return object_passed(name);
+}
+
+std::optional<double> as_figure(const std::optional<std::int64_t>& value) {
+  return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+}
+
+/// Vector and scalar spills together; missing when neither is counted.
+std::optional<double> count_spills(const code::Kernel& kernel) {
+  if (!kernel.sgpr_spills && !kernel.vgpr_spills) return std::nullopt;
+  return static_cast<double>(kernel.sgpr_spills.value_or(0) + kernel.vgpr_spills.value_or(0));
+}
+
+std::vector<ResourceChange> resource_changes(const analyze::StaticKernel& before,
+                                             const analyze::StaticKernel& after) {
+  std::vector<ResourceChange> changes;
+  const auto add = [&](const char* figure, std::optional<double> was, std::optional<double> is,
+                       const auto& is_worse) {
+    if (was == is) return;
+    changes.push_back({.figure = figure,
+                       .before = was,
+                       .after = is,
+                       .regression = was && is && is_worse(*was, *is)});
+  };
+  const auto grew_by = [](double share) {
+    return [share](double was, double is) { return is > was * (1 + share); };
+  };
+  const auto grew = [](double was, double is) { return is > was; };
+  const auto never = [](double, double) { return false; };
+  const auto occupancy = [](const analyze::StaticKernel& kernel) {
+    return kernel.occupancy ? std::optional(kernel.occupancy->resident.waves_per_simd)
+                            : std::nullopt;
+  };
+  add("vgprs", as_figure(before.vgprs), as_figure(after.vgprs), grew_by(kMostVgprGrowth));
+  add("sgprs", as_figure(before.code.sgpr_count), as_figure(after.code.sgpr_count), never);
+  add("lds_bytes", static_cast<double>(before.code.lds_bytes + before.dynamic_lds),
+      static_cast<double>(after.code.lds_bytes + after.dynamic_lds), grew_by(kMostLdsGrowth));
+  add("scratch_bytes", static_cast<double>(before.code.scratch_bytes),
+      static_cast<double>(after.code.scratch_bytes), grew);
+  add("spills", count_spills(before.code), count_spills(after.code), grew);
+  add("occupancy", occupancy(before), occupancy(after),
+      [](double was, double is) { return is < was * (1 - kMostOccupancyLoss); });
+  return changes;
+}
+
+std::string figure_text(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "not known";
+}
+
+/// Always passed: whether the gain pays for it is known later.
+GuardResult describe_resources(const std::vector<ResourceChange>& changes) {
+  std::vector<std::string> worse;
+  for (const ResourceChange& change : changes)
+    if (change.regression)
+      worse.push_back(fmt::format("{} {} instead of {}", change.figure, figure_text(change.after),
+                                  figure_text(change.before)));
+  return object_passed(
+      "resources", worse.empty()
+                       ? ""
+                       : fmt::format("worse, a gain has to be proven: {}", fmt::join(worse, ", ")));
+}
+
+}  // namespace
+
+bool ObjectGuards::regressed() const {
+  return std::ranges::any_of(changes, &ResourceChange::regression);
+}
+
+Result<ObjectGuards> check_object(std::string_view original, std::string_view candidate,
+                                  const ObjectGuardOptions& options) {
+  PERFLAB_TRY(OpenedObject before,
+              open_object(original, "the original's code object", options.kernel, nullptr));
+  before.kernel = kernel_named(before.object, options.kernel);
+  if (before.kernel == nullptr)
+    return fail(ErrorCode::bad_input,
+                fmt::format("the original's code object has no kernel {}", options.kernel),
+                "give the compiler options that make this instance of it");
+  PERFLAB_TRY(OpenedObject after, open_object(candidate, "the candidate's code object",
+                                              options.kernel, &before.target));
+  after.kernel = kernel_named(after.object, options.kernel);
+  ObjectGuards out;
+  if (after.kernel == nullptr) {
+    out.results.push_back(
+        object_failed("kernel_of_code", Reason::kernel_missing,
+                      fmt::format("the candidate's code object has no kernel {}", options.kernel)));
+    return out;
+  }
+  out.results.push_back(object_passed("kernel_of_code"));
+  out.results.push_back(check_target(before, after));
+  out.results.push_back(check_kernarg(*before.kernel, *after.kernel));
+  out.results.push_back(check_others(before, after, options.kernel));
+  PERFLAB_TRY(GuardResult variables, check_variables(before, after));
+  out.results.push_back(std::move(variables));
+  out.results.push_back(check_launch_bounds(*after.kernel, options.workgroup_size));
+  const analyze::StaticLaunch launch{.workgroup_size = options.workgroup_size,
+                                     .dynamic_lds = options.dynamic_lds};
+  out.changes =
+      resource_changes(analyze::describe_static_kernel(before.target, *before.kernel, launch),
+                       analyze::describe_static_kernel(after.target, *after.kernel, launch));
+  out.results.push_back(describe_resources(out.changes));
+  return out;
+}
+
+}  // namespace perflab::optimize

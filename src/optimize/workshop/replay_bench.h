@@ -1,0 +1,99 @@
+// Proving and timing code objects on one capture: the half of the replay workshop that holds the
+// device. It takes requests and gives answers as JSON, because it runs in a process of its own: a
+// kernel that faults takes its process with it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "capture/reader.h"
+#include "measure/backend.h"
+#include "optimize/workshop/workshop.h"
+#include "replay/device.h"
+#include "replay/perturb.h"
+#include "replay/session.h"
+#include "replay/verify.h"
+
+namespace perflab::optimize {
+
+/// What holds for all requests.
+struct BenchSetup {
+  std::filesystem::path capture{};
+  replay::CompareOptions compare{};
+  int perturbations = 3;  ///< 0: none
+  std::uint64_t seed = 1;
+  std::chrono::milliseconds time_limit{60'000};  ///< of a dispatch
+  std::uint64_t iterations = 5;                  ///< dispatches of one measurement
+};
+Json to_json(const BenchSetup& setup);
+/// Error (bad_input) naming `what`.
+Result<BenchSetup> bench_setup_from_json(const Json& json, std::string_view what);
+
+/// Tolerances as they stand in keys and documents: an object; what is not given is null.
+Json tolerance_json(const replay::CompareOptions& compare);
+
+Json correctness_json(const Correctness& correctness);
+Result<Correctness> correctness_from_json(const Json& json, std::string_view what);
+
+/// Who runs when; when the process dies in a step, it died of that.
+namespace bench_step {
+inline constexpr std::string_view original = "original";    ///< as captured, and poisoned
+inline constexpr std::string_view candidate = "candidate";  ///< likewise, and timed
+inline constexpr std::string_view original_perturbed = "original_perturbed";
+inline constexpr std::string_view candidate_perturbed = "candidate_perturbed";
+}  // namespace bench_step
+
+/// A request is one of
+///   {"prove": {"original", "candidate": paths of code objects, "poison": "written" or "none",
+///              "scope": of perturbations or null, "no_scope_because": text}}
+///   {"measure": {"name", "code_object": a path, or empty for the captured one}}
+/// and its answer one of
+///   {"correctness"}
+///   {"poison_failed": how the original ended on poisoned memory}: ask again without
+///   {"perturbation_failed": how the original ended on a perturbed input}: ask with a milder scope
+///   {"samples", "failure"}.
+class ReplayBench {
+ public:
+  using OnStep = std::function<Result<void>(std::string_view)>;
+
+  /// `capture` and `device` have to outlive it. Errors: those of replay::Session::open().
+  static Result<std::unique_ptr<ReplayBench>> open(const capture::Capture& capture,
+                                                   replay::Device& device, const BenchSetup& setup,
+                                                   OnStep on_step);
+  /// Errors: refused (the capture does not reproduce itself, or the original source does not
+  /// compute what was captured), interrupted, bad_input (no such request), failures.h.
+  Result<Json> answer(const Json& request);
+  /// A dispatch failed: the device is of no use for further requests.
+  [[nodiscard]] bool lost() const { return lost_; }
+
+ private:
+  ReplayBench(replay::Session session, const BenchSetup& setup, OnStep on_step);
+
+  struct Proof;
+  Result<Json> prove(const Json& request);
+  Result<Json> measure(const Json& request);
+  Result<void> prove_capture(Proof& proof);
+  Result<void> check_loads(Proof& proof);
+  Result<void> check_captured_input(Proof& proof);
+  Result<void> check_perturbed(Proof& proof);
+  [[nodiscard]] replay::VerifyOptions verify_options(const Proof& proof,
+                                                     const std::filesystem::path& object) const;
+
+  replay::Session session_;
+  BenchSetup setup_;
+  OnStep on_step_;
+  std::unique_ptr<measure::Backend> backend_;
+  bool capture_proven_ = false;
+  bool poison_arguments_ = false;  ///< the captured dispatch changed nothing by itself
+  bool measured_ = false;          ///< since the last restore
+  bool lost_ = false;
+};
+
+}  // namespace perflab::optimize

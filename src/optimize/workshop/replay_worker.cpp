@@ -1,0 +1,260 @@
+// Both ends of the folder. Files: setup.json, then N.request and N.answer for N from 1, and `step`.
+// A file is whole when it has its name. Waiting is looking every millisecond or two.
+#include "optimize/workshop/replay_worker.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "base/files.h"
+#include "base/interrupt.h"
+#include "base/subprocess.h"
+#include "capture/reader.h"
+#include "code/temporary_folder.h"
+#include "replay/hsa_device.h"
+
+namespace perflab::optimize {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+constexpr const char* kSetupName = "setup.json";
+constexpr const char* kStepName = "step";
+constexpr const char* kEndName = "end";
+constexpr milliseconds kClientWait{2}, kWorkerWait{1};
+/// What a worker may take to end once it is told to, before it is killed.
+constexpr milliseconds kWorkerGrace{3'000};
+
+std::string request_name(int number) {
+  return fmt::format("{}.request", number);
+}
+std::string answer_name(int number) {
+  return fmt::format("{}.answer", number);
+}
+
+/// Writes a file under another name and renames it. Nothing is flushed: both sides live on this
+/// machine, and neither outlives a crash of it.
+Result<void> put_file(const fs::path& path, std::string_view text) {
+  const fs::path unfinished = path.string() + ".new";
+  PERFLAB_TRY_VOID(code::detail::write_temporary(unfinished, text));
+  std::error_code error;
+  fs::rename(unfinished, path, error);
+  if (error)
+    return fail(ErrorCode::usage,
+                fmt::format("{}: cannot be written: {}", path.string(), error.message()));
+  return {};
+}
+
+Result<Json> take_json(const fs::path& path) {
+  PERFLAB_TRY(const std::string text, read_file(path));
+  return parse_json(text, path.string());
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+Json error_json(const Error& error) {
+  return {{"code", to_string(error.code)},
+          {"message", error.message},
+          {"notes", error.notes},
+          {"remedy", error.remedy}};
+}
+
+Error error_from_json(const Json& json) {
+  Error error;
+  error.code = ErrorCode::internal;
+  const std::string code = json.value("code", "");
+  for (const ErrorCode one : {ErrorCode::usage, ErrorCode::bad_input, ErrorCode::missing_tool,
+                              ErrorCode::target_failed, ErrorCode::refused, ErrorCode::interrupted})
+    if (to_string(one) == code) error.code = one;
+  error.message = json.value("message", "the replay worker failed");
+  error.notes = json.value("notes", std::vector<std::string>{});
+  error.remedy = json.value("remedy", "");
+  return error;
+}
+
+}  // namespace
+
+/// One worker process and its folder.
+class ReplayWorker::Running {
+ public:
+  static Result<std::unique_ptr<Running>> start(const std::vector<std::string>& command,
+                                                const Json& setup) {
+    PERFLAB_TRY(code::detail::TemporaryFolder folder, code::detail::TemporaryFolder::make());
+    PERFLAB_TRY_VOID(put_file(folder / kSetupName, to_canonical_text(setup)));
+    return std::unique_ptr<Running>(new Running(command, std::move(folder)));
+  }
+  Running(const Running&) = delete;
+  Running(Running&&) = delete;
+  Running& operator=(const Running&) = delete;
+  Running& operator=(Running&&) = delete;
+  ~Running() {
+    static_cast<void>(put_file(folder_ / kEndName, ""));
+    // A worker whose device hangs does not look for that file any more.
+    const auto patience = std::chrono::steady_clock::now() + kWorkerGrace;
+    while (!done_ && std::chrono::steady_clock::now() < patience)
+      std::this_thread::sleep_for(kClientWait);
+    give_up_ = true;
+    thread_.join();
+  }
+
+  Result<BenchAnswer> ask(const Json& request) {
+    ++number_;
+    PERFLAB_TRY_VOID(put_file(folder_ / request_name(number_), to_canonical_text(request)));
+    const fs::path answer = folder_ / answer_name(number_);
+    while (true) {
+      const bool over = done_;  // before the last look
+      if (is_there(answer)) break;
+      if (interrupted()) return fail(ErrorCode::interrupted, "the replay was interrupted");
+      if (over) return ended();
+      std::this_thread::sleep_for(kClientWait);
+    }
+    PERFLAB_TRY(const Json json, take_json(answer));
+    lost_ = json.value("lost", false);
+    if (json.contains("error")) return std::unexpected(error_from_json(json["error"]));
+    return BenchAnswer{.answer = json.value("answer", Json::object()), .ended = {}, .step = {}};
+  }
+  /// No further request can be answered.
+  [[nodiscard]] bool useless() const { return lost_ || done_; }
+
+ private:
+  Running(const std::vector<std::string>& command, code::detail::TemporaryFolder folder)
+      : folder_(std::move(folder)), thread_([this, command] { run(command); }) {}
+
+  void run(std::vector<std::string> command) {
+    command.push_back((folder_ / "").string());
+    ProcessOptions options;
+    options.empty_input = true;
+    options.standard_output = StreamMode::discard;
+    options.standard_error = StreamMode::capture;
+    options.grace = kWorkerGrace;
+    options.tick = milliseconds{20};
+    options.give_up = [this] { return give_up_.load(); };
+    result_ = run_program(command, options);
+    done_ = true;
+  }
+
+  Result<BenchAnswer> ended() {
+    if (!result_) return std::unexpected(result_.error());
+    if (result_->interrupted) return fail(ErrorCode::interrupted, "the replay was interrupted");
+    BenchAnswer out;
+    out.ended = describe_end(*result_);
+    std::string tail = result_->error.tail;
+    while (tail.ends_with('\n')) tail.pop_back();
+    if (!tail.empty()) out.ended += ": " + tail.substr(tail.rfind('\n') + 1);
+    if (is_there(folder_ / kStepName)) {
+      PERFLAB_TRY(out.step, read_file(folder_ / kStepName));
+    }
+    return out;
+  }
+
+  code::detail::TemporaryFolder folder_;
+  Result<ProcessResult> result_;
+  std::atomic<bool> done_ = false, give_up_ = false;
+  bool lost_ = false;
+  int number_ = 0;
+  std::thread thread_;  ///< last: it uses all of the above
+};
+
+ReplayWorker::ReplayWorker(std::vector<std::string> command, const BenchSetup& setup)
+    : command_(std::move(command)), setup_(to_json(setup)) {}
+ReplayWorker::~ReplayWorker() = default;
+
+Result<BenchAnswer> ReplayWorker::ask(const Json& request) {
+  if (running_ != nullptr && running_->useless()) running_.reset();
+  if (running_ == nullptr) {
+    PERFLAB_TRY(running_, Running::start(command_, setup_));
+  }
+  Result<BenchAnswer> answer = running_->ask(request);
+  // What a lost device holds has to be free before anyone asks for it again.
+  if (running_->useless()) running_.reset();
+  return answer;
+}
+
+std::vector<std::string> own_worker_command() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return {error ? "/proc/self/exe" : program.string(), "optimize-worker"};
+}
+
+namespace {
+
+/// What the worker holds; opened with the first request, whose answer an error becomes.
+struct WorkerState {
+  fs::path folder;
+  std::optional<capture::Capture> capture;
+  std::unique_ptr<replay::Device> device;
+  std::unique_ptr<ReplayBench> bench;  ///< last: it uses the two before
+};
+
+Result<void> open_bench(WorkerState& state) {
+  PERFLAB_TRY(const Json json, take_json(state.folder / kSetupName));
+  PERFLAB_TRY(const BenchSetup setup, bench_setup_from_json(json, kSetupName));
+  PERFLAB_TRY(state.capture, capture::Capture::open(setup.capture));
+  PERFLAB_TRY(state.device, replay::open_hsa_device(state.capture->description()));
+  const auto step = [folder = state.folder](std::string_view name) {
+    return put_file(folder / kStepName, name);
+  };
+  PERFLAB_TRY(state.bench, ReplayBench::open(*state.capture, *state.device, setup, step));
+  return {};
+}
+
+/// Waits for a request. False: there will be none.
+bool wait_for(const fs::path& folder, int number) {
+  while (!is_there(folder / request_name(number))) {
+    if (interrupted() || is_there(folder / kEndName) || !is_there(folder)) return false;
+    std::this_thread::sleep_for(kWorkerWait);
+  }
+  return true;
+}
+
+Result<Json> answer_request(WorkerState& state, int number) {
+  PERFLAB_TRY(const Json request, take_json(state.folder / request_name(number)));
+  if (state.bench == nullptr) PERFLAB_TRY_VOID(open_bench(state));
+  return state.bench->answer(request);
+}
+
+}  // namespace
+
+int optimize_worker_main(const std::string& folder) {
+  const InterruptScope interrupts;
+  WorkerState state;
+  state.folder = folder;
+  // Before anything is answered: the device may start this process again.
+  for (int number = 1; wait_for(state.folder, number); ++number) {
+    const Result<Json> answer = answer_request(state, number);
+    const bool lost = state.bench == nullptr || state.bench->lost();
+    Json file;
+    if (answer)
+      file["answer"] = *answer;
+    else
+      file["error"] = error_json(answer.error());
+    file["lost"] = lost;
+    if (const auto put = put_file(state.folder / answer_name(number), to_canonical_text(file));
+        !put) {
+      fmt::print(stderr, "{}\n", describe(put.error()));
+      return exit_code(put.error().code);
+    }
+    if (!lost) continue;
+    // What hangs would take the end of the process with it: nothing is given back.
+    std::fflush(nullptr);
+    std::_Exit(0);
+  }
+  if (interrupted()) {
+    // Whoever made the folder may be gone.
+    std::error_code ignored;
+    fs::remove_all(state.folder, ignored);
+  }
+  return 0;
+}
+
+}  // namespace perflab::optimize

@@ -1,0 +1,21 @@
+// The replay workshop without its process, for tests.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "capture/reader.h"
+#include "code/compiler.h"
+#include "optimize/workshop/replay_worker.h"
+#include "optimize/workshop/workshop.h"
+
+namespace perflab::optimize {
+
+/// `compiler`: missing when `options.build` says how candidates are built. Errors (usage): a build
+/// template that cannot be read, or has no {code_object}; bad_input: the capture's ISA is none.
+Result<std::unique_ptr<Workshop>> make_replay_workshop(const capture::Capture& capture,
+                                                       const ReplayWorkshopOptions& options,
+                                                       std::optional<code::Compiler> compiler,
+                                                       AskBench ask);
+
+}  // namespace perflab::optimize

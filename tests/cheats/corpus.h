@@ -1,0 +1,111 @@
+// The corpus of cheats as text (README.md describes the files), and the inputs that all of them are
+// judged on.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/temp_folder.h"
+#include "replay/sample_capture.h"
+
+namespace perflab::test {
+
+/// One proposal.
+struct Cheat {
+  std::string name;
+  std::vector<std::string> expected;  ///< reasons, any of which is right; or "accepted"
+  std::string source;                 ///< what is proposed
+};
+
+/// `text` with one occurrence of `old` replaced; a failed test when there is not exactly one.
+inline std::string replaced_once(std::string text, const std::string& old, const std::string& by,
+                                 const std::string& name) {
+  const std::size_t at = text.find(old);
+  EXPECT_TRUE(at != std::string::npos && text.find(old, at + 1) == std::string::npos)
+      << name << ": not exactly once in original.hip: " << old;
+  return at == std::string::npos ? text : text.replace(at, old.size(), by);
+}
+
+/// Reads one file of the corpus.
+inline Cheat read_cheat(const std::filesystem::path& file, const std::string& original) {
+  Cheat cheat{.name = file.stem().string(), .expected = {}, .source = original};
+  const std::string text = text_of(file);
+  std::istringstream reasons(text.substr(8, text.find('\n') - 8));
+  for (std::string reason; reasons >> reason;) cheat.expected.push_back(reason);
+  const std::string replace = "---- replace\n", with = "\n---- with\n", whole = "---- whole\n";
+  if (const std::size_t at = text.find(whole); at != std::string::npos) {
+    cheat.source = text.substr(at + whole.size());
+    return cheat;
+  }
+  for (std::size_t at = text.find(replace); at != std::string::npos;) {
+    const std::size_t old_at = at + replace.size(), by = text.find(with, old_at);
+    const std::size_t new_at = by + with.size(), next = text.find(replace, new_at);
+    const std::size_t end = next == std::string::npos ? text.size() : next;
+    cheat.source = replaced_once(cheat.source, text.substr(old_at, by - old_at),
+                                 text.substr(new_at, end - 1 - new_at), cheat.name);
+    at = next;
+  }
+  return cheat;
+}
+
+/// All of them by name, and one of 10 MB.
+inline std::vector<Cheat> read_corpus(const std::string& original) {
+  std::vector<Cheat> corpus;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(PERFLAB_SOURCE_DIR "/tests/cheats/corpus"))
+    corpus.push_back(read_cheat(entry.path(), original));
+  std::ranges::sort(corpus, {}, &Cheat::name);
+  corpus.push_back({.name = "ten_megabytes",
+                    .expected = {"too_large"},
+                    .source = original + "// " + std::string(10'000'000, 'x') + "\n"});
+  return corpus;
+}
+
+/// The numbers that original.hip makes of a seed.
+inline std::vector<float> corpus_matrix(std::uint32_t seed, std::size_t count) {
+  std::vector<float> matrix(count);
+  for (float& value : matrix) {
+    seed = seed * 1664525U + 1013904223U;
+    value = static_cast<float>(seed >> 8U) / 8388608.0F - 0.5F;
+  }
+  return matrix;
+}
+
+/// row_sums of 60 rows of 1021 columns, captured: {matrix, sums, shape}. Behind the sums there are
+/// numbers that nobody may touch.
+inline SampleCapture corpus_capture(std::string code_object) {
+  constexpr std::int32_t kRows = 60, kColumns = 1021;
+  SampleCapture sample = inplace_sample();
+  sample.regions.clear();
+  sample.kernarg.clear();
+  const std::vector<float> matrix = corpus_matrix(1, 64 * kColumns);
+  std::vector<float> before(128, -1.0F), after = before;
+  for (std::int32_t row = 0; row < kRows; ++row) {
+    float sum = 0;
+    for (std::int32_t column = 0; column < kColumns; ++column)
+      sum += matrix[static_cast<std::size_t>(row * kColumns + column)];
+    after[static_cast<std::size_t>(row)] = sum;
+  }
+  constexpr std::uint64_t kSums = kSampleBase + (64U << 20U);
+  sample.add(kSampleBase, bytes_of_values(matrix), bytes_of_values(matrix));
+  sample.add(kSums, bytes_of_values(before), bytes_of_values(after));
+  sample.push<std::uint64_t>(kSampleBase);
+  sample.push<std::uint64_t>(kSums);
+  sample.push<std::int32_t>(kRows);
+  sample.push<std::int32_t>(kColumns);
+  sample.kernarg.resize(24 + 256);
+  sample.code_object = std::move(code_object);
+  capture::Dispatch& dispatch = sample.description.dispatch;
+  dispatch.kernel = dispatch.demangled = "row_sums";
+  dispatch.grid = {64, 1, 1};
+  dispatch.workgroup = {64, 1, 1};
+  dispatch.kernarg_bytes = static_cast<std::uint32_t>(sample.kernarg.size());
+  return sample;
+}
+
+}  // namespace perflab::test

@@ -1,0 +1,277 @@
+// Guards on code objects, on objects that are written here: every difference alone.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "optimize/guards.h"
+#include "support/code_writer.h"
+
+namespace perflab::optimize {
+namespace {
+
+using test::WrittenCodeObject;
+using test::WrittenKernel;
+using testing::HasSubstr;
+
+constexpr std::int64_t kGroup = 256;
+
+/// The pointers and the count of a vector addition, then what the runtime fills in.
+std::vector<test::WrittenArgument> vadd_arguments() {
+  return {{0, 8, "global_buffer"},
+          {8, 8, "global_buffer"},
+          {16, 4, "by_value"},
+          {24, 4, "hidden_block_count_x"}};
+}
+
+WrittenKernel written_kernel(const std::string& name,
+                             const std::vector<test::WrittenArgument>& arguments) {
+  WrittenKernel kernel;
+  kernel.name = name;
+  kernel.metadata = test::kernel_metadata(name, arguments);
+  kernel.code = std::string("\0\0\x80\xbf\0\0\x80\xbf\0\0\x81\xbf", 12);  // s_nop, s_nop, s_endpgm
+  return kernel;
+}
+
+WrittenCodeObject guarded_object() {
+  WrittenCodeObject object;
+  object.metadata = test::object_metadata(5, "amdgcn-amd-amdhsa--gfx942");
+  object.kernels = {written_kernel("vadd", vadd_arguments()),
+                    written_kernel("other", {{0, 8, "global_buffer"}})};
+  object.variables = {{.name = "table", .bytes = std::string(64, '\1'), .exported = true},
+                      {.name = "inner", .bytes = std::string(8, '\2'), .exported = false}};
+  return object;
+}
+
+ObjectGuards guards_of(const WrittenCodeObject& candidate,
+                       std::optional<std::int64_t> group = kGroup, std::int64_t lds = 0,
+                       const WrittenCodeObject& original = guarded_object()) {
+  const auto checked =
+      check_object(test::write_code_object(original), test::write_code_object(candidate),
+                   {.kernel = "vadd", .workgroup_size = group, .dynamic_lds = lds});
+  EXPECT_TRUE(checked) << checked.error().message;
+  return checked ? *checked : ObjectGuards{};
+}
+
+const GuardResult& guard_named(const ObjectGuards& guards, const std::string& name) {
+  static const GuardResult none;
+  const auto found = std::ranges::find(guards.results, name, &GuardResult::name);
+  EXPECT_NE(found, guards.results.end()) << name;
+  return found == guards.results.end() ? none : *found;
+}
+
+/// Only this guard fails, for this reason; its sentence.
+std::string only_failure(const ObjectGuards& guards, const std::string& name, Reason reason) {
+  std::string detail;
+  for (const GuardResult& guard : guards.results) {
+    EXPECT_EQ(guard.passed, guard.name != name) << guard.name << ": " << guard.detail;
+    EXPECT_EQ(guard.reason.has_value(), !guard.passed);
+    if (guard.name != name) continue;
+    EXPECT_EQ(guard.reason, reason);
+    detail = guard.detail;
+  }
+  return detail;
+}
+
+TEST(ObjectGuards, TheSameObjectPassesAllWithoutAWord) {
+  const ObjectGuards guards = guards_of(guarded_object());
+  ASSERT_EQ(guards.results.size(), 7U);
+  for (const GuardResult& guard : guards.results) {
+    EXPECT_TRUE(guard.passed) << guard.name;
+    EXPECT_EQ(guard.detail, "") << guard.name;
+  }
+  EXPECT_TRUE(guards.changes.empty());
+  EXPECT_FALSE(guards.regressed());
+}
+
+TEST(ObjectGuards, CodeOfTheKernelItselfMayChange) {
+  WrittenCodeObject candidate = guarded_object();
+  candidate.kernels[0].code.append(64, '\0');
+  for (const GuardResult& guard : guards_of(candidate).results) EXPECT_TRUE(guard.passed);
+}
+
+TEST(ObjectGuards, EveryChangeOfTheArgumentsIsSeen) {
+  const auto with = [](const std::vector<test::WrittenArgument>& arguments) {
+    WrittenCodeObject candidate = guarded_object();
+    candidate.kernels[0] = written_kernel("vadd", arguments);
+    return only_failure(guards_of(candidate), "kernarg", Reason::kernarg_changed);
+  };
+  auto arguments = vadd_arguments();
+  arguments[2].size = 8;
+  EXPECT_EQ(with(arguments),
+            "argument 2: the original has by_value of 4 bytes at offset 16, the candidate has "
+            "by_value of 8 bytes at offset 16");
+  arguments = vadd_arguments();
+  arguments[1].kind = "by_value";
+  EXPECT_THAT(with(arguments), HasSubstr("the original has global_buffer of 8 bytes at offset 8, "
+                                         "address space global, the candidate has by_value"));
+  arguments = vadd_arguments();
+  std::swap(arguments[0].offset, arguments[1].offset);
+  EXPECT_THAT(with(arguments), HasSubstr("argument 0"));
+  arguments = vadd_arguments();
+  arguments.insert(arguments.begin() + 3, {20, 4, "by_value"});
+  EXPECT_THAT(with(arguments), HasSubstr("the original has none, the candidate has by_value"));
+  arguments = vadd_arguments();
+  arguments.erase(arguments.begin() + 2);
+  EXPECT_THAT(with(arguments), HasSubstr("the candidate has none"));
+}
+
+TEST(ObjectGuards, HiddenArgumentsMayComeAndGo) {
+  auto arguments = vadd_arguments();
+  arguments.pop_back();
+  WrittenCodeObject candidate = guarded_object();
+  candidate.kernels[0] = written_kernel("vadd", arguments);
+  EXPECT_EQ(guard_named(guards_of(candidate), "kernarg").detail, "");
+  EXPECT_TRUE(guard_named(guards_of(candidate), "kernarg").passed);
+  arguments = vadd_arguments();
+  arguments.push_back({32, 8, "hidden_heap_v1"});
+  candidate.kernels[0] = written_kernel("vadd", arguments);
+  EXPECT_TRUE(guard_named(guards_of(candidate), "kernarg").passed);
+  EXPECT_THAT(guard_named(guards_of(candidate), "kernarg").detail, HasSubstr("hidden_heap_v1"));
+}
+
+TEST(ObjectGuards, OtherKernelsHaveToStay) {
+  WrittenCodeObject candidate = guarded_object();
+  candidate.kernels.push_back(written_kernel("second", {}));
+  EXPECT_EQ(only_failure(guards_of(candidate), "other_kernels", Reason::other_code_changed),
+            "new kernels: second");
+  candidate = guarded_object();
+  candidate.kernels.pop_back();
+  EXPECT_EQ(only_failure(guards_of(candidate), "other_kernels", Reason::other_code_changed),
+            "kernels that are gone: other");
+  candidate = guarded_object();
+  candidate.kernels[1].metadata[".vgpr_count"] = 9;
+  EXPECT_EQ(only_failure(guards_of(candidate), "other_kernels", Reason::other_code_changed),
+            "kernels that changed: other");
+  candidate = guarded_object();
+  candidate.kernels[1].code.append(4, '\0');
+  EXPECT_EQ(only_failure(guards_of(candidate), "other_kernels", Reason::other_code_changed),
+            "kernels that changed: other");
+  // Words of the same length may be addresses: said, and passed.
+  candidate = guarded_object();
+  candidate.kernels[1].code[4] = '\1';
+  EXPECT_TRUE(guard_named(guards_of(candidate), "other_kernels").passed);
+  EXPECT_THAT(guard_named(guards_of(candidate), "other_kernels").detail,
+              HasSubstr("other (1 of 3 words)"));
+}
+
+TEST(ObjectGuards, VariablesThatTheRuntimeSeesHaveToStay) {
+  WrittenCodeObject candidate = guarded_object();
+  candidate.variables.push_back({.name = "cache", .bytes = std::string(4, '\0'), .exported = true});
+  EXPECT_EQ(only_failure(guards_of(candidate), "variables", Reason::other_code_changed),
+            "variables: cache (4 bytes) is new");
+  candidate = guarded_object();
+  candidate.variables.erase(candidate.variables.begin());
+  EXPECT_EQ(only_failure(guards_of(candidate), "variables", Reason::other_code_changed),
+            "variables: table is gone");
+  candidate = guarded_object();
+  candidate.variables[0].bytes.resize(60);
+  EXPECT_EQ(only_failure(guards_of(candidate), "variables", Reason::other_code_changed),
+            "variables: table has 60 bytes, it had 64");
+  candidate = guarded_object();
+  candidate.variables.pop_back();  // the one that stays inside
+  EXPECT_TRUE(guard_named(guards_of(candidate), "variables").passed);
+}
+
+TEST(ObjectGuards, LaunchBoundsHaveToAllowTheWorkGroup) {
+  WrittenCodeObject candidate = guarded_object();
+  candidate.kernels[0].metadata[".max_flat_workgroup_size"] = kGroup;
+  EXPECT_TRUE(guard_named(guards_of(candidate), "launch_bounds_of_code").passed);
+  candidate.kernels[0].metadata[".max_flat_workgroup_size"] = kGroup - 1;
+  EXPECT_EQ(only_failure(guards_of(candidate), "launch_bounds_of_code", Reason::launch_bounds),
+            "the candidate allows work-groups of 255 work-items at most, and 256 are launched");
+  EXPECT_THAT(guard_named(guards_of(candidate, std::nullopt), "launch_bounds_of_code").detail,
+              HasSubstr("not compared"));
+  candidate = guarded_object();
+  candidate.kernels[0].metadata[".reqd_workgroup_size"] = {16, 16, 1};
+  EXPECT_TRUE(guard_named(guards_of(candidate), "launch_bounds_of_code").passed);
+  candidate.kernels[0].metadata[".reqd_workgroup_size"] = {64, 2, 1};
+  EXPECT_THAT(only_failure(guards_of(candidate), "launch_bounds_of_code", Reason::launch_bounds),
+              HasSubstr("requires work-groups of 128 work-items"));
+}
+
+TEST(ObjectGuards, TargetAndWaveSizeHaveToStay) {
+  WrittenCodeObject candidate = guarded_object();
+  candidate.flags = 0x54b;  // gfx940's neighbour: another processor
+  candidate.metadata = test::object_metadata(5, "amdgcn-amd-amdhsa--gfx90a");
+  const GuardResult target = guard_named(guards_of(candidate), "target");
+  EXPECT_FALSE(target.passed);
+  EXPECT_EQ(target.reason, Reason::other_code_changed);
+  candidate = guarded_object();
+  candidate.kernels[0].metadata[".wavefront_size"] = 32;
+  const GuardResult wave = guard_named(guards_of(candidate), "target");
+  EXPECT_FALSE(wave.passed);
+  EXPECT_THAT(wave.detail, HasSubstr("in waves of 32"));
+}
+
+/// The change of one figure, with the original's and the candidate's value of a metadata key.
+std::optional<ResourceChange> change_of(const std::string& figure, const std::string& key,
+                                        std::int64_t before, std::int64_t after,
+                                        std::int64_t dynamic_lds = 0) {
+  WrittenCodeObject original = guarded_object(), candidate = guarded_object();
+  original.kernels[0].metadata[key] = before;
+  candidate.kernels[0].metadata[key] = after;
+  const ObjectGuards guards = guards_of(candidate, kGroup, dynamic_lds, original);
+  for (const GuardResult& guard : guards.results) EXPECT_TRUE(guard.passed) << guard.detail;
+  const auto found = std::ranges::find(guards.changes, figure, &ResourceChange::figure);
+  if (found == guards.changes.end()) return std::nullopt;
+  EXPECT_EQ(found->regression,
+            guard_named(guards, "resources").detail.find(figure) != std::string::npos);
+  return *found;
+}
+
+TEST(ObjectGuards, ResourcesThatGrowBeyondTheLimitsAreRegressions) {
+  EXPECT_FALSE(change_of("vgprs", ".vgpr_count", 40, 48)->regression);  // 20 %
+  EXPECT_TRUE(change_of("vgprs", ".vgpr_count", 40, 52)->regression);
+  EXPECT_FALSE(change_of("vgprs", ".vgpr_count", 48, 40)->regression);
+  const auto vgprs = change_of("vgprs", ".vgpr_count", 40, 52);
+  EXPECT_EQ(vgprs->before, 40.0);
+  EXPECT_EQ(vgprs->after, 52.0);
+  EXPECT_FALSE(change_of("sgprs", ".sgpr_count", 16, 100)->regression);
+  EXPECT_FALSE(change_of("lds_bytes", ".group_segment_fixed_size", 1000, 1300)->regression);
+  EXPECT_TRUE(change_of("lds_bytes", ".group_segment_fixed_size", 1000, 1301)->regression);
+  EXPECT_TRUE(change_of("lds_bytes", ".group_segment_fixed_size", 0, 4)->regression);
+  // Dynamic LDS counts on both sides.
+  EXPECT_FALSE(change_of("lds_bytes", ".group_segment_fixed_size", 0, 300, 1000)->regression);
+  EXPECT_TRUE(change_of("scratch_bytes", ".private_segment_fixed_size", 0, 16)->regression);
+  EXPECT_FALSE(change_of("scratch_bytes", ".private_segment_fixed_size", 16, 0)->regression);
+  EXPECT_TRUE(change_of("spills", ".vgpr_spill_count", 0, 1)->regression);
+  EXPECT_TRUE(change_of("spills", ".sgpr_spill_count", 2, 3)->regression);
+  EXPECT_FALSE(change_of("spills", ".sgpr_spill_count", 3, 3));
+  // 64 registers: 8 waves; 72: 7; 80: 6.
+  EXPECT_FALSE(change_of("occupancy", ".vgpr_count", 64, 72)->regression);
+  EXPECT_TRUE(change_of("occupancy", ".vgpr_count", 64, 80)->regression);
+}
+
+TEST(ObjectGuards, ACandidateWithoutTheKernelFailsAndAnOriginalWithoutItIsAnError) {
+  WrittenCodeObject renamed = guarded_object();
+  renamed.kernels[0] = written_kernel("vadd2", vadd_arguments());
+  const ObjectGuards guards = guards_of(renamed);
+  ASSERT_EQ(guards.results.size(), 1U);
+  EXPECT_EQ(guards.results[0].reason, Reason::kernel_missing);
+  const std::string whole = test::write_code_object(guarded_object());
+  const auto missing = check_object(test::write_code_object(renamed), whole,
+                                    {.kernel = "vadd", .workgroup_size = {}});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::bad_input);
+  EXPECT_THAT(missing.error().message, HasSubstr("has no kernel vadd"));
+  const auto damaged =
+      check_object(whole, whole.substr(0, 100), {.kernel = "vadd", .workgroup_size = {}});
+  ASSERT_FALSE(damaged);
+  EXPECT_THAT(damaged.error().message, HasSubstr("candidate's code object"));
+}
+
+TEST(ObjectGuards, TheRightObjectOfABundleIsCompared) {
+  const std::string whole = test::write_code_object(guarded_object());
+  WrittenCodeObject other = guarded_object();
+  other.kernels.erase(other.kernels.begin());
+  const std::vector<test::WrittenEntry> entries{{"host-x86_64-unknown-linux-gnu-", ""},
+                                                {"hipv4-amdgcn-amd-amdhsa--gfx942", whole}};
+  const auto checked =
+      check_object(whole, test::write_bundle(entries), {.kernel = "vadd", .workgroup_size = 64});
+  ASSERT_TRUE(checked) << checked.error().message;
+  for (const GuardResult& guard : checked->results) EXPECT_TRUE(guard.passed) << guard.detail;
+}
+
+}  // namespace
+}  // namespace perflab::optimize

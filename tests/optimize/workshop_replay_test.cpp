@@ -1,0 +1,568 @@
+// The replay workshop on the fake device: what right, wrong, faulty and overfitted code objects are
+// told, with the worker's half in this process; then the process itself, played by shell scripts.
+#include "optimize/workshop/workshop_replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "base/files.h"
+#include "base/interrupt.h"
+#include "replay/failures.h"
+#include "replay/kernel_bench.h"
+
+namespace perflab::optimize {
+namespace {
+
+using replay::Failure;
+using replay::Launch;
+using test::buffer;
+using test::FakeDevice;
+using test::kCount;
+using test::KernelBench;
+using test::KernelBody;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+void doubled(const Launch& launch) {
+  for (std::size_t i = 0; i < kCount; ++i) buffer(launch, 1)[i] = buffer(launch, 0)[i] * 2;
+}
+std::vector<float> doubles() {
+  std::vector<float> out(kCount);
+  for (std::uint32_t i = 0; i < kCount; ++i) out[i] = (static_cast<float>(i) + 1) * 2;
+  return out;
+}
+/// Stands for the end of the process in a body.
+struct Crash {};
+
+/// A workshop on a capture of out = 2 in. Code objects are files that bodies are defined for.
+class ReplayLab {
+ public:
+  explicit ReplayLab(KernelBody original = doubled, std::vector<float> before = {})
+      : kernels_(before.empty() ? std::vector<float>(kCount) : before, doubles(),
+                 std::move(original)) {
+    options.build = "cp {source} {code_object}";
+  }
+  ReplayLab(const ReplayLab&) = delete;
+  ReplayLab(ReplayLab&&) = delete;
+  ReplayLab& operator=(const ReplayLab&) = delete;
+  ReplayLab& operator=(ReplayLab&&) = delete;
+  ~ReplayLab() { forget(); }
+
+  ReplayWorkshopOptions options;
+  int asked = 0, opened = 0;
+  std::optional<FakeDevice> device;  ///< the one in use; bodies make it fail
+
+  void fail_with(Failure failure) { device->fault = replay::fail(failure, "on purpose").error(); }
+  KernelBench& kernels() { return kernels_; }
+
+  Workshop& workshop() {
+    if (workshop_ == nullptr) {
+      auto made = make_replay_workshop(kernels_.written(), options, {},
+                                       [this](const Json& request) { return ask(request); });
+      EXPECT_TRUE(made) << made.error().message;
+      workshop_ = std::move(*made);
+    }
+    return *workshop_;
+  }
+  static Built built(const std::filesystem::path& object) {
+    Built out;
+    out.code_object = object;
+    out.hash = object.stem().string();
+    out.variant.name = out.hash;
+    out.variant.code_object = object;
+    return out;
+  }
+  /// The source as it is: another code object than the captured one that computes the same.
+  Built original() { return built(kernels_.define(kernels_.device.kernels["k"].body, "original")); }
+  Result<Correctness> try_prove(const KernelBody& body) {
+    return workshop().prove(original(), built(kernels_.define(body, "candidate")));
+  }
+  Correctness prove(const KernelBody& body) {
+    auto proof = try_prove(body);
+    EXPECT_TRUE(proof) << describe(proof.error());
+    return proof ? std::move(*proof) : Correctness{};
+  }
+  Result<BenchAnswer> ask(const Json& request) {
+    ++asked;
+    if (bench_ == nullptr) PERFLAB_TRY_VOID(start());
+    device->objects = kernels_.device.objects;  // every request loads anew
+    BenchAnswer out;
+    try {
+      // Through text, as it travels.
+      PERFLAB_TRY(const Json travelled, parse_json(to_canonical_text(request), "request"));
+      PERFLAB_TRY(out.answer, bench_->answer(travelled));
+    } catch (const Crash&) {
+      out.ended = "was killed by SIGSEGV (segmentation fault)";
+      out.step = step_;
+      forget();
+      return out;
+    }
+    if (bench_->lost()) forget();
+    return out;
+  }
+
+ private:
+  Result<void> start() {
+    ++opened;
+    step_.clear();
+    device.emplace();
+    device->kernels = kernels_.device.kernels;
+    device->times = {Nanos{1000}, Nanos{2000}, Nanos{3000}};
+    PERFLAB_TRY(bench_, ReplayBench::open(kernels_.written(), *device, setup(),
+                                          [this](std::string_view step) -> Result<void> {
+                                            step_ = step;
+                                            return {};
+                                          }));
+    return {};
+  }
+  BenchSetup setup() const {
+    return {.capture = options.capture,
+            .compare = options.compare,
+            .perturbations = options.perturbations,
+            .seed = options.seed,
+            .time_limit = options.time_limit,
+            .iterations = options.iterations};
+  }
+  void forget() {
+    bench_.reset();
+    device.reset();
+  }
+
+  KernelBench kernels_;
+  std::unique_ptr<ReplayBench> bench_;
+  std::unique_ptr<Workshop> workshop_;
+  std::string step_;
+};
+
+std::vector<std::string> names_of(const Correctness& proof) {
+  std::vector<std::string> names;
+  for (const Check& check : proof.checks) names.push_back(check.name);
+  return names;
+}
+/// Refused for this reason in the last check, with all the others passed.
+void expect_refused(const Correctness& proof, Reason reason, const std::string& check) {
+  EXPECT_EQ(proof.reason, reason) << (proof.reason ? to_string(*proof.reason) : "accepted");
+  ASSERT_FALSE(proof.checks.empty());
+  EXPECT_EQ(proof.checks.back().name, check);
+  for (const Check& one : proof.checks) EXPECT_EQ(one.passed, &one != &proof.checks.back());
+  EXPECT_EQ(proof.checks.front().name, "golden output");
+  EXPECT_FALSE(proof.sentence.empty());
+}
+
+TEST(ReplayWorkshop, AnOriginalAndARightCandidatePassEveryCheck) {
+  ReplayLab lab;
+  const Built original = lab.original();
+  const auto itself = lab.workshop().prove(original, original);
+  ASSERT_TRUE(itself) << describe(itself.error());
+  EXPECT_FALSE(itself->reason);
+  const Correctness proof = lab.prove([](const Launch& launch) {
+    for (std::size_t i = kCount; i-- > 0;)
+      buffer(launch, 1)[i] = buffer(launch, 0)[i] + buffer(launch, 0)[i];
+  });
+  EXPECT_FALSE(proof.reason);
+  EXPECT_THAT(names_of(proof), ElementsAre("golden output", "poisoned output", "perturbed input 1",
+                                           "perturbed input 2", "perturbed input 3"));
+  EXPECT_EQ(proof.checks[0].evidence["elements"], kCount);
+  EXPECT_EQ(proof.checks[0].evidence["different"], 0);
+  EXPECT_EQ(proof.checks[1].evidence["pure_output_bytes"], kCount * 4);
+  EXPECT_EQ(proof.checks[2].evidence["scope"], "guessed");
+  EXPECT_GT(proof.checks[2].evidence["changed_output_bytes"], 0);
+  EXPECT_EQ(proof.sentence, "It computes what the original does in 5 checks.");
+  EXPECT_EQ(lab.opened, 1);
+}
+
+TEST(ReplayWorkshop, WrongCandidatesAreRefusedWithTheReason) {
+  ReplayLab lab;
+  expect_refused(lab.prove([](const Launch&) {}), Reason::wrong_output, "golden output");
+  const Correctness one_wrong = lab.prove([](const Launch& launch) {
+    doubled(launch);
+    buffer(launch, 1)[7] = 5;
+  });
+  expect_refused(one_wrong, Reason::wrong_output, "golden output");
+  EXPECT_THAT(one_wrong.sentence, HasSubstr("(at 0x200000100000+0x1c: 5 instead of 16)"));
+  EXPECT_EQ(one_wrong.checks[0].evidence["beyond_tolerance"], 1);
+  expect_refused(lab.prove([](const Launch& launch) {
+    doubled(launch);
+    buffer(launch, 0)[0] = 9;
+  }),
+                 Reason::unexpected_writes, "golden output");
+  // Right on zeros only.
+  expect_refused(lab.prove([](const Launch& launch) {
+    for (std::size_t i = 0; i < kCount; ++i) buffer(launch, 1)[i] += buffer(launch, 0)[i] * 2;
+  }),
+                 Reason::not_rewritten, "poisoned output");
+  expect_refused(lab.prove([](const Launch& launch) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const float right = buffer(launch, 0)[i] * 2;
+      buffer(launch, 1)[i] = buffer(launch, 1)[i] == 0 ? right : right + 1;
+    }
+  }),
+                 Reason::wrong_output, "poisoned output");
+  // Right on what was captured.
+  const Correctness overfitted = lab.prove([](const Launch& launch) {
+    for (std::size_t i = 0; i < kCount; ++i) buffer(launch, 1)[i] = (static_cast<float>(i) + 1) * 2;
+  });
+  expect_refused(overfitted, Reason::wrong_on_perturbed_input, "perturbed input 1");
+  EXPECT_EQ(overfitted.checks.size(), 3U);
+  EXPECT_EQ(lab.opened, 1);
+}
+
+TEST(ReplayWorkshop, FaultsHangsAndCrashesAreTheCandidatesAndCostOnlyTheWorker) {
+  ReplayLab lab;
+  expect_refused(lab.prove([&](const Launch&) { lab.fail_with(Failure::kernel_fault); }),
+                 Reason::faulted, "golden output");
+  expect_refused(lab.prove([&](const Launch&) { lab.fail_with(Failure::timed_out); }),
+                 Reason::timed_out, "golden output");
+  const Correctness crashed = lab.prove([](const Launch&) { throw Crash{}; });
+  expect_refused(crashed, Reason::faulted, "golden output");
+  EXPECT_EQ(crashed.sentence, "the process that ran it was killed by SIGSEGV (segmentation fault)");
+  const auto on_other_input = [](const Launch& launch) { return buffer(launch, 0)[0] != 1; };
+  expect_refused(lab.prove([&](const Launch& launch) {
+    doubled(launch);
+    if (on_other_input(launch)) lab.fail_with(Failure::timed_out);
+  }),
+                 Reason::timed_out, "perturbed input 1");
+  expect_refused(lab.prove([&](const Launch& launch) {
+    doubled(launch);
+    if (on_other_input(launch)) throw Crash{};
+  }),
+                 Reason::faulted, "perturbed inputs");
+  // Reads what only poison can bring it to.
+  expect_refused(lab.prove([&](const Launch& launch) {
+    if (buffer(launch, 1)[0] != 0) lab.fail_with(Failure::kernel_fault);
+    doubled(launch);
+  }),
+                 Reason::faulted, "poisoned output");
+  EXPECT_FALSE(lab.prove(doubled).reason);
+  EXPECT_EQ(lab.opened, 7);
+}
+
+TEST(ReplayWorkshop, CandidatesThatDoNotFitTheDispatchNeverRun) {
+  ReplayLab lab;
+  const auto prove_object = [&](const std::string& bytes) {
+    const auto file = lab.kernels().folder().write("odd.hsaco", bytes);
+    auto proof = lab.workshop().prove(lab.original(), ReplayLab::built(file));
+    EXPECT_TRUE(proof) << proof.error().message;
+    return proof ? *proof : Correctness{};
+  };
+  expect_refused(
+      prove_object(test::one_kernel_object(
+          "k", {{0, 8, "global_buffer"}, {8, 8, "global_buffer"}, {16, 2, "by_value"}}, 18)),
+      Reason::kernarg_changed, "golden output");
+  expect_refused(prove_object(test::one_kernel_object("other", {}, 0)), Reason::kernel_missing,
+                 "golden output");
+}
+
+TEST(ReplayWorkshop, AnOriginalThatFailsOnInventedInputsGetsMilderOnes) {
+  // It takes a float for an index, as it is: fine as long as the numbers only change places.
+  bool worst = false;
+  ReplayLab lab([&](const Launch& launch) {
+    doubled(launch);
+    const float first = buffer(launch, 0)[0];
+    if (first != std::floor(first) || (worst && first != 1)) throw Crash{};
+  });
+  const Correctness mild = lab.prove(doubled);
+  EXPECT_FALSE(mild.reason);
+  ASSERT_EQ(mild.checks.size(), 5U);
+  EXPECT_EQ(mild.checks[2].evidence["scope"], "permuted");
+  EXPECT_EQ(lab.asked, 3);
+  // It is remembered.
+  EXPECT_FALSE(lab.prove(doubled).reason);
+  EXPECT_EQ(lab.asked, 4);
+  worst = true;
+  const Correctness none = lab.prove(doubled);
+  EXPECT_FALSE(none.reason);
+  ASSERT_EQ(none.checks.size(), 3U);
+  EXPECT_EQ(none.checks[2].name, "perturbed inputs");
+  EXPECT_THAT(none.checks[2].detail, HasSubstr("none possible: the original itself does not end"));
+  EXPECT_EQ(lab.asked, 6);
+}
+
+TEST(ReplayWorkshop, AnOriginalThatFailsOnInventedInputsWithoutDyingToo) {
+  ReplayLab lab([&](const Launch& launch) {
+    doubled(launch);
+    if (buffer(launch, 0)[0] != 1) lab.fail_with(Failure::kernel_fault);
+  });
+  const Correctness proof = lab.prove(doubled);
+  EXPECT_FALSE(proof.reason);
+  EXPECT_THAT(proof.checks.back().detail, HasSubstr("kernel_fault: on purpose"));
+  EXPECT_EQ(lab.asked, 4);
+}
+
+TEST(ReplayWorkshop, AnOriginalThatFailsOnPoisonIsProvenWithout) {
+  for (const bool dies : {false, true}) {
+    ReplayLab lab([&](const Launch& launch) {
+      if (buffer(launch, 1)[0] != 0 && buffer(launch, 0)[0] == 1) {
+        if (dies) throw Crash{};
+        lab.fail_with(Failure::kernel_fault);
+      }
+      doubled(launch);
+    });
+    lab.options.perturbations = 0;
+    const Correctness proof = lab.prove(doubled);
+    EXPECT_FALSE(proof.reason);
+    ASSERT_EQ(proof.checks.size(), 3U);
+    EXPECT_THAT(proof.checks[1].detail, HasSubstr("not tried"));
+    EXPECT_EQ(proof.checks[2].detail, "none were asked for");
+    EXPECT_EQ(lab.opened, 2);
+  }
+}
+
+TEST(ReplayWorkshop, ACaptureThatChangedNothingIsProvenOnPoisonedArguments) {
+  ReplayLab lab(doubled, doubles());
+  const Correctness proof = lab.prove(doubled);
+  EXPECT_FALSE(proof.reason);
+  EXPECT_EQ(proof.checks.at(0).evidence["elements"], kCount);
+  expect_refused(lab.prove([](const Launch&) {}), Reason::not_rewritten, "poisoned output");
+}
+
+TEST(ReplayWorkshop, WhatCannotBeProvenIsRefusedWithARemedy) {
+  // The source is not that of the capture.
+  ReplayLab lab;
+  const Built wrong = ReplayLab::built(lab.kernels().define([](const Launch&) {}, "source"));
+  const auto other_source = lab.workshop().prove(wrong, wrong);
+  ASSERT_FALSE(other_source);
+  EXPECT_EQ(other_source.error().code, ErrorCode::refused);
+  EXPECT_THAT(other_source.error().message,
+              HasSubstr("the source as it is does not compute what was captured"));
+  EXPECT_THAT(other_source.error().remedy, HasSubstr("--build"));
+}
+
+TEST(ReplayWorkshop, ACaptureThatDoesNotReproduceItselfIsRefused) {
+  ReplayLab lab([](const Launch& launch) {
+    doubled(launch);
+    buffer(launch, 1)[3] = -1;
+  });
+  const auto proof = lab.try_prove(doubled);
+  ASSERT_FALSE(proof);
+  EXPECT_EQ(proof.error().code, ErrorCode::refused);
+  EXPECT_THAT(proof.error().message, HasSubstr("does not reproduce itself"));
+}
+
+TEST(ReplayWorkshop, AnOriginalThatDiesOnItsOwnInputIsAnError) {
+  ReplayLab lab([](const Launch&) { throw Crash{}; });
+  const auto proof = lab.try_prove(doubled);
+  ASSERT_FALSE(proof);
+  EXPECT_EQ(proof.error().code, ErrorCode::target_failed);
+  EXPECT_EQ(proof.error().message,
+            "the process that replays the original was killed by SIGSEGV (segmentation fault)");
+  EXPECT_EQ(lab.asked, 2);  // again without poison
+}
+
+TEST(ReplayWorkshop, TheErrorBudgetIsKept) {
+  const KernelBody rounds = [](const Launch& launch) {
+    doubled(launch);
+    for (float& x : buffer(launch, 1))
+      x = std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) + 2);
+  };
+  {
+    ReplayLab lab;
+    expect_refused(lab.prove(rounds), Reason::wrong_output, "golden output");
+  }
+  ReplayLab lab;
+  lab.options.compare.max_ulp = 2;
+  const Correctness proof = lab.prove(rounds);
+  EXPECT_FALSE(proof.reason);
+  EXPECT_EQ(proof.checks.at(0).evidence["largest_ulp"], 2);
+  EXPECT_EQ(proof.checks.at(2).evidence["largest_ulp"], 2);
+}
+
+TEST(ReplayWorkshop, TimesComeFromTheWorkerAndProofsGoOnAfterThem) {
+  ReplayLab lab;
+  lab.options.iterations = 2;
+  measure::Backend& backend = lab.workshop().backend();
+  EXPECT_EQ(backend.name(), "replay");
+  EXPECT_EQ(backend.unit(), "ns");
+  const Built original = lab.original();
+  const auto measured = backend.measure(original.variant);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(measured->failure, "");
+  EXPECT_EQ(measured->samples, (std::vector<double>{2000, 3000}));  // the first warms up
+  EXPECT_FALSE(lab.prove(doubled).reason);
+  EXPECT_EQ(lab.opened, 1);
+}
+
+TEST(ReplayWorkshop, AFailureWhileTimedIsTheVariants) {
+  ReplayLab lab;
+  measure::Variant faulty, crashing;
+  faulty.code_object =
+      lab.kernels().define([&](const Launch&) { lab.fail_with(Failure::kernel_fault); }, "faulty");
+  crashing.code_object = lab.kernels().define([](const Launch&) { throw Crash{}; }, "crashing");
+  measure::Backend& backend = lab.workshop().backend();
+  EXPECT_EQ(backend.measure(faulty)->failure, "kernel_fault: on purpose");
+  EXPECT_EQ(backend.measure(crashing)->failure,
+            "the process that ran it was killed by SIGSEGV (segmentation fault)");
+  EXPECT_EQ(backend.measure(lab.original().variant)->samples.size(), 5U);
+  EXPECT_EQ(backend.measure({})->samples.size(), 5U);  // the captured one
+  EXPECT_EQ(lab.opened, 3);
+}
+
+TEST(ReplayWorkshop, BuildsWithACommandTwice) {
+  ReplayLab lab;
+  const test::TempFolder folder;
+  const std::string object = KernelBench::object("candidate");
+  const auto source = folder.write("candidate.hip", object);
+  const auto built = lab.workshop().build(source, folder / "build");
+  ASSERT_TRUE(built) << built.error().message;
+  ASSERT_TRUE(built->built) << built->compiler_text;
+  EXPECT_TRUE(built->built->reproducible);
+  EXPECT_EQ(built->built->source, source);
+  EXPECT_EQ(built->built->variant.code_object, built->built->code_object);
+  EXPECT_EQ(read_file(built->built->code_object), object);
+  // The guards work on what was built.
+  const auto guards = lab.workshop().check_object(*built->built, *built->built);
+  ASSERT_TRUE(guards);
+  EXPECT_EQ(guards->results.size(), 7U);
+  for (const GuardResult& guard : guards->results) EXPECT_TRUE(guard.passed) << guard.detail;
+  EXPECT_EQ(lab.workshop().workgroup_size(), 256);
+  ReplayLab writes_nothing;
+  writes_nothing.options.build = "sh -c 'echo oops; : > \"$1\"' sh {build_dir}/{code_object}x";
+  const auto failed = writes_nothing.workshop().build(source, folder / "nothing");
+  ASSERT_TRUE(failed);
+  EXPECT_FALSE(failed->built);
+  EXPECT_THAT(failed->compiler_text, HasSubstr("oops"));
+  ReplayLab no_place;
+  ReplayWorkshopOptions options;
+  options.build = "cc {source}";
+  const auto refused =
+      make_replay_workshop(no_place.kernels().written(), options, {},
+                           [](const Json&) -> Result<BenchAnswer> { return BenchAnswer{}; });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::usage);
+}
+
+TEST(ReplayWorkshop, BuildsWithACompiler) {
+  auto compiler = code::find_compiler("gfx942");
+  if (!compiler || !compiler->knows("gfx942")) GTEST_SKIP() << "no compiler for gfx942";
+  KernelBench kernels(std::vector<float>(kCount), doubles(), doubled);
+  const test::TempFolder folder;
+  ReplayWorkshopOptions options;
+  options.source = folder.write("user.hip", "");
+  static_cast<void>(folder.write("three.h", "#define THREE 3\n"));
+  options.compile_arguments = {"-nogpuinc", "-nogpulib", "-DFOUR=4"};
+  const auto workshop =
+      make_replay_workshop(kernels.written(), options, *compiler,
+                           [](const Json&) -> Result<BenchAnswer> { return BenchAnswer{}; });
+  ASSERT_TRUE(workshop);
+  EXPECT_EQ((*workshop)->identity()["compiler"], compiler->version);
+  std::filesystem::create_directory(folder / "candidates");
+  const auto source = folder.write(
+      "candidates/1.hip",
+      "#include \"three.h\"\n"
+      "extern \"C\" __attribute__((global)) void k(float* x) { x[0] = THREE * FOUR; }");
+  const auto built = (*workshop)->build(source, folder / "1");
+  ASSERT_TRUE(built) << describe(built.error());
+  ASSERT_TRUE(built->built) << built->compiler_text;
+  EXPECT_TRUE(built->built->reproducible);
+  EXPECT_THAT(built->built->hash, HasSubstr("xxh3:"));
+  const auto broken = folder.write("candidates/2.hip", "this is no source");
+  const auto failed = (*workshop)->build(broken, folder / "2");
+  ASSERT_TRUE(failed);
+  EXPECT_FALSE(failed->built);
+  EXPECT_THAT(failed->compiler_text, HasSubstr("2.hip:1:1: error: "));
+}
+
+TEST(ReplayWorkshop, ItsIdentityNamesEverythingThatDecides) {
+  ReplayLab lab;
+  lab.options.compare.max_ulp = 3;
+  const Json identity = lab.workshop().identity();
+  EXPECT_EQ(identity["kind"], "replay");
+  EXPECT_EQ(identity["capture"], lab.kernels().written().hash());
+  EXPECT_EQ(identity["target"], "gfx942:sramecc+:xnack-");
+  EXPECT_EQ(identity["build"], "cp '{source}' '{code_object}'");
+  EXPECT_EQ(identity["tolerance"]["max_ulp"], 3);
+  EXPECT_TRUE(identity["tolerance"]["type"].is_null());
+  EXPECT_EQ(lab.workshop().identity(), identity);
+}
+
+TEST(ReplayBench, SetupsAndProofsTravelAsJson) {
+  BenchSetup setup{.capture = "/tmp/c", .perturbations = 5, .seed = 9, .iterations = 2};
+  setup.compare.type = replay::ElementType::bf16;
+  setup.compare.max_relative = 0.25;
+  setup.compare.nan_equal = false;
+  const auto back = bench_setup_from_json(to_json(setup), "setup");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_json(*back), to_json(setup));
+  for (const char* field : {"capture", "seed", "tolerance", "iterations"}) {
+    Json damaged = to_json(setup);
+    damaged.erase(field);
+    EXPECT_FALSE(bench_setup_from_json(damaged, "setup")) << field;
+  }
+  Json zero = to_json(setup);
+  zero["iterations"] = 0;
+  EXPECT_FALSE(bench_setup_from_json(zero, "setup"));
+  zero = to_json(setup);
+  zero["tolerance"]["type"] = "f33";
+  EXPECT_FALSE(bench_setup_from_json(zero, "setup"));
+  Correctness proof;
+  proof.checks.push_back({.name = "a", .passed = false, .detail = "b", .evidence = {{"c", 1}}});
+  proof.reason = Reason::timed_out;
+  proof.sentence = "d";
+  const Json json = correctness_json(proof);
+  EXPECT_EQ(correctness_json(*correctness_from_json(json, "proof")), json);
+  Json damaged = json;
+  damaged["reason"] = "bad mood";
+  EXPECT_FALSE(correctness_from_json(damaged, "proof"));
+  damaged = json;
+  damaged["checks"][0].erase("passed");
+  EXPECT_FALSE(correctness_from_json(damaged, "proof"));
+}
+
+/// A worker that is a shell script; $1 is its folder.
+ReplayWorker scripted(const std::string& script) {
+  return ReplayWorker(
+      {"sh", "-c", "cd \"$1\"; until [ -e 1.request ]; do sleep 0.01; done; " + script, "sh"},
+      BenchSetup{.capture = "capture"});
+}
+
+TEST(ReplayWorker, AnswersErrorsAndEndsComeBack) {
+  ReplayWorker answers = scripted(
+      "grep -q '\"capture\": \"capture\"' setup.json || exit 9; cp 1.request x; "
+      "printf '{\"answer\": {\"got\": %s}, \"lost\": true}' \"$(cat x)\" > y; mv y 1.answer");
+  for (int turn = 0; turn < 2; ++turn) {  // lost: a new one each time
+    const auto answer = answers.ask(Json{{"turn", turn}});
+    ASSERT_TRUE(answer) << describe(answer.error());
+    ASSERT_TRUE(answer->answer) << answer->ended;
+    EXPECT_EQ((*answer->answer)["got"]["turn"], turn);
+  }
+  ReplayWorker refuses = scripted(
+      "printf '{\"error\": {\"code\": \"refused\", \"message\": \"no\", \"notes\": [\"n\"], "
+      "\"remedy\": \"r\"}, \"lost\": true}' > y; mv y 1.answer");
+  const auto refused = refuses.ask(Json::object());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::refused);
+  EXPECT_EQ(refused.error().message, "no");
+  EXPECT_EQ(refused.error().notes, std::vector<std::string>{"n"});
+  EXPECT_EQ(refused.error().remedy, "r");
+  ReplayWorker dies =
+      scripted("printf candidate > step; echo 'Memory access fault' >&2; kill -SEGV $$");
+  const auto died = dies.ask(Json::object());
+  ASSERT_TRUE(died);
+  EXPECT_FALSE(died->answer);
+  EXPECT_EQ(died->step, "candidate");
+  EXPECT_THAT(died->ended, HasSubstr("SIGSEGV"));
+  EXPECT_THAT(died->ended, HasSubstr("Memory access fault"));
+  ReplayWorker nobody({"/nowhere/rocm-perf"}, {});
+  const auto missing = nobody.ask(Json::object());
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::missing_tool);
+}
+
+TEST(ReplayWorker, AnInterruptEndsTheWait) {
+  const InterruptScope scope;
+  Result<BenchAnswer> answer;
+  {
+    ReplayWorker never = scripted("printf x > step; exec sleep 60");
+    raise_interrupt();
+    answer = never.ask(Json::object());
+  }
+  clear_interrupts();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::interrupted);
+}
+
+}  // namespace
+}  // namespace perflab::optimize
