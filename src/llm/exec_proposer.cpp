@@ -97,6 +97,7 @@ class ExecProposer final : public Proposer {
   /// Runs the program: "text" and "summary", or "problem" and "detail".
   Result<Json> run(const Json& request) {
     ProcessOptions options;
+    options.set_environment = held_keys();
     options.input = line_of_request(request);
     options.standard_output = StreamMode::capture;
     options.standard_error = StreamMode::capture;

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "hal/arch.h"
+#include "llm/secrets.h"
 #include "measure/profile.h"
 #include "optimize/loop/context.h"
 #include "optimize/loop/projection.h"
@@ -229,6 +230,7 @@ class SessionRunner {
 }  // namespace
 
 Result<Session> run_session(const SessionRequest& request, const SessionTalk& talk) {
+  llm::hold_keys();  // no candidate is to find them
   return SessionRunner(request, talk).run();
 }
 

@@ -259,6 +259,22 @@ TEST(Secrets, TakesKeysOutOfTexts) {
             "a [key], [key][key] none");
 }
 
+TEST(Secrets, LeaveTheEnvironmentWhenTheyAreHeld) {
+  const test::ScopedVariable key("ROCM_PERF_LLM_KEY", "sk-secret-1");
+  const test::ScopedVariable a("OPENAI_API_KEY", std::nullopt),
+      b("ANTHROPIC_API_KEY", std::nullopt);
+  const auto hold_and_look = [] {
+    const char* const before = std::getenv("ROCM_PERF_LLM_KEY");
+    hold_keys();
+    const bool gone = std::getenv("ROCM_PERF_LLM_KEY") == nullptr && *before == '\0';
+    const auto kept = read_key("ROCM_PERF_LLM_KEY");
+    const bool known = kept && *kept == "sk-secret-1" && held_keys().size() == 1 &&
+                       Secrets::from_environment().without("sk-secret-1") == "[key]";
+    std::exit(gone && known ? 0 : 1);
+  };
+  EXPECT_EXIT(hold_and_look(), ::testing::ExitedWithCode(0), "");
+}
+
 TEST(Secrets, RefusesAKeyThatNoHeaderMayHold) {
   const test::ScopedVariable key("ROCM_PERF_LLM_KEY", "sk-secret\r\nX-Evil: 1");
   const auto read = read_key("ROCM_PERF_LLM_KEY");
