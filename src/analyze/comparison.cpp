@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "stats/summary.h"
@@ -72,9 +71,12 @@ PreparedSide prepared(const SampleSide& given, const CompareOptions& options) {
              (series.mangled_name.empty() || !options.kernel->found_in(series.mangled_name));
     });
   for (const SampleSeries& series : side.series) {
-    double weight = std::accumulate(series.samples.begin(), series.samples.end(), 0.0);
+    double weight = 0;
+    for (const double sample : series.samples)
+      if (std::isfinite(sample)) weight += sample;  // the others are counted as rejected
     if (series.samples.empty())
-      for (const std::optional<double>& sum : series.run_sums) weight += sum.value_or(0);
+      for (const std::optional<double>& sum : series.run_sums)
+        if (sum && std::isfinite(*sum)) weight += *sum;
     out.weights.push_back(weight);
     out.weight += weight;
   }

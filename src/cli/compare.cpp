@@ -176,7 +176,8 @@ void add_compare(CLI::App& app, int& exit_code) {
       "Examples: rocm-perf compare before/profile.json after/profile.json --threshold 3%\n"
       "          rocm-perf compare --a base_*.db --b new_*.db --junit perf.xml --markdown perf.md\n"
       "          rocm-perf compare old.txt new.txt --unit ms\n"
-      "Exit codes: 0 no regression, 1 a kernel or the total is SLOWER and beyond the threshold.");
+      "Exit codes: 0 no regression; 1 a kernel or the total is SLOWER and beyond the threshold, or "
+      "undecided with --fail-undecided; 2 usage; 3 bad input.");
   command->add_option(
       "A", arguments->places.a,
       "What is compared with: a rocpd database, a folder with some, profile.json, "

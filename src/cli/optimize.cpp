@@ -73,8 +73,10 @@ Result<bool> run_optimize(const OptimizeArguments& arguments,
       std::vector<std::string> again = words;
       if (!request.loop.resume) again.insert(again.begin() + 2, "--resume");
       error.message = "the optimisation was interrupted; the source is as it was";
-      error.remedy = fmt::format("what was decided is in {}; go on with: {}", arguments.out,
-                                 join_command_line(again));
+      std::error_code ignored;
+      if (std::filesystem::exists(request.loop.folder / optimize::kLedgerName, ignored))
+        error.remedy = fmt::format("what was decided is in {}; go on with: {}", arguments.out,
+                                   join_command_line(again));
     }
     return std::unexpected(std::move(error));
   }
@@ -90,6 +92,9 @@ Result<bool> run_optimize(const OptimizeArguments& arguments,
 }
 
 Result<bool> run_recheck(const OptimizeArguments& arguments) {
+  if (arguments.json)
+    return fail(ErrorCode::usage, "--recheck says in words what holds: there is no --json of it",
+                "leave --json out; exit code 1 means that something does not hold");
   PERFLAB_TRY(const optimize::Recheck result, optimize::recheck(arguments.recheck));
   if (!arguments.quiet) PERFLAB_TRY_VOID(print(optimize::recheck_text(result)));
   return result.holds();

@@ -229,7 +229,6 @@ TEST_F(ChatTest, EndsWhatIsTooLongOrTooSlow) {
     options = quick(server);
     options.limits.exchange = milliseconds(50);
     EXPECT_EQ(ask(options).value().problem, "timed_out");
-    EXPECT_EQ(server.seen().size(), 1U);
   }
 }
 
@@ -264,8 +263,8 @@ TEST_F(ChatTest, GivesUpWithAReason) {
   {
     const ChatServer server({answers(429, "{}")});
     ChatOptions options = quick(server);
-    options.limits.first_wait = milliseconds(500);
-    options.limits.total = milliseconds(100);
+    options.limits.first_wait = milliseconds(60'000);  // does not fit, so that nothing waits
+    options.limits.total = milliseconds(20'000);
     EXPECT_THAT(failure(options), HasSubstr("status 429 (1 try)"));
   }
   {

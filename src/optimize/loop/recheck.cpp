@@ -319,7 +319,10 @@ std::string recheck_text(const Recheck& recheck) {
   text +=
       fmt::format("\n{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
                   recheck.items.size(), recheck.count(Finding::not_checked),
-                  recheck.holds() ? "the document is sound" : "the document is not sound");
+                  !recheck.holds() ? "the document is not sound"
+                  : recheck.count(Finding::not_checked) > 0
+                      ? "the document is sound as far as it could be checked"
+                      : "the document is sound");
   return text;
 }
 

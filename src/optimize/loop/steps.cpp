@@ -94,7 +94,7 @@ Result<const Built*> Steps::built(const Candidate& candidate) {
   if (candidate.build && candidate.build->reproducible &&
       candidate.build->hash != outcome.built->hash)
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: candidate {} builds to {} now, and to {} before", name,
+                fmt::format("{}: candidate {} builds to {} now, and built to {} before", name,
                             candidate.number, outcome.built->hash, candidate.build->hash),
                 "the compiler or a file that is included has changed: begin anew in another --out");
   return &built_.at(candidate.number);

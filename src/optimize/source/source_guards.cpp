@@ -243,6 +243,7 @@ class SourceCheck {
     results.push_back(clocks(reach));
     std::set<std::string> state = reach.statics;
     state.insert(reach.globals.begin(), reach.globals.end());
+    for (const std::string& output : outputs_read()) state.insert(output);
     results.push_back(named_guard("state", Reason::keeps_state,
                                   "The body uses variables that outlive it", state));
     results.push_back(named_guard("pointers", Reason::makes_pointers,
@@ -252,6 +253,21 @@ class SourceCheck {
 
  private:
   [[nodiscard]] const Kernel& after() const { return candidate_.kernels[*kernel_]; }
+
+  /// Of a host build, which is proven by whole runs: parameters that the kernel only wrote and that
+  /// are read now. What an earlier launch left there would be a memory. On a GPU atomics on outputs
+  /// are usual, and a capture poisons them.
+  [[nodiscard]] std::vector<std::string> outputs_read() const {
+    std::vector<std::string> names;
+    if (!candidate_.options.host) return names;
+    const std::vector<Parameter>& now = after().parameters;
+    for (std::size_t i = 0; i < now.size() && i < before_.parameters.size(); ++i) {
+      const Parameter& was = before_.parameters[i];
+      if (was.pointer && was.written && !was.read && now[i].read)
+        names.push_back(now[i].name + " (an output, which it did not read)");
+    }
+    return names;
+  }
 
   [[nodiscard]] GuardResult signature() const {
     if (after().signature == before_.signature) return passed_guard("signature");

@@ -84,7 +84,7 @@ struct ReplayWorkshopOptions {
   replay::CompareOptions compare;  ///< the error budget
   int perturbations = 3;           ///< inputs made from the captured ones
   std::uint64_t seed = 1;
-  std::chrono::milliseconds time_limit{60'000};  ///< of a dispatch
+  std::chrono::milliseconds time_limit{60'000};  ///< of a dispatch, and of a build by command
   std::uint64_t iterations = 5;                  ///< dispatches of one measurement
 };
 /// Errors: those of capture::Capture::open, replay's failures, missing_tool (no compiler).

@@ -15,6 +15,7 @@
 #include "base/subprocess.h"
 #include "measure/backend_command.h"
 #include "measure/backend_rocprofv3.h"
+#include "optimize/workshop/checked_backend.h"
 #include "optimize/workshop/command_objects.h"
 #include "optimize/workshop/command_outputs.h"
 #include "optimize/workshop/workshop.h"
@@ -34,12 +35,6 @@ struct Templates {
   std::optional<CommandTemplate> build, check;
   std::optional<CommandTemplate> run;  ///< always there
   std::vector<CommandTemplate> outputs;
-};
-
-/// What the original computes for one seed.
-struct Golden {
-  RunOutputs outputs;
-  bool text_repeats = true;  ///< false: its stdout says something else each time
 };
 
 fs::path absolute_path(const fs::path& path) {
@@ -67,68 +62,6 @@ Result<std::vector<OutputFile>> fill_outputs(const Templates& templates,
   }
   return outputs;
 }
-
-/// What a variant's timed runs leave, and what they should leave.
-struct TimedRun {
-  std::vector<OutputFile> outputs;
-  const Golden* golden = nullptr;  ///< missing: it was not proven in this process
-};
-
-/// Times through another backend. Outputs are removed before and after each run, and compared with
-/// those of the proof: a candidate that computes something else while it is timed has failed.
-class CheckedBackend final : public measure::Backend {
- public:
-  CheckedBackend(std::unique_ptr<measure::Backend> inner, std::shared_ptr<std::string> printed,
-                 const Pattern* metric, OutputRule rule)
-      : inner_(std::move(inner)), printed_(std::move(printed)), metric_(metric), rule_(rule) {}
-
-  [[nodiscard]] std::string name() const override { return inner_->name(); }
-  [[nodiscard]] std::string unit() const override { return inner_->unit(); }
-  [[nodiscard]] bool larger_is_better() const override { return inner_->larger_is_better(); }
-
-  /// `golden` has to stay where it is.
-  void expect(const measure::Variant& variant, std::vector<OutputFile> outputs,
-              const Golden* golden) {
-    TimedRun& timed = runs_[variant.command];
-    timed.outputs = std::move(outputs);
-    if (golden != nullptr) timed.golden = golden;
-  }
-
-  Result<measure::Measured> measure(const measure::Variant& variant) override {
-    const auto timed = runs_.find(variant.command);
-    if (timed == runs_.end()) return inner_->measure(variant);
-    const TimedRun& expected = timed->second;
-    PERFLAB_TRY_VOID(remove_outputs(expected.outputs));
-    const OutputsRemoved afterwards(expected.outputs);
-    printed_->clear();
-    PERFLAB_TRY(measure::Measured measured, inner_->measure(variant));
-    if (measured.failure.empty() && expected.golden != nullptr)
-      measured.failure = difference(expected);
-    if (!measured.failure.empty()) measured.samples.clear();
-    return measured;
-  }
-
- private:
-  [[nodiscard]] std::string difference(const TimedRun& expected) const {
-    RunEnd end = collect_files(expected.outputs);
-    if (end.reason) return fmt::format("a timed run is wrong: {}", end.sentence);
-    if (expected.outputs.empty()) {
-      // Under rocprofv3 stdout is the profiler's, too.
-      if (!expected.golden->text_repeats || inner_->name() == "rocprofv3") return {};
-      end.outputs.text = without_lines(*printed_, metric_);
-    }
-    const OutputComparison compared =
-        compare_outputs(expected.outputs, expected.golden->outputs, end.outputs, rule_);
-    return compared.equal ? std::string()
-                          : fmt::format("a timed run is wrong: {}", compared.sentence);
-  }
-
-  std::unique_ptr<measure::Backend> inner_;
-  std::shared_ptr<std::string> printed_;  ///< stdout of the last run
-  const Pattern* metric_;
-  OutputRule rule_;
-  std::map<std::vector<std::string>, TimedRun> runs_;
-};
 
 class CommandWorkshop final : public Workshop {
  public:
@@ -374,7 +307,9 @@ Result<BuildOutcome> CommandWorkshop::build(const fs::path& source, const fs::pa
               filled(*templates_.run, built.source, built.folder, options_.seed));
   PERFLAB_TRY(std::vector<OutputFile> outputs,
               fill_outputs(templates_, options_.outputs, built, options_.seed));
-  backend_->expect(built.variant, std::move(outputs), nullptr);
+  backend_->expect(
+      built.variant,
+      {.command = built.variant.command, .outputs = std::move(outputs), .golden = nullptr}, true);
   outcome.built = std::move(built);
   return outcome;
 }
@@ -554,10 +489,16 @@ Result<void> CommandWorkshop::prove_number(const Built& original, const Built& c
     else if (number == 0)
       pass_run(out, "check", "the check passes");
   }
-  if (number == 0 && !out.reason) {
-    PERFLAB_TRY(CommandRun of_original, run_of(original, options_.seed));
-    backend_->expect(original.variant, std::move(of_original.outputs), golden);
-    backend_->expect(candidate.variant, run.outputs, golden);
+  if (!out.reason) {
+    PERFLAB_TRY(CommandRun of_original, run_of(original, seed_number(number)));
+    backend_->expect(original.variant,
+                     {.command = std::move(of_original.command),
+                      .outputs = std::move(of_original.outputs),
+                      .golden = golden},
+                     number == 0);
+    backend_->expect(candidate.variant,
+                     {.command = run.command, .outputs = run.outputs, .golden = golden},
+                     number == 0);
   }
   return {};
 }

@@ -192,6 +192,7 @@ Result<BuildOutcome> ReplayWorkshop::run_command(const fs::path& source, const f
   BuildRequest request;
   PERFLAB_TRY(request.command, command_->fill(values));
   request.folder = folder;
+  request.time_limit = options_.time_limit;
   request.kept = source;
   request.environment = include_environment(options_.source.empty() ? source : options_.source);
   PERFLAB_TRY(const BuildResult built, build_twice(request));
