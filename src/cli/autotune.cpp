@@ -2,7 +2,6 @@
 // starts on the nodes of a cluster.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "cli/command.h"
+#include "cli/option_parsers.h"
 #include "measure/autotune.h"
 #include "measure/gpu_timer.h"
 #include "report/autotune_document.h"
@@ -209,20 +209,6 @@ CLI::Validator above(double least, bool itself) {
       "");
 }
 
-/// A whole number from 1 to a limit: CLI11 turns "-1" and what does not fit into others.
-CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
-  return CLI::Validator(
-      [least, most](std::string& text) -> std::string {
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc{} && end == text.data() + text.size() && value >= least &&
-            value <= most)
-          return {};
-        return fmt::format("\"{}\" is no whole number from {} to {}", text, least, most);
-      },
-      "");
-}
-
 constexpr std::uint64_t kMostEvaluations = 10'000'000;
 
 void add_what_options(CLI::App& command, Arguments& arguments) {
@@ -259,7 +245,7 @@ void add_what_options(CLI::App& command, Arguments& arguments) {
 void add_search_options(CLI::App& command, Arguments& arguments) {
   tune::TuneOptions& options = arguments.request.options;
   command.add_option("--budget", options.budget, "Evaluate at most N configurations")
-      ->check(whole(1, kMostEvaluations))
+      ->check(whole_from(1, kMostEvaluations))
       ->capture_default_str();
   command.add_option("--time-limit", arguments.time_limit,
                      "End the search after this (90s, 10m): what is being measured is finished, "
@@ -272,7 +258,7 @@ void add_search_options(CLI::App& command, Arguments& arguments) {
       ->capture_default_str();
   command
       .add_option("--seed", options.search.seed, "Of every random choice: same seed, same search")
-      ->check(whole(0, INT64_MAX))
+      ->check(whole_from(0, INT64_MAX))
       ->capture_default_str();
   command
       .add_option("--model", arguments.model,
@@ -288,7 +274,7 @@ void add_search_options(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--repeats", options.repeats.most_runs,
                   "Run a configuration at most N times, fewer when it is steady")
-      ->check(whole(1, 10'000))
+      ->check(whole_from(1, 10'000))
       ->capture_default_str();
   command.add_option("--timeout", arguments.timeout,
                      "Stop a run after this, until there is a best one (default: 600s)");
@@ -316,7 +302,7 @@ void add_running_options(CLI::App& command, Arguments& arguments) {
       ->capture_default_str();
   command.add_option("--partition", request.slurm_options.partition, "Slurm: partition");
   command.add_option("--workers", request.slurm_options.workers, "Slurm: nodes at once")
-      ->check(whole(1, 10'000))
+      ->check(whole_from(1, 10'000))
       ->capture_default_str();
   command
       .add_option("--slurm-arg", request.slurm_options.extra,
@@ -330,7 +316,7 @@ void add_running_options(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--build-jobs", request.build_jobs,
                   "Builds at once (default: half of the cores, at most 4)")
-      ->check(whole(1, 1024));
+      ->check(whole_from(1, 1024));
   command.add_flag("--keep-builds", arguments.keep_builds,
                    fmt::format("Keep what was built, in {} (of --out)", kBuildsName));
   command.add_option("--out", arguments.out,

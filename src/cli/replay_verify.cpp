@@ -11,6 +11,7 @@
 #include "base/interrupt.h"
 #include "capture/reader.h"
 #include "cli/command.h"
+#include "cli/option_parsers.h"
 #include "replay/hsa_device.h"
 #include "replay/verify.h"
 #include "report/certificate_document.h"
@@ -77,19 +78,12 @@ Result<int> run_verify(const VerifyArguments& arguments) {
   return data.certificate.exit_code();
 }
 
-std::vector<std::string> type_names() {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < replay::kElementTypes; ++i)
-    names.emplace_back(to_string(static_cast<replay::ElementType>(i)));
-  return names;
-}
-
 void add_comparison_options(CLI::App& command, VerifyArguments& arguments) {
   command
       .add_option("--type", arguments.type,
                   "Element type of every region (default: found for each, from the kernel's "
                   "arguments or the data)")
-      ->check(CLI::IsMember(type_names()));
+      ->check(CLI::IsMember(element_type_names()));
   command.add_option("--max-ulp", arguments.max_ulp,
                      "Floats may be so many representable values apart (default: 0)");
   const auto add_tolerance = [&](const char* name, std::optional<double>& value,

@@ -1,0 +1,24 @@
+// Readings of option values that several commands share. CLI11's own let NaN, "-1" and what does
+// not fit into a type through.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perflab::cli {
+
+/// "2%" or "0.02" as 0.02, from 0 to `most`; missing: the text is no such share.
+std::optional<double> share_from(std::string_view text, double most);
+
+/// A whole number from `least` to `most`.
+CLI::Validator whole_from(std::uint64_t least, std::uint64_t most);
+
+/// The names of replay::ElementType, in its order.
+std::vector<std::string> element_type_names();
+
+}  // namespace perflab::cli
