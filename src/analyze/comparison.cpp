@@ -16,8 +16,11 @@
 namespace perflab::analyze {
 namespace {
 
-constexpr std::size_t kFewestRuns = 3;  // fewer have no interval
-constexpr double kManyOutliers = 0.05;  // share of the samples
+constexpr std::size_t kFewestRuns = 3;  // fewer have no interval (stats/bootstrap.h)
+// Share of the samples. Of normal ones 6 in 10 million are that far out; a rare interruption stays
+// below, and what happens to every 20th sample belongs to the workload.
+constexpr double kManyOutliers = 0.05;
+// Of the dispatches of a run: so much more work is half of the default threshold by itself.
 constexpr double kOtherLaunches = 0.01;
 
 /// ns of a unit of time; nothing: it is none.
@@ -40,8 +43,9 @@ struct PreparedSide {
   SampleSide side;
   bool larger_is_better = false;
   bool direction_said = false;
-  std::vector<double> weights = {};  ///< time of each series
-  double weight = 0;
+  /// Of the time of all kernels, those that were not asked for too, by series; empty: `no_shares`.
+  std::vector<double> shares = {};
+  Missing no_shares{.field = "share", .reason = {}, .remedy = {}};
 };
 
 void scale_samples(SampleSide& side, double factor) {
@@ -51,6 +55,64 @@ void scale_samples(SampleSide& side, double factor) {
     for (std::optional<double>& sum : series.run_sums)
       if (sum) *sum *= factor;
   }
+}
+
+/// The time of a series; missing: it has a negative one, or too much for a double.
+std::optional<double> time_of(const SampleSeries& series) {
+  double sum = 0;
+  for (const double sample : series.samples) {
+    if (sample < 0) return std::nullopt;
+    if (std::isfinite(sample)) sum += sample;  // the others are counted as rejected
+  }
+  if (series.samples.empty())
+    for (const std::optional<double>& run : series.run_sums) {
+      if (run && *run < 0) return std::nullopt;
+      if (run && std::isfinite(*run)) sum += *run;
+    }
+  return std::isfinite(sum) ? std::optional(sum) : std::nullopt;
+}
+
+/// The shares of all series, or why there are none.
+void find_shares(PreparedSide& out) {
+  const SampleSide& side = out.side;
+  const auto none = [&](const char* reason, const char* remedy = "") {
+    out.shares.clear();
+    out.no_shares.reason = reason;
+    out.no_shares.remedy = remedy;
+  };
+  if (out.larger_is_better)
+    return none("larger is better: these are no times, and a part of their sum means nothing");
+  if (side.samples_are != SampleKind::dispatch && side.samples_are != SampleKind::run)
+    return none("these samples are not of whole runs of a program",
+                "compare recordings of the program: rocm-perf profile");
+  if (side.part_of_kernels)
+    return none("the samples of the program's other kernels are not there",
+                "compare the databases of the profile");
+  double all = 0;
+  for (const SampleSeries& series : side.series) {
+    const std::optional<double> time = time_of(series);
+    if (!time) return none("some samples are no times: they are negative, or beyond all measure");
+    out.shares.push_back(*time);
+    all += *time;
+  }
+  if (!(all > 0) || !std::isfinite(all)) return none("all samples together are no time");
+  for (double& share : out.shares) share /= all;
+}
+
+/// Leaves only the series that --kernel asks for; those without a name stay.
+void choose_kernels(PreparedSide& out, const Pattern& kernel) {
+  std::vector<SampleSeries> series;
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < out.side.series.size(); ++i) {
+    SampleSeries& one = out.side.series[i];
+    if (!one.name.empty() && !kernel.found_in(one.name) &&
+        (one.mangled_name.empty() || !kernel.found_in(one.mangled_name)))
+      continue;
+    series.push_back(std::move(one));
+    if (!out.shares.empty()) shares.push_back(out.shares[i]);
+  }
+  out.side.series = std::move(series);
+  out.shares = std::move(shares);
 }
 
 PreparedSide prepared(const SampleSide& given, const CompareOptions& options) {
@@ -65,21 +127,8 @@ PreparedSide prepared(const SampleSide& given, const CompareOptions& options) {
   }
   out.direction_said = side.larger_is_better.has_value() || options.larger_is_better;
   out.larger_is_better = side.larger_is_better.value_or(options.larger_is_better);
-  if (options.kernel)
-    std::erase_if(side.series, [&](const SampleSeries& series) {
-      return !series.name.empty() && !options.kernel->found_in(series.name) &&
-             (series.mangled_name.empty() || !options.kernel->found_in(series.mangled_name));
-    });
-  for (const SampleSeries& series : side.series) {
-    double weight = 0;
-    for (const double sample : series.samples)
-      if (std::isfinite(sample)) weight += sample;  // the others are counted as rejected
-    if (series.samples.empty())
-      for (const std::optional<double>& sum : series.run_sums)
-        if (sum && std::isfinite(*sum)) weight += *sum;
-    out.weights.push_back(weight);
-    out.weight += weight;
-  }
+  find_shares(out);
+  if (options.kernel) choose_kernels(out, *options.kernel);
   return out;
 }
 
@@ -135,8 +184,13 @@ Pairs pair_up(const SampleSide& a, const SampleSide& b) {
   return pairs;
 }
 
-double share_of(const PreparedSide& side, std::size_t place) {
-  return side.weight > 0 ? side.weights[place] / side.weight : 0;
+std::optional<double> share_of(const PreparedSide& side, std::size_t place) {
+  return side.shares.empty() ? std::nullopt : std::optional(side.shares[place]);
+}
+
+/// Whether the kernel has this share on a side, as far as is known.
+bool may_reach(const KernelComparison& kernel, double share) {
+  return kernel.share_a.value_or(share) >= share || kernel.share_b.value_or(share) >= share;
 }
 
 std::vector<double> sums_of(const SampleSeries& series) {
@@ -243,7 +297,8 @@ class Comparer {
             .synthetic = side.side.synthetic,
             .samples_are = by_runs_ ? SampleKind::run : side.side.samples_are,
             .runs = side.side.runs,
-            .kernels = side.side.series.size()};
+            .kernels = side.side.series.size(),
+            .no_shares = side.no_shares};
   }
 
   [[nodiscard]] std::vector<double> samples_of(const SampleSeries& series) const {
@@ -264,7 +319,8 @@ class Comparer {
   void list_kernels() {
     std::ranges::sort(pairs_, [&](const auto& left, const auto& right) {
       const auto share = [&](const auto& pair) {
-        return std::max(share_of(a_, pair.first), share_of(b_, pair.second));
+        return std::max(share_of(a_, pair.first).value_or(0),
+                        share_of(b_, pair.second).value_or(0));
       };
       if (share(left) != share(right)) return share(left) > share(right);
       return a_.side.series[left.first].name < a_.side.series[right.first].name;
@@ -280,7 +336,7 @@ class Comparer {
       const std::string& name_b = b_.side.series[j].name;
       if (kernel.name.empty()) kernel.name = name_b;
       if (!name_b.empty() && name_b != kernel.name) kernel.name_b = name_b;
-      kernel.gated = std::max(kernel.share_a, kernel.share_b) >= options_.min_share;
+      kernel.gated = may_reach(kernel, options_.min_share);
       out_.kernels.push_back(std::move(kernel));
     }
     out_.only_a = unpaired(a_, paired_a);
@@ -383,8 +439,10 @@ class Comparer {
       out_.total->regression = count(out_.total->comparison, true);
     if (out_.regressions > 0)
       out_.verdict = GateVerdict::regression;
-    else if (options_.fail_undecided && out_.undecided > 0)
-      out_.verdict = GateVerdict::undecided;
+    else if (out_.undecided == 0 && out_.comparisons > 0)
+      out_.verdict = GateVerdict::pass;
+    out_.fails = out_.verdict == GateVerdict::regression ||
+                 (options_.fail_undecided && out_.verdict == GateVerdict::undecided);
   }
 
   void add_notes() {
@@ -399,6 +457,14 @@ class Comparer {
           "memory, other work on the machine) is not in the intervals; record three runs or more "
           "of each side (rocm-perf profile --runs 7) to have it there");
     }
+    if (options_.min_share > 0)
+      for (const auto& [name, side] : {std::pair{"A", &a_}, {"B", &b_}})
+        if (side->shares.empty())
+          out_.notes.push_back(
+              fmt::format("--min-share leaves no kernel out: the shares of {} are not known ({})",
+                          name, side->no_shares.reason));
+    if (out_.total && options_.kernel)
+      out_.notes.emplace_back("the total is that of the kernels that --kernel chose");
     if (out_.total && !out_.total->tested)
       out_.notes.emplace_back(
           "the total is an estimate, medians times the dispatches of one run, and has no verdict: "

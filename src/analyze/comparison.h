@@ -63,19 +63,22 @@ enum class SampleChoice : std::uint8_t {
 struct CompareOptions {
   double threshold = 0.02;   ///< margin of SAME, and how much slower is a regression
   double confidence = 0.95;  ///< of all comparisons together
-  double min_share = 0;      ///< of the time, on either side: kernels below cannot fail the gate
-  std::optional<Pattern> kernel;
+  /// Of the time: kernels that are below it on both sides cannot fail the gate. Shares that are not
+  /// known are not below it.
+  double min_share = 0;
+  std::optional<Pattern> kernel = {};
   SampleChoice samples = SampleChoice::automatic;
-  std::string unit;               ///< of sides that do not say theirs
+  std::string unit = {};          ///< of sides that do not say theirs
   bool larger_is_better = false;  ///< of sides that do not say
   bool fail_undecided = false;
 };
 
 /// One kernel that both sides have.
 struct KernelComparison {
-  std::string name;                 ///< A's
-  std::string name_b = {};          ///< where B's differs; else empty
-  double share_a = 0, share_b = 0;  ///< of the time of the side's kernels, 0 to 1
+  std::string name;         ///< A's
+  std::string name_b = {};  ///< where B's differs; else empty
+  /// Of the time of all kernels of the side, 0 to 1; missing: SideFacts::no_shares.
+  std::optional<double> share_a = {}, share_b = {};
   std::optional<double> launches_a = {}, launches_b = {};  ///< dispatches per run
   bool gated = true;                                       ///< it can fail the gate
   bool regression = false;  ///< SLOWER, and by more than the threshold
@@ -85,7 +88,7 @@ struct KernelComparison {
 /// A kernel that only one side has.
 struct UnpairedKernel {
   std::string name;
-  double share = 0;
+  std::optional<double> share;  ///< of the time of all kernels of the side; missing as above
   std::size_t samples = 0;
   std::optional<double> median;
 };
@@ -97,8 +100,12 @@ struct TotalComparison {
   stats::Comparison comparison = {};  ///< not tested: medians (of estimates) and ratio only
 };
 
-/// What the gate says.
-enum class GateVerdict : std::uint8_t { pass, regression, undecided };
+/// What the samples show of everything that can fail the gate.
+enum class GateVerdict : std::uint8_t {
+  pass,        ///< all of it is decided, and nothing is a regression
+  regression,  ///< something is one
+  undecided,   ///< nothing is shown to be one, but not all is decided, or nothing was compared
+};
 /// "pass", "regression", "undecided".
 std::string_view to_string(GateVerdict verdict);
 
@@ -107,6 +114,7 @@ struct SideFacts {
   std::string kind, synthetic;
   SampleKind samples_are = SampleKind::value;
   std::size_t runs = 0, kernels = 0;
+  Missing no_shares{.field = "share", .reason = {}, .remedy = {}};  ///< why; empty: there are some
 };
 
 /// The answer. Times are ns whatever the sides' units.
@@ -121,9 +129,10 @@ struct ComparisonResult {
   std::optional<TotalComparison> total;
   Missing total_missing{.field = "total", .reason = {}, .remedy = {}};  ///< why there is none
   std::size_t regressions = 0, undecided = 0;  ///< among what can fail the gate, total included
-  GateVerdict verdict = GateVerdict::pass;     ///< undecided: only with fail_undecided
-  std::vector<std::string> notes;              ///< about the samples and what was paired
-  std::vector<std::string> warnings;           ///< drift, outliers, other amounts of work
+  GateVerdict verdict = GateVerdict::undecided;
+  bool fails = false;              ///< a regression; undecided and CompareOptions::fail_undecided
+  std::vector<std::string> notes;  ///< about the samples and what was paired
+  std::vector<std::string> warnings;  ///< drift, outliers, other amounts of work
 };
 
 /// Compares B with A. Errors: usage (units or directions that do not go together, a pattern that no

@@ -1,12 +1,11 @@
 // rocm-perf compare: two measurements in; per kernel SAME, FASTER, SLOWER or UNDECIDED, out.
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
 #include <memory>
 
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/option_parsers.h"
 #include "measure/comparison_inputs.h"
 #include "report/comparison_document.h"
 #include "report/comparison_junit.h"
@@ -35,17 +34,10 @@ struct CompareArguments {
 
 /// "2%" or "0.02", from 0 to `most`.
 Result<double> parse_share(const char* option, const std::string& text, double most) {
-  const bool percents = text.ends_with('%');
-  const std::string digits = percents ? text.substr(0, text.size() - 1) : text;
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (percents) value /= 100;
-  if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value) ||
-      value < 0 || value > most)
-    return fail(ErrorCode::usage,
-                fmt::format("{} '{}': this is no share of at most {}", option, text, most),
-                fmt::format("{} 2%, or {} 0.02", option, option));
-  return value;
+  if (const std::optional<double> share = share_from(text, most)) return *share;
+  return fail(ErrorCode::usage,
+              fmt::format("{} '{}': this is no share of at most {}", option, text, most),
+              fmt::format("{} 2%, or {} 0.02", option, option));
 }
 
 Result<analyze::CompareOptions> compare_options(const CompareArguments& arguments) {
@@ -144,7 +136,7 @@ Result<int> run_compare(const CompareArguments& arguments) {
   PERFLAB_TRY_VOID(write_outputs(arguments.places, document, result, options));
   PERFLAB_TRY_VOID(print(
       arguments.json ? document : report::comparison_text(result, options, terminal_style())));
-  return result.verdict == analyze::GateVerdict::pass ? 0 : exit_code(ErrorCode::refused);
+  return result.fails ? exit_code(ErrorCode::refused) : 0;
 }
 
 void add_gate_options(CLI::App& command, CompareArguments& arguments) {
@@ -176,8 +168,8 @@ void add_compare(CLI::App& app, int& exit_code) {
       "Examples: rocm-perf compare before/profile.json after/profile.json --threshold 3%\n"
       "          rocm-perf compare --a base_*.db --b new_*.db --junit perf.xml --markdown perf.md\n"
       "          rocm-perf compare old.txt new.txt --unit ms\n"
-      "Exit codes: 0 no regression; 1 a kernel or the total is SLOWER and beyond the threshold, or "
-      "undecided with --fail-undecided; 2 usage; 3 bad input.");
+      "Exit codes: 0 no regression shown; 1 a kernel or the total is SLOWER and beyond the "
+      "threshold, or undecided with --fail-undecided; 2 usage; 3 bad input.");
   command->add_option(
       "A", arguments->places.a,
       "What is compared with: a rocpd database, a folder with some, profile.json, "

@@ -25,6 +25,7 @@ class ComparisonWriter {
                 {"document", "comparison"},
                 {"generator", generator_json()},
                 {"verdict", to_string(result_.verdict)},
+                {"fails", result_.fails},
                 {"regressions", result_.regressions},
                 {"undecided", result_.undecided},
                 {"options", options_json()},
@@ -40,8 +41,8 @@ class ComparisonWriter {
     for (std::size_t i = 0; i < result_.kernels.size(); ++i)
       out["kernels"].push_back(kernel_json(result_.kernels[i], fmt::format("kernels[{}].", i)));
     out["total"] = total_json();
-    out["only_in_a"] = unpaired_json(result_.only_a, "only_in_a");
-    out["only_in_b"] = unpaired_json(result_.only_b, "only_in_b");
+    out["only_in_a"] = unpaired_json(result_.only_a, result_.a, "only_in_a");
+    out["only_in_b"] = unpaired_json(result_.only_b, result_.b, "only_in_b");
     out["notes"] = result_.notes;
     out["warnings"] = result_.warnings;
     out["environment"] = {{"a", result_.a.files}, {"b", result_.b.files}};
@@ -59,6 +60,10 @@ class ComparisonWriter {
   Json value(std::string field, const std::optional<T>& number, std::string_view reason,
              std::string_view remedy = {}) {
     return number ? Json(*number) : null(std::move(field), reason, remedy);
+  }
+
+  Json share(std::string field, const std::optional<double>& part, const analyze::SideFacts& side) {
+    return value(std::move(field), part, side.no_shares.reason, side.no_shares.remedy);
   }
 
   [[nodiscard]] Json options_json() const {
@@ -123,10 +128,9 @@ class ComparisonWriter {
   Json kernel_json(const analyze::KernelComparison& kernel, const std::string& field) {
     const stats::Comparison& found = kernel.comparison;
     const std::string_view no_runs = "these samples are not the dispatches of whole runs";
-    Json out = {{"name", kernel.name},
-                {"name_b", or_null(kernel.name_b)},
-                {"share_a", kernel.share_a},
-                {"share_b", kernel.share_b}};
+    Json out = {{"name", kernel.name}, {"name_b", or_null(kernel.name_b)}};
+    out["share_a"] = share(field + "share_a", kernel.share_a, result_.a);
+    out["share_b"] = share(field + "share_b", kernel.share_b, result_.b);
     out["dispatches_per_run_a"] = value(field + "dispatches_per_run_a", kernel.launches_a, no_runs);
     out["dispatches_per_run_b"] = value(field + "dispatches_per_run_b", kernel.launches_b, no_runs);
     out["gated"] = kernel.gated;
@@ -158,10 +162,12 @@ class ComparisonWriter {
     return out;
   }
 
-  Json unpaired_json(const std::vector<analyze::UnpairedKernel>& kernels, const char* field) {
+  Json unpaired_json(const std::vector<analyze::UnpairedKernel>& kernels,
+                     const analyze::SideFacts& side, const char* field) {
     Json out = Json::array();
     for (const analyze::UnpairedKernel& kernel : kernels) {
-      Json one = {{"name", kernel.name}, {"share", kernel.share}, {"samples", kernel.samples}};
+      Json one = {{"name", kernel.name}, {"samples", kernel.samples}};
+      one["share"] = share(fmt::format("{}[{}].share", field, out.size()), kernel.share, side);
       one["median"] = value(fmt::format("{}[{}].median", field, out.size()), kernel.median,
                             "there are no samples");
       out.push_back(std::move(one));

@@ -17,34 +17,40 @@ struct JunitCounts {
   std::size_t tests = 0, failures = 0, skipped = 0;
 };
 
+/// What cannot fail, and what could not be decided, is no test that passed: it is skipped.
 std::string junit_case(const std::string& name, const stats::Comparison& found, bool regression,
                        bool gated, const analyze::ComparisonResult& result,
                        const analyze::CompareOptions& options, JunitCounts& counts) {
-  const bool undecided = gated && found.verdict == Verdict::undecided;
-  const std::string words = xml_text(comparison_words(found, result.unit));
+  const bool undecided = found.verdict == Verdict::undecided;
+  const std::string words = xml_text(comparison_words(found, result));
   std::string out =
       fmt::format("    <testcase classname=\"rocm-perf.compare\" name=\"{}\">\n", xml_text(name));
   ++counts.tests;
-  if (regression || (undecided && options.fail_undecided)) {
+  if (regression || (gated && undecided && options.fail_undecided)) {
     ++counts.failures;
     out += fmt::format("      <failure type=\"{}\" message=\"{}\"/>\n",
                        regression ? "regression" : "undecided", words);
-  } else if (undecided) {
+  } else if (undecided || !gated) {
     ++counts.skipped;
-    out += fmt::format("      <skipped message=\"{}\"/>\n", words);
-  } else {
-    out += fmt::format("      <system-out>{}{}</system-out>\n", words,
+    out += fmt::format("      <skipped message=\"{}{}\"/>\n", words,
                        gated ? "" : " (below --min-share: it cannot fail)");
+  } else {
+    out += fmt::format("      <system-out>{}</system-out>\n", words);
   }
   return out + "    </testcase>\n";
+}
+
+/// " (12.5 % of its time)"; nothing where that is not known.
+std::string unpaired_share(const std::optional<double>& share) {
+  return share ? fmt::format(" ({} of its time)", percent(*share)) : "";
 }
 
 std::string unpaired_words(const std::vector<analyze::UnpairedKernel>& kernels,
                            std::string_view side) {
   std::string out;
   for (const analyze::UnpairedKernel& kernel : kernels)
-    out += xml_text(fmt::format("only in {}: {} ({} of its time)", side, compared_name(kernel.name),
-                                percent(kernel.share))) +
+    out += xml_text(fmt::format("only in {}: {}{}", side, compared_name(kernel.name),
+                                unpaired_share(kernel.share))) +
            "\n";
   return out;
 }

@@ -10,7 +10,7 @@
 namespace perflab::report {
 
 /// The whole file. A regression is a failure; an undecided comparison is skipped, and a failure
-/// with CompareOptions::fail_undecided.
+/// with CompareOptions::fail_undecided; what cannot fail the gate is skipped.
 std::string comparison_junit(const analyze::ComparisonResult& result,
                              const analyze::CompareOptions& options);
 

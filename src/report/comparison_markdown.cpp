@@ -40,7 +40,7 @@ std::string markdown_row(const std::string& name, const stats::Comparison& found
 std::string verdict_and_need(const stats::Comparison& found, bool gated) {
   std::string out(to_string(found.verdict));
   if (found.verdict == Verdict::undecided && found.samples_to_decide)
-    out += fmt::format(" (about {} samples)", *found.samples_to_decide);
+    out += fmt::format(" (about {} samples to decide)", *found.samples_to_decide);
   return gated ? out : out + " (not gated)";
 }
 
@@ -49,8 +49,10 @@ std::string markdown_unpaired(const std::vector<analyze::UnpairedKernel>& kernel
   if (kernels.empty()) return {};
   std::string out = fmt::format("\nOnly in {}:\n\n", side);
   for (const analyze::UnpairedKernel& kernel : kernels)
-    out += fmt::format("- {}, median {}, {} of its time\n", markdown_code(kernel.name),
-                       markdown_text(sample_text(kernel.median, unit)), percent(kernel.share));
+    out += fmt::format(
+        "- {}, median {}{}\n", markdown_code(kernel.name),
+        markdown_text(sample_text(kernel.median, unit)),
+        kernel.share ? fmt::format(", {} of its time", percent(*kernel.share)) : std::string());
   return out;
 }
 
@@ -77,7 +79,8 @@ std::string comparison_markdown(const analyze::ComparisonResult& result,
                                 const analyze::CompareOptions& options) {
   std::string out = fmt::format("### rocm-perf compare: {}\n\n{}\n\n", to_string(result.verdict),
                                 markdown_text(gate_sentence(result, options)));
-  out += "| kernel | A | B | B / A | interval | samples | verdict |\n";
+  out += fmt::format("| kernel | A | B | B / A | {} | samples | verdict |\n",
+                     interval_title(result.confidence_each));
   out += "|:--|--:|--:|--:|--:|--:|:--|\n";
   for (const analyze::KernelComparison& kernel : result.kernels)
     out += markdown_row(markdown_code(kernel.name), kernel.comparison, kernel.regression,

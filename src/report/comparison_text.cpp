@@ -46,13 +46,18 @@ std::string decide_cell(const stats::Comparison& found) {
 }
 
 std::string comparison_table(const analyze::ComparisonResult& result, const TerminalStyle& style) {
-  std::vector<TextTable::Column> columns = {
-      {"kernel", Align::left, true}, {"A"}, {"B"}, {"B / A"}, {"interval"}, {"samples"}};
+  constexpr std::size_t kRoomy = 100;  // narrower, a title takes its first word from its neighbour
+  std::vector<TextTable::Column> columns = {{"kernel", Align::left, true},
+                                            {"A"},
+                                            {"B"},
+                                            {"B / A"},
+                                            {interval_title(result.confidence_each)},
+                                            {"samples"}};
   const bool decide =
       std::ranges::any_of(result.kernels, [](const analyze::KernelComparison& kernel) {
         return kernel.comparison.verdict == Verdict::undecided;
       });
-  if (decide) columns.push_back({"needed"});
+  if (decide) columns.push_back({style.width < kRoomy ? "to decide" : "samples to decide"});
   columns.push_back({"verdict", Align::left});
   TextTable table(columns);
   const auto add = [&](const std::string& name, const stats::Comparison& found,
@@ -92,7 +97,7 @@ std::string unpaired_section(const std::vector<analyze::UnpairedKernel>& kernels
   const std::size_t shown = std::min(kernels.size(), style.most_rows);
   for (std::size_t i = 0; i < shown; ++i)
     table.add({compared_name(kernels[i].name), sample_text(kernels[i].median, unit),
-               fmt::format("{}", kernels[i].samples), percent(kernels[i].share)});
+               fmt::format("{}", kernels[i].samples), share_text(kernels[i].share)});
   return heading(paint, fmt::format("Only in {}", side)) + table.text(style.width) +
          cut_note(kernels.size(), shown);
 }
@@ -115,7 +120,7 @@ std::string regressions_below_the_cut(const analyze::ComparisonResult& result,
     if (const analyze::KernelComparison& kernel = result.kernels[i]; kernel.regression)
       out += labelled("fails",
                       fmt::format("{}: {}", compared_name(kernel.name),
-                                  comparison_words(kernel.comparison, result.unit)),
+                                  comparison_words(kernel.comparison, result)),
                       style.width);
   return out;
 }
@@ -139,17 +144,37 @@ std::string interval_text(const std::optional<stats::Interval>& interval) {
              : kDash;
 }
 
+std::string interval_title(double confidence) {
+  // Two digits of what is left to 100 %: the confidence of many comparisons is never rounded to it.
+  const double left = 100 * (1 - confidence);
+  const double digits = left > 0 ? std::max(0.0, 1 - std::floor(std::log10(left))) : 0;
+  std::string text = fmt::format("{:.{}f}", 100 - left, static_cast<int>(digits));
+  if (text.find('.') != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+  }
+  return text + " % interval";
+}
+
+std::string share_text(const std::optional<double>& share) {
+  return share ? percent(*share) : kDash;
+}
+
 std::string compared_name(const std::string& name) {
   return name.empty() ? "(samples)" : name;
 }
 
-std::string comparison_words(const stats::Comparison& found, std::string_view unit) {
+std::string comparison_words(const stats::Comparison& found,
+                             const analyze::ComparisonResult& result) {
   std::string out(to_string(found.verdict));
   if (!found.ratio) return out + ": a side has no samples, or a median that is not positive";
   const std::string_view direction = *found.ratio >= 1 ? "more" : "less";
-  out += fmt::format(": {}, {} {} than {}", sample_text(found.median_b, unit),
-                     change_text(*found.ratio - 1), direction, sample_text(found.median_a, unit));
-  if (found.interval) out += fmt::format(" (B / A {})", interval_text(found.interval));
+  out += fmt::format(": {}, {} {} than {}", sample_text(found.median_b, result.unit),
+                     change_text(*found.ratio - 1), direction,
+                     sample_text(found.median_a, result.unit));
+  if (found.interval)
+    out += fmt::format(" (B / A, {}: {})", interval_title(result.confidence_each),
+                       interval_text(found.interval));
   out += fmt::format(", samples: {} of A, {} of B", found.samples_a, found.samples_b);
   if (found.samples_to_decide)
     out += fmt::format("; about {} of each would decide", *found.samples_to_decide);
@@ -161,17 +186,24 @@ std::string gate_sentence(const analyze::ComparisonResult& result,
   const std::string threshold = change_text(options.threshold);
   const std::string of = counted(result.comparisons, "comparison");
   switch (result.verdict) {
+    case analyze::GateVerdict::pass:
+      return fmt::format("pass: {} decided, and no median is slower by more than {}", of,
+                         threshold);
     case analyze::GateVerdict::regression:
       return fmt::format("regression: {} of {} slower by more than {}", result.regressions, of,
-                         threshold);
+                         threshold) +
+             (result.undecided > 0 ? fmt::format("; {} undecided", result.undecided) : "");
     case analyze::GateVerdict::undecided:
-      return fmt::format("undecided: {} of {} could not be decided", result.undecided, of);
-    case analyze::GateVerdict::pass:
       break;
   }
-  std::string out = fmt::format("pass: none of {} is slower by more than {}", of, threshold);
-  if (result.undecided > 0) out += fmt::format(" for sure; {} undecided", result.undecided);
-  return out;
+  std::string out = "no regression shown: ";
+  if (result.comparisons == 0)
+    out += "no kernel has the share of --min-share, so nothing was tested";
+  else if (result.undecided == result.comparisons)
+    out += fmt::format("{}, and nothing could be decided", of);
+  else
+    out += fmt::format("{} of {} undecided", result.undecided, of);
+  return result.fails ? out + " (it fails: --fail-undecided)" : out;
 }
 
 std::string comparison_text(const analyze::ComparisonResult& result,

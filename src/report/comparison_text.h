@@ -24,14 +24,21 @@ std::string ratio_text(const std::optional<double>& ratio);
 /// "1.021 to 1.048"; a dash without one.
 std::string interval_text(const std::optional<stats::Interval>& interval);
 
+/// "95 % interval"; "98.3 % interval" where three comparisons share the 95 %.
+std::string interval_title(double confidence);
+/// "12.5 %"; a dash without one.
+std::string share_text(const std::optional<double>& share);
+
 /// The name of a kernel, "(samples)" where it has none.
 std::string compared_name(const std::string& name);
 
-/// One sentence on a comparison: "SLOWER by 3.4 % (2.1 % to 4.8 %): 10.92 us, was 10.56 us".
-std::string comparison_words(const stats::Comparison& found, std::string_view unit);
+/// One sentence on a comparison: "SLOWER: 10.92 us, 3.4 % more than 10.56 us (B / A, 95 % interval:
+/// 1.021 to 1.048), samples: 12 of A, 12 of B".
+std::string comparison_words(const stats::Comparison& found,
+                             const analyze::ComparisonResult& result);
 
-/// What the gate says, in one sentence: "regression: 2 of 5 comparisons are slower by more than 2
-/// %".
+/// What the gate says, in one sentence: "regression: 2 of 5 comparisons slower by more than 2.0 %",
+/// "no regression shown: 1 of 5 comparisons undecided".
 std::string gate_sentence(const analyze::ComparisonResult& result,
                           const analyze::CompareOptions& options);
 

@@ -14,16 +14,24 @@
 namespace perflab::stats {
 namespace {
 
-constexpr double kOutlierDistance = 5;     // scaled deviations
-constexpr double kScaleOfMad = 1.4826;     // MAD to standard deviation, of a normal distribution
-constexpr double kScaleOfMean = 1.253314;  // the same from the mean absolute deviation
+// In standard deviations. Iglewicz and Hoaglin flag from 3.5 on; times are skewed to the right, and
+// at 3.5 every long tail would be a warning.
+constexpr double kOutlierDistance = 5;
+// To standard deviations of a normal distribution: 1 / (its 3/4 quantile) from the MAD, sqrt(pi /
+// 2) from the mean absolute deviation.
+constexpr double kScaleOfMad = 1.4826;
+constexpr double kScaleOfMean = 1.253314;
+// From here on the test of Kendall's tau below can find a drift: at 8 samples its 1 % are 0.55 % by
+// the exact distribution, at 5 and fewer no order of the samples is significant.
 constexpr std::size_t kFewestForDrift = 8;
+// Theil and Sen look at all pairs: 500 samples make 125,000 of them, and they grow with the square.
 constexpr std::size_t kMostForDrift = 500;
-constexpr double kLeastDrift = 0.02;
+constexpr double kLeastDrift = 0.02;       // the default margin of SAME: less decides nothing
 constexpr double kDriftQuantile = 2.5758;  // normal, two-sided 1 %
-constexpr double kMostToDecide = 1e6;
+constexpr double kMostToDecide = 1e6;      // nobody measures more; on a border no number decides
+// With fewer resamples beyond it, an end of the interval would be their extreme, which is noise.
 constexpr double kResamplesInTail = 5;
-constexpr int kMostResamples = 20'000;
+constexpr int kMostResamples = 20'000;  // that many in each tail for 100 comparisons at 95 %
 
 std::vector<double> finite_of(std::span<const double> samples) {
   std::vector<double> finite;

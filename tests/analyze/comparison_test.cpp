@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "support/prng.h"
 
 namespace perflab::analyze {
@@ -70,7 +73,7 @@ TEST(ComparisonOfSides, PairsByNameThenByMangledName) {
   ASSERT_EQ(found->only_a.size(), 1U);
   EXPECT_EQ(found->only_a[0].name, "k1");
   EXPECT_EQ(found->only_b[0].name, "another");
-  EXPECT_NEAR(found->only_a[0].share, 2.0 / 6, 0.05);
+  EXPECT_NEAR(found->only_a[0].share.value(), 2.0 / 6, 0.05);
   // Single series need no name in common.
   a.series.resize(1);
   b.series.resize(1);
@@ -93,6 +96,79 @@ TEST(ComparisonOfSides, TheTotalIsOverAllKernelsOfARun) {
   const auto part = compare_sides(a, b, {});
   EXPECT_FALSE(part->total);
   EXPECT_NE(part->total_missing.reason, "");
+}
+
+TEST(ComparisonOfSides, SharesAreOfAllKernelsOfAProgramOrMissingWithAReason) {
+  Prng prng(4);
+  const SampleSide a = side_of_kernels(prng, 3, 6), b = side_of_kernels(prng, 3, 6);
+  CompareOptions options;
+  options.kernel = Pattern::compile("^k[12]$").value();
+  const auto chosen = compare_sides(a, b, options);
+  ASSERT_TRUE(chosen && chosen->kernels.size() == 2);
+  EXPECT_NEAR(chosen->kernels[0].share_a.value(), 3.0 / 6, 0.05);  // not 3 / 5: k0 has a part too
+  EXPECT_NEAR(chosen->kernels[1].share_b.value(), 2.0 / 6, 0.05);
+  EXPECT_EQ(chosen->a.no_shares.reason, "");
+  // Each change of A leaves it without shares: --min-share cannot leave a kernel out then.
+  struct Case {
+    const char* reason;
+    std::function<void(SampleSide&)> change;
+  };
+  const std::vector<Case> cases = {
+      {"larger is better",
+       [](SampleSide& side) {
+         side.larger_is_better = true;
+         side.unit = "GB/s";
+       }},
+      {"not of whole runs", [](SampleSide& side) { side.samples_are = SampleKind::iteration; }},
+      {"not of whole runs", [](SampleSide& side) { side.samples_are = SampleKind::value; }},
+      {"other kernels are not there", [](SampleSide& side) { side.part_of_kernels = true; }},
+      {"negative", [](SampleSide& side) { side.series[1].samples[2] = -1; }},
+      {"beyond all measure",
+       [](SampleSide& side) { side.series[1].samples = std::vector<double>(9, 1e308); }},
+      {"no time", [](SampleSide& side) {
+         for (SampleSeries& series : side.series) series.samples.assign(6, 0);
+       }}};
+  options = {};
+  options.min_share = 0.9;
+  EXPECT_FALSE(compare_sides(a, b, options)->kernels[0].gated);
+  for (const Case& one : cases) {
+    SampleSide changed = a, other = b;
+    one.change(changed);
+    if (changed.unit != "ns") one.change(other);  // times and rates do not go together
+    const auto found = compare_sides(changed, other, options);
+    ASSERT_TRUE(found) << one.reason << ": " << found.error().message;
+    EXPECT_FALSE(found->kernels[0].share_a) << one.reason;
+    EXPECT_NE(found->a.no_shares.reason.find(one.reason), std::string::npos)
+        << found->a.no_shares.reason;
+    EXPECT_TRUE(found->kernels[0].gated) << one.reason;
+    EXPECT_TRUE(std::ranges::any_of(found->notes, [](const std::string& note) {
+      return note.starts_with("--min-share leaves no kernel out: the shares of A are not known");
+    })) << one.reason;
+  }
+}
+
+TEST(ComparisonOfSides, AGateIsAPassOnlyWhereAllIsDecided) {
+  Prng prng(5);
+  const SampleSide a = side_of_kernels(prng, 1, 9), b = side_of_kernels(prng, 1, 9);
+  CompareOptions options;
+  options.threshold = 0.5;
+  const auto verdict = [&](const SampleSide& one, const SampleSide& another) {
+    const auto found = compare_sides(one, another, options);
+    return std::pair(found->verdict, found->fails);
+  };
+  EXPECT_EQ(verdict(a, b), std::pair(GateVerdict::pass, false));
+  const SampleSide few = side_of_kernels(prng, 1, 2);
+  EXPECT_EQ(verdict(a, few), std::pair(GateVerdict::undecided, false));
+  options.fail_undecided = true;
+  EXPECT_EQ(verdict(a, few), std::pair(GateVerdict::undecided, true));
+  EXPECT_EQ(verdict(a, b), std::pair(GateVerdict::pass, false));
+  // Nothing that can fail is left: nothing is shown.
+  const SampleSide two = side_of_kernels(prng, 2, 9);
+  options.min_share = 1;
+  options.samples = SampleChoice::single;  // no total of runs
+  EXPECT_EQ(verdict(two, two), std::pair(GateVerdict::undecided, true));
+  options.fail_undecided = false;
+  EXPECT_EQ(verdict(two, two), std::pair(GateVerdict::undecided, false));
 }
 
 TEST(ComparisonOfSides, UnitsAndDirectionsHaveToAgree) {

@@ -163,6 +163,7 @@ TEST_F(CompareRuns, options_of_the_gate) {
   EXPECT_EQ(json({"b", "a"})["kernels"][0]["verdict"], "FASTER");
   const Json softmax = json({"a", "b", "--kernel", "^softmax"});
   EXPECT_EQ(softmax["kernels"].size(), 1U);
+  EXPECT_NEAR(softmax["kernels"][0]["share_a"].get<double>(), 80 / 280.9, 0.01);
   EXPECT_EQ(softmax["comparisons"], 1);
   EXPECT_TRUE(softmax["total"].is_null());
   const Json large = json({"a", "b", "--min-share", "0.5"}, 1);
@@ -262,6 +263,10 @@ TEST_F(Compare, single_recordings_say_what_their_dispatches_do_not_tell) {
   EXPECT_EQ(found["kernels"][1]["verdict"], "UNDECIDED");
   EXPECT_TRUE(found["kernels"][1]["interval"].is_null());
   EXPECT_EQ(found["undecided"], 1);
+  EXPECT_EQ(found["verdict"], "undecided");
+  EXPECT_EQ(found["fails"], false);
+  EXPECT_THAT(run({"a.db", "b.db"}).out,
+              HasSubstr("no regression shown: 1 of 2 comparisons undecided"));
   EXPECT_THAT(found["notes"].dump(), HasSubstr("samples are single dispatches"));
   EXPECT_THAT(found["warnings"].dump(), HasSubstr("dispatched 40 times in a run of A and 20"));
   EXPECT_EQ(json({"a.db", "b.db", "--fail-undecided"}, 1)["verdict"], "undecided");
@@ -287,7 +292,10 @@ TEST_F(Compare, numbers_of_any_tool) {
   EXPECT_EQ(
       json({"plain", "rate", "--larger-is-better", "--unit", "GB/s"})["kernels"][0]["verdict"],
       "FASTER");
-  EXPECT_EQ(json({"rate", "plain", "--larger-is-better"}, 1)["regressions"], 1);
+  const Json rates = json({"rate", "plain", "--larger-is-better"}, 1);
+  EXPECT_EQ(rates["regressions"], 1);
+  EXPECT_TRUE(rates["kernels"][0]["share_a"].is_null());
+  EXPECT_THAT(rates["missing"].dump(), HasSubstr("larger is better: these are no times"));
   expect_error({"ms.txt", "us.csv", "--larger-is-better"}, 2, "better when it is smaller");
   (void)folder.write("units", "1 us\n2 us\n3 ms\n");
   expect_error({"units", "ms.txt"}, 3, "units: line 3 has another unit");
