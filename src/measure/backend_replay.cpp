@@ -29,7 +29,8 @@ class ReplayBackend final : public Backend {
                               lost_to_),
                   "run the command again: what was decided is kept");
     Measured measured;
-    if (Result<void> done = take_samples(variant, measured.samples); !done) {
+    std::string wrong;
+    if (Result<void> done = take_samples(variant, measured.samples, wrong); !done) {
       Error error = std::move(done).error();
       // A fault or a hang (target_failed), or a code object that cannot be used (bad_input).
       const bool fault = error.code == ErrorCode::target_failed;
@@ -37,21 +38,36 @@ class ReplayBackend final : public Backend {
       if (fault) lost_to_ = variant.name.empty() ? "a fault" : variant.name;
       measured.samples.clear();
       measured.failure = std::move(error.message);
+    } else if (!wrong.empty()) {
+      measured.samples.clear();
+      measured.failure = "a timed dispatch is wrong: " + wrong;
     }
     return measured;
   }
 
  private:
-  Result<void> take_samples(const Variant& variant, std::vector<double>& samples) {
+  /// `wrong`: what a dispatch left that it should not have.
+  Result<void> take_samples(const Variant& variant, std::vector<double>& samples,
+                            std::string& wrong) {
     PERFLAB_TRY_VOID(session_.load(variant.code_object));
     for (std::uint64_t i = 0; i <= options_.iterations; ++i) {
       if (interrupted()) return fail(ErrorCode::interrupted, "interrupted between dispatches");
-      PERFLAB_TRY([[maybe_unused]] const replay::Restored restored, session_.restore_writes());
+      PERFLAB_TRY_VOID(bring_input(i));
       PERFLAB_TRY(const Nanos time, session_.run());
       if (i > 0) samples.push_back(static_cast<double>(time.value));
-      if (i == 0 && known_.insert(variant.code_object).second)
+      if (options_.inputs) {
+        PERFLAB_TRY(wrong, options_.inputs->check(variant, i));
+        if (!wrong.empty()) return {};
+      } else if (i == 0 && known_.insert(variant.code_object).second) {
         PERFLAB_TRY_VOID(session_.learn_writes());
+      }
     }
+    return {};
+  }
+
+  Result<void> bring_input(std::uint64_t number) {
+    if (options_.inputs) return options_.inputs->bring(number);
+    PERFLAB_TRY([[maybe_unused]] const replay::Restored restored, session_.restore_writes());
     return {};
   }
 

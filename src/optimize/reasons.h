@@ -43,6 +43,7 @@ enum class Reason : std::uint8_t {
   wrong_on_perturbed_input,
   faulted,  ///< fault, crash, or a failed launch
   timed_out,
+  files_changed,   ///< a file of a build was another one after the candidate had run
   check_failed,    ///< the user's --check
   proves_nothing,  ///< nothing could be compared
   // Time.

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::string_view kDefaultArch = "gfx942";
 constexpr std::string_view kExecPrefix = "exec:";
+/// Of proposers that never run out, and cost money and minutes each time: one that was told the
+/// reasons of eight refusals in a row and found nothing has no ideas left. Rules end by themselves.
 constexpr unsigned kDefaultPatience = 8;
 
 class SessionRunner {

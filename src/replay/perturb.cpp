@@ -8,21 +8,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/verify_state.h"
+#include "replay/perturb_state.h"
 
 namespace perflab::replay {
 namespace {
-
-/// Inputs beyond those asked for that are tried in place of such as were set aside.
-constexpr int kMoreTries = 2;
-
-struct PerturbState {
-  const PerturbOptions& options;
-  VerifyState verify;  ///< regions with their types, and the pages that the original left
-  PerturbedMemory memory;
-  PerturbedResult result;
-  std::vector<bool> may_write;  ///< by region: it was written, or an argument says it may be
-};
 
 enum class RunEnd : std::uint8_t { fine, failed };
 
@@ -69,6 +58,7 @@ Result<void> scan_and_restore(PerturbState& state, std::size_t region, F&& take)
 /// Brings the captured contents back and writes the varied ones over them.
 Result<void> write_input(PerturbState& state, PerturbedInput& input) {
   PERFLAB_TRY([[maybe_unused]] const Restored restored, state.verify.session.restore_all());
+  if (input.number == 0) return {};
   std::vector<std::byte> varied;
   std::optional<std::size_t> last;
   for (const PerturbedSpan& span : state.memory.spans()) {
@@ -116,16 +106,26 @@ Result<void> mark_varying(PerturbState& state, RegionState& region, const PageVi
   return state.verify.kept.put(key, page);
 }
 
+/// Whether runs of the original differ from one another.
+bool any_varying(const PerturbState& state) {
+  return std::ranges::any_of(state.verify.regions, [](const RegionState& region) {
+    return region.verdict.not_deterministic_bytes > 0;
+  });
+}
+
 /// The original's runs. `stray`: a sentence when it wrote where it should not.
 Result<RunEnd> run_originals_perturbed(PerturbState& state, PerturbedInput& input,
                                        std::string& stray) {
+  const PerturbOptions& options = state.options;
   for (RegionState& region : state.verify.regions) {
     region.most_beyond = 0;
     region.verdict.not_deterministic_bytes = 0;
-    region.comparer = {region.type, region.type_from, state.options.compare};
+    region.comparer = {region.type, region.type_from, options.compare};
   }
-  for (int run = 0; run < state.options.runs; ++run) {
-    PERFLAB_TRY(const RunEnd end, run_once(state, "original", state.result.original_failed));
+  const int most = std::max(options.runs, options.most_runs);
+  for (int run = 0; run < options.runs || (run < most && any_varying(state)); ++run) {
+    PERFLAB_TRY(const RunEnd end, run_once(state, input.number == 0 ? "captured" : "original",
+                                           state.result.original_failed));
     if (end == RunEnd::failed) return end;
     for (RegionState& region : state.verify.regions) {
       const auto take = [&](const PageView& view) -> Result<void> {
@@ -140,7 +140,7 @@ Result<RunEnd> run_originals_perturbed(PerturbState& state, PerturbedInput& inpu
   }
   for (RegionState& region : state.verify.regions)
     region.covered = region.verdict.not_deterministic_bytes > 0 && region.most_beyond == 0 &&
-                     state.options.compare.has_tolerance() && region.type && is_float(*region.type);
+                     options.compare.has_tolerance() && region.type && is_float(*region.type);
   return RunEnd::fine;
 }
 
@@ -229,23 +229,11 @@ Result<void> run_other_perturbed(PerturbState& state, PerturbedInput& input) {
   return session.load({});
 }
 
-/// One input. Missing: it was set aside.
+/// One input. Missing: it was set aside, or the original failed on it.
 Result<std::optional<PerturbedInput>> try_input(PerturbState& state, int number) {
-  std::optional<PerturbedInput> none;
   PerturbedInput input;
-  input.number = number;
-  state.memory.choose(state.options.seed, number);
-  state.verify.kept = {};
-  PERFLAB_TRY_VOID(write_input(state, input));
-  const auto set_aside = [&](const std::string& why) {
-    state.result.notes.push_back(fmt::format("perturbed input {} was set aside: {}", number, why));
-    return none;
-  };
-  if (input.elements == 0) return set_aside("it is the captured one");
-  std::string stray;
-  PERFLAB_TRY(const RunEnd end, run_originals_perturbed(state, input, stray));
-  if (end == RunEnd::failed) return none;
-  if (!stray.empty()) return set_aside(stray);
+  PERFLAB_TRY(const OracleEnd end, run_oracle(state, number, input));
+  if (end != OracleEnd::usable) return std::optional<PerturbedInput>{};
   PERFLAB_TRY_VOID(run_other_perturbed(state, input));
   input.verdict = verdict_of_input(input);
   input.sentence = sentence_of_input(input);
@@ -254,7 +242,7 @@ Result<std::optional<PerturbedInput>> try_input(PerturbState& state, int number)
 
 Result<void> try_inputs(PerturbState& state) {
   PerturbedResult& result = state.result;
-  const int last = state.options.inputs + kMoreTries;
+  const int last = state.options.inputs + kMoreInputTries;
   for (int number = 1; number <= last; ++number) {
     if (static_cast<int>(result.inputs.size()) == state.options.inputs) break;
     PERFLAB_TRY(std::optional<PerturbedInput> input, try_input(state, number));
@@ -277,12 +265,25 @@ Result<void> try_inputs(PerturbState& state) {
 
 }  // namespace
 
-Result<PerturbedResult> verify_perturbed(Session& session, const PerturbOptions& options) {
-  PERFLAB_CHECK(options.inputs >= 1 && options.runs >= 1);
-  const VerifyOptions verify_options{.code_object = options.code_object,
-                                     .poison = Poison::none,
-                                     .runs = options.runs,
-                                     .compare = options.compare};
+Result<OracleEnd> run_oracle(PerturbState& state, int number, PerturbedInput& input) {
+  input.number = number;
+  state.memory.choose(state.options.seed, number);
+  state.verify.kept = {};
+  PERFLAB_TRY_VOID(write_input(state, input));
+  const auto set_aside = [&](const std::string& why) {
+    state.result.notes.push_back(fmt::format("perturbed input {} was set aside: {}", number, why));
+    return OracleEnd::set_aside;
+  };
+  if (number > 0 && input.elements == 0) return set_aside("it is the captured one");
+  std::string stray;
+  PERFLAB_TRY(const RunEnd end, run_originals_perturbed(state, input, stray));
+  if (end == RunEnd::failed) return OracleEnd::failed;
+  if (number > 0 && !stray.empty()) return set_aside(stray);
+  return OracleEnd::usable;
+}
+
+Result<PerturbState> open_perturb_state(Session& session, const PerturbOptions& options,
+                                        const VerifyOptions& verify_options) {
   const capture::Capture& capture = session.capture();
   PERFLAB_TRY_VOID(session.load({}));
   PERFLAB_TRY(std::vector<PointerArgument> arguments, pointer_arguments(capture));
@@ -301,7 +302,6 @@ Result<PerturbedResult> verify_perturbed(Session& session, const PerturbOptions&
                      .may_write = {}};
   state.result.spans = state.memory.spans();
   state.result.none_because = state.memory.none_because();
-  if (state.result.spans.empty()) return std::move(state.result);
   PERFLAB_TRY_VOID(find_regions(state.verify));
   for (const capture::MemoryRegion& region : capture.description().regions)
     state.may_write.push_back(!region.written.empty());
@@ -309,7 +309,17 @@ Result<PerturbedResult> verify_perturbed(Session& session, const PerturbOptions&
     if (const auto region = region_at(capture.description(), argument.address);
         region && argument.writable)
       state.may_write[*region] = true;
-  PERFLAB_TRY_VOID(try_inputs(state));
+  return state;
+}
+
+Result<PerturbedResult> verify_perturbed(Session& session, const PerturbOptions& options) {
+  PERFLAB_CHECK(options.inputs >= 1 && options.runs >= 1);
+  const VerifyOptions verify_options{.code_object = options.code_object,
+                                     .poison = Poison::none,
+                                     .runs = options.runs,
+                                     .compare = options.compare};
+  PERFLAB_TRY(PerturbState state, open_perturb_state(session, options, verify_options));
+  if (!state.result.spans.empty()) PERFLAB_TRY_VOID(try_inputs(state));
   return std::move(state.result);
 }
 

@@ -22,12 +22,16 @@ struct PerturbOptions {
   int inputs = 3;                     ///< at least 1
   std::uint64_t seed = 1;
   int runs = 2;  ///< of the original on each input; bytes that differ between them are left out
+  int most_runs = 2;  ///< when they differ, so that more of what varies is seen; at least `runs`
   CompareOptions compare;
   PerturbScope scope = PerturbScope::guessed;
-  /// Told before each dispatch who runs: "original" or "other". When the process dies of it, this
-  /// was to blame.
+  /// Told before each dispatch who runs: "original", "captured" (it too, on the captured input) or
+  /// "other". When the process dies of it, this was to blame.
   std::function<Result<void>(std::string_view)> on_step{};
 };
+
+/// Inputs beyond those asked for that are tried in place of such as were set aside.
+inline constexpr int kMoreInputTries = 2;
 
 /// One region in which something was written on a perturbed input.
 struct PerturbedRegion {

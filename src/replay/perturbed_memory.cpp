@@ -183,13 +183,14 @@ Result<void> PerturbedMemory::find_spans(const std::vector<PointerArgument>& arg
 }
 
 void PerturbedMemory::choose(std::uint64_t seed, int number) {
-  PERFLAB_CHECK(number >= 1);
+  PERFLAB_CHECK(number >= 0);
   seed_ = seed;
   number_ = number;
 }
 
 std::uint64_t PerturbedMemory::apply(std::size_t region, std::uint64_t offset,
                                      std::span<std::byte> bytes) const {
+  if (number_ == 0) return 0;
   std::uint64_t changed = 0;
   for (const PerturbedSpan& span : spans_) {
     if (span.region != region || span.begin >= offset + bytes.size() || span.end <= offset)

@@ -60,7 +60,7 @@ class PerturbedMemory {
   [[nodiscard]] const std::vector<PerturbedSpan>& spans() const { return spans_; }
   [[nodiscard]] const std::string& none_because() const { return none_because_; }
 
-  /// Chooses the input: from 1.
+  /// Chooses the input: from 1; 0 is the captured one.
   void choose(std::uint64_t seed, int number);
   /// Turns captured bytes into those of the chosen input. `offset`, in the region: a multiple of a
   /// page; `bytes`: whole pages, but for the region's last. Returns how many elements are others.

@@ -250,6 +250,14 @@ Result<void> Session::write(std::size_t region, std::uint64_t offset,
   return state_->device.write(*base + offset, bytes);
 }
 
+Result<std::optional<std::uint64_t>> Session::allocate(std::uint64_t bytes) {
+  return state_->device.allocate(bytes);
+}
+
+Result<void> Session::copy(std::span<const CopyRun> runs) {
+  return runs.empty() ? Result<void>{} : state_->device.copy(runs);
+}
+
 const capture::Capture& Session::capture() const {
   return state_->capture;
 }

@@ -70,6 +70,12 @@ class Session {
   Result<void> read(std::size_t region, std::uint64_t offset, std::span<std::byte> out);
   Result<void> write(std::size_t region, std::uint64_t offset, std::span<const std::byte> bytes);
 
+  /// Room on the device beside the captured memory, for copies of what is written often; missing:
+  /// there is none. Freed with the device.
+  Result<std::optional<std::uint64_t>> allocate(std::uint64_t bytes);
+  /// Copies within the device: between addresses of regions and such room.
+  Result<void> copy(std::span<const CopyRun> runs);
+
   [[nodiscard]] const capture::Capture& capture() const;
   [[nodiscard]] const Device& device() const;
   /// What could not be brought back as it was, a sentence each.

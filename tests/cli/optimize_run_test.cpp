@@ -2,7 +2,9 @@
 // host: gains, losses and wrong results, what kill -9 leaves, and what is measured again.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -111,6 +113,27 @@ TEST_F(OptimizeRun, ARefusedReassociationLeavesTheSourceAlone) {
       << result["candidates"][0]["decision"] << result["candidates"][0]["summary"];
   EXPECT_TRUE(result["accepted"].is_null());
   EXPECT_EQ(test::text_of(source_), original_);
+}
+
+TEST_F(OptimizeRun, ACandidateThatWritesToTheOriginalsBuildIsRefused) {
+  // Whatever runs from the first candidate's folder also adds to the original's program.
+  const auto run = folder_.script("run",
+                                  "case $1 in */001/*) echo >> out/builds/000/app ;; esac\n"
+                                  "exec \"$1\" \"$2\" \"$3\"");
+  std::vector<std::string> all =
+      words({"--rtol", "1e-4", "--atol", "1e-3", "--max-candidates", "1"});
+  *std::next(std::ranges::find(all, "--run")) =
+      run.string() + " {build_dir}/app {seed} {build_dir}/out.bin";
+  const Outcome outcome = rocm_perf(folder_.path(), all);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  const Json result = document("optimization", outcome.out);
+  EXPECT_EQ(result["candidates"][0]["decision"]["reason"], "files_changed")
+      << result["candidates"][0];
+  EXPECT_THAT(result["candidates"][0]["decision"]["sentence"].get<std::string>(),
+              HasSubstr("builds/000/app was another file"));
+  const Outcome recheck =
+      rocm_perf(folder_.path(), {"optimize", "--recheck", "out/optimization.json"});
+  EXPECT_EQ(recheck.exit_code, 0) << recheck.out << recheck.err;
 }
 
 TEST_F(OptimizeRun, AnApplicationsHottestKernelIsChosenAndTheGainProjected) {

@@ -68,7 +68,7 @@ TEST(Optimize, refuses_what_cheats_and_can_be_rechecked) {
                  "g++ -O0 {source} -o {build_dir}/k", "--run", "{build_dir}/k", "--metric-regex",
                  "time: ([0-9.]+)", "--metric-unit", "ms", "--proposer", "exec:./agent"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("nothing is accepted: no candidate was accepted"));
+  EXPECT_THAT(outcome.out, HasSubstr("nothing is accepted: 3 candidates refused"));
   const Json json =
       document("optimization", test::text_of(folder / "optimization/optimization.json"));
   ASSERT_EQ(json["candidates"].size(), 3U) << outcome.err;

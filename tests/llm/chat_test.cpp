@@ -2,8 +2,13 @@
 // and never-ending. Waits are milliseconds.
 #include "llm/chat.h"
 
+#include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/interrupt.h"
 #include "base/temp_folder.h"
@@ -33,7 +38,32 @@ class ChatTest : public ::testing::Test {
       all_upper_{"ALL_PROXY", std::nullopt};
 };
 
-ChatOptions quick(const ChatServer& server) {
+/// A port that refuses connections for as long as this lives: a socket is bound to it, so that no
+/// other program gets it, and nobody listens.
+class ClosedPort {
+ public:
+  ClosedPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const place = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_TRUE(::bind(fd_, place, size) == 0 && ::getsockname(fd_, place, &size) == 0);
+    url_ = fmt::format("http://127.0.0.1:{}", ntohs(address.sin_port));
+  }
+  ~ClosedPort() { ::close(fd_); }
+  ClosedPort(const ClosedPort&) = delete;
+  ClosedPort& operator=(const ClosedPort&) = delete;
+
+  [[nodiscard]] const std::string& url() const { return url_; }
+
+ private:
+  int fd_;
+  std::string url_;
+};
+
+template <class Server>
+ChatOptions quick(const Server& server) {
   ChatOptions options;
   options.model = "some-model";
   options.base_url = server.url() + "/v1/";
@@ -272,11 +302,8 @@ TEST_F(ChatTest, GivesUpWithAReason) {
     EXPECT_THAT(failure(quick(server)), HasSubstr(" does not answer: transferred a partial file"));
     EXPECT_EQ(server.seen().size(), 4U);
   }
-  ChatOptions options;
-  {
-    const ChatServer gone({says("Hello")});
-    options = quick(gone);
-  }
+  const ClosedPort closed;
+  ChatOptions options = quick(closed);
   EXPECT_THAT(failure(options), HasSubstr("cannot be reached: connection refused (4 tries)"));
   options.base_url = "https://no-such-host.invalid/v1";
   options.limits.retries = 0;

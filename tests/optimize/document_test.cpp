@@ -1,5 +1,6 @@
 // Ledger and document: what is written can be read again, a torn line is dropped, what is altered
 // does not pass a recheck; projection and context of the sample trace.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "optimize/fakes.h"
@@ -118,6 +119,59 @@ TEST(OptimizationText, names_every_candidate_and_shows_the_diff) {
               "candidate 3: proposal: refused (wrong_output): element 3 differs");
 }
 
+TEST(OptimizationText, says_below_each_refused_candidate_why_and_the_verdict_last) {
+  Finished finished;
+  const std::string text = optimization_text(finished.data(), {.width = 100});
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("compared with"), HasSubstr("times as fast as that")));
+  for (const Candidate& candidate : finished.done.candidates) {
+    if (candidate.decision.outcome != Outcome::refused) continue;
+    EXPECT_THAT(text, HasSubstr("\n       " + candidate.decision.sentence + "\n"));
+  }
+  // Speed-up and interval are those of the final comparison, and nothing stands behind them.
+  const SpeedUp speed = speed_up(*finished.done.final_proof->measurement).value();
+  const std::string verdict = fmt::format(
+      "\naccepted: candidate 8 is {:.3f} times as fast as the original (99.38 % interval {:.3f} to "
+      "{:.3f})\n",
+      speed.value, speed.low, speed.high);
+  EXPECT_THAT(text, testing::EndsWith(verdict));
+  EXPECT_LT(text.find("+speed 0.4"), text.rfind(verdict));
+  // A long reason keeps its beginning, in one line of the width.
+  std::string reason = "element 0 differs";
+  for (int i = 1; i < 40; ++i) reason += fmt::format(" and so does element {}", i);
+  finished.done.candidates[2].decision.sentence = reason;
+  const std::string narrow = optimization_text(finished.data(), {.width = 80});
+  EXPECT_THAT(narrow, HasSubstr("\n       element 0 differs and so does element 1 "));
+  EXPECT_THAT(narrow, HasSubstr(" …\n"));
+  EXPECT_THAT(narrow, testing::Not(HasSubstr("element 9")));
+}
+
+TEST(OptimizationText, of_nothing_accepted_counts_what_was_refused) {
+  Finished finished;
+  finished.done.accepted.reset();
+  finished.done.best.reset();
+  finished.done.final_proof.reset();
+  for (Candidate& candidate : finished.done.candidates)
+    candidate.decision = {.outcome = Outcome::refused, .reason = Reason::slower, .sentence = "s"};
+  const auto text = [&] { return optimization_text(finished.data(), {.width = 100}); };
+  EXPECT_THAT(text(), testing::EndsWith("\nnothing is accepted: 8 candidates refused\n"));
+  finished.done.candidates[4].decision = {
+      .outcome = Outcome::open, .reason = {}, .sentence = "the time ended before it was measured"};
+  EXPECT_THAT(text(), testing::EndsWith("7 candidates refused, 1 not decided in time\n"));
+  EXPECT_THAT(text(), HasSubstr("\n       the time ended before it was measured\n"));
+  // A final proof that does not hold is not said to have passed.
+  finished.done.best = 8;
+  finished.done.decision.sentence = "the final comparison does not hold";
+  finished.done.final_proof.emplace();
+  for (const char* name : {"golden output", "poisoned output"}) {
+    Check& check = finished.done.final_proof->proof.checks.emplace_back();
+    check.name = name;
+    check.passed = check.name == "golden output";
+  }
+  EXPECT_THAT(text(), HasSubstr("once more: poisoned output failed\n"));
+  EXPECT_THAT(text(),
+              testing::EndsWith("nothing is accepted: the final comparison does not hold\n"));
+}
+
 /// Each alteration of a sound document, and what it is found by.
 TEST(Recheck, finds_what_was_altered) {
   using Change = std::function<void(Json&)>;
@@ -133,6 +187,20 @@ TEST(Recheck, finds_what_was_altered) {
        [](Json& d) { d["candidates"][2]["decision"]["outcome"] = "accepted"; }},
       {"decision on candidate 3", [](Json& d) { d["candidates"][2]["proof"]["reason"] = nullptr; }},
       {"guards on candidate 4", [](Json& d) { d["candidates"][3]["guards"][0]["passed"] = true; }},
+      // Only a guard that passed has another name; only a reason is another one.
+      {"guards on candidate 1", [](Json& d) { d["candidates"][0]["guards"][1]["name"] = "x"; }},
+      {"guards on candidate 4",
+       [](Json& d) { d["candidates"][3]["guards"][0]["reason"] = "host_code"; }},
+      {"decision on candidate 5",
+       [](Json& d) { d["candidates"][4]["proof"]["checks"][0]["passed"] = false; }},
+      {"decision on candidate 5",
+       [](Json& d) { d["candidates"][4]["measurement"]["failure_before"] = "it crashed"; }},
+      {"decision on candidate 5",
+       [](Json& d) { d["candidates"][4]["measurement"]["changed_file"] = "builds/000/object"; }},
+      {"the proof of the original",
+       [](Json& d) { d["original"]["proof"]["checks"][0]["passed"] = false; }},
+      {"what is accepted follows",
+       [](Json& d) { d["final"]["proof"]["checks"][0]["passed"] = false; }},
       {"decision on candidate 2",
        [](Json& d) { d["candidates"][1]["decision"]["reason"] = "slower"; }},
       {"chain at candidate 8", [](Json& d) { d["candidates"][7]["against"] = 0; }},
@@ -141,6 +209,9 @@ TEST(Recheck, finds_what_was_altered) {
       {"the final comparison",
        [](Json& d) { d["final"]["measurement"]["samples"]["before"][2] = 1e9; }},
       {"the accepted source is the one", [](Json& d) { d["accepted"]["number"] = 5; }},
+      {"the file of the accepted source",
+       [](Json& d) { d["accepted"]["file"] = "candidates/003.hip"; }},
+      {"source of candidate 5", [](Json& d) { d["candidates"][4]["file"] = nullptr; }},
       {"the speed-up", [](Json& d) { d["accepted"]["speed_up"]["low"] = 9.5; }},
       {"what is accepted follows", [](Json& d) { d["accepted"] = nullptr; }},
       {"what is accepted follows", [](Json& d) { d["final"]["proof"]["reason"] = "wrong_output"; }},
@@ -165,6 +236,15 @@ TEST(Recheck, finds_files_that_were_changed_and_says_which_are_gone) {
   EXPECT_THAT(broken(result), testing::ElementsAre(HasSubstr("hash of the source"),
                                                    HasSubstr("hash of accepted.hip")));
   EXPECT_EQ(result->count(Finding::not_checked), 2U);  // its hash and its guards
+}
+
+/// What was accepted is not sound without the texts that it is about.
+TEST(Recheck, what_was_accepted_has_to_be_there) {
+  for (const char* gone : {"candidates/000.hip", "candidates/005.hip", "candidates/008.hip"}) {
+    const Finished finished;
+    std::filesystem::remove(finished.folder / "out" / gone);
+    EXPECT_THAT(broken(finished.check_again()), testing::ElementsAre(HasSubstr(gone)));
+  }
 }
 
 TEST(Recheck, of_a_damaged_document_is_an_error) {

@@ -1,7 +1,10 @@
 // A proposer, a workshop and a backend without compiler and clock. A source is a text whose lines
 // say what it is: "speed 0.8" (time of a run), "broken" (does not compile), "wrong" (another
 // output), "crash" (fails while it is timed), "unsteady" (builds differ), "big" (needs more
-// registers), "forbidden" (a guard on the source fails), "layout" (its arguments differ).
+// registers), "forbidden" (a guard on the source fails), "layout" (its arguments differ). While it
+// is proven ("proof") or timed ("timing"), "tampers-proof-object" overwrites the original's build,
+// "tampers-proof-text" its stored source, "tampers-proof-itself" its own build,
+// "tampers-proof-best" that of candidate 1; "derails" makes the proof end with an error.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -52,6 +55,19 @@ class FakeProposer : public llm::Proposer {
   bool mends_;
 };
 
+/// What a candidate does to files of ours while it runs. `object`: its build, in builds/NNN.
+inline void tamper(const std::filesystem::path& object, const std::string& when) {
+  const std::string text = test::text_of(object);
+  const std::filesystem::path folder = object.parent_path().parent_path().parent_path();
+  const auto overwrite = [&](const std::filesystem::path& file) {
+    EXPECT_TRUE(write_file_atomically(file, "speed 7.0\n"));
+  };
+  if (says(text, "tampers-" + when + "-object")) overwrite(folder / "builds/000/object");
+  if (says(text, "tampers-" + when + "-text")) overwrite(folder / "candidates/000.hip");
+  if (says(text, "tampers-" + when + "-itself")) overwrite(object);
+  if (says(text, "tampers-" + when + "-best")) overwrite(folder / "builds/001/object");
+}
+
 /// Times of a variant: its source's speed with a little deterministic noise.
 class FakeBackend : public measure::Backend {
  public:
@@ -60,6 +76,7 @@ class FakeBackend : public measure::Backend {
   Result<measure::Measured> measure(const measure::Variant& variant) override {
     ++measured;
     const std::string text = test::text_of(variant.code_object);
+    tamper(variant.code_object, "timing");
     if (says(text, "crash")) return measure::Measured{.samples = {}, .failure = "it crashed"};
     const std::size_t at = text.find("speed ");
     const double time = at == std::string::npos ? 1.0 : std::stod(text.substr(at + 6));
@@ -83,7 +100,9 @@ class FakeWorkshop : public Workshop {
                 .folder = folder,
                 .command = {"fake-cc", source.string()},
                 .code_object = folder / "object",
-                .hash = content_hash_text(text),
+                // Compilers put the name of the source into what they make.
+                .hash = content_hash_text(text + flags + source.filename().string()),
+                .files = {{"object", content_hash_text(text)}},
                 .reproducible = !says(text, "unsteady"),
                 .variant = {}};
     built.variant.code_object = folder / "object";
@@ -107,17 +126,27 @@ class FakeWorkshop : public Workshop {
     ++proofs;
     Correctness proof;
     const bool wrong = says(test::text_of(candidate.code_object), "wrong") || proofs == fail_proof;
+    const bool derails = says(test::text_of(candidate.code_object), "derails");
+    tamper(candidate.code_object, "proof");
+    if (derails) return fail(ErrorCode::target_failed, "the original does not end well");
     proof.checks.push_back(
         {.name = "golden output", .passed = !wrong, .detail = {}, .evidence = {{"bytes", 16}}});
     if (wrong) proof.reason = Reason::wrong_output;
     if (wrong) proof.sentence = "element 3 differs";
     return proof;
   }
+  Result<void> prepare_timing(const Built& original, const Built& /*before*/,
+                              const Built& /*after*/) override {
+    EXPECT_EQ(original.folder.filename(), "000");
+    ++prepared;
+    return {};
+  }
   [[nodiscard]] measure::Backend& backend() override { return backend_; }
   [[nodiscard]] std::optional<std::int64_t> workgroup_size() const override { return 256; }
 
   [[nodiscard]] int measured() const { return backend_.measured; }
-  int builds = 0, proofs = 0, fail_proof = -1, seed = 1;
+  int builds = 0, proofs = 0, prepared = 0, fail_proof = -1, seed = 1;
+  std::string flags;  ///< of the compiler: they are in the hashes of builds
 
  private:
   FakeBackend backend_;
@@ -141,7 +170,8 @@ inline Result<GuardResults> fake_check(const SourceModel& /*original*/,
   return GuardResults{{.name = "assembly",
                        .passed = !bad,
                        .reason = bad ? std::optional(Reason::inline_assembly) : std::nullopt,
-                       .detail = bad ? "there is inline assembly" : ""}};
+                       .detail = bad ? "there is inline assembly" : ""},
+                      {.name = "clocks", .passed = true, .reason = {}, .detail = {}}};
 }
 
 inline const std::string kOriginal = "// the original\nspeed 1.0\n";

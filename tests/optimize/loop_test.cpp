@@ -1,9 +1,13 @@
-// The loop on fakes: decisions, repairs, what ends it, resumption, the final proof.
+// The loop on fakes: decisions, repairs, what ends it, files that change, the final proof, --apply.
 #include "optimize/loop/loop.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 
-#include "base/interrupt.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
 #include "optimize/fakes.h"
 #include "optimize/kernel_names.h"
 #include "optimize/loop/apply.h"
@@ -160,76 +164,168 @@ TEST(Loop, nothing_is_accepted_when_the_final_proof_fails) {
   EXPECT_THAT(done->decision.sentence, HasSubstr("the final comparison"));
 }
 
-TEST(Loop, goes_on_after_an_interrupt_without_measuring_again) {
-  Bench bench;
-  const std::vector<std::string> texts = {"speed 0.9\n", "wrong\n", "speed 0.5\n", "speed 0.7\n"};
-  FakeProposer stopped(texts);
-  stopped.before_next = [](std::size_t asked) {
-    if (asked == 3) raise_interrupt();
-  };
-  const auto broken_off = bench.run(stopped);
-  clear_interrupts();
-  ASSERT_FALSE(broken_off);
-  EXPECT_EQ(broken_off.error().code, ErrorCode::interrupted);
-
-  bench.options.resume = true;
-  const int measured = bench.workshop.measured();
-  bench.workshop.builds = 0;
-  FakeProposer again(texts);
-  const auto done = bench.run(again);
-  ASSERT_TRUE(done) << done.error().message;
-  EXPECT_TRUE(done->resumed);
-  EXPECT_THAT(decisions(*done), ElementsAre("accepted", "wrong_output", "accepted", "slower"));
-  EXPECT_EQ(done->accepted, 3U);
-  // The original, the best one so far, and the two that were not decided.
-  EXPECT_EQ(bench.workshop.builds, 4);
-  EXPECT_GT(bench.workshop.measured(), measured);
-
-  // What is finished is taken from the ledger as a whole.
-  const int all = bench.workshop.measured();
-  bench.workshop.builds = 0;
-  FakeProposer third(texts);
-  const auto same = bench.run(third);
-  ASSERT_TRUE(same) << same.error().message;
-  EXPECT_EQ(same->accepted, 3U);
-  EXPECT_EQ(bench.workshop.measured(), all);
-  EXPECT_EQ(bench.workshop.builds, 0);
+/// Files of ours, as a candidate finds them while it runs.
+TEST(Loop, a_candidate_that_changes_files_is_refused) {
+  for (const std::string when : {"proof", "timing"})
+    for (const std::string what : {"object", "text", "itself"}) {
+      Bench bench;
+      FakeProposer proposer(
+          {"tampers-" + when + "-" + what + "\nspeed 0.5\n", "speed 0.6\n", "wrong\n"});
+      const auto done = bench.run(proposer);
+      ASSERT_TRUE(done) << when << what << ": " << done.error().message;
+      EXPECT_THAT(decisions(*done), ElementsAre("files_changed", "accepted", "wrong_output"));
+      const Candidate& cheat = done->candidates[0];
+      const std::string file = what == "object" ? "builds/000/object"
+                               : what == "text" ? "candidates/000.hip"
+                                                : "builds/001/object";
+      EXPECT_THAT(cheat.decision.sentence, testing::StartsWith(file));
+      ASSERT_TRUE(cheat.proof);
+      if (when == "proof") {
+        EXPECT_EQ(cheat.proof->checks.back().name, "files");
+        EXPECT_FALSE(cheat.proof->checks.back().passed);
+        EXPECT_FALSE(cheat.measurement);
+      } else {
+        ASSERT_TRUE(cheat.measurement);
+        EXPECT_EQ(cheat.measurement->changed_file, file);
+      }
+      // The original is its own again, and the next one is measured against it.
+      EXPECT_EQ(done->accepted, 2U);
+      EXPECT_NEAR(speed_up(*done->candidates[1].measurement)->value, 1 / 0.6, 0.05);
+      EXPECT_EQ(test::text_of(bench.folder / "out/builds/000/object"), fakes::kOriginal);
+      EXPECT_EQ(test::text_of(bench.folder / "out/candidates/000.hip"), fakes::kOriginal);
+      EXPECT_TRUE(done->warnings.empty());
+    }
 }
 
-/// A language model without a transcript says something else the second time.
-TEST(Loop, resumes_though_proposals_come_in_another_order) {
-  Bench bench;
-  FakeProposer first({"speed 1.2\n", "speed 0.5\n"});
-  ASSERT_TRUE(bench.run(first));
-  bench.options.resume = true;
-  const std::vector<std::string> other = {"speed 0.5\n", "speed 0.7\n"};
-  for (const bool measures : {true, false}) {
-    const int before = bench.workshop.measured();
-    FakeProposer again(other);
-    const auto done = bench.run(again);
-    ASSERT_TRUE(done) << done.error().message;
-    EXPECT_EQ(done->accepted, 1U);
-    EXPECT_THAT(decisions(*done), ElementsAre("accepted", "slower"));
-    EXPECT_EQ(bench.workshop.measured() > before, measures);
+/// The build of the best so far is not run in a proof, but the next comparison needs it.
+TEST(Loop, a_candidate_that_changes_the_best_one_is_refused) {
+  for (const std::string when : {"proof", "timing"}) {
+    Bench bench;
+    FakeProposer proposer({"speed 0.9\n", "tampers-" + when + "-best\nspeed 0.5\n", "speed 0.6\n"});
+    const auto done = bench.run(proposer);
+    ASSERT_TRUE(done) << when << ": " << done.error().message;
+    EXPECT_THAT(decisions(*done), ElementsAre("accepted", "files_changed", "accepted")) << when;
+    EXPECT_THAT(done->candidates[1].decision.sentence, testing::StartsWith("builds/001/object"));
+    EXPECT_TRUE(done->warnings.empty());
   }
-  // The first run's candidate of that number is still there.
-  EXPECT_EQ(test::text_of(bench.folder / "out/candidates/001.hip"), "speed 1.2\n");
 }
 
-TEST(Loop, a_ledger_of_something_else_is_not_resumed) {
+/// Folders of builds are emptied before each build.
+TEST(Loop, a_source_in_a_folder_of_builds_is_refused) {
+  Bench bench;
+  bench.options.source = bench.folder / "out/builds/000/k.hip";
+  std::filesystem::create_directories(bench.options.source.parent_path());
+  ASSERT_TRUE(write_file_atomically(bench.options.source, fakes::kOriginal));
+  FakeProposer proposer({"speed 0.5\n"});
+  const auto done = bench.run(proposer);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::usage);
+  EXPECT_EQ(test::text_of(bench.options.source), fakes::kOriginal);
+}
+
+/// An error of a proof is nobody's fault but the candidate's, when it changed what was run.
+TEST(Loop, an_error_after_files_were_changed_is_the_candidates) {
+  Bench bench;
+  FakeProposer cheat({"tampers-proof-object\nderails\n", "speed 0.5\n"});
+  const auto done = bench.run(cheat);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_THAT(decisions(*done), ElementsAre("files_changed", "accepted"));
+  Bench other;
+  FakeProposer honest({"derails\n", "speed 0.5\n"});
+  const auto failed = other.run(honest);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::target_failed);
+}
+
+TEST(Loop, files_that_something_else_changed_are_built_again_or_end_it) {
+  for (const char* changed : {"out/builds/000/object", "out/candidates/000.hip"})
+    for (const bool steady : {true, false}) {
+      Bench bench;
+      const std::string original = steady ? fakes::kOriginal : "unsteady\n" + fakes::kOriginal;
+      ASSERT_TRUE(write_file_atomically(bench.source, original));
+      FakeProposer proposer({"speed 0.8\n", "speed 0.5\n"});
+      proposer.before_next = [&](std::size_t asked) {
+        if (asked == 2) {
+          ASSERT_TRUE(write_file_atomically(bench.folder / changed, "speed 7.0\n"));
+        }
+      };
+      const auto done = bench.run(proposer);
+      ASSERT_EQ(done.has_value(), steady) << changed;
+      if (steady) {
+        EXPECT_THAT(decisions(*done), ElementsAre("accepted", "accepted"));
+        EXPECT_THAT(done->warnings, ElementsAre(HasSubstr("was changed by something else")));
+        EXPECT_NEAR(speed_up(*done->final_proof->measurement)->value, 2, 0.05);
+      } else {
+        EXPECT_EQ(done.error().code, ErrorCode::refused);
+        EXPECT_THAT(done.error().message, HasSubstr(std::string(changed) + " was changed"));
+        EXPECT_THAT(done.error().remedy, HasSubstr("--out"));
+      }
+    }
+}
+
+TEST(Loop, the_final_proof_is_of_builds_made_anew) {
   Bench bench;
   FakeProposer proposer({"speed 0.5\n"});
   ASSERT_TRUE(bench.run(proposer));
-  FakeProposer again({"speed 0.5\n"});
-  auto done = bench.run(again);  // without --resume
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, ErrorCode::usage);
-  bench.options.resume = true;
-  bench.workshop.seed = 2;
-  done = bench.run(again);
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, ErrorCode::bad_input);
-  EXPECT_THAT(done.error().message, HasSubstr("workshop: its seed is 1, now it is 2"));
+  EXPECT_EQ(bench.workshop.builds, 4);  // the original and the candidate, twice
+  EXPECT_EQ(bench.workshop.prepared, 2);
+  for (const int at_end : {0, 1}) {
+    Bench other;
+    FakeProposer again({"speed 0.5\n"});
+    again.before_next = [&](std::size_t asked) {
+      if (asked == 2 && at_end == 1) other.workshop.flags = "-O3";
+    };
+    const auto done = other.run(again);
+    ASSERT_EQ(done.has_value(), at_end == 0);
+    if (!done) {
+      EXPECT_THAT(done.error().message, HasSubstr("the original builds to"));
+    }
+  }
+}
+
+TEST(Loop, a_final_proof_after_which_files_are_others_accepts_nothing) {
+  for (const char* step : {"proof", "timing"}) {
+    Bench bench;
+    FakeProposer proposer({"speed 0.5\n"});
+    LoopTools tools = bench.tools(proposer);
+    tools.on_step = [&](const Candidate& candidate, std::string_view now, std::size_t turns) {
+      const bool final_one =
+          candidate.number == 1 && candidate.decision.outcome == Outcome::accepted;
+      if (final_one && now == step && turns < 3) {
+        ASSERT_TRUE(write_file_atomically(bench.folder / "out/builds/000/object", "speed 7.0\n"));
+      }
+    };
+    const auto done = run_loop(bench.options, tools);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_THAT(decisions(*done), ElementsAre("accepted"));
+    EXPECT_EQ(done->decision.reason, Reason::files_changed) << step;
+    EXPECT_FALSE(done->accepted);
+  }
+}
+
+TEST(Decision, records_that_contradict_themselves_accept_nothing) {
+  Bench bench;
+  FakeProposer proposer({"big\nspeed 0.5\n"});
+  const auto done = bench.run(proposer);
+  ASSERT_TRUE(done && done->accepted);
+  using Change = std::function<void(Correctness&, Measurement&)>;
+  const std::vector<std::pair<Reason, Change>> changes = {
+      {Reason::proves_nothing, [](Correctness& p, Measurement&) { p.checks[0].passed = false; }},
+      {Reason::proves_nothing, [](Correctness& p, Measurement&) { p.checks.clear(); }},
+      {Reason::proves_nothing, [](Correctness&, Measurement& m) { m.failure_before = "fault"; }},
+      {Reason::faulted, [](Correctness&, Measurement& m) { m.failure_after = "fault"; }},
+      {Reason::files_changed, [](Correctness&, Measurement& m) { m.changed_file = "a"; }}};
+  for (const auto& [reason, change] : changes) {
+    Candidate candidate = done->candidates[0];
+    change(*candidate.proof, *candidate.measurement);
+    const auto decision = decision_of(candidate, bench.options.judge, true);
+    ASSERT_TRUE(decision);
+    EXPECT_EQ(decision->outcome, Outcome::refused);
+    EXPECT_EQ(decision->reason, reason) << decision->sentence;
+    FinalProof proof = *done->final_proof;
+    change(proof.proof, *proof.measurement);
+    EXPECT_EQ(decision_of_final(proof, bench.options.judge).reason, reason);
+  }
 }
 
 TEST(Apply, replaces_the_file_and_keeps_the_original) {
@@ -267,6 +363,82 @@ TEST(Apply, leaves_a_file_that_was_changed_meanwhile) {
   EXPECT_EQ(kept.error().code, ErrorCode::refused);
   EXPECT_EQ(test::text_of(bench.source), "edited\n");
   EXPECT_FALSE(std::filesystem::exists(bench.folder / "k.hip.orig"));
+}
+
+/// Names in the folder of the user's file.
+std::vector<std::string> names_beside(const Bench& bench) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(bench.folder.path()))
+    names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+int no_exchange(const std::string& /*one*/, const std::string& /*other*/) {
+  errno = EINVAL;
+  return -1;
+}
+
+TEST(Apply, keeps_mode_and_links_with_and_without_exchange) {
+  for (const bool exchanges : {true, false}) {
+    Bench bench;
+    std::filesystem::permissions(bench.source, std::filesystem::perms(0640));
+    bench.options.source = bench.folder / "link.hip";
+    std::filesystem::create_symlink("k.hip", bench.options.source);
+    FakeProposer proposer({"speed 0.5\n"});
+    const auto done = bench.run(proposer);
+    ASSERT_TRUE(done && done->accepted);
+    ApplyTools tools;
+    if (!exchanges) tools.exchange = no_exchange;
+    const auto kept = apply_accepted(*done, tools);
+    ASSERT_TRUE(kept) << kept.error().message;
+    EXPECT_EQ(test::text_of(bench.source), "speed 0.5\n");
+    EXPECT_EQ(std::filesystem::status(bench.source).permissions(), std::filesystem::perms(0640));
+    EXPECT_TRUE(std::filesystem::is_symlink(bench.options.source));
+    EXPECT_EQ(test::text_of(*kept), fakes::kOriginal);
+    EXPECT_THAT(names_beside(bench), ElementsAre("k.hip", "link.hip", "link.hip.orig", "out"));
+  }
+}
+
+/// Between the last look at the file and its replacement.
+TEST(Apply, leaves_a_file_that_is_saved_at_the_last_moment) {
+  for (const bool exchanges : {true, false}) {
+    Bench bench;
+    FakeProposer proposer({"speed 0.5\n"});
+    const auto done = bench.run(proposer);
+    ASSERT_TRUE(done && done->accepted);
+    ApplyTools tools;
+    if (!exchanges) tools.exchange = no_exchange;
+    tools.before_replacing = [&] { ASSERT_TRUE(write_file_atomically(bench.source, "edited\n")); };
+    const auto kept = apply_accepted(*done, tools);
+    ASSERT_FALSE(kept);
+    EXPECT_EQ(kept.error().code, ErrorCode::refused);
+    EXPECT_EQ(test::text_of(bench.source), "edited\n");
+    EXPECT_THAT(names_beside(bench), ElementsAre("k.hip", "k.hip.orig", "out"));
+  }
+}
+
+TEST(Apply, loses_nothing_when_a_file_is_saved_twice_meanwhile) {
+  Bench bench;
+  FakeProposer proposer({"speed 0.5\n"});
+  const auto done = bench.run(proposer);
+  ASSERT_TRUE(done && done->accepted);
+  int exchanges = 0;
+  ApplyTools tools;
+  tools.before_replacing = [&] { ASSERT_TRUE(write_file_atomically(bench.source, "first\n")); };
+  tools.exchange = [&](const std::string& one, const std::string& other) {
+    const int code = ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+    if (++exchanges == 1) {
+      EXPECT_TRUE(write_file_atomically(bench.source, "second\n"));
+    }
+    return code;
+  };
+  const auto kept = apply_accepted(*done, tools);
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(test::text_of(bench.source), "second\n");
+  const std::string& message = kept.error().message;
+  EXPECT_THAT(message, HasSubstr("it holds what was saved last"));
+  EXPECT_EQ(test::text_of(message.substr(message.rfind(' ') + 1)), "first\n");
 }
 
 TEST(LayoutFree, is_equal_for_texts_that_differ_in_layout_only) {

@@ -243,6 +243,50 @@ TEST(ObjectGuards, ResourcesThatGrowBeyondTheLimitsAreRegressions) {
   EXPECT_TRUE(change_of("occupancy", ".vgpr_count", 64, 80)->regression);
 }
 
+/// The spills of two kernels that lack some keys of their metadata, and what is said of resources.
+struct SpillsSaid {
+  std::optional<ResourceChange> change;
+  std::string said;
+};
+SpillsSaid spills_without(const std::vector<std::string>& of_original,
+                          const std::vector<std::string>& of_candidate) {
+  WrittenCodeObject original = guarded_object(), candidate = guarded_object();
+  candidate.kernels[0].metadata[".vgpr_spill_count"] = 7;
+  for (const std::string& key : of_original) original.kernels[0].metadata.erase(key);
+  for (const std::string& key : of_candidate) candidate.kernels[0].metadata.erase(key);
+  const ObjectGuards guards = guards_of(candidate, kGroup, 0, original);
+  const auto found = std::ranges::find(guards.changes, "spills", &ResourceChange::figure);
+  return {.change = found == guards.changes.end() ? std::nullopt : std::optional(*found),
+          .said = guard_named(guards, "resources").detail};
+}
+
+TEST(ObjectGuards, ASpillCountThatIsMissingIsNoZero) {
+  const std::string sgprs = ".sgpr_spill_count", vgprs = ".vgpr_spill_count";
+  const SpillsSaid both = spills_without({}, {});
+  ASSERT_TRUE(both.change);
+  EXPECT_EQ(both.change->after, 7.0);
+  EXPECT_TRUE(both.change->regression);
+  EXPECT_EQ(both.said, "worse, a gain has to be proven: spills 7 instead of 0");
+  for (const std::string& key : {sgprs, vgprs}) {
+    const SpillsSaid candidate = spills_without({}, {key});
+    ASSERT_TRUE(candidate.change) << key;
+    EXPECT_EQ(candidate.change->before, 0.0);
+    EXPECT_EQ(candidate.change->after, std::nullopt);
+    EXPECT_FALSE(candidate.change->regression);
+    EXPECT_THAT(candidate.said, HasSubstr("the metadata of the candidate does not count both"));
+    const SpillsSaid original = spills_without({key}, {});
+    ASSERT_TRUE(original.change) << key;
+    EXPECT_EQ(original.change->before, std::nullopt);
+    EXPECT_EQ(original.change->after, 7.0);
+    EXPECT_THAT(original.said, HasSubstr("the metadata of the original does not count both"));
+  }
+  const SpillsSaid neither = spills_without({sgprs}, {vgprs});
+  EXPECT_FALSE(neither.change);
+  EXPECT_EQ(neither.said,
+            "not known whether spills are new: the metadata of either kernel does not count both "
+            "kinds");
+}
+
 TEST(ObjectGuards, ACandidateWithoutTheKernelFailsAndAnOriginalWithoutItIsAnError) {
   WrittenCodeObject renamed = guarded_object();
   renamed.kernels[0] = written_kernel("vadd2", vadd_arguments());

@@ -93,15 +93,28 @@ TEST(ReplayWorkerProcess, ProvesAndTimesOnARuntime) {
   WorkerLab lab;
   const Correctness right = lab.prove("inplace");
   EXPECT_FALSE(right.reason) << right.sentence;
-  ASSERT_EQ(right.checks.size(), 5U);
+  ASSERT_EQ(right.checks.size(), 6U);
+  EXPECT_EQ(right.checks[5].evidence["inputs"], 5);
   EXPECT_EQ(right.checks[2].evidence["elements"], 2048);
   const Correctness skips = lab.prove("inplace_skips");
   EXPECT_EQ(skips.reason, Reason::wrong_output);
   EXPECT_THAT(skips.sentence, HasSubstr("292 of 2048 elements differ"));
-  const auto measured = lab.workshop().backend().measure(lab.built("inplace").variant);
-  ASSERT_TRUE(measured) << describe(measured.error());
-  EXPECT_EQ(measured->samples.size(), 5U);
-  for (const double sample : measured->samples) EXPECT_GT(sample, 0);
+  const Built original = lab.built("inplace"), candidate = lab.built("inplace_twice");
+  for (const bool on_others : {false, true}) {
+    if (on_others) {
+      ASSERT_TRUE(lab.workshop().prepare_timing(original, original, candidate));
+    }
+    for (const Built* const built : {&original, &candidate}) {
+      const auto measured = lab.workshop().backend().measure(built->variant);
+      ASSERT_TRUE(measured) << describe(measured.error());
+      EXPECT_EQ(measured->samples.size(), 5U) << measured->failure;
+      for (const double sample : measured->samples) EXPECT_GT(sample, 0);
+    }
+    const auto wrong = lab.workshop().backend().measure(lab.built("inplace_skips").variant);
+    ASSERT_TRUE(wrong) << describe(wrong.error());
+    EXPECT_THAT(wrong->failure, HasSubstr("a timed dispatch is wrong: on "));
+    EXPECT_TRUE(wrong->samples.empty());
+  }
 }
 
 TEST(ReplayWorkerProcess, FaultsAndHangsCostOneWorker) {

@@ -2,6 +2,7 @@
 // in tests/cheats goes through the whole program; here is each guard by itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(256) scale(const float* in, float* out, int n)
   float s = fmaf(a.x, a.y, __ldg(in + i)) + rsqrtf(a.z) + __expf(a.w) + max(1.0f, a.x);
   for (int o = warpSize / 2; o > 0; o >>= 1) s += __shfl_down(s, o);
   if (__any(s > 0) || __popc(i)) s += __builtin_nontemporal_load(in + i) + __int_as_float(i);
-  tile[threadIdx.x % 64][0] = s;
+  tile[threadIdx.x % 64][threadIdx.x % 33] = s;
   __syncthreads();
   atomicAdd(&out[0], tile[0][threadIdx.y] + float2{s, s}.x);)",
                        "256, 2"),
@@ -275,6 +276,14 @@ TEST(Apart, EndsWhateverWayTheWorkEnds) {
   });
   EXPECT_EQ(crash->text, std::nullopt);
   EXPECT_EQ(crash->ending, "crashed (SIGKILL)");
+  // A process that has mapped much itself leaves the child as much as any other.
+  constexpr std::size_t kReserved = std::size_t{12} << 30;
+  void* const reserved =
+      ::mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(reserved, MAP_FAILED);
+  const auto roomy = run_apart([] { return std::string(std::size_t{64} << 20, 'x').substr(0, 3); });
+  ::munmap(reserved, kReserved);
+  EXPECT_EQ(roomy->text, "xxx") << roomy->ending;
   const auto hang = run_apart(
       []() -> std::string {
         while (true) ::pause();

@@ -9,6 +9,7 @@
 #include "base/pattern.h"
 #include "base/temp_folder.h"
 #include "collect/stand_in_rocprofv3.h"
+#include "optimize/command_bench.h"
 #include "optimize/workshop/command_outputs.h"
 #include "optimize/workshop/workshop.h"
 #include "optimize/workshop/workshop_build.h"
@@ -24,82 +25,6 @@ using test::text_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string failure_of(const Correctness& proof) {
-  return proof.reason ? std::string(to_string(*proof.reason)) : "";
-}
-
-/// A workshop over one user's file; variants are written beside it, each with a folder of its own.
-class CommandBench {
- public:
-  explicit CommandBench(std::string_view source = "", std::string_view name = "kernel.sh") {
-    options.source = folder.write(name, source);
-    extension_ = options.source.extension().string();
-    if (extension_ == ".sh") {
-      options.build = "cp {source} {build_dir}/app";
-      options.run = "sh {build_dir}/app {seed} {build_dir}/out";
-      options.outputs = {"{build_dir}/out"};
-    }
-    options.time_limit = milliseconds(20'000);
-  }
-
-  Workshop& workshop() {
-    if (!workshop_) {
-      auto opened = open_command_workshop(options);
-      EXPECT_TRUE(opened.has_value()) << describe(opened.error());
-      workshop_ = *std::move(opened);
-    }
-    return *workshop_;
-  }
-  /// Error of open_command_workshop().
-  [[nodiscard]] std::string refusal() const {
-    const auto opened = open_command_workshop(options);
-    EXPECT_FALSE(opened.has_value());
-    if (opened) return "";
-    EXPECT_EQ(opened.error().code, ErrorCode::usage);
-    return describe(opened.error());
-  }
-  BuildOutcome outcome(const std::string& name, std::string_view text) {
-    fs::create_directories(folder / "work");
-    const fs::path source = folder.write("work/" + name + extension_, text);
-    auto built = workshop().build(source, folder / ("work/" + name));
-    EXPECT_TRUE(built.has_value()) << describe(built.error());
-    return std::move(built).value_or(BuildOutcome{});
-  }
-  Built build(const std::string& name, std::string_view text) {
-    BuildOutcome built = outcome(name, text);
-    EXPECT_TRUE(built.built.has_value()) << built.compiler_text;
-    return std::move(built.built).value_or(Built{});
-  }
-  const Built& original() {
-    if (!original_) original_ = build("original", text_of(options.source));
-    return *original_;
-  }
-  Result<Correctness> try_to_prove(const std::string& name, std::string_view text) {
-    return workshop().prove(original(), build(name, text));
-  }
-  Correctness prove(const std::string& name, std::string_view text) {
-    auto proof = try_to_prove(name, text);
-    EXPECT_TRUE(proof.has_value()) << describe(proof.error());
-    return std::move(proof).value_or(Correctness{});
-  }
-  /// The message of an error that is not the candidate's fault.
-  std::string error(ErrorCode code) {
-    const auto proof = try_to_prove("same", text_of(options.source));
-    EXPECT_FALSE(proof.has_value());
-    if (proof) return "";
-    EXPECT_EQ(proof.error().code, code);
-    return describe(proof.error());
-  }
-
-  TempFolder folder;
-  CommandWorkshopOptions options;
-
- private:
-  std::string extension_;
-  std::unique_ptr<Workshop> workshop_;
-  std::optional<Built> original_;
-};
 
 /// Writes floats that depend on the seed, and prints its time.
 constexpr std::string_view kScaleSource = R"(#include "factor.h"
@@ -167,9 +92,8 @@ TEST(CommandWorkshop, BuildsAndProvesWithACompiler) {
   ASSERT_EQ(wrong.checks.size(), 1U);
   EXPECT_FALSE(wrong.checks[0].passed);
 
-  const auto times = bench.workshop().backend().measure(right.variant);
-  ASSERT_TRUE(times.has_value());
-  EXPECT_THAT(times->samples, ElementsAre(3));
+  bench.prepare(right);
+  EXPECT_THAT(bench.timed(right).samples, ElementsAre(3));
   EXPECT_FALSE(fs::exists(right.folder / "out.bin")) << "the output must not stay";
   EXPECT_FALSE(fs::exists(bench.original().folder / "out.bin"));
   EXPECT_EQ(bench.workshop().backend().name(), "command (metric)");
@@ -211,9 +135,9 @@ TEST(CommandWorkshop, EveryTimedRunHasToComputeTheSame) {
 [ $(wc -l < $count) -gt 4 ] || echo input $1 gives $(($1 * 2)) > $2
 )");
   EXPECT_EQ(failure_of(bench.workshop().prove(bench.original(), lazy).value()), "");
-  measure::Backend& backend = bench.workshop().backend();
-  EXPECT_EQ(backend.measure(bench.original().variant).value().samples.size(), 1U);
-  const measure::Measured timed = backend.measure(lazy.variant).value();
+  bench.prepare(lazy);
+  EXPECT_EQ(bench.timed(bench.original()).samples.size(), 1U);
+  const measure::Measured timed = bench.timed(lazy);
   EXPECT_EQ(timed.failure, "a timed run is wrong: the run did not write {build_dir}/out");
   EXPECT_THAT(timed.samples, IsEmpty());
   EXPECT_FALSE(fs::exists(bench.original().folder / "out"));
@@ -237,7 +161,8 @@ TEST(CommandWorkshop, ComparesWhatIsPrintedWithoutTheLinesWithTimes) {
                   "echo >> $2; [ $(wc -l < $2) -gt 4 ] || echo sum $1; echo took 1 ns; "
                   "[ $(wc -l < $2) -gt 4 ] || echo done\n");
   EXPECT_EQ(failure_of(bench.workshop().prove(bench.original(), lazy).value()), "");
-  EXPECT_THAT(bench.workshop().backend().measure(lazy.variant).value().failure,
+  bench.prepare(lazy);
+  EXPECT_THAT(bench.timed(lazy).failure,
               HasSubstr("a timed run is wrong: line 1 of stdout is nothing"));
 }
 
@@ -271,6 +196,10 @@ TEST(CommandWorkshop, TheUsersCheckDecides) {
   EXPECT_EQ(failure_of(right), "") << right.sentence;
   EXPECT_THAT(right.checks[0].detail, HasSubstr("not compared"));
   EXPECT_EQ(right.checks[1].name, "check");
+  EXPECT_EQ(right.checks.back().name, "timed outputs");
+  EXPECT_TRUE(right.checks.back().passed);
+  EXPECT_EQ(right.checks.back().detail,
+            "not compared: the original prints something else each time");
   const Correctness wrong = bench.prove("wrong", "echo 1 > $2\n");
   EXPECT_EQ(failure_of(wrong), "check_failed");
   EXPECT_THAT(wrong.sentence, HasSubstr("the check exited with code 1"));
@@ -384,6 +313,15 @@ TEST(CommandWorkshop, TimesTheNamedKernelUnderRocprofv3) {
     EXPECT_TRUE(pattern.found_in(name)) << name;
   for (const char* const name : {"ns::k2(int)", "my::ns::k(int)", "ns::k::run()", "xns::k(int)"})
     EXPECT_FALSE(pattern.found_in(name)) << name;
+  EXPECT_EQ(bench.prove("same", kGoodScript).checks.size(), 4U) << "its file is compared";
+  // What is printed is the profiler's, too.
+  CommandBench prints("echo sum $1\n");
+  prints.options.rocprofv3 = true;
+  prints.options.outputs = {};
+  const Correctness proof = prints.prove("same", "echo sum $1\n");
+  EXPECT_EQ(failure_of(proof), "");
+  EXPECT_EQ(proof.checks.back().name, "timed outputs");
+  EXPECT_THAT(proof.checks.back().detail, HasSubstr("not compared: rocprofv3 prints to the same"));
 }
 
 TEST(CommandWorkshop, SaysWhatItIs) {

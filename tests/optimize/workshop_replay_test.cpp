@@ -10,147 +10,14 @@
 
 #include "base/files.h"
 #include "base/interrupt.h"
+#include "optimize/replay_lab.h"
 #include "replay/failures.h"
-#include "replay/kernel_bench.h"
 
 namespace perflab::optimize {
 namespace {
 
-using replay::Failure;
-using replay::Launch;
-using test::buffer;
-using test::FakeDevice;
-using test::kCount;
-using test::KernelBench;
-using test::KernelBody;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-void doubled(const Launch& launch) {
-  for (std::size_t i = 0; i < kCount; ++i) buffer(launch, 1)[i] = buffer(launch, 0)[i] * 2;
-}
-std::vector<float> doubles() {
-  std::vector<float> out(kCount);
-  for (std::uint32_t i = 0; i < kCount; ++i) out[i] = (static_cast<float>(i) + 1) * 2;
-  return out;
-}
-/// Stands for the end of the process in a body.
-struct Crash {};
-
-/// A workshop on a capture of out = 2 in. Code objects are files that bodies are defined for.
-class ReplayLab {
- public:
-  explicit ReplayLab(KernelBody original = doubled, std::vector<float> before = {})
-      : kernels_(before.empty() ? std::vector<float>(kCount) : before, doubles(),
-                 std::move(original)) {
-    options.build = "cp {source} {code_object}";
-  }
-  ReplayLab(const ReplayLab&) = delete;
-  ReplayLab(ReplayLab&&) = delete;
-  ReplayLab& operator=(const ReplayLab&) = delete;
-  ReplayLab& operator=(ReplayLab&&) = delete;
-  ~ReplayLab() { forget(); }
-
-  ReplayWorkshopOptions options;
-  int asked = 0, opened = 0;
-  std::optional<FakeDevice> device;  ///< the one in use; bodies make it fail
-
-  void fail_with(Failure failure) { device->fault = replay::fail(failure, "on purpose").error(); }
-  KernelBench& kernels() { return kernels_; }
-
-  Workshop& workshop() {
-    if (workshop_ == nullptr) {
-      auto made = make_replay_workshop(kernels_.written(), options, {},
-                                       [this](const Json& request) { return ask(request); });
-      EXPECT_TRUE(made) << made.error().message;
-      workshop_ = std::move(*made);
-    }
-    return *workshop_;
-  }
-  static Built built(const std::filesystem::path& object) {
-    Built out;
-    out.code_object = object;
-    out.hash = object.stem().string();
-    out.variant.name = out.hash;
-    out.variant.code_object = object;
-    return out;
-  }
-  /// The source as it is: another code object than the captured one that computes the same.
-  Built original() { return built(kernels_.define(kernels_.device.kernels["k"].body, "original")); }
-  Result<Correctness> try_prove(const KernelBody& body) {
-    return workshop().prove(original(), built(kernels_.define(body, "candidate")));
-  }
-  Correctness prove(const KernelBody& body) {
-    auto proof = try_prove(body);
-    EXPECT_TRUE(proof) << describe(proof.error());
-    return proof ? std::move(*proof) : Correctness{};
-  }
-  Result<BenchAnswer> ask(const Json& request) {
-    ++asked;
-    if (bench_ == nullptr) PERFLAB_TRY_VOID(start());
-    device->objects = kernels_.device.objects;  // every request loads anew
-    BenchAnswer out;
-    try {
-      // Through text, as it travels.
-      PERFLAB_TRY(const Json travelled, parse_json(to_canonical_text(request), "request"));
-      PERFLAB_TRY(out.answer, bench_->answer(travelled));
-    } catch (const Crash&) {
-      out.ended = "was killed by SIGSEGV (segmentation fault)";
-      out.step = step_;
-      forget();
-      return out;
-    }
-    if (bench_->lost()) forget();
-    return out;
-  }
-
- private:
-  Result<void> start() {
-    ++opened;
-    step_.clear();
-    device.emplace();
-    device->kernels = kernels_.device.kernels;
-    device->times = {Nanos{1000}, Nanos{2000}, Nanos{3000}};
-    PERFLAB_TRY(bench_, ReplayBench::open(kernels_.written(), *device, setup(),
-                                          [this](std::string_view step) -> Result<void> {
-                                            step_ = step;
-                                            return {};
-                                          }));
-    return {};
-  }
-  BenchSetup setup() const {
-    return {.capture = options.capture,
-            .compare = options.compare,
-            .perturbations = options.perturbations,
-            .seed = options.seed,
-            .time_limit = options.time_limit,
-            .iterations = options.iterations};
-  }
-  void forget() {
-    bench_.reset();
-    device.reset();
-  }
-
-  KernelBench kernels_;
-  std::unique_ptr<ReplayBench> bench_;
-  std::unique_ptr<Workshop> workshop_;
-  std::string step_;
-};
-
-std::vector<std::string> names_of(const Correctness& proof) {
-  std::vector<std::string> names;
-  for (const Check& check : proof.checks) names.push_back(check.name);
-  return names;
-}
-/// Refused for this reason in the last check, with all the others passed.
-void expect_refused(const Correctness& proof, Reason reason, const std::string& check) {
-  EXPECT_EQ(proof.reason, reason) << (proof.reason ? to_string(*proof.reason) : "accepted");
-  ASSERT_FALSE(proof.checks.empty());
-  EXPECT_EQ(proof.checks.back().name, check);
-  for (const Check& one : proof.checks) EXPECT_EQ(one.passed, &one != &proof.checks.back());
-  EXPECT_EQ(proof.checks.front().name, "golden output");
-  EXPECT_FALSE(proof.sentence.empty());
-}
 
 TEST(ReplayWorkshop, AnOriginalAndARightCandidatePassEveryCheck) {
   ReplayLab lab;
@@ -163,8 +30,9 @@ TEST(ReplayWorkshop, AnOriginalAndARightCandidatePassEveryCheck) {
       buffer(launch, 1)[i] = buffer(launch, 0)[i] + buffer(launch, 0)[i];
   });
   EXPECT_FALSE(proof.reason);
-  EXPECT_THAT(names_of(proof), ElementsAre("golden output", "poisoned output", "perturbed input 1",
-                                           "perturbed input 2", "perturbed input 3"));
+  EXPECT_THAT(names_of(proof),
+              ElementsAre("golden output", "poisoned output", "perturbed input 1",
+                          "perturbed input 2", "perturbed input 3", "timed inputs"));
   EXPECT_EQ(proof.checks[0].evidence["elements"], kCount);
   EXPECT_EQ(proof.checks[0].evidence["different"], 0);
   EXPECT_EQ(proof.checks[1].evidence["pure_output_bytes"], kCount * 4);
@@ -266,7 +134,7 @@ TEST(ReplayWorkshop, AnOriginalThatFailsOnInventedInputsGetsMilderOnes) {
   });
   const Correctness mild = lab.prove(doubled);
   EXPECT_FALSE(mild.reason);
-  ASSERT_EQ(mild.checks.size(), 5U);
+  ASSERT_EQ(mild.checks.size(), 6U);
   EXPECT_EQ(mild.checks[2].evidence["scope"], "permuted");
   EXPECT_EQ(lab.asked, 3);
   // It is remembered.
@@ -275,7 +143,7 @@ TEST(ReplayWorkshop, AnOriginalThatFailsOnInventedInputsGetsMilderOnes) {
   worst = true;
   const Correctness none = lab.prove(doubled);
   EXPECT_FALSE(none.reason);
-  ASSERT_EQ(none.checks.size(), 3U);
+  ASSERT_EQ(none.checks.size(), 4U);
   EXPECT_EQ(none.checks[2].name, "perturbed inputs");
   EXPECT_THAT(none.checks[2].detail, HasSubstr("none possible: the original itself does not end"));
   EXPECT_EQ(lab.asked, 6);
@@ -288,7 +156,7 @@ TEST(ReplayWorkshop, AnOriginalThatFailsOnInventedInputsWithoutDyingToo) {
   });
   const Correctness proof = lab.prove(doubled);
   EXPECT_FALSE(proof.reason);
-  EXPECT_THAT(proof.checks.back().detail, HasSubstr("kernel_fault: on purpose"));
+  EXPECT_THAT(proof.checks.at(2).detail, HasSubstr("kernel_fault: on purpose"));
   EXPECT_EQ(lab.asked, 4);
 }
 
@@ -304,7 +172,7 @@ TEST(ReplayWorkshop, AnOriginalThatFailsOnPoisonIsProvenWithout) {
     lab.options.perturbations = 0;
     const Correctness proof = lab.prove(doubled);
     EXPECT_FALSE(proof.reason);
-    ASSERT_EQ(proof.checks.size(), 3U);
+    ASSERT_EQ(proof.checks.size(), 4U);
     EXPECT_THAT(proof.checks[1].detail, HasSubstr("not tried"));
     EXPECT_EQ(proof.checks[2].detail, "none were asked for");
     EXPECT_EQ(lab.opened, 2);
@@ -373,6 +241,7 @@ TEST(ReplayWorkshop, TheErrorBudgetIsKept) {
 TEST(ReplayWorkshop, TimesComeFromTheWorkerAndProofsGoOnAfterThem) {
   ReplayLab lab;
   lab.options.iterations = 2;
+  lab.times.insert(lab.times.begin(), 2, Nanos{1});  // the captured code object goes first
   measure::Backend& backend = lab.workshop().backend();
   EXPECT_EQ(backend.name(), "replay");
   EXPECT_EQ(backend.unit(), "ns");

@@ -67,6 +67,12 @@ std::optional<Decision> refused_build(const BuildRecord& build, bool must_reprod
   return std::nullopt;
 }
 
+/// Whether there are no times of the two builds to speak of.
+bool has_no_times(const Decision& decision) {
+  return decision.reason == Reason::faulted || decision.reason == Reason::files_changed ||
+         decision.reason == Reason::proves_nothing;
+}
+
 std::string changes_text(const ObjectGuards& object) {
   std::string text;
   for (const ResourceChange& change : object.changes) {
@@ -126,6 +132,12 @@ bool times_are_clear(const stats::Comparison& comparison, const JudgeOptions& op
 }
 
 Decision judge_times(const Measurement& measurement, const JudgeOptions& options) {
+  if (!measurement.changed_file.empty())
+    return refusal(Reason::files_changed,
+                   measurement.changed_file + " was another file after it had been timed");
+  if (!measurement.failure_before.empty())
+    return refusal(Reason::proves_nothing,
+                   "what it was timed against failed: " + measurement.failure_before);
   if (!measurement.failure_after.empty())
     return refusal(Reason::faulted, "it failed while it was timed: " + measurement.failure_after);
   const stats::Comparison& comparison = measurement.comparison;
@@ -154,6 +166,16 @@ Decision judge_times(const Measurement& measurement, const JudgeOptions& options
                                     comparison.samples_b, wanted));
 }
 
+std::optional<Decision> refused_proof(const Correctness& proof) {
+  if (proof.reason) return refusal(*proof.reason, proof.sentence);
+  if (proof.checks.empty()) return refusal(Reason::proves_nothing, "its proof has no checks");
+  const auto failed = std::ranges::find(proof.checks, false, &Check::passed);
+  if (failed == proof.checks.end()) return std::nullopt;
+  return refusal(Reason::proves_nothing,
+                 fmt::format("{} failed, and its proof gives no reason{}{}", failed->name,
+                             failed->detail.empty() ? "" : ": ", failed->detail));
+}
+
 std::optional<Decision> decision_of(const Candidate& candidate, const JudgeOptions& options,
                                     bool must_reproduce) {
   if (auto refused = refused_as_text(candidate)) return refused;
@@ -165,22 +187,22 @@ std::optional<Decision> decision_of(const Candidate& candidate, const JudgeOptio
   if (auto refused = refused_by(candidate.object->results, Reason::other_code_changed))
     return refused;
   if (!candidate.proof) return std::nullopt;
-  if (candidate.proof->reason) return refusal(*candidate.proof->reason, candidate.proof->sentence);
+  if (auto refused = refused_proof(*candidate.proof)) return refused;
   if (!candidate.measurement) return std::nullopt;
   Decision decision = judge_times(*candidate.measurement, options);
   const std::string worse = changes_text(*candidate.object);
   if (worse.empty()) return decision;
   if (decision.outcome == Outcome::accepted)
     decision.sentence += "; worse, and paid for by that: " + worse;
-  else if (decision.outcome == Outcome::refused && decision.reason != Reason::faulted)
+  else if (decision.outcome == Outcome::refused && !has_no_times(decision))
     decision = refusal(Reason::resources, worse + "; no gain is proven: " + decision.sentence);
   return decision;
 }
 
 Decision decision_of_final(const FinalProof& proof, const JudgeOptions& options) {
   const std::string_view begin = "the final comparison with the original does not hold: ";
-  if (proof.proof.reason)
-    return refusal(*proof.proof.reason, std::string(begin) + proof.proof.sentence);
+  if (const auto refused = refused_proof(proof.proof))
+    return refusal(*refused->reason, std::string(begin) + refused->sentence);
   if (!proof.measurement) return refusal(Reason::proves_nothing, "there is no final comparison");
   Decision decision = judge_times(*proof.measurement, options);
   if (decision.outcome == Outcome::accepted) return decision;

@@ -48,6 +48,8 @@ struct Measurement {
   double confidence = 0;              ///< of the look that ended it
   bool out_of_time = false;
   std::string failure_before, failure_after;
+  /// In the folder: a file of a build, or a source, that was another one afterwards. Empty: none.
+  std::string changed_file;
   stats::Comparison comparison;
 };
 
@@ -88,13 +90,17 @@ struct Candidate {
   Decision decision;
 };
 
-/// What the samples say under these options: accepted, or refused with slower, no_gain, undecided
-/// or faulted; open when time ran out before.
+/// What the samples say under these options: accepted, or refused with slower, no_gain, undecided,
+/// faulted, files_changed or proves_nothing; open when time ran out before.
 Decision judge_times(const Measurement& measurement, const JudgeOptions& options);
 /// Whether a look at the samples ends the measurement: the gain is proven, or it is proven that it
 /// is not there.
 bool times_are_clear(const stats::Comparison& comparison, const JudgeOptions& options,
                      bool larger_is_better);
+
+/// Why a proof lets nothing pass, also one that contradicts itself (a failed check without a
+/// reason) or is empty; nothing: it passed.
+std::optional<Decision> refused_proof(const Correctness& proof);
 
 /// What follows from the steps made; nothing while another one has to be made.
 /// `must_reproduce`: the original's build is reproducible, so the candidate's has to be.

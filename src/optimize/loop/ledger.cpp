@@ -45,7 +45,7 @@ class LedgerReader {
     ++contents_.events;
     if (event == "original") return original(line);
     if (event == "final") return final_proof(line);
-    if (event == "end" || event == "applied" || !line.contains("number")) return {};
+    if (event == "end" || !line.contains("number")) return {};
     return candidate(event, line);
   }
 

@@ -3,7 +3,7 @@
 // whatever was decided.
 //
 // Lines: begin (with the key), original, proposal, guards, build, object, proof, measured,
-// decision, final, applied, end. Those of a candidate carry its number; a further "proposal" of a
+// decision, final, end. Those of a candidate carry its number; a further "proposal" of a
 // number begins that candidate anew.
 #pragma once
 

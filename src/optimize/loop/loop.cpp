@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "optimize/loop/records.h"
 #include "optimize/loop/steps.h"
+#include "report/document.h"
 
 namespace perflab::optimize {
 namespace {
@@ -30,7 +31,9 @@ class OptimizationLoop {
     ledger_.emplace(std::move(ledger));
     out_.resumed = ledger_->earlier().events > 0;
     out_.torn = ledger_->earlier().torn;
-    steps_.emplace(options_, tools_, *ledger_, original_model_, [this] { return out_of_time(); });
+    steps_.emplace(
+        options_, tools_, *ledger_, original_model_, [this] { return out_of_time(); },
+        [this](std::string text) { warn(std::move(text)); });
     PERFLAB_TRY_VOID(begin());
     PERFLAB_TRY_VOID(rounds());
     PERFLAB_TRY_VOID(finish());
@@ -70,7 +73,9 @@ class OptimizationLoop {
 
   [[nodiscard]] Json key() const {
     const JudgeOptions& judge = options_.judge;
-    return {{"source", out_.source_hash},
+    return {{"program", report::kProgramVersion},
+            {"libclang", out_.libclang},
+            {"source", out_.source_hash},
             {"kernel", out_.kernel},
             {"workshop", out_.workshop},
             {"parse",
@@ -88,7 +93,23 @@ class OptimizationLoop {
               {"warmup", judge.warmup}}}};
   }
 
+  /// Folders of builds are emptied: the user's source must not lie in one.
+  [[nodiscard]] Result<void> check_place() const {
+    std::error_code ignored;
+    const std::filesystem::path builds =
+        std::filesystem::weakly_canonical(options_.folder / kBuildsName, ignored);
+    const std::filesystem::path inside =
+        std::filesystem::weakly_canonical(options_.source, ignored).lexically_relative(builds);
+    if (inside.empty() || *inside.begin() == "..") return {};
+    return fail(
+        ErrorCode::usage,
+        fmt::format("{}: builds are made in this folder and removed again, and {} lies in it",
+                    builds.string(), options_.source.string()),
+        "choose another --out");
+  }
+
   Result<Ledger> open_ledger() {
+    PERFLAB_TRY_VOID(check_place());
     PERFLAB_TRY_VOID(make_directories(options_.folder / kCandidatesName));
     const std::filesystem::path file = options_.folder / kLedgerName;
     Result<Ledger> ledger = Ledger::open(file, key(), options_.resume);
@@ -190,21 +211,10 @@ class OptimizationLoop {
       const auto [known, fresh] = tokens_.try_emplace(layout_free(text), candidate.number);
       if (!fresh) candidate.same_as = known->second;
     }
-    const auto earlier = ledger_->earlier().decided.find({candidate.hash, best().hash});
-    if (earlier != ledger_->earlier().decided.end() && !candidate.same_as &&
-        candidate.problem.empty()) {
-      Candidate known = earlier->second;
-      known.number = candidate.number;
-      known.round = candidate.round;
-      known.repairs = candidate.repairs;
-      known.against = candidate.against;
-      known.summary = candidate.summary;
-      known.file = candidate.file;
-      candidate = std::move(known);
-    } else {
-      take_steps(candidate);
+    if (!take_decision(candidate)) take_steps(candidate);
+    PERFLAB_TRY_VOID(steps_->verify(text, out_.kernel, out_.original, candidate));
+    if (candidate.decision.outcome == Outcome::open)
       PERFLAB_TRY_VOID(steps_->judge(text, out_.kernel, out_.original, best(), candidate));
-    }
     const bool accepted = candidate.decision.outcome == Outcome::accepted;
     if (tools_.on_decided) tools_.on_decided(candidate);
     out_.candidates.push_back(std::move(candidate));
@@ -212,16 +222,33 @@ class OptimizationLoop {
     return text;
   }
 
+  /// What an earlier process decided on it; false: nothing.
+  [[nodiscard]] bool take_decision(Candidate& candidate) const {
+    const auto& decided = ledger_->earlier().decided;
+    const auto known = decided.find({candidate.hash, best().hash});
+    if (known == decided.end() || candidate.same_as || !candidate.problem.empty()) return false;
+    take_records(known->second, candidate);
+    candidate.decision = known->second.decision;
+    return true;
+  }
+
   /// The steps that an earlier process made with it before it was killed.
   void take_steps(Candidate& candidate) const {
     const auto& undecided = ledger_->earlier().undecided;
     const auto known = undecided.find({candidate.hash, best().hash});
     if (known == undecided.end() || candidate.same_as || !candidate.problem.empty()) return;
-    candidate.guards = known->second.guards;
-    candidate.build = known->second.build;
-    candidate.object = known->second.object;
-    candidate.proof = known->second.proof;
-    candidate.measurement = known->second.measurement;
+    take_records(known->second, candidate);
+  }
+
+  static void take_records(const Candidate& known, Candidate& candidate) {
+    candidate.guards = known.guards;
+    candidate.build = known.build;
+    candidate.object = known.object;
+    candidate.proof = known.proof;
+    candidate.measurement = known.measurement;
+    // Compilers put the names of files into what they make: it is built again under the old one.
+    const std::filesystem::path file(known.file);
+    if (file.parent_path() == kCandidatesName && file.has_stem()) candidate.file = known.file;
   }
 
   /// The whole file that a proposal means; a problem goes into the candidate.
@@ -276,15 +303,11 @@ class OptimizationLoop {
   /// Of the best source.
   [[nodiscard]] Json resources() const {
     Json out = Json::object();
-    const Candidate& now = best();
-    if (!now.object || now.object->changes.empty()) {
-      if (!out_.original.object || out_.original.object->changes.empty()) return nullptr;
-    }
-    for (const Candidate* one : {&out_.original, &now})
+    for (const Candidate* one : {&out_.original, &best()})
       if (one->object)
         for (const ResourceChange& change : one->object->changes)
           out[change.figure] = change.after ? Json(*change.after) : Json(nullptr);
-    return out;
+    return out.empty() ? Json(nullptr) : out;
   }
 
   /// Without measured figures: a transcript can be played back only when it is asked the same.
@@ -316,6 +339,10 @@ class OptimizationLoop {
         return "its gain could not be told from noise";
       case Reason::resources:
         return "it needs more registers or memory and is not faster";
+      case Reason::files_changed:
+        return "files of a build were others after it had been timed";
+      case Reason::proves_nothing:
+        return "what it was timed against failed";
       default:
         return "it failed while it was timed";
     }

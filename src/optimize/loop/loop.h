@@ -87,5 +87,6 @@ Result<Optimization> run_loop(const LoopOptions& options, const LoopTools& tools
 /// Names in the folder.
 inline constexpr std::string_view kLedgerName = "ledger.jsonl";
 inline constexpr std::string_view kCandidatesName = "candidates";
+inline constexpr std::string_view kBuildsName = "builds";
 
 }  // namespace perflab::optimize

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "optimize/loop/apply.h"
+#include "report/comparison_text.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 
@@ -18,6 +21,22 @@ std::string speed_cell(const std::optional<Measurement>& measurement) {
   return fmt::format("{:.3f} ({:.3f} to {:.3f})", speed->value, speed->low, speed->high);
 }
 
+/// "1.238 times as fast as the original (99.4 % interval 1.201 to 1.270)".
+std::string speed_words(const Measurement& measurement) {
+  const std::optional<SpeedUp> speed = speed_up(measurement);
+  if (!speed) return "without an interval of its speed-up";
+  return fmt::format("{:.3f} times as fast as the original ({} {:.3f} to {:.3f})", speed->value,
+                     report::interval_title(measurement.confidence), speed->low, speed->high);
+}
+
+/// The beginning of a sentence, as many words as one line has room for.
+std::string one_line(std::string_view sentence, std::size_t room) {
+  const std::string clean = report::printable(sentence);
+  if (report::display_width(clean) <= room) return clean;
+  const std::string line = report::wrapped(clean, room - 2).front();
+  return report::display_width(line) <= room - 2 ? line + " …" : report::fit(line, room);
+}
+
 std::string decision_cell(const Decision& decision) {
   if (decision.outcome != Outcome::refused) return std::string(to_string(decision.outcome));
   return decision.reason ? std::string(to_string(*decision.reason)) : "refused";
@@ -29,11 +48,72 @@ std::string what_cell(const Candidate& candidate) {
   return text;
 }
 
-std::string checks_text(const Correctness& proof) {
-  std::string text;
-  for (const Check& check : proof.checks)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", check.name);
-  return text.empty() ? "nothing" : text;
+/// A line per candidate, and below one that was not accepted a line that says why.
+std::string candidates_text(const std::vector<Candidate>& candidates, std::size_t width) {
+  constexpr std::string_view kMargin = "       ";
+  constexpr std::size_t kLeastRoom = 40;
+  report::TextTable table(
+      {{.title = "#"},
+       {.title = "what", .align = report::TextTable::Align::left, .flexible = true},
+       {.title = "decision", .align = report::TextTable::Align::left},
+       {.title = "compared with"},
+       {.title = "times as fast as that"}});
+  for (const Candidate& candidate : candidates)
+    table.add({fmt::format("{}", candidate.number), report::printable(what_cell(candidate)),
+               decision_cell(candidate.decision),
+               candidate.against == 0 ? "original" : fmt::format("{}", candidate.against),
+               speed_cell(candidate.measurement)});
+  const std::string rows = table.text(width);
+  const std::size_t room = std::max(width, kMargin.size() + kLeastRoom) - kMargin.size();
+  std::size_t at = rows.find('\n') + 1;  // behind the titles
+  std::string text = rows.substr(0, at);
+  for (const Candidate& candidate : candidates) {
+    const std::size_t end = rows.find('\n', at) + 1;
+    text += rows.substr(at, end - at);
+    at = end;
+    const Decision& decision = candidate.decision;
+    if (decision.outcome != Outcome::accepted && !decision.sentence.empty())
+      text += fmt::format("{}{}\n", kMargin, one_line(decision.sentence, room));
+  }
+  return text;
+}
+
+/// A source can hold anything: nothing of it drives the terminal.
+std::string diff_text(const Optimization& out) {
+  const std::string diff = accepted_diff(out);
+  std::string text = diff.empty() ? "" : "\n";
+  for (std::string_view rest = diff; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    text += report::printable(rest.substr(0, end)) + "\n";
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return text;
+}
+
+/// What came of it, in one line.
+std::string verdict_text(const Optimization& out) {
+  if (out.accepted && out.final_proof && out.final_proof->measurement)
+    return fmt::format("accepted: candidate {} is {}", *out.accepted,
+                       speed_words(*out.final_proof->measurement));
+  if (out.best || out.candidates.empty())
+    return "nothing is accepted: " + report::printable(out.decision.sentence);
+  const auto open = static_cast<std::size_t>(std::ranges::count(
+      out.candidates, Outcome::open, [](const Candidate& one) { return one.decision.outcome; }));
+  std::string text = fmt::format("nothing is accepted: {} refused",
+                                 report::counted(out.candidates.size() - open, "candidate"));
+  return open > 0 ? text + fmt::format(", {} not decided in time", open) : text;
+}
+
+/// What a proof says: why it does not hold, or the checks that passed.
+std::string proof_text(const Correctness& proof) {
+  if (proof.reason) return proof.sentence;
+  std::string passed;
+  for (const Check& check : proof.checks) {
+    if (!check.passed)
+      return check.name + " failed" + (check.detail.empty() ? "" : ": " + check.detail);
+    passed += fmt::format("{}{}", passed.empty() ? "" : ", ", check.name);
+  }
+  return passed.empty() ? "nothing was checked" : passed + " passed";
 }
 
 std::string time_text(const Measurement& measurement, const std::optional<double>& value) {
@@ -45,19 +125,19 @@ std::string time_text(const Measurement& measurement, const std::optional<double
 
 std::string final_text(const Optimization& out, std::size_t width) {
   const FinalProof& proof = *out.final_proof;
-  std::string text = report::labelled(
-      "proof",
-      fmt::format("candidate {} against the original, once more: {}", *out.best,
-                  proof.proof.reason ? proof.proof.sentence : checks_text(proof.proof) + " passed"),
-      width);
+  std::string text =
+      report::labelled("proof",
+                       fmt::format("candidate {} against the original, once more: {}", *out.best,
+                                   proof_text(proof.proof)),
+                       width);
   if (!proof.measurement) return text;
   const Measurement& times = *proof.measurement;
   const stats::Comparison& comparison = times.comparison;
   text += report::labelled(
       "times",
-      fmt::format("{} before, {} after ({}; {} samples of each, in turns): {} times as fast, {}",
+      fmt::format("{} before, {} after ({}; {} samples of each, in turns): {}, {}",
                   time_text(times, comparison.median_a), time_text(times, comparison.median_b),
-                  times.backend, comparison.samples_b, speed_cell(proof.measurement),
+                  times.backend, comparison.samples_b, speed_words(times),
                   stats::to_string(comparison.verdict)),
       width);
   for (const auto& [name, health] :
@@ -91,20 +171,7 @@ std::string optimization_text(const OptimizationData& data, const report::Termin
   const report::Paint paint(style.colour);
   std::string text = report::heading(paint, fmt::format("{} of {}", report::printable(out.kernel),
                                                         report::printable(out.source_name)));
-  if (!out.candidates.empty()) {
-    report::TextTable table(
-        {{.title = "#"},
-         {.title = "what", .align = report::TextTable::Align::left, .flexible = true},
-         {.title = "decision", .align = report::TextTable::Align::left},
-         {.title = "against"},
-         {.title = "times as fast"}});
-    for (const Candidate& candidate : out.candidates)
-      table.add({fmt::format("{}", candidate.number), report::printable(what_cell(candidate)),
-                 decision_cell(candidate.decision),
-                 candidate.against == 0 ? "original" : fmt::format("{}", candidate.against),
-                 speed_cell(candidate.measurement)});
-    text += table.text(style.width);
-  }
+  if (!out.candidates.empty()) text += candidates_text(out.candidates, style.width);
   text += "\n" + report::labelled("ended", out.ended_sentence, style.width);
   if (out.final_proof) text += final_text(out, style.width);
   if (data.projection)
@@ -113,21 +180,9 @@ std::string optimization_text(const OptimizationData& data, const report::Termin
     text +=
         report::labelled("whole run", "not known: " + data.projection_missing.reason, style.width);
   text += report::warnings_section(out.warnings, style.width, paint);
-  if (out.accepted)
-    text += fmt::format("\n{}accepted: candidate {}{}\n", paint.good, *out.accepted, paint.end);
-  else
-    text += fmt::format("\n{}nothing is accepted: {}{}\n", paint.warning,
-                        report::printable(out.decision.sentence), paint.end);
-  if (const std::string diff = accepted_diff(out); !diff.empty()) {
-    text += "\n";
-    std::string_view rest = diff;
-    while (!rest.empty()) {  // a source can hold anything
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      text += report::printable(rest.substr(0, end)) + "\n";
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-  return text;
+  text += diff_text(out);
+  return text + fmt::format("\n{}{}{}\n", out.accepted ? paint.good : paint.warning,
+                            verdict_text(out), paint.end);
 }
 
 }  // namespace perflab::optimize

@@ -4,33 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "base/files.h"
 #include "base/hash.h"
 #include "capture/reader.h"
+#include "optimize/loop/record_checks.h"
 #include "optimize/loop/records.h"
 #include "report/document.h"
 #include "report/text_table.h"
 
 namespace perflab::optimize {
 namespace {
-
-/// Figures of two builds of this program may differ in the last bits.
-constexpr double kFigureTolerance = 1e-9;
-
-bool same_figures(const Json& a, const Json& b) {
-  if (a.is_number() && b.is_number()) {
-    const auto x = a.get<double>(), y = b.get<double>();
-    return std::abs(x - y) <= kFigureTolerance * std::max({1.0, std::abs(x), std::abs(y)});
-  }
-  if (a.is_object() && b.is_object())
-    return a.size() == b.size() && std::ranges::all_of(a.items(), [&](const auto& item) {
-             return b.contains(item.key()) && same_figures(item.value(), b[item.key()]);
-           });
-  return a == b;
-}
 
 class Rechecker {
  public:
@@ -46,10 +30,16 @@ class Rechecker {
   Result<Recheck> run() {
     PERFLAB_TRY_VOID(read_records());
     check_source_file();
-    check_hash("original " + original_.file, folder_ / original_.file, original_.hash);
-    for (const Candidate& candidate : candidates_)
+    check_hash("original " + original_.file, original_.file, original_.hash, accepts());
+    for (const Candidate& candidate : candidates_) {
+      const bool accepted = candidate.decision.outcome == Outcome::accepted;
       if (!candidate.file.empty())
-        check_hash(candidate.file, folder_ / candidate.file, candidate.hash);
+        check_hash(candidate.file, candidate.file, candidate.hash, accepted);
+      else if (accepted)
+        add(fmt::format("source of candidate {}", candidate.number), false,
+            "the document names no file of it");
+    }
+    check_original();
     check_capture();
     for (const Candidate& candidate : candidates_) {
       if (candidate.measurement)
@@ -96,13 +86,25 @@ class Rechecker {
     return {};
   }
 
+  [[nodiscard]] bool accepts() const { return document_["accepted"].is_object(); }
+
+  /// `evidence`: something was accepted on the strength of this file, so that it has to be there.
   void check_hash(const std::string& name, const std::filesystem::path& file,
-                  const std::string& hash) {
-    const Result<std::string> text = read_file(file);
+                  const std::string& hash, bool evidence) {
+    const Result<std::string> text = read_file(folder_ / file);
     const std::string what = "hash of " + name;
+    if (!text && evidence) return add(what, false, text.error().message);
     if (!text) return not_checked(what, text.error().message);
     const std::string now = content_hash_text(*text);
     add(what, now == hash, fmt::format("it is {}, and {} is recorded", now, hash));
+  }
+
+  /// Nothing can be proven with an original that was not built, or not proven against itself.
+  void check_original() {
+    const bool built = original_.build && original_.build->compiled;
+    const bool proven = original_.proof && !refused_proof(*original_.proof);
+    add("the proof of the original against itself", built && proven,
+        built ? "it failed" : "it was not built");
   }
 
   void check_source_file() {
@@ -130,23 +132,8 @@ class Rechecker {
   }
 
   void check_measurement(const std::string& what, const Measurement& recorded) {
-    Measurement again = recorded;
-    recompute(judge_, again);
-    if (std::abs(again.confidence - recorded.confidence) > kFigureTolerance)
-      return add(what, false,
-                 fmt::format("the confidence of a look is {}, and {} is recorded", again.confidence,
-                             recorded.confidence));
-    const Json now = to_json(again.comparison), then = to_json(recorded.comparison);
-    for (const auto& [key, value] : now.items())
-      if (!same_figures(value, then[key]))
-        return add(what, false,
-                   fmt::format("{} is {} by the samples, and {} is recorded", key, value.dump(),
-                               then[key].dump()));
-    const auto turns = [&](char side) {
-      return static_cast<std::size_t>(std::ranges::count(recorded.order, side));
-    };
-    add(what, turns('A') == recorded.before.size() && turns('B') == recorded.after.size(),
-        "the order of the turns does not have as many as there are samples");
+    const std::string altered = altered_figure(judge_, recorded);
+    add(what, altered.empty(), altered);
   }
 
   [[nodiscard]] bool must_reproduce() const {
@@ -154,14 +141,8 @@ class Rechecker {
   }
 
   void check_decision(const Candidate& candidate) {
-    const std::string what = fmt::format("decision on candidate {}", candidate.number);
-    const std::optional<Decision> again = decision_of(candidate, judge_, must_reproduce());
-    if (!again) return add(what, false, "a step is missing that it would have to be based on");
-    add(what,
-        again->outcome == candidate.decision.outcome && again->reason == candidate.decision.reason,
-        fmt::format("the records say {}{}, and {} is recorded", to_string(again->outcome),
-                    again->reason ? fmt::format(" ({})", to_string(*again->reason)) : "",
-                    to_string(candidate.decision.outcome)));
+    const std::string altered = altered_decision(candidate, judge_, must_reproduce());
+    add(fmt::format("decision on candidate {}", candidate.number), altered.empty(), altered);
   }
 
   /// Every candidate was judged against the best one before it.
@@ -206,11 +187,16 @@ class Rechecker {
     add("the accepted source is the one that was proven",
         accepted["number"] == final_proof["number"] && accepted["hash"] == final_proof["hash"],
         "it is another one");
+    const unsigned number = accepted["number"].get<unsigned>();
+    add("the file of the accepted source",
+        number >= 1 && number <= candidates_.size() &&
+            accepted["file"] == candidates_[number - 1].file,
+        "it is not that of its candidate");
     if (accepts) check_speed_up(accepted["speed_up"], *proof.measurement);
     const std::string name =
         "accepted" +
         std::filesystem::path(document_["source"]["name"].get<std::string>()).extension().string();
-    check_hash(name, folder_ / name, proof.hash);
+    check_hash(name, name, proof.hash, false);  // a copy of its candidate
   }
 
   void check_speed_up(const Json& recorded, Measurement measurement) {
@@ -261,13 +247,8 @@ class Rechecker {
         not_checked(what, again.error().message);
         continue;
       }
-      const GuardResult* now = first_failure(*again);
-      const GuardResult* then = first_failure(*candidate.guards);
-      const auto name = [](const GuardResult* guard) {
-        return guard == nullptr ? std::string("none") : guard->name;
-      };
-      add(what, name(now) == name(then),
-          fmt::format("the first that fails is {}, and {} is recorded", name(now), name(then)));
+      const std::string difference = guard_difference(*candidate.guards, *again);
+      add(what, difference.empty(), difference);
     }
   }
 

@@ -1,6 +1,7 @@
 // `rocm-perf optimize --recheck`: verifies an optimization.json again, without a GPU: hashes of the
-// files that are there, every comparison from its samples, the guards on the stored sources, and
-// whether the decisions follow.
+// files, every comparison from its samples, the guards on the stored sources, and whether the
+// decisions follow. A stored source that is gone is not checked when it was refused, and does not
+// hold when it was accepted.
 #pragma once
 
 #include <cstdint>

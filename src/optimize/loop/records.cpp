@@ -143,6 +143,7 @@ Measurement measurement_of(const Json& json) {
           .out_of_time = json.at("out_of_time").get<bool>(),
           .failure_before = text_of(json, "failure_before"),
           .failure_after = text_of(json, "failure_after"),
+          .changed_file = text_of(json, "changed_file"),
           .comparison = comparison_of(json.at("comparison"))};
 }
 
@@ -278,6 +279,7 @@ Json to_json(const Measurement& measurement) {
       {"out_of_time", measurement.out_of_time},
       {"failure_before", record_or_null(measurement.failure_before)},
       {"failure_after", record_or_null(measurement.failure_after)},
+      {"changed_file", record_or_null(measurement.changed_file)},
       {"comparison", to_json(measurement.comparison)}};
 }
 

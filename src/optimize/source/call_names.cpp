@@ -13,7 +13,7 @@ struct NameRule {
   CallKind kind;
 };
 
-// The first rule that fits counts.
+// The first rule that fits counts. What is a clock or outside is so in std, too.
 constexpr NameRule kNameRules[] = {
     // Clocks. s_getreg reads the cycle counter among other registers.
     {"clock", CallKind::clock},
@@ -28,6 +28,9 @@ constexpr NameRule kNameRules[] = {
     {"__builtin_amdgcn_s_memrealtime", CallKind::clock},
     {"__builtin_amdgcn_s_getreg", CallKind::clock},
     {"__builtin_amdgcn_s_sendmsg_rtn*", CallKind::clock},
+    {"__builtin_amdgcn_*cycle*", CallKind::clock},
+    {"__builtin_amdgcn_*clock*", CallKind::clock},
+    {"__builtin_amdgcn_*realtime*", CallKind::clock},
     {"__ockl_steadyctr_u64", CallKind::clock},
     {"__ockl_cyclectr_u64", CallKind::clock},
     {"__builtin_ia32_rdtsc*", CallKind::clock},
@@ -37,12 +40,9 @@ constexpr NameRule kNameRules[] = {
     {"_rdpmc", CallKind::clock},
     {"std::chrono::*", CallKind::clock},
     {"time", CallKind::clock},
-    {"std::time", CallKind::clock},
-    {"std::clock", CallKind::clock},
     {"times", CallKind::clock},
     {"ftime", CallKind::clock},
     {"timespec_get", CallKind::clock},
-    {"std::timespec_get", CallKind::clock},
     {"gettimeofday", CallKind::clock},
     {"clock_gettime", CallKind::clock},
     {"getrusage", CallKind::clock},
@@ -61,49 +61,27 @@ constexpr NameRule kNameRules[] = {
     {"fgets", CallKind::outside},
     {"open", CallKind::outside},
     {"fclose", CallKind::outside},
-    {"std::fclose", CallKind::outside},
     {"fflush", CallKind::outside},
-    {"std::fflush", CallKind::outside},
     {"fseek*", CallKind::outside},
-    {"std::fseek*", CallKind::outside},
     {"fsetpos*", CallKind::outside},
-    {"std::fsetpos*", CallKind::outside},
     {"ftell*", CallKind::outside},
-    {"std::ftell*", CallKind::outside},
     {"fgetpos*", CallKind::outside},
-    {"std::fgetpos*", CallKind::outside},
     {"rewind", CallKind::outside},
-    {"std::rewind", CallKind::outside},
     {"fgetc", CallKind::outside},
-    {"std::fgetc", CallKind::outside},
     {"getc", CallKind::outside},
-    {"std::getc", CallKind::outside},
     {"fputc", CallKind::outside},
-    {"std::fputc", CallKind::outside},
     {"fputs", CallKind::outside},
-    {"std::fputs", CallKind::outside},
     {"putc", CallKind::outside},
-    {"std::putc", CallKind::outside},
     {"feof", CallKind::outside},
-    {"std::feof", CallKind::outside},
     {"ferror", CallKind::outside},
-    {"std::ferror", CallKind::outside},
     {"fprintf", CallKind::outside},
-    {"std::fprintf", CallKind::outside},
     {"vfprintf", CallKind::outside},
-    {"std::vfprintf", CallKind::outside},
     {"vfscanf", CallKind::outside},
-    {"std::vfscanf", CallKind::outside},
     {"setbuf", CallKind::outside},
-    {"std::setbuf", CallKind::outside},
     {"setvbuf", CallKind::outside},
-    {"std::setvbuf", CallKind::outside},
     {"ungetc", CallKind::outside},
-    {"std::ungetc", CallKind::outside},
     {"getline", CallKind::outside},
-    {"std::getline", CallKind::outside},
     {"fileno", CallKind::outside},
-    {"std::fileno", CallKind::outside},
     {"close", CallKind::outside},
     {"lseek*", CallKind::outside},
     {"ioctl", CallKind::outside},
@@ -127,7 +105,6 @@ constexpr NameRule kNameRules[] = {
     {"opendir", CallKind::outside},
     {"unlink*", CallKind::outside},
     {"remove", CallKind::outside},
-    {"std::remove", CallKind::outside},
     {"rename", CallKind::outside},
     {"tmpfile", CallKind::outside},
     {"mkstemp*", CallKind::outside},
@@ -137,7 +114,6 @@ constexpr NameRule kNameRules[] = {
     {"shmget", CallKind::outside},
     {"shmat", CallKind::outside},
     {"system", CallKind::outside},
-    {"std::system", CallKind::outside},
     {"exec*", CallKind::outside},
     {"posix_spawn*", CallKind::outside},
     {"fork", CallKind::outside},
@@ -156,7 +132,6 @@ constexpr NameRule kNameRules[] = {
     {"recv*", CallKind::outside},
     {"getaddrinfo", CallKind::outside},
     {"getenv", CallKind::outside},
-    {"std::getenv", CallKind::outside},
     {"secure_getenv", CallKind::outside},
     {"setenv", CallKind::outside},
     {"putenv", CallKind::outside},
@@ -171,13 +146,17 @@ constexpr NameRule kNameRules[] = {
     {"std::ifstream", CallKind::outside},
     {"std::ofstream", CallKind::outside},
     {"std::fstream", CallKind::outside},
-    // Pointers out of nowhere: the dispatch packet, the kernel's arguments, the stack.
+    // Pointers out of nowhere: the dispatch packet, the kernel's arguments, the stack; descriptors
+    // and addresses in the LDS that are vectors of numbers.
     {"__builtin_amdgcn_dispatch_ptr", CallKind::makes_pointer},
     {"__builtin_amdgcn_queue_ptr", CallKind::makes_pointer},
     {"__builtin_amdgcn_kernarg_segment_ptr", CallKind::makes_pointer},
     {"__builtin_amdgcn_implicitarg_ptr", CallKind::makes_pointer},
     {"__builtin_amdgcn_groupstaticsize", CallKind::harmless},
-    {"__builtin_amdgcn_make_buffer_rsrc", CallKind::makes_pointer},
+    {"__builtin_amdgcn_s_getpc", CallKind::makes_pointer},
+    {"__builtin_amdgcn_image_bvh*", CallKind::makes_pointer},
+    {"__builtin_amdgcn_ds_bvh_stack*", CallKind::makes_pointer},
+    {"__builtin_amdgcn_tensor_*", CallKind::makes_pointer},
     {"__builtin_return_address", CallKind::makes_pointer},
     {"__builtin_frame_address", CallKind::makes_pointer},
     {"__builtin_extract_return_addr", CallKind::makes_pointer},
@@ -199,7 +178,6 @@ constexpr NameRule kNameRules[] = {
     {"__builtin_amdgcn_sched_*", CallKind::barrier},
     {"__builtin_amdgcn_fence", CallKind::barrier},
     {"__builtin_amdgcn_s_waitcnt*", CallKind::barrier},
-    {"__builtin_amdgcn_ds_gws_*", CallKind::barrier},
     {"__ockl_grid_*", CallKind::barrier},
     {"__ockl_multi_grid_*", CallKind::barrier},
     {"__ockl_gws_*", CallKind::barrier},
@@ -332,8 +310,6 @@ constexpr NameRule kNameRules[] = {
     {"__builtin_amdgcn_iglp_opt", CallKind::harmless},
     {"__builtin_amdgcn_is_shared", CallKind::harmless},
     {"__builtin_amdgcn_is_private", CallKind::harmless},
-    // Any other builtin of the processor: messages, traps, modes of arithmetic.
-    {"__builtin_amdgcn_*", CallKind::unknown},
     // Clang's own.
     {"__builtin_expect*", CallKind::harmless},
     {"__builtin_assume*", CallKind::harmless},
@@ -442,6 +418,15 @@ constexpr NameRule kNameRules[] = {
     {"std::memset", CallKind::harmless},
     {"std::memmove", CallKind::harmless}};
 
+// Builtins of the processor that reach beyond what they are given: messages, traps, jumps, modes of
+// arithmetic and other registers of a wave, counters and traces, which dispatch it is, semaphores
+// and memory of the whole GPU, parameters that graphics leaves in the LDS.
+constexpr std::string_view kReachingBuiltins[] = {
+    "s_sendmsg*", "s_setreg*",   "s_sethalt",     "s_trap*",   "*trap*",       "s_rfe*",
+    "s_call*",    "s_set*pc*",   "s_swap*pc*",    "s_alloc_*", "s_ttrace*",    "s_*perflevel",
+    "get_fpenv*", "set_fpenv*",  "*dispatch_id*", "ds_gws_*",  "ds_ordered_*", "*gds*",
+    "interp_*",   "lds_direct*", "lds_param*",    "exp_*"};
+
 // Functions of <cmath>, <math.h> and HIP's math API, and std's small helpers; likewise in std, with
 // an 'f' or 'l' behind, as __builtin_... and with the device's suffixes for how a result is
 // rounded.
@@ -514,6 +499,15 @@ bool is_math(std::string_view name) {
          has(kMathNames, name.substr(0, name.size() - 1));
 }
 
+/// Those that no rule names.
+CallKind kind_of_processor_builtin(std::string_view name) {
+  if (name.ends_with("_ptr")) return CallKind::makes_pointer;
+  return std::ranges::any_of(kReachingBuiltins,
+                             [&](std::string_view pattern) { return fits(pattern, name); })
+             ? CallKind::unknown
+             : CallKind::device;
+}
+
 /// "__fadd_rn", "__expf", "__float2int_rz", "__hmul2".
 bool is_device_math(std::string_view name) {
   if (!name.starts_with("__")) return false;
@@ -542,9 +536,16 @@ bool is_device_math(std::string_view name) {
 
 CallKind kind_of_call(std::string_view qualified) {
   if (qualified.starts_with("::")) qualified.remove_prefix(2);
-  const auto* const rule =
-      std::ranges::find_if(kNameRules, [&](const NameRule& r) { return fits(r.name, qualified); });
+  std::string_view plain = qualified;
+  if (plain.starts_with("std::")) plain.remove_prefix(5);
+  const auto* const rule = std::ranges::find_if(kNameRules, [&](const NameRule& r) {
+    const bool everywhere = r.kind == CallKind::clock || r.kind == CallKind::outside;
+    return fits(r.name, qualified) || (everywhere && fits(r.name, plain));
+  });
   if (rule != std::ranges::end(kNameRules)) return rule->kind;
+  constexpr std::string_view kProcessor = "__builtin_amdgcn_";
+  if (qualified.starts_with(kProcessor))
+    return kind_of_processor_builtin(qualified.substr(kProcessor.size()));
   if (is_math(qualified) || is_device_math(qualified)) return CallKind::harmless;
   return CallKind::unknown;
 }

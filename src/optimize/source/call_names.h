@@ -9,13 +9,14 @@ namespace perflab::optimize {
 
 enum class CallKind : std::uint8_t {
   unknown,
-  harmless,      ///< arithmetic, conversions, vectors, copies, hints, indices of work-items
-  barrier,       ///< barriers and fences
-  atomic,        ///< atomic operations
-  lanes,         ///< shuffles, ballots, votes: lanes of a wave read each other
-  clock,         ///< clocks, timers, counters of cycles
-  outside,       ///< files, processes, network, environment
-  makes_pointer  ///< pointers that are not derived from an argument
+  harmless,       ///< arithmetic, conversions, vectors, copies, hints, indices of work-items
+  barrier,        ///< barriers and fences
+  atomic,         ///< atomic operations
+  lanes,          ///< shuffles, ballots, votes: lanes of a wave read each other
+  clock,          ///< clocks, timers, counters of cycles
+  outside,        ///< files, processes, network, environment
+  makes_pointer,  ///< pointers that are not derived from an argument
+  device          ///< one instruction of the GPU that works on its operands; no more is known
 };
 
 /// `qualified`: with namespaces and classes, inline namespaces left out.

@@ -90,9 +90,12 @@ namespace perflab::optimize {
   X(getTypeDeclaration)            \
   X(getArrayElementType)           \
   X(getArraySize)                  \
+  X(getElementType)                \
+  X(getNumElements)                \
   X(getArgType)                    \
   X(getNumArgTypes)                \
   X(Type_getSizeOf)                \
+  X(Type_visitFields)              \
   X(isConstQualifiedType)          \
   X(isVolatileQualifiedType)       \
   X(isRestrictQualifiedType)       \

@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "optimize/source/source_access.h"
+#include "optimize/source/source_pointers.h"
+#include "optimize/source/source_unwritten.h"
 
 namespace perflab::optimize {
 namespace {
@@ -21,14 +23,6 @@ bool is_number(CXTypeKind kind) {
   return (kind >= CXType_Bool && kind <= CXType_LongDouble) || kind == CXType_Enum ||
          kind == CXType_Half || kind == CXType_Float16 || kind == CXType_Float128 ||
          kind == CXType_BFloat16;
-}
-
-bool is_integer(CXTypeKind kind) {
-  return (kind >= CXType_Bool && kind <= CXType_Int128) || kind == CXType_Enum;
-}
-
-bool is_open_type(CXTypeKind kind) {
-  return kind == CXType_Unexposed || kind == CXType_Dependent || kind == CXType_Invalid;
 }
 
 }  // namespace
@@ -88,6 +82,13 @@ void FactFinder::function_at(CXCursor function, std::vector<NamedFunction>& foun
 
 bool FactFinder::callee_is_told(const SyntaxTree& tree, const SyntaxNode& call) const {
   if (call.children.empty()) return false;
+  // An operator of a template that is still open: its candidates stand between the operands.
+  if (std::ranges::any_of(call.children, [&](std::uint32_t child) {
+        const CXCursor named = tree.nodes[child].referenced;
+        return api_.getCursorKind(named) == CXCursor_OverloadedDeclRef &&
+               source_.spelling(named).starts_with("operator");
+      }))
+    return true;
   std::uint32_t callee = call.children.front();
   while (tree.nodes[callee].kind == CXCursor_UnexposedExpr ||
          tree.nodes[callee].kind == CXCursor_ParenExpr) {
@@ -166,6 +167,7 @@ Reach FactFinder::reach_of_function(const NamedFunction& function) {
     case CallKind::clock:
     case CallKind::outside:
     case CallKind::makes_pointer:
+    case CallKind::device:
       reach.unknown_call = true;
       return reach;
     case CallKind::unknown:
@@ -273,57 +275,38 @@ void FactFinder::note_variable(const SyntaxTree& tree, std::uint32_t index,
   if (!is_index_variable(name)) facts.globals.push_back(std::move(name));
 }
 
-void FactFinder::note_cast(const SyntaxTree& tree, const SyntaxNode& node, BodyFacts& facts) const {
-  const bool is_explicit =
-      node.kind == CXCursor_CStyleCastExpr || node.kind == CXCursor_CXXReinterpretCastExpr ||
-      node.kind == CXCursor_CXXFunctionalCastExpr || node.kind == CXCursor_CXXStaticCastExpr ||
-      node.kind == CXCursor_BuiltinBitCastExpr;
-  if (!is_explicit && node.kind != CXCursor_UnexposedExpr && node.kind != CXCursor_CallExpr) return;
-  CXType to = canonical(node.cursor);
-  if (node.kind == CXCursor_BuiltinBitCastExpr) {
-    // libclang tells no type of it; what is around it does.
-    const SyntaxNode& around = tree.nodes[node.parent];
-    to = canonical(around.cursor);
-    if (around.kind == CXCursor_ArraySubscriptExpr ||
-        (around.kind == CXCursor_UnaryOperator &&
-         api_.getCursorUnaryOperatorKind(around.cursor) == CXUnaryOperator_Deref) ||
-        source_.at(node.range).substr(0, source_.at(node.range).find(',')).find('*') !=
-            std::string_view::npos)
-      to.kind = CXType_Pointer;
-  }
-  if (to.kind != CXType_Pointer) return;
-  const auto note = [&] {
-    facts.integer_to_pointer = true;
-    facts.pointer_casts.emplace_back(node.in_main ? source_.at(node.range) : "(in a header)");
-  };
-  if (node.kind == CXCursor_CallExpr) {
-    if (source_.spelling(node.cursor) == "bit_cast") note();
+void FactFinder::note_volatile(const SyntaxTree& tree, std::uint32_t index,
+                               BodyFacts& facts) const {
+  const SyntaxNode& node = tree.nodes[index];
+  if (api_.isExpression(node.kind) == 0 ||
+      api_.isVolatileQualifiedType(api_.getCursorType(node.cursor)) == 0)
     return;
-  }
-  if (node.kind == CXCursor_BuiltinBitCastExpr) return note();
-  if (node.children.empty()) return;
-  const SyntaxNode& inner = tree.nodes[node.children.back()];
-  const CXType from = canonical(inner.cursor);
-  const CXTypeKind to_inner = api_.getCanonicalType(api_.getPointeeType(to)).kind;
-  const CXTypeKind from_inner = api_.getCanonicalType(api_.getPointeeType(from)).kind;
-  if (node.kind == CXCursor_UnexposedExpr) {
-    // memcpy(&pointer, ...): a pointer is written as if it were bytes.
-    if (to_inner == CXType_Void && from.kind == CXType_Pointer && from_inner == CXType_Pointer)
-      note();
-    return;
-  }
-  const bool plain_static = node.kind == CXCursor_CXXStaticCastExpr;
-  if (is_integer(from.kind) || (is_open_type(from.kind) && !plain_static) ||
-      (to_inner == CXType_Pointer && from_inner != CXType_Pointer))
-    note();
+  facts.volatile_access = true;
+  // Named by the variable that it goes through, so that another element of it is nothing new.
+  const std::uint32_t end = tree.subtree_end(index);
+  std::uint32_t named = index;
+  while (named < end && tree.nodes[named].kind != CXCursor_DeclRefExpr) ++named;
+  facts.volatiles.push_back(
+      named < end ? source_.spelling(tree.nodes[named].cursor)
+                  : std::string(node.in_main ? source_.at(node.range) : "(in a header)"));
 }
 
-BodyFacts FactFinder::facts_of(const SyntaxTree& tree) const {
+bool FactFinder::is_barrier_call(const SyntaxTree& tree, std::uint32_t node) {
+  std::vector<NamedFunction> functions;
+  const std::uint32_t end = tree.subtree_end(node);
+  for (std::uint32_t i = node; i < end; ++i) functions_at(tree, i, functions);
+  return std::ranges::any_of(functions, [&](const NamedFunction& function) {
+    const Reach reach = reach_of_function(function);
+    return reach.barrier;
+  });
+}
+
+BodyFacts FactFinder::facts_of(const SyntaxTree& tree) {
   BodyFacts facts;
   for (std::uint32_t i = 1; i < tree.nodes.size(); ++i) {
     const SyntaxNode& n = tree.nodes[i];
     note_variable(tree, i, facts);
-    note_cast(tree, n, facts);
+    note_volatile(tree, i, facts);
     if (keeps_state(n)) facts.static_locals.push_back(source_.spelling(n.cursor));
     if (n.kind == CXCursor_GCCAsmStmt || n.kind == CXCursor_MSAsmStmt ||
         n.kind == CXCursor_AsmLabelAttr)
@@ -331,22 +314,18 @@ BodyFacts FactFinder::facts_of(const SyntaxTree& tree) const {
     if (n.kind == CXCursor_CXXNewExpr || n.kind == CXCursor_CXXDeleteExpr ||
         n.kind == CXCursor_CXXThrowExpr || n.kind == CXCursor_CXXTryStmt)
       facts.exceptions_or_new = true;
-    if (api_.isExpression(n.kind) != 0 &&
-        api_.isVolatileQualifiedType(api_.getCursorType(n.cursor)) != 0)
-      facts.volatile_access = true;
-    if (n.kind == CXCursor_FieldDecl && canonical(n.cursor).kind == CXType_Pointer &&
-        tree.nodes[n.parent].kind == CXCursor_UnionDecl) {
-      facts.integer_to_pointer = true;
-      facts.pointer_casts.push_back("union with " + source_.spelling(n.cursor));
-    }
   }
+  facts.pointer_casts = made_pointers(source_, tree);
+  facts.integer_to_pointer = !facts.pointer_casts.empty();
+  facts.unwritten_reads = unwritten_reads(
+      source_, tree, [&](std::uint32_t node) { return is_barrier_call(tree, node); });
   for (const NamedFunction& function : functions_in(tree)) {
     facts.calls.push_back(function.name);
     if (api_.Cursor_isNull(function.cursor) == 0 && is_kernel(function.cursor))
       facts.kernel_launch = true;
   }
   for (std::vector<std::string>* names : {&facts.calls, &facts.globals, &facts.written_globals,
-                                          &facts.static_locals, &facts.pointer_casts})
+                                          &facts.static_locals, &facts.volatiles})
     sort_and_unique(*names);
   return facts;
 }

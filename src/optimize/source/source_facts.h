@@ -34,7 +34,7 @@ class FactFinder {
   std::vector<Reach> reach_of(const SyntaxTree& tree);
   /// Functions that are named, in the order of the text.
   [[nodiscard]] std::vector<NamedFunction> functions_in(const SyntaxTree& tree) const;
-  [[nodiscard]] BodyFacts facts_of(const SyntaxTree& tree) const;
+  [[nodiscard]] BodyFacts facts_of(const SyntaxTree& tree);
   /// What the table says about a function that is not defined in the user's own files.
   [[nodiscard]] CallKind kind_of(const NamedFunction& function) const;
   /// A __shared__ variable.
@@ -51,7 +51,9 @@ class FactFinder {
   [[nodiscard]] bool callee_is_told(const SyntaxTree& tree, const SyntaxNode& call) const;
   void function_at(CXCursor function, std::vector<NamedFunction>& found) const;
   void note_variable(const SyntaxTree& tree, std::uint32_t index, BodyFacts& facts) const;
-  void note_cast(const SyntaxTree& tree, const SyntaxNode& node, BodyFacts& facts) const;
+  void note_volatile(const SyntaxTree& tree, std::uint32_t index, BodyFacts& facts) const;
+  /// A call that has a barrier in it, also in what it calls.
+  bool is_barrier_call(const SyntaxTree& tree, std::uint32_t node);
   [[nodiscard]] bool is_constant(CXCursor variable) const;
   [[nodiscard]] bool keeps_state(const SyntaxNode& node) const;
   [[nodiscard]] CXType canonical(CXCursor cursor) const;

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <set>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "llm/proposer.h"
 #include "optimize/guards.h"
 #include "optimize/source/apart.h"
+#include "optimize/source/check_answer.h"
 #include "optimize/source/source_parts.h"
 #include "optimize/source/source_words.h"
 
@@ -88,15 +88,15 @@ class CandidateReach {
     const SyntaxTree tree = source_.tree_of(cursor_);
     stack_.push_back(source_.usr(cursor_));
     // Uses of the kernel's own name in its body are recursion.
+    note_facts(facts_.facts_of(tree), "");
     look(tree, "");
   }
 
-  std::set<std::string> host, outside, clocks, pointers, globals, statics;
+  std::set<std::string> host, outside, clocks, pointers, globals, statics, unwritten, volatiles;
   bool assembly = false;
 
  private:
   void look(const SyntaxTree& tree, const std::string& through) {
-    note_facts(facts_.facts_of(tree), through);
     for (const NamedFunction& function : facts_.functions_in(tree)) look_at(function, through);
     if (tree.too_deep) host.insert("a body that is nested too deeply");
   }
@@ -111,6 +111,8 @@ class CandidateReach {
     add_new(facts.written_globals, original_.written_globals, globals);
     add_new(facts.static_locals, original_.static_locals, statics);
     add_new(facts.pointer_casts, original_.pointer_casts, pointers);
+    add_new(facts.unwritten_reads, original_.unwritten_reads, unwritten);
+    add_new(facts.volatiles, original_.volatiles, volatiles);
     assembly |= facts.assembly;
     if (facts.exceptions_or_new && !original_.exceptions_or_new)
       host.insert("new, delete or exceptions" + through);
@@ -128,6 +130,8 @@ class CandidateReach {
     const auto definition = unnamed ? std::nullopt : source_.definition_of(function.cursor);
     const std::string key = definition ? source_.usr(*definition) : std::string();
     if (definition && std::ranges::find(stack_, key) != stack_.end()) {
+      // HIP's operators of vectors are candidates for each other's calls in a template.
+      if (source_.in_system_header(*definition)) return;
       if (!known_.contains(function.name) || (is_inside(*definition) && key != stack_.front()))
         host.insert(name + " (recursion)");
       return;
@@ -142,6 +146,7 @@ class CandidateReach {
       case CallKind::barrier:
       case CallKind::atomic:
       case CallKind::lanes:
+      case CallKind::device:
         // A function that the candidate declares by itself is not the one of that name; clang
         // declares its own where they are used first.
         if (!unnamed && !definition && is_inside(function.cursor) &&
@@ -166,8 +171,17 @@ class CandidateReach {
     }
     if (!seen_.insert(key).second) return;
     stack_.push_back(key);
-    look(source_.tree_of(*definition),
-         inside || !through.empty() ? through : fmt::format(" (through {})", function.name));
+    const SyntaxTree tree = source_.tree_of(*definition);
+    const std::string below =
+        inside || !through.empty() ? through : fmt::format(" (through {})", function.name);
+    // Lambdas and types of the body were seen with it, and only there their captures are known.
+    if (!inside) {
+      BodyFacts facts = facts_.facts_of(tree);
+      // No proposal writes in a system's header.
+      if (source_.in_system_header(*definition)) facts.unwritten_reads.clear();
+      note_facts(facts, below);
+    }
+    look(tree, below);
     stack_.pop_back();
   }
 
@@ -244,8 +258,7 @@ class SourceCheck {
     std::set<std::string> state = reach.statics;
     state.insert(reach.globals.begin(), reach.globals.end());
     for (const std::string& output : outputs_read()) state.insert(output);
-    results.push_back(named_guard("state", Reason::keeps_state,
-                                  "The body uses variables that outlive it", state));
+    results.push_back(remembered(state, reach));
     results.push_back(named_guard("pointers", Reason::makes_pointers,
                                   "The body makes pointers out of something else", reach.pointers));
     results.push_back(launch_bounds());
@@ -267,6 +280,21 @@ class SourceCheck {
         names.push_back(now[i].name + " (an output, which it did not read)");
     }
     return names;
+  }
+
+  /// What outlives a launch: variables that are made for it, and memory that merely is not cleared.
+  [[nodiscard]] static GuardResult remembered(const std::set<std::string>& state,
+                                              const CandidateReach& reach) {
+    if (!state.empty())
+      return named_guard("state", Reason::keeps_state, "The body uses variables that outlive it",
+                         state);
+    if (!reach.unwritten.empty())
+      return named_guard("state", Reason::keeps_state,
+                         "The body may read what an earlier launch left, before it is written",
+                         reach.unwritten);
+    return named_guard("state", Reason::keeps_state,
+                       "The body has volatile accesses that were not there, through",
+                       reach.volatiles);
   }
 
   [[nodiscard]] GuardResult signature() const {
@@ -450,41 +478,6 @@ Result<GuardResults> check_here(const SourceModel& original, const Kernel& befor
   return results;
 }
 
-// --- across the process that the check runs in ---------------------------------------------------
-
-std::string packed(const Result<GuardResults>& results) {
-  Json json;
-  if (!results) {
-    json["code"] = static_cast<int>(results.error().code);
-    json["message"] = results.error().message;
-    json["notes"] = results.error().notes;
-    json["remedy"] = results.error().remedy;
-    return to_canonical_text(json);
-  }
-  for (const GuardResult& result : *results)
-    json["results"].push_back({{"name", result.name},
-                               {"passed", result.passed},
-                               {"reason", result.reason ? to_string(*result.reason) : ""},
-                               {"detail", result.detail}});
-  return to_canonical_text(json);
-}
-
-Result<GuardResults> unpacked(const std::string& text) {
-  PERFLAB_TRY(const Json json, parse_json(text, "the answer of a check"));
-  if (!json.contains("results"))
-    return std::unexpected(Error{.code = static_cast<ErrorCode>(json.value("code", 0)),
-                                 .message = json.value("message", std::string()),
-                                 .notes = json.value("notes", std::vector<std::string>()),
-                                 .remedy = json.value("remedy", std::string())});
-  GuardResults results;
-  for (const Json& result : json["results"])
-    results.push_back({.name = result["name"],
-                       .passed = result["passed"],
-                       .reason = reason_from(result["reason"].get<std::string>()),
-                       .detail = result["detail"]});
-  return results;
-}
-
 }  // namespace
 
 const GuardResult* first_failure(const GuardResults& results) {
@@ -503,9 +496,10 @@ Result<GuardResults> check_source(const SourceModel& original, const std::string
         "text", Reason::too_large,
         fmt::format("{} bytes are more than {}.", candidate.size(), llm::kMostProposalBytes))};
   PERFLAB_TRY_VOID(prepare_parsing(original.options));
-  PERFLAB_TRY(const ApartResult apart,
-              run_apart([&] { return packed(check_here(original, before, candidate, options)); }));
-  if (apart.text) return unpacked(*apart.text);
+  PERFLAB_TRY(const ApartResult apart, run_apart([&] {
+                return check_answer(check_here(original, before, candidate, options));
+              }));
+  if (apart.text) return answered_check(*apart.text);
   return GuardResults{passed_guard("text"),
                       failed_guard("parses", Reason::does_not_parse,
                                    fmt::format("Clang {} over it.", apart.ending))};

@@ -111,9 +111,12 @@ struct BodyFacts {
   std::vector<std::string> written_globals;  ///< of all of them, those that are or may be written
   std::vector<std::string> static_locals;    ///< but for constexpr numbers and shared variables
   std::vector<std::string> pointer_casts;    ///< text of what makes integer_to_pointer true
+  /// Variables that may be read before they are written: "__shared__ float tile".
+  std::vector<std::string> unwritten_reads;
+  std::vector<std::string> volatiles;  ///< variables through which volatile_access is done
   bool assembly = false;
   bool kernel_launch = false;
-  bool integer_to_pointer = false;  ///< casts of integers to pointers
+  bool integer_to_pointer = false;  ///< pointers out of anything but pointers
   bool volatile_access = false;
   bool exceptions_or_new = false;  ///< throw, new, delete
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string_view>
 
 #include "base/files.h"
 #include "capture/model.h"
@@ -148,8 +149,14 @@ Result<void> remove_outputs(const std::vector<OutputFile>& outputs) {
   return {};
 }
 
-RunEnd collect_files(const std::vector<OutputFile>& outputs) {
+RunEnd collect_outputs(const std::vector<OutputFile>& outputs, Printed printed) {
   RunEnd end;
+  if (printed.too_much) {
+    end.reason = Reason::wrong_output;
+    end.sentence = fmt::format("the run printed more than {} MiB, which is not compared",
+                               kMostComparedText >> 20U);
+    return end;
+  }
   for (const OutputFile& output : outputs) {
     Result<std::string> bytes = read_file(output.path);
     if (!bytes) {
@@ -162,51 +169,25 @@ RunEnd collect_files(const std::vector<OutputFile>& outputs) {
     }
     end.outputs.files.push_back(*std::move(bytes));
   }
+  end.outputs.text = std::move(printed.text);
+  end.metric = std::move(printed.metric);
   return end;
-}
-
-std::string without_lines(std::string_view text, const Pattern* pattern) {
-  if (pattern == nullptr) return std::string(text);
-  std::string kept;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    const std::size_t whole = end == std::string_view::npos ? text.size() : end + 1;
-    if (!pattern->found_in(line)) kept += text.substr(0, whole);
-    text.remove_prefix(whole);
-  }
-  return kept;
 }
 
 Result<RunEnd> run_command(const CommandRun& run) {
   PERFLAB_TRY_VOID(remove_outputs(run.outputs));
-  std::string text;
-  bool too_much = false;
-  const auto on_stream = [&](int stream, std::string_view bytes) {
-    if (stream != 1 || !run.outputs.empty()) return;
-    too_much = too_much || bytes.size() > kMostComparedText - text.size();
-    if (!too_much) text += bytes;
-  };
+  RunPrints prints(run.metric, run.outputs.empty());
   PERFLAB_TRY(
       const tune::StepEnd step,
-      tune::run_step(run.command,
-                     {.environment = run.environment,
-                      .limit_seconds = std::chrono::duration<double>(run.time_limit).count(),
-                      .on_stream = on_stream}));
+      tune::run_step(
+          run.command,
+          {.environment = run.environment,
+           .limit_seconds = std::chrono::duration<double>(run.time_limit).count(),
+           .on_stream = [&](int stream, std::string_view bytes) { prints.feed(stream, bytes); }}));
+  if (step.succeeded) return collect_outputs(run.outputs, prints.take());
   RunEnd end;
-  if (!step.succeeded) {
-    end.reason = step.timed_out ? Reason::timed_out : Reason::faulted;
-    end.sentence = "the run " + step.detail;
-    return end;
-  }
-  if (too_much) {
-    end.reason = Reason::wrong_output;
-    end.sentence = fmt::format("the run printed more than {} MiB, which is not compared",
-                               kMostComparedText >> 20U);
-    return end;
-  }
-  end = collect_files(run.outputs);
-  end.outputs.text = without_lines(text, run.left_out);
+  end.reason = step.timed_out ? Reason::timed_out : Reason::faulted;
+  end.sentence = "the run " + step.detail;
   return end;
 }
 

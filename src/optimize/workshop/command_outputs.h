@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,12 +15,10 @@
 #include "base/json.h"
 #include "base/pattern.h"
 #include "optimize/reasons.h"
+#include "optimize/workshop/command_prints.h"
 #include "replay/compare.h"
 
 namespace perflab::optimize {
-
-/// Most bytes of stdout that are compared; what prints more has to be compared by its files.
-inline constexpr std::size_t kMostComparedText = std::size_t{64} << 20U;
 
 /// A file that a run writes.
 struct OutputFile {
@@ -33,8 +30,8 @@ struct OutputFile {
 struct CommandRun {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::vector<OutputFile> outputs;    ///< empty: stdout is what counts
-  const Pattern* left_out = nullptr;  ///< lines of stdout that do not count; none: all do
+  std::vector<OutputFile> outputs;  ///< empty: stdout is what counts
+  const Pattern* metric = nullptr;  ///< its lines of stdout do not count; none: all do
   std::chrono::milliseconds time_limit{60'000};
 };
 
@@ -46,10 +43,10 @@ struct RunOutputs {
 
 /// How a run went: its outputs, or why there are none.
 struct RunEnd {
-  std::optional<Reason>
-      reason;            ///< faulted, timed_out, not_rewritten, wrong_output (too much text)
-  std::string sentence;  ///< with a reason
+  std::optional<Reason> reason;  ///< faulted, timed_out, or one of collect_outputs()
+  std::string sentence;          ///< with a reason
   RunOutputs outputs;
+  MetricLines metric;  ///< what the metric's pattern takes
 };
 
 /// Removes the outputs from the disk. Error (usage): one is something that is no file, or cannot be
@@ -68,16 +65,14 @@ class OutputsRemoved {
   const std::vector<OutputFile>& outputs_;
 };
 
-/// Reads the files that a run left. The reason not_rewritten: one is not there. Those that stand
-/// there before a run have to be removed first.
-RunEnd collect_files(const std::vector<OutputFile>& outputs);
+/// Reads the files that a run left, and takes what it printed. Reasons: not_rewritten (a file is
+/// not there), wrong_output (it printed too much). Files that stand there before a run have to be
+/// removed first.
+RunEnd collect_outputs(const std::vector<OutputFile>& outputs, Printed printed);
 
 /// Removes the outputs, runs the command to its end and reads what it left; the files stay until
 /// remove_outputs(). Errors: those of remove_outputs(), interrupted, internal.
 Result<RunEnd> run_command(const CommandRun& run);
-
-/// Text as it is compared: without the lines in which the pattern is found.
-std::string without_lines(std::string_view text, const Pattern* pattern);
 
 /// How outputs are compared.
 struct OutputRule {

@@ -267,10 +267,21 @@ std::optional<double> as_figure(const std::optional<std::int64_t>& value) {
   return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
 }
 
-/// Vector and scalar spills together; missing when neither is counted.
+/// Vector and scalar spills together; missing when one of them is not counted.
 std::optional<double> count_spills(const code::Kernel& kernel) {
-  if (!kernel.sgpr_spills && !kernel.vgpr_spills) return std::nullopt;
-  return static_cast<double>(kernel.sgpr_spills.value_or(0) + kernel.vgpr_spills.value_or(0));
+  if (!kernel.sgpr_spills || !kernel.vgpr_spills) return std::nullopt;
+  return static_cast<double>(*kernel.sgpr_spills + *kernel.vgpr_spills);
+}
+
+/// Where spills cannot be compared, a sentence; empty: they can.
+std::string unknown_spills(const code::Kernel& before, const code::Kernel& after) {
+  const bool knew = count_spills(before).has_value(), knows = count_spills(after).has_value();
+  if (knew && knows) return {};
+  return fmt::format(
+      "not known whether spills are new: the metadata of {} does not count both kinds",
+      knew    ? "the candidate"
+      : knows ? "the original"
+              : "either kernel");
 }
 
 std::vector<ResourceChange> resource_changes(const analyze::StaticKernel& before,
@@ -309,17 +320,17 @@ std::string figure_text(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : "not known";
 }
 
-/// Always passed: whether the gain pays for it is known later.
-GuardResult describe_resources(const std::vector<ResourceChange>& changes) {
+/// Always passed: whether the gain pays for it is known later. `note`: what is not known.
+GuardResult describe_resources(const std::vector<ResourceChange>& changes, std::string note) {
   std::vector<std::string> worse;
   for (const ResourceChange& change : changes)
     if (change.regression)
       worse.push_back(fmt::format("{} {} instead of {}", change.figure, figure_text(change.after),
                                   figure_text(change.before)));
-  return object_passed(
-      "resources", worse.empty()
-                       ? ""
-                       : fmt::format("worse, a gain has to be proven: {}", fmt::join(worse, ", ")));
+  if (worse.empty()) return object_passed("resources", std::move(note));
+  return object_passed("resources",
+                       fmt::format("worse, a gain has to be proven: {}{}{}", fmt::join(worse, ", "),
+                                   note.empty() ? "" : "; ", note));
 }
 
 }  // namespace
@@ -359,7 +370,8 @@ Result<ObjectGuards> check_object(std::string_view original, std::string_view ca
   out.changes =
       resource_changes(analyze::describe_static_kernel(before.target, *before.kernel, launch),
                        analyze::describe_static_kernel(after.target, *after.kernel, launch));
-  out.results.push_back(describe_resources(out.changes));
+  out.results.push_back(
+      describe_resources(out.changes, unknown_spills(*before.kernel, *after.kernel)));
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/hash.h"
 #include "measure/backend_replay.h"
 #include "optimize/workshop/replay_bench.h"
 #include "replay/failures.h"
@@ -21,6 +22,7 @@ using replay::Verdict;
 constexpr const char* kGoldenName = "golden output";
 constexpr const char* kPoisonName = "poisoned output";
 constexpr const char* kPerturbedName = "perturbed inputs";
+constexpr const char* kTimedName = "timed inputs";
 
 bool begins_with(std::string_view message, replay::Failure failure) {
   return message.starts_with(replay::to_string(failure));
@@ -135,6 +137,13 @@ Json evidence_of(const replay::PerturbedInput& input) {
   return evidence;
 }
 
+/// A sentence each, behind another one.
+std::string note_words(const std::vector<std::string>& notes) {
+  std::string out;
+  for (const std::string& note : notes) out += fmt::format(" Note: {}.", note);
+  return out;
+}
+
 std::string poison_words(std::uint64_t pure) {
   if (pure == 0)
     return "The original writes no output whatever stood there: poison shows nothing more.";
@@ -149,6 +158,7 @@ std::string poison_words(std::uint64_t pure) {
 struct ReplayBench::Proof {
   std::filesystem::path original, candidate;
   replay::Poison poison = replay::Poison::written;
+  Json inputs;
   std::optional<replay::PerturbScope> scope;
   std::string no_scope_because;
   Correctness result;
@@ -175,7 +185,19 @@ ReplayBench::ReplayBench(replay::Session session, const BenchSetup& setup, OnSte
     : session_(std::move(session)),
       setup_(setup),
       on_step_(std::move(on_step)),
-      backend_(measure::make_replay_backend(session_, {.iterations = setup.iterations})) {}
+      timed_(session_,
+             [this](std::string_view who) {
+               return on_step_(who == "captured" ? bench_step::oracle
+                                                 : bench_step::original_perturbed);
+             }),
+      backend_(measure::make_replay_backend(
+          session_, {.iterations = setup.iterations,
+                     .inputs = measure::ReplayInputs{
+                         .bring = [this](std::uint64_t number) { return timed_.bring(number); },
+                         .check =
+                             [this](const measure::Variant& variant, std::uint64_t number) {
+                               return timed_.check(variant.code_object.string(), number);
+                             }}})) {}
 
 Result<std::unique_ptr<ReplayBench>> ReplayBench::open(const capture::Capture& capture,
                                                        replay::Device& device,
@@ -252,15 +274,18 @@ Result<void> ReplayBench::check_captured_input(Proof& proof) {
                 "the captured dispatch has to repeat itself: a tolerance may cover how it varies "
                 "(--max-ulp, --rtol, --atol)");
   const CapturedRun run(certificate, session_.capture().description());
+  const std::string notes = note_words(certificate.notes);
   lost_ = (!run.failure.empty() && !begins_with(run.failure, replay::Failure::kernel_mismatch)) ||
           !certificate.poison_note.empty();
   if (const auto reason = run.wrong_as_captured(certificate.verdict, poison_arguments_)) {
     proof.refuse(kGoldenName, *reason, certificate.sentence + run.example, run.figures.json());
+    proof.result.checks.back().detail += notes;
     return {};
   }
   proof.pass(
       kGoldenName,
-      run.wrong_on_poison() ? "Right as far as the captured input shows." : certificate.sentence,
+      (run.wrong_on_poison() ? "Right as far as the captured input shows." : certificate.sentence) +
+          notes,
       run.figures.json());
   if (const auto reason = run.wrong_on_poison())
     proof.refuse(kPoisonName, *reason, certificate.sentence, run.poison_evidence());
@@ -299,8 +324,7 @@ Result<void> ReplayBench::check_perturbed(Proof& proof) {
     proof.retry = {{"perturbation_failed", result.original_failed}};
     return {};
   }
-  std::string notes;
-  for (const std::string& note : result.notes) notes += fmt::format(" Note: {}.", note);
+  const std::string notes = note_words(result.notes);
   if (!result.none_because.empty()) {
     proof.pass(kPerturbedName, fmt::format("none possible: {}.{}", result.none_because, notes));
     return {};
@@ -322,6 +346,44 @@ Result<void> ReplayBench::check_perturbed(Proof& proof) {
   return {};
 }
 
+/// What times are taken on: nothing is timed here, but the original has to end well on it.
+Result<void> ReplayBench::check_timed(Proof& proof) {
+  PERFLAB_TRY_VOID(prepare_inputs(proof.inputs));
+  if (!timed_.original_failed().empty())
+    proof.retry = {{"perturbation_failed", timed_.original_failed()}};
+  else if (timed_.count() > 0)
+    proof.pass(kTimedName,
+               fmt::format("times are taken on {} inputs made from the captured one, which differ "
+                           "from candidate to candidate",
+                           timed_.count()),
+               {{"inputs", timed_.count()}});
+  else
+    proof.pass(kTimedName,
+               fmt::format("times are taken on the captured input only: {}",
+                           timed_.captured_only_because()),
+               {{"inputs", 0}});
+  return {};
+}
+
+Result<void> ReplayBench::prepare_inputs(const Json& request) {
+  replay::TimedInputOptions options{.compare = setup_.compare, .scope = {}};
+  options.no_scope_because = request.value("no_scope_because", "");
+  if (setup_.perturbations == 0) options.no_scope_because = "no others were asked for";
+  options.seed = request.value("seed", std::uint64_t{0});
+  if (const auto scope = request.find("scope");
+      setup_.perturbations > 0 && scope != request.end() && scope->is_string())
+    options.scope = replay::perturb_scope_from(scope->get<std::string>());
+  const auto prepared = timed_.prepare(options);
+  // After a dispatch that failed, the device is of no use.
+  lost_ = lost_ || !timed_.original_failed().empty() ||
+          (!prepared && prepared.error().code == ErrorCode::target_failed);
+  return prepared;
+}
+
+std::uint64_t seed_of_timed_inputs(std::uint64_t seed, std::string_view code_object) {
+  return content_hash(fmt::format("{} {:x}", seed, content_hash(code_object)));
+}
+
 Result<Json> ReplayBench::prove(const Json& request) {
   Proof proof;
   proof.original = request.value("original", "");
@@ -330,9 +392,11 @@ Result<Json> ReplayBench::prove(const Json& request) {
   if (proof.original.empty() || proof.candidate.empty() || !poison)
     return fail(ErrorCode::bad_input, "a request for a proof lacks a code object or its poison");
   proof.poison = *poison;
-  if (const auto scope = request.find("scope"); scope != request.end() && scope->is_string())
+  proof.inputs = request.value("inputs", Json::object());
+  if (const auto scope = proof.inputs.find("scope");
+      scope != proof.inputs.end() && scope->is_string())
     proof.scope = replay::perturb_scope_from(scope->get<std::string>());
-  proof.no_scope_because = request.value("no_scope_because", "");
+  proof.no_scope_because = proof.inputs.value("no_scope_because", "");
   PERFLAB_TRY(const std::string original, read_file(proof.original));
   PERFLAB_TRY(const std::string candidate, read_file(proof.candidate));
   if (measured_) {  // and left its last outputs behind
@@ -341,8 +405,9 @@ Result<Json> ReplayBench::prove(const Json& request) {
     measured_ = false;
   }
   using Step = Result<void> (ReplayBench::*)(Proof&);
-  for (const Step step : {&ReplayBench::prove_capture, &ReplayBench::check_loads,
-                          &ReplayBench::check_captured_input, &ReplayBench::check_perturbed}) {
+  for (const Step step :
+       {&ReplayBench::prove_capture, &ReplayBench::check_loads, &ReplayBench::check_captured_input,
+        &ReplayBench::check_perturbed, &ReplayBench::check_timed}) {
     PERFLAB_TRY_VOID((this->*step)(proof));
     if (proof.ended()) break;
   }
@@ -355,7 +420,8 @@ Result<Json> ReplayBench::prove(const Json& request) {
                 "application anew, or allow for rounding with --max-ulp, --rtol or --atol");
   if (!proof.result.reason)
     proof.result.sentence =
-        fmt::format("It computes what the original does in {} checks.", proof.result.checks.size());
+        fmt::format("It computes what the original does in {} checks.",
+                    proof.result.checks.size() - 1);  // the last says what is timed
   return Json{{"correctness", correctness_json(proof.result)}};
 }
 
@@ -363,6 +429,10 @@ Result<Json> ReplayBench::measure(const Json& request) {
   measure::Variant variant;
   variant.name = request.value("name", "");
   variant.code_object = request.value("code_object", "");
+  PERFLAB_TRY_VOID(prepare_inputs(
+      request.value("inputs", Json{{"no_scope_because", "nobody said which others"}})));
+  if (!timed_.original_failed().empty())
+    return Json{{"perturbation_failed", timed_.original_failed()}};
   PERFLAB_TRY_VOID(
       on_step_(variant.code_object.empty() ? bench_step::original : bench_step::candidate));
   measured_ = true;

@@ -19,6 +19,7 @@
 #include "replay/device.h"
 #include "replay/perturb.h"
 #include "replay/session.h"
+#include "replay/timed_inputs.h"
 #include "replay/verify.h"
 
 namespace perflab::optimize {
@@ -48,16 +49,26 @@ inline constexpr std::string_view original = "original";    ///< as captured, an
 inline constexpr std::string_view candidate = "candidate";  ///< likewise, and timed
 inline constexpr std::string_view original_perturbed = "original_perturbed";
 inline constexpr std::string_view candidate_perturbed = "candidate_perturbed";
+/// The captured code object on the captured input, before others are timed on that.
+inline constexpr std::string_view oracle = "oracle";
 }  // namespace bench_step
+
+/// Seed of the inputs that a comparison is timed on, from the set-up's and the bytes of the
+/// candidate's code object: no source can know them, because they follow from what it becomes.
+std::uint64_t seed_of_timed_inputs(std::uint64_t seed, std::string_view code_object);
 
 /// A request is one of
 ///   {"prove": {"original", "candidate": paths of code objects, "poison": "written" or "none",
-///              "scope": of perturbations or null, "no_scope_because": text}}
-///   {"measure": {"name", "code_object": a path, or empty for the captured one}}
-/// and its answer one of
+///              "inputs": below}}
+///   {"measure": {"name", "code_object": a path, or empty for the captured one,
+///                "inputs": below, or missing: the captured one}}
+/// with "inputs": {"scope": of perturbations or null, "no_scope_because": text,
+///                 "seed": of those that are timed on},
+/// and the answer one of
 ///   {"correctness"}
 ///   {"poison_failed": how the original ended on poisoned memory}: ask again without
-///   {"perturbation_failed": how the original ended on a perturbed input}: ask with a milder scope
+///   {"perturbation_failed": how the original ended on a perturbed or timed input}: ask with a
+///                           milder scope
 ///   {"samples", "failure"}.
 class ReplayBench {
  public:
@@ -83,12 +94,15 @@ class ReplayBench {
   Result<void> check_loads(Proof& proof);
   Result<void> check_captured_input(Proof& proof);
   Result<void> check_perturbed(Proof& proof);
+  Result<void> check_timed(Proof& proof);
+  Result<void> prepare_inputs(const Json& request);
   [[nodiscard]] replay::VerifyOptions verify_options(const Proof& proof,
                                                      const std::filesystem::path& object) const;
 
   replay::Session session_;
   BenchSetup setup_;
   OnStep on_step_;
+  replay::TimedInputs timed_;
   std::unique_ptr<measure::Backend> backend_;
   bool capture_proven_ = false;
   bool poison_arguments_ = false;  ///< the captured dispatch changed nothing by itself

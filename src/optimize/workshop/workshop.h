@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -25,8 +26,11 @@ struct Built {
   std::vector<std::string> command;   ///< that built it, paths as used
   std::filesystem::path code_object;  ///< empty: none (a host build)
   std::string hash;                   ///< content hash over what the build left, by name
-  bool reproducible = false;          ///< built twice, the same bytes
-  measure::Variant variant;           ///< to be timed
+  /// Every file that the build left below `folder` (or `code_object` alone), by its name relative
+  /// to it, with its content hash; empty: nothing is built before the run.
+  std::vector<std::pair<std::string, std::string>> files;
+  bool reproducible = false;  ///< built twice, the same bytes
+  measure::Variant variant;   ///< to be timed
 };
 
 struct BuildOutcome {
@@ -68,6 +72,11 @@ class Workshop {
   /// Proves that the candidate computes what the original does, or why not. The first call proves
   /// that the original repeats itself. Errors: what is not the candidate's fault.
   virtual Result<Correctness> prove(const Built& original, const Built& candidate) = 0;
+  /// What timed runs of two variants have to compute, and on which inputs: needed in each process
+  /// before the backend times them, also when their proofs were recorded by an earlier one.
+  /// The oracle is `original`, or on a capture the captured code object. Errors: those of prove().
+  virtual Result<void> prepare_timing(const Built& original, const Built& before,
+                                      const Built& after) = 0;
   [[nodiscard]] virtual measure::Backend& backend() = 0;
   /// Work-items of the work-group that is launched, when known.
   [[nodiscard]] virtual std::optional<std::int64_t> workgroup_size() const { return {}; }

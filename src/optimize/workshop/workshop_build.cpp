@@ -117,6 +117,12 @@ std::vector<std::string> differing_names(const NamedHashes& first, const NamedHa
   return names;
 }
 
+/// What a link says. No file has such a hash, whatever is in it.
+std::string link_hash(const fs::path& link) {
+  std::error_code ignored;
+  return "link:" + content_hash_text(fs::read_symlink(link, ignored).string());
+}
+
 }  // namespace
 
 Result<tune::CommandTemplate> parse_command(std::string_view option, std::string_view text,
@@ -160,8 +166,7 @@ Result<NamedHashes> folder_contents(const fs::path& folder, const fs::path& kept
     if (!kept.empty() && fs::equivalent(path, kept, ignored)) continue;
     std::string name = path.lexically_relative(folder).generic_string();
     if (at->is_symlink(ignored)) {
-      contents.emplace_back(std::move(name),
-                            content_hash_text(fs::read_symlink(path, ignored).string()));
+      contents.emplace_back(std::move(name), link_hash(path));
     } else if (at->is_regular_file(ignored)) {
       Result<std::string> bytes = read_file(path);
       if (!bytes) return fail(ErrorCode::usage, bytes.error().message);
@@ -171,6 +176,20 @@ Result<NamedHashes> folder_contents(const fs::path& folder, const fs::path& kept
   if (error) return no_folder(folder, error);
   std::ranges::sort(contents);
   return contents;
+}
+
+std::string changed_file(const Built& built) {
+  for (const auto& [name, hash] : built.files) {
+    const fs::path path = built.folder / name;
+    std::error_code ignored;
+    if (fs::is_symlink(path, ignored)) {
+      if (link_hash(path) != hash) return path.string();
+      continue;
+    }
+    const Result<std::string> bytes = read_file(path);  // fails where something else stands now
+    if (!bytes || content_hash_text(*bytes) != hash) return path.string();
+  }
+  return {};
 }
 
 std::string folder_hash(const NamedHashes& contents) {
@@ -214,6 +233,7 @@ Result<BuildResult> build_twice(const BuildRequest& request) {
   result.different = differing_names(first.contents, second->contents);
   result.reproducible = result.different.empty();
   result.hash = folder_hash(second->contents);
+  result.files = std::move(second->contents);
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "optimize/workshop/workshop.h"
 #include "tune/evaluate/command_template.h"
 
 namespace perflab::optimize {
@@ -45,7 +46,8 @@ struct BuildRequest {
 struct BuildResult {
   bool succeeded = false;  ///< and left at least one file
   bool reproducible = false;
-  std::string hash;                    ///< folder_hash() of the second build
+  std::string hash;                                        ///< folder_hash() of the second build
+  std::vector<std::pair<std::string, std::string>> files;  ///< folder_contents() of it
   std::vector<std::string> different;  ///< files that the two builds left otherwise, sorted
   std::string text;                    ///< both streams of the first build that failed, or of the
                                        ///< first one, at most kMostCompilerText
@@ -60,6 +62,9 @@ Result<BuildResult> build_twice(const BuildRequest& request);
 /// of what it says), sorted by name; `kept` is left out. Error (usage): it cannot be read.
 Result<std::vector<std::pair<std::string, std::string>>> folder_contents(
     const std::filesystem::path& folder, const std::filesystem::path& kept = {});
+/// The first file of a build that is not there any more, or is another one than when it was built;
+/// empty: none. Files that were not there then do not count: programs may write some beside them.
+std::string changed_file(const Built& built);
 /// Content hash over such a list.
 std::string folder_hash(const std::vector<std::pair<std::string, std::string>>& contents);
 

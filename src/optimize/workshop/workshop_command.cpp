@@ -16,6 +16,7 @@
 #include "measure/backend_command.h"
 #include "measure/backend_rocprofv3.h"
 #include "optimize/workshop/checked_backend.h"
+#include "optimize/workshop/command_golden.h"
 #include "optimize/workshop/command_objects.h"
 #include "optimize/workshop/command_outputs.h"
 #include "optimize/workshop/workshop.h"
@@ -71,6 +72,8 @@ class CommandWorkshop final : public Workshop {
   Result<BuildOutcome> build(const fs::path& source, const fs::path& folder) override;
   Result<ObjectGuards> check_object(const Built& original, const Built& candidate) override;
   Result<Correctness> prove(const Built& original, const Built& candidate) override;
+  Result<void> prepare_timing(const Built& original, const Built& before,
+                              const Built& after) override;
   [[nodiscard]] measure::Backend& backend() override { return *backend_; }
 
   CommandWorkshop(const CommandWorkshop&) = delete;
@@ -93,6 +96,10 @@ class CommandWorkshop final : public Workshop {
   [[nodiscard]] std::uint64_t seed_number(int number) const {
     return options_.seed + static_cast<std::uint64_t>(number);
   }
+  /// The last number of a seed.
+  [[nodiscard]] Result<void> leave_outputs_out(Built& built) const;
+  [[nodiscard]] int last_number() const { return seeded() ? options_.perturbations : 0; }
+  [[nodiscard]] const Pattern* metric_pattern() const { return metric_ ? &*metric_ : nullptr; }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> run_environment() const {
     // A run that builds by itself needs the includes as a build does.
     return templates_.build ? std::vector<std::pair<std::string, std::string>>{}
@@ -106,11 +113,12 @@ class CommandWorkshop final : public Workshop {
   [[nodiscard]] Result<std::string> run_check(const Built& built, int number) const;
 
   Result<const Golden*> golden_of(const Built& original, int number);
-  Result<Golden> make_golden(const Built& original, int number);
+  Result<Golden> run_original(const Built& original, int number);
   Result<void> prove_number(const Built& original, const Built& candidate, int number,
                             Correctness& out);
   void compare_with(const Golden& golden, const std::vector<OutputFile>& outputs,
-                    const RunOutputs& found, int number, Correctness& out) const;
+                    const RunEnd& found, int number, Correctness& out) const;
+  Result<void> note_timed_outputs(const Built& original, Correctness& out);
 
   CommandWorkshopOptions options_;
   Templates templates_;
@@ -193,7 +201,7 @@ std::string pattern_of(std::string_view function) {
 }
 
 Result<void> CommandWorkshop::open_backend() {
-  auto printed = std::make_shared<std::string>();
+  std::shared_ptr<RunPrints> prints;
   std::unique_ptr<measure::Backend> inner;
   if (options_.rocprofv3) {
     // Without a name it would be the kernel with the most time: another one for some candidate.
@@ -203,19 +211,18 @@ Result<void> CommandWorkshop::open_backend() {
                                                         .time_limit = options_.time_limit,
                                                         .scratch = {}}));
   } else {
-    const bool keeps_text = templates_.outputs.empty();
+    prints = std::make_shared<RunPrints>(metric_pattern(), templates_.outputs.empty());
     PERFLAB_TRY(inner, measure::make_command_backend(
                            {.metric_pattern = options_.metric_pattern,
                             .metric_unit = options_.metric_unit,
                             .larger_is_better = options_.larger_is_better,
                             .time_limit = options_.time_limit,
-                            .on_stream = [printed, keeps_text](int stream, std::string_view bytes) {
-                              if (keeps_text && stream == 1 && printed->size() <= kMostComparedText)
-                                *printed += bytes;
+                            .on_stream = [prints](int stream, std::string_view bytes) {
+                              prints->feed(stream, bytes);
                             }}));
   }
-  backend_ = std::make_unique<CheckedBackend>(std::move(inner), std::move(printed),
-                                              metric_ ? &*metric_ : nullptr, rule());
+  // Under rocprofv3 what is printed is the profiler's, too.
+  backend_ = std::make_unique<CheckedBackend>(std::move(inner), std::move(prints), rule());
   return {};
 }
 
@@ -258,8 +265,7 @@ Json CommandWorkshop::identity() const {
                        {"max_absolute", number(options_.compare.max_absolute)},
                        {"nan_equal", options_.compare.nan_equal}};
   json["seeds"] = Json::array();
-  for (int i = 0; i <= (seeded() ? options_.perturbations : 0); ++i)
-    json["seeds"].push_back(seed_number(i));
+  for (int i = 0; i <= last_number(); ++i) json["seeds"].push_back(seed_number(i));
   json["objective"] = {{"backend", backend_->name()},
                        {"unit", backend_->unit()},
                        {"larger_is_better", backend_->larger_is_better()},
@@ -267,6 +273,20 @@ Json CommandWorkshop::identity() const {
                        {"kernel_pattern", options_.kernel_pattern}};
   json["time_limit_ms"] = options_.time_limit.count();
   return json;
+}
+
+/// A build may make an output, too, by running the program once. Runs remove it: it is none of the
+/// files that stay.
+Result<void> CommandWorkshop::leave_outputs_out(Built& built) const {
+  for (int number = 0; number <= last_number(); ++number) {
+    PERFLAB_TRY(const std::vector<OutputFile> outputs,
+                fill_outputs(templates_, options_.outputs, built, seed_number(number)));
+    for (const OutputFile& output : outputs)
+      std::erase_if(built.files, [&](const auto& file) {
+        return output.path.lexically_normal() == (built.folder / file.first).lexically_normal();
+      });
+  }
+  return {};
 }
 
 Result<BuildOutcome> CommandWorkshop::build(const fs::path& source, const fs::path& folder) {
@@ -291,6 +311,8 @@ Result<BuildOutcome> CommandWorkshop::build(const fs::path& source, const fs::pa
     outcome.compiler_text = std::move(result.text);
     if (!result.succeeded) return outcome;
     built.hash = std::move(result.hash);
+    built.files = std::move(result.files);
+    PERFLAB_TRY_VOID(leave_outputs_out(built));
     built.reproducible = result.reproducible;
     PERFLAB_TRY(const std::optional<fs::path> device_code, file_with_device_code(built.folder));
     built.code_object = device_code.value_or(fs::path());
@@ -305,11 +327,6 @@ Result<BuildOutcome> CommandWorkshop::build(const fs::path& source, const fs::pa
   built.variant.environment = run_environment();
   PERFLAB_TRY(built.variant.command,
               filled(*templates_.run, built.source, built.folder, options_.seed));
-  PERFLAB_TRY(std::vector<OutputFile> outputs,
-              fill_outputs(templates_, options_.outputs, built, options_.seed));
-  backend_->expect(
-      built.variant,
-      {.command = built.variant.command, .outputs = std::move(outputs), .golden = nullptr}, true);
   outcome.built = std::move(built);
   return outcome;
 }
@@ -339,7 +356,7 @@ Result<CommandRun> CommandWorkshop::run_of(const Built& built, std::uint64_t see
   PERFLAB_TRY(run.command, filled(*templates_.run, built.source, built.folder, seed));
   PERFLAB_TRY(run.outputs, fill_outputs(templates_, options_.outputs, built, seed));
   run.environment = run_environment();
-  run.left_out = metric_ ? &*metric_ : nullptr;
+  run.metric = metric_pattern();
   run.time_limit = options_.time_limit;
   return run;
 }
@@ -370,37 +387,12 @@ Result<void> CommandWorkshop::check_output_places(const std::vector<OutputFile>&
   return {};
 }
 
-Result<Golden> CommandWorkshop::make_golden(const Built& original, int number) {
+Result<Golden> CommandWorkshop::run_original(const Built& original, int number) {
   const std::uint64_t seed = seed_number(number);
   PERFLAB_TRY(const CommandRun run, run_of(original, seed));
   PERFLAB_TRY_VOID(check_output_places(run.outputs));
   const OutputsRemoved afterwards(run.outputs);
-  Golden golden;
-  for (int time = 0; time < 2; ++time) {
-    PERFLAB_TRY(RunEnd end, run_command(run));
-    if (end.reason)
-      return fail(ErrorCode::target_failed,
-                  fmt::format("the original itself fails with seed {}: {}", seed, end.sentence),
-                  "try the command by hand: " + join_command_line(run.command));
-    if (time == 0) {
-      golden.outputs = std::move(end.outputs);
-      continue;
-    }
-    const OutputComparison compared =
-        compare_outputs(run.outputs, golden.outputs, end.outputs, rule());
-    if (compared.equal) continue;
-    golden.text_repeats = false;
-    if (run.outputs.empty() && templates_.check) continue;
-    return fail(ErrorCode::refused,
-                fmt::format("two runs of the original differ with seed {}, so that nothing can be "
-                            "proven by its output: {}",
-                            seed, compared.sentence),
-                run.outputs.empty()
-                    ? "give --metric-regex for lines with times, --output FILE for what is "
-                      "computed, or a --check of your own"
-                    : "allow for it (--type with --max-ulp, --rtol or --atol), or leave --output "
-                      "out and give a --check of your own");
-  }
+  PERFLAB_TRY(Golden golden, make_golden(run, rule(), seed, templates_.check.has_value()));
   PERFLAB_TRY(const std::string refused, run_check(original, number));
   if (!refused.empty())
     return fail(ErrorCode::refused,
@@ -413,7 +405,7 @@ Result<const Golden*> CommandWorkshop::golden_of(const Built& original, int numb
   const std::tuple key{original.folder, original.hash, number};
   auto found = golden_.find(key);
   if (found == golden_.end()) {
-    PERFLAB_TRY(Golden golden, make_golden(original, number));
+    PERFLAB_TRY(Golden golden, run_original(original, number));
     found = golden_.emplace(key, std::move(golden)).first;
   }
   return &found->second;
@@ -443,12 +435,8 @@ void pass_run(Correctness& out, std::string name, std::string sentence,
 }
 
 void CommandWorkshop::compare_with(const Golden& golden, const std::vector<OutputFile>& outputs,
-                                   const RunOutputs& found, int number, Correctness& out) const {
-  if (outputs.empty() && !golden.text_repeats)
-    return pass_run(
-        out, check_name("output", number),
-        "not compared: the original prints something else each time; the check decides");
-  OutputComparison compared = compare_outputs(outputs, golden.outputs, found, rule());
+                                   const RunEnd& found, int number, Correctness& out) const {
+  OutputComparison compared = compare_with_golden(outputs, golden, found, rule());
   compared.evidence["seed"] = seed_number(number);
   if (!compared.equal)
     return refuse_run(out, check_name("output", number),
@@ -475,7 +463,7 @@ Result<void> CommandWorkshop::prove_number(const Built& original, const Built& c
   if (end.reason)
     refuse_run(out, check_name("output", number), *end.reason, end.sentence);
   else
-    compare_with(*golden, run.outputs, end.outputs, number, out);
+    compare_with(*golden, run.outputs, end, number, out);
   if (!out.reason && number > 0) {
     PERFLAB_TRY(const Golden* const first, golden_of(original, 0));
     if (golden->text_repeats && golden->outputs == first->outputs)
@@ -489,23 +477,29 @@ Result<void> CommandWorkshop::prove_number(const Built& original, const Built& c
     else if (number == 0)
       pass_run(out, "check", "the check passes");
   }
-  if (!out.reason) {
-    PERFLAB_TRY(CommandRun of_original, run_of(original, seed_number(number)));
-    backend_->expect(original.variant,
-                     {.command = std::move(of_original.command),
-                      .outputs = std::move(of_original.outputs),
-                      .golden = golden},
-                     number == 0);
-    backend_->expect(candidate.variant,
-                     {.command = run.command, .outputs = run.outputs, .golden = golden},
-                     number == 0);
+  return {};
+}
+
+/// Says that timed runs are not compared, where they are not: they are with files, or with a text
+/// that repeats and is not mixed with the profiler's.
+Result<void> CommandWorkshop::note_timed_outputs(const Built& original, Correctness& out) {
+  if (!templates_.outputs.empty()) return {};
+  std::string why;
+  if (!backend_->sees_prints()) {
+    why = "rocprofv3 prints to the same stdout, and there is no --output";
+  } else {
+    for (int number = 0; number <= last_number() && why.empty(); ++number) {
+      PERFLAB_TRY(const Golden* const golden, golden_of(original, number));
+      if (!golden->text_repeats) why = "the original prints something else each time";
+    }
   }
+  if (!why.empty()) pass_run(out, "timed outputs", "not compared: " + why);
   return {};
 }
 
 Result<Correctness> CommandWorkshop::prove(const Built& original, const Built& candidate) {
   Correctness out;
-  const int numbers = seeded() ? options_.perturbations : 0;
+  const int numbers = last_number();
   for (int number = 0; number <= numbers && !out.reason; ++number)
     PERFLAB_TRY_VOID(prove_number(original, candidate, number, out));
   if (out.reason) return out;
@@ -513,10 +507,27 @@ Result<Correctness> CommandWorkshop::prove(const Built& original, const Built& c
     pass_run(out, "perturbed inputs",
              seeded() ? "none: no perturbations are wanted"
                       : "none: --run has no {seed}, so that only one input was tried");
+  PERFLAB_TRY_VOID(note_timed_outputs(original, out));
   out.sentence =
       fmt::format("{} passed", numbers == 0 ? "the run with one input"
                                             : fmt::format("runs with {} inputs", numbers + 1));
   return out;
+}
+
+Result<void> CommandWorkshop::prepare_timing(const Built& original, const Built& before,
+                                             const Built& after) {
+  for (const Built* const built : {&before, &after}) {
+    std::vector<TimedRun> runs;
+    for (int number = 0; number <= last_number(); ++number) {
+      PERFLAB_TRY(const Golden* const golden, golden_of(original, number));
+      PERFLAB_TRY(CommandRun run, run_of(*built, seed_number(number)));
+      PERFLAB_TRY_VOID(check_output_places(run.outputs));
+      runs.push_back(
+          {.command = std::move(run.command), .outputs = std::move(run.outputs), .golden = golden});
+    }
+    backend_->expect(built->variant, std::move(runs));
+  }
+  return {};
 }
 
 }  // namespace

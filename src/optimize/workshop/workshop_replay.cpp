@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kCodeObjectName = "kernel.hsaco";
+constexpr const char* kShownAlone = "`rocm-perf replay verify` on this capture shows it alone";
 constexpr std::array<std::string_view, 3> kBuildNames{"source", "build_dir", "code_object"};
 
 BenchSetup setup_of(const ReplayWorkshopOptions& options) {
@@ -31,24 +32,82 @@ BenchSetup setup_of(const ReplayWorkshopOptions& options) {
           .iterations = options.iterations};
 }
 
+/// How far inputs may be invented before the original itself fails; learned as it does.
+class InputScope {
+ public:
+  explicit InputScope(bool wanted) {
+    if (wanted) scope_ = replay::PerturbScope::guessed;
+  }
+  [[nodiscard]] bool any() const { return scope_.has_value(); }
+  void try_milder(const std::string& because) {
+    using replay::PerturbScope;
+    if (!scope_ || *scope_ == PerturbScope::permuted) {
+      scope_.reset();
+      none_because_ = fmt::format(
+          "the original itself does not end well on inputs that were not captured ({})", because);
+      return;
+    }
+    scope_ = *scope_ == PerturbScope::guessed ? PerturbScope::declared : PerturbScope::permuted;
+  }
+  /// What a request says of inputs; `seed`: of those that are timed on.
+  [[nodiscard]] Json request(std::uint64_t seed) const {
+    return {{"scope", scope_ ? Json(to_string(*scope_)) : Json(nullptr)},
+            {"no_scope_because", none_because_},
+            {"seed", seed}};
+  }
+
+ private:
+  std::optional<replay::PerturbScope> scope_;
+  std::string none_because_;
+};
+
 /// Times of the worker's dispatches.
 class BenchBackend final : public measure::Backend {
  public:
-  explicit BenchBackend(AskBench ask) : ask_(std::move(ask)) {}
+  /// `scope` has to outlive it.
+  BenchBackend(AskBench ask, InputScope& scope) : ask_(std::move(ask)), scope_(scope) {}
   [[nodiscard]] std::string name() const override { return "replay"; }
   [[nodiscard]] std::string unit() const override { return "ns"; }
 
+  /// From now on, dispatches are timed on the inputs of this seed.
+  void use_inputs(std::uint64_t seed) { seed_ = seed; }
+
   Result<measure::Measured> measure(const measure::Variant& variant) override {
+    // Each turn but the last makes the scope milder, of which there are three.
+    while (true) {
+      PERFLAB_TRY(const BenchAnswer answer, ask_(request_for(variant)));
+      if (answer.answer && answer.answer->contains("perturbation_failed") && scope_.any()) {
+        scope_.try_milder(answer.answer->value("perturbation_failed", ""));
+        continue;
+      }
+      if (!answer.answer && answer.step == bench_step::original_perturbed && scope_.any()) {
+        scope_.try_milder(answer.ended);
+        continue;
+      }
+      return measured_of(answer);
+    }
+  }
+
+ private:
+  [[nodiscard]] Json request_for(const measure::Variant& variant) const {
     const std::string object =
         variant.code_object.empty() ? "" : fs::absolute(variant.code_object).string();
-    const Json request{{"measure", {{"name", variant.name}, {"code_object", object}}}};
-    PERFLAB_TRY(const BenchAnswer answer, ask_(request));
+    Json what{{"name", variant.name}, {"code_object", object}};
+    if (seed_) what["inputs"] = scope_.request(*seed_);
+    return {{"measure", std::move(what)}};
+  }
+
+  static Result<measure::Measured> measured_of(const BenchAnswer& answer) {
     measure::Measured measured;
     if (!answer.answer) {
       if (answer.step.empty())
-        return fail(
-            ErrorCode::target_failed,
-            fmt::format("the process that replays {} before it ran anything", answer.ended));
+        return fail(ErrorCode::target_failed,
+                    fmt::format("the process that replays the capture {} before it ran anything",
+                                answer.ended));
+      if (answer.step == bench_step::oracle || answer.step == bench_step::original_perturbed)
+        return fail(ErrorCode::target_failed,
+                    fmt::format("the process that replays the original {}", answer.ended),
+                    kShownAlone);
       measured.failure = fmt::format("the process that ran it {}", answer.ended);
       return measured;
     }
@@ -59,8 +118,9 @@ class BenchBackend final : public measure::Backend {
     return measured;
   }
 
- private:
   AskBench ask_;
+  InputScope& scope_;
+  std::optional<std::uint64_t> seed_;  ///< missing: the captured input
 };
 
 /// The proof of a candidate that took the process with it in the last of these checks.
@@ -90,14 +150,15 @@ class ReplayWorkshop final : public Workshop {
         compiler_(std::move(compiler)),
         command_(std::move(command)),
         ask_(ask),
-        backend_(std::move(ask)) {
-    if (options_.perturbations > 0) scope_ = replay::PerturbScope::guessed;
-  }
+        scope_(options_.perturbations > 0),
+        backend_(std::move(ask), scope_) {}
 
   [[nodiscard]] Json identity() const override;
   Result<BuildOutcome> build(const fs::path& source, const fs::path& folder) override;
   Result<ObjectGuards> check_object(const Built& original, const Built& candidate) override;
   Result<Correctness> prove(const Built& original, const Built& candidate) override;
+  Result<void> prepare_timing(const Built& original, const Built& before,
+                              const Built& after) override;
   [[nodiscard]] measure::Backend& backend() override { return backend_; }
   [[nodiscard]] std::optional<std::int64_t> workgroup_size() const override {
     return analyze::workgroup_size(description_.dispatch.workgroup);
@@ -107,8 +168,9 @@ class ReplayWorkshop final : public Workshop {
   Result<BuildOutcome> compile(const fs::path& source, const fs::path& object) const;
   Result<BuildOutcome> run_command(const fs::path& source, const fs::path& folder,
                                    const fs::path& object) const;
-  [[nodiscard]] Json proof_request(const Built& original, const Built& candidate) const;
-  void try_milder_inputs(const std::string& because);
+  [[nodiscard]] Json proof_request(const Built& original, const Built& candidate,
+                                   std::uint64_t seed) const;
+  [[nodiscard]] Result<std::uint64_t> seed_of(const Built& candidate) const;
   /// What the end of the worker means. Missing: ask again.
   Result<std::optional<Correctness>> judge_end(const BenchAnswer& answer, bool is_original);
 
@@ -119,11 +181,10 @@ class ReplayWorkshop final : public Workshop {
   std::optional<code::Compiler> compiler_;
   std::optional<tune::CommandTemplate> command_;
   AskBench ask_;
-  BenchBackend backend_;
   // How far memory may be invented before the original itself fails; learned once.
   bool poison_ = true;
-  std::optional<replay::PerturbScope> scope_;
-  std::string no_scope_because_;
+  InputScope scope_;
+  BenchBackend backend_;
 };
 
 Json ReplayWorkshop::identity() const {
@@ -137,6 +198,7 @@ Json ReplayWorkshop::identity() const {
           {"build", command_ ? Json(command_->text()) : Json(nullptr)},
           {"tolerance", tolerance_json(options_.compare)},
           {"perturbations", options_.perturbations},
+          {"timed_inputs", replay::kTimedInputs},
           {"seed", options_.seed},
           {"time_limit_ms", options_.time_limit.count()},
           {"iterations", options_.iterations}};
@@ -179,6 +241,7 @@ Result<BuildOutcome> ReplayWorkshop::compile(const fs::path& source, const fs::p
   Built& built = outcome.built.emplace();
   built.command = first->command;
   built.hash = content_hash_text(first->code_object);
+  built.files = {{kCodeObjectName, built.hash}};
   built.reproducible = first->code_object == second.code_object;
   return outcome;
 }
@@ -195,7 +258,7 @@ Result<BuildOutcome> ReplayWorkshop::run_command(const fs::path& source, const f
   request.time_limit = options_.time_limit;
   request.kept = source;
   request.environment = include_environment(options_.source.empty() ? source : options_.source);
-  PERFLAB_TRY(const BuildResult built, build_twice(request));
+  PERFLAB_TRY(BuildResult built, build_twice(request));
   BuildOutcome outcome;
   outcome.compiler_text = built.text;
   if (!built.succeeded) return outcome;
@@ -207,6 +270,7 @@ Result<BuildOutcome> ReplayWorkshop::run_command(const fs::path& source, const f
   Built& found = outcome.built.emplace();
   found.command = request.command;
   found.hash = built.hash;
+  found.files = std::move(built.files);
   found.reproducible = built.reproducible;
   return outcome;
 }
@@ -223,24 +287,18 @@ Result<ObjectGuards> ReplayWorkshop::check_object(const Built& original, const B
                                  .dynamic_lds = dispatch.group_segment_bytes - static_lds});
 }
 
-Json ReplayWorkshop::proof_request(const Built& original, const Built& candidate) const {
+Result<std::uint64_t> ReplayWorkshop::seed_of(const Built& candidate) const {
+  PERFLAB_TRY(const std::string bytes, read_file(candidate.code_object));
+  return seed_of_timed_inputs(options_.seed, bytes);
+}
+
+Json ReplayWorkshop::proof_request(const Built& original, const Built& candidate,
+                                   std::uint64_t seed) const {
   return {{"prove",
            {{"original", fs::absolute(original.code_object).string()},
             {"candidate", fs::absolute(candidate.code_object).string()},
             {"poison", to_string(poison_ ? replay::Poison::written : replay::Poison::none)},
-            {"scope", scope_ ? Json(to_string(*scope_)) : Json(nullptr)},
-            {"no_scope_because", no_scope_because_}}}};
-}
-
-void ReplayWorkshop::try_milder_inputs(const std::string& because) {
-  using replay::PerturbScope;
-  if (!scope_ || *scope_ == PerturbScope::permuted) {
-    scope_.reset();
-    no_scope_because_ = fmt::format(
-        "the original itself does not end well on inputs that were not captured ({})", because);
-    return;
-  }
-  scope_ = *scope_ == PerturbScope::guessed ? PerturbScope::declared : PerturbScope::permuted;
+            {"inputs", scope_.request(seed)}}}};
 }
 
 Result<std::optional<Correctness>> ReplayWorkshop::judge_end(const BenchAnswer& answer,
@@ -254,7 +312,7 @@ Result<std::optional<Correctness>> ReplayWorkshop::judge_end(const BenchAnswer& 
   std::optional<Correctness> again;
   if (answer.step == bench_step::original_perturbed ||
       answer.step == bench_step::candidate_perturbed) {
-    try_milder_inputs(answer.ended);
+    scope_.try_milder(answer.ended);
     return again;
   }
   if (!answer.step.empty() && poison_) {
@@ -262,15 +320,15 @@ Result<std::optional<Correctness>> ReplayWorkshop::judge_end(const BenchAnswer& 
     return again;
   }
   return fail(ErrorCode::target_failed,
-              fmt::format("the process that replays the original {}", answer.ended),
-              "`rocm-perf replay verify` on this capture shows it alone");
+              fmt::format("the process that replays the original {}", answer.ended), kShownAlone);
 }
 
 Result<Correctness> ReplayWorkshop::prove(const Built& original, const Built& candidate) {
   const bool is_original = original.hash == candidate.hash;
+  PERFLAB_TRY(const std::uint64_t seed, seed_of(candidate));
   // Each turn takes something away that may be asked for: poison, three scopes.
   while (true) {
-    PERFLAB_TRY(const BenchAnswer answer, ask_(proof_request(original, candidate)));
+    PERFLAB_TRY(const BenchAnswer answer, ask_(proof_request(original, candidate, seed)));
     if (!answer.answer) {
       PERFLAB_TRY(std::optional<Correctness> judged, judge_end(answer, is_original));
       if (judged) return std::move(*judged);
@@ -279,12 +337,21 @@ Result<Correctness> ReplayWorkshop::prove(const Built& original, const Built& ca
       return correctness_from_json(*proof, "the replay worker's answer");
     } else if (answer.answer->contains("poison_failed") && poison_) {
       poison_ = false;
-    } else if (answer.answer->contains("perturbation_failed") && scope_) {
-      try_milder_inputs(answer.answer->value("perturbation_failed", ""));
+    } else if (answer.answer->contains("perturbation_failed") && scope_.any()) {
+      scope_.try_milder(answer.answer->value("perturbation_failed", ""));
     } else {
       return fail(ErrorCode::internal, "the replay worker gave an answer that is none");
     }
   }
+}
+
+/// The oracle is the captured code object, which every request finds. `before` was built before
+/// `after` was proposed: it cannot know the inputs either.
+Result<void> ReplayWorkshop::prepare_timing(const Built& /*original*/, const Built& /*before*/,
+                                            const Built& after) {
+  PERFLAB_TRY(const std::uint64_t seed, seed_of(after));
+  backend_.use_inputs(seed);
+  return {};
 }
 
 }  // namespace

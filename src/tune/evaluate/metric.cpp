@@ -38,24 +38,35 @@ Result<Pattern> compile_metric_pattern(std::string_view text) {
   return pattern;
 }
 
-void MetricScanner::feed(int stream, std::string_view bytes) {
+void LineBlocks::feed(int stream, std::string_view bytes, const Look& look) {
   std::string& unfinished = unfinished_[stream == 1 ? 0 : 1];
   const std::size_t newline = bytes.rfind('\n');
   if (newline != std::string_view::npos) {
     unfinished += bytes.substr(0, newline);
-    scan(unfinished);
+    look(stream, unfinished, true);
     unfinished = bytes.substr(newline + 1);
   } else {
     unfinished += bytes;
   }
   if (unfinished.size() > kLongestMetricLine) {
-    scan(unfinished);
+    look(stream, unfinished, false);
     unfinished.clear();
   }
 }
 
+void LineBlocks::finish(const Look& look) {
+  for (int stream = 1; stream <= 2; ++stream) {
+    look(stream, unfinished_[stream == 1 ? 0 : 1], false);
+    unfinished_[stream == 1 ? 0 : 1].clear();
+  }
+}
+
+void MetricScanner::feed(int stream, std::string_view bytes) {
+  blocks_.feed(stream, bytes, [this](int, std::string_view block, bool) { scan(block); });
+}
+
 MetricScanner::Found MetricScanner::finish() {
-  for (const std::string& unfinished : unfinished_) scan(unfinished);
+  blocks_.finish([this](int, std::string_view block, bool) { scan(block); });
   if (found_.samples.empty() && found_.problem.empty())
     found_.problem =
         fmt::format("printed nothing that the metric's pattern '{}' finds", pattern_.text());
