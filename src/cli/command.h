@@ -22,6 +22,9 @@ void add_autotune_worker(CLI::App& app, int& exit_code);
 void add_capture(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_critical_path(CLI::App& app, int& exit_code);
+void add_doctor(CLI::App& app, int& exit_code);
+/// Not in the help: the process in which doctor opens the HSA runtime.
+void add_doctor_agents(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_isolate(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);

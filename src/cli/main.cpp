@@ -44,6 +44,8 @@ int run(int argc, char** argv) {
   cli::add_capture(app, exit_code);
   cli::add_compare(app, exit_code);
   cli::add_critical_path(app, exit_code);
+  cli::add_doctor(app, exit_code);
+  cli::add_doctor_agents(app, exit_code);
   cli::add_inspect(app, target, exit_code);
   cli::add_isolate(app, target, exit_code);
   cli::add_occupancy(app, exit_code);

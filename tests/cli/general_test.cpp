@@ -19,8 +19,8 @@ TEST(Program, prints_its_version) {
 TEST(Program, help_of_every_subcommand_has_an_example) {
   const test::TempFolder folder;
   for (const char* command :
-       {"analyze", "autotune", "capture", "compare", "critical-path", "inspect", "isolate",
-        "occupancy", "optimize", "profile", "replay", "roofline", "schema"}) {
+       {"analyze", "autotune", "capture", "compare", "critical-path", "doctor", "inspect",
+        "isolate", "occupancy", "optimize", "profile", "replay", "roofline", "schema"}) {
     const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_THAT(outcome.out, HasSubstr("rocm-perf " + std::string(command) + " "));
@@ -40,6 +40,7 @@ TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
       {"compare"},
       {"compare", "x"},
       {"critical-path"},
+      {"doctor", "nonsense"},
       {"isolate"},
       {"isolate", "--kernel", "k"},
       {"optimize"},

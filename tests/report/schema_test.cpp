@@ -27,9 +27,9 @@ nlohmann::json schema_json(const std::string& name) {
 
 TEST(Schemas, AreFoundByName) {
   const auto names = schema_names();
-  for (const char* name :
-       {"analysis", "autotune", "capture", "certificate", "comparison", "dag", "inspection",
-        "isolate", "occupancy", "optimization", "profile", "replay", "reservation", "roofline"})
+  for (const char* name : {"analysis", "autotune", "capture", "certificate", "comparison", "dag",
+                           "doctor", "inspection", "isolate", "occupancy", "optimization",
+                           "profile", "replay", "reservation", "roofline"})
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   EXPECT_EQ(schema_json("analysis").at("title"), "analysis.json of rocm-perf");
 }

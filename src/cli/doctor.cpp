@@ -1,0 +1,74 @@
+// rocm-perf doctor: what of this machine the commands can use. doctor-agents, not in the help, is
+// the process in which it opens the HSA runtime.
+#include "doctor/examination.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "base/interrupt.h"
+#include "cli/command.h"
+#include "doctor/doctor_document.h"
+#include "doctor/doctor_text.h"
+#include "report/document.h"
+
+namespace perflab::cli {
+namespace {
+
+struct DoctorArguments {
+  std::vector<std::string> commands;
+  bool json = false;
+};
+
+std::vector<std::string> agents_command() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return {error ? "/proc/self/exe" : program.string(), "doctor-agents"};
+}
+
+/// Exit code 4 when a command that was named does not work here.
+Result<int> run_doctor(const DoctorArguments& arguments) {
+  const InterruptScope interrupts;
+  // Before anything is asked: a wrong name should not take seconds.
+  PERFLAB_TRY_VOID(doctor::readiness({}, arguments.commands));
+  doctor::Places places;
+  places.agents_command = agents_command();
+  PERFLAB_TRY(doctor::Examination examination, doctor::examine(places));
+  PERFLAB_TRY(examination.commands, doctor::readiness(examination.parts, arguments.commands));
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text,
+                report::render("doctor", doctor::doctor_document(examination)));
+    PERFLAB_TRY_VOID(print(text));
+  } else {
+    PERFLAB_TRY_VOID(print(doctor::doctor_text(examination, terminal_style())));
+  }
+  const bool lacking =
+      std::ranges::any_of(examination.commands, [](const doctor::CommandReadiness& one) {
+        return one.readiness == doctor::Readiness::not_ready;
+      });
+  return !arguments.commands.empty() && lacking ? exit_code(ErrorCode::missing_tool) : 0;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<DoctorArguments>();
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Say what works on this machine, what is missing, and how to get it");
+  command->footer(
+      "Example: rocm-perf doctor profile replay\n"
+      "Exit code 0; 4 when a command that is named does not work here.");
+  command->add_option("COMMAND", arguments->commands, "Only these commands (default: all)");
+  command->add_flag("--json", arguments->json, "Print doctor.json and nothing else");
+  command->callback([arguments, &exit_code] {
+    const Result<int> done = run_doctor(*arguments);
+    exit_code = done ? *done : report_error(done.error());
+  });
+}
+
+void add_doctor_agents(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("doctor-agents", "")->group("");
+  command->callback([&exit_code] { exit_code = doctor::print_agents(); });
+}
+
+}  // namespace perflab::cli

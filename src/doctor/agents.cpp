@@ -1,0 +1,109 @@
+// Both ends: the process that opens the runtime, and the one that reads what it printed.
+#include "doctor/agents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "base/json.h"
+#include "base/subprocess.h"
+#include "hal/arch.h"
+#include "replay/hsa_runtime.h"
+
+namespace perflab::doctor {
+namespace {
+
+/// hsa_init takes some 0.2 s on a machine with eight GPUs; one that hangs has to end some time.
+constexpr std::chrono::seconds kRuntimeTimeout{30};
+
+Json agents_json() {
+  const Result<replay::HsaRuntime> runtime = replay::HsaRuntime::open();
+  if (!runtime) {
+    const Error& error = runtime.error();
+    return {{"problem", error.message}, {"remedy", error.remedy}};
+  }
+  Json gpus = Json::array();
+  for (const replay::HsaAgent& gpu : runtime->gpus())
+    gpus.push_back({{"processor", gpu.name}, {"product", gpu.product}, {"isa", gpu.isa}});
+  return {{"version", runtime->version()},
+          {"rocm_version", runtime->rocm_version()},
+          {"gpus", std::move(gpus)}};
+}
+
+/// The runtime's agents come in the order of the driver's nodes (ROCr: BuildTopology).
+void name_products(const Json& agents, std::vector<Gpu>& gpus) {
+  std::size_t next = 0;
+  for (const Json& agent : agents) {
+    const std::string processor = agent.value("processor", "");
+    const auto same = [&](const Gpu& gpu) { return gpu.processor == processor; };
+    const auto begin = gpus.begin() + static_cast<std::ptrdiff_t>(std::min(next, gpus.size()));
+    auto found = std::find_if(begin, gpus.end(), same);
+    if (found == gpus.end()) {
+      Gpu gpu{.node = {}, .processor = processor, .product = {}, .compute_units = {}};
+      gpu.known = hal::find_arch(processor) != nullptr;
+      found = gpus.insert(gpus.end(), std::move(gpu));
+    }
+    found->product = agent.value("product", "");
+    next = static_cast<std::size_t>(found - gpus.begin()) + 1;
+  }
+}
+
+void read_answer(const Json& answer, Part& part, std::vector<Gpu>& gpus) {
+  if (answer.contains("problem")) {
+    part.problem = answer.value("problem", "");
+    part.remedy = answer.value("remedy", "");
+    // "no_runtime: libhsa-runtime64.so.1 cannot be opened: ..."; else it is there.
+    if (part.problem.find("cannot be opened") == std::string::npos) part.state = State::unusable;
+    return;
+  }
+  part.version = answer.value("version", "");
+  if (const std::string rocm = answer.value("rocm_version", ""); !rocm.empty())
+    part.details.push_back(fmt::format("ROCm {}", rocm));
+  const Json agents = answer.value("gpus", Json::array());
+  name_products(agents, gpus);
+  part.state = agents.empty() ? State::unusable : State::works;
+  if (!agents.empty()) return;
+  part.problem = "it lists no GPU";
+  part.remedy = "see to the amdgpu driver first";
+}
+
+}  // namespace
+
+int print_agents() {
+  fmt::print("{}\n", agents_json().dump(-1, ' ', false, Json::error_handler_t::replace));
+  std::fflush(stdout);
+  return 0;
+}
+
+Result<Part> runtime_part(const Places& places, std::vector<Gpu>& gpus) {
+  Part part{.need = Need::runtime,
+            .title = "HSA runtime",
+            .version = {},
+            .path = {},
+            .details = {},
+            .problem = {},
+            .remedy = {}};
+  ProcessOptions options;
+  options.empty_input = true;
+  options.standard_output = StreamMode::capture;
+  options.standard_error = StreamMode::capture;
+  options.timeout = kRuntimeTimeout;
+  PERFLAB_TRY(const ProcessResult result, run_program(places.agents_command, options));
+  if (result.interrupted) return fail(ErrorCode::interrupted, "interrupted");
+  // A runtime may print on stdout, too: the answer is the last line.
+  std::string_view text = result.output.tail;
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  const Result<Json> answer = parse_json(text.substr(text.rfind('\n') + 1), "the runtime's answer");
+  if (!result.succeeded() || !answer || !answer->is_object()) {
+    part.state = State::unusable;
+    part.problem = fmt::format("a process that opens it {}", describe_end(result));
+    part.remedy = "`rocminfo` shows the same; reinstall hsa-rocr, or see to the amdgpu driver";
+    return part;
+  }
+  read_answer(*answer, part, gpus);
+  return part;
+}
+
+}  // namespace perflab::doctor

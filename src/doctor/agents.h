@@ -1,0 +1,17 @@
+// What the HSA runtime says of itself and of its GPUs, asked in a process of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "doctor/examination.h"
+
+namespace perflab::doctor {
+
+/// Runs places.agents_command, fills products of `gpus` (those that the driver does not list are
+/// added without a node: a runtime of a container, or a stand-in) and returns the part. Error:
+/// interrupted.
+Result<Part> runtime_part(const Places& places, std::vector<Gpu>& gpus);
+
+}  // namespace perflab::doctor

@@ -1,0 +1,124 @@
+// What each command needs, and what it does less without. The commands are those of src/cli; a test
+// compares the lists.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "doctor/examination.h"
+
+namespace perflab::doctor {
+namespace {
+
+/// `required`: without it the command does nothing useful.
+struct Use {
+  Need need;
+  bool required;
+  std::string_view without;  ///< what cannot be done then
+};
+struct Command {
+  std::string_view name;
+  std::vector<Use> uses;
+};
+
+const std::vector<Command>& all_commands() {
+  static const std::vector<Command> kCommands = {
+      {"analyze", {}},
+      {"autotune",
+       {{Need::profiler, false, "no times of kernels (--kernel): commands time themselves"},
+        {Need::cluster, false, "no --executor slurm"}}},
+      {"capture", {}},
+      {"compare", {}},
+      {"critical-path", {}},
+      {"inspect",
+       {{Need::compiler, false, "no sources, only what is compiled already"},
+        {Need::disassembler, false, "no instruction mix"}}},
+      {"isolate",
+       {{Need::driver, true, "no GPU to run on"},
+        {Need::runtime, true, "no runtime to watch"},
+        {Need::capture_library, true, "nothing that captures"}}},
+      {"occupancy", {}},
+      {"optimize",
+       {{Need::source_reader, true, "sources cannot be read"},
+        {Need::compiler, false, "no candidates for captures, unless --build compiles them"},
+        {Need::driver, false, "no --capture: host builds and --run work"},
+        {Need::runtime, false, "no --capture: host builds and --run work"},
+        {Need::profiler, false, "no application mode (--source) and no --rocprofv3"},
+        {Need::network, false, "no --proposer llm: rules and exec: work"}}},
+      {"profile",
+       {{Need::driver, true, "no GPU to run on"},
+        {Need::profiler, true, "no profiler"},
+        {Need::decoder, false, "no thread traces (--att)"}}},
+      {"replay",
+       {{Need::driver, true, "no GPU to run on"},
+        {Need::runtime, true, "no runtime; reserve-check works"}}},
+      {"roofline", {}},
+      {"schema", {}},
+  };
+  return kCommands;
+}
+
+CommandReadiness readiness_of(const Command& command, const std::vector<Part>& parts) {
+  CommandReadiness out{.command = std::string(command.name), .lacks = {}};
+  for (const Use& use : command.uses) {
+    const auto part = std::ranges::find(parts, use.need, &Part::need);
+    if (part != parts.end() && part->state == State::works) continue;
+    out.lacks.push_back({.need = use.need, .means = std::string(use.without)});
+    out.readiness =
+        use.required ? Readiness::not_ready : std::max(out.readiness, Readiness::partly);
+  }
+  return out;
+}
+
+constexpr std::array<std::string_view, kNeeds> kNeedNames{
+    "driver",       "runtime",       "profiler", "decoder",         "compiler",
+    "disassembler", "source_reader", "network",  "capture_library", "cluster"};
+
+}  // namespace
+
+std::string_view to_string(Need need) {
+  return kNeedNames.at(static_cast<std::size_t>(need));
+}
+
+std::string_view to_string(State state) {
+  switch (state) {
+    case State::works:
+      return "works";
+    case State::missing:
+      return "missing";
+    case State::unusable:
+      return "unusable";
+  }
+  return "";
+}
+
+std::string_view to_string(Readiness readiness) {
+  switch (readiness) {
+    case Readiness::ready:
+      return "ready";
+    case Readiness::partly:
+      return "partly";
+    case Readiness::not_ready:
+      return "not_ready";
+  }
+  return "";
+}
+
+Result<std::vector<CommandReadiness>> readiness(const std::vector<Part>& parts,
+                                                const std::vector<std::string>& commands) {
+  std::vector<std::string_view> names;
+  std::ranges::transform(all_commands(), std::back_inserter(names), &Command::name);
+  for (const std::string& asked : commands)
+    if (std::ranges::find(names, asked) == names.end())
+      return fail(ErrorCode::usage, fmt::format("doctor: there is no command '{}'", asked),
+                  fmt::format("one of: {}", fmt::join(names, ", ")));
+  std::vector<CommandReadiness> out;
+  for (const Command& command : all_commands())
+    if (commands.empty() || std::ranges::find(commands, command.name) != commands.end())
+      out.push_back(readiness_of(command, parts));
+  return out;
+}
+
+}  // namespace perflab::doctor

@@ -1,0 +1,51 @@
+// The examination as JSON.
+#include "doctor/doctor_document.h"
+
+#include "report/document.h"
+
+namespace perflab::doctor {
+namespace {
+
+using report::or_null;
+
+Json part_json(const Part& part) {
+  return {{"need", to_string(part.need)},     {"title", part.title},
+          {"state", to_string(part.state)},   {"version", or_null(part.version)},
+          {"path", or_null(part.path)},       {"details", part.details},
+          {"problem", or_null(part.problem)}, {"remedy", or_null(part.remedy)}};
+}
+
+Json gpu_json(const Gpu& gpu) {
+  return {{"node", or_null(gpu.node)},       {"processor", gpu.processor},
+          {"product", or_null(gpu.product)}, {"compute_units", or_null(gpu.compute_units)},
+          {"architecture_known", gpu.known}, {"compilable", gpu.compilable}};
+}
+
+Json command_json(const CommandReadiness& command) {
+  Json lacks = Json::array();
+  for (const Lack& lack : command.lacks)
+    lacks.push_back({{"need", to_string(lack.need)}, {"means", lack.means}});
+  return {{"command", command.command},
+          {"readiness", to_string(command.readiness)},
+          {"lacks", std::move(lacks)}};
+}
+
+}  // namespace
+
+Json doctor_document(const Examination& examination) {
+  Json parts = Json::array(), gpus = Json::array(), commands = Json::array();
+  for (const Part& part : examination.parts) parts.push_back(part_json(part));
+  for (const Gpu& gpu : examination.gpus) gpus.push_back(gpu_json(gpu));
+  for (const CommandReadiness& command : examination.commands)
+    commands.push_back(command_json(command));
+  return {{"schema_version", "1.0.0"},
+          {"document", "doctor"},
+          {"generator", report::generator_json()},
+          {"commands", std::move(commands)},
+          {"parts", std::move(parts)},
+          {"gpus", std::move(gpus)},
+          {"environment",
+           {{"system", or_null(examination.system)}, {"kernel", or_null(examination.kernel)}}}};
+}
+
+}  // namespace perflab::doctor

@@ -1,0 +1,101 @@
+// rocm-perf doctor on this machine: with and without tools, with the stand-in runtime and the
+// stand-in profiler.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "cli/program.h"
+
+namespace perflab::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// The object of an array whose member has that value; null: there is none.
+Json find_in(const Json& array, const char* member, const std::string& value) {
+  const auto found =
+      std::ranges::find_if(array, [&](const Json& one) { return one[member] == value; });
+  return found == array.end() ? Json() : *found;
+}
+
+class DoctorCommand : public ::testing::Test {
+ protected:
+  [[nodiscard]] Outcome doctor(std::vector<std::string> arguments,
+                               std::vector<std::pair<std::string, std::string>> variables) const {
+    ProcessOptions options;
+    options.set_environment = std::move(variables);
+    options.unset_environment = {"ROCM_PATH", "ROCPROFV3"};
+    arguments.insert(arguments.begin(), "doctor");
+    return rocm_perf(folder_.path(), std::move(arguments), std::move(options));
+  }
+  test::TempFolder folder_;
+};
+
+TEST_F(DoctorCommand, finds_what_is_there) {
+  const Outcome outcome = doctor({"--json"}, {{"LD_LIBRARY_PATH", PERFLAB_HSA_SIM_FOLDER},
+                                              {"ROCPROFV3", PERFLAB_FAKE_ROCPROFV3}});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json found = document("doctor", outcome.out);
+  EXPECT_EQ(find_in(found["parts"], "need", "runtime")["state"], "works");
+  EXPECT_EQ(find_in(found["parts"], "need", "compiler")["state"], "works");
+  EXPECT_EQ(find_in(found["parts"], "need", "source_reader")["state"], "works");
+  EXPECT_EQ(find_in(found["parts"], "need", "capture_library")["state"], "works");
+  EXPECT_EQ(find_in(found["parts"], "need", "profiler")["path"], PERFLAB_FAKE_ROCPROFV3);
+  const Json gpu = find_in(found["gpus"], "processor", "gfx942");
+  EXPECT_EQ(gpu["architecture_known"], true);
+  EXPECT_EQ(gpu["compilable"], true);
+  EXPECT_EQ(find_in(found["commands"], "command", "analyze")["readiness"], "ready");
+}
+
+TEST_F(DoctorCommand, says_what_is_missing_and_how_to_get_it) {
+  const std::vector<std::pair<std::string, std::string>> bare{
+      {"PATH", folder_.path().string()},
+      {"ROCPROFV3", "/nowhere/rocprofv3"},
+      {"ROCM_PERF_LIBCLANG", "/nowhere/libclang.so"}};
+  const Outcome json = doctor({"--json"}, bare);
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const Json found = document("doctor", json.out);
+  for (const char* need : {"profiler", "compiler", "disassembler", "source_reader", "cluster"}) {
+    const Json part = find_in(found["parts"], "need", need);
+    EXPECT_NE(part["state"], "works") << need;
+    EXPECT_TRUE(part["problem"].is_string()) << need;
+    EXPECT_TRUE(part["remedy"].is_string()) << need;
+  }
+  EXPECT_EQ(find_in(found["commands"], "command", "optimize")["readiness"], "not_ready");
+  const Outcome text = doctor({}, bare);
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.out, HasSubstr("/nowhere/rocprofv3"));
+  EXPECT_THAT(text.out, HasSubstr("to get it: "));
+}
+
+TEST_F(DoctorCommand, of_named_commands_answers_with_its_exit_code) {
+  const Outcome lacking =
+      doctor({"optimize", "--json"}, {{"ROCM_PERF_LIBCLANG", "/nowhere/libclang.so"}});
+  EXPECT_EQ(lacking.exit_code, 4);
+  EXPECT_EQ(document("doctor", lacking.out)["commands"].size(), 1U);
+  EXPECT_EQ(doctor({"analyze", "schema"}, {}).exit_code, 0);
+}
+
+TEST_F(DoctorCommand, knows_every_command_of_the_help) {
+  const Outcome outcome = doctor({"--json"}, {});
+  const Json found = document("doctor", outcome.out);
+  const std::string help = rocm_perf(folder_.path(), {"--help"}).out;
+  std::vector<std::string> in_help, known;
+  // Lines of the help's list: two blanks, the name.
+  std::size_t at = help.find("SUBCOMMANDS:");
+  if (at == std::string::npos) at = help.find("Subcommands:");
+  ASSERT_NE(at, std::string::npos) << help;
+  for (at = help.find('\n', at) + 1; at < help.size(); at = help.find('\n', at) + 1) {
+    const std::size_t name = help.find_first_not_of(' ', at);
+    if (name != at + 2) continue;
+    in_help.push_back(help.substr(name, help.find_first_of(" \n", name) - name));
+  }
+  for (const Json& command : found["commands"]) known.push_back(command["command"]);
+  std::erase(in_help, "doctor");
+  std::ranges::sort(in_help);
+  EXPECT_EQ(known, in_help);
+}
+
+}  // namespace
+}  // namespace perflab::cli
