@@ -21,12 +21,16 @@ void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exi
 void add_autotune_worker(CLI::App& app, int& exit_code);
 void add_capture(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);
 void add_critical_path(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 /// Not in the help: the process in which doctor opens the HSA runtime.
 void add_doctor_agents(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_isolate(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
+/// Not in the help: what the build writes the manual pages with.
+void add_manual(CLI::App& app, int& exit_code);
+void add_mcp(CLI::App& app, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);
 void add_optimize(CLI::App& app, const std::vector<std::string>& target,
                   const std::vector<std::string>& words, int& exit_code);

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "cli/command.h"
+#include "cli/describe.h"
 #include "report/document.h"
 
 namespace {
@@ -16,9 +17,7 @@ using namespace perflab;
 void refuse_words_behind_dashes(const CLI::App& app, const std::vector<std::string>& words) {
   for (const CLI::App* command : app.get_subcommands()) {
     const std::string& name = command->get_name();
-    if (words.empty() || name == "profile" || name == "inspect" || name == "isolate" ||
-        name == "optimize")
-      continue;
+    if (words.empty() || cli::takes_words(name)) continue;
     throw CLI::ValidationError(
         name, fmt::format("takes no words behind --, and there are: {}", fmt::join(words, " ")));
   }
@@ -43,11 +42,14 @@ int run(int argc, char** argv) {
   cli::add_autotune_worker(app, exit_code);
   cli::add_capture(app, exit_code);
   cli::add_compare(app, exit_code);
+  cli::add_completion(app, exit_code);
   cli::add_critical_path(app, exit_code);
   cli::add_doctor(app, exit_code);
   cli::add_doctor_agents(app, exit_code);
   cli::add_inspect(app, target, exit_code);
   cli::add_isolate(app, target, exit_code);
+  cli::add_manual(app, exit_code);
+  cli::add_mcp(app, exit_code);
   cli::add_occupancy(app, exit_code);
   cli::add_optimize(app, target, {argv, argv + argc}, exit_code);
   cli::add_optimize_worker(app, exit_code);

@@ -18,9 +18,9 @@ TEST(Program, prints_its_version) {
 
 TEST(Program, help_of_every_subcommand_has_an_example) {
   const test::TempFolder folder;
-  for (const char* command :
-       {"analyze", "autotune", "capture", "compare", "critical-path", "doctor", "inspect",
-        "isolate", "occupancy", "optimize", "profile", "replay", "roofline", "schema"}) {
+  for (const char* command : {"analyze", "autotune", "capture", "compare", "completion",
+                              "critical-path", "doctor", "inspect", "isolate", "mcp", "occupancy",
+                              "optimize", "profile", "replay", "roofline", "schema"}) {
     const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_THAT(outcome.out, HasSubstr("rocm-perf " + std::string(command) + " "));
@@ -39,10 +39,14 @@ TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
       {"capture", "info"},
       {"compare"},
       {"compare", "x"},
+      {"completion"},
+      {"completion", "nonsense"},
       {"critical-path"},
       {"doctor", "nonsense"},
       {"isolate"},
       {"isolate", "--kernel", "k"},
+      {"manual"},
+      {"mcp", "--nonsense"},
       {"optimize"},
       {"optimize", "k.hip"},
       {"optimize", "k.hip", "--run", "true", "--capture", "c"},
@@ -74,6 +78,7 @@ TEST(Program, words_behind_dashes_are_refused_by_commands_that_take_none) {
         {"roofline", PERFLAB_SAMPLE, "--", "--json"},
         {"critical-path", PERFLAB_SAMPLE, "--", "--json"},
         {"compare", PERFLAB_SAMPLE, PERFLAB_SAMPLE, "--", "--json"},
+        {"completion", "bash", "--", "--json"},
         {"occupancy", "--arch", "gfx942", "--vgpr", "64", "--block", "256", "--", "--json"},
         {"schema", "profile", "--", "--json"}}) {
     const Outcome outcome = rocm_perf(folder.path(), arguments);

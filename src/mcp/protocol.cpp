@@ -1,0 +1,312 @@
+// The protocol's methods. Revision 2026-07-28 and those before it differ in how a client begins,
+// in what every result carries, and in a few methods and codes.
+#include "mcp/protocol.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "mcp/answer.h"
+
+namespace perflab::mcp {
+namespace {
+
+constexpr std::string_view kModern = "2026-07-28";
+constexpr std::array<std::string_view, 3> kLegacy{"2025-11-25", "2025-06-18", "2024-11-05"};
+constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+constexpr std::string_view kServerKey = "io.modelcontextprotocol/serverInfo";
+// The lists do not change while the server runs, but the next start can have other options.
+constexpr int kFreshMilliseconds = 60'000;
+
+bool is_legacy(std::string_view revision) {
+  return std::ranges::find(kLegacy, revision) != kLegacy.end();
+}
+
+Json supported_revisions() {
+  Json revisions = Json::array({kModern});
+  for (const std::string_view revision : kLegacy) revisions.push_back(revision);
+  return revisions;
+}
+
+/// The legacy revision that a client is answered with: its own, else the newest that is older than
+/// its own (it may know that one too), else the newest.
+std::string_view agreed_revision(std::string_view asked) {
+  if (asked < kLegacy.front())
+    for (const std::string_view revision : kLegacy)
+      if (revision <= asked) return revision;
+  return kLegacy.front();
+}
+
+/// Whether brackets are nested deeper than that: seen before parsing, since a value that is
+/// very deep cannot even be copied.
+bool too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+      continue;
+    }
+    in_string = c == '"';
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > kDeepestMessage) return true;
+  }
+  return false;
+}
+
+bool is_id(const Json& value) {
+  return value.is_string() || value.is_number_integer();
+}
+
+Reaction answered(Json message) {
+  return {.answer = std::move(message), .call = {}, .cancelled = {}};
+}
+
+Reaction failed(const Json& id, RpcError code, const std::string& text, Json data = nullptr) {
+  return answered(error_message(id, code, text, std::move(data)));
+}
+
+/// A member of an object that is a string; null otherwise.
+const std::string* text_member(const Json& object, std::string_view name) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(std::string(name));
+  return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
+}
+
+/// Why a request of the modern era is malformed; empty: it is not.
+std::string malformed(const Json& meta) {
+  if (text_member(meta, kVersionKey) == nullptr)
+    return fmt::format("_meta has no text {}", kVersionKey);
+  const auto capabilities = meta.find(std::string(kCapabilitiesKey));
+  if (capabilities == meta.end() || !capabilities->is_object())
+    return fmt::format("_meta has no object {}", kCapabilitiesKey);
+  return {};
+}
+
+/// The id that a notification of a cancellation names.
+std::optional<Json> cancelled_id(const std::string& method, const Json& message) {
+  if (method != "notifications/cancelled") return std::nullopt;
+  const auto params = message.find("params");
+  if (params == message.end() || !params->is_object()) return std::nullopt;
+  const auto id = params->find("requestId");
+  if (id == params->end() || !is_id(*id)) return std::nullopt;
+  return *id;
+}
+
+}  // namespace
+
+struct Protocol::Request {
+  Json id;
+  std::string method;
+  Json params = Json::object();
+  std::string revision;  ///< it is answered by
+
+  [[nodiscard]] bool modern() const { return revision == kModern; }
+};
+
+Json error_message(const Json& id, RpcError code, const std::string& text, Json data) {
+  Json message = {{"jsonrpc", "2.0"}};
+  if (is_id(id)) message["id"] = id;
+  message["error"] = {{"code", static_cast<int>(code)}, {"message", text}};
+  if (!data.is_null()) message["error"]["data"] = std::move(data);
+  return message;
+}
+
+Reaction Protocol::receive(std::string_view line) {
+  if (line.find_first_not_of(" \t\r") == std::string_view::npos) return {};
+  if (line.size() > kMostMessageBytes)
+    return failed(nullptr, RpcError::invalid_request,
+                  fmt::format("a message has more than {} bytes", kMostMessageBytes));
+  if (too_deep(line))
+    return failed(nullptr, RpcError::invalid_request,
+                  fmt::format("a message is nested deeper than {} levels", kDeepestMessage));
+  Result<Json> message = parse_json(line, "the message");
+  if (!message) return failed(nullptr, RpcError::parse, message.error().message);
+  if (message->is_array())
+    return failed(nullptr, RpcError::invalid_request,
+                  "batches are not supported: send one message per line");
+  if (!message->is_object())
+    return failed(nullptr, RpcError::invalid_request, "a message has to be an object");
+
+  const auto id = message->find("id");
+  const Json request_id = id == message->end() ? Json(nullptr) : *id;
+  const std::string* const version = text_member(*message, "jsonrpc");
+  if (version == nullptr || *version != "2.0")
+    return failed(request_id, RpcError::invalid_request, "jsonrpc has to be \"2.0\"");
+  const std::string* const method = text_member(*message, "method");
+  if (method == nullptr) {
+    // Answers to requests: this server makes none.
+    if (message->contains("result") || message->contains("error")) return {};
+    return failed(request_id, RpcError::invalid_request, "method has to be a string");
+  }
+  if (id == message->end())
+    return {.answer = {}, .call = {}, .cancelled = cancelled_id(*method, *message)};
+  if (!is_id(request_id))
+    return failed(nullptr, RpcError::invalid_request, "id has to be a string or a whole number");
+  Request request{.id = request_id, .method = *method, .params = Json::object(), .revision = {}};
+  if (const auto params = message->find("params"); params != message->end()) {
+    if (!params->is_object())
+      return failed(request_id, RpcError::invalid_params, "params has to be an object");
+    request.params = std::move(*params);
+  }
+  return react(std::move(request));
+}
+
+Reaction Protocol::react(Request request) {
+  const auto meta = request.params.find("_meta");
+  const bool says_revision =
+      meta != request.params.end() && meta->is_object() && meta->contains(std::string(kVersionKey));
+  if (request.method == "initialize" && !says_revision) return initialize(request);
+  if (says_revision) {
+    if (const std::string why = malformed(*meta); !why.empty())
+      return failed(request.id, RpcError::invalid_params, why);
+    request.revision = *text_member(*meta, kVersionKey);
+    if (is_legacy(request.revision))
+      return failed(
+          request.id, RpcError::invalid_params,
+          fmt::format("revision {} begins with a request `initialize`", request.revision));
+    if (request.revision != kModern)
+      return failed(request.id, RpcError::unsupported_version, "Unsupported protocol version",
+                    {{"supported", supported_revisions()}, {"requested", request.revision}});
+  } else if (session_.empty()) {
+    return react_before_session(request);
+  } else {
+    request.revision = session_;
+  }
+
+  const std::string& method = request.method;
+  const auto result = [&](Json value, bool cacheable) {
+    return answered(answer_to(request.id, request.revision, std::move(value), cacheable));
+  };
+  const bool lists =
+      method == "tools/list" || method == "resources/list" || method == "resources/templates/list";
+  if (const auto cursor = request.params.find("cursor");
+      lists && cursor != request.params.end() && !cursor->is_null())
+    return failed(request.id, RpcError::invalid_params,
+                  "there is no such cursor: lists come in one piece");
+  if (method == "tools/call") return call_tool(request);
+  if (method == "tools/list") return result(list_tools(), true);
+  if (method == "resources/list") return result(list_resources(), true);
+  if (method == "resources/templates/list")
+    return result({{"resourceTemplates", Json::array()}}, true);
+  if (method == "resources/read") return read_resource(request);
+  if (method == "server/discover" && request.modern()) return result(discovery(), true);
+  if (method == "ping" && !request.modern()) return result(Json::object(), false);
+  return failed(request.id, RpcError::method_not_found,
+                fmt::format("there is no method '{}'", method));
+}
+
+Reaction Protocol::react_before_session(const Request& request) {
+  if (request.method == "ping")
+    return answered(answer_to(request.id, std::string(kLegacy.front()), Json::object(), false));
+  return failed(request.id, RpcError::invalid_params,
+                fmt::format("a connection begins with `initialize`, or every request says its "
+                            "revision in _meta (\"{}\": \"{}\")",
+                            kVersionKey, kModern));
+}
+
+Reaction Protocol::initialize(const Request& request) {
+  const std::string* const asked = text_member(request.params, "protocolVersion");
+  if (asked == nullptr)
+    return failed(request.id, RpcError::invalid_params,
+                  "initialize needs the text protocolVersion");
+  if (!session_.empty())
+    return failed(request.id, RpcError::invalid_request,
+                  "this connection is initialized already, with revision " + session_);
+  session_ = agreed_revision(*asked);
+  return answered(
+      answer_to(request.id, session_,
+                {{"protocolVersion", session_},
+                 {"capabilities", {{"tools", Json::object()}, {"resources", Json::object()}}},
+                 {"serverInfo", {{"name", offer_.name}, {"version", offer_.version}}},
+                 {"instructions", offer_.instructions}},
+                false));
+}
+
+Json Protocol::discovery() const {
+  return {{"supportedVersions", supported_revisions()},
+          {"capabilities", {{"tools", Json::object()}, {"resources", Json::object()}}},
+          {"instructions", offer_.instructions}};
+}
+
+Json Protocol::list_tools() const {
+  Json tools = Json::array();
+  for (const Tool& tool : offer_.tools)
+    if (!tool.withheld) tools.push_back(list_entry(tool));
+  return {{"tools", std::move(tools)}};
+}
+
+Json Protocol::list_resources() const {
+  Json resources = Json::array();
+  for (const Resource& resource : offer_.resources)
+    resources.push_back({{"uri", resource.uri},
+                         {"name", resource.name},
+                         {"description", resource.description},
+                         {"mimeType", resource.mime_type},
+                         {"size", resource.text.size()}});
+  return {{"resources", std::move(resources)}};
+}
+
+Reaction Protocol::read_resource(const Request& request) const {
+  const std::string* const uri = text_member(request.params, "uri");
+  if (uri == nullptr)
+    return failed(request.id, RpcError::invalid_params, "resources/read needs the text uri");
+  const auto found = std::ranges::find(offer_.resources, *uri, &Resource::uri);
+  if (found == offer_.resources.end())
+    return failed(request.id,
+                  request.modern() ? RpcError::invalid_params : RpcError::resource_not_found,
+                  "there is no such resource; resources/list names them", {{"uri", *uri}});
+  Json contents =
+      Json::array({{{"uri", found->uri}, {"mimeType", found->mime_type}, {"text", found->text}}});
+  return answered(
+      answer_to(request.id, request.revision, {{"contents", std::move(contents)}}, true));
+}
+
+/// Wrong arguments are a result with isError: a model can read those and do better.
+Reaction Protocol::call_tool(const Request& request) {
+  const std::string* const name = text_member(request.params, "name");
+  if (name == nullptr)
+    return failed(request.id, RpcError::invalid_params, "tools/call needs the text name");
+  const auto tool = std::ranges::find(offer_.tools, *name, &Tool::name);
+  if (tool == offer_.tools.end())
+    return failed(request.id, RpcError::invalid_params,
+                  fmt::format("Unknown tool: {} (tools/list names them)", *name));
+  Json arguments = Json::object();
+  if (const auto given = request.params.find("arguments"); given != request.params.end()) {
+    if (!given->is_object())
+      return failed(request.id, RpcError::invalid_params, "arguments has to be an object");
+    arguments = *given;
+  }
+  Call call{.id = request.id, .revision = request.revision, .words = {}};
+  Result<std::vector<std::string>> words = command_words(*tool, arguments);
+  if (!words) return answered(answer(call, refusal_result(describe(words.error()))));
+  call.words = std::move(*words);
+  return {.answer = {}, .call = std::move(call), .cancelled = {}};
+}
+
+Json Protocol::answer(const Call& call, Json result) const {
+  return answer_to(call.id, call.revision, std::move(result), false);
+}
+
+Json Protocol::answer_to(const Json& id, const std::string& revision, Json result,
+                         bool cacheable) const {
+  if (revision == kModern) {
+    Json modern = {{"resultType", "complete"}};
+    modern.update(result);
+    if (cacheable) {
+      modern["ttlMs"] = kFreshMilliseconds;
+      modern["cacheScope"] = "private";
+    }
+    modern["_meta"] = {
+        {std::string(kServerKey), {{"name", offer_.name}, {"version", offer_.version}}}};
+    result = std::move(modern);
+  }
+  return {{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}};
+}
+
+}  // namespace perflab::mcp

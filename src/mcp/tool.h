@@ -1,0 +1,57 @@
+// A tool of the Model Context Protocol as data: what clients see of it (name, description, JSON
+// Schema of the arguments) and the command line that a call of it becomes. No argument of a call
+// can become an option that the tool does not have.
+// Specification 2026-07-28, server/tools; 2025-11-25 has the same.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace perflab::mcp {
+
+/// What a value of a parameter is.
+enum class ValueKind { text, number, boolean };
+
+/// Where a parameter stands on the command line.
+enum class Place {
+  positional,  ///< a word
+  option,      ///< --name=value, or --name for a boolean
+  words,       ///< words behind "--", all others before them
+};
+
+/// One argument of a tool.
+struct Parameter {
+  std::string name;    ///< the property: "what_if"
+  std::string option;  ///< "--what-if"; empty for the other places
+  Place place = Place::option;
+  ValueKind kind = ValueKind::text;
+  bool many = false;  ///< an array
+  bool required = false;
+  std::vector<std::string> choices;  ///< empty: any value
+  std::string description;
+  bool withheld = false;          ///< not offered, and refused: a server that only reads has it
+  bool without_document = false;  ///< given: there is no document, and Tool::always is left out
+};
+
+/// One tool: a command of the program.
+struct Tool {
+  std::string name, description;     ///< name: letters, digits and underscores
+  std::vector<std::string> command;  ///< its words: {"replay", "verify"}
+  std::vector<std::string> always;   ///< options of every call: {"--json"}
+  std::vector<Parameter> parameters;
+  bool read_only = false;  ///< as it is offered here: runs nothing that it is given, writes nothing
+  bool withheld = false;   ///< not offered, and refused: a server that only reads has it
+};
+
+/// The tool as tools/list shows it.
+Json list_entry(const Tool& tool);
+
+/// The words of the command line, without the program, for the arguments of a call (an object).
+/// Error (usage): an argument that the tool does not have or that is withheld, a value of another
+/// type, one that is missing.
+Result<std::vector<std::string>> command_words(const Tool& tool, const Json& arguments);
+
+}  // namespace perflab::mcp
