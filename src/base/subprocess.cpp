@@ -583,4 +583,11 @@ std::optional<std::filesystem::path> find_program(
   return std::nullopt;
 }
 
+std::string own_program() {
+  constexpr const char* kSelf = "/proc/self/exe";
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink(kSelf, error);
+  return error || !std::filesystem::exists(program, error) ? kSelf : program.string();
+}
+
 }  // namespace perflab

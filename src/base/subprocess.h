@@ -105,4 +105,8 @@ std::string signal_name(int signal);
 std::optional<std::filesystem::path> find_program(
     std::string_view name, std::span<const std::filesystem::path> extra_directories = {});
 
+/// What starts this same program again: its path, or "/proc/self/exe" when that is not known or the
+/// file was replaced while we run.
+std::string own_program();
+
 }  // namespace perflab

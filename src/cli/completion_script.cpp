@@ -27,23 +27,16 @@ struct ShellPlace {
 };
 
 std::vector<ShellPlace> shell_places(const CLI::App& app) {
-  ShellPlace root;
-  std::vector<OptionInfo> help;
-  for (const CLI::Option* option : app.get_options()) {
-    root.options.push_back(describe_option(*option));
-    if (option == app.get_help_ptr()) help.push_back(root.options.back());
-  }
-  std::vector<ShellPlace> places = {std::move(root)};
-  std::vector<CommandInfo> all = describe_commands(app);
-  std::ranges::move(describe_groups(app), std::back_inserter(all));
-  std::ranges::sort(all, {}, &CommandInfo::name);  // a group stands before its commands
-  for (CommandInfo& command : all) {
+  ProgramInfo program = describe_program(app);
+  std::vector<ShellPlace> places = {
+      {.command = "", .commands = {}, .options = std::move(program.root.options)}};
+  for (CommandInfo& command : program.commands) {
     const std::size_t space = command.name.rfind(' ');
     const std::string parent = space == std::string::npos ? "" : command.name.substr(0, space);
     const std::string last = command.name.substr(space == std::string::npos ? 0 : space + 1);
     std::ranges::find(places, parent, &ShellPlace::command)
         ->commands.emplace_back(last, command.description);
-    command.options.insert(command.options.end(), help.begin(), help.end());
+    command.options.push_back(program.help);
     places.push_back({.command = command.name,
                       .commands = {},
                       .options = std::move(command.options),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 namespace perflab::cli {
@@ -95,6 +96,23 @@ std::vector<CommandInfo> describe_commands(const CLI::App& app) {
 
 std::vector<CommandInfo> describe_groups(const CLI::App& app) {
   return sorted_commands(app, true);
+}
+
+ProgramInfo describe_program(const CLI::App& app) {
+  ProgramInfo out{.name = app.get_name(),
+                  .root = {.name = "",
+                           .description = app.get_description(),
+                           .footer = app.get_footer(),
+                           .options = {}},
+                  .help = {},
+                  .commands = describe_commands(app)};
+  std::ranges::move(describe_groups(app), std::back_inserter(out.commands));
+  std::ranges::sort(out.commands, {}, &CommandInfo::name);
+  for (const CLI::Option* option : app.get_options()) {
+    out.root.options.push_back(describe_option(*option));
+    if (option == app.get_help_ptr()) out.help = out.root.options.back();
+  }
+  return out;
 }
 
 bool takes_words(const std::string& command) {

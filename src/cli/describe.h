@@ -31,6 +31,15 @@ struct CommandInfo {
   bool takes_words = false;         ///< a program's words behind "--"
 };
 
+/// The whole program.
+struct ProgramInfo {
+  std::string name;
+  CommandInfo root;                   ///< its own options, --help among them; without a name
+  OptionInfo help;                    ///< every command has it
+  std::vector<CommandInfo> commands;  ///< with groups, by name: a group stands before its commands
+};
+ProgramInfo describe_program(const CLI::App& app);
+
 /// All commands of the help, by name; those that only group others ("replay") are left out, and so
 /// are hidden ones.
 std::vector<CommandInfo> describe_commands(const CLI::App& app);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/describe.h"
 #include "report/document.h"
 
@@ -39,12 +40,6 @@ struct FooterParts {
   std::vector<std::string> exit_notes;
 };
 
-std::string without_spaces(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == text.npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
-}
-
 FooterParts footer_parts(std::string_view footer) {
   FooterParts out;
   bool examples = false;  // indented lines go on with them
@@ -55,12 +50,12 @@ FooterParts footer_parts(std::string_view footer) {
     const bool first = line.starts_with("Example: ") || line.starts_with("Examples: ");
     examples = first || (examples && line.starts_with(' '));
     if (examples) {
-      out.examples.push_back(without_spaces(first ? line.substr(line.find(' ')) : line));
+      out.examples.emplace_back(trimmed(first ? line.substr(line.find(' ')) : line));
       continue;
     }
     const std::size_t codes = std::min(line.find("Exit code"), line.size());
-    if (codes > 0) out.notes.push_back(without_spaces(line.substr(0, codes)));
-    if (codes < line.size()) out.exit_notes.push_back(without_spaces(line.substr(codes)));
+    if (codes > 0) out.notes.emplace_back(trimmed(line.substr(0, codes)));
+    if (codes < line.size()) out.exit_notes.emplace_back(trimmed(line.substr(codes)));
   }
   return out;
 }
@@ -163,10 +158,8 @@ std::string see_also(const std::vector<std::string>& pages) {
 
 /// What all pages of one writing share.
 struct ManualContents {
-  std::string program, date;
-  std::vector<OptionInfo> root_options;
-  OptionInfo help;
-  std::vector<CommandInfo> commands;  ///< and groups, by name
+  ProgramInfo program;
+  std::string date;
 
   /// Whether the command stands right below the other ("": the program).
   static bool is_below(const std::string& name, const std::string& parent) {
@@ -174,14 +167,14 @@ struct ManualContents {
     return name.starts_with(start) && name.find(' ', start.size()) == name.npos && name != parent;
   }
   std::string page_of(const std::string& command) const {
-    return page_name(command.empty() ? program : program + " " + command);
+    return page_name(command.empty() ? program.name : program.name + " " + command);
   }
 };
 
 /// Its commands with their descriptions; empty when it has none.
 std::string command_list(const ManualContents& manual, const std::string& parent) {
   std::string out;
-  for (const CommandInfo& command : manual.commands)
+  for (const CommandInfo& command : manual.program.commands)
     if (ManualContents::is_below(command.name, parent))
       out += ".TP\n" + roff_bold(command.name) + "\n" + roff_text(command.description) + ".\nSee " +
              roff_bold(manual.page_of(command.name)) + "(1).\n";
@@ -191,10 +184,10 @@ std::string command_list(const ManualContents& manual, const std::string& parent
 /// Pages above and right below.
 std::vector<std::string> neighbour_pages(const ManualContents& manual, const std::string& name) {
   std::vector<std::string> pages;
-  if (!name.empty()) pages.push_back(manual.program);
+  if (!name.empty()) pages.push_back(manual.program.name);
   if (const std::size_t space = name.rfind(' '); space != name.npos)
     pages.push_back(manual.page_of(name.substr(0, space)));
-  for (const CommandInfo& command : manual.commands)
+  for (const CommandInfo& command : manual.program.commands)
     if (ManualContents::is_below(command.name, name)) pages.push_back(manual.page_of(command.name));
   return pages;
 }
@@ -210,18 +203,18 @@ ManualPage written_page(const ManualContents& manual, const CommandInfo& command
   std::string text = fmt::format(
       ".\\\" Written by `{} manual` from the program's own help.\n"
       ".TH \"{}\" 1 \"{}\" \"{} {}\" \"User Commands\"\n",
-      manual.program, roff_text(title), manual.date, roff_text(manual.program),
+      manual.program.name, roff_text(title), manual.date, roff_text(manual.program.name),
       roff_text(report::kProgramVersion));
   // Left-aligned and without hyphens of the formatter's own: names of options stay whole.
   text += ".ad l\n.nh\n";
   text += roff_section("NAME") + roff_text(name) + " \\- " + roff_text(command.description) + "\n";
-  text += synopsis(manual.program, command, !below.empty());
+  text += synopsis(manual.program.name, command, !below.empty());
   text += roff_section("DESCRIPTION") + roff_text(command.description + ".") + "\n";
   text += roff_paragraphs(footer.notes) + below;
   if (const std::string arguments = option_items(command.options, true); !arguments.empty())
     text += roff_section("ARGUMENTS") + arguments;
   text += roff_section("OPTIONS") + option_items(command.options, false);
-  if (!command.name.empty()) text += option_item(manual.help);
+  if (!command.name.empty()) text += option_item(manual.program.help);
   text += exit_section(footer.exit_notes) + example_section(footer.examples) +
           see_also(neighbour_pages(manual, command.name));
   return {.file = name + ".1", .text = std::move(text)};
@@ -274,22 +267,10 @@ std::string roff_text(std::string_view text) {
 }
 
 std::vector<ManualPage> manual_pages(const CLI::App& app, const std::string& date) {
-  ManualContents manual{.program = app.get_name(),
-                        .date = date,
-                        .root_options = {},
-                        .help = {},
-                        .commands = describe_commands(app)};
-  std::ranges::move(describe_groups(app), std::back_inserter(manual.commands));
-  std::ranges::sort(manual.commands, {}, &CommandInfo::name);
-  for (const CLI::Option* option : app.get_options()) {
-    manual.root_options.push_back(describe_option(*option));
-    if (option == app.get_help_ptr()) manual.help = manual.root_options.back();
-  }
-  std::vector<ManualPage> pages = {written_page(manual, {.name = "",
-                                                         .description = app.get_description(),
-                                                         .footer = app.get_footer(),
-                                                         .options = manual.root_options})};
-  for (const CommandInfo& command : manual.commands) pages.push_back(written_page(manual, command));
+  const ManualContents manual{.program = describe_program(app), .date = date};
+  std::vector<ManualPage> pages = {written_page(manual, manual.program.root)};
+  for (const CommandInfo& command : manual.program.commands)
+    pages.push_back(written_page(manual, command));
   return pages;
 }
 

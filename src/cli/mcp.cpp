@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "base/subprocess.h"
@@ -24,15 +23,8 @@ struct McpArguments {
   std::size_t max_answer = std::size_t{1} << 20;
 };
 
-std::string this_program() {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  // One that was replaced while we run is still there under this name.
-  return error || !std::filesystem::exists(program, error) ? "/proc/self/exe" : program.string();
-}
-
 mcp::Outcome run_tool(const std::vector<std::string>& words, const std::function<bool()>& give_up) {
-  std::vector<std::string> argv{this_program()};
+  std::vector<std::string> argv{own_program()};
   argv.insert(argv.end(), words.begin(), words.end());
   ProcessOptions options;
   options.empty_input = true;  // ours is the client's

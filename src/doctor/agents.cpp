@@ -41,7 +41,7 @@ void name_products(const Json& agents, std::vector<Gpu>& gpus) {
     const auto begin = gpus.begin() + static_cast<std::ptrdiff_t>(std::min(next, gpus.size()));
     auto found = std::find_if(begin, gpus.end(), same);
     if (found == gpus.end()) {
-      Gpu gpu{.node = {}, .processor = processor, .product = {}, .compute_units = {}};
+      Gpu gpu{.node = {}, .processor = processor};
       gpu.known = hal::find_arch(processor) != nullptr;
       found = gpus.insert(gpus.end(), std::move(gpu));
     }
@@ -78,13 +78,7 @@ int print_agents() {
 }
 
 Result<Part> runtime_part(const Places& places, std::vector<Gpu>& gpus) {
-  Part part{.need = Need::runtime,
-            .title = "HSA runtime",
-            .version = {},
-            .path = {},
-            .details = {},
-            .problem = {},
-            .remedy = {}};
+  Part part{.need = Need::runtime, .title = "HSA runtime"};
   ProcessOptions options;
   options.empty_input = true;
   options.standard_output = StreamMode::capture;

@@ -9,9 +9,6 @@
 
 namespace perflab::doctor {
 
-/// "gfx942" of 90402: major * 10000 + minor * 100 + stepping, the last two in hexadecimal digits.
-std::string processor_of(std::uint64_t gfx_target_version);
-
 /// The GPUs of the topology, by node; nodes without SIMDs are CPUs. Nothing when there is none.
 std::vector<Gpu> driver_gpus(const Places& places);
 

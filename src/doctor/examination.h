@@ -42,20 +42,20 @@ std::string_view to_string(State state);
 struct Part {
   Need need = Need::driver;
   State state = State::missing;
-  std::string title;                 ///< "rocprofv3"
-  std::string version;               ///< empty: none, or it does not say
-  std::string path;                  ///< empty: none, or not known
-  std::vector<std::string> details;  ///< sentences
-  std::string problem, remedy;       ///< unless it works
+  std::string title{};                 ///< "rocprofv3"
+  std::string version{};               ///< empty: none, or it does not say
+  std::string path{};                  ///< empty: none, or not known
+  std::vector<std::string> details{};  ///< sentences
+  std::string problem{}, remedy{};     ///< unless it works
 };
 
 /// A GPU as the driver lists it (/sys/class/kfd), whether or not the runtime can be opened; or, in
 /// a container without these files, as the runtime does.
 struct Gpu {
   std::optional<int> node;  ///< of the driver's topology; missing: only the runtime has it
-  std::string processor;    ///< "gfx942"
-  std::string product;      ///< as the runtime calls it; empty: not opened
-  std::optional<int> compute_units;
+  std::string processor{};  ///< "gfx942"
+  std::string product{};    ///< as the runtime calls it; empty: not opened
+  std::optional<int> compute_units{};
   bool known = false;       ///< the architecture is in our tables
   bool compilable = false;  ///< a HIP compiler of this machine knows it
 };

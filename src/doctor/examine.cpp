@@ -26,16 +26,6 @@
 namespace perflab::doctor {
 namespace {
 
-Part part_of(Need need, std::string title) {
-  return {.need = need,
-          .title = std::move(title),
-          .version = {},
-          .path = {},
-          .details = {},
-          .problem = {},
-          .remedy = {}};
-}
-
 /// What a search says that found nothing. `there`: something is, and cannot be used.
 void note_problem(const Error& error, bool there, Part& part) {
   part.state = there ? State::unusable : State::missing;
@@ -79,8 +69,8 @@ Result<void> ask_for_options(const collect::Rocprofv3& tool, Part& part) {
 
 /// rocprofv3 and the decoder of its thread traces.
 Result<void> add_profiler(std::vector<Part>& parts) {
-  Part profiler = part_of(Need::profiler, "rocprofv3");
-  Part decoder = part_of(Need::decoder, "trace decoder");
+  Part profiler{.need = Need::profiler, .title = "rocprofv3"};
+  Part decoder{.need = Need::decoder, .title = "trace decoder"};
   const Result<collect::Rocprofv3> tool = collect::find_rocprofv3();
   if (!tool && tool.error().code == ErrorCode::interrupted) return std::unexpected(tool.error());
   if (tool) {
@@ -131,7 +121,7 @@ std::vector<std::string> other_compilers(const std::filesystem::path& chosen) {
 }
 
 Result<void> add_compiler(std::vector<Part>& parts, std::vector<Gpu>& gpus) {
-  Part part = part_of(Need::compiler, "HIP compiler");
+  Part part{.need = Need::compiler, .title = "HIP compiler"};
   const std::string wanted = gpus.empty() ? std::string() : gpus.front().processor;
   const Result<code::Compiler> compiler = code::find_compiler(wanted);
   if (!compiler && compiler.error().code == ErrorCode::interrupted)
@@ -165,7 +155,7 @@ Result<void> add_compiler(std::vector<Part>& parts, std::vector<Gpu>& gpus) {
 }
 
 Result<void> add_disassembler(std::vector<Part>& parts, const std::vector<Gpu>& gpus) {
-  Part part = part_of(Need::disassembler, "llvm-objdump");
+  Part part{.need = Need::disassembler, .title = "llvm-objdump"};
   const std::string wanted = gpus.empty() ? std::string() : gpus.front().processor;
   if (const Result<code::Disassembler> found = code::find_disassembler(wanted)) {
     part.state = State::works;
@@ -183,7 +173,7 @@ Result<void> add_disassembler(std::vector<Part>& parts, const std::vector<Gpu>& 
 
 /// Libraries that are opened in this process.
 void add_libraries(std::vector<Part>& parts) {
-  Part source = part_of(Need::source_reader, "libclang");
+  Part source{.need = Need::source_reader, .title = "libclang"};
   if (const Result<const optimize::ClangApi*> api = optimize::clang_api()) {
     source.state = State::works;
     source.version = (*api)->version;
@@ -191,13 +181,13 @@ void add_libraries(std::vector<Part>& parts) {
     note_problem(api.error(), !api.error().notes.empty(), source);
   }
   parts.push_back(std::move(source));
-  Part network = part_of(Need::network, "libcurl");
+  Part network{.need = Need::network, .title = "libcurl"};
   if (const Result<llm::CurlApi> curl = llm::open_curl())
     network.state = State::works;
   else
     note_problem(curl.error(), false, network);
   parts.push_back(std::move(network));
-  Part library = part_of(Need::capture_library, "capture library");
+  Part library{.need = Need::capture_library, .title = "capture library"};
   if (const Result<std::filesystem::path> found = isolate::find_library()) {
     library.state = State::works;
     library.path = found->string();
@@ -208,7 +198,7 @@ void add_libraries(std::vector<Part>& parts) {
 }
 
 void add_cluster(std::vector<Part>& parts) {
-  Part part = part_of(Need::cluster, "Slurm");
+  Part part{.need = Need::cluster, .title = "Slurm"};
   if (const Result<tune::SlurmCommands> found = tune::SlurmCommands::find()) {
     part.state = State::works;
     if (const auto program = find_program("salloc")) part.path = program->string();

@@ -32,21 +32,8 @@ class ManualPages : public testing::Test {
     return test::text_of(folder_.path() / "man1" / (name + ".1"));
   }
 
-  /// What a program says, both streams.
   [[nodiscard]] Outcome run(const std::vector<std::string>& argv) const {
-    ProcessOptions options;
-    options.working_directory = folder_.path();
-    options.standard_output = options.standard_error = StreamMode::capture;
-    options.capture_limit = std::size_t{1} << 20;
-    options.empty_input = true;
-    const auto result = run_program(argv, options);
-    if (!result) {
-      ADD_FAILURE() << result.error().message;
-      return {};
-    }
-    return {.exit_code = result->exit_code.value_or(-1),
-            .out = result->output.tail,
-            .err = result->error.tail};
+    return run_in(folder_.path(), argv);
   }
 
   /// The page as a terminal shows it, without its line breaks and bold type.

@@ -20,15 +20,14 @@ struct Outcome {
   std::string out, err;
 };
 
-/// rocm-perf with these arguments, in this folder.
-inline Outcome rocm_perf(const std::filesystem::path& folder, std::vector<std::string> arguments,
-                         ProcessOptions options = {}) {
-  arguments.insert(arguments.begin(), PERFLAB_PROGRAM);
+/// A program in this folder, both streams captured.
+inline Outcome run_in(const std::filesystem::path& folder, const std::vector<std::string>& argv,
+                      ProcessOptions options = {}) {
   options.working_directory = folder;
   options.standard_output = options.standard_error = StreamMode::capture;
   options.capture_limit = std::size_t{1} << 24;
   options.empty_input = true;
-  const auto result = run_program(arguments, options);
+  const auto result = run_program(argv, options);
   if (!result) {
     ADD_FAILURE() << result.error().message;
     return {};
@@ -36,6 +35,13 @@ inline Outcome rocm_perf(const std::filesystem::path& folder, std::vector<std::s
   return {.exit_code = result->exit_code.value_or(-1),
           .out = result->output.tail,
           .err = result->error.tail};
+}
+
+/// rocm-perf with these arguments, in this folder.
+inline Outcome rocm_perf(const std::filesystem::path& folder, std::vector<std::string> arguments,
+                         ProcessOptions options = {}) {
+  arguments.insert(arguments.begin(), PERFLAB_PROGRAM);
+  return run_in(folder, arguments, std::move(options));
 }
 
 /// The text as JSON that satisfies the schema of `name`; a failed test otherwise.

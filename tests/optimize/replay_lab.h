@@ -115,20 +115,12 @@ class ReplayLab {
     device.emplace();
     device->kernels = kernels_.device.kernels;
     device->times = times;
-    PERFLAB_TRY(bench_, ReplayBench::open(kernels_.written(), *device, setup(),
+    PERFLAB_TRY(bench_, ReplayBench::open(kernels_.written(), *device, setup_of(options),
                                           [this](std::string_view step) -> Result<void> {
                                             step_ = step;
                                             return {};
                                           }));
     return {};
-  }
-  BenchSetup setup() const {
-    return {.capture = options.capture,
-            .compare = options.compare,
-            .perturbations = options.perturbations,
-            .seed = options.seed,
-            .time_limit = options.time_limit,
-            .iterations = options.iterations};
   }
   void forget() {
     bench_.reset();

@@ -97,6 +97,8 @@ TEST(LeftMemory, OfTheStackIsNotRead) {
        "  struct L { float x; L() {} } last; sum += last.x;",
        "  struct L { float x, y; L() : x(1) {} } last; sum += last.y;",
        "  struct L { float x = 1, y; } last; sum += last.y;",
+       "  struct L { float x; float operator()(float& to) { to = 1; return x; } } last; float o; "
+       "sum += last(o);",
        "  Pair last __attribute__((aligned(16))); sum += last.a;",
        "  float last[4]; if (n > 1) last[n] = 1; sum += last[n];",
        "  union { char c; float all[4]; } last; last.c = 1; sum += last.all[2];",

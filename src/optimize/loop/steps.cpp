@@ -170,6 +170,13 @@ Result<const Built*> Steps::built(const Candidate& candidate) {
   return &built_.at(candidate.number);
 }
 
+Result<const Built*> Steps::built_and_proven(const Candidate& original) {
+  PERFLAB_TRY(const Built* const now, built(original));
+  if (original_repeats_) return now;
+  PERFLAB_TRY_VOID(prove_original(original));
+  return built(original);
+}
+
 Result<Correctness> Steps::prove_original(const Candidate& original) {
   PERFLAB_TRY(Correctness proof, prove(original, original, original));
   const std::optional<Decision> refused = refused_proof(proof);
@@ -279,11 +286,8 @@ Result<void> Steps::check_objects(const Candidate& original, Candidate& candidat
 
 Result<Correctness> Steps::prove(const Candidate& original, const Candidate& best,
                                  const Candidate& candidate) {
-  // First in every process, and of every build of it: what is expected of a candidate must not come
-  // from runs after its own.
-  PERFLAB_TRY_VOID(built(original));
-  if (candidate.number != 0 && !original_repeats_) PERFLAB_TRY_VOID(prove_original(original));
-  PERFLAB_TRY(const Built* before, built(original));
+  PERFLAB_TRY(const Built* before,
+              candidate.number == 0 ? built(original) : built_and_proven(original));
   PERFLAB_TRY(const Built* after, built(candidate));
   say(candidate, "proof");
   Result<Correctness> proof = tools_.workshop->prove(*before, *after);
@@ -325,9 +329,7 @@ Result<measure::Interleaved> Steps::take_turns(const Built& original, const Buil
 
 Result<Measurement> Steps::measure(const Candidate& original, const Candidate& before,
                                    const Candidate& after, bool limited) {
-  PERFLAB_TRY_VOID(built(original));
-  if (!original_repeats_) PERFLAB_TRY_VOID(prove_original(original));
-  PERFLAB_TRY(const Built* built_original, built(original));
+  PERFLAB_TRY(const Built* built_original, built_and_proven(original));
   PERFLAB_TRY(const Built* built_before, built(before));
   PERFLAB_TRY(const Built* built_after, built(after));
   Result<measure::Interleaved> timed =

@@ -70,6 +70,9 @@ class Steps {
   Result<void> compile(Candidate& candidate);
   Result<void> check_objects(const Candidate& original, Candidate& candidate);
   Result<Correctness> prove_original(const Candidate& original);
+  /// Proven against itself in this process, and in every build of it: what is expected of a
+  /// candidate must not come from runs after its own.
+  Result<const Built*> built_and_proven(const Candidate& original);
   Result<Correctness> prove(const Candidate& original, const Candidate& best,
                             const Candidate& candidate);
   Result<measure::Interleaved> take_turns(const Built& original, const Built& before,

@@ -1,43 +1,17 @@
 // One JSON object: {"results": [...]}, or an error by its stable name.
 #include "optimize/source/check_answer.h"
 
-#include <algorithm>
 #include <optional>
 
-#include "base/json.h"
+#include "base/error_json.h"
 
 namespace perflab::optimize {
 namespace {
-
-constexpr ErrorCode kErrorCodes[] = {
-    ErrorCode::usage,   ErrorCode::bad_input,   ErrorCode::missing_tool, ErrorCode::target_failed,
-    ErrorCode::refused, ErrorCode::interrupted, ErrorCode::internal};
-
-std::optional<ErrorCode> error_code_from(std::string_view name) {
-  for (const ErrorCode code : kErrorCodes)
-    if (to_string(code) == name) return code;
-  return std::nullopt;
-}
 
 std::optional<std::string> text_member(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return std::nullopt;
   return found->get<std::string>();
-}
-
-std::optional<Error> error_in(const Json& answer) {
-  const auto name = text_member(answer, "code");
-  const auto code = name ? error_code_from(*name) : std::nullopt;
-  const auto message = text_member(answer, "message");
-  const auto remedy = text_member(answer, "remedy");
-  const auto notes = answer.find("notes");
-  if (!code || !message || !remedy || notes == answer.end() || !notes->is_array() ||
-      !std::ranges::all_of(*notes, [](const Json& note) { return note.is_string(); }))
-    return std::nullopt;
-  return Error{.code = *code,
-               .message = *message,
-               .notes = notes->get<std::vector<std::string>>(),
-               .remedy = *remedy};
 }
 
 std::optional<GuardResult> guard_in(const Json& result) {
@@ -59,14 +33,8 @@ std::optional<GuardResult> guard_in(const Json& result) {
 }  // namespace
 
 std::string check_answer(const Result<GuardResults>& results) {
+  if (!results) return to_canonical_text(error_json(results.error()));
   Json json;
-  if (!results) {
-    json["code"] = to_string(results.error().code);
-    json["message"] = results.error().message;
-    json["notes"] = results.error().notes;
-    json["remedy"] = results.error().remedy;
-    return to_canonical_text(json);
-  }
   for (const GuardResult& result : *results)
     json["results"].push_back({{"name", result.name},
                                {"passed", result.passed},
@@ -82,7 +50,7 @@ Result<GuardResults> answered_check(const std::string& text) {
   const auto json = parse_json(text, "the answer of a check");
   if (!json || !json->is_object()) return broken();
   if (json->contains("code")) {
-    std::optional<Error> error = error_in(*json);
+    std::optional<Error> error = error_from_json(*json);
     if (!error) return broken();
     return std::unexpected(*std::move(error));
   }

@@ -233,20 +233,11 @@ class AccessClimber {
           return value_taken();
       return unknown();
     }
-    const int arguments = api_.Cursor_getNumArguments(parent().cursor);
-    int index = -1;
-    for (int i = 0; i < arguments; ++i)
-      if (api_.equalCursors(api_.Cursor_getArgument(parent().cursor, static_cast<unsigned>(i)),
-                            node().cursor) != 0)
-        index = i;
+    const auto index = parameter_index(source_, tree_, node_);
     const CXType function = api_.getCursorType(callee);
-    // A method that is an operator has its object as first argument.
-    if (api_.getCursorKind(callee) == CXCursor_CXXMethod &&
-        arguments == api_.getNumArgTypes(function) + 1)
-      --index;
-    if (index < 0 || index >= api_.getNumArgTypes(function)) return unknown();
+    if (!index || static_cast<int>(*index) >= api_.getNumArgTypes(function)) return unknown();
     const CXType wanted =
-        api_.getCanonicalType(api_.getArgType(function, static_cast<unsigned>(index)));
+        api_.getCanonicalType(api_.getArgType(function, static_cast<unsigned>(*index)));
     const bool reference =
         wanted.kind == CXType_LValueReference || wanted.kind == CXType_RValueReference;
     const CXType inner = api_.getPointeeType(wanted);
@@ -324,6 +315,23 @@ class AccessClimber {
 };
 
 }  // namespace
+
+std::optional<std::size_t> parameter_index(const ParsedSource& source, const SyntaxTree& tree,
+                                           std::uint32_t node) {
+  const ClangApi& api = source.api();
+  const SyntaxNode& call = tree.nodes[tree.nodes[node].parent];
+  const int arguments = api.Cursor_getNumArguments(call.cursor);
+  int index = -1;
+  for (int i = 0; i < arguments; ++i)
+    if (api.equalCursors(api.Cursor_getArgument(call.cursor, static_cast<unsigned>(i)),
+                         tree.nodes[node].cursor) != 0)
+      index = i;
+  if (api.Cursor_isNull(call.referenced) == 0 &&
+      api.getCursorKind(call.referenced) == CXCursor_CXXMethod &&
+      arguments == api.getNumArgTypes(api.getCursorType(call.referenced)) + 1)
+    --index;
+  return index < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(index));
+}
 
 Access access_of(const ParsedSource& source, const SyntaxTree& tree, std::uint32_t node,
                  UseStart start) {

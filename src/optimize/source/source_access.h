@@ -33,6 +33,12 @@ struct Access {
 Access access_of(const ParsedSource& source, const SyntaxTree& tree, std::uint32_t node,
                  UseStart start);
 
+/// Which parameter of the function that is called gets the argument at `node`: of a method that is
+/// an operator, libclang counts the object as the first argument. Missing: it is that object, or no
+/// argument at all.
+std::optional<std::size_t> parameter_index(const ParsedSource& source, const SyntaxTree& tree,
+                                           std::uint32_t node);
+
 /// Nodes that name the variable.
 std::vector<std::uint32_t> uses_of(const ParsedSource& source, const SyntaxTree& tree,
                                    CXCursor variable);

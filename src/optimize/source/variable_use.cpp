@@ -309,23 +309,12 @@ class UseClimber {
 
   // --- calls -----------------------------------------------------------------------------------
 
-  [[nodiscard]] std::optional<std::size_t> argument_index() const {
-    const int count = api_.Cursor_getNumArguments(parent().cursor);
-    for (int i = 0; i < count; ++i)
-      if (api_.equalCursors(api_.Cursor_getArgument(parent().cursor, static_cast<unsigned>(i)),
-                            node().cursor) != 0)
-        return static_cast<std::size_t>(i);
-    return std::nullopt;
-  }
-
   bool call() {
     const std::string operation = operator_name(source_, tree_, node().parent);
     if (!operation.empty() && operation != "operator()") return operator_call(operation);
-    auto index = argument_index();
+    const auto index = parameter_index(source_, tree_, use_.node);
     const CXCursor callee = parent().referenced;
     if (!index) return read();
-    // A lambda, or another object with operator(), is the first argument of its call.
-    if (operation == "operator()" && *index > 0) --*index;
     if (!place().pointer && is_of_array(type(node()).kind))
       place().pointer = place().in_array = true;  // a template's
     const std::string name = api_.Cursor_isNull(callee) != 0 ? source_.spelling(parent().cursor)

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/error_json.h"
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "base/subprocess.h"
@@ -62,26 +63,6 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-Json error_json(const Error& error) {
-  return {{"code", to_string(error.code)},
-          {"message", error.message},
-          {"notes", error.notes},
-          {"remedy", error.remedy}};
-}
-
-Error error_from_json(const Json& json) {
-  Error error;
-  error.code = ErrorCode::internal;
-  const std::string code = json.value("code", "");
-  for (const ErrorCode one : {ErrorCode::usage, ErrorCode::bad_input, ErrorCode::missing_tool,
-                              ErrorCode::target_failed, ErrorCode::refused, ErrorCode::interrupted})
-    if (to_string(one) == code) error.code = one;
-  error.message = json.value("message", "the replay worker failed");
-  error.notes = json.value("notes", std::vector<std::string>{});
-  error.remedy = json.value("remedy", "");
-  return error;
-}
-
 }  // namespace
 
 /// One worker process and its folder.
@@ -120,7 +101,12 @@ class ReplayWorker::Running {
     }
     PERFLAB_TRY(const Json json, take_json(answer));
     lost_ = json.value("lost", false);
-    if (json.contains("error")) return std::unexpected(error_from_json(json["error"]));
+    if (json.contains("error"))
+      return std::unexpected(error_from_json(json["error"])
+                                 .value_or(Error{.code = ErrorCode::internal,
+                                                 .message = "the replay worker failed",
+                                                 .notes = {},
+                                                 .remedy = {}}));
     return BenchAnswer{.answer = json.value("answer", Json::object()), .ended = {}, .step = {}};
   }
   /// No further request can be answered.
@@ -181,9 +167,7 @@ Result<BenchAnswer> ReplayWorker::ask(const Json& request) {
 }
 
 std::vector<std::string> own_worker_command() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return {error ? "/proc/self/exe" : program.string(), "optimize-worker"};
+  return {own_program(), "optimize-worker"};
 }
 
 namespace {

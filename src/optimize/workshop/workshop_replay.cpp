@@ -23,15 +23,6 @@ constexpr const char* kCodeObjectName = "kernel.hsaco";
 constexpr const char* kShownAlone = "`rocm-perf replay verify` on this capture shows it alone";
 constexpr std::array<std::string_view, 3> kBuildNames{"source", "build_dir", "code_object"};
 
-BenchSetup setup_of(const ReplayWorkshopOptions& options) {
-  return {.capture = options.capture,
-          .compare = options.compare,
-          .perturbations = options.perturbations,
-          .seed = options.seed,
-          .time_limit = options.time_limit,
-          .iterations = options.iterations};
-}
-
 /// How far inputs may be invented before the original itself fails; learned as it does.
 class InputScope {
  public:
@@ -355,6 +346,15 @@ Result<void> ReplayWorkshop::prepare_timing(const Built& /*original*/, const Bui
 }
 
 }  // namespace
+
+BenchSetup setup_of(const ReplayWorkshopOptions& options) {
+  return {.capture = options.capture,
+          .compare = options.compare,
+          .perturbations = options.perturbations,
+          .seed = options.seed,
+          .time_limit = options.time_limit,
+          .iterations = options.iterations};
+}
 
 Result<std::unique_ptr<Workshop>> make_replay_workshop(const capture::Capture& capture,
                                                        const ReplayWorkshopOptions& options,

@@ -60,6 +60,9 @@ std::optional<TopologyGpu> gpu_of_node(const fs::path& node) {
   const auto version = static_cast<std::int64_t>(value("gfx_target_version"));
   const auto device = static_cast<std::uint32_t>(value("device_id"));
   TopologyGpu result;
+  result.target_version = version;
+  if (value("simd_per_cu") > 0)
+    result.compute_units = static_cast<int>(value("simd_count") / value("simd_per_cu"));
   result.gpu.architecture = hal::gfx_name_from_target_version(version).value_or(
       fmt::format("gfx_target_version {}", version));
   const hal::Product* product =
@@ -117,6 +120,7 @@ std::vector<TopologyGpu> read_topology(const fs::path& given) {
     std::optional<TopologyGpu> gpu = gpu_of_node(topology / std::to_string(node));
     if (!gpu) continue;
     gpu->node = gpus.size();
+    gpu->driver_node = node;
     gpus.push_back(*std::move(gpu));
   }
   return gpus;

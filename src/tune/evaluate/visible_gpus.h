@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,9 @@ struct TopologyGpu {
   Gpu gpu;
   std::string uuid;      ///< "GPU-1f2e..." as ROCR_VISIBLE_DEVICES takes it; empty: it has none
   std::size_t node = 0;  ///< its number among all GPUs of the topology
+  std::uint64_t driver_node = 0;     ///< its number among all nodes, CPUs included
+  std::int64_t target_version = 0;   ///< gfx_target_version; 0: the driver does not say
+  std::optional<int> compute_units;  ///< missing: the driver does not say
 };
 
 /// GPUs of a topology folder (empty: the one of this machine), in the order of their nodes.
