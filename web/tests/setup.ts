@@ -1,0 +1,77 @@
+// Writes the pages that the tests open, with the real program: the bundled sample with its counters; one of each other document;
+// a thread trace where there is one to read; and the sample with names that try to be markup.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { packed, readDocuments } from '../scripts/pack.mjs';
+import { pageFile, program, results, share, shared, template, web } from './places';
+
+const run = (...args: string[]): string => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Exit code 1 is an answer, not a failure. */
+function answer(...args: string[]): string {
+  try {
+    return run(...args);
+  } catch (error) {
+    const { status, stdout } = error as { status?: number; stdout?: string };
+    if (status === 1 && stdout) return stdout;
+    throw error;
+  }
+}
+
+/** A recorded search of 48 configurations, as Kernel Tuner writes it; some fail. */
+function recording(): string {
+  const cache: Record<string, unknown> = {};
+  for (const block of [32, 64, 128, 256])
+    for (const tile of [1, 2, 4, 8])
+      for (const unroll of [0, 1, 2]) {
+        const time = 2 + Math.abs(Math.log2(block / 128)) * 0.7 + Math.abs(Math.log2(tile / 4)) * 0.9 + (unroll === 1 ? 0 : 0.35);
+        const fails = block === 256 && tile === 8;
+        cache[`${block},${tile},${unroll}`] = { block_size_x: block, tile, unroll, time: fails ? 'RuntimeFailedConfig' : time, ...(fails ? {} : { times: [time * 0.99, time, time * 1.01, time * 1.005, time * 0.995] }) };
+      }
+  return JSON.stringify({ device_name: 'a GPU of this test', kernel_name: 'smooth', tune_params_keys: ['block_size_x', 'tile', 'unroll'], tune_params: { block_size_x: [32, 64, 128, 256], tile: [1, 2, 4, 8], unroll: [0, 1, 2] }, objective: 'time', cache });
+}
+
+function counterFiles(): string[] {
+  const folder = join(share, 'decode_step_counters');
+  return readdirSync(folder).filter((name) => name.startsWith('pass_')).sort().flatMap((pass) => readdirSync(join(folder, pass)).filter((file) => file.endsWith('.db')).map((file) => join(folder, pass, file)));
+}
+
+function others(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  const write = (name: string, text: string): void => writeFileSync(join(folder, `${name}.json`), text);
+  const sample = join(share, 'decode_step.db');
+  writeFileSync(join(results, 'recording.json.gz'), gzipSync(recording()));
+  write('autotune', run('autotune', '--simulate', join(results, 'recording.json.gz'), '--budget', '30', '--json'));
+  write('occupancy', run('occupancy', '--arch', 'gfx942', '--vgpr', '72', '--lds', '16384', '--block', '256', '--sweep', 'vgpr', '--json'));
+  write('comparison', answer('compare', sample, sample, '--json'));
+  write('doctor', run('doctor', '--json'));
+  write('optimization', readFileSync(join(web, '../tests/web/optimization.json'), 'utf8'));
+  const code = join(shared, 'data/codeobjects/rdc_gfx90a_binary_search_kernels.hsaco');
+  if (existsSync(code)) write('inspection', answer('inspect', code, '--max-vgpr', '10', '--json'));
+  run('report', folder, '--html', pageFile('others'));
+}
+
+/** The names of the page of tests/page.spec.ts that try to be markup, or to leave their element. */
+export const HOSTILE = ['<img src=x onerror="window.__hit=1">', '</script><script>window.__hit=1</script>', `"'><svg onload=window.__hit=1>`, `void ns::kernel<${'std::pair<int, float>, '.repeat(120)}int>(float*)`];
+
+function hostile(folder: string): void {
+  const documents = readDocuments([folder]).filter(({ name }) => ['analysis', 'roofline', 'dag', 'timeline', 'profile'].includes(name));
+  const names = (JSON.parse(readFileSync(join(folder, 'analysis.json'), 'utf8')) as { kernels: { name: string }[] }).kernels.slice(0, HOSTILE.length).map((kernel) => kernel.name);
+  let text = JSON.stringify(documents);
+  names.forEach((name, index) => (text = text.replaceAll(JSON.stringify(name).slice(1, -1), JSON.stringify(HOSTILE[index]).slice(1, -1))));
+  const page = readFileSync(template, 'utf8').replace('<!--' + 'DOCUMENTS-->', () => packed(JSON.parse(text) as never));
+  writeFileSync(pageFile('hostile'), page);
+}
+
+export default function setup(): void {
+  if (!existsSync(program)) throw new Error(`no program at ${program}: build it, or set ROCM_PERF`);
+  rmSync(results, { recursive: true, force: true });
+  mkdirSync(results, { recursive: true });
+  const folder = join(results, 'sample');
+  run('analyze', join(share, 'decode_step.db'), '--counters', ...counterFiles(), '--out', folder, '--html', pageFile('sample'));
+  others(join(results, 'others'));
+  hostile(folder);
+  const att = join(shared, 'data/att/mi300_gemmv2');
+  if (existsSync(att)) run('analyze', '--att', att, '--out', join(results, 'att'), '--html', pageFile('att'));
+}
