@@ -1,14 +1,15 @@
-# perflab_embed(<target> NAMESPACE <ns> NAME <identifier> FILES <file>...): puts text files into the binary.
+# perflab_embed(<target> NAMESPACE <ns> NAME <identifier> FILES <file>... [BYTES]): puts text files into the binary.
 # Generates <identifier>.h/.cpp with `std::span<const EmbeddedFile> <identifier>()`, each entry {file name, text}, sorted by name.
+# BYTES: written byte by byte, for files that are not our own: raw literals cut UTF-8 apart, and lose carriage returns.
 function(perflab_embed target)
-  cmake_parse_arguments(ARG "" "NAMESPACE;NAME" "FILES" ${ARGN})
+  cmake_parse_arguments(ARG "BYTES" "NAMESPACE;NAME" "FILES" ${ARGN})
   set(out_dir "${CMAKE_CURRENT_BINARY_DIR}/embedded")
   set(header "${out_dir}/${ARG_NAME}.h")
   set(source "${out_dir}/${ARG_NAME}.cpp")
   list(SORT ARG_FILES)
   add_custom_command(
     OUTPUT "${source}" "${header}"
-    COMMAND "${CMAKE_COMMAND}" "-DNS=${ARG_NAMESPACE}" "-DNAME=${ARG_NAME}" "-DHEADER=${header}" "-DSOURCE=${source}"
+    COMMAND "${CMAKE_COMMAND}" "-DNS=${ARG_NAMESPACE}" "-DNAME=${ARG_NAME}" "-DHEADER=${header}" "-DSOURCE=${source}" "-DBYTES=${ARG_BYTES}"
             "-DFILES=${ARG_FILES}" -P "${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake"
     DEPENDS ${ARG_FILES} "${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake"
     VERBATIM)

@@ -8,6 +8,15 @@ function(perflab_unity target)
   endif()
 endfunction()
 
+# Whether what is built runs under sanitizers (presets dev, tsan and fuzz), which make long loops ten times as long.
+set(PERFLAB_SANITIZED OFF)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  set(PERFLAB_SANITIZED ON)
+endif()
+# Libraries with long loops, which tests run for seconds. Under sanitizers the others are compiled without optimisation, which takes two
+# thirds of the time.
+set(PERFLAB_OPTIMISED_LIBRARIES base stats hal code trace att capture analyze tune tune_inputs)
+
 # perflab_library(<folder> SOURCES ... [DEPS ...] [PRIVATE_DEPS ...] [SHAREABLE]): the static library of one folder of src/. SHAREABLE:
 # it also becomes part of librocm_perf_isolate.so and is position-independent therefore.
 function(perflab_library name)
@@ -18,6 +27,9 @@ function(perflab_library name)
   target_link_libraries(perflab_${name} PUBLIC ${ARG_DEPS} PRIVATE perflab_flags ${ARG_PRIVATE_DEPS})
   if(ARG_SHAREABLE)
     set_target_properties(perflab_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
+  if(PERFLAB_SANITIZED AND NOT name IN_LIST PERFLAB_OPTIMISED_LIBRARIES)
+    target_compile_options(perflab_${name} PRIVATE -O0)
   endif()
   perflab_unity(perflab_${name})
 endfunction()
@@ -35,6 +47,9 @@ function(perflab_test name)
   target_compile_definitions(test_${name} PRIVATE
     PERFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PERFLAB_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
     PERFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(PERFLAB_SANITIZED)
+    target_compile_definitions(test_${name} PRIVATE PERFLAB_SANITIZED)  # tests/base/sizes.h
+  endif()
   if(NOT ARG_OPTIMISED AND CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_compile_options(test_${name} PRIVATE -O0)
     if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")  # threads are another matter: there every access has to be seen

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/sizes.h"
 #include "base/temp_folder.h"
 #include "capture/blob.h"
 #include "capture/documents.h"
@@ -110,12 +111,13 @@ void put_byte(const std::filesystem::path& path, std::size_t at, char byte) {
 }
 
 TEST_F(CaptureDamage, flipped_bytes_never_pass) {
+  constexpr std::size_t stride = test::size_of_test<std::size_t>(1, 3);
   std::size_t flips = 0, passed = 0;
   for (const auto& file : files_) {
     const std::string text = test::text_of(file);
     // Every byte of documents, headers and tables; of the padding and of plain pages a few.
     const bool blob = file.extension() == ".bin" && text.size() > page_bytes;
-    for (std::size_t at = 0; at < text.size(); ++at) {
+    for (std::size_t at = 0; at < text.size(); at += stride) {
       if (blob && at >= sizeof(BlobHeader) && at < text.size() - 200 && at % 509 != 0) continue;
       put_byte(file, at, static_cast<char>(text[at] ^ (1 << (at % 8))));
       const auto contents = contents_of(folder_ / "c");
@@ -126,7 +128,7 @@ TEST_F(CaptureDamage, flipped_bytes_never_pass) {
       passed += file.filename() != marker_file;  // there the minor version may be a later one
     }
   }
-  EXPECT_GT(flips, 5000U);
+  EXPECT_GT(flips, 5000U / stride);
   EXPECT_LE(passed, 4U) << "a zstd frame has a bit that means nothing";
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/sizes.h"
 #include "code/recorded.h"
 #include "support/code_checks.h"
 #include "support/code_samples.h"
@@ -151,7 +152,8 @@ TEST_P(HostileRecorded, Files) {
   std::ranges::sort(files);
   std::vector<CodeSample> samples;
   for (const auto& file : files) samples.push_back({file.filename().string(), must_read(file)});
-  damage_all(samples, false, 10'000, 256, 4);
+  damage_all(samples, false, test::size_of_test(10'000, 4'000),
+             test::size_of_test<std::size_t>(256, 90), 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, HostileRecorded, testing::Values("codeobjects", "fatbin"),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/sizes.h"
 #include "hal/occupancy.h"
 
 namespace perflab::hal {
@@ -257,7 +258,7 @@ void expect_best(const Case& c, OccupancyModel model, const NextStep& step) {
 TEST_P(NextStepProperty, IsTheSmallestDecreaseThatGains) {
   int combined = 0;
   int without = 0;
-  for (int round = 0; round < 600; ++round) {
+  for (int round = 0; round < test::size_of_test(600, 200); ++round) {
     const Case c = any_case();
     for (const OccupancyModel model : kModels) {
       SCOPED_TRACE(told(c, model));
@@ -269,8 +270,8 @@ TEST_P(NextStepProperty, IsTheSmallestDecreaseThatGains) {
       if (!step.best) ++without;
     }
   }
-  EXPECT_GT(combined, 20) << "the cases must be worth something";
-  EXPECT_GT(without, 20);
+  EXPECT_GT(combined, test::size_of_test(20, 6)) << "the cases must be worth something";
+  EXPECT_GT(without, test::size_of_test(20, 6));
 }
 
 /// Grown up to `room` nothing is lost and the launch stands; one more loses, or cannot be.
@@ -294,7 +295,7 @@ void expect_room(const Case& c, OccupancyModel model, std::int64_t room,
 constexpr std::int64_t kNoEnd = std::int64_t{1} << 40;
 
 TEST_P(NextStepProperty, HeadroomIsFreeAndOneMoreIsNot) {
-  for (int round = 0; round < 600; ++round) {
+  for (int round = 0; round < test::size_of_test(600, 200); ++round) {
     const Case c = any_case();
     const KernelResources& k = c.kernel;
     for (const OccupancyModel model : kModels) {

@@ -8,7 +8,7 @@ FLOORS = {
     "stats": 2, "hal": 2, "hsa": 2, "code": 2, "trace": 2, "att": 2, "capture": 2, "llm": 2, "mcp": 2,
     "collect": 3, "analyze": 3, "tune": 3, "isolate": 3, "replay": 3,
     "report": 4, "measure": 4,
-    "optimize": 5,
+    "optimize": 5, "api": 5,
     "doctor": 6,
     "cli": 7,
 }

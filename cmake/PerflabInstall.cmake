@@ -1,0 +1,48 @@
+# What `cmake --install` puts where, beside the program (src/cli), the tools library (src/isolate) and the occupancy header
+# (PerflabOccupancyExport): the library, find_package(rocm-perf-lab), examples, the sample trace, schemas and the documents to read.
+# Everything has fixed permissions: the umask of who builds is in no package.
+include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(perflab_data "${CMAKE_INSTALL_DATADIR}/rocm-perf-lab")
+
+# All that is installed; `make release` builds it.
+add_custom_target(installed DEPENDS rocm-perf rocm_perf_isolate occupancy_header sample_trace)
+
+# Examples and the sample trace. Programs among the examples stay programs; what trying the examples left there stays behind.
+set(perflab_left_by_use PATTERN "optimization" EXCLUDE PATTERN "rules" EXCLUDE PATTERN "ideas" EXCLUDE PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${perflab_data}"
+  FILES_MATCHING PATTERN "*.hip" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "*.md" ${perflab_left_by_use})
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${perflab_data}"
+  FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
+  FILES_MATCHING PATTERN "*.py" ${perflab_left_by_use})
+install(FILES "${PROJECT_BINARY_DIR}/share/decode_step.db" DESTINATION "${perflab_data}")
+install(DIRECTORY "${PROJECT_BINARY_DIR}/share/decode_step_counters" DESTINATION "${perflab_data}")
+
+# The formats and the documents to read, with links between them intact.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/schemas" DESTINATION "${perflab_data}" FILES_MATCHING PATTERN "*.schema.json")
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/HACKING.md" "${PROJECT_SOURCE_DIR}/LICENSE"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
+foreach(folder bench examples)
+  install(FILES "${PROJECT_SOURCE_DIR}/${folder}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
+endforeach()
+
+# find_package(rocm-perf-lab): rocm-perf-lab::occupancy (a header) and, in builds that have it, rocm-perf-lab::perflab.
+set(perflab_package "${CMAKE_INSTALL_LIBDIR}/cmake/rocm-perf-lab")
+set(perflab_exported perflab_occupancy)
+if(TARGET perflab_shared)
+  list(APPEND perflab_exported perflab_shared)
+  add_dependencies(installed perflab_shared)
+  install(FILES "${PROJECT_SOURCE_DIR}/src/api/perflab.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perflab" COMPONENT library)
+endif()
+# The exported target needs its header, also where this component alone is installed.
+install(FILES "${PROJECT_BINARY_DIR}/include/perflab/occupancy.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perflab" COMPONENT library)
+install(TARGETS ${perflab_exported} EXPORT rocm-perf-lab LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
+install(EXPORT rocm-perf-lab NAMESPACE rocm-perf-lab:: DESTINATION "${perflab_package}" FILE rocm-perf-lab-targets.cmake COMPONENT library)
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/rocm-perf-lab-config.cmake.in"
+  "${PROJECT_BINARY_DIR}/rocm-perf-lab-config.cmake" INSTALL_DESTINATION "${perflab_package}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/rocm-perf-lab-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/rocm-perf-lab-config.cmake" "${PROJECT_BINARY_DIR}/rocm-perf-lab-config-version.cmake"
+  DESTINATION "${perflab_package}" COMPONENT library)
