@@ -1,0 +1,100 @@
+"""Figures that the documents give for constants of the program are those of the sources.
+
+    check_numbers.py ROOT [--self-test]    exit code 1 and a line for each that differs, or is not found any more
+"""
+import pathlib
+import re
+import sys
+
+MODELS, AUTOTUNE, COMPARE, PAPER = "docs/MODELS.md", "docs/AUTOTUNE.md", "docs/COMPARE.md", "docs/WHITEPAPER.md"
+ROOFLINE, GUIDE, OPTIMIZER, REPLAY = "docs/ROOFLINE_DESIGN.md", "docs/DEVELOPER_GUIDE.md", "docs/OPTIMIZER.md", "docs/REPLAY.md"
+TGP, EVALUATOR = "src/tune/model/tgp.cpp", "src/tune/evaluate/evaluator.h"
+CONFIDENCE, CHECKS = "src/analyze/thread_trace/confidence.h", "src/analyze/counter_checks.cpp"
+COMPARISON = "src/stats/comparison.cpp"
+PERCENT, MINUTES, MIB, KIB, PARTS = 0.01, 60_000, 1 << 20, 1 << 10, 2
+
+# (document, its sentence with the figure in brackets, source file, the constant, what one unit of the document is of the source's)
+NUMBERS = [
+    (MODELS, r"CV of the runs' kernel totals; at most ([\d.]+) stable", "src/stats/summary.cpp", r"kStableCv = ([\d.]+)", 1),
+    (MODELS, r"at most ([\d.]+) moderate, else unstable", "src/stats/summary.cpp", r"kModerateCv = ([\d.]+)", 1),
+    (PAPER, r"at most ([\d.]+) stable", "src/stats/summary.cpp", r"kStableCv = ([\d.]+)", 1),
+    (MODELS, r"More than (\d+) kernels are disassembled only with", "src/analyze/inspection.h", r"kMostKernelsForMix = (\d+)", 1),
+    (MODELS, r"fewer than (\d+) % or more than 105 % of the waves", CHECKS, r"kFewestWaves = ([\d.]+)", PERCENT),
+    (MODELS, r"more than (\d+) % of the waves that\s+were launched", CHECKS, r"kMostWaves = ([\d.]+)", PERCENT),
+    (MODELS, r"or more than ([\d.]+) times that clock", CHECKS, r"kHighestClock = ([\d.]+)", 1),
+    (ROOFLINE, r"waves within (\d+) to 105 %", CHECKS, r"kFewestWaves = ([\d.]+)", PERCENT),
+    (ROOFLINE, r"waves within 98 to (\d+) %", CHECKS, r"kMostWaves = ([\d.]+)", PERCENT),
+    (ROOFLINE, r"and ([\d.]+) times what the highest clock gives", CHECKS, r"kHighestClock = ([\d.]+)", 1),
+    (ROOFLINE, r"more than (\d+) % above the plain", "src/analyze/ceilings.cpp", r"kPackedFrom = 1([.\d]+)", PERCENT),
+    (MODELS, r"Kernels beyond the (\d+) with the most time get none", "src/analyze/bottleneck/bottleneck.h", r"kMostBottlenecks = (\d+)", 1),
+    (MODELS, r"the highest score of (\d+) or more is the verdict", "src/analyze/bottleneck/bottleneck.h", r"kEnoughScore = (\d+)", 1),
+    (MODELS, r"in (\d+) equal bins of the longest engine", "src/analyze/thread_trace/figures.h", r"kOccupancyBins = (\d+)", 1),
+    (MODELS, r"than the longest of them lived and (\d+) cycles", "src/analyze/thread_trace/occupancy_over_time.h", r"kShortestPause = (\d+)", 1),
+    (MODELS, r"fewer than (\d+) waves; less than 2 % of", CONFIDENCE, r"kEnoughWaves = (\d+)", 1),
+    (MODELS, r"less than (\d+) % of the dispatch's waves", CONFIDENCE, r"kEnoughSeen = ([\d.]+)", PERCENT),
+    (MODELS, r"more than (\d+) % of the waits\s+on memory without a known cause", CONFIDENCE, r"kMostUnexplained = ([\d.]+)", PERCENT),
+    (MODELS, r"at most (\d+) for each engine", "src/analyze/thread_trace/state_bins.h", r"kMostStateBins = (\d+)", 1),
+    (MODELS, r"a wave with more than (\d+)\s+changes of state", "src/analyze/thread_trace/state_bins.h", r"kMostRuns = (\d+)", 1),
+    (MODELS, r"those of each (\d+)th of its life", "src/analyze/thread_trace/state_bins.h", r"kRunStretches = (\d+)", 1),
+    (MODELS, r"most (\d+) results \(of more", TGP, r"kFitPoints = (\d+)", 1),
+    (MODELS, r"of more, the best (\d+) and 80", TGP, r"kFitPoints = (\d+)", PARTS),
+    (MODELS, r"([\d,]+) configurations the candidates are a pool", TGP, r"kMostListed = ([\d']+)", 1),
+    (MODELS, r"The seed takes, of (\d+) random candidates", "src/tune/search.cpp", r"kSeedCandidates = (\d+)", 1),
+    (MODELS, r"\(width ([\d.]+) per coordinate", "src/tune/model/feasibility.cpp", r"kVoteWidth = ([\d.]+)", 1),
+    (MODELS, r"P\(valid\) < ([\d.]+)", TGP, r"kLeastValid = ([\d.]+)", 1),
+    (MODELS, r"mean - (\d+) sd above", TGP, r"kPruneDeviations = (\d+)", 1),
+    (MODELS, r"Jansen's estimator, (\d+) fixed pairs", "src/tune/model/importance.cpp", r"kPairs = (\d+)", 1),
+    (MODELS, r"at least (\w+) rounds and at most 20", "src/tune/last_comparison.h", r"kFewestRounds = (\d+)", 1),
+    (MODELS, r"rounds and at most (\d+); what is surely worse", "src/tune/tune.h", r"final_rounds = (\d+)", 1),
+    (AUTOTUNE, r"CV at most ([\d.]+)\)", EVALUATOR, r"steady_cv = ([\d.]+)", 1),
+    (AUTOTUNE, r"Above a CV of ([\d.]+) it is unstable", EVALUATOR, r"unstable_cv = ([\d.]+)", 1),
+    (AUTOTUNE, r"at most `--repeats` \((\d+)\) times", EVALUATOR, r"most_runs = (\d+)", 1),
+    (AUTOTUNE, r"`full` spends the `--budget` \((\d+)\)", "src/tune/tune.h", r"budget = (\d+)", 1),
+    (COMPARE, r"outliers \(farther than (\d+) x", COMPARISON, r"kOutlierDistance = (\d+)", 1),
+    (COMPARE, r"above (\d+) % over the measurement and significant", COMPARISON, r"kLeastDrift = ([\d.]+)", PERCENT),
+    (COMPARE, r"of more than (\d+) samples, the", COMPARISON, r"kMostForDrift = (\d+)", 1),
+    (PAPER, r"looks at growing samples \(at most (\d+)\)", "src/stats/comparison.h", r"looks = (\d+)", 1),
+    (PAPER, r"With (\d+) samples a percentile interval", "src/stats/comparison.h", r"fewest = (\d+)", 1),
+    (OPTIMIZER, r"`--min-gain` \(default (\d+) %\)", "src/optimize/loop/candidate.h", r"min_gain = ([\d.]+)", PERCENT),
+    (GUIDE, r"At most (\d+) MiB, and 10 minutes", "src/llm/proposer.h", r"kMostProposalBytes = std::size_t\{1\} << (\d+)", "MiB of a shift"),
+    (GUIDE, r"At most 1 MiB, and (\d+) minutes", "src/llm/exec_proposer.h", r"time_limit\{([\d']+)\}", MINUTES),
+    (REPLAY, r"then up to (\w+) times with fresh randomisation", "src/replay/steering.h", r"then up\s+(?:///\s+)?to (\w+) times with new random ones", 1),
+    (REPLAY, r"frames of (\d+) pages compressed", "src/capture/blob.h", r"frame_pages = (\d+)", 1),
+]
+WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+
+
+def number(text):
+    text = text.replace(",", "").replace("'", "")
+    return float(WORDS.get(text, text))
+
+
+def differences(root, numbers):
+    for document, sentence, source, constant, unit in numbers:
+        said = re.search(sentence, (root / document).read_text())
+        found = re.search(constant, (root / source).read_text())
+        if said is None or found is None:
+            where = f"{document}: {sentence}" if said is None else f"{source}: {constant}"
+            yield f"{where} is not there any more: mend this table"
+            continue
+        have = number(said.group(1))
+        if unit == "MiB of a shift":
+            is_there = 2 ** number(found.group(1)) / MIB
+        else:
+            is_there = number(found.group(1)) / unit
+        if abs(have - is_there) > 1e-9 * max(1, abs(have)):
+            yield f"{document}: says {have:g} where {source} has {is_there:g} ({constant})"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    numbers = NUMBERS
+    if "--self-test" in sys.argv:  # a figure that differs, and a sentence that is gone
+        numbers = [(MODELS, r"P\(valid\) < ([\d.]+)", TGP, r"kFitPoints = (\d+)", 1), (MODELS, r"no such sentence (\d)", TGP, r"(\d)", 1)]
+    found = list(differences(root, numbers))
+    print("\n".join(found) + ("\n" if found else "") + f"{len(found)} of {len(numbers)} figures differ")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+# What the guides say: the worked examples of docs/DEVELOPER_GUIDE.md, the formats written from the schemas, names that exist.
+perflab_test(docs_examples
+  SOURCES
+    examples/dispatch_log.cpp
+    examples/remote_executor.cpp
+    examples/transform_workgroup_size.cpp
+    examples_test.cpp
+  DEPS perflab::analyze perflab::hal perflab::llm perflab::optimize_source perflab::trace perflab::tune fmt::fmt
+  LABELS docs)
+target_compile_definitions(test_docs_examples PRIVATE PERFLAB_SLURM_WORKER="$<TARGET_FILE:slurm_worker>")
+add_dependencies(test_docs_examples slurm_worker)
+
+add_test(NAME docs.exec_proposer
+  COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_proposer.py" "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:rocm-perf>)
+add_test(NAME docs.formats COMMAND python3 "${PROJECT_SOURCE_DIR}/scripts/formats" --check)
+add_test(NAME docs.guide_code COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_guide.py" "${PROJECT_SOURCE_DIR}")
+add_test(NAME docs.guide_checkers COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/guide_checkers_test.py")
+add_test(NAME docs.names
+  COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_names.py" "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:rocm-perf>)
+add_test(NAME docs.names_can_fail
+  COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_names.py" "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:rocm-perf> tests/docs/names_sample.md)
+set_tests_properties(docs.names_can_fail PROPERTIES PASS_REGULAR_EXPRESSION "\n4 names in 1 documents do not exist")
+add_test(NAME docs.numbers COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_numbers.py" "${PROJECT_SOURCE_DIR}")
+add_test(NAME docs.numbers_can_fail COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_numbers.py" "${PROJECT_SOURCE_DIR}" --self-test)
+set_tests_properties(docs.numbers_can_fail PROPERTIES PASS_REGULAR_EXPRESSION "2 of 2 figures differ")
+add_test(NAME docs.page_section COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_section.py" "${PROJECT_SOURCE_DIR}")
+set_tests_properties(docs.numbers docs.numbers_can_fail docs.page_section docs.exec_proposer docs.formats docs.guide_code docs.guide_checkers docs.names docs.names_can_fail PROPERTIES LABELS docs)
