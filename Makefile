@@ -4,13 +4,18 @@ JOBS ?= $(shell nproc)
 BUILD = cmake --build build/$(1) --parallel $(JOBS)
 .DELETE_ON_ERROR:
 
-.PHONY: demo test release dev fuzz tsan clang19 format goldens clean help
+.PHONY: demo test package reproducible newcomer release dev fuzz tsan clang19 format formats errors goldens clean help
 
 help:
 	@echo 'make demo     install what is missing, build, analyse the bundled sample trace'
 	@echo 'make test     build with sanitizers and run every test (what CI runs)'
-	@echo 'make release  the optimised program: build/release/src/cli/rocm-perf'
+	@echo 'make release  the optimised program: build/release/src/cli/rocm-perf; cmake --install build/release installs it'
+	@echo 'make package  the Debian package: build/release/package/'
+	@echo 'make reproducible  build the package twice, elsewhere, and compare (some 25 minutes)'
+	@echo 'make newcomer  a fresh Debian 12 (debootstrap): clone, demo, package, tutorial (root; some 20 minutes; docs/PACKAGES.md)'
 	@echo 'make goldens  write the golden files of the tests anew (then read the diff)'
+	@echo 'make formats  write docs/FORMATS.md and docs/formats from the schemas'
+	@echo 'make errors   list the error messages of the sources in docs/ERRORS.md'
 	@echo 'make format   clang-format over the sources'
 	@echo 'make clang19  build with clang 19 and clang-tidy (slow; by hand)'
 
@@ -29,13 +34,23 @@ build/%/build.ninja: CMakePresets.json CMakeLists.txt
 	@cmake --preset $* >/dev/null && touch $@
 
 release: build/.deps-build build/release/build.ninja
-	@$(call BUILD,release) --target rocm-perf sample_trace
+	@$(call BUILD,release) --target installed
+
+package: build/.deps-package release
+	@scripts/package
+
+reproducible: build/.deps-package
+	@scripts/reproducible
+
+newcomer:
+	@scripts/bootstrap newcomer || echo 'newcomer: no debootstrap: a clean clone then' >&2
+	@scripts/newcomer
 
 dev: build/.deps-test build/dev/build.ninja
 	@$(call BUILD,dev)
 
 fuzz: build/.deps-test build/fuzz/build.ninja
-	@$(call BUILD,fuzz) --target fuzz_rocpd fuzz_rocpd_edits fuzz_counter_csv fuzz_code_object fuzz_bundle fuzz_att fuzz_capture fuzz_tune_records fuzz_tune_space make_rocpd make_code_object
+	@$(call BUILD,fuzz) --target fuzz_rocpd fuzz_rocpd_edits fuzz_counter_csv fuzz_code_object fuzz_bundle fuzz_att fuzz_capture fuzz_mcp fuzz_tune_records fuzz_tune_space make_rocpd make_code_object
 
 tsan: build/.deps-test build/tsan/build.ninja
 	@$(call BUILD,tsan) --target test_trace_threads test_base_threads test_analyze_threads test_att_threads test_tune_threads test_isolate_threads test_hsa_sim_threads test_mcp_threads
@@ -49,6 +64,12 @@ goldens: dev
 
 format: build/.deps-test
 	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i
+
+formats:
+	@scripts/formats
+
+errors:
+	@scripts/errors
 
 clean:
 	rm -rf build

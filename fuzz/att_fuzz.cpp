@@ -1,15 +1,21 @@
 // Fuzzes the parsers of thread traces: the first byte says which file it is ('a': filenames.json,
 // …), the rest is its text; for a wave's file a code.json can stand before it, with a NUL byte
 // between. What must hold: one error of the kind "bad input", or rows that keep what the header
-// promises, the same ones every time.
+// promises, the same ones every time; and a wave makes a thread_trace.json in which its rows and
+// states add up.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "analyze/thread_trace/cycles.h"
+#include "analyze/thread_trace/make_detail.h"
 #include "att/parse.h"
 #include "base/error.h"
+#include "report/document.h"
+#include "report/thread_trace_document.h"
 
 namespace {
 
@@ -83,6 +89,41 @@ void check_wave(const Wave& wave, std::size_t rows) {
   for (const RowIndex row : wave.link_targets) PERFLAB_CHECK(row == kNoRow || row < rows);
 }
 
+/// The document's rows have the wave's cycles, and its bins the timeline's.
+void check_document(const ThreadTrace& trace, const Wave& wave, bool validate) {
+  namespace analyze = perflab::analyze;
+  const analyze::RowTable table(trace.code);
+  const analyze::TraceKernels kernels(trace);
+  const analyze::WaitRule rule(trace.code, trace.gfxip);
+  analyze::WaveFold fold(table, kernels, rule, true);
+  fold.add(wave);
+  const std::size_t kernel = kernels.of_wave(wave);
+  const analyze::KernelFold& sums = fold.folds()[kernel];
+  analyze::KernelThreadTrace traced;
+  analyze::add_fold(trace, table, sums, traced);
+  auto detail = std::make_shared<analyze::TraceDetail>(
+      analyze::make_detail(trace, table, kernels, kernel, sums, analyze::row_sums(sums)));
+  analyze::add_source_texts({}, trace, *detail);
+  traced.detail = std::move(detail);
+  perflab::analyze::Analysis analysis;
+  analysis.thread_traces.emplace().traces = {"fuzzed"};
+  analysis.thread_traces->kernels = {traced};
+  const perflab::Json document = perflab::report::thread_trace_document(analysis);
+  const perflab::Json& made = document.at("kernels")[0];
+  std::int64_t cost = 0, in_bins = 0, in_runs = 0, in_timeline = 0;
+  for (const perflab::Json& row : made.at("rows").at("cost")) cost += row.get<std::int64_t>();
+  PERFLAB_CHECK(cost == traced.sums.cost() && made.at("cycles").at("cost") == cost);
+  for (const StateRun& run : wave.timeline) in_timeline += run.duration;
+  if (!made.at("states").is_null())
+    for (const char* state : {"empty", "idle", "exec", "wait", "stall"})
+      for (const perflab::Json& bin : made.at("states")[0].at(state))
+        in_bins += bin.get<std::int64_t>();
+  const perflab::Json& runs = made.at("waves")[0].at("runs");
+  for (std::size_t i = 1; i < runs.size(); i += 2) in_runs += runs[i].get<std::int64_t>();
+  PERFLAB_CHECK(in_bins == in_timeline && in_runs == in_timeline);
+  if (validate) PERFLAB_CHECK(perflab::report::render("thread_trace", document).has_value());
+}
+
 /// A wave's file with the code before it, or with a few rows of code.
 void run_wave(std::string_view text) {
   ThreadTrace trace;
@@ -108,6 +149,8 @@ void run_wave(std::string_view text) {
   PERFLAB_CHECK(parse_wave_text(text, "wave.json", lines, again, dropped_again).has_value());
   PERFLAB_CHECK(dropped == dropped_again);
   PERFLAB_CHECK(wave.instructions.size() == again.instructions.size());
+  // Parsing the schema takes a hundred times as long as all the rest.
+  check_document(trace, wave, text.size() % 128 == 0);
 }
 
 }  // namespace

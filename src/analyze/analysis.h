@@ -17,6 +17,7 @@
 #include "analyze/roofline.h"
 #include "analyze/segments.h"
 #include "analyze/thread_trace/figures.h"
+#include "analyze/timeline.h"
 #include "hal/occupancy.h"
 #include "trace/trace.h"
 
@@ -166,6 +167,7 @@ struct Analysis {
   Missing roofline_missing{.field = "roofline", .reason = {}, .remedy = {}};  ///< why, then
   std::optional<CriticalPath> critical_path;  ///< nullopt: the times do not tell one
   Missing critical_path_missing{.field = "critical_path", .reason = {}, .remedy = {}};
+  std::optional<Timeline> timeline;  ///< only when asked for, and where times are known
   std::optional<ThreadTraces> thread_traces;  ///< nullopt: none were given, or none can be used
   Missing thread_traces_missing{
       .field = "thread_traces",

@@ -246,7 +246,8 @@ class Comparer {
       return fail(
           ErrorCode::usage,
           fmt::format("no kernel of {} or {} matches --kernel '{}'", files_text(a_.side.files),
-                      files_text(b_.side.files), options_.kernel ? options_.kernel->text() : ""));
+                      files_text(b_.side.files), options_.kernel ? options_.kernel->text() : ""),
+          "rocm-perf analyze FILE lists the kernels of a recording");
     const bool nameless =
         std::ranges::any_of(a_.side.series, &std::string::empty, &SampleSeries::name) ||
         std::ranges::any_of(b_.side.series, &std::string::empty, &SampleSeries::name);

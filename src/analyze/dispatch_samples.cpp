@@ -118,7 +118,8 @@ Result<std::vector<RunSamples>> dispatch_samples(const trace::Trace& trace) {
   const bool helpers = runs.empty();
   if (helpers) runs = Grouping(trace, scope, true).runs();
   if (runs.empty())
-    return fail(ErrorCode::bad_input, fmt::format("{}: there is no kernel dispatch in it", file));
+    return fail(ErrorCode::bad_input, fmt::format("{}: there is no kernel dispatch in it", file),
+                "record a run that launches kernels: rocm-perf profile -- ./app");
   for (RunSamples& run : runs) {
     run.under_counters = scope.under_counters;
     run.only_runtime_helpers = helpers;

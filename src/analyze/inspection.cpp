@@ -79,7 +79,8 @@ Result<Collected> compile_source(const std::filesystem::path& path, std::string 
                                  const InspectOptions& options, const Targets& targets) {
   for (const std::string& argument : options.compiler_arguments)
     if (argument.starts_with("-o"))
-      return fail(ErrorCode::usage, "the compiler's -o is ours: the code object is only looked at");
+      return fail(ErrorCode::usage, "the compiler's -o is ours: the code object is only looked at",
+                  "leave -o out");
   if (options.archs.empty())
     return fail(
         ErrorCode::usage,
@@ -343,7 +344,8 @@ Result<Inspection> inspect_file(const std::filesystem::path& path, const Inspect
   if (binary && !options.compiler_arguments.empty() && !options.reference)
     return fail(ErrorCode::usage,
                 fmt::format("{} is a binary: there is nothing to compile with '{}'", path.string(),
-                            options.compiler_arguments.front()));
+                            options.compiler_arguments.front()),
+                "leave out the words behind --: they are for the compiler of a source");
   PERFLAB_TRY(const Targets targets, asked_targets(options));
   PERFLAB_TRY(Collected collected, !binary && is_source(path)
                                        ? compile_source(path, std::move(bytes), options, targets)

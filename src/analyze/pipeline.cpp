@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <set>
 
 #include "analyze/activity.h"
@@ -19,6 +20,24 @@
 
 namespace perflab::analyze {
 namespace {
+
+/// Tells which step of analyze_files() begins. Where each stands in the whole was measured on runs
+/// of 1 to 10 million dispatches (bench/README.md); without the critical path the rest is quick.
+struct Stages {
+  static constexpr double kTabled = 0.72, kPath = 1;
+
+  explicit Stages(const AnalyzeOptions& options)
+      : tell_(options.progress), path_(options.find_critical_path) {}
+  [[nodiscard]] double read() const { return path_ ? 0.62 : 0.86; }
+  [[nodiscard]] double segmented() const { return path_ ? 0.66 : 0.92; }
+  void begin(std::string_view what, double done) const {
+    if (tell_) tell_(what, done);
+  }
+
+ private:
+  const TellProgress& tell_;
+  bool path_;
+};
 
 void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis& analysis) {
   const auto warn = [&](std::string text) { analysis.warnings.push_back(std::move(text)); };
@@ -122,6 +141,8 @@ Result<void> add_critical_path(const trace::Trace& trace, const TimingScope& sco
   }
   CriticalPathOptions path_options = options.critical_path;
   path_options.threads = options.threads;
+  path_options.timeline = options.timeline;
+  path_options.progress = part_of(options.progress, Stages::kTabled, Stages::kPath);
   if (rows == nullptr) {
     PERFLAB_TRY(analysis.critical_path, find_critical_path(trace, scope, path_options));
     return {};
@@ -136,11 +157,34 @@ Result<void> add_critical_path(const trace::Trace& trace, const TimingScope& sco
   return {};
 }
 
+/// With the critical path over it where there is one.
+void add_timeline(const trace::Trace& trace, const TimingScope& scope,
+                  const AnalyzeOptions& options, Analysis& analysis) {
+  if (!options.timeline) return;
+  if (analysis.critical_path) {
+    analysis.timeline = std::move(analysis.critical_path->timeline);
+    analysis.critical_path->timeline.reset();
+    return;
+  }
+  if (!scope.times_known || analysis.timed_dispatches == 0 || recorded_span(trace) > kLongestRun)
+    return;
+  TimelineWindow window = whole_window(trace, scope, longest_machine(trace, scope));
+  if (analysis.segment) {
+    const Segments& segments = *analysis.segments.segments;
+    const Segment& segment = segments.segments[*analysis.segment];
+    window = {.node = trace.processes[segments.process].node,
+              .begin = segment.start,
+              .span = segment.period};
+  }
+  analysis.timeline = make_timeline(trace, scope, window, nullptr);
+}
+
 Result<void> read_thread_traces(const trace::Trace& trace,
                                 const std::vector<std::filesystem::path>& places, unsigned threads,
-                                Analysis& analysis) {
+                                bool keep_detail, Analysis& analysis) {
   if (places.empty()) return {};
-  PERFLAB_TRY(analysis.thread_traces, make_thread_traces(places, trace, analysis, threads));
+  PERFLAB_TRY(analysis.thread_traces,
+              make_thread_traces(places, trace, analysis, threads, keep_detail));
   std::ranges::copy(analysis.thread_traces->warnings, std::back_inserter(analysis.warnings));
   return {};
 }
@@ -178,7 +222,10 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
                                     const AnalyzeOptions& options) {
   std::vector<std::filesystem::path> all = files;
   std::ranges::copy(options.counter_files, std::back_inserter(all));
-  PERFLAB_TRY(trace::Trace trace, trace::read(all, {.threads = options.threads}));
+  const Stages stages(options);
+  PERFLAB_TRY(trace::Trace trace,
+              trace::read(all, {.threads = options.threads,
+                                .progress = part_of(options.progress, 0, stages.read())}));
   if (trace.dispatches.size() == 0) {
     std::uint64_t dropped = 0;
     for (const auto& [key, rows] : trace.report.dropped)
@@ -193,6 +240,7 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
                 "record a run that launches kernels, with rocprofv3 --kernel-trace -f rocpd");
   }
   const TimingScope scope = find_timing_scope(trace, find_passes(trace));
+  stages.begin("looking for repeated segments", stages.read());
   FoundSegments segments = find_segments(trace, scope);
   std::optional<trace::Selection> rows;  // of one segment; the critical path needs the others too
   std::optional<trace::Trace> part;
@@ -201,6 +249,7 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
     part = trace::select(trace, *rows);
   }
   const trace::Trace& seen = part ? *part : trace;
+  stages.begin("analysing kernels", stages.segmented());
   CodeJoin join;
   if (options.search_code) {
     PERFLAB_TRY(join, join_code(seen, options.code_files));
@@ -213,7 +262,12 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
     analysis.warnings.push_back(
         fmt::format("all figures are of segment {} alone", *options.segment));
   PERFLAB_TRY_VOID(add_critical_path(trace, scope, rows ? &*rows : nullptr, options, analysis));
-  PERFLAB_TRY_VOID(read_thread_traces(seen, options.thread_traces, options.threads, analysis));
+  add_timeline(trace, scope, options, analysis);
+  // How long that takes nobody knows beforehand.
+  if (!options.thread_traces.empty())
+    stages.begin("reading thread traces", std::numeric_limits<double>::quiet_NaN());
+  PERFLAB_TRY_VOID(read_thread_traces(seen, options.thread_traces, options.threads,
+                                      options.keep_trace_detail, analysis));
   analysis.bottlenecks =
       find_bottlenecks(seen, part ? find_timing_scope(seen, find_passes(seen)) : scope, analysis);
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
@@ -228,18 +282,18 @@ Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options) {
   analysis.roofline_missing = {.field = "roofline", .reason = kReason, .remedy = kRemedy};
   analysis.critical_path_missing = {.field = "critical_path", .reason = kReason, .remedy = kRemedy};
   analysis.segments.missing = {.field = "segments", .reason = kReason, .remedy = kRemedy};
-  PERFLAB_TRY_VOID(
-      read_thread_traces(result.trace, options.thread_traces, options.threads, analysis));
+  PERFLAB_TRY_VOID(read_thread_traces(result.trace, options.thread_traces, options.threads,
+                                      options.keep_trace_detail, analysis));
   judge_kernels(result.trace, analysis);
   return result;
 }
 
 Result<void> add_thread_traces(const std::vector<std::filesystem::path>& places,
                                const std::vector<std::string>& losses, unsigned threads,
-                               AnalyzedTrace& analyzed) {
+                               bool keep_detail, AnalyzedTrace& analyzed) {
   PERFLAB_CHECK(!places.empty());
   Analysis& analysis = analyzed.analysis;
-  PERFLAB_TRY_VOID(read_thread_traces(analyzed.trace, places, threads, analysis));
+  PERFLAB_TRY_VOID(read_thread_traces(analyzed.trace, places, threads, keep_detail, analysis));
   if (!losses.empty()) {
     const std::string reason =
         fmt::format("not all of it was recorded: {}", fmt::join(losses, "; "));
@@ -259,10 +313,17 @@ Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem:
   PERFLAB_CHECK(runs.size() == 1 || options.counter_files.empty());
   AnalyzedRuns result;
   result.failed.resize(runs.size());
+  // Of several runs the representative one may be read again.
+  const std::size_t readings = runs.size() == 1 ? 1 : runs.size() + 1;
+  const auto share = [&](std::size_t reading) {
+    return static_cast<double>(reading) / static_cast<double>(readings);
+  };
   std::vector<std::optional<Analysis>> analyses(runs.size());
   std::optional<std::size_t> kept;  // only the last good run's trace is kept: traces can be large
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    Result<AnalyzedTrace> analyzed = analyze_files(runs[i], options);
+    AnalyzeOptions one = options;
+    one.progress = part_of(options.progress, share(i), share(i + 1));
+    Result<AnalyzedTrace> analyzed = analyze_files(runs[i], one);
     if (!analyzed) {
       result.failed[i] = std::move(analyzed).error();
       continue;
@@ -274,8 +335,15 @@ Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem:
   if (!kept) return std::unexpected(std::move(*result.failed.front()));
   result.representative_index = representative_run(analyses);
   if (result.representative_index != *kept) {
-    PERFLAB_TRY(result.representative, analyze_files(runs[result.representative_index], options));
+    AnalyzeOptions again = options;
+    again.progress = part_of(options.progress, share(runs.size()), 1);
+    PERFLAB_TRY(result.representative, analyze_files(runs[result.representative_index], again));
   }
+  if (std::ranges::all_of(result.representative.trace.sources, &trace::Source::counter_table))
+    return fail(ErrorCode::usage,
+                fmt::format("{}: a table of counters is no trace",
+                            runs[result.representative_index].front().string()),
+                "add the database of a run, or use: rocm-perf roofline FILE.csv");
   const Analysis& analysis = result.representative.analysis;
   result.stability = measure_stability(analyses, analysis.kernels[analysis.selection->kernel].name);
   return result;

@@ -11,6 +11,7 @@
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/stability.h"
 #include "base/error.h"
+#include "base/progress.h"
 #include "hal/measured_roofs.h"
 #include "trace/trace.h"
 
@@ -39,11 +40,14 @@ struct AnalyzeOptions {
   std::vector<std::filesystem::path> counter_files = {};
   std::optional<hal::MeasuredRoofs> roofs = std::nullopt;  ///< ceilings that were measured
   bool find_critical_path = true;
+  bool timeline = false;  ///< make Analysis::timeline
   CriticalPathOptions critical_path = {};  ///< its `threads` are ignored
   /// Folders with decoded thread traces (or stats files) of dispatches of the same command.
   std::vector<std::filesystem::path> thread_traces = {};
+  bool keep_trace_detail = false;  ///< their instructions and waves too, for thread_trace.json
   std::optional<std::size_t> segment =
       std::nullopt;  ///< analyse only this one of Analysis::segments
+  TellProgress progress = {};
 };
 
 /// Reads databases as one trace and analyses it, critical path and segments included. Error
@@ -58,11 +62,12 @@ Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options);
 
 /// Adds thread traces to an analysis of the whole run, which stays as it is but for their figures,
 /// warnings and the verdicts: nothing is read or computed again. `losses`: what the profiler's log
-/// said was not recorded of them, in sentences; confidence in their figures is then low. Errors,
+/// said was not recorded of them, in sentences; confidence in their figures is then low.
+/// `keep_detail` as AnalyzeOptions::keep_trace_detail. Errors,
 /// with nothing changed: those of att::find and att::read.
 Result<void> add_thread_traces(const std::vector<std::filesystem::path>& places,
                                const std::vector<std::string>& losses, unsigned threads,
-                               AnalyzedTrace& analyzed);
+                               bool keep_detail, AnalyzedTrace& analyzed);
 
 /// Several runs of the same command. The representative run (see representative_run) stands for
 /// all; stability is measured over the totals of its selected kernel.

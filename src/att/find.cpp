@@ -136,7 +136,8 @@ Result<std::vector<Found>> find(const fs::path& place) {
       return fail(ErrorCode::bad_input,
                   fmt::format("{}: is neither a folder with thread traces nor a stats file of one "
                               "(stats_ui_output_*.csv)",
-                              place.string()));
+                              place.string()),
+                  "give the folder that rocprofv3 --att -d wrote to");
     return std::vector<Found>{{.folder = {}, .stats = place, .name = name_of_stats(place)}};
   }
   if (!fs::is_directory(status))

@@ -14,6 +14,9 @@
 namespace perflab::att {
 namespace {
 
+constexpr const char* kAsWritten =
+    "give the folder as rocprofv3 --att wrote it, or record the thread trace again";
+
 /// A file that is open for reading.
 class OpenFile {
  public:
@@ -92,7 +95,8 @@ bool blank_large_numbers(char* text, std::size_t size) {
 
 std::unexpected<Error> wrong_kind(std::string_view file, std::string_view key,
                                   std::string_view kind) {
-  return fail(ErrorCode::bad_input, fmt::format("{}: \"{}\" is no {}", file, key, kind));
+  return fail(ErrorCode::bad_input, fmt::format("{}: \"{}\" is no {}", file, key, kind),
+              kAsWritten);
 }
 
 Result<void> JsonFile::make_room(std::uint64_t size) {
@@ -149,11 +153,11 @@ Result<dom::object> JsonFile::parse() {
   if (error != simdjson::SUCCESS && blank_large_numbers(buffer_.data(), size_))
     error = parser_.parse(buffer_.data(), size_, false).get(root);
   if (error != simdjson::SUCCESS)
-    return fail(ErrorCode::bad_input, fmt::format("{}: {}", name_, words_of(error)));
+    return fail(ErrorCode::bad_input, fmt::format("{}: {}", name_, words_of(error)), kAsWritten);
   dom::object object;
   if (root.get(object) != simdjson::SUCCESS)
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: is JSON, but no object as thread traces have", name_));
+                fmt::format("{}: is JSON, but no object as thread traces have", name_), kAsWritten);
   return object;
 }
 

@@ -90,7 +90,8 @@ class FolderReader {
       return fail(ErrorCode::bad_input,
                   fmt::format("{}: holds no thread trace: neither filenames.json, code.json, "
                               "occupancy.json nor files of waves",
-                              found_.folder.string()));
+                              found_.folder.string()),
+                  "give the folder as rocprofv3 --att wrote it, or record it again");
     PERFLAB_TRY_VOID(take(FileKind::realtime, 0, "realtime.json"));
     PERFLAB_TRY_VOID(take(FileKind::sources, 0, "snapshots.json"));
     for (const Extra& extra : extras_) PERFLAB_TRY_VOID(take(extra.kind, extra.number, extra.name));

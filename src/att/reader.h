@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -33,6 +34,15 @@ Result<std::vector<Found>> find_all(const std::vector<std::filesystem::path>& pl
 /// A malformed file is an error (bad_input); a missing one, a row that cannot be, or a negative
 /// count is dropped and counted in ThreadTrace::dropped.
 Result<ThreadTrace> read(const Found& found);
+
+/// Larger copies of source files are not read.
+inline constexpr std::uint64_t kMostSourceBytes = std::uint64_t{8} << 20;
+
+/// Text of the trace's own copy of a source file; `path` as code rows name it, which may differ
+/// from the copy's in "." and "..". Nothing outside the folder is read. Error (bad_input) without
+/// any path in it, with its remedy: there is no copy, or it cannot be used.
+Result<std::string> read_source(const Found& found, const ThreadTrace& trace,
+                                const std::filesystem::path& path);
 
 /// Called for each wave, from several threads at once, in any order. `index` is its place in
 /// ThreadTrace::waves.

@@ -9,6 +9,14 @@
 #include <cstdlib>
 
 namespace perflab {
+namespace {
+
+/// What to do about an error that is none of the user's.
+constexpr const char* kReportBug =
+    "this is a bug of rocm-perf: report it with the command line, all of this output and that of "
+    "`rocm-perf --version` and `rocm-perf doctor`";
+
+}  // namespace
 
 int exit_code(ErrorCode code) {
   switch (code) {
@@ -68,13 +76,16 @@ std::unexpected<Error> fail(ErrorCode code, std::string message, std::string rem
 std::string describe(const Error& error) {
   std::string text = error.message;
   for (const std::string& note : error.notes) text += "\n  note: " + note;
-  if (!error.remedy.empty()) text += "\n  try: " + error.remedy;
+  if (!error.remedy.empty())
+    text += "\n  try: " + error.remedy;
+  else if (error.code == ErrorCode::internal)
+    text += std::string("\n  try: ") + kReportBug;
   return text;
 }
 
 void check_failed(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "rocm-perf: internal error: %s does not hold (%s:%d)\n", condition, file,
-               line);
+  std::fprintf(stderr, "rocm-perf: internal error: %s does not hold (%s:%d)\n  try: %s\n",
+               condition, file, line, kReportBug);
   std::array<void*, 64> frames{};
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
   backtrace_symbols_fd(frames.data(), count, STDERR_FILENO);

@@ -105,8 +105,20 @@ void append_value(std::string& out, const Json& value, int depth) {
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, std::string_view what) {
+  // Nested deeper than any document: whatever walks over it would run out of stack.
+  constexpr int kDeepest = 200;
+  bool too_deep = false;
+  const auto not_too_deep = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > kDeepest;
+    return !too_deep;
+  };
   try {
-    return Json::parse(text.begin(), text.end());
+    Json value = Json::parse(text.begin(), text.end(), not_too_deep);
+    if (too_deep)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: is nested more than {} deep", what, kDeepest),
+                  "give a document that a program of this kind wrote");
+    return value;
   } catch (const Json::exception& error) {
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is not valid JSON ({})", what, error.what()));

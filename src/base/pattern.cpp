@@ -26,8 +26,10 @@ Result<Pattern> Pattern::compile(std::string_view text, PatternScope scope) {
   }
   auto compiled = std::make_shared<const Compiled>(text, pattern, options);
   if (!compiled->expression.ok())
-    return fail(ErrorCode::usage, fmt::format("'{}' is not a regular expression: {}", text,
-                                              compiled->expression.error()));
+    return fail(
+        ErrorCode::usage,
+        fmt::format("'{}' is not a regular expression: {}", text, compiled->expression.error()),
+        "a backslash before ( [ { * + ? . $ ^ | makes them plain");
   return Pattern(std::move(compiled));
 }
 

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view kErase = "\r\x1b[K";
 constexpr std::size_t kDefaultWidth = 80;
+constexpr std::chrono::milliseconds kShortWork{1000};  // needs no progress line
+constexpr std::chrono::milliseconds kRedraw{200};
 
 /// Errors are of no interest: talk that nobody can hear.
 void write_all(int descriptor, std::string_view text) {
@@ -71,6 +73,13 @@ std::string duration_text(std::chrono::nanoseconds duration) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
+TellProgress part_of(const TellProgress& tell, double from, double to) {
+  if (!tell) return {};
+  return [tell, from, to](std::string_view what, double done) {
+    tell(what, from + (to - from) * done);
+  };
+}
+
 ProgressLine::ProgressLine(Options options) : options_(options), visible_(can_draw(options)) {}
 
 ProgressLine::~ProgressLine() {
@@ -97,7 +106,9 @@ void ProgressLine::update(std::string_view what, std::optional<double> fraction)
   const std::scoped_lock lock(mutex_);
   const auto now = Clock::now();
   const std::string remaining = remaining_text(now, fraction);
-  if (!at_line_start_ || (drawn_at_ && now - *drawn_at_ < options_.interval)) return;
+  if (!at_line_start_ || now - started_ < options_.delay ||
+      (drawn_at_ && now - *drawn_at_ < options_.interval))
+    return;
   drawn_at_ = now;
   const std::string times = fmt::format("  {}{}", duration_text(now - started_), remaining);
   // The last column stays free: writing there wraps on some terminals.
@@ -126,6 +137,40 @@ void ProgressLine::erase_locked() {
   write_all(options_.descriptor, kErase);
   on_screen_ = false;
   drawn_at_.reset();
+}
+
+ProgressLine::Options LongWork::mostly_short() {
+  ProgressLine::Options options;
+  options.delay = kShortWork;
+  return options;
+}
+
+LongWork::LongWork(std::string what, ProgressLine::Options options)
+    : line_(options), what_(std::move(what)) {
+  if (line_.visible()) drawer_ = std::jthread([this](const std::stop_token& stop) { draw(stop); });
+}
+
+void LongWork::draw(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stopped_.wait_for(lock, stop, kRedraw, [] { return false; }) && !stop.stop_requested())
+    line_.update(what_, done_);
+}
+
+TellProgress LongWork::tell() {
+  if (!line_.visible()) return {};
+  return [this](std::string_view what, double done) {
+    const std::scoped_lock lock(mutex_);
+    what_ = what;
+    done_ = done;
+  };
+}
+
+void LongWork::end() {
+  if (drawer_.joinable()) {
+    drawer_.request_stop();
+    drawer_.join();
+  }
+  line_.erase();
 }
 
 }  // namespace perflab

@@ -5,15 +5,25 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace perflab {
 
 /// A span of time for people: "0.4 s", "12 s", "2 min 05 s", "1 h 02 min".
 std::string duration_text(std::chrono::nanoseconds duration);
+
+/// Told by long work what it does and which share of the whole is done, 0 to 1. Called on any
+/// thread, often: it has to be quick. May be empty.
+using TellProgress = std::function<void(std::string_view what, double done)>;
+
+/// The part from `from` to `to` of a whole that `tell` is told about.
+TellProgress part_of(const TellProgress& tell, double from, double to);
 
 /// The progress line of one command. It is drawn at most once per interval, cut to the terminal's
 /// width and erased at the end. Text of other programs goes through pass_through(), so that the
@@ -24,6 +34,7 @@ class ProgressLine {
     bool quiet = false;                       ///< never draw, not even on a terminal
     int descriptor = STDERR_FILENO;           ///< not owned
     std::chrono::milliseconds interval{100};  ///< least time between two drawings
+    std::chrono::milliseconds delay{0};       ///< nothing is drawn before: short work needs none
   };
 
   ProgressLine() : ProgressLine(Options{}) {}
@@ -62,6 +73,35 @@ class ProgressLine {
   std::optional<double> first_fraction_;
   double last_fraction_ = 0;
   Clock::time_point first_fraction_at_;
+};
+
+/// The progress line of work that is mostly short: nothing is drawn in its first second; then the
+/// line is drawn anew all the time, whether anything was told or not, until this ends. Without a
+/// terminal it does nothing.
+class LongWork {
+ public:
+  /// `what`: shown until something else is told.
+  explicit LongWork(std::string what, ProgressLine::Options options = mostly_short());
+  LongWork(const LongWork&) = delete;
+  LongWork& operator=(const LongWork&) = delete;
+  ~LongWork() { end(); }
+
+  /// Shows what it is told from then on. Must not be called after this is gone.
+  TellProgress tell();
+
+  /// Takes the line off the terminal for good. Call before anything else is written there.
+  void end();
+
+ private:
+  static ProgressLine::Options mostly_short();
+  void draw(const std::stop_token& stop);
+
+  ProgressLine line_;
+  std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  std::string what_;
+  std::optional<double> done_;
+  std::jthread drawer_;
 };
 
 }  // namespace perflab

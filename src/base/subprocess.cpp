@@ -73,7 +73,9 @@ Descriptor above_standard_streams(int fd) {
 }
 
 std::unexpected<Error> no_resource(std::string_view what) {
-  return fail(ErrorCode::internal, fmt::format("{} cannot be made: {}", what, errno_text(errno)));
+  return fail(
+      ErrorCode::internal, fmt::format("{} cannot be made: {}", what, errno_text(errno)),
+      "the machine is short of processes, open files or memory: `ulimit -a` has the limits");
 }
 
 Result<Pipe> make_pipe() {

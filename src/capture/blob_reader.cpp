@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "capture/remedies.h"
 #include "capture/spool.h"
 
 namespace perflab::capture {
@@ -70,7 +71,8 @@ BlobSet::~BlobSet() {
 
 std::unexpected<Error> BlobSet::damaged(const Known& known, std::string_view how) const {
   return fail(ErrorCode::bad_input,
-              fmt::format("{}: is damaged: {}", (folder_ / known.blob.file).string(), how));
+              fmt::format("{}: is damaged: {}", (folder_ / known.blob.file).string(), how),
+              kTakeAgain);
 }
 
 Result<void> BlobSet::add(const Blob& blob, std::uint64_t region_pages) {
@@ -78,7 +80,8 @@ Result<void> BlobSet::add(const Blob& blob, std::uint64_t region_pages) {
   if (!fresh)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is damaged: {} and {} are both number {}", folder_.string(),
-                            place->second.blob.file, blob.file, blob.number));
+                            place->second.blob.file, blob.file, blob.number),
+                kTakeAgain);
   place->second.blob = blob;
   place->second.region_pages = region_pages;
   return {};
@@ -108,7 +111,8 @@ Result<void> BlobSet::open_file(Known& known) {
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is {}: it has {} bytes and should have {}", path.string(),
                             size < known.blob.file_bytes ? "truncated" : "altered", size,
-                            known.blob.file_bytes));
+                            known.blob.file_bytes),
+                kTakeAgain);
   return {};
 }
 

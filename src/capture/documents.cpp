@@ -9,6 +9,7 @@
 #include <set>
 
 #include "capture/blob.h"
+#include "capture/remedies.h"
 
 namespace perflab::capture {
 namespace {
@@ -34,7 +35,8 @@ class Fields {
   void wrong(std::string_view key, std::string_view how) {
     if (error_) return;
     const std::string name = key.empty() ? "" : fmt::format(" \"{}\"", key);
-    error_ = fail(ErrorCode::bad_input, fmt::format("{}:{} {}", what_, name, how)).error();
+    error_ =
+        fail(ErrorCode::bad_input, fmt::format("{}:{} {}", what_, name, how), kTakeAgain).error();
   }
   [[nodiscard]] bool good() const { return !error_; }
 

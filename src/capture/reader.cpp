@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "capture/blob_reader.h"
 #include "capture/documents.h"
+#include "capture/remedies.h"
 
 namespace perflab::capture {
 namespace {
@@ -35,7 +36,7 @@ Result<Records> read_records(const std::filesystem::path& folder, std::string& m
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is {}: {} is missing", folder.string(),
                             begun ? "an unfinished capture" : "no capture", marker_file),
-                begun ? "take the capture again" : "");
+                begun ? kTakeAgain : "give the folder that rocm-perf isolate --out wrote");
   }
   PERFLAB_TRY(const std::string text, read_file(marker, most_document_bytes));
   marker_hash = content_hash_text(text);
@@ -56,16 +57,19 @@ Result<std::string> read_listed(const std::filesystem::path& folder, std::string
   const auto record = records.find(name);
   if (record == records.end())
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: {} is not listed", (folder / marker_file).string(), name));
+                fmt::format("{}: {} is not listed", (folder / marker_file).string(), name),
+                kTakeAgain);
   PERFLAB_TRY(std::string bytes, read_file(path, most_bytes));
   if (bytes.size() < record->second.bytes)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is truncated: it has {} of {} bytes", path.string(), bytes.size(),
-                            record->second.bytes));
+                            record->second.bytes),
+                kTakeAgain);
   if (bytes.size() != record->second.bytes || content_hash_text(bytes) != record->second.hash)
     return fail(
         ErrorCode::bad_input,
-        fmt::format("{}: is altered: its contents are not those that were written", path.string()));
+        fmt::format("{}: is altered: its contents are not those that were written", path.string()),
+        kTakeAgain);
   return bytes;
 }
 
@@ -83,7 +87,8 @@ Result<void> check_listed(const std::filesystem::path& folder, const Blob& blob,
   if (record == records.end() || record->second != expected)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: {} is not listed as its region's document says",
-                            (folder / marker_file).string(), blob.file));
+                            (folder / marker_file).string(), blob.file),
+                kTakeAgain);
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(folder / blob.file, error);
   if (error)
@@ -93,7 +98,8 @@ Result<void> check_listed(const std::filesystem::path& folder, const Blob& blob,
     return fail(
         ErrorCode::bad_input,
         fmt::format("{}: is {}: it has {} bytes and should have {}", (folder / blob.file).string(),
-                    size < blob.file_bytes ? "truncated" : "altered", size, blob.file_bytes));
+                    size < blob.file_bytes ? "truncated" : "altered", size, blob.file_bytes),
+        kTakeAgain);
   return {};
 }
 
@@ -151,14 +157,16 @@ Result<void> Capture::State::open_blobs() {
   }
   if (listed != records.size())
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: lists files that no region has", (folder / marker_file).string()));
+                fmt::format("{}: lists files that no region has", (folder / marker_file).string()),
+                kTakeAgain);
   for (MemoryRegion& region : description.regions) {
     if (region.writes.pages == 0) continue;
     PERFLAB_TRY(region.written, blobs.places(region.writes.number));
     if (region.written.empty())
       return fail(ErrorCode::bad_input,
                   fmt::format("{}: is damaged: it does not say which pages it holds",
-                              (folder / region.writes.file).string()));
+                              (folder / region.writes.file).string()),
+                  kTakeAgain);
   }
   return {};
 }
@@ -183,20 +191,27 @@ Result<Capture> Capture::open(const std::filesystem::path& folder) {
       description.code_object_bytes != state->code_object.size())
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is of other kernel arguments or another code object",
-                            (folder / dispatch_file).string()));
+                            (folder / dispatch_file).string()),
+                kTakeAgain);
   PERFLAB_TRY_VOID(state->open_blobs());
   return Capture(std::move(state));
 }
 
-Result<void> Capture::verify() const {
+Result<void> Capture::verify(const TellProgress& progress) const {
   for (const auto& [name, most] :
        {std::pair(dispatch_file, most_document_bytes), std::pair(regions_file, most_document_bytes),
         std::pair(variables_file, most_document_bytes), std::pair(kernarg_file, most_kernarg_bytes),
         std::pair(code_object_file, most_code_object_bytes)})
     PERFLAB_TRY_VOID(read_listed(state_->folder, name, state_->records, most));
+  double bytes = 0, done = 0;
   for (const MemoryRegion& region : state_->description.regions)
+    bytes += static_cast<double>(region.bytes);
+  for (const MemoryRegion& region : state_->description.regions) {
+    if (progress) progress("checking the capture", done / bytes);
     for (const Blob* blob : {&region.image, &region.writes})
       if (!blob->file.empty()) PERFLAB_TRY_VOID(state_->blobs.verify(blob->number));
+    done += static_cast<double>(region.bytes);
+  }
   return {};
 }
 

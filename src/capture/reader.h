@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "capture/model.h"
 
 namespace perflab::capture {
@@ -49,7 +50,7 @@ class Capture {
 
   /// Compares every file with its hash in the marker, and decodes every page. Error (bad_input):
   /// the file is named, and whether it is truncated or altered.
-  [[nodiscard]] Result<void> verify() const;
+  [[nodiscard]] Result<void> verify(const TellProgress& progress = {}) const;
 
   /// Streams the pre-image of a region. Errors (bad_input): a damaged blob; what the sink returns.
   [[nodiscard]] Result<void> read(std::size_t region, Pages pages, const PageSink& sink) const;

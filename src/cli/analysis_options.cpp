@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "base/duration.h"
-#include "base/files.h"
+#include "cli/output_file.h"
 #include "hal/measured_roofs.h"
 #include "report/dag_document.h"
 #include "report/document.h"
@@ -92,32 +92,11 @@ Result<void> check_perfetto_file(const PathArguments& arguments,
                                  const std::vector<std::filesystem::path>& inputs,
                                  const std::filesystem::path& out) {
   if (!arguments.perfetto) return {};
-  const std::string& name = *arguments.perfetto;
-  if (name.empty() || name == "-")
-    return fail(
-        ErrorCode::usage,
-        fmt::format("--perfetto '{}': the trace is written into a file, and this names none", name),
-        "--perfetto trace.json");
-  const auto is_file = [&](const std::filesystem::path& other) {
-    std::error_code error;
-    return std::filesystem::equivalent(name, other, error);
-  };
-  for (const std::filesystem::path& input : inputs)
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"})  // SQLite's own, beside a database
-      if (is_file(input.string() + suffix))
-        return fail(ErrorCode::usage,
-                    fmt::format("--perfetto {}: this is an input, and it would be replaced", name),
-                    "give the trace a name of its own");
-  std::error_code error;
-  for (const std::string& document : report::schema_names())
-    if (!out.empty() && std::filesystem::weakly_canonical(name, error) ==
-                            std::filesystem::weakly_canonical(out / (document + ".json"), error))
-      return fail(ErrorCode::usage,
-                  fmt::format("--perfetto {}: --out puts {}.json there", name, document),
-                  "give the trace a name of its own");
-  Result<void> replaceable = check_replaceable(name);
-  if (!replaceable) replaceable.error().message = "--perfetto " + replaceable.error().message;
-  return replaceable;
+  return check_output_file({.option = "--perfetto",
+                            .what = "the trace",
+                            .example = "trace.json",
+                            .name = *arguments.perfetto},
+                           inputs, out);
 }
 
 void tell_nodes_left_out(const PathArguments& arguments, const analyze::AnalyzedTrace& analyzed) {

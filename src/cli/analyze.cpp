@@ -2,17 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "analyze/pipeline.h"
+#include "base/progress.h"
 #include "cli/analysis_options.h"
 #include "cli/command.h"
+#include "cli/html_page.h"
 #include "report/analysis_document.h"
-#include "report/dag_document.h"
 #include "report/dag_text.h"
 #include "report/document.h"
 #include "report/profile_document.h"
-#include "report/roofline_document.h"
 #include "report/roofline_text.h"
 #include "report/thread_trace_text.h"
 
@@ -26,6 +27,7 @@ struct AnalyzeArguments {
   std::vector<std::string> thread_traces;
   RoofsArguments roofs;
   PathArguments path;
+  HtmlArguments html;
   std::string out;
   bool json = false, no_critical_path = false;
   unsigned threads = 0;
@@ -72,11 +74,15 @@ Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
   analyze::AnalyzeOptions options;
   options.threads = arguments.threads;
   options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, options.thread_traces, arguments.out));
+  report::keep_for_documents(!arguments.out.empty(), arguments.html.file.has_value(), options);
+  LongWork work("reading thread traces");
   PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
+  work.end();
   const auto& [trace, analysis] = analyzed;
-  const std::vector<Document> documents = {
-      {"analysis", report::analysis_document(trace, analysis)}};
+  const std::vector<Document> documents = report::trace_documents(analyzed);
   PERFLAB_TRY_VOID(write_out(arguments, documents));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
   if (arguments.json) {
     PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
     return print(text);
@@ -93,6 +99,7 @@ Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
   options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
   options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
+  report::keep_for_documents(!arguments.out.empty(), arguments.html.file.has_value(), options);
   PERFLAB_TRY_VOID(apply(arguments.roofs, options));
   PERFLAB_TRY_VOID(apply(arguments.path, options));
   options.find_critical_path = !arguments.no_critical_path;
@@ -101,8 +108,8 @@ Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
 
 Result<void> run_analyze(const AnalyzeArguments& arguments) {
   if (arguments.files.empty()) return run_thread_traces(arguments);
-  if (arguments.path.full && arguments.out.empty())
-    return fail(ErrorCode::usage, "--full is about dag.json", "add --out DIR");
+  if (arguments.path.full && arguments.out.empty() && !arguments.html)
+    return fail(ErrorCode::usage, "--full is about dag.json", "add --out DIR or --html FILE");
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
   std::vector<std::filesystem::path> inputs = files;
   inputs.insert(inputs.end(), arguments.code.begin(), arguments.code.end());
@@ -110,29 +117,25 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
   inputs.insert(inputs.end(), arguments.thread_traces.begin(), arguments.thread_traces.end());
   if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
   PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, inputs, arguments.out));
-  PERFLAB_TRY(const analyze::AnalyzeOptions options, options_of(arguments));
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, inputs, arguments.out, &arguments.path));
+  PERFLAB_TRY(analyze::AnalyzeOptions options, options_of(arguments));
+  LongWork work("reading recordings");
+  options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, options));
+  work.end();
   const auto& [trace, analysis] = runs.representative;
-  if (std::ranges::all_of(trace.sources, &trace::Source::counter_table))
-    return fail(ErrorCode::usage,
-                fmt::format("{}: a table of counters is no trace", arguments.files.front()),
-                "add the database of a run, or use: rocm-perf roofline FILE.csv");
   if (!arguments.roofs.file.empty() && !analysis.roofline)
     fmt::print(stderr, "rocm-perf: --roofs {} was not used, there is no roofline: {}\n",
                arguments.roofs.file, analysis.roofline_missing.reason);
   const report::ProfileData profile = report::profile_of_recording(runs);
-  std::vector<Document> documents = {{"analysis", report::analysis_document(trace, analysis)},
-                                     {"profile", report::profile_document(profile)}};
-  if (analysis.roofline)
-    documents.push_back(
-        {"roofline", report::roofline_document(
-                         trace, analysis, {.kernel_filter = {}, .roofs = arguments.roofs.file})});
-  if (analysis.critical_path)
-    documents.push_back(
-        {"dag", report::dag_document(trace, analysis, {.full = arguments.path.full})});
+  const std::vector<Document> documents =
+      report::recording_documents(runs, {.roofs = arguments.roofs.file,
+                                         .full = arguments.path.full,
+                                         .nodes = arguments.html.file.has_value()});
   PERFLAB_TRY_VOID(write_out(arguments, documents));
   tell_nodes_left_out(arguments.path, runs.representative);
   PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, runs.representative));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
   if (arguments.json) {
     PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
     return print(text);
@@ -182,9 +185,11 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->add_flag("--no-critical-path", arguments->no_critical_path,
                  "Leave the critical path out: half the time and memory for very large traces")
       ->excludes("--what-if", "--perfetto", "--full", "--handover");
-  command->add_option("--out", arguments->out,
-                      "Write analysis.json, profile.json, dag.json and, with counters, "
-                      "roofline.json into this folder");
+  command->add_option(
+      "--out", arguments->out,
+      "Write analysis.json, profile.json, dag.json, timeline.json and, with counters, "
+      "roofline.json, with --att thread_trace.json into this folder");
+  add_html_option(*command, arguments->html, "everything");
   command->add_flag("--json", arguments->json, "Print analysis.json and nothing else");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");

@@ -13,6 +13,7 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "cli/command.h"
+#include "cli/html_page.h"
 #include "cli/option_parsers.h"
 #include "measure/autotune.h"
 #include "measure/gpu_timer.h"
@@ -27,6 +28,7 @@ struct Arguments {
   measure::AutotuneRequest request;
   std::string objective, effort = "auto", model = "tgp", time_limit, timeout;
   std::string executor = "local", out;
+  HtmlArguments html;
   bool json = false, quiet = false, keep_builds = false;
 };
 
@@ -129,6 +131,8 @@ Result<void> present(const Arguments& arguments, const measure::AutotuneRequest&
   const report::AutotuneData data = report_data(request, run);
   const Json document = report::autotune_document(data);
   if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_out(arguments.out, document, run));
+  PERFLAB_TRY_VOID(
+      write_html_file(arguments.html, {{"autotune", document}}, arguments.out, arguments.quiet));
   if (arguments.json) {
     PERFLAB_TRY(const std::string text, report::render("autotune", document));
     return print(text);
@@ -148,6 +152,9 @@ Result<bool> run(const Arguments& arguments, const std::vector<std::string>& wor
   const InterruptScope interrupts;
   ProgressLine line({.quiet = arguments.quiet});
   PERFLAB_TRY(const measure::AutotuneRequest request, request_of(arguments));
+  PERFLAB_TRY_VOID(check_html_file(
+      arguments.html, {request.space, request.simulate, request.warm_start, request.journal},
+      arguments.out));
   if (!arguments.out.empty()) PERFLAB_TRY_VOID(make_directories(arguments.out));
   const auto progress = [&](const tune::TuneProgress& now, const tune::Objective& objective) {
     line.update(report::autotune_progress_text(now, objective), now.fraction);
@@ -155,10 +162,13 @@ Result<bool> run(const Arguments& arguments, const std::vector<std::string>& wor
   const Result<measure::AutotuneRun> done = measure::run_autotune(request, progress);
   line.erase();
   if (!done) {
-    Error error = done.error();
-    // It names the program of a run, which says nothing.
-    if (error.code == ErrorCode::interrupted) error.message = "the search was interrupted";
-    if (error.code == ErrorCode::interrupted && !request.journal.empty()) {
+    if (done.error().code != ErrorCode::interrupted) return std::unexpected(done.error());
+    // Its own message names the program of a run, which says nothing.
+    Error error{.code = ErrorCode::interrupted,
+                .message = "the search was interrupted",
+                .notes = done.error().notes,
+                .remedy = {}};
+    if (!request.journal.empty()) {
       std::vector<std::string> again = words;
       if (!request.resume) again.emplace_back("--resume");
       error.remedy = "what was finished is in " + request.journal.string() +
@@ -321,6 +331,7 @@ void add_running_options(CLI::App& command, Arguments& arguments) {
                    fmt::format("Keep what was built, in {} (of --out)", kBuildsName));
   command.add_option("--out", arguments.out,
                      "Folder for autotune.json, results.t4.json, results.csv and the journal");
+  add_html_option(command, arguments.html, "the search");
   command.add_flag("--json", arguments.json, "Print autotune.json and nothing else");
   command.add_flag("--quiet", arguments.quiet, "Print nothing but errors");
 }

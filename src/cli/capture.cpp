@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/progress.h"
 #include "capture/reader.h"
 #include "cli/command.h"
 #include "replay/lint.h"
@@ -33,7 +34,8 @@ int code_of(const std::optional<report::CaptureCheck>& check) {
 
 Result<report::CaptureCheck> check_capture(const capture::Capture& capture) {
   report::CaptureCheck check;
-  if (const auto sound = capture.verify(); !sound) {
+  LongWork work("checking the capture");
+  if (const auto sound = capture.verify(part_of(work.tell(), 0, 0.5)); !sound) {
     check.problem = sound.error().message;
     return check;
   }

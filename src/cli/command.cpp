@@ -83,8 +83,10 @@ Result<void> remove_stale_documents(const std::string& folder,
     const char* name;
     const char* what;
   };
-  for (const Optional& one : {Optional{"roofline", "roofline"}, Optional{"dag", "critical path"},
-                              Optional{"profile", "recording of times"}})
+  for (const Optional& one :
+       {Optional{"roofline", "roofline"}, Optional{"dag", "critical path"},
+        Optional{"profile", "recording of times"}, Optional{"timeline", "timeline"},
+        Optional{"thread_trace", "thread trace"}})
     if (std::ranges::find(documents, one.name, &Document::name) == documents.end())
       PERFLAB_TRY_VOID(remove_stale(folder, one.name, one.what, quiet));
   return {};

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "report/recording_documents.h"
 #include "report/terminal.h"
 
 namespace perflab::cli {
@@ -40,6 +41,7 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
 void add_replay(CLI::App& app, int& exit_code);
 /// Adds `verify` to `replay`.
 void add_replay_verify(CLI::App& replay, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 void add_roofline(CLI::App& app, int& exit_code);
 void add_schema(CLI::App& app, int& exit_code);
 
@@ -54,19 +56,16 @@ report::TerminalStyle terminal_style();
 Result<void> print(const std::string& text);
 
 /// One document of a command's output.
-struct Document {
-  std::string name;  ///< "analysis": its schema, and NAME.json in the folder
-  Json value;
-};
+using Document = report::NamedDocument;
 
 /// Renders all documents first, then writes them into the folder: either all are good or none is
 /// written.
 Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents);
 
-/// Removes a roofline.json, dag.json or profile.json of this program that is not among the
-/// documents from the folder and says so on stderr (unless `quiet`): an earlier command left it,
-/// and it would be taken for a part of the documents written now. Other files stay. Error (usage):
-/// it cannot be removed.
+/// Removes a roofline.json, dag.json, profile.json, timeline.json or thread_trace.json of this
+/// program that is not among the documents from the folder and says so on stderr (unless `quiet`):
+/// an earlier command left it, and it would be taken for a part of the documents written now. Other
+/// files stay. Error (usage): it cannot be removed.
 Result<void> remove_stale_documents(const std::string& folder,
                                     const std::vector<Document>& documents, bool quiet = false);
 

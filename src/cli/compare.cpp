@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "base/files.h"
+#include "base/progress.h"
 #include "cli/command.h"
+#include "cli/html_page.h"
 #include "cli/option_parsers.h"
 #include "measure/comparison_inputs.h"
 #include "report/comparison_document.h"
@@ -22,6 +24,7 @@ struct ComparePlaces {
   std::string a, b;
   std::vector<std::string> more_a, more_b;
   std::string out, junit, markdown;
+  HtmlArguments html;
 };
 
 struct CompareArguments {
@@ -88,7 +91,10 @@ fs::path place_of_output(const std::string& name) {
 Result<void> check_outputs(const ComparePlaces& places, const analyze::SampleSide& a,
                            const analyze::SampleSide& b) {
   const std::vector<std::pair<const char*, std::string>> outputs = {
-      {"--out", places.out}, {"--junit", places.junit}, {"--markdown", places.markdown}};
+      {"--out", places.out},
+      {"--junit", places.junit},
+      {"--markdown", places.markdown},
+      {"--html", places.html.file.value_or("")}};
   std::error_code error;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [option, name] = outputs[i];
@@ -107,7 +113,7 @@ Result<void> check_outputs(const ComparePlaces& places, const analyze::SampleSid
                                                   outputs[j].first, option, name));
     PERFLAB_TRY_VOID(check_replaceable(name));
   }
-  return {};
+  return check_html_file(places.html, {});
 }
 
 Result<void> write_outputs(const ComparePlaces& places, const std::string& document,
@@ -127,13 +133,18 @@ Result<void> write_outputs(const ComparePlaces& places, const std::string& docum
 Result<int> run_compare(const CompareArguments& arguments) {
   PERFLAB_TRY(const analyze::CompareOptions options, compare_options(arguments));
   PERFLAB_TRY(const auto sides, sides_of(arguments.places));
-  PERFLAB_TRY(const analyze::SampleSide a, measure::read_samples(sides.first, arguments.threads));
-  PERFLAB_TRY(const analyze::SampleSide b, measure::read_samples(sides.second, arguments.threads));
+  LongWork work("reading A");
+  PERFLAB_TRY(const analyze::SampleSide a,
+              measure::read_samples(sides.first, arguments.threads, part_of(work.tell(), 0, 0.5)));
+  PERFLAB_TRY(const analyze::SampleSide b,
+              measure::read_samples(sides.second, arguments.threads, part_of(work.tell(), 0.5, 1)));
   PERFLAB_TRY_VOID(check_outputs(arguments.places, a, b));
   PERFLAB_TRY(const analyze::ComparisonResult result, analyze::compare_sides(a, b, options));
-  PERFLAB_TRY(const std::string document,
-              report::render("comparison", report::comparison_document(result, options)));
+  const Json comparison = report::comparison_document(result, options);
+  PERFLAB_TRY(const std::string document, report::render("comparison", comparison));
   PERFLAB_TRY_VOID(write_outputs(arguments.places, document, result, options));
+  work.end();
+  PERFLAB_TRY_VOID(write_html_file(arguments.places.html, {{"comparison", comparison}}, ""));
   PERFLAB_TRY_VOID(print(
       arguments.json ? document : report::comparison_text(result, options, terminal_style())));
   return result.fails ? exit_code(ErrorCode::refused) : 0;
@@ -186,6 +197,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   command->add_option("--junit", arguments->places.junit, "Write JUnit XML to this file");
   command->add_option("--markdown", arguments->places.markdown,
                       "Write a Markdown table to this file");
+  add_html_option(*command, arguments->places.html, "the comparison");
   command->add_flag("--json", arguments->json, "Print comparison.json and nothing else");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");

@@ -3,11 +3,14 @@
 
 #include <memory>
 
+#include "base/progress.h"
 #include "cli/analysis_options.h"
 #include "cli/command.h"
+#include "cli/html_page.h"
 #include "report/dag_document.h"
 #include "report/dag_text.h"
 #include "report/document.h"
+#include "report/timeline_document.h"
 
 namespace perflab::cli {
 namespace {
@@ -15,38 +18,57 @@ namespace {
 struct CriticalPathArguments {
   std::vector<std::string> files;
   PathArguments path;
+  HtmlArguments html;
   std::string out;
   bool json = false;
   unsigned threads = 0;
 };
 
+/// dag and timeline, into the folder and the page that were asked for.
+Result<std::vector<Document>> write_path_documents(const CriticalPathArguments& arguments,
+                                                   const analyze::AnalyzedTrace& analyzed) {
+  const auto& [trace, analysis] = analyzed;
+  std::vector<Document> documents = {
+      {"dag", report::dag_document(
+                  trace, analysis,
+                  {.full = arguments.path.full, .nodes = arguments.html.file.has_value()})}};
+  if (analysis.timeline)
+    documents.push_back({"timeline", report::timeline_document(trace, analysis)});
+  if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
+  return documents;
+}
+
 Result<void> run_critical_path(const CriticalPathArguments& arguments) {
-  if (arguments.path.full && !arguments.json && arguments.out.empty())
-    return fail(ErrorCode::usage, "--full is about dag.json", "add --json or --out DIR");
+  if (arguments.path.full && !arguments.json && arguments.out.empty() && !arguments.html)
+    return fail(ErrorCode::usage, "--full is about dag.json",
+                "add --json, --out DIR or --html FILE");
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
   PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, files, arguments.out));
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, files, arguments.out, &arguments.path));
   analyze::AnalyzeOptions options;
   options.threads = arguments.threads;
   options.search_code = false;  // registers say nothing here
   PERFLAB_TRY_VOID(apply(arguments.path, options));
+  report::keep_for_documents(!arguments.out.empty(), arguments.html.file.has_value(), options);
+  LongWork work("reading recordings");
+  options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_files(files, options));
+  work.end();
   const auto& [trace, analysis] = analyzed;
   if (!analysis.critical_path) return no_critical_path(analyzed);
   tell_nodes_left_out(arguments.path, analyzed);
-  if (arguments.json || !arguments.out.empty()) {
-    Json document = report::dag_document(trace, analysis, {.full = arguments.path.full});
-    if (!arguments.out.empty())
-      PERFLAB_TRY_VOID(write_documents(arguments.out, {{"dag", document}}));
-    PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, analyzed));
+  PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, analyzed));
+  if (arguments.json || !arguments.out.empty() || arguments.html) {
+    PERFLAB_TRY(const std::vector<Document> documents, write_path_documents(arguments, analyzed));
     if (arguments.json) {
-      PERFLAB_TRY(const std::string text, report::render("dag", std::move(document)));
+      PERFLAB_TRY(const std::string text, report::render("dag", documents.front().value));
       return print(text);
     }
-  } else {
-    PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, analyzed));
   }
   PERFLAB_TRY_VOID(print(report::dag_report_text(trace, analysis, terminal_style())));
-  if (!arguments.out.empty()) fmt::print(stderr, "\ndocuments: {}/dag.json\n", arguments.out);
+  if (!arguments.out.empty())
+    fmt::print(stderr, "\ndocuments: {0}/dag.json, {0}/timeline.json\n", arguments.out);
   return {};
 }
 
@@ -64,7 +86,8 @@ void add_critical_path(CLI::App& app, int& exit_code) {
                    "rocpd databases: the processes of one run, without counter passes")
       ->required();
   add_path_options(*command, arguments->path);
-  command->add_option("--out", arguments->out, "Write dag.json into this folder");
+  command->add_option("--out", arguments->out, "Write dag.json and timeline.json into this folder");
+  add_html_option(*command, arguments->html, "the path, the timeline and what-if sliders");
   command->add_flag("--json", arguments->json, "Print dag.json and nothing else");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");

@@ -3,11 +3,13 @@
 #include "doctor/examination.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "base/interrupt.h"
+#include "base/subprocess.h"
 #include "cli/command.h"
+#include "cli/html_page.h"
+#include "cli/option_parsers.h"
 #include "doctor/doctor_document.h"
 #include "doctor/doctor_text.h"
 #include "report/document.h"
@@ -17,24 +19,23 @@ namespace {
 
 struct DoctorArguments {
   std::vector<std::string> commands;
+  HtmlArguments html;
   bool json = false;
 };
-
-std::vector<std::string> agents_command() {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return {error ? "/proc/self/exe" : program.string(), "doctor-agents"};
-}
 
 /// Exit code 4 when a command that was named does not work here.
 Result<int> run_doctor(const DoctorArguments& arguments) {
   const InterruptScope interrupts;
   // Before anything is asked: a wrong name should not take seconds.
   PERFLAB_TRY_VOID(doctor::readiness({}, arguments.commands));
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, {}));
   doctor::Places places;
-  places.agents_command = agents_command();
+  places.agents_command = {own_program(), "doctor-agents"};
   PERFLAB_TRY(doctor::Examination examination, doctor::examine(places));
   PERFLAB_TRY(examination.commands, doctor::readiness(examination.parts, arguments.commands));
+  if (arguments.html)
+    PERFLAB_TRY_VOID(
+        write_html_file(arguments.html, {{"doctor", doctor::doctor_document(examination)}}, ""));
   if (arguments.json) {
     PERFLAB_TRY(const std::string text,
                 report::render("doctor", doctor::doctor_document(examination)));
@@ -58,7 +59,9 @@ void add_doctor(CLI::App& app, int& exit_code) {
   command->footer(
       "Example: rocm-perf doctor profile replay\n"
       "Exit code 0; 4 when a command that is named does not work here.");
-  command->add_option("COMMAND", arguments->commands, "Only these commands (default: all)");
+  command->add_option("COMMAND", arguments->commands, "Only these commands (default: all)")
+      ->check(offered(doctor::command_names()));
+  add_html_option(*command, arguments->html, "it");
   command->add_flag("--json", arguments->json, "Print doctor.json and nothing else");
   command->callback([arguments, &exit_code] {
     const Result<int> done = run_doctor(*arguments);

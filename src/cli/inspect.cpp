@@ -7,7 +7,9 @@
 
 #include "analyze/inspection.h"
 #include "analyze/inspection_gates.h"
+#include "base/progress.h"
 #include "cli/command.h"
+#include "cli/html_page.h"
 #include "report/document.h"
 #include "report/inspection_document.h"
 #include "report/inspection_text.h"
@@ -29,6 +31,7 @@ struct InspectArguments {
   bool no_mix = false;
   bool json = false;
   bool all = false;
+  HtmlArguments html;
   std::string out;
   unsigned threads = 0;
 };
@@ -69,6 +72,9 @@ Result<analyze::InspectOptions> options_of(const InspectArguments& arguments,
 /// Whether every gate was passed.
 Result<bool> run_inspect(const InspectArguments& arguments,
                          const std::vector<std::string>& compiler_arguments) {
+  std::vector<std::filesystem::path> inputs = {arguments.file};
+  if (!arguments.against.empty()) inputs.emplace_back(arguments.against);
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, inputs, arguments.out));
   PERFLAB_TRY(const analyze::InspectOptions options, options_of(arguments, compiler_arguments));
   analyze::GateLimits limits{
       .max_vgprs = arguments.max_vgprs, .min_occupancy = {}, .no_spills = arguments.no_spills};
@@ -77,6 +83,7 @@ Result<bool> run_inspect(const InspectArguments& arguments,
     limits.min_occupancy = least;
   }
 
+  LongWork work("inspecting " + arguments.file);
   PERFLAB_TRY(const analyze::Inspection inspection, analyze::inspect_file(arguments.file, options));
   std::vector<analyze::Gate> gates = analyze::check_gates(inspection, limits);
   std::optional<analyze::Comparison> against;
@@ -87,14 +94,16 @@ Result<bool> run_inspect(const InspectArguments& arguments,
     against = analyze::compare_inspections(old, inspection);
     gates.push_back(analyze::comparison_gate(*against));
   }
+  work.end();
   const bool passed = std::ranges::all_of(gates, &analyze::Gate::passed);
 
-  if (arguments.json || !arguments.out.empty()) {
-    const Json document = report::inspection_document(inspection, gates, against);
-    if (!arguments.out.empty())
-      PERFLAB_TRY_VOID(write_documents(arguments.out, {{"inspection", document}}));
+  if (arguments.json || !arguments.out.empty() || arguments.html) {
+    const std::vector<Document> documents = {
+        {"inspection", report::inspection_document(inspection, gates, against)}};
+    if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+    PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
     if (arguments.json) {
-      PERFLAB_TRY(const std::string text, report::render("inspection", document));
+      PERFLAB_TRY(const std::string text, report::render("inspection", documents.front().value));
       PERFLAB_TRY_VOID(print(text));
       return passed;
     }
@@ -146,6 +155,7 @@ void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exi
   command->add_flag("--no-mix", arguments->no_mix, "Do not disassemble")->excludes(mix);
   command->add_flag("--all", arguments->all, "Show every row of a table");
   command->add_option("--out", arguments->out, "Write inspection.json into this folder");
+  add_html_option(*command, arguments->html, "kernels and gates");
   command->add_flag("--json", arguments->json, "Print inspection.json and nothing else");
   command->add_option("--threads", arguments->threads,
                       "Threads (default: all cores); the result is the same");

@@ -3,10 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/help.h"
+#include "cli/wrong_command_line.h"
 #include "report/document.h"
 
 namespace {
@@ -29,11 +32,15 @@ int run(int argc, char** argv) {
   const auto dashes = std::ranges::find(words, "--");
   const std::vector<std::string> target(dashes == words.end() ? dashes : dashes + 1, words.end());
   words.erase(dashes, words.end());
+  const std::vector<std::string> given = words;
 
   CLI::App app("Performance lab for HIP kernels on AMD GPUs", "rocm-perf");
   app.set_version_flag("--version", fmt::format("rocm-perf {}", report::kProgramVersion));
+  app.formatter(std::make_shared<cli::HelpFormatter>(cli::terminal_style().width));
   app.require_subcommand(1);
-  app.footer("rocm-perf COMMAND --help shows a command's options and an example.");
+  app.footer(
+      "rocm-perf COMMAND --help shows a command's options and an example.\n"
+      "Every error message with its remedy: docs/ERRORS.md.");
   app.parse_complete_callback([&] { refuse_words_behind_dashes(app, target); });
   int exit_code = 0;
   cli::add_profile(app, target, exit_code);
@@ -54,14 +61,15 @@ int run(int argc, char** argv) {
   cli::add_optimize(app, target, {argv, argv + argc}, exit_code);
   cli::add_optimize_worker(app, exit_code);
   cli::add_replay(app, exit_code);
+  cli::add_report(app, exit_code);
   cli::add_roofline(app, exit_code);
   cli::add_schema(app, exit_code);
   try {
-    std::ranges::reverse(words);  // what CLI11's vector overload expects
+    std::ranges::reverse(words);  // what CLI11's vector overload expects; it takes them out
     app.parse(words);
   } catch (const CLI::ParseError& error) {
-    // CLI11's own codes are above 100; help and version are 0.
-    return app.exit(error) == 0 ? 0 : perflab::exit_code(ErrorCode::usage);
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    return cli::report_error(cli::wrong_command_line(app, error, given));
   }
   return exit_code;
 }
@@ -72,9 +80,14 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "rocm-perf: not enough memory\n");
+    return cli::report_error({.code = ErrorCode::internal,
+                              .message = "not enough memory",
+                              .notes = {},
+                              .remedy = "give it more memory, or smaller inputs"});
   } catch (const std::exception& error) {
-    fmt::print(stderr, "rocm-perf: internal error: {}\n", error.what());
+    return cli::report_error({.code = ErrorCode::internal,
+                              .message = fmt::format("internal error: {}", error.what()),
+                              .notes = {},
+                              .remedy = {}});
   }
-  return perflab::exit_code(ErrorCode::internal);
 }

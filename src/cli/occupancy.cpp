@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/html_page.h"
 #include "report/document.h"
 #include "report/occupancy_document.h"
 #include "report/occupancy_text.h"
@@ -25,6 +26,7 @@ struct OccupancyArguments {
   std::string waves_per_eu;
   int llvm = 19;
   std::string sweep;
+  HtmlArguments html;
   bool json = false;
 };
 
@@ -76,6 +78,7 @@ Result<hal::OccupancyInput> input_of(const OccupancyArguments& arguments) {
 Result<void> run_occupancy(const OccupancyArguments& arguments) {
   static const std::map<std::string, hal::Sweep> kSweeps = {
       {"vgpr", hal::Sweep::vgpr}, {"lds", hal::Sweep::lds}, {"block", hal::Sweep::block}};
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, {}));
   PERFLAB_TRY(const hal::Arch* const arch, arch_of(arguments.arch));
   PERFLAB_TRY(const hal::OccupancyInput input, input_of(arguments));
   std::optional<hal::Sweep> sweep;
@@ -86,9 +89,10 @@ Result<void> run_occupancy(const OccupancyArguments& arguments) {
     data.error().code = ErrorCode::usage;
     return std::unexpected(std::move(data).error());
   }
+  const Json document = report::occupancy_document(*data);
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"occupancy", document}}, ""));
   if (!arguments.json) return print(report::occupancy_text(*data, terminal_style()));
-  PERFLAB_TRY(const std::string text,
-              report::render("occupancy", report::occupancy_document(*data)));
+  PERFLAB_TRY(const std::string text, report::render("occupancy", document));
   return print(text);
 }
 
@@ -137,6 +141,7 @@ void add_occupancy(CLI::App& app, int& exit_code) {
       ->add_option("--sweep", arguments->sweep,
                    "Run one amount through its range: vgpr, lds or block")
       ->check(CLI::IsMember({"vgpr", "lds", "block"}));
+  add_html_option(*command, arguments->html, "it");
   command->add_flag("--json", arguments->json, "Print the document and nothing else");
   command->callback([arguments, &exit_code] {
     if (const auto done = run_occupancy(*arguments); !done) exit_code = report_error(done.error());

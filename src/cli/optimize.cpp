@@ -46,6 +46,8 @@ Result<void> present_optimization(const OptimizeArguments& arguments,
   PERFLAB_TRY(const std::string text, report::render("optimization", document));
   PERFLAB_TRY_VOID(optimize::write_accepted(session.optimization));
   PERFLAB_TRY_VOID(write_documents(arguments.out, {{"optimization", document}}));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"optimization", document}}, arguments.out,
+                                   arguments.quiet));
   if (arguments.json) return print(text);
   if (arguments.quiet) return {};
   PERFLAB_TRY_VOID(print(optimize::optimization_text(data, terminal_style())));
@@ -62,22 +64,26 @@ Result<bool> run_optimize(const OptimizeArguments& arguments,
                           const std::vector<std::string>& behind_dashes,
                           const std::vector<std::string>& words) {
   PERFLAB_TRY(const optimize::SessionRequest request, optimize_request(arguments, behind_dashes));
+  PERFLAB_TRY_VOID(check_html_file(
+      arguments.html, {request.source, request.replay.capture, request.trace, request.analysis},
+      arguments.out));
   const InterruptScope interrupts;
   ProgressLine line({.quiet = arguments.quiet});
   Result<optimize::Session> session =
       optimize::run_session(request, optimize_talk(arguments, line));
   line.erase();
   if (!session) {
-    Error error = session.error();
-    if (error.code == ErrorCode::interrupted) {
-      std::vector<std::string> again = words;
-      if (!request.loop.resume) again.insert(again.begin() + 2, "--resume");
-      error.message = "the optimisation was interrupted; the source is as it was";
-      std::error_code ignored;
-      if (std::filesystem::exists(request.loop.folder / optimize::kLedgerName, ignored))
-        error.remedy = fmt::format("what was decided is in {}; go on with: {}", arguments.out,
-                                   join_command_line(again));
-    }
+    if (session.error().code != ErrorCode::interrupted) return std::unexpected(session.error());
+    Error error{.code = ErrorCode::interrupted,
+                .message = "the optimisation was interrupted; the source is as it was",
+                .notes = session.error().notes,
+                .remedy = {}};
+    std::vector<std::string> again = words;
+    if (!request.loop.resume) again.insert(again.begin() + 2, "--resume");
+    std::error_code ignored;
+    if (std::filesystem::exists(request.loop.folder / optimize::kLedgerName, ignored))
+      error.remedy = fmt::format("what was decided is in {}; go on with: {}", arguments.out,
+                                 join_command_line(again));
     return std::unexpected(std::move(error));
   }
   PERFLAB_TRY_VOID(present_optimization(arguments, *session));
@@ -95,6 +101,10 @@ Result<bool> run_recheck(const OptimizeArguments& arguments) {
   if (arguments.json)
     return fail(ErrorCode::usage, "--recheck says in words what holds: there is no --json of it",
                 "leave --json out; exit code 1 means that something does not hold");
+  if (arguments.html)
+    return fail(
+        ErrorCode::usage, "--recheck says in words what holds: there is no page of it",
+        fmt::format("rocm-perf report {} --html {}", arguments.recheck, *arguments.html.file));
   PERFLAB_TRY(const optimize::Recheck result, optimize::recheck(arguments.recheck));
   if (!arguments.quiet) PERFLAB_TRY_VOID(print(optimize::recheck_text(result)));
   return result.holds();

@@ -129,6 +129,7 @@ void add_loop_options(CLI::App& command, OptimizeArguments& arguments) {
                    "Replace the source by what was accepted; the original is kept as SOURCE.orig");
   command.add_option("--recheck", arguments.recheck,
                      "Run nothing: verify this optimization.json again");
+  add_html_option(command, arguments.html, "what was tried, and the proof,");
   command.add_flag("--json", arguments.json, "Print optimization.json and nothing else");
   command.add_flag("--quiet", arguments.quiet, "Print nothing but errors");
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cli/html_page.h"
 #include "optimize/session.h"
 
 namespace perflab::cli {
@@ -16,6 +17,7 @@ struct OptimizeArguments {
   std::string source, arch, out = "optimization", recheck;
   std::string min_gain = "2%", time_budget, time_limit = "60s", type;
   optimize::SessionRequest request;
+  HtmlArguments html;
   bool apply = false, json = false, quiet = false;
 };
 

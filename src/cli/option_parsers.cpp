@@ -2,6 +2,7 @@
 #include "cli/option_parsers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cmath>
@@ -32,6 +33,12 @@ CLI::Validator whole_from(std::uint64_t least, std::uint64_t most) {
         return fmt::format("\"{}\" is no whole number from {} to {}", text, least, most);
       },
       "");
+}
+
+CLI::Validator offered(const std::vector<std::string>& names) {
+  // As CLI::IsMember writes its set: describe.cpp reads it.
+  return CLI::Validator([](std::string&) { return std::string(); },
+                        fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
 std::vector<std::string> element_type_names() {

@@ -18,6 +18,10 @@ std::optional<double> share_from(std::string_view text, double most);
 /// A whole number from `least` to `most`.
 CLI::Validator whole_from(std::uint64_t least, std::uint64_t most);
 
+/// Offers these in help, completion and tools, and lets any other text through: for commands with
+/// an error of their own for it.
+CLI::Validator offered(const std::vector<std::string>& names);
+
 /// The names of replay::ElementType, in its order.
 std::vector<std::string> element_type_names();
 

@@ -1,23 +1,24 @@
 // rocm-perf profile: runs a program under rocprofv3 and reports its hottest kernel.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <memory>
 
+#include "base/command_line.h"
 #include "base/duration.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/analysis_options.h"
 #include "cli/command.h"
-#include "base/command_line.h"
+#include "cli/html_page.h"
 #include "measure/profile.h"
 #include "report/analysis_document.h"
-#include "report/dag_document.h"
 #include "report/dag_text.h"
 #include "report/document.h"
 #include "report/profile_document.h"
-#include "report/roofline_document.h"
 #include "report/roofline_text.h"
 #include "report/text_table.h"
 
@@ -31,6 +32,7 @@ struct ProfileArguments {
   std::string out = ".";
   bool no_rocprof = false, json = false, quiet = false, att = false;
   RoofsArguments roofs;
+  HtmlArguments html;
   measure::AttOptions att_options;
   measure::ProfileOptions options;
 };
@@ -86,16 +88,14 @@ Result<void> present(const ProfileArguments& arguments, const measure::Profile& 
                      const report::ProfileData& data) {
   std::vector<Document> documents = {{"profile", report::profile_document(data)}};
   if (profile.analyzed) {
-    const auto& [trace, analysis] = profile.analyzed->representative;
-    documents.push_back({"analysis", report::analysis_document(trace, analysis)});
-    if (analysis.roofline)
-      documents.push_back(
-          {"roofline", report::roofline_document(
-                           trace, analysis, {.kernel_filter = {}, .roofs = arguments.roofs.file})});
-    if (analysis.critical_path) documents.push_back({"dag", report::dag_document(trace, analysis)});
+    std::ranges::move(report::trace_documents(profile.analyzed->representative,
+                                              {.roofs = arguments.roofs.file,
+                                               .nodes = arguments.html.file.has_value()}),
+                      std::back_inserter(documents));
   }
   PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
   PERFLAB_TRY_VOID(remove_stale_documents(arguments.out, documents, arguments.quiet));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out, arguments.quiet));
   if (arguments.json) {
     PERFLAB_TRY(const std::string text, report::render("profile", documents.front().value));
     return print(text);
@@ -132,8 +132,17 @@ Result<void> run_profile(const ProfileArguments& arguments,
   if (!arguments.timeout.empty()) {
     PERFLAB_TRY(plan.timeout, parse_duration(arguments.timeout));
   }
+  // The program's words can name files that it reads.
+  std::vector<std::filesystem::path> inputs(plan.target.begin(), plan.target.end());
+  if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, inputs, arguments.out));
   measure::ProfileOptions options = arguments.options;
-  if (arguments.att) options.att = arguments.att_options;
+  options.timeline = true;
+  if (arguments.html) options.keep_nodes_up_to = report::kMostPageNodes;
+  if (arguments.att) {
+    options.att = arguments.att_options;
+    options.att->keep_detail = true;
+  }
   if (!arguments.roofs.file.empty()) {
     if (!options.wants_counters())
       return fail(ErrorCode::usage, "--roofs says nothing without counters", "add --roofline");
@@ -236,8 +245,10 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
                     "Only time the process; GPU figures are then missing");
   command
       ->add_option("--out", arguments->out,
-                   "Folder for profile.json, analysis.json, dag.json and roofline.json")
+                   "Folder for profile.json, analysis.json, dag.json, timeline.json, roofline.json "
+                   "and thread_trace.json")
       ->capture_default_str();
+  add_html_option(*command, arguments->html, "everything");
   command->add_flag("--json", arguments->json, "Print profile.json and nothing else");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
   command->add_option("--threads", arguments->options.threads,

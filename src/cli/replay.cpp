@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "capture/reader.h"
 #include "cli/command.h"
+#include "cli/html_page.h"
 #include "replay/full_vm.h"
 #include "replay/hsa_device.h"
 #include "replay/reserve_check.h"
@@ -32,6 +33,7 @@ struct ReserveArguments {
 
 struct FullVmArguments {
   std::string folder, hsaco, out;
+  HtmlArguments html;
   std::string time_limit = "60s";
   std::int64_t iterations = 10, warmup = 1;
   bool no_recopy = false, ignore_findings = false, json = false;
@@ -97,10 +99,13 @@ Result<report::ReplayData> replay_capture(const FullVmArguments& arguments) {
 }
 
 Result<void> run_full_vm_command(const FullVmArguments& arguments) {
+  PERFLAB_TRY_VOID(
+      check_html_file(arguments.html, {arguments.folder, arguments.hsaco}, arguments.out));
   PERFLAB_TRY(const report::ReplayData data, replay_capture(arguments));
   const Json document = report::replay_document(data);
   if (!arguments.out.empty())
     PERFLAB_TRY_VOID(write_documents(arguments.out, {{"replay", document}}));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"replay", document}}, arguments.out));
   if (!arguments.json) return print(report::replay_text(data, terminal_style()));
   PERFLAB_TRY(const std::string text, report::render("replay", document));
   return print(text);
@@ -147,6 +152,7 @@ void add_full_vm(CLI::App& replay, int& exit_code) {
   command->add_flag("--ignore-findings", arguments->ignore_findings,
                     "Replay although `capture check` finds errors in the capture");
   command->add_option("--out", arguments->out, "Write replay.json into this folder");
+  add_html_option(*command, arguments->html, "the times");
   command->add_flag("--json", arguments->json, "Print replay.json and nothing else");
   command->callback([arguments, &exit_code] {
     if (const auto done = run_full_vm_command(*arguments); !done)

@@ -9,8 +9,10 @@
 #include "base/duration.h"
 #include "base/files.h"
 #include "base/interrupt.h"
+#include "base/progress.h"
 #include "capture/reader.h"
 #include "cli/command.h"
+#include "cli/html_page.h"
 #include "cli/option_parsers.h"
 #include "replay/hsa_device.h"
 #include "replay/verify.h"
@@ -25,6 +27,7 @@ constexpr int kMostRuns = 1000;
 
 struct VerifyArguments {
   std::string folder, hsaco, out;
+  HtmlArguments html;
   std::string type, poison = "written";
   std::string time_limit = "60s";
   std::optional<std::uint64_t> max_ulp;
@@ -45,6 +48,9 @@ Result<replay::VerifyOptions> verify_options(const VerifyArguments& arguments) {
   if (!arguments.type.empty()) options.compare.type = replay::element_type_from(arguments.type);
   // The place is looked at before minutes of GPU time are spent.
   if (!arguments.out.empty()) PERFLAB_TRY_VOID(check_replaceable(arguments.out));
+  std::vector<std::filesystem::path> kept = {arguments.folder, arguments.hsaco};
+  if (!arguments.out.empty()) kept.emplace_back(arguments.out);
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, kept));
   return options;
 }
 
@@ -52,6 +58,7 @@ Result<report::CertificateData> verify_capture(const VerifyArguments& arguments)
   PERFLAB_TRY(const std::chrono::milliseconds limit, parse_duration(arguments.time_limit));
   report::CertificateData data;
   PERFLAB_TRY(data.options, verify_options(arguments));
+  LongWork work("loading the capture");
   PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(arguments.folder));
   data.description = capture.description();
   data.capture_folder = arguments.folder;
@@ -63,16 +70,19 @@ Result<report::CertificateData> verify_capture(const VerifyArguments& arguments)
                                     {.code_object = {},
                                      .time_limit = Nanos{std::chrono::nanoseconds(limit).count()},
                                      .ignore_findings = arguments.ignore_findings}));
+  data.options.progress = work.tell();
   PERFLAB_TRY(data.certificate, verify(session, data.options));
+  data.options.progress = {};  // the line goes, the options stay
   data.device = device->facts();
   return data;
 }
 
 Result<int> run_verify(const VerifyArguments& arguments) {
   PERFLAB_TRY(const report::CertificateData data, verify_capture(arguments));
-  PERFLAB_TRY(const std::string document,
-              report::render("certificate", report::certificate_document(data)));
+  const Json certificate = report::certificate_document(data);
+  PERFLAB_TRY(const std::string document, report::render("certificate", certificate));
   if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_file_atomically(arguments.out, document));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"certificate", certificate}}, ""));
   PERFLAB_TRY_VOID(
       print(arguments.json ? document : report::certificate_text(data, terminal_style())));
   return data.certificate.exit_code();
@@ -129,6 +139,7 @@ void add_replay_verify(CLI::App& replay, int& exit_code) {
   command->add_flag("--ignore-findings", arguments->ignore_findings,
                     "Replay although `capture check` finds errors in the capture");
   command->add_option("--out", arguments->out, "Write the certificate to this file");
+  add_html_option(*command, arguments->html, "the certificate");
   command->add_flag("--json", arguments->json, "Print the certificate as JSON and nothing else");
   command->callback([arguments, &exit_code] {
     const auto done = run_verify(*arguments);

@@ -8,8 +8,10 @@
 
 #include "analyze/pipeline.h"
 #include "base/pattern.h"
+#include "base/progress.h"
 #include "cli/analysis_options.h"
 #include "cli/command.h"
+#include "cli/html_page.h"
 #include "report/document.h"
 #include "report/roofline_document.h"
 #include "report/roofline_text.h"
@@ -23,6 +25,7 @@ struct RooflineArguments {
   std::vector<std::string> code;
   std::string kernel, out;
   RoofsArguments roofs;
+  HtmlArguments html;
   bool json = false;
   unsigned threads = 0;
 };
@@ -54,14 +57,26 @@ Result<void> select_kernels(const std::string& text, analyze::Analysis& analysis
               std::move(remedy));
 }
 
+/// Refuses a page that would replace what is read.
+Result<void> check_roofline_page(const RooflineArguments& arguments) {
+  std::vector<std::filesystem::path> inputs(arguments.files.begin(), arguments.files.end());
+  inputs.insert(inputs.end(), arguments.code.begin(), arguments.code.end());
+  if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
+  return check_html_file(arguments.html, inputs, arguments.out);
+}
+
 Result<void> run_roofline(const RooflineArguments& arguments) {
+  PERFLAB_TRY_VOID(check_roofline_page(arguments));
   analyze::AnalyzeOptions options;
   options.find_critical_path = false;
   options.threads = arguments.threads;
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
   PERFLAB_TRY_VOID(apply(arguments.roofs, options));
+  LongWork work("reading recordings");
+  options.progress = work.tell();
   PERFLAB_TRY(analyze::AnalyzedTrace analyzed,
               analyze::analyze_files({arguments.files.begin(), arguments.files.end()}, options));
+  work.end();
   auto& [trace, analysis] = analyzed;
   if (!analysis.roofline)
     return fail(ErrorCode::bad_input,
@@ -69,13 +84,15 @@ Result<void> run_roofline(const RooflineArguments& arguments) {
                             analysis.roofline_missing.reason),
                 analysis.roofline_missing.remedy);
   if (!arguments.kernel.empty()) PERFLAB_TRY_VOID(select_kernels(arguments.kernel, analysis));
-  if (arguments.json || !arguments.out.empty()) {
-    Json document = report::roofline_document(
-        trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs.file});
-    if (!arguments.out.empty())
-      PERFLAB_TRY_VOID(write_documents(arguments.out, {{"roofline", document}}));
+  if (arguments.json || !arguments.out.empty() || arguments.html) {
+    const std::vector<Document> documents = {
+        {"roofline",
+         report::roofline_document(
+             trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs.file})}};
+    if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+    PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
     if (arguments.json) {
-      PERFLAB_TRY(const std::string text, report::render("roofline", std::move(document)));
+      PERFLAB_TRY(const std::string text, report::render("roofline", documents.front().value));
       return print(text);
     }
   }
@@ -109,6 +126,7 @@ void add_roofline(CLI::App& app, int& exit_code) {
           "instructions are packed; repeatable")
       ->allow_extra_args(false);
   command->add_option("--out", arguments->out, "Write roofline.json into this folder");
+  add_html_option(*command, arguments->html, "the roofline");
   command->add_flag("--json", arguments->json, "Print roofline.json and nothing else");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");

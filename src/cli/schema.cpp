@@ -1,9 +1,8 @@
 // rocm-perf schema: the JSON Schema of a document.
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/option_parsers.h"
 #include "report/document.h"
 
 namespace perflab::cli {
@@ -20,10 +19,9 @@ void add_schema(CLI::App& app, int& exit_code) {
   const auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of a document");
   command->footer("Example: rocm-perf schema profile");
-  command
-      ->add_option("NAME", *name,
-                   fmt::format("One of: {}", fmt::join(report::schema_names(), ", ")))
-      ->required();
+  command->add_option("NAME", *name, "The document")
+      ->required()
+      ->check(offered(report::schema_names()));
   command->callback([name, &exit_code] {
     if (const auto done = run_schema(*name); !done) exit_code = report_error(done.error());
   });

@@ -156,10 +156,11 @@ std::unexpected<Error> failure(const Compiler& compiler, const CompileRequest& r
                                           request.arch, piece->what),
                               fmt::format("{}, or use ROCm's own compiler", piece->remedy)),
                          messages);
-  return with_messages(
-      fail(ErrorCode::bad_input, fmt::format("{}: does not compile for {} ({} {})", source,
-                                             request.arch, compiler.version, describe_end(result))),
-      messages);
+  return with_messages(fail(ErrorCode::bad_input,
+                            fmt::format("{}: does not compile for {} ({} {})", source, request.arch,
+                                        compiler.version, describe_end(result)),
+                            "what the compiler needs (-I, -D, -std) goes behind --"),
+                       messages);
 }
 
 std::string_view processor_of(std::string_view arch) {

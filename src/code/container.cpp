@@ -116,7 +116,8 @@ Result<Container> find_code_objects(std::string bytes, std::string_view what,
           ? "no device code in it (looked for .hip_fatbin, .llvm.offloading and "
             "__CLANG_OFFLOAD_BUNDLE__ sections, and for HIPF wrappers)"
           : "no device code in its bundles";
-  auto error = fail(ErrorCode::bad_input, fmt::format("{}: {}", what, looked_for));
+  auto error = fail(ErrorCode::bad_input, fmt::format("{}: {}", what, looked_for),
+                    "give the program or library that the kernels are linked into");
   error.error().notes = std::move(container.notes);
   return error;
 }

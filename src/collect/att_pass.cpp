@@ -89,7 +89,8 @@ Result<void> check_att_options(const std::vector<std::string>& options) {
     if (option.starts_with("--att") || option.starts_with("--advanced-thread-trace") ||
         option.starts_with("--kernel-") || option.starts_with("--pmc"))
       return fail(ErrorCode::usage,
-                  fmt::format("{}: rocm-perf sets this option of rocprofv3 itself", option));
+                  fmt::format("{}: rocm-perf sets this option of rocprofv3 itself", option),
+                  "leave it out; rocm-perf profile --help says what can be recorded");
   return {};
 }
 

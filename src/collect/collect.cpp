@@ -160,18 +160,15 @@ class Collector {
   }
 
   [[nodiscard]] Error missing_output_of(const TargetRun& run) const {
-    Error error{.code = ErrorCode::bad_input,
-                .message = fmt::format("{} ended well, but rocprofv3 left no database in {}",
-                                       heading(run), run.folder.string()),
-                .notes = run.rejected,
-                .remedy =
-                    "see that the program launches GPU kernels, is not statically linked or "
-                    "setuid (rocprofv3 preloads a library), ends its worker processes without "
-                    "killing them, and that rocprofv3 is of ROCm 7.0 or newer"};
-    if (!run.rejected.empty())
-      error.message = fmt::format("{} ended well, but rocprofv3 left nothing usable in {}",
-                                  heading(run), run.folder.string());
-    return error;
+    return {.code = ErrorCode::bad_input,
+            .message = fmt::format("{} ended well, but rocprofv3 left {} in {}", heading(run),
+                                   run.rejected.empty() ? "no database" : "nothing usable",
+                                   run.folder.string()),
+            .notes = run.rejected,
+            .remedy =
+                "see that the program launches GPU kernels, is not statically linked or "
+                "setuid (rocprofv3 preloads a library), ends its worker processes without "
+                "killing them, and that rocprofv3 is of ROCm 7.0 or newer"};
   }
 
   const CollectPlan& plan_;

@@ -170,7 +170,8 @@ Result<void> check_extra_options(const std::vector<std::string>& options) {
     if (option == "--" || std::ranges::any_of(kLong, is_long) ||
         std::ranges::any_of(kShort, is_short))
       return fail(ErrorCode::usage,
-                  fmt::format("{}: rocm-perf sets this option of rocprofv3 itself", option));
+                  fmt::format("{}: rocm-perf sets this option of rocprofv3 itself", option),
+                  "leave it out; rocm-perf profile --help says what can be recorded");
   }
   return {};
 }

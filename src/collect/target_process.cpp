@@ -114,7 +114,8 @@ Result<void> check_refusal(const Rocprofv3& tool, const ProcessResult& process,
   if (!line) return {};
   for (const std::string& option : extra_options)
     if (line->find(option) != std::string::npos && line->find("rocpd") == std::string::npos)
-      return fail(ErrorCode::usage, fmt::format("{}: rocprofv3 refuses it: {}", option, *line));
+      return fail(ErrorCode::usage, fmt::format("{}: rocprofv3 refuses it: {}", option, *line),
+                  "rocprofv3 --help lists the options of this version");
   return fail(ErrorCode::missing_tool,
               fmt::format("{} ({}) cannot do what is needed: {}", tool.path.string(),
                           tool.rocm_version.empty() ? "version unknown, older than ROCm 7.0"
@@ -125,16 +126,18 @@ Result<void> check_refusal(const Rocprofv3& tool, const ProcessResult& process,
 
 Error failure_of(const ProcessResult& process, std::string_view heading,
                  std::optional<std::chrono::milliseconds> timeout, std::vector<std::string> notes) {
-  Error error{.code = ErrorCode::target_failed,
-              .message = fmt::format("{} {}", heading, describe_end(process)),
-              .notes = std::move(notes),
-              .remedy = {}};
-  if (process.timed_out) {
-    error.message = fmt::format("{} took longer than {} and was stopped{}", heading,
+  Error error = process.timed_out
+                    ? Error{.code = ErrorCode::target_failed,
+                            .message = fmt::format(
+                                "{} took longer than {} and was stopped{}", heading,
                                 duration_text(timeout.value_or(std::chrono::milliseconds(0))),
-                                process.stuck ? ", in vain: it hangs in the kernel" : "");
-    error.remedy = "give it more time with --timeout, or see why it hangs";
-  }
+                                process.stuck ? ", in vain: it hangs in the kernel" : ""),
+                            .notes = std::move(notes),
+                            .remedy = "give it more time with --timeout, or see why it hangs"}
+                    : Error{.code = ErrorCode::target_failed,
+                            .message = fmt::format("{} {}", heading, describe_end(process)),
+                            .notes = std::move(notes),
+                            .remedy = {}};
   if (const std::string_view line = last_line(process.error.tail); !line.empty())
     error.notes.push_back(fmt::format("the last line of its output: {}", line));
   return error;

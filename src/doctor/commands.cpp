@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "doctor/examination.h"
 
@@ -56,6 +55,7 @@ const std::vector<Command>& all_commands() {
       {"replay",
        {{Need::driver, true, "no GPU to run on"},
         {Need::runtime, true, "no runtime; reserve-check works"}}},
+      {"report", {}},
       {"roofline", {}},
       {"schema", {}},
   };
@@ -108,10 +108,15 @@ std::string_view to_string(Readiness readiness) {
   return "";
 }
 
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : all_commands()) names.emplace_back(command.name);
+  return names;
+}
+
 Result<std::vector<CommandReadiness>> readiness(const std::vector<Part>& parts,
                                                 const std::vector<std::string>& commands) {
-  std::vector<std::string_view> names;
-  std::ranges::transform(all_commands(), std::back_inserter(names), &Command::name);
+  const std::vector<std::string> names = command_names();
   for (const std::string& asked : commands)
     if (std::ranges::find(names, asked) == names.end())
       return fail(ErrorCode::usage, fmt::format("doctor: there is no command '{}'", asked),

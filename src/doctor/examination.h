@@ -98,6 +98,9 @@ struct Places {
 /// answer. Error: interrupted.
 Result<Examination> examine(const Places& places);
 
+/// The commands that it knows, in the order of the help.
+std::vector<std::string> command_names();
+
 /// What each command can do with these parts, in the order of the help. `commands`: only these, all
 /// when empty. Error (usage): no such command.
 Result<std::vector<CommandReadiness>> readiness(const std::vector<Part>& parts,

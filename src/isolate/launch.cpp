@@ -92,8 +92,8 @@ std::unexpected<Error> never_loaded() {
   return fail(ErrorCode::missing_tool,
               "the program ended without loading the capture library: it does not use the HSA "
               "runtime, or the runtime passed the library over",
-              "A profiler in the same process (rocprofiler-register) makes the runtime ignore "
-              "HSA_TOOLS_LIB: run without it, or set HSA_TOOLS_DISABLE_REGISTER=1.");
+              "run it without a profiler (rocprofiler-register makes the runtime ignore "
+              "HSA_TOOLS_LIB), or set HSA_TOOLS_DISABLE_REGISTER=1");
 }
 
 }  // namespace
@@ -108,12 +108,12 @@ Result<std::filesystem::path> find_library() {
   const std::filesystem::path whole = std::filesystem::canonical(path, error);
   if (error || !std::filesystem::is_regular_file(whole, error))
     return fail(ErrorCode::missing_tool, "the capture library is not at " + path.string(),
-                std::string("Install it, or name it in ") + kLibraryVariable + ".");
+                std::string("install it, or name it in ") + kLibraryVariable);
   if (whole.string().find(' ') != std::string::npos)
     return fail(ErrorCode::usage,
                 "the path of the capture library has a space, at which the runtime splits it: " +
                     whole.string(),
-                std::string("Put a copy elsewhere and name it in ") + kLibraryVariable + ".");
+                std::string("put a copy elsewhere and name it in ") + kLibraryVariable);
   return whole;
 }
 
@@ -130,8 +130,8 @@ Result<LaunchOutcome> launch(const LaunchPlan& plan) {
   outcome.folder = std::filesystem::absolute(plan.folder, error).lexically_normal();
   if (!outcome.folder.has_filename()) outcome.folder = outcome.folder.parent_path();
   if (std::filesystem::exists(std::filesystem::symlink_status(outcome.folder, error)))
-    return fail(ErrorCode::usage, outcome.folder.string() + " exists already",
-                "Name another folder with --out, or remove it.");
+    return fail(ErrorCode::usage, outcome.folder.string() + ": exists already",
+                "name another folder with --out, or remove it");
   PERFLAB_TRY_VOID(make_directories(outcome.folder.parent_path()));
   PERFLAB_TRY(const StatusFolder status, StatusFolder::make());
   PERFLAB_TRY(outcome.process,
@@ -148,20 +148,23 @@ Result<void> judge(const LaunchOutcome& outcome, const LaunchPlan& plan) {
   if (!outcome.process.succeeded()) {
     std::string message = "the program " + describe_end(outcome.process);
     if (events.refused) message += "; before, the dispatch was not captured: " + *events.refused;
-    return fail(ErrorCode::target_failed, std::move(message));
+    return fail(ErrorCode::target_failed, std::move(message),
+                "run the program without rocm-perf, and see whether it ends well");
   }
   if (events.refused)
-    return fail(ErrorCode::refused, "the dispatch was not captured: " + *events.refused);
+    return fail(ErrorCode::refused, "the dispatch was not captured: " + *events.refused,
+                "run it again; when it repeats, take another dispatch with --dispatch N");
   if (events.loaded == 0) return never_loaded();
   if (events.hooked == 0) {
     std::string reasons;
     for (const std::string& reason : events.unusable) reasons += "; " + reason;
-    return fail(ErrorCode::missing_tool, "the capture library could not work" + reasons);
+    return fail(ErrorCode::missing_tool, "the capture library could not work" + reasons,
+                "rocm-perf doctor isolate says what is missing; ROCm 6.0 or later is needed");
   }
   return fail(ErrorCode::refused,
               fmt::format("no dispatch number {} of a kernel that matches \"{}\": {}",
                           plan.dispatch, plan.kernel, listed(events.kernels)),
-              "Give --kernel a pattern of one of these names, and --dispatch a number it reaches.");
+              "give --kernel a pattern of one of these names, and --dispatch a number it reaches");
 }
 
 }  // namespace perflab::isolate

@@ -245,8 +245,10 @@ class Exchange {
 
   [[nodiscard]] std::unexpected<Error> given_up(const HttpAnswer& answer, unsigned tries,
                                                 std::string_view more) const {
-    return fail(ErrorCode::missing_tool, fmt::format("{}{} ({} {})", failure_of(answer), more,
-                                                     tries, tries == 1 ? "try" : "tries"));
+    return fail(
+        ErrorCode::missing_tool,
+        fmt::format("{}{} ({} {})", failure_of(answer), more, tries, tries == 1 ? "try" : "tries"),
+        "see that the server runs and can be reached, then go on with --resume");
   }
 
   [[nodiscard]] std::string failure_of(const HttpAnswer& answer) const {

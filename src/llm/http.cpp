@@ -66,7 +66,8 @@ class Transfer {
   }
 
   Result<HttpAnswer> run(const HttpRequest& request) {
-    if (easy_ == nullptr || multi_ == nullptr) return fail(ErrorCode::internal, "no memory");
+    if (easy_ == nullptr || multi_ == nullptr)
+      return fail(ErrorCode::internal, "not enough memory for a request", "give it more memory");
     PERFLAB_TRY_VOID(configure(request));
     if (curl_.multi_add_handle(multi_, easy_) != CURLM_OK)
       return fail(ErrorCode::internal, "libcurl does not take the request");

@@ -86,7 +86,8 @@ class Chooser {
     return fail(ErrorCode::usage,
                 wish_.kernel ? fmt::format("--att-kernel: no kernel of the run matches \"{}\"",
                                            wish_.kernel->text())
-                             : std::string("there is no kernel to trace"));
+                             : std::string("there is no kernel to trace"),
+                "rocm-perf analyze lists the kernels of a run");
   }
 
   [[nodiscard]] std::int64_t length(std::size_t dispatch) const {

@@ -48,8 +48,9 @@ class AttStep {
     std::optional<AttContents> contents = look();
     if (contents && !contents->has_instructions && !last().problem) contents = retry(*contents);
     if (!contents) return;
-    Result<void> added = analyze::add_thread_traces({last().folder}, losses_, threads_,
-                                                    profile_.analyzed->representative);
+    Result<void> added =
+        analyze::add_thread_traces({last().folder}, losses_, threads_, options_.keep_detail,
+                                   profile_.analyzed->representative);
     if (added)
       look_at_kernels();
     else
@@ -146,9 +147,8 @@ class AttStep {
       return contents ? std::optional(*std::move(contents)) : std::nullopt;
     }
     if (contents) return *std::move(contents);
-    Error error = std::move(contents).error();
-    error.message = fmt::format("{}: the run under the thread trace ended well, but {}",
-                                plan_.target.front(), error.message);
+    Error error = std::move(contents).error().with_note(
+        fmt::format("{}: the run under the thread trace ended well", plan_.target.front()));
     error.notes.push_back(
         fmt::format("rocprofv3 was to trace dispatch {} of {}: a run that dispatches it less often "
                     "leaves nothing",

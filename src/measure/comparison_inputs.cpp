@@ -488,10 +488,18 @@ Result<SampleSide> read_path(const fs::path& path, unsigned threads) {
 
 }  // namespace
 
-Result<SampleSide> read_samples(const std::vector<fs::path>& paths, unsigned threads) {
+Result<SampleSide> read_samples(const std::vector<fs::path>& paths, unsigned threads,
+                                const TellProgress& progress) {
   PERFLAB_CHECK(!paths.empty());
+  const auto tell = [&](std::size_t i) {
+    if (progress)
+      progress("reading " + paths[i].filename().string(),
+               static_cast<double>(i) / static_cast<double>(paths.size()));
+  };
+  tell(0);
   PERFLAB_TRY(SampleSide side, read_path(paths.front(), threads));
   for (std::size_t i = 1; i < paths.size(); ++i) {
+    tell(i);
     PERFLAB_TRY(SampleSide more, read_path(paths[i], threads));
     if (more.kind != side.kind || more.unit != side.unit || more.samples_are != side.samples_are ||
         more.larger_is_better != side.larger_is_better)

@@ -8,6 +8,7 @@
 
 #include "analyze/comparison.h"
 #include "base/error.h"
+#include "base/progress.h"
 
 namespace perflab::measure {
 
@@ -19,7 +20,7 @@ namespace perflab::measure {
 /// Several paths are further runs of the same; they must be of one kind (usage). `threads`: to read
 /// with, 0: all cores. Errors (bad_input) name the file. Precondition: a path.
 Result<analyze::SampleSide> read_samples(const std::vector<std::filesystem::path>& paths,
-                                         unsigned threads = 0);
+                                         unsigned threads = 0, const TellProgress& progress = {});
 
 /// One number per line; "#" begins a comment, a first line that is no number is a title. The unit
 /// stands behind the numbers ("12.5 us") or at the end of the title ("time_us", "time [us]", "time

@@ -322,6 +322,12 @@ void collect_further(const collect::CollectPlan& plan, const ProfileOptions& opt
 Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& options) {
   PERFLAB_TRY_VOID(check_options(plan, options));
   analyze::AnalyzeOptions analyze_options{.threads = options.threads};
+  analyze_options.timeline = options.timeline;
+  analyze_options.critical_path.keep_nodes_up_to = options.keep_nodes_up_to;
+  if (plan.progress != nullptr)
+    analyze_options.progress = [line = plan.progress](std::string_view what, double done) {
+      line->update(what, done);
+    };
   if (options.roofs) {
     PERFLAB_TRY(analyze_options.roofs,
                 hal::read_measured_roofs(*options.roofs, options.roofs_device));

@@ -26,6 +26,7 @@ struct AttOptions {
   int target_cu = 1;                       ///< CU (gfx10 and later: WGP); rocprofv3's own choice
   std::optional<std::uint64_t> shader_engines;  ///< bit mask
   std::optional<std::uint64_t> buffer_bytes;    ///< per shader engine
+  bool keep_detail = false;                     ///< analyze::AnalyzeOptions::keep_trace_detail
 };
 
 /// The thread trace as it was taken.
@@ -41,6 +42,8 @@ struct ProfileOptions {
   std::optional<std::filesystem::path> roofs;  ///< measured ceilings (hal/measured_roofs.h)
   std::optional<int> roofs_device;             ///< row of that file; none: the first
   std::optional<AttOptions> att;               ///< take a thread trace
+  bool timeline = false;                       ///< analyze::AnalyzeOptions::timeline
+  std::size_t keep_nodes_up_to = 0;            ///< analyze::CriticalPathOptions::keep_nodes_up_to
   unsigned threads = 0;                        ///< to read with; 0: all cores
 
   [[nodiscard]] bool wants_counters() const { return roofline || !counters.empty(); }

@@ -64,7 +64,8 @@ Result<void> check_arguments(const capture::Capture& capture, const code::Kernel
   if (other.kernarg_bytes > static_cast<std::int64_t>(bytes))
     return fail(Failure::kernel_mismatch,
                 fmt::format("{}: {} takes {} bytes of arguments, and the capture has {}", what,
-                            name, other.kernarg_bytes, bytes));
+                            name, other.kernarg_bytes, bytes),
+                "the signature has to stay that of the captured kernel");
   const auto captured = code::read_code_object(as_text(capture.code_object()), "kernel.hsaco");
   const code::Kernel* const kernel = captured ? find_kernel(*captured, name) : nullptr;
   if (kernel == nullptr) return {};  // nothing to compare with but the size
@@ -85,7 +86,8 @@ Result<std::string> captured_object(const capture::Capture& capture,
   if (!may_run(*target, device))
     return fail(Failure::isa_mismatch,
                 fmt::format("the captured code object is for {}, and this GPU is {}",
-                            code::to_string(*target), device_isa));
+                            code::to_string(*target), device_isa),
+                "replay it on a GPU of that ISA, or give code for this one with --hsaco");
   return std::string(bytes);
 }
 
@@ -114,7 +116,8 @@ Result<std::string> choose_code_object(const capture::Capture& capture,
       }))
     return fail(Failure::isa_mismatch,
                 fmt::format("{} is for {}, and this GPU is {}", file.string(),
-                            fmt::join(targets, ", "), device_isa));
+                            fmt::join(targets, ", "), device_isa),
+                "build it for this GPU (--offload-arch)");
   const std::size_t all = kernels.size();
   kernels.resize(std::min(all, kMostNames));
   return fail(

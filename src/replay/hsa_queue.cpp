@@ -154,13 +154,15 @@ Result<void> HsaQueue::wait(Nanos limit) {
       lost_ = true;
       return fail(Failure::kernel_fault,
                   fmt::format("the kernel touched {:#x}, where the GPU has no memory",
-                              trouble_->address.load()));
+                              trouble_->address.load()),
+                  "rocm-perf capture check says whether memory is missing from the capture");
     }
     if (const std::uint32_t status = trouble_->status; status != 0) {
       lost_ = true;
       return fail(Failure::kernel_fault,
                   fmt::format("the queue reported {} while the kernel ran",
-                              status_text(static_cast<hsa::Status>(status))));
+                              status_text(static_cast<hsa::Status>(status))),
+                  "rocm-perf capture check says whether memory is missing from the capture");
     }
     if (std::chrono::steady_clock::now() < deadline) continue;
     lost_ = true;

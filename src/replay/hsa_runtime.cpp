@@ -180,7 +180,8 @@ std::string status_text(hsa::Status status) {
 
 Result<void> check_call(hsa::Status status, std::string_view call) {
   if (status == hsa::Status::success) return {};
-  return fail(Failure::hsa_call_failed, fmt::format("{} answered {}", call, status_text(status)));
+  return fail(Failure::hsa_call_failed, fmt::format("{} answered {}", call, status_text(status)),
+              "rocm-perf doctor replay says whether there is a GPU that this user may use");
 }
 
 Result<HsaRuntime> HsaRuntime::open() {
@@ -188,10 +189,7 @@ Result<HsaRuntime> HsaRuntime::open() {
   PERFLAB_TRY(runtime.library_, open_library());
   runtime.api_ = hsa::api_of_library(runtime.library_);
   PERFLAB_TRY_VOID(runtime.find_entries());
-  if (auto done = check_call(runtime.core().init(), "hsa_init()"); !done) {
-    done.error().remedy = "is there an AMD GPU, is its driver loaded (/dev/kfd), may you use it?";
-    return std::unexpected(std::move(done).error());
-  }
+  PERFLAB_TRY_VOID(check_call(runtime.core().init(), "hsa_init()"));
   runtime.initialised_ = true;
   PERFLAB_TRY_VOID(runtime.describe_system());
   PERFLAB_TRY_VOID(runtime.find_agents());

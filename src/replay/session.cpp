@@ -152,7 +152,8 @@ Result<void> Session::State::load(const std::string& bytes) {
     return fail(Failure::kernel_mismatch,
                 fmt::format("{} takes {} bytes of arguments, and the capture has {}",
                             capture.description().dispatch.kernel, kernel.kernarg_bytes,
-                            capture.kernarg().size()));
+                            capture.kernarg().size()),
+                "the signature has to stay that of the captured kernel");
   fill_launch(kernel);
   PERFLAB_TRY(const std::vector<std::string> lost, memory.find_variables());
   for (const std::string& symbol : lost)

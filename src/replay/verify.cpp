@@ -132,8 +132,14 @@ Result<void> keep_page(VerifyState& state, const RegionState& region, const Page
   return state.kept.put(key, page);
 }
 
+/// Tells what begins: `step` of the original's runs, the other code object's and those on poison.
+void tell(const VerifyState& state, std::string_view what, int step) {
+  if (state.options.progress) state.options.progress(what, step / (state.options.runs + 2.0));
+}
+
 Result<void> run_originals(VerifyState& state) {
   for (int run = 0; run < state.options.runs; ++run) {
+    tell(state, "running the captured code object", run);
     PERFLAB_TRY_VOID(dispatch(state));
     bool stray = false;
     for (RegionState& region : state.regions) {
@@ -349,7 +355,9 @@ Result<Certificate> verify(Session& session, const VerifyOptions& options) {
   // Against an original that does something else, nothing can be said about another code object.
   state.certificate.reproduces = reproduces(state);
   if (state.certificate.reproduces) {
+    tell(state, "running the other code object", options.runs);
     if (state.has_other()) PERFLAB_TRY_VOID(run_other(state));
+    tell(state, "running on poisoned memory", options.runs + 1);
     if (!state.device_lost && options.poison != Poison::none)
       PERFLAB_TRY_VOID(verify_on_poison(state));
   }

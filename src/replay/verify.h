@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "replay/compare.h"
 #include "replay/session.h"
 
@@ -33,6 +34,7 @@ struct VerifyOptions {
   Poison poison = Poison::written;
   int runs = 3;  ///< of the original, to find bytes that differ between them; at least 1
   CompareOptions compare;
+  TellProgress progress = {};
 };
 
 /// Bytes of one region that differ between runs of the original.

@@ -46,18 +46,20 @@ std::string decide_cell(const stats::Comparison& found) {
 }
 
 std::string comparison_table(const analyze::ComparisonResult& result, const TerminalStyle& style) {
-  constexpr std::size_t kRoomy = 100;  // narrower, a title takes its first word from its neighbour
+  constexpr std::size_t kRoomy = 110;  // narrower, a title takes its first word from its neighbour
   std::vector<TextTable::Column> columns = {{"kernel", Align::left, true},
                                             {"A"},
                                             {"B"},
                                             {"B / A"},
                                             {interval_title(result.confidence_each)},
-                                            {"samples"}};
+                                            {.title = "samples", .expendable = 2}};
   const bool decide =
       std::ranges::any_of(result.kernels, [](const analyze::KernelComparison& kernel) {
         return kernel.comparison.verdict == Verdict::undecided;
       });
-  if (decide) columns.push_back({style.width < kRoomy ? "to decide" : "samples to decide"});
+  if (decide)
+    columns.push_back(
+        {.title = style.width < kRoomy ? "to decide" : "samples to decide", .expendable = 3});
   columns.push_back({"verdict", Align::left});
   TextTable table(columns);
   const auto add = [&](const std::string& name, const stats::Comparison& found,
@@ -211,9 +213,7 @@ std::string comparison_text(const analyze::ComparisonResult& result,
   const Paint paint(style.colour);
   std::string out;
   for (const analyze::SideFacts* side : {&result.a, &result.b})
-    if (!side->synthetic.empty())
-      out +=
-          fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, printable(side->synthetic), paint.end);
+    if (!side->synthetic.empty()) out += synthetic_line(side->synthetic, style.width, paint);
   out += labelled("A", side_line(result.a), style.width);
   out += labelled("B", side_line(result.b), style.width);
   out += "\n" + comparison_table(result, style) + regressions_below_the_cut(result, style);

@@ -339,12 +339,21 @@ Json node_json(const trace::Trace& trace, const CriticalPath& path, analyze::Nod
 
 Json nodes_json(const trace::Trace& trace, const CriticalPath& path, const DagRequest& request,
                 std::vector<analyze::Missing>& missing) {
-  if (!request.full || !path.graph) return nullptr;
+  if (!request.full && !request.nodes) return nullptr;
+  const auto too_many_for_a_page = [&]() -> Json {
+    missing.push_back(
+        {.field = "nodes",
+         .reason = fmt::format("the graph has more nodes than the {} of a page", kMostPageNodes),
+         .remedy = "--full --out DIR lists more of them in dag.json"});
+    return nullptr;
+  };
+  if (!path.graph) return request.full ? Json(nullptr) : too_many_for_a_page();
   const analyze::Graph& graph = *path.graph;
   std::vector<analyze::NodeId> nodes;
   for (analyze::NodeId node = 0; node < graph.size(); ++node)
     if (path.shows(graph.start[node], graph.end[node])) nodes.push_back(node);
   const std::size_t many = nodes.size();
+  if (!request.full && many > kMostPageNodes) return too_many_for_a_page();
   if (many > kMostListedNodes) {
     missing.push_back({.field = "nodes",
                        .reason = fmt::format("the graph has {} nodes, and at most {} are listed",
@@ -358,7 +367,19 @@ Json nodes_json(const trace::Trace& trace, const CriticalPath& path, const DagRe
   return out;
 }
 
-Json whole_environment_json(const trace::Trace& trace) {
+Json other_machines_json(const CriticalPath& path) {
+  Json out = Json::array();
+  for (const analyze::OtherNode& other : path.other_nodes)
+    out.push_back({{"machine", index_or_null(other.node)},
+                   {"processes", other.processes},
+                   {"dispatches", other.dispatches},
+                   {"span_ns", other.span}});
+  return out;
+}
+
+}  // namespace
+
+Json trace_environment_json(const trace::Trace& trace) {
   std::set<std::string> files;
   for (const trace::Source& source : trace.sources) files.insert(source.file);
   Json machines = Json::array();
@@ -376,18 +397,6 @@ Json whole_environment_json(const trace::Trace& trace) {
           {"processes", std::move(processes)},
           {"threads", std::move(threads)}};
 }
-
-Json other_machines_json(const CriticalPath& path) {
-  Json out = Json::array();
-  for (const analyze::OtherNode& other : path.other_nodes)
-    out.push_back({{"machine", index_or_null(other.node)},
-                   {"processes", other.processes},
-                   {"dispatches", other.dispatches},
-                   {"span_ns", other.span}});
-  return out;
-}
-
-}  // namespace
 
 Json dag_document(const trace::Trace& trace, const analyze::Analysis& analysis,
                   const DagRequest& request) {
@@ -422,7 +431,7 @@ Json dag_document(const trace::Trace& trace, const analyze::Analysis& analysis,
   document["nodes"] = nodes_json(trace, path, request, missing);
   document["warnings"] = path.warnings;
   document["missing"] = missing_json(missing);
-  document["environment"] = whole_environment_json(trace);
+  document["environment"] = trace_environment_json(trace);
   return document;
 }
 

@@ -263,7 +263,8 @@ std::string where_text(const trace::Trace& trace, const PathSegment& segment, bo
 std::string path_table(const trace::Trace& trace, const CriticalPath& path,
                        const std::vector<std::size_t>& order, const RowShape& shape,
                        std::size_t width) {
-  TextTable table({Column{"at"}, Column{"time"}, Column{"where", left}, Column{"mostly", left},
+  TextTable table({Column{"at"}, Column{"time"}, Column{"where", left},
+                   Column{.title = "mostly", .align = left, .expendable = 1},
                    Column{"what", left, true}});
   std::size_t next = 0;
   const auto add_hole = [&](std::size_t until) {
@@ -320,7 +321,8 @@ std::string path_section(const trace::Trace& trace, const CriticalPath& path,
 std::string bubbles_table(const trace::Trace& trace, const CriticalPath& path, std::size_t shown,
                           bool brief, std::size_t width) {
   const std::size_t call_columns = brief ? 20 : 26;
-  TextTable table({Column{"time"}, Column{"at"}, Column{"mostly", left}, Column{"call", left},
+  TextTable table({Column{"time"}, Column{"at"}, Column{"mostly", left},
+                   Column{.title = "call", .align = left, .expendable = 1},
                    Column{"before", left, true}});
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::Bubble& bubble = path.bubbles[i];
@@ -448,7 +450,7 @@ std::string dag_report_text(const trace::Trace& trace, const analyze::Analysis& 
   const Paint paint(style.colour);
   std::string out;
   if (const std::string note = synthetic_note(trace); !note.empty())
-    out += fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, printable(note), paint.end);
+    out += synthetic_line(note, style.width, paint);
   return out + dag_text(trace, analysis, style) +
          warnings_section(analysis.warnings, style.width, paint);
 }

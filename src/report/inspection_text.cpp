@@ -32,8 +32,8 @@ std::string kind_text(const analyze::Inspection& inspection) {
   return "offload bundle";
 }
 
-std::string header(const analyze::Inspection& inspection) {
-  std::string out =
+std::string header(const analyze::Inspection& inspection, std::size_t width) {
+  std::string file =
       fmt::format("{}: {}, {}, {} in {}", printable(inspection.path.filename().string()),
                   kind_text(inspection), bytes_text(static_cast<double>(inspection.file_bytes)),
                   counted(inspection.kernels.size(), "kernel"),
@@ -42,9 +42,9 @@ std::string header(const analyze::Inspection& inspection) {
     return bundle.compression != code::Compression::none;
   });
   if (!inspection.bundles.empty())
-    out += fmt::format(" of {}{}", counted(inspection.bundles.size(), "bundle"),
-                       compressed > 0 ? fmt::format(" ({} compressed)", compressed) : "");
-  out += "\n";
+    file += fmt::format(" of {}{}", counted(inspection.bundles.size(), "bundle"),
+                        compressed > 0 ? fmt::format(" ({} compressed)", compressed) : "");
+  std::string out = fmt::format("{}\n", fmt::join(report::wrapped(file, width), "\n"));
   if (inspection.compiler) out += fmt::format("compiled by {}\n", printable(*inspection.compiler));
   return out;
 }
@@ -94,21 +94,22 @@ std::vector<KernelColumn> kernel_columns(const analyze::Inspection& inspection, 
   columns.push_back(
       {Column{"SGPR"}, [=](std::size_t i) { return number_or_dash(kernel(i).code.sgpr_count); }});
   columns.push_back({Column{"spills"}, [=](std::size_t i) { return spills(kernel(i).code); }});
-  columns.push_back({Column{"scratch"}, [=](std::size_t i) {
+  columns.push_back({Column{.title = "scratch", .expendable = 2}, [=](std::size_t i) {
                        return fmt::format("{}{}", kernel(i).code.scratch_bytes,
                                           kernel(i).code.dynamic_stack ? "+" : "");
                      }});
   columns.push_back(
       {Column{"LDS"}, [=](std::size_t i) { return fmt::format("{}", kernel(i).code.lds_bytes); }});
-  columns.push_back({Column{"block"}, [=](std::size_t i) {
+  columns.push_back({Column{.title = "block", .expendable = 1}, [=](std::size_t i) {
                        const std::int64_t size = kernel(i).workgroup_size;
                        return size > 0 ? fmt::format("{}", size) : "—";
                      }});
   columns.push_back({Column{"waves"}, [=](std::size_t i) { return waves(kernel(i)); }});
-  columns.push_back({Column{"limited by", left}, [=](std::size_t i) {
-                       const auto& occupancy = kernel(i).occupancy;
-                       return occupancy ? limiter_names(occupancy->resident.limiters) : "—";
-                     }});
+  columns.push_back(
+      {Column{.title = "limited by", .align = left, .expendable = 3}, [=](std::size_t i) {
+         const auto& occupancy = kernel(i).occupancy;
+         return occupancy ? limiter_names(occupancy->resident.limiters) : "—";
+       }});
   if (!same_target)
     columns.push_back({Column{"target", left},
                        [&inspection](std::size_t i) { return target_of(inspection, i); }});
@@ -130,7 +131,7 @@ std::string kernels_section(const analyze::Inspection& inspection, const Termina
     for (const KernelColumn& one : columns) row.push_back(one.cell(i));
     table.add(std::move(row));
   }
-  return heading(paint, fmt::format("Kernels{}{} (waves per SIMD: llvm, hip and resident model)",
+  return heading(paint, fmt::format("Kernels{}{} (waves per SIMD: llvm, hip, resident)",
                                     common.empty() ? "" : " for ", common)) +
          table.text(style.width) + cut_note(inspection.kernels.size(), shown);
 }
@@ -185,9 +186,10 @@ void mix_lines(const code::InstructionMix& mix, std::size_t width, std::string& 
   if (!mix.matrix_by_precision.empty())
     wrapped(out, "matrix", counts_text(mix.matrix_by_precision, same), width);
   if (const auto intensity = mix.static_intensity())
-    line(out, "intensity",
-         fmt::format("{:.3g} FLOP per byte of vector memory (estimate: each instruction once)",
-                     *intensity));
+    wrapped(out, "intensity",
+            fmt::format("{:.3g} FLOP per byte of vector memory (estimate: each instruction once)",
+                        *intensity),
+            width);
 }
 
 std::string argument_text(const code::KernelArgument& argument) {
@@ -362,7 +364,7 @@ std::string inspection_text(const analyze::Inspection& inspection,
                             const std::optional<analyze::Comparison>& against,
                             const TerminalStyle& style) {
   const Paint paint(style.colour);
-  std::string out = header(inspection) + kernels_section(inspection, style, paint);
+  std::string out = header(inspection, style.width) + kernels_section(inspection, style, paint);
   if (inspection.kernels.size() <= kMostDetailedKernels)
     for (std::size_t i = 0; i < inspection.kernels.size(); ++i)
       out += details(inspection, i, style, paint);

@@ -27,6 +27,11 @@ Json NullReasons::null(std::string field, std::initializer_list<std::string_view
   return nullptr;
 }
 
+Json NullReasons::null(std::string field, const analyze::Missing& why) {
+  fields_.push_back({.field = std::move(field), .reason = why.reason, .remedy = why.remedy});
+  return nullptr;
+}
+
 Json NullReasons::text(std::string field, const std::string& value, std::string_view otherwise) {
   return value.empty() ? null(std::move(field), {}, otherwise) : Json(value);
 }

@@ -28,6 +28,9 @@ class NullReasons {
   Json null(std::string field, std::initializer_list<std::string_view> names,
             std::string_view otherwise);
 
+  /// The field is null for this reason, whatever field `why` names. Returns null.
+  Json null(std::string field, const analyze::Missing& why);
+
   /// The value, or null and its reason.
   template <class T>
   Json value(std::string field, const std::optional<T>& value,

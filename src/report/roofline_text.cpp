@@ -91,7 +91,8 @@ std::string chart_section(const analyze::Roofline& roofline, const Chart& chart,
   if (marks.empty()) return {};
   const std::size_t shown = std::min(marks.size(), style.most_rows);
   TextTable table({Column{"", left}, Column{"FLOP/byte"}, Column{"FLOP/s"}, Column{"at most"},
-                   Column{"bound by", left}, Column{"of roof"}, Column{"kernel", left, true}});
+                   Column{.title = "bound by", .align = left, .expendable = 1}, Column{"of roof"},
+                   Column{"kernel", left, true}});
   for (const ChartMark* mark : std::span(marks).first(shown)) {
     const KernelRoofline& kernel = roofline.kernels[mark->kernel];
     const auto& binding = kernel.binding;
@@ -135,8 +136,9 @@ std::string unmarked_section(const analyze::Roofline& roofline,
 
 std::string levels_table(const KernelRoofline& kernel, std::size_t width) {
   if (kernel.levels.empty()) return {};
-  TextTable table({Column{"level", left}, Column{"read"}, Column{"written"}, Column{"rate"},
-                   Column{"ceiling"}, Column{"share"}, Column{"FLOP/byte"}, Column{"ridge"}});
+  TextTable table({Column{"level", left}, Column{.title = "read", .expendable = 2},
+                   Column{.title = "written", .expendable = 1}, Column{"rate"}, Column{"ceiling"},
+                   Column{"share"}, Column{"FLOP/byte"}, Column{"ridge"}});
   const auto bytes = [](const Figure& figure) {
     return figure.value ? bytes_text(*figure.value) : kDash;
   };
@@ -363,7 +365,7 @@ std::string roofline_report_text(const trace::Trace& trace, const analyze::Analy
   const Paint paint(style.colour);
   std::string out;
   if (const std::string note = synthetic_note(trace); !note.empty())
-    out += fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, printable(note), paint.end);
+    out += synthetic_line(note, style.width, paint);
   if (analysis.roofline) out += passes_line(*analysis.roofline);
   return out + roofline_text(analysis, style, all_figures) + bottleneck_text(analysis, style) +
          warnings_section(analysis.warnings, style.width, paint);

@@ -2,6 +2,7 @@
 #include "report/terminal.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -58,20 +59,20 @@ std::string differences_lines(const analyze::Analysis& analysis) {
 }
 
 std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
-                   const Paint& paint) {
+                   const TerminalStyle& style, const Paint& paint) {
   std::string out;
   if (const std::string note = synthetic_note(trace); !note.empty())
-    out += fmt::format("{}SYNTHETIC: {}{}\n", paint.warning, printable(note), paint.end);
+    out += synthetic_line(note, style.width, paint);
   const analyze::Activity& activity = analysis.activity;
   const auto span = static_cast<double>(activity.last_end - activity.first_start);
-  out +=
+  std::string sum =
       fmt::format("{} dispatches of {} kernels from {} recording{}, {} of kernel time over {}",
                   analysis.timed_dispatches, analysis.kernels.size(), trace.sources.size(),
                   trace.sources.size() == 1 ? "" : "s",
                   duration_text(static_cast<double>(activity.dispatch_total)), duration_text(span));
   if (span > 0)
-    out += fmt::format(" (GPU busy {})", percent(static_cast<double>(activity.gpu_busy) / span));
-  out += "\n";
+    sum += fmt::format(" (GPU busy {})", percent(static_cast<double>(activity.gpu_busy) / span));
+  out += fmt::format("{}\n", fmt::join(wrapped(sum, style.width), "\n"));
   if (analysis.other_pass_dispatches > 0)
     out += fmt::format("{} dispatches of further counter passes are not added up\n",
                        analysis.other_pass_dispatches);
@@ -81,7 +82,8 @@ std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
 std::string kernels_section(const analyze::Analysis& analysis, const TerminalStyle& style,
                             const Paint& paint) {
   TextTable table({Column{"share"}, Column{"total"}, Column{"count"}, Column{"median"},
-                   Column{"min"}, Column{"max"}, Column{"kernel", left, true}});
+                   Column{.title = "min", .expendable = 2}, Column{.title = "max", .expendable = 1},
+                   Column{"kernel", left, true}});
   const std::size_t shown = std::min(style.most_rows, analysis.kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::Kernel& kernel = analysis.kernels[i];
@@ -101,7 +103,7 @@ std::string api_section(const analyze::Analysis& analysis, const TerminalStyle& 
                         const Paint& paint) {
   if (analysis.api_calls.empty()) return {};
   TextTable table({Column{"total"}, Column{"calls"}, Column{"max"}, Column{"call", left, true},
-                   Column{"category", left}});
+                   Column{.title = "category", .align = left, .expendable = 1}});
   const std::size_t shown = std::min(style.most_rows / 2 + 1, analysis.api_calls.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::ApiCall& call = analysis.api_calls[i];
@@ -232,7 +234,7 @@ std::string bytes_text(double bytes) {
 std::string analysis_text(const trace::Trace& trace, const analyze::Analysis& analysis,
                           const TerminalStyle& style) {
   const Paint paint(style.colour);
-  return header(trace, analysis, paint) + bottleneck_headline(analysis, style) +
+  return header(trace, analysis, style, paint) + bottleneck_headline(analysis, style) +
          kernels_section(analysis, style, paint) + api_section(analysis, style, paint) +
          memory_section(analysis, style, paint) + counters_section(analysis, style, paint) +
          rows_section(trace, paint) + warnings_section(analysis.warnings, style.width, paint);

@@ -2,6 +2,7 @@
 #include "report/text_parts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -58,6 +59,12 @@ std::string labelled(std::string_view label, std::string_view text, std::size_t 
        wrapped(text, std::max(width, kNameColumns + kLeastRoom) - kNameColumns))
     out += fmt::format("  {:<10} {}\n", out.empty() ? label : "", line);
   return out;
+}
+
+std::string synthetic_line(std::string_view note, std::size_t width, const Paint& paint) {
+  return fmt::format("{}{}{}\n", paint.warning,
+                     fmt::join(wrapped(fmt::format("SYNTHETIC: {}", note), width), "\n"),
+                     paint.end);
 }
 
 std::string warnings_section(const std::vector<std::string>& warnings, std::size_t width,

@@ -53,6 +53,9 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t room);
 /// "  label      text", broken between words into lines of at most `width` columns.
 std::string labelled(std::string_view label, std::string_view text, std::size_t width);
 
+/// The line that says that a trace was made up, with its note, broken likewise.
+std::string synthetic_line(std::string_view note, std::size_t width, const Paint& paint);
+
 /// The warnings, each broken into lines of at most `width` columns, behind an empty line; empty
 /// without warnings.
 std::string warnings_section(const std::vector<std::string>& warnings, std::size_t width,

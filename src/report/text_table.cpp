@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace perflab::report {
 namespace {
@@ -133,28 +134,53 @@ std::vector<std::string> fit_distinct(const std::vector<std::string>& texts, std
   return out;
 }
 
-std::string TextTable::text(std::size_t width) const {
+std::vector<std::size_t> TextTable::widths() const {
   std::vector<std::size_t> widths;
-  std::size_t fixed = kIndent;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t widest = display_width(columns_[c].title);
     for (const auto& row : rows_) widest = std::max(widest, display_width(row[c]));
     widths.push_back(widest);
-    if (c > 0) fixed += kGap;
-    if (!columns_[c].flexible) fixed += widest;
   }
-  for (std::size_t c = 0; c < columns_.size(); ++c)
+  return widths;
+}
+
+std::vector<std::size_t> TextTable::kept(const std::vector<std::size_t>& widths,
+                                         std::size_t width) const {
+  std::vector<std::size_t> kept(columns_.size());
+  std::iota(kept.begin(), kept.end(), std::size_t{0});
+  const auto needed = [&] {
+    std::size_t sum = kIndent + kGap * (kept.size() - 1);
+    for (const std::size_t c : kept)
+      sum += columns_[c].flexible ? std::min(widths[c], kLeastFlexible) : widths[c];
+    return sum;
+  };
+  const auto rank = [&](std::size_t c) { return columns_[c].expendable; };
+  while (needed() > width) {
+    const auto next = std::ranges::max_element(kept, {}, rank);
+    if (rank(*next) == 0) break;
+    kept.erase(next);
+  }
+  return kept;
+}
+
+std::string TextTable::text(std::size_t width) const {
+  std::vector<std::size_t> wide = widths();
+  const std::vector<std::size_t> shown = kept(wide, width);
+  std::size_t fixed = kIndent + kGap * (shown.size() - 1);
+  for (const std::size_t c : shown)
+    if (!columns_[c].flexible) fixed += wide[c];
+  for (const std::size_t c : shown)
     if (columns_[c].flexible)
-      widths[c] = std::min(widths[c], std::max(kLeastFlexible, width > fixed ? width - fixed : 0));
+      wide[c] = std::min(wide[c], std::max(kLeastFlexible, width > fixed ? width - fixed : 0));
 
   std::vector<std::string> lines(rows_.size() + 1, std::string(kIndent, ' '));
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
+  for (const std::size_t c : shown) {
     std::vector<std::string> cells = {columns_[c].title};
     for (const auto& row : rows_) cells.push_back(row[c]);
-    cells = fit_distinct(cells, widths[c]);
+    cells = fit_distinct(cells, wide[c]);
     for (std::size_t r = 0; r < lines.size(); ++r)
-      lines[r] +=
-          std::string(c > 0 ? kGap : 0, ' ') + padded(cells[r], widths[c], columns_[c].align);
+      lines[r] += std::string(c != shown.front() ? kGap : 0, ' ') +
+                  padded(cells[r], wide[c], columns_[c].align);
   }
   std::string out;
   for (std::string& line : lines) out += line.erase(line.find_last_not_of(' ') + 1) + "\n";

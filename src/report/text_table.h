@@ -33,6 +33,8 @@ class TextTable {
     std::string title;
     Align align = Align::right;
     bool flexible = false;
+    /// Above 0: left out where the table would be wider than its room, the highest first.
+    int expendable = 0;
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -45,6 +47,11 @@ class TextTable {
   [[nodiscard]] std::string text(std::size_t width) const;
 
  private:
+  [[nodiscard]] std::vector<std::size_t> widths() const;
+  /// Columns that fit in the width, in order.
+  [[nodiscard]] std::vector<std::size_t> kept(const std::vector<std::size_t>& widths,
+                                              std::size_t width) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -101,4 +101,9 @@ CallKind call_kind(std::string_view name) {
   return kind_of_family(name);
 }
 
+bool is_marker_category(std::string_view category) {
+  return category.find("MARKER") != std::string_view::npos ||
+         category.find("marker") != std::string_view::npos;
+}
+
 }  // namespace perflab::trace

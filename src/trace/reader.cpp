@@ -29,6 +29,13 @@ bool is_text(const fs::path& path) {
   return got > 0 && std::string_view(start.data(), got) != kMagic;
 }
 
+/// Size of a file, at least 1: for its share of the work, whatever it is.
+double bytes_of(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  return error ? 1 : static_cast<double>(std::max<std::uintmax_t>(bytes, 1));
+}
+
 }  // namespace
 
 Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) {
@@ -39,11 +46,18 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
   // command line.
   std::vector<fs::path> sorted(files.begin(), files.end());
   std::ranges::sort(sorted);
-  for (const fs::path& path : sorted) {
+  std::vector<double> until = {0};  // share of all bytes that ends with each file
+  for (const fs::path& path : sorted) until.push_back(until.back() + bytes_of(path));
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const fs::path& path = sorted[i];
+    const TellProgress progress =
+        part_of(options.progress, until[i] / until.back(), until[i + 1] / until.back());
     if (!is_text(path)) {
-      PERFLAB_TRY_VOID(rocpd::load(state, path, options.threads));
+      PERFLAB_TRY_VOID(
+          rocpd::load(state, path, {.threads = options.threads, .progress = progress}));
       continue;
     }
+    if (progress) progress("reading " + path.filename().string(), 0);
     PERFLAB_TRY(std::vector<counter_csv::Recording> found, counter_csv::read_file(path));
     for (counter_csv::Recording& recording : found) tables.push_back(std::move(recording));
   }

@@ -6,12 +6,14 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "trace/trace.h"
 
 namespace perflab::trace {
 
 struct ReadOptions {
   unsigned threads = 0;  ///< 0: as many as the process may run on; the result does not depend on it
+  TellProgress progress = {};
 };
 
 /// Reads all recordings of all files and merges them on the trace clock. The order of the files

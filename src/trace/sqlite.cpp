@@ -10,34 +10,33 @@
 namespace perflab::trace {
 namespace {
 
-/// One sentence for a failed call on a database file.
+/// One sentence for a failed call on a database file, and what to do about it.
 Error describe_sqlite(int code, std::string_view what, const char* detail) {
-  std::string sentence;
-  std::string remedy;
+  const auto bad = [](std::string sentence, std::string remedy) {
+    return Error{.code = ErrorCode::bad_input,
+                 .message = std::move(sentence),
+                 .notes = {},
+                 .remedy = std::move(remedy)};
+  };
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_READONLY:
-      sentence = fmt::format("{}: the database is being written", what);
-      remedy = "wait until the profiled program has ended, then run again";
-      break;
+      return bad(fmt::format("{}: the database is being written", what),
+                 "wait until the profiled program has ended, then run again");
     case SQLITE_CORRUPT:
-      sentence = fmt::format("{}: the database is damaged", what);
-      break;
+      return bad(fmt::format("{}: the database is damaged", what),
+                 "copy it again, or run the profile again");
     case SQLITE_NOTADB:
-      sentence = fmt::format("{}: is not an SQLite database", what);
-      break;
+      return bad(fmt::format("{}: is not an SQLite database", what),
+                 "give a rocpd database (…_results.db): rocprofv3 writes it with -f rocpd");
     case SQLITE_NOMEM:
-      sentence = fmt::format("{}: not enough memory to read it", what);
-      break;
+      return bad(fmt::format("{}: not enough memory to read it", what),
+                 "read it where there is more memory");
     default:
-      sentence = fmt::format("{}: cannot be read ({})", what, detail);
-      break;
+      return bad(fmt::format("{}: cannot be read ({})", what, detail),
+                 "copy it again, or run the profile again");
   }
-  return Error{.code = ErrorCode::bad_input,
-               .message = std::move(sentence),
-               .notes = {},
-               .remedy = std::move(remedy)};
 }
 
 }  // namespace

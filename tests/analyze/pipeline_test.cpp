@@ -88,6 +88,24 @@ TEST(AnalyzeFiles, OfALauncherAndACounterRunSelectsAKernel) {
   EXPECT_EQ(runs->stability.runs.size(), 1U);
 }
 
+TEST(AnalyzeRuns, TellsHowFarItIs) {
+  std::vector<std::pair<std::string, double>> told;
+  AnalyzeOptions options;
+  options.threads = 1;
+  options.progress = [&](std::string_view what, double done) { told.emplace_back(what, done); };
+  ASSERT_TRUE(analyze_runs({{write_run("a", "k", {10})}, {write_run("b", "k", {20})}}, options));
+  ASSERT_FALSE(told.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(told, {}, &std::pair<std::string, double>::second));
+  EXPECT_GE(told.front().second, 0);
+  EXPECT_LE(told.back().second, 1);
+  const auto begun = [&](const char* what) {
+    return std::ranges::count(told, what, &std::pair<std::string, double>::first);
+  };
+  EXPECT_GT(begun("reading a.db"), 0);
+  EXPECT_GT(begun("reading b.db"), 0);
+  EXPECT_GE(begun("building the graph"), 2);
+}
+
 TEST(AnalyzeRuns, TakesTheMedianRun) {
   const auto runs = analyze_runs({{write_run("slow", "k", {120})},
                                   {write_run("fast", "k", {80})},

@@ -154,6 +154,53 @@ TEST(Progress, PassesTextThroughWithoutATerminal) {
   ::close(ends[1]);
 }
 
+/// What a terminal shows within 700 ms of work that is not worth a line before `delay`.
+std::string seen_of_work(const Terminal& terminal, milliseconds delay) {
+  ProgressLine::Options options = on(terminal);
+  options.delay = delay;
+  LongWork work("reading a.db", options);
+  const TellProgress tell = part_of(work.tell(), 0, 0.5);
+  tell("reading b.db", 0.5);
+  std::this_thread::sleep_for(milliseconds(700));
+  return terminal.take();
+}
+
+TEST(LongWork, ShowsNothingWhileItIsShort) {
+  const ScopedVariable term("TERM", "xterm");
+  const Terminal terminal;
+  EXPECT_EQ(seen_of_work(terminal, minutes(1)), "");
+}
+
+TEST(LongWork, IsDrawnWithoutBeingToldAgainAndErased) {
+  const ScopedVariable term("TERM", "xterm");
+  const Terminal terminal;
+  EXPECT_THAT(seen_of_work(terminal, milliseconds(100)), HasSubstr("reading b.db  0."));
+  EXPECT_THAT(terminal.take(), EndsWith("\r\x1b[K"));
+}
+
+TEST(LongWork, TellsNothingWithoutATerminal) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_NONBLOCK), 0);
+  {
+    LongWork work("work", {.descriptor = ends[1]});
+    EXPECT_FALSE(work.tell());
+    EXPECT_FALSE(part_of(work.tell(), 0, 1));
+  }
+  ::close(ends[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0);
+  ::close(ends[0]);
+}
+
+TEST(PartOf, MapsAShareOfThePartToTheWhole) {
+  double seen = -1;
+  const TellProgress whole = [&](std::string_view, double done) { seen = done; };
+  part_of(whole, 0.2, 0.6)("half", 0.5);
+  EXPECT_DOUBLE_EQ(seen, 0.4);
+  part_of(part_of(whole, 0.5, 1), 0, 0.5)("end", 1);
+  EXPECT_DOUBLE_EQ(seen, 0.75);
+}
+
 TEST(DurationText, IsShortForPeople) {
   EXPECT_EQ(duration_text(milliseconds(40)), "0.0 s");
   EXPECT_EQ(duration_text(milliseconds(1'449)), "1.4 s");

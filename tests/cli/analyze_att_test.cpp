@@ -29,7 +29,7 @@ TEST_P(AnalyzeAtt, ReadsARecordedCapture) {
   const Outcome outcome =
       rocm_perf(folder.path(), {"analyze", "--att", place.string(), "--out", "docs"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json"));
+  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "thread_trace.json"));
   EXPECT_THAT(outcome.out, HasSubstr("no recording of times\n"));
   EXPECT_THAT(outcome.out, HasSubstr("Thread trace of "));
   EXPECT_THAT(outcome.out, HasSubstr("What limits "));
@@ -41,6 +41,12 @@ TEST_P(AnalyzeAtt, ReadsARecordedCapture) {
   // The identity of facts/att.md section 3: the five parts are latency + idle.
   for (const Json& kernel : kernels)
     EXPECT_EQ(kernel["time"]["cycles"], kernel["cycles"]["cost"]) << kernel["name"];
+  const Json detail = document("thread_trace", test::text_of(folder / "docs/thread_trace.json"));
+  ASSERT_EQ(detail["kernels"].size(), kernels.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    EXPECT_EQ(detail["kernels"][i]["name"], kernels[i]["name"]);
+    EXPECT_EQ(detail["kernels"][i]["cycles"]["cost"], kernels[i]["cycles"]["cost"]);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, AnalyzeAtt,
@@ -54,7 +60,8 @@ TEST(AnalyzeAttWith, ARecordingHasAllDocuments) {
   const Outcome outcome = rocm_perf(
       folder.path(), {"analyze", PERFLAB_SAMPLE, "--att", place.string(), "--out", "docs"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json"));
+  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json",
+                                                     "thread_trace.json", "timeline.json"));
   const Json analysis = document("analysis", test::text_of(folder / "docs/analysis.json"));
   const Json& traced = analysis["thread_traces"]["kernels"][0];
   EXPECT_TRUE(traced["kernel"].is_null());  // no kernel of that run, and said so
@@ -67,7 +74,7 @@ TEST(AnalyzeAttWith, ARecordingHasAllDocuments) {
   const Outcome alone =
       rocm_perf(folder.path(), {"analyze", "--att", place.string(), "--out", "docs"});
   EXPECT_EQ(alone.exit_code, 0) << alone.err;
-  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json"));
+  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "thread_trace.json"));
   EXPECT_THAT(alone.err, HasSubstr("removed docs/profile.json of an earlier run"));
 }
 

@@ -29,7 +29,7 @@ TEST(Analyze, the_sample_is_called_synthetic_everywhere) {
   const test::TempFolder folder;
   const Outcome text = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "docs"});
   EXPECT_THAT(text.out, testing::StartsWith("SYNTHETIC"));
-  for (const char* name : {"analysis", "profile", "dag"}) {
+  for (const char* name : {"analysis", "profile", "dag", "timeline"}) {
     const Json written =
         document(name, test::text_of(folder / ("docs/" + std::string(name) + ".json")));
     EXPECT_TRUE(written["synthetic"].is_string()) << name;
@@ -40,7 +40,8 @@ TEST(Analyze, out_writes_all_documents_and_no_temporary_file) {
   const test::TempFolder folder;
   const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "a/b"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("analysis.json", "dag.json", "profile.json"));
+  EXPECT_THAT(names_in(folder / "a/b"),
+              ElementsAre("analysis.json", "dag.json", "profile.json", "timeline.json"));
 }
 
 TEST(Analyze, documents_do_not_depend_on_the_number_of_threads) {

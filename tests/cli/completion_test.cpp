@@ -131,6 +131,9 @@ TEST(CompletionBash, offers_the_choices_of_an_option_in_every_form) {
   EXPECT_THAT(bash_offers({"replay", "verify", "--poison", "arg"}), ElementsAre("arguments"));
   EXPECT_THAT(bash_offers({"completion", "f"}), ElementsAre("fish"));
   EXPECT_EQ(bash_offers({"completion", "fish", ""}), kNothing);
+  EXPECT_THAT(bash_offers({"schema", "thr"}), ElementsAre("thread_trace"));
+  EXPECT_THAT(bash_offers({"doctor", "prof"}), ElementsAre("profile"));
+  EXPECT_THAT(bash_offers({"doctor", "profile", "rep"}), ElementsAre("replay", "report"));
 }
 
 TEST(CompletionBash, leaves_files_to_readline_and_offers_none_for_numbers) {

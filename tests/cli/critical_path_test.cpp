@@ -216,10 +216,10 @@ TEST_F(CriticalPathCommand, a_change_without_anything_to_change_says_what_to_rec
 
 TEST_F(CriticalPathCommand, out_writes_what_json_prints) {
   const Outcome json = run({"critical-path", "run.db", "--json", "--out", "a/b"});
-  EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("dag.json"));
+  EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("dag.json", "timeline.json"));
   EXPECT_EQ(test::text_of(folder / "a/b/dag.json"), json.out);
   EXPECT_THAT(run({"critical-path", "run.db", "--out", "c"}).err,
-              HasSubstr("documents: c/dag.json"));
+              HasSubstr("documents: c/dag.json, c/timeline.json"));
 }
 
 TEST_F(CriticalPathCommand, text_fits_eighty_columns_without_colour) {

@@ -20,7 +20,7 @@ TEST(Program, help_of_every_subcommand_has_an_example) {
   const test::TempFolder folder;
   for (const char* command : {"analyze", "autotune", "capture", "compare", "completion",
                               "critical-path", "doctor", "inspect", "isolate", "mcp", "occupancy",
-                              "optimize", "profile", "replay", "roofline", "schema"}) {
+                              "optimize", "profile", "replay", "report", "roofline", "schema"}) {
     const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_THAT(outcome.out, HasSubstr("rocm-perf " + std::string(command) + " "));
@@ -59,6 +59,9 @@ TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
       {"profile", "--timeout", "soon", "--", "true"},
       {"profile", "--", ""},
       {"profile", "unbalanced 'quote"},
+      {"report"},
+      {"report", "x"},
+      {"report", "--html", "x.html"},
       {"roofline"},
       {"schema"},
       {"schema", "nonsense"}};
@@ -75,6 +78,7 @@ TEST(Program, words_behind_dashes_are_refused_by_commands_that_take_none) {
   const test::TempFolder folder;
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"analyze", PERFLAB_SAMPLE, "--", "--json"},
+        {"report", PERFLAB_SAMPLE, "--html", "x.html", "--", "--json"},
         {"roofline", PERFLAB_SAMPLE, "--", "--json"},
         {"critical-path", PERFLAB_SAMPLE, "--", "--json"},
         {"compare", PERFLAB_SAMPLE, PERFLAB_SAMPLE, "--", "--json"},

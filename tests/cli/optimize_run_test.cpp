@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "base/sizes.h"
 #include "cli/program.h"
 
 namespace perflab::cli {
@@ -168,7 +169,7 @@ TEST_F(OptimizeRun, KilledAtAnyMomentItLeavesTheOriginalOrTheAcceptedSource) {
   int kills = 0, late_kills = 0;
   std::size_t known = 0;                   // lines of the ledger
   std::chrono::milliseconds more_time{0};  // until it grows, however slow the machine is
-  for (; kills < 50; ++kills) {
+  for (; kills < test::size_of_test(50, 25); ++kills) {
     const auto limit = std::chrono::milliseconds(moment(random)) + more_time;
     // timeout(1) sends the signal that cannot be caught.
     std::vector<std::string> command{"timeout", "--signal=KILL",

@@ -148,6 +148,10 @@ TEST_F(ProfileAtt, traces_the_longest_dispatch_of_the_kernel_that_the_run_waits_
   EXPECT_THAT(values_of("-d"),
               ElementsAre(testing::EndsWith("/0001/run_1"), testing::EndsWith("/0001/att/cu_1")));
   EXPECT_EQ(traced(), R"(["ui_output_agent_7_dispatch_2"])");
+  const Json detail = written("thread_trace")["kernels"][0];
+  EXPECT_EQ(detail["name"], kScale);
+  EXPECT_EQ(written("analysis")["kernels"][detail["kernel"].get<std::size_t>()]["name"], kScale);
+  EXPECT_EQ(detail["rows"]["hits"].dump(), "[2,2]");
   EXPECT_DOUBLE_EQ(written("profile")["runtime_ms"], 0.05);  // other(), in the timing run
   EXPECT_EQ(warnings().find("thread trace"), std::string::npos) << warnings();
   EXPECT_THAT(outcome.err, HasSubstr("thread trace of dispatch 2 of 3 of scale(float*, int) (on "

@@ -408,7 +408,8 @@ TEST_F(ProfileRoofline, without_it_nothing_is_collected_and_no_document_is_writt
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_FALSE(fs::exists(folder_ / "roofline.json"));
   EXPECT_FALSE(fs::exists(folder_ / ".rocpd_profile/0001/counters"));
-  EXPECT_THAT(outcome.err, HasSubstr("documents in .: profile.json, analysis.json, dag.json\n"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("documents in .: profile.json, analysis.json, dag.json, timeline.json\n"));
 }
 
 }  // namespace

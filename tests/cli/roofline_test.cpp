@@ -261,8 +261,8 @@ TEST_F(RooflineCommand, analyze_with_counters_adds_the_roofline_and_takes_times_
   write_axpy(folder / "pass_1/c.db", "counted", axpy_counters());
   const Outcome outcome = run({"analyze", "run.db", "--counters", "pass_1/c.db", "--out", "docs"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(names_in(folder / "docs"),
-              ElementsAre("analysis.json", "dag.json", "profile.json", "roofline.json"));
+  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json",
+                                                     "roofline.json", "timeline.json"));
   EXPECT_THAT(outcome.err,
               HasSubstr("documents: docs/analysis.json, docs/profile.json, docs/roofline.json"));
   EXPECT_THAT(outcome.out, HasSubstr("Roofline of AMD Instinct MI300X"));
@@ -277,7 +277,8 @@ TEST_F(RooflineCommand, analyze_with_counters_adds_the_roofline_and_takes_times_
 TEST_F(RooflineCommand, analyze_without_counters_writes_no_roofline_and_says_why) {
   write_axpy(folder / "run.db", "base", {});
   const Outcome outcome = run({"analyze", "run.db", "--out", "docs"});
-  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json"));
+  EXPECT_THAT(names_in(folder / "docs"),
+              ElementsAre("analysis.json", "dag.json", "profile.json", "timeline.json"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("Roofline of")));
   EXPECT_THAT(outcome.out, Not(HasSubstr("no roofline")));
   const Json profile = document("profile", test::text_of(folder / "docs/profile.json"));

@@ -83,9 +83,9 @@ TEST(ComparisonText, titles_name_the_confidence_of_the_intervals) {
   EXPECT_EQ(interval_title(0.5), "50 % interval");
   const std::map<std::string, std::vector<double>> mixed{{"k", kSteady}, {"l", kFew}};
   const Compared found = compared(mixed, mixed);
-  EXPECT_THAT(comparison_text(found.result, found.options, {}),
+  EXPECT_THAT(comparison_text(found.result, found.options, {.width = 120}),
               AllOf(HasSubstr("97.5 % interval"), HasSubstr("samples to decide")));
-  EXPECT_THAT(comparison_text(found.result, found.options, {.width = 80}),
+  EXPECT_THAT(comparison_text(found.result, found.options, {.width = 105}),
               HasSubstr("samples  to decide"));
   EXPECT_THAT(comparison_markdown(found.result, found.options),
               HasSubstr("| B / A | 97.5 % interval | samples |"));

@@ -262,4 +262,16 @@ analyze::Analysis sample_dag() {
   return analysis;
 }
 
+analyze::Analysis sample_timeline(const analyze::TimelineLimits& limits) {
+  const trace::Trace trace = sample_dag_trace();
+  analyze::Analysis analysis = sample_dag();
+  const analyze::CriticalPath& path = *analysis.critical_path;
+  analysis.timeline = analyze::make_timeline(
+      trace,
+      {.source_counts = std::vector<bool>(trace.sources.size(), true),
+       .track_counts = std::vector<bool>(trace.tracks.size(), true)},
+      {.node = path.node, .begin = path.begin, .span = path.length}, path.graph.get(), limits);
+  return analysis;
+}
+
 }  // namespace perflab::report

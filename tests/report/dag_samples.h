@@ -16,4 +16,7 @@ trace::Trace sample_dag_trace();
 /// and segments.
 analyze::Analysis sample_dag();
 
+/// The same with its timeline.
+analyze::Analysis sample_timeline(const analyze::TimelineLimits& limits = {});
+
 }  // namespace perflab::report

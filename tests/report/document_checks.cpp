@@ -109,6 +109,8 @@ bool null_is_ordinary(const std::string& path) {
       "thread_traces.kernels[].waits.pairs[].wait.text",
       "thread_traces.kernels[].waits.pairs[].cause.row",
       "thread_traces.kernels[].waits.pairs[].cause.text",
+      "kernels[].rows.chain[]",  // no source line
+      "kernels[].waves[].cu",    // not recorded
       "bottlenecks.kernels[].missing[].remedy",
       "bottlenecks.kernels[].bound.missing[].remedy",
       "bottlenecks.kernels[].bound.parts[].factor",  // `text` says why
@@ -134,6 +136,10 @@ bool null_is_ordinary(const std::string& path) {
       "environment.warm_start",
       "environment.journal",
       "environment.executor",
+      // Of a timeline: what belongs to nothing.
+      "lanes[].process",
+      "lanes[].id",
+      "path[][]",
       // Of a critical path: what does not apply, or was not asked for.
       "segment",
       "what_if",

@@ -19,6 +19,7 @@
 #include "report/roofline_document.h"
 #include "report/roofline_text.h"
 #include "report/terminal.h"
+#include "report/timeline_document.h"
 #include "support/code_samples.h"
 #include "support/code_writer.h"
 #include "support/quirks_trace.h"
@@ -104,6 +105,7 @@ TEST_P(DocumentsOf, AreTheSameBytesEveryTime) {
            to_canonical_text(profile_document(profile)) +
            (analysis.roofline ? to_canonical_text(roofline_document(trace, analysis)) : "") +
            (analysis.critical_path ? to_canonical_text(dag_document(trace, analysis)) : "") +
+           (analysis.timeline ? to_canonical_text(timeline_document(trace, analysis)) : "") +
            dag_text(trace, analysis, {}) + analysis_text(trace, analysis, {}) +
            roofline_text(analysis, {}) + profile_text(profile, {});
   };

@@ -21,7 +21,10 @@
 #include "report/roofline_samples.h"
 #include "report/roofline_text.h"
 #include "report/terminal.h"
+#include "report/thread_trace_document.h"
+#include "report/thread_trace_samples.h"
 #include "report/thread_trace_text.h"
+#include "report/timeline_document.h"
 
 namespace perflab::report {
 namespace {
@@ -102,11 +105,26 @@ TEST(Golden, WrittenCriticalPath) {
   expect_golden("written.dag.100.txt", dag_report_text(trace, analysis, {.width = 100}));
 }
 
+TEST(Golden, WrittenTimeline) {
+  const trace::Trace trace = sample_dag_trace();
+  expect_golden("written.timeline.json",
+                rendered("timeline", timeline_document(trace, sample_timeline())));
+  expect_golden("written.timeline.merged.json",
+                rendered("timeline",
+                         timeline_document(trace, sample_timeline({.slices = 3, .stretches = 4}))));
+}
+
 TEST(Golden, WrittenBottleneck) {
   const analyze::Analysis analysis = sample_bottlenecks();
   expect_golden("written.bottleneck.json", rendered("analysis", analysis_document({}, analysis)));
   expect_golden("written.bottleneck.80.txt", thread_trace_report_text(analysis, {.width = 80}));
   expect_golden("written.bottleneck.120.txt", thread_trace_report_text(analysis, {.width = 120}));
+}
+
+TEST(Golden, WrittenThreadTrace) {
+  const analyze::Analysis analysis = sample_traced_kernels("traced_golden");
+  expect_golden("written.thread_trace.json",
+                rendered("thread_trace", thread_trace_document(analysis)));
 }
 
 TEST(Golden, Mi350x) {

@@ -11,6 +11,7 @@
 #include "report/document.h"
 #include "report/profile_document.h"
 #include "report/roofline_document.h"
+#include "report/timeline_document.h"
 #include "support/quirks_trace.h"
 #include "support/rocpd_writer.h"
 #include "support/test_database.h"
@@ -228,7 +229,8 @@ const Case& case_named(const std::string& name) {
 std::optional<analyze::AnalyzedRuns> analyze_case(const Case& a_case, unsigned threads) {
   const Runs runs = a_case.runs();
   if (runs.empty()) return std::nullopt;
-  Result<analyze::AnalyzedRuns> analyzed = analyze::analyze_runs(runs, {.threads = threads});
+  Result<analyze::AnalyzedRuns> analyzed =
+      analyze::analyze_runs(runs, {.threads = threads, .timeline = true});
   if (analyzed) return std::move(*analyzed);
   ADD_FAILURE() << describe(analyzed.error());
   return std::nullopt;
@@ -248,19 +250,22 @@ Json rendered_json(const std::string& name, const Json& document) {
 
 Documents documents_of(const analyze::AnalyzedRuns& runs) {
   const auto& [trace, analysis] = runs.representative;
-  return {.analysis = rendered_json("analysis", analysis_document(trace, analysis)),
-          .profile = rendered_json("profile", profile_document(profile_of_recording(runs))),
-          .roofline = analysis.roofline
-                          ? rendered_json("roofline", roofline_document(trace, analysis))
-                          : Json(nullptr),
-          .dag = analysis.critical_path ? rendered_json("dag", dag_document(trace, analysis))
-                                        : Json(nullptr)};
+  return {
+      .analysis = rendered_json("analysis", analysis_document(trace, analysis)),
+      .profile = rendered_json("profile", profile_document(profile_of_recording(runs))),
+      .roofline = analysis.roofline ? rendered_json("roofline", roofline_document(trace, analysis))
+                                    : Json(nullptr),
+      .dag = analysis.critical_path ? rendered_json("dag", dag_document(trace, analysis))
+                                    : Json(nullptr),
+      .timeline = analysis.timeline ? rendered_json("timeline", timeline_document(trace, analysis))
+                                    : Json(nullptr)};
 }
 
 std::vector<std::pair<std::string, Json>> Documents::by_name() const {
   std::vector<std::pair<std::string, Json>> out = {{"analysis", analysis}, {"profile", profile}};
   if (!roofline.is_null()) out.emplace_back("roofline", roofline);
   if (!dag.is_null()) out.emplace_back("dag", dag);
+  if (!timeline.is_null()) out.emplace_back("timeline", timeline);
   return out;
 }
 

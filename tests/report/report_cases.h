@@ -41,9 +41,10 @@ Json rendered_json(const std::string& name, const Json& document);
 /// The documents of a case.
 struct Documents {
   Json analysis, profile;
-  Json roofline, dag;  ///< null without one
+  Json roofline, dag, timeline;  ///< null without one
 
-  /// {"analysis", ...}, {"profile", ...}, and {"roofline", ...} and {"dag", ...} when there is one.
+  /// {"analysis", ...}, {"profile", ...}, and {"roofline", ...}, {"dag", ...} and {"timeline", ...}
+  /// when there is one.
   [[nodiscard]] std::vector<std::pair<std::string, Json>> by_name() const;
 };
 Documents documents_of(const analyze::AnalyzedRuns& runs);

@@ -1,4 +1,5 @@
 // Text for people: figures with units, cutting of long names, tables.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "report/terminal.h"
@@ -141,6 +142,22 @@ TEST(TextTableTest, KeepsSixteenColumnsOfTheFlexibleOne) {
   EXPECT_EQ(table.text(5),
             "  total  kernel\n"
             "  10 us  aaaaaaaa…aaaaaaa\n");
+}
+
+TEST(TextTableTest, LeavesExpendableColumnsOutWhereThereIsNoRoom) {
+  TextTable table({{"total"},
+                   {.title = "min", .expendable = 2},
+                   {.title = "max", .expendable = 1},
+                   {"kernel", left, true}});
+  table.add({"10 us", "1 us", "9 us", std::string(40, 'a')});
+  EXPECT_THAT(table.text(80), testing::HasSubstr("min"));
+  EXPECT_THAT(table.text(32), testing::Not(testing::HasSubstr("min")));
+  EXPECT_EQ(table.text(31),
+            "  total   max  kernel\n"
+            "  10 us  9 us  aaaaaaaa…aaaaaaa\n");
+  EXPECT_EQ(table.text(30),
+            "  total  kernel\n"
+            "  10 us  aaaaaaaaaa…aaaaaaaaaa\n");
 }
 
 TEST(TextTableTest, HasNoBlanksAtTheEndOfLines) {

@@ -27,11 +27,11 @@ void expect_same_on_any_threads(const Paths& files) {
 TEST(Threads, GiveTheSameTraceOfALargeMergedFile) {
   const auto path = test_folder() / "big.db";
   const auto made =
-      test::write_big_trace(path, {.dispatches = 120'000, .processes = 2, .copies_every = 5});
+      test::write_big_trace(path, {.dispatches = 70'000, .processes = 2, .copies_every = 5});
   ASSERT_TRUE(made) << describe(made.error());
   ASSERT_GT(made->dispatches / 2, rocpd::kRowsPerChunk) << "one range per process tests nothing";
   const Trace trace = read_ok({path}, 2);
-  EXPECT_EQ(trace.dispatches.size(), 120'000U);
+  EXPECT_EQ(trace.dispatches.size(), 70'000U);
   EXPECT_EQ(static_cast<std::int64_t>(trace.regions.size()), made->regions);
   EXPECT_EQ(static_cast<std::int64_t>(trace.copies.size()), made->copies);
   EXPECT_EQ(std::ranges::count(trace.dispatches.launch, kNone), 0);

@@ -208,6 +208,14 @@ void set_extent(const Graph& graph, const PathPart* part, CriticalPath& result) 
   result.length = std::clamp(part->to, result.begin, run_end) - result.begin;
 }
 
+/// Nodes in the time that the path is of.
+std::size_t shown_nodes(const Graph& graph, const CriticalPath& result) {
+  std::size_t shown = 0;
+  for (NodeId node = 0; node < graph.size(); ++node)
+    if (result.shows(graph.start[node], graph.end[node])) ++shown;
+  return shown;
+}
+
 void add_warnings(CriticalPath& result) {
   const auto warn = [&](std::string text) { result.warnings.push_back(std::move(text)); };
   const GraphReport& report = result.report;
@@ -243,6 +251,11 @@ void add_warnings(CriticalPath& result) {
 
 }  // namespace
 
+Index longest_machine(const trace::Trace& trace, const TimingScope& scope) {
+  const std::vector<Machine> machines = find_machines(trace, scope);
+  return machines.empty() ? kNone : machines.front().node;
+}
+
 Index node_name(const trace::Trace& trace, const Graph& graph, NodeId node) {
   const std::uint32_t row = graph.row(node);
   switch (graph.kind(node)) {
@@ -263,18 +276,25 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
   result.options = options.graph;
   choose_machine(find_machines(trace, scope), part, result);
 
+  const auto tell = [&](std::string_view what, double done) {
+    if (options.progress) options.progress(what, done);
+  };
+  tell("building the graph", 0);
   BuiltGraph built = build_graph(trace, scope, result.node, options.graph);
   const auto graph = std::make_shared<const Graph>(std::move(built.graph));
   result.report = built.report;
   set_extent(*graph, part, result);
 
+  tell("walking the critical path", 0.4);
   std::vector<std::int64_t> slacks = slack(*graph);
   const std::int64_t end = result.begin + result.length;
   PathTotals totals = walk(trace, *graph, result.begin, end, part);
   result.spent = totals.spent;
   result.kernels = kernels_of(trace, *graph, slacks, totals, part);
   result.most_slack = most_slack(*graph, slacks, options.most_slack, part);
-  if (options.keep_nodes) {
+  const bool few =
+      options.keep_nodes_up_to > 0 && shown_nodes(*graph, result) <= options.keep_nodes_up_to;
+  if (options.keep_nodes || few) {
     result.slack = std::move(slacks);
     result.on_path = std::move(totals.on_path);
     result.graph = graph;
@@ -284,6 +304,11 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
   PathSegments path = path_segments(trace, *graph, result.begin, end, options.most_segments);
   result.segments = std::move(path.segments);
   result.stretches = path.stretches;
+  if (options.timeline)
+    result.timeline = make_timeline(
+        trace, scope, {.node = result.node, .begin = result.begin, .span = result.length},
+        graph.get());
+  tell("measuring parallelism", 0.6);
   Parallelism parallelism =
       measure_parallelism(*graph, result.begin, result.length, options.most_bubbles);
   result.concurrency = std::move(parallelism.levels);
@@ -293,6 +318,7 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
   result.bubble_time = parallelism.bubble_time;
   explain_bubbles(*graph, result);
 
+  tell("simulating faster kernels", 0.75);
   const Simulator simulator(*graph);
   add_gains(trace, *graph, simulator, options, part, result);
   if (!options.what_if.empty()) {

@@ -15,8 +15,10 @@
 #include "analyze/critical_path/solve.h"
 #include "analyze/critical_path/what_if.h"
 #include "analyze/missing.h"
+#include "analyze/timeline.h"
 #include "analyze/timing_scope.h"
 #include "base/error.h"
+#include "base/progress.h"
 #include "trace/select.h"
 #include "trace/trace.h"
 
@@ -162,15 +164,20 @@ struct CriticalPath {
   std::shared_ptr<const Graph> graph;
   std::vector<std::int64_t> slack;  ///< by node
   std::vector<bool> on_path;        ///< by node
+
+  std::optional<Timeline> timeline;  ///< only when asked for
 };
 
 struct CriticalPathOptions {
   GraphOptions graph;
   std::vector<WhatIf> what_if;
-  bool keep_nodes = false;  ///< keep graph, slack and on_path
-  std::size_t gains = 10;   ///< kernels of which gains are computed
+  bool keep_nodes = false;           ///< keep graph, slack and on_path
+  std::size_t keep_nodes_up_to = 0;  ///< keep them also when no more nodes than this are shown
+  bool timeline = false;             ///< make the timeline
+  std::size_t gains = 10;            ///< kernels of which gains are computed
   std::size_t most_segments = 40, most_bubbles = 20, most_slack = 20;
   unsigned threads = 0;
+  TellProgress progress = {};
 };
 
 /// The critical path of the recordings in the scope. Error (usage): a --what-if that matches
@@ -179,6 +186,9 @@ struct CriticalPathOptions {
 Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingScope& scope,
                                         const CriticalPathOptions& options = {},
                                         const PathPart* part = nullptr);
+
+/// The machine that a critical path is of: the one with the longest span.
+trace::Index longest_machine(const trace::Trace& trace, const TimingScope& scope);
 
 /// What a node is called: its kernel, copy kind or API call (index into strings).
 trace::Index node_name(const trace::Trace& trace, const Graph& graph, NodeId node);

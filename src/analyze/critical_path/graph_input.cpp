@@ -16,12 +16,6 @@ using trace::CallKind;
 using trace::Index;
 using trace::kNone;
 
-/// rocprofiler-systems writes every HIP call twice, once as a marker (facts/rocpd.md section 8).
-bool is_marker_category(std::string_view category) {
-  return category.find("MARKER") != std::string_view::npos ||
-         category.find("marker") != std::string_view::npos;
-}
-
 /// Dispatches and copies in the order of their start, then of their end; of equal ones dispatches
 /// first.
 template <class Visit>
@@ -63,7 +57,7 @@ void GraphInput::find_calls() {
   std::vector<bool> marker;
   for (std::uint32_t i = 0; i < trace_.strings.size(); ++i) {
     kind_of_name_.push_back(trace::call_kind(trace_.strings.view(i)));
-    marker.push_back(is_marker_category(trace_.strings.view(i)));
+    marker.push_back(trace::is_marker_category(trace_.strings.view(i)));
   }
   std::vector<bool> submits(regions.size());
   for (const auto* launches : {&trace_.dispatches.launch, &trace_.copies.launch})

@@ -12,13 +12,6 @@ namespace {
 
 using code::InstructionClass;
 
-/// One row of the kernel with its sums, before texts are copied.
-struct RowSum {
-  att::RowIndex row = att::kNoRow;
-  CycleSums sums;
-  std::int64_t wait_caused = 0;
-};
-
 InstructionCycles instruction_of(const att::ThreadTrace& trace, const RowTable& table,
                                  const RowSum& sum) {
   const att::CodeRow& row = trace.code[sum.row];
@@ -110,20 +103,12 @@ void add_rows(const att::ThreadTrace& trace, const RowTable& table, const std::v
 }
 
 void add_pairs(const att::ThreadTrace& trace, const KernelFold& fold, KernelThreadTrace& out) {
-  for (const auto& [key, pair] : fold.pairs) {
-    const auto wait = static_cast<att::RowIndex>(key >> 32);
-    const auto cause = static_cast<att::RowIndex>(key & UINT32_MAX);
-    out.waits.push_back({.wait = wait,
-                         .cause = cause,
-                         .wait_text = trace.code[wait].text,
-                         .cause_text = trace.code[cause].text,
-                         .cycles = pair.cycles,
-                         .times = pair.times});
-  }
-  std::ranges::sort(out.waits, [](const WaitPair& a, const WaitPair& b) {
-    return std::tuple(-a.cycles, a.wait, a.cause) < std::tuple(-b.cycles, b.wait, b.cause);
-  });
+  out.waits = wait_pairs(fold);
   if (out.waits.size() > kMostHotRows) out.waits.resize(kMostHotRows);
+  for (WaitPair& pair : out.waits) {
+    pair.wait_text = trace.code[pair.wait].text;
+    pair.cause_text = trace.code[pair.cause].text;
+  }
 }
 
 void add_rates(const KernelFold& fold, KernelThreadTrace& out) {
@@ -158,12 +143,49 @@ std::vector<std::string> chain_of(std::string_view source) {
   return chain;
 }
 
-void add_fold(const att::ThreadTrace& trace, const RowTable& table, const KernelFold& fold,
-              KernelThreadTrace& out) {
+std::vector<RowSum> row_sums(const KernelFold& fold) {
   std::vector<RowSum> rows;
+  rows.reserve(fold.rows.size());
   for (const auto& [row, cycles] : fold.rows)
     rows.push_back({.row = row, .sums = cycles.sums, .wait_caused = cycles.wait_caused});
   std::ranges::sort(rows, {}, &RowSum::row);
+  return rows;
+}
+
+std::vector<RowSum> row_sums(const att::ThreadTrace& trace,
+                             const std::vector<att::RowIndex>& rows) {
+  std::vector<RowSum> sums;
+  for (const att::RowIndex index : rows) {
+    const att::CodeRow& row = trace.code[index];
+    if (row.hits <= 0) continue;
+    sums.push_back({.row = index,
+                    .sums = {.hits = std::clamp<std::int64_t>(row.hits, 0, kMostCycles),
+                             .latency = std::clamp<std::int64_t>(row.latency, 0, kMostCycles),
+                             .stall = std::clamp<std::int64_t>(row.stall, 0, kMostCycles),
+                             .idle = std::clamp<std::int64_t>(row.idle, 0, kMostCycles)}});
+  }
+  return sums;
+}
+
+std::vector<WaitPair> wait_pairs(const KernelFold& fold) {
+  std::vector<WaitPair> pairs;
+  pairs.reserve(fold.pairs.size());
+  for (const auto& [key, pair] : fold.pairs)
+    pairs.push_back({.wait = static_cast<att::RowIndex>(key >> 32),
+                     .cause = static_cast<att::RowIndex>(key & UINT32_MAX),
+                     .wait_text = {},
+                     .cause_text = {},
+                     .cycles = pair.cycles,
+                     .times = pair.times});
+  std::ranges::sort(pairs, [](const WaitPair& a, const WaitPair& b) {
+    return std::tuple(-a.cycles, a.wait, a.cause) < std::tuple(-b.cycles, b.wait, b.cause);
+  });
+  return pairs;
+}
+
+void add_fold(const att::ThreadTrace& trace, const RowTable& table, const KernelFold& fold,
+              KernelThreadTrace& out) {
+  const std::vector<RowSum> rows = row_sums(fold);
   add_rows(trace, table, rows, out);
   add_pairs(trace, fold, out);
   add_rates(fold, out);
@@ -185,17 +207,8 @@ void add_fold(const att::ThreadTrace& trace, const RowTable& table, const Kernel
 
 void add_code_rows(const att::ThreadTrace& trace, const RowTable& table, const WaitRule& rule,
                    const std::vector<att::RowIndex>& rows, KernelThreadTrace& out) {
-  std::vector<RowSum> sums;
-  for (const att::RowIndex index : rows) {
-    const att::CodeRow& row = trace.code[index];
-    if (row.hits <= 0) continue;
-    const CycleSums cycles{
-        .hits = std::clamp<std::int64_t>(row.hits, 0, kMostCycles),
-        .latency = std::clamp<std::int64_t>(row.latency, 0, kMostCycles),
-        .stall = std::clamp<std::int64_t>(row.stall, 0, kMostCycles),
-        .idle = std::clamp<std::int64_t>(row.idle, 0, kMostCycles),
-    };
-    sums.push_back({.row = index, .sums = cycles});
+  const std::vector<RowSum> sums = row_sums(trace, rows);
+  for (const auto& [index, cycles, caused] : sums) {
     add_cycles(out.time.idle, cycles.idle);
     switch (table.part_of(index)) {
       case TimePart::wait:

@@ -12,6 +12,21 @@
 
 namespace perflab::analyze {
 
+/// One row of a kernel with its sums.
+struct RowSum {
+  att::RowIndex row = att::kNoRow;
+  CycleSums sums;
+  std::int64_t wait_caused = 0;
+};
+
+/// The executed rows of a kernel over its waves, ascending.
+std::vector<RowSum> row_sums(const KernelFold& fold);
+/// The same as the code has them, of those of `rows` (ascending) that were executed.
+std::vector<RowSum> row_sums(const att::ThreadTrace& trace, const std::vector<att::RowIndex>& rows);
+
+/// All waits of a kernel's waves and what they were for, most cycles first; without texts.
+std::vector<WaitPair> wait_pairs(const KernelFold& fold);
+
 /// Fills everything of `out` that comes from the waves.
 void add_fold(const att::ThreadTrace& trace, const RowTable& table, const KernelFold& fold,
               KernelThreadTrace& out);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -118,6 +119,8 @@ struct TraceCoverage {
   att::Dropped dropped;
 };
 
+struct TraceDetail;  // detail.h
+
 enum class Confidence : std::uint8_t { low, medium, high };
 std::string_view to_string(Confidence confidence);
 
@@ -159,6 +162,7 @@ struct KernelThreadTrace {
   Confidence confidence = Confidence::low;
   std::vector<std::string> confidence_reasons;  ///< what keeps it from being high
   std::vector<Missing> missing;                 ///< fields relative to this
+  std::shared_ptr<const TraceDetail> detail;    ///< by instruction; null: not asked for
 };
 inline constexpr std::size_t kMostHotRows = 20;
 

@@ -42,6 +42,8 @@ void merge(const KernelFold& from, KernelFold& into) {
     sum.end = std::max(sum.end, use.end);
   }
   into.cus.insert(from.cus.begin(), from.cus.end());
+  for (const auto& [engine, bins] : from.state_bins) into.state_bins[engine].merge(bins);
+  into.kept.merge(from.kept);
 }
 
 }  // namespace
@@ -166,6 +168,10 @@ void WaveFold::add(const att::Wave& wave) {
   const att::WavePlace& place = wave.place;
   fold.simds[{place.shader_engine, place.cu, place.simd}] = {.begin = begin, .end = end};
   fold.cus.emplace(place.shader_engine, place.cu);
+  if (keep_states_) {
+    fold.state_bins[place.shader_engine].add(begin, wave.timeline);
+    fold.kept.add(wave_states(wave));
+  }
   const std::size_t kernel = kernels_.of_wave(wave);
   const std::lock_guard lock(mutex_);
   merge(fold, folds_[kernel]);

@@ -15,6 +15,7 @@
 
 #include "analyze/thread_trace/figures.h"
 #include "analyze/thread_trace/row_table.h"
+#include "analyze/thread_trace/state_bins.h"
 #include "analyze/thread_trace/trace_kernels.h"
 #include "analyze/thread_trace/wait_causes.h"
 #include "att/thread_trace.h"
@@ -52,6 +53,9 @@ struct KernelFold {
   std::uint64_t waits = 0, waits_by_rule = 0, links = 0, links_unused = 0;
   std::map<std::tuple<int, int, int>, SimdUse> simds;  ///< by engine, CU, SIMD
   std::set<std::pair<int, int>> cus;                   ///< engine, CU
+  // Only where the states over time are kept.
+  std::map<int, StateBins> state_bins;  ///< by engine
+  KeptWaves kept;
 
   static std::uint64_t pair_key(att::RowIndex wait, att::RowIndex cause) {
     return std::uint64_t{wait} << 32 | cause;
@@ -61,9 +65,14 @@ struct KernelFold {
 /// Folds waves; add() may be called from several threads.
 class WaveFold {
  public:
-  /// All three must outlive it.
-  WaveFold(const RowTable& rows, const TraceKernels& kernels, const WaitRule& rule)
-      : rows_(rows), kernels_(kernels), rule_(rule), folds_(kernels.all().size()) {}
+  /// All three must outlive it. `keep_states`: also what the waves were doing over time.
+  WaveFold(const RowTable& rows, const TraceKernels& kernels, const WaitRule& rule,
+           bool keep_states = false)
+      : rows_(rows),
+        kernels_(kernels),
+        rule_(rule),
+        keep_states_(keep_states),
+        folds_(kernels.all().size()) {}
 
   void add(const att::Wave& wave);
 
@@ -90,6 +99,7 @@ class WaveFold {
   const RowTable& rows_;
   const TraceKernels& kernels_;
   const WaitRule& rule_;
+  bool keep_states_;
   std::mutex mutex_;
   std::vector<KernelFold> folds_;
   std::vector<std::unique_ptr<Scratch>> free_;

@@ -13,6 +13,7 @@
 #include "analyze/thread_trace/cycles.h"
 #include "analyze/thread_trace/fold.h"
 #include "analyze/thread_trace/join.h"
+#include "analyze/thread_trace/make_detail.h"
 #include "analyze/thread_trace/occupancy_over_time.h"
 #include "att/reader.h"
 
@@ -49,16 +50,18 @@ std::optional<double> core_clock_mhz(const att::ThreadTrace& trace) {
 /// Everything of one folder or stats file.
 class TraceFigures {
  public:
-  TraceFigures(const att::ThreadTrace& trace, std::size_t number, const trace::Trace& recording,
-               const Analysis& analysis)
-      : trace_(trace),
+  TraceFigures(const att::Found& found, const att::ThreadTrace& trace, std::size_t number,
+               const trace::Trace& recording, const Analysis& analysis, bool keep_detail)
+      : found_(found),
+        trace_(trace),
         number_(number),
         recording_(recording),
         analysis_(analysis),
         table_(trace.code),
         kernels_(trace),
         rule_(trace.code, trace.gfxip),
-        fold_(table_, kernels_, rule_) {}
+        keep_detail_(keep_detail),
+        fold_(table_, kernels_, rule_, keep_detail) {}
 
   WaveFold& fold() { return fold_; }
 
@@ -134,7 +137,17 @@ class TraceFigures {
       out.occupancy = occupancy_over_time(lifetimes);
     add_missing(doubts, out);
     judge_confidence(out, fold.instructions, doubts);
+    if (keep_detail_) out.detail = detail_of(kernel);
     return out;
+  }
+
+  [[nodiscard]] std::shared_ptr<const TraceDetail> detail_of(std::size_t kernel) const {
+    const KernelFold& fold = fold_.folds()[kernel];
+    TraceDetail detail =
+        make_detail(trace_, table_, kernels_, kernel, fold,
+                    fold.waves > 0 ? row_sums(fold) : row_sums(trace_, rows_[kernel]));
+    add_source_texts(found_, trace_, detail);
+    return std::make_shared<const TraceDetail>(std::move(detail));
   }
 
   /// Why it is taken to have run more than once; empty: it is not.
@@ -221,6 +234,7 @@ class TraceFigures {
       missing("occupancy", "the trace has no wave with its start and its end (occupancy.json)");
   }
 
+  const att::Found& found_;
   const att::ThreadTrace& trace_;
   std::size_t number_;
   const trace::Trace& recording_;
@@ -228,6 +242,7 @@ class TraceFigures {
   RowTable table_;
   TraceKernels kernels_;
   WaitRule rule_;
+  bool keep_detail_;
   WaveFold fold_;
   std::vector<KernelLifetimes> lifetimes_;            ///< by kernel
   std::vector<std::vector<att::RowIndex>> rows_;      ///< by kernel
@@ -263,12 +278,12 @@ void add_warnings(const att::ThreadTrace& trace, const std::vector<KernelThreadT
 
 Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>& places,
                                         const trace::Trace& trace, const Analysis& analysis,
-                                        unsigned threads) {
+                                        unsigned threads, bool keep_detail) {
   ThreadTraces out;
   PERFLAB_TRY(const std::vector<att::Found> all, att::find_all(places));
   for (const att::Found& found : all) {
     PERFLAB_TRY(att::ThreadTrace read, att::read(found));
-    TraceFigures figures(read, out.traces.size(), trace, analysis);
+    TraceFigures figures(found, read, out.traces.size(), trace, analysis, keep_detail);
     PERFLAB_TRY_VOID(att::read_waves(
         found, read, [&](std::size_t, const att::Wave& wave) { figures.fold().add(wave); },
         threads));

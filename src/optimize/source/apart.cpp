@@ -21,6 +21,9 @@
 namespace perflab::optimize {
 namespace {
 
+constexpr const char* kShort =
+    "the machine is short of processes, open files or memory: `ulimit -a` has the limits";
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kLimitsMemory = false;  // shadow memory is counted as well
 #else
@@ -81,7 +84,8 @@ Result<ApartResult> run_apart(const std::function<std::string()>& work,
                               std::chrono::milliseconds limit) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return fail(ErrorCode::internal, fmt::format("no pipe: {}", errno_text(errno)));
+    return fail(ErrorCode::internal, fmt::format("a pipe cannot be made: {}", errno_text(errno)),
+                kShort);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -92,7 +96,8 @@ Result<ApartResult> run_apart(const std::function<std::string()>& work,
   ::close(ends[1]);
   if (child < 0) {
     ::close(ends[0]);
-    return fail(ErrorCode::internal, fmt::format("no process: {}", errno_text(fork_error)));
+    return fail(ErrorCode::internal,
+                fmt::format("a process cannot be made: {}", errno_text(fork_error)), kShort);
   }
   ApartResult result;
   std::string text;

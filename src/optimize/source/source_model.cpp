@@ -497,7 +497,8 @@ Result<std::size_t> find_kernel(const SourceModel& model, std::string_view name)
   const std::string text = fmt::format("{}", fmt::join(names, "; "));
   if (whole.empty())
     return fail(ErrorCode::usage,
-                fmt::format("{}: there is no kernel {}; there are: {}", path, name, text));
+                fmt::format("{}: there is no kernel {}; there are: {}", path, name, text),
+                "name one of them with --kernel");
   return fail(ErrorCode::usage,
               name.empty() ? fmt::format("{}: there are several kernels: {}", path, text)
                            : fmt::format("{}: several kernels are called {}: {}", path, name, text),

@@ -173,9 +173,11 @@ Result<void> ParsedSource::read_diagnostics() {
 
 Result<void> ParsedSource::check_errors() const {
   if (errors_.empty()) return {};
-  std::unexpected<Error> error = fail(
-      ErrorCode::bad_input, fmt::format("{}: does not parse ({} {})", options_.path.string(),
-                                        errors_.size(), errors_.size() == 1 ? "error" : "errors"));
+  std::unexpected<Error> error =
+      fail(ErrorCode::bad_input,
+           fmt::format("{}: does not parse ({} {})", options_.path.string(), errors_.size(),
+                       errors_.size() == 1 ? "error" : "errors"),
+           "what the compiler needs (-I, -D, -std) goes behind --");
   error.error().notes.assign(
       errors_.begin(),
       errors_.begin() + static_cast<std::ptrdiff_t>(std::min(errors_.size(), kMostMessages)));

@@ -53,8 +53,10 @@ bool has_all_digits(std::string_view text) {
 std::unexpected<Error> bad_field(const Place& place, std::string_view text, std::string_view what) {
   std::string shown(text.substr(0, kMostQuoted));
   std::ranges::replace_if(shown, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  return fail(ErrorCode::bad_input, fmt::format("{}: line {}, column {}: \"{}\" {}", place.file,
-                                                place.line, place.column, shown, what));
+  return fail(ErrorCode::bad_input,
+              fmt::format("{}: line {}, column {}: \"{}\" {}", place.file, place.line, place.column,
+                          shown, what),
+              "give the table as the profiler wrote it");
 }
 
 Result<std::int64_t> read_whole(const Place& place, std::string_view field) {

@@ -73,7 +73,9 @@ Result<std::uint64_t> check_path(const std::string& path) {
   if (S_ISDIR(info.st_mode))
     return bad(fmt::format("{}: is a folder, not a trace database", path),
                "name the database files in it (…_results.db)");
-  if (!S_ISREG(info.st_mode)) return bad(fmt::format("{}: is not a regular file", path));
+  if (!S_ISREG(info.st_mode))
+    return bad(fmt::format("{}: is not a regular file", path),
+               "name a database file (…_results.db)");
   if (::access(path.c_str(), R_OK) != 0) return bad(fmt::format("{}: {}", path, errno_text(errno)));
   if (info.st_size == 0)
     return bad(fmt::format("{}: is empty (0 bytes)", path),
@@ -84,7 +86,9 @@ Result<std::uint64_t> check_path(const std::string& path) {
 /// What the SQLite header tells: another format, a truncated file, a writer at work.
 Result<Header> check_header(const std::string& path, std::uint64_t size) {
   const std::optional<Header> header = read_header(path);
-  if (!header) return bad(fmt::format("{}: is not an SQLite database", path));
+  if (!header)
+    return bad(fmt::format("{}: is not an SQLite database", path),
+               "give a rocpd database (…_results.db): rocprofv3 writes it with -f rocpd");
   if (is_non_empty(path + "-journal") || is_non_empty(path + "-wal"))
     return bad(fmt::format("{}: the database is being written", path),
                "wait until the profiled program has ended, then run again");

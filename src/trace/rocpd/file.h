@@ -3,6 +3,7 @@
 // and 8. Views are never used: only physical tables.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "trace/sqlite.h"
 
 namespace perflab::trace::rocpd {
@@ -42,6 +44,19 @@ struct TableSet {
   [[nodiscard]] const Table* find(std::string_view base) const;
 };
 
+/// Counts the units of work (ranges of rows) that reading a file takes, for whoever waits.
+struct ScanMeter {
+  TellProgress tell;
+  std::string what;
+  std::size_t units = 0, done = 0;
+
+  /// Another unit is done. One call at a time.
+  void count() {
+    if (tell && units > 0)
+      tell(what, std::min(1.0, static_cast<double>(++done) / static_cast<double>(units)));
+  }
+};
+
 /// An opened database. Refuses (bad_input, one sentence): no file, folder, empty, not SQLite,
 /// truncated, being written, SQLite without rocpd tables, the format of 2023, a schema major other
 /// than 3.
@@ -69,6 +84,8 @@ class File {
   Result<Statement> select(unsigned worker, const Table& table,
                            std::span<const std::string_view> columns, bool ranged,
                            std::string_view condition = {});
+
+  ScanMeter meter;
 
  private:
   File() = default;

@@ -7,8 +7,28 @@ namespace perflab::trace::rocpd {
 
 namespace fs = std::filesystem;
 
-Result<void> load(LoadState& state, const fs::path& path, unsigned threads) {
-  PERFLAB_TRY(File file, File::open(path, thread_count(threads)));
+namespace {
+
+/// Units of scan() that reading the whole file takes, about: which rows name call arguments that
+/// are wanted is known only then.
+std::size_t units_of(const File& file) {
+  std::size_t units = 0;
+  for (const TableSet& set : file.table_sets())
+    for (const std::string_view base :
+         {"event", "region", "kernel_dispatch", "memory_copy", "pmc_event"})
+      if (const Table* table = set.find(base))
+        units += scan_ranges(*table, file.size_bytes()).size() * set.guids.size();
+  return units;
+}
+
+}  // namespace
+
+Result<void> load(LoadState& state, const fs::path& path, const ReadOptions& options) {
+  PERFLAB_TRY(File file, File::open(path, thread_count(options.threads)));
+  if (options.progress)
+    file.meter = {.tell = options.progress,
+                  .what = "reading " + path.filename().string(),
+                  .units = units_of(file)};
   if (file.rejected_tables() > 0)
     count(state.trace.report.dropped,
           {"(table names)", "a table whose name holds other characters than letters, digits and _"},
@@ -40,7 +60,7 @@ Result<void> load(LoadState& state, const fs::path& path, unsigned threads) {
 Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) {
   Trace trace;
   LoadState state(trace);
-  for (const fs::path& path : files) PERFLAB_TRY_VOID(load(state, path, options.threads));
+  for (const fs::path& path : files) PERFLAB_TRY_VOID(load(state, path, options));
   PERFLAB_TRY_VOID(finish(state));
   return trace;
 }

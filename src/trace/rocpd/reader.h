@@ -14,10 +14,11 @@ namespace perflab::trace::rocpd {
 
 using ReadOptions = trace::ReadOptions;
 
-/// Appends all recordings of a database to the state's Trace; `threads` as given to thread_count().
+/// Appends all recordings of a database to the state's Trace; `options.threads` as given to
+/// thread_count().
 /// Errors (bad_input) name the file: not SQLite, no rocpd tables, truncated, damaged, being
 /// written, a recording given twice, ….
-Result<void> load(LoadState& state, const std::filesystem::path& file, unsigned threads);
+Result<void> load(LoadState& state, const std::filesystem::path& file, const ReadOptions& options);
 
 /// Reads all recordings of all databases and merges them on the trace clock: trace::read() for
 /// databases only. A trace without dispatches is no error here.

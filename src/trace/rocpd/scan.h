@@ -111,6 +111,7 @@ Result<void> scan(File& file, const Table& table, const RowFilter& filter,
   };
   const auto consume = [&](std::size_t, Chunk&& chunk) -> Result<void> {
     commit(std::move(chunk));
+    file.meter.count();
     return {};
   };
   return parallel_ordered<Chunk>(ranges.size(), file.workers(), produce, consume);

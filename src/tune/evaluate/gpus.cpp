@@ -148,7 +148,8 @@ Result<std::vector<WorkerGpu>> choose_gpus(const fs::path& topology,
       return fail(ErrorCode::usage,
                   seen.empty() ? fmt::format("GPU {} is not there: this process sees no GPU", id)
                                : fmt::format("GPU {} is not there: the GPUs are 0 to {}", id,
-                                             seen.size() - 1));
+                                             seen.size() - 1),
+                  "rocm-perf doctor lists the GPUs; ROCR_VISIBLE_DEVICES hides some");
     const TopologyGpu& gpu = seen[*index];
     if (!taken.insert(gpu.node).second)
       return fail(ErrorCode::usage, fmt::format("GPU {} is named twice", id));

@@ -145,7 +145,8 @@ Result<void> SlurmWorker::acquire() {
     if (fruitless_ >= kMostFruitless)
       return fail(ErrorCode::missing_tool,
                   fmt::format("{} Slurm allocations in a row came to nothing; the last: {}",
-                              fruitless_, trouble_));
+                              fruitless_, trouble_),
+                  "sinfo shows the nodes; --partition chooses others");
     SlurmRequest request{.partition = shared_.options.partition,
                          .extra = shared_.options.extra,
                          .excluded_nodes = {},

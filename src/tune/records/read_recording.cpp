@@ -132,7 +132,8 @@ std::string short_unit(std::string_view unit) {
 
 Result<Recording> finish_recording(RawRecording raw, std::string_view what) {
   const auto refuse = [&](std::string_view why) {
-    return fail(ErrorCode::bad_input, fmt::format("{}: {}", what, why));
+    return fail(ErrorCode::bad_input, fmt::format("{}: {}", what, why),
+                "give the recording as the tuner wrote it; docs/AUTOTUNE.md names the formats");
   };
   Recording recording = std::move(raw.head);
   recording.parameters = raw.names.empty() ? common_names(raw.rows) : std::move(raw.names);

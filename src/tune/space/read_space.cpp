@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kMostLevelsOfOne = 65'535;
 
 std::unexpected<Error> bad_file(std::string_view what, const std::string& text) {
-  return fail(ErrorCode::bad_input, fmt::format("{}: {}", what, text));
+  return fail(ErrorCode::bad_input, fmt::format("{}: {}", what, text),
+              "docs/AUTOTUNE.md says what a space looks like");
 }
 
 /// The field when it is there and not null.

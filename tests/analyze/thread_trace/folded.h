@@ -17,13 +17,13 @@ namespace perflab::analyze {
 /// A trace of one kernel and what its waves add up to.
 class Folded {
  public:
-  explicit Folded(std::vector<att::CodeRow> code, int gfxip = 9) {
+  explicit Folded(std::vector<att::CodeRow> code, int gfxip = 9, bool keep_states = false) {
     trace.code = std::move(code);
     trace.gfxip = gfxip;
     table = std::make_unique<RowTable>(trace.code);
     kernels = std::make_unique<TraceKernels>(trace);
     rule = std::make_unique<WaitRule>(trace.code, gfxip);
-    fold = std::make_unique<WaveFold>(*table, *kernels, *rule);
+    fold = std::make_unique<WaveFold>(*table, *kernels, *rule, keep_states);
   }
 
   /// Figures of the first kernel (the only one).

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "analyze/thread_trace/detail.h"
+#include "analyze/thread_trace/fold.h"
 #include "analyze/thread_trace/make_thread_traces.h"
 #include "analyze/thread_trace/wait_causes.h"
 #include "att/reader.h"
@@ -119,8 +121,8 @@ class RecordedThreadTrace : public testing::TestWithParam<Capture> {
       GTEST_SKIP() << "skipped: " << kData << " is not there (recorded data is kept outside the "
                    << "project)";
   }
-  static ThreadTraces make(const fs::path& place, unsigned threads = 0) {
-    auto made = make_thread_traces({place}, {}, {}, threads);
+  static ThreadTraces make(const fs::path& place, unsigned threads = 0, bool keep_detail = false) {
+    auto made = make_thread_traces({place}, {}, {}, threads, keep_detail);
     EXPECT_TRUE(made) << describe(made.error());
     return made ? std::move(*made) : ThreadTraces{};
   }
@@ -209,6 +211,64 @@ TEST_P(RecordedThreadTrace, AddsUp) {
     EXPECT_LE(kernel.occupancy->average, static_cast<double>(kernel.occupancy->peak));
     EXPECT_LE(kernel.occupancy->peak, 32);
   }
+}
+
+/// Cycles of waves in a state by the step function of its wstates file.
+std::int64_t area_of(const att::StateSteps& steps) {
+  std::int64_t area = 0;
+  for (std::size_t i = 0; i + 1 < steps.time.size(); ++i)
+    area += steps.count[i] * (steps.time[i + 1] - steps.time[i]);
+  return area;
+}
+
+/// Rows add up to the kernel's cycles, pairs of waits to what rows caused, bins to the states that
+/// the decoder counted over all waves in files of their own.
+TEST_P(RecordedThreadTrace, TheDetailAddsUp) {
+  const fs::path folder = entry_of(GetParam().name, "ui_output");
+  const ThreadTraces made = make(folder, 0, true);
+  std::array<std::int64_t, att::kWaveStates> in_bins{};
+  for (const KernelThreadTrace& kernel : made.kernels) {
+    SCOPED_TRACE(kernel.kernel);
+    ASSERT_NE(kernel.detail, nullptr);
+    const TraceDetail& detail = *kernel.detail;
+    CycleSums rows;
+    std::int64_t caused = 0, pairs = 0;
+    for (const DetailRow& row : detail.rows) {
+      add_sums(row.sums, rows);
+      caused += row.wait_caused;
+    }
+    for (const WaitPair& pair : detail.waits) pairs += pair.cycles;
+    EXPECT_EQ(rows.hits, kernel.sums.hits);
+    EXPECT_EQ(rows.latency, kernel.sums.latency);
+    EXPECT_EQ(rows.stall, kernel.sums.stall);
+    EXPECT_EQ(rows.idle, kernel.sums.idle);
+    EXPECT_EQ(pairs, caused);
+    EXPECT_TRUE(std::ranges::is_sorted(detail.rows, {}, &DetailRow::row));
+    EXPECT_EQ(detail.wave_count, kernel.coverage.waves);
+    std::array<std::int64_t, att::kWaveStates> of_kernel{};
+    for (const auto& [engine, bins] : detail.states) {
+      EXPECT_LE(bins.bins().size(), kMostStateBins);
+      for (const StateBins::Bin& bin : bins.bins())
+        for (std::size_t state = 0; state < bin.size(); ++state) of_kernel[state] += bin[state];
+    }
+    EXPECT_EQ(of_kernel, kernel.states);
+    for (std::size_t state = 0; state < in_bins.size(); ++state) in_bins[state] += of_kernel[state];
+    std::array<std::int64_t, att::kWaveStates> in_waves{};
+    for (const WaveStates& wave : detail.waves) {
+      EXPECT_LE(wave.runs.size(), kMostRuns);
+      for (const att::StateRun& run : wave.runs)
+        in_waves[static_cast<std::size_t>(run.state)] += run.duration;
+    }
+    if (detail.waves.size() == detail.wave_count) {
+      EXPECT_EQ(in_waves, kernel.states);
+    }
+  }
+  const auto found = att::find(folder);
+  ASSERT_TRUE(found);
+  const auto trace = att::read(found->at(0));
+  ASSERT_TRUE(trace);
+  for (std::size_t state = 1; state < in_bins.size(); ++state)
+    EXPECT_EQ(in_bins[state], area_of(trace->states[state])) << state;
 }
 
 /// The stats file has the same sums by line and no more.

@@ -1,0 +1,84 @@
+// What people see fits their terminal: tables and help, at 80 columns and wider.
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "base/files.h"
+#include "cli/program.h"
+#include "report/text_table.h"
+#include "support/code_samples.h"
+
+namespace perflab::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// The lines of a text that take more columns than there are.
+std::vector<std::string> lines_beyond(const std::string& text, std::size_t width) {
+  std::vector<std::string> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (report::display_width(line) > width) found.push_back(line);
+  return found;
+}
+
+/// What a command prints on a terminal of that width.
+std::string seen_at(const test::TempFolder& folder, const std::vector<std::string>& arguments,
+                    std::size_t width) {
+  ProcessOptions options;
+  options.set_environment = {{"COLUMNS", std::to_string(width)}};
+  const Outcome outcome = rocm_perf(folder.path(), arguments, options);
+  EXPECT_EQ(outcome.exit_code, 0) << arguments.front() << outcome.err;
+  return outcome.out;
+}
+
+/// Commands that print tables of the sample trace, of a code object and of figures given.
+std::vector<std::vector<std::string>> commands_with_tables(const test::TempFolder& folder) {
+  std::vector<std::string> passes = {"roofline"};
+  std::vector<std::string> analyze = {"analyze", PERFLAB_SAMPLE, "--counters"};
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(PERFLAB_SAMPLE_PASSES))
+    if (entry.path().extension() == ".db") {
+      passes.push_back(entry.path().string());
+      analyze.push_back(entry.path().string());
+    }
+  const std::filesystem::path object = folder.path() / "kernels.hsaco";
+  EXPECT_TRUE(write_file_atomically(object, test::code_object_samples().front().bytes));
+  return {analyze,
+          passes,
+          {"critical-path", PERFLAB_SAMPLE, "--what-if", "gemm|Cijk=2x"},
+          {"compare", PERFLAB_SAMPLE, PERFLAB_SAMPLE},
+          {"inspect", object.string()},
+          {"doctor"},
+          {"occupancy", "--arch", "gfx942", "--vgpr", "72", "--lds", "16384", "--block", "256",
+           "--sweep", "vgpr"}};
+}
+
+TEST(Width, TablesFitTheTerminal) {
+  const test::TempFolder folder;
+  for (const auto& command : commands_with_tables(folder))
+    for (const std::size_t width : {80U, 100U, 132U})
+      EXPECT_THAT(lines_beyond(seen_at(folder, command, width), width), testing::IsEmpty())
+          << command.front() << " at " << width;
+}
+
+TEST(Width, HelpFitsTheTerminalButForItsExamples) {
+  const test::TempFolder folder;
+  for (const char* command :
+       {"analyze", "autotune", "compare", "doctor", "optimize", "profile", "schema"}) {
+    const std::string help = seen_at(folder, {command, "--help"}, 80);
+    EXPECT_THAT(lines_beyond(help.substr(0, help.find("\nExample")), 80), testing::IsEmpty())
+        << command;
+    EXPECT_THAT(help, HasSubstr("rocm-perf " + std::string(command)));
+  }
+  EXPECT_THAT(lines_beyond(seen_at(folder, {"--help"}, 80), 80), testing::IsEmpty());
+}
+
+TEST(Width, NothingIsColouredAwayFromATerminal) {
+  const test::TempFolder folder;
+  for (const auto& command : commands_with_tables(folder))
+    EXPECT_THAT(seen_at(folder, command, 100), Not(HasSubstr("\033["))) << command.front();
+}
+
+}  // namespace
+}  // namespace perflab::cli

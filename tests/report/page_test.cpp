@@ -1,0 +1,119 @@
+// Pages: what is packed into one comes out again, whatever it says, and nothing of it is HTML.
+#include "report/page/page.h"
+
+#include <gmock/gmock.h>
+
+#include "report/dag_document.h"
+#include "report/dag_samples.h"
+#include "report/document.h"
+#include "report/timeline_document.h"
+#include "support/unpacked_page.h"
+
+namespace perflab::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Json dag() {
+  return dag_document(sample_dag_trace(), sample_dag(), {.full = true});
+}
+
+Json timeline() {
+  return timeline_document(sample_dag_trace(), sample_timeline());
+}
+
+std::string page_of(const std::vector<PageDocument>& documents) {
+  const Result<std::string> page = html_page(documents);
+  if (page) return *page;
+  ADD_FAILURE() << describe(page.error());
+  return {};
+}
+
+TEST(Page, HoldsItsDocumentsAsTheyWouldBeWritten) {
+  const Json first = dag(), second = timeline();
+  const Json page = test::unpacked_page(
+      page_of({{.name = "dag", .file = "dag.json", .document = &first},
+               {.name = "timeline", .file = std::nullopt, .document = &second}}));
+  EXPECT_EQ(page.at("page"), 1);
+  EXPECT_EQ(page.at("program"), kProgramVersion);
+  const Json& documents = page.at("documents");
+  ASSERT_EQ(documents.size(), 2U);
+  EXPECT_EQ(documents[0].at("name"), "dag");
+  EXPECT_EQ(documents[0].at("file"), "dag.json");
+  EXPECT_TRUE(documents[1].at("file").is_null());
+  EXPECT_EQ(to_canonical_text(documents[0].at("document")), render("dag", first).value_or(""));
+  EXPECT_EQ(to_canonical_text(documents[1].at("document")),
+            render("timeline", second).value_or(""));
+}
+
+TEST(Page, IsOnePageThatLoadsNothing) {
+  const Json document = timeline();
+  const std::string page =
+      page_of({{.name = "timeline", .file = std::nullopt, .document = &document}});
+  EXPECT_TRUE(page.starts_with("<!doctype html>") || page.starts_with("<!DOCTYPE html>"));
+  EXPECT_THAT(page, HasSubstr("</html>"));
+  EXPECT_THAT(page, Not(HasSubstr("<!--DOCUMENTS-->")));
+  EXPECT_THAT(page, Not(HasSubstr("<script src")));
+  EXPECT_THAT(page, Not(HasSubstr("<link rel=\"stylesheet\"")));
+}
+
+TEST(Page, OfTheSameDocumentsIsTheSameBytes) {
+  const Json one = timeline(), other = timeline();
+  EXPECT_EQ(page_of({{.name = "timeline", .file = std::nullopt, .document = &one}}),
+            page_of({{.name = "timeline", .file = std::nullopt, .document = &other}}));
+}
+
+TEST(Page, TextOfDocumentsIsNeverPartOfThePage) {
+  const std::string hostile =
+      "</script><script>alert(1)</script><!--DOCUMENTS-->\u2028\u2029\"'<img onerror=x> \\ \x01";
+  Json document = timeline();
+  document["lanes"][0]["label"] = hostile;
+  document["names"][0] = "latin1 \xE9 and half of \xE2\x82";
+  const std::string page = page_of({{.name = "timeline", .file = hostile, .document = &document}});
+  EXPECT_THAT(page, Not(HasSubstr("alert(1)")));
+  const Json read = test::unpacked_page(page).at("documents")[0];
+  EXPECT_EQ(read.at("document").at("lanes")[0].at("label"), hostile);
+  EXPECT_EQ(read.at("file"), hostile);
+  EXPECT_EQ(read.at("document").at("names")[0], "latin1 \uFFFD and half of \uFFFD");
+}
+
+TEST(Page, EveryLengthOfBase64ComesOutAgain) {
+  for (std::size_t length = 0; length < 12; ++length) {
+    Json document = timeline();
+    document["lanes"][0]["label"] = std::string(length, 'x');
+    const Json read = test::unpacked_page(
+        page_of({{.name = "timeline", .file = std::nullopt, .document = &document}}));
+    EXPECT_EQ(read.at("documents")[0].at("document").at("lanes")[0].at("label"),
+              std::string(length, 'x'));
+  }
+}
+
+TEST(Page, IsRefusedForADocumentThatIsNotWhatItSays) {
+  Json document = timeline();
+  document.erase("lanes");
+  const auto page = html_page(
+      std::vector<PageDocument>{{.name = "timeline", .file = std::nullopt, .document = &document}});
+  ASSERT_FALSE(page);
+  EXPECT_EQ(page.error().code, ErrorCode::internal);
+  EXPECT_FALSE(html_page(
+      std::vector<PageDocument>{{.name = "nope", .file = std::nullopt, .document = &document}}));
+}
+
+TEST(Page, GrowsLittleWithManySlices) {
+  Json document = timeline();
+  Json slices = Json::array();
+  std::int64_t at = 0;
+  for (int i = 0; i < 15'000; ++i) {
+    const std::int64_t duration = 900 + i * 7919 % 4001;
+    slices.push_back(Json::array({at, duration, i % 2, 1 + i % 13, duration, duration / 2}));
+    at += duration + i * 31 % 97;
+  }
+  document["lanes"][0]["slices"] = std::move(slices);
+  const std::string page =
+      page_of({{.name = "timeline", .file = std::nullopt, .document = &document}});
+  EXPECT_LT(test::packed_documents(page).size(), 500'000U);
+}
+
+}  // namespace
+}  // namespace perflab::report
