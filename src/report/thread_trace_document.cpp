@@ -10,7 +10,7 @@
 #include "analyze/thread_trace/row_table.h"
 #include "code/instruction_mix.h"
 #include "report/document.h"
-#include "report/null_reasons.h"
+#include "report/thread_trace_json.h"
 #include "report/trace_sources.h"
 
 namespace perflab::report {
@@ -63,7 +63,7 @@ class KernelDetail {
 
   Json build() {
     Json out = object_with_room(22);
-    put_identity(out);
+    put_traced_identity(kernel_, reasons_, out);
     out["confidence"] = analyze::to_string(kernel_.confidence);
     out["confidence_reasons"] = kernel_.confidence_reasons;
     out["cycles"] = cycles_json(kernel_.sums);
@@ -82,21 +82,6 @@ class KernelDetail {
   }
 
  private:
-  void put_identity(Json& out) {
-    out["trace"] = kernel_.trace;
-    out["name"] = kernel_.kernel;
-    out["mangled_name"] =
-        reasons_.text("mangled_name", kernel_.mangled_name, "the trace has only an address of it");
-    out["kernel"] = reasons_.value("kernel", kernel_.analysis_kernel, {"analysis_kernel"},
-                                   "it is not a kernel of the recordings, or none were given");
-    out["dispatch_id"] = reasons_.value(
-        "dispatch_id", kernel_.dispatch_id, {"dispatch_id"},
-        "the name of the trace does not say it, or several kernels ran in it and the name does not "
-        "say whose it is");
-    out["gfxip"] = reasons_.value("gfxip", kernel_.gfxip, {}, "the trace does not say it");
-    out["form"] = kernel_.from_stats ? "stats" : "ui_output";
-  }
-
   /// A list over the rows that are shown.
   template <class Value>
   Json column(const Value& value) const {

@@ -10,7 +10,6 @@
 
 #include "code/instruction_mix.h"
 #include "report/document.h"
-#include "report/null_reasons.h"
 
 namespace perflab::report {
 namespace {
@@ -52,7 +51,8 @@ class TracedKernel {
 
   Json build() {
     Json out = object_with_room(24);
-    put_identity(out);
+    put_traced_identity(kernel_, reasons_, out);
+    out["version"] = reasons_.text("version", kernel_.version, "the trace does not say it");
     out["confidence"] = analyze::to_string(kernel_.confidence);
     out["confidence_reasons"] = kernel_.confidence_reasons;
     out["coverage"] = coverage();
@@ -77,22 +77,6 @@ class TracedKernel {
   }
 
  private:
-  void put_identity(Json& out) {
-    out["trace"] = kernel_.trace;
-    out["name"] = kernel_.kernel;
-    out["mangled_name"] =
-        reasons_.text("mangled_name", kernel_.mangled_name, "the trace has only an address of it");
-    out["kernel"] = reasons_.value("kernel", kernel_.analysis_kernel, {"analysis_kernel"},
-                                   "it is not a kernel of the recordings, or none were given");
-    out["dispatch_id"] = reasons_.value(
-        "dispatch_id", kernel_.dispatch_id, {"dispatch_id"},
-        "the name of the trace does not say it, or several kernels ran in it and the name does not "
-        "say whose it is");
-    out["gfxip"] = reasons_.value("gfxip", kernel_.gfxip, {}, "the trace does not say it");
-    out["version"] = reasons_.text("version", kernel_.version, "the trace does not say it");
-    out["form"] = kernel_.from_stats ? "stats" : "ui_output";
-  }
-
   /// A part of a whole, 0 to 1.
   Json share(const std::string& field, std::int64_t part, std::int64_t whole) {
     if (whole > 0) return static_cast<double>(part) / static_cast<double>(whole);
@@ -273,6 +257,21 @@ class TracedKernel {
 };
 
 }  // namespace
+
+void put_traced_identity(const KernelThreadTrace& kernel, NullReasons& reasons, Json& out) {
+  out["trace"] = kernel.trace;
+  out["name"] = kernel.kernel;
+  out["mangled_name"] =
+      reasons.text("mangled_name", kernel.mangled_name, "the trace has only an address of it");
+  out["kernel"] = reasons.value("kernel", kernel.analysis_kernel, {"analysis_kernel"},
+                                "it is not a kernel of the recordings, or none were given");
+  out["dispatch_id"] = reasons.value(
+      "dispatch_id", kernel.dispatch_id, {"dispatch_id"},
+      "the name of the trace does not say it, or several kernels ran in it and the name does not "
+      "say whose it is");
+  out["gfxip"] = reasons.value("gfxip", kernel.gfxip, {}, "the trace does not say it");
+  out["form"] = kernel.from_stats ? "stats" : "ui_output";
+}
 
 Json thread_traces_json(const analyze::ThreadTraces& traces) {
   Json kernels = Json::array();

@@ -4,10 +4,15 @@
 
 #include "analyze/thread_trace/figures.h"
 #include "base/json.h"
+#include "report/null_reasons.h"
 
 namespace perflab::report {
 
 /// `thread_traces` of analysis.json. Every null has an entry in the `missing` of its kernel.
 Json thread_traces_json(const analyze::ThreadTraces& traces);
+
+/// Puts which kernel of which traced dispatch it is into the object: `trace`, `name`,
+/// `mangled_name`, `kernel`, `dispatch_id`, `gfxip`, `form`.
+void put_traced_identity(const analyze::KernelThreadTrace& kernel, NullReasons& reasons, Json& out);
 
 }  // namespace perflab::report
