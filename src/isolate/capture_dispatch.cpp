@@ -4,6 +4,8 @@
 
 #include <exception>
 #include <new>
+#include <thread>
+#include <vector>
 
 #include "isolate/snapshot.h"
 
@@ -19,6 +21,7 @@ struct Passing {
   InterceptedQueue& queue;
   const hsa::KernelDispatchPacket& packet;
   hsa::PacketWriter writer;
+  std::vector<std::jthread> askers{};  ///< see Queues::drain
   bool passed = false;
   bool forward = false;  ///< it has run, and the program's signal has not heard of it yet
 };
@@ -87,13 +90,14 @@ Result<capture::Description> take_capture(Passing& passing, const KernelName& na
   Tool& tool = passing.tool;
   InterceptedQueue& queue = passing.queue;
   const std::chrono::milliseconds patience(tool.process.settings.patience_ms);
+  if (!tool.gate.hold_queues(patience))
+    return fail(ErrorCode::refused, "a queue was being made or destroyed and did not end");
   PERFLAB_TRY_VOID(tool.queues.prepare(queue.agent));
-  if (!tool.gate.start_draining(queue.agent, patience))
-    return fail(ErrorCode::refused, "a queue was being destroyed and did not end");
+  tool.gate.start_draining(queue.agent);
   queue.sealed.store(true);
   const hsa::BarrierPacket barrier = barrier_packet({queue.drained.load()});
   passing.writer(&barrier, 1);
-  PERFLAB_TRY_VOID(tool.queues.drain(queue, patience));
+  PERFLAB_TRY_VOID(tool.queues.drain(queue, patience, passing.askers));
   if (!tool.gate.start_reading(patience))
     return fail(ErrorCode::refused, "a call that frees memory did not come back");
   Snapshot snapshot(tool, {.packet = passing.packet, .agent = queue.agent, .name = &name});
@@ -138,6 +142,8 @@ void capture_dispatch(Tool& tool, InterceptedQueue& queue, const KernelName& nam
   }
   if (!passing.passed) writer(&packet, 1);
   if (passing.forward) tool.api.core.signal_subtract_screlease(packet.completion_signal, 1);
+  tool.gate.let_packets_pass();
+  passing.askers.clear();  // joins them
   tool.gate.open();
 }
 

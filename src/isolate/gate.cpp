@@ -15,10 +15,14 @@ bool Gate::becomes_zero(const Counter& counter, std::chrono::milliseconds patien
   return true;
 }
 
-bool Gate::start_draining(hsa::Agent agent, std::chrono::milliseconds patience) {
+bool Gate::hold_queues(std::chrono::milliseconds patience) {
+  phase_.store(Phase::queues_held);
+  return becomes_zero(taking_queues_, patience);
+}
+
+void Gate::start_draining(hsa::Agent agent) {
   agent_.store(agent.handle, std::memory_order_release);
   phase_.store(Phase::draining);
-  return becomes_zero(taking_queues_, patience);
 }
 
 bool Gate::start_reading(std::chrono::milliseconds patience) {
@@ -38,6 +42,10 @@ void Gate::start_running() {
   lower(Phase::running);
 }
 
+void Gate::let_packets_pass() {
+  lower(Phase::queues_held);
+}
+
 void Gate::open() {
   lower(Phase::open);
 }
@@ -47,7 +55,7 @@ void Gate::wait_until_below(Phase phase) {
   lowered_.wait(lock, [this, phase] { return phase_.load() < phase; });
 }
 
-void Gate::wait_until_open() {
+void Gate::wait_for_packets() {
   wait_until_below(Phase::draining);
 }
 

@@ -12,34 +12,40 @@
 
 namespace perflab::isolate {
 
-/// open -> draining -> reading -> running -> reading -> open. One capture at a time.
+/// open -> queues_held -> draining -> reading -> running -> reading -> queues_held -> open. One
+/// capture at a time.
 class Gate {
  public:
-  /// What is held grows with the phase. While the dispatch runs, memory may be freed: the kernel
-  /// may be served by a thread of the host that does so.
-  enum class Phase : std::uint32_t { open, draining, running, reading };
+  /// What is held grows with the phase. While queues are held, they may not come or go. While the
+  /// dispatch runs, memory may be freed: the kernel may be served by a thread of the host that does
+  /// so.
+  enum class Phase : std::uint32_t { open, queues_held, draining, running, reading };
 
   [[nodiscard]] Phase phase() const { return phase_.load(std::memory_order_acquire); }
   /// Whether submissions to this agent are affected.
   [[nodiscard]] bool concerns(hsa::Agent agent) const {
-    return phase() != Phase::open && agent_.load(std::memory_order_acquire) == agent.handle;
+    return phase() >= Phase::draining && agent_.load(std::memory_order_acquire) == agent.handle;
   }
 
-  /// Submissions to an agent's queues are drained from now on, no queue ends. False: a call that
-  /// ends a queue did not come back within `patience`.
-  bool start_draining(hsa::Agent agent, std::chrono::milliseconds patience);
+  /// No queue comes or goes from now on; packets pass. False: a call that makes or ends a queue did
+  /// not come back within `patience`.
+  bool hold_queues(std::chrono::milliseconds patience);
+  /// Submissions to an agent's queues are drained from now on.
+  void start_draining(hsa::Agent agent);
   /// Nothing is submitted or freed from now on. False: a call that takes memory away did not come
   /// back within `patience`.
   bool start_reading(std::chrono::milliseconds patience);
   /// The dispatch runs now.
   void start_running();
+  /// Packets and memory pass again, queues are still held: threads of the capture use them.
+  void let_packets_pass();
   void open();
 
-  /// Waits until the gate is open.
-  void wait_until_open();
+  /// Waits until packets may go on.
+  void wait_for_packets();
 
-  /// Around a call that takes something away: memory (held while a capture reads) or a queue (held
-  /// from draining on). The capture waits for those that are under way.
+  /// Around a call that takes memory away (held while a capture reads), or makes or ends a queue
+  /// (held during all of it). The capture waits for those that are under way.
   class Taking {
    public:
     explicit Taking(Gate& gate, Phase held_from = Phase::reading)
@@ -62,7 +68,7 @@ class Gate {
   void enter(Phase held_from);
   void leave(Phase held_from);
   Counter& under_way(Phase held_from) {
-    return held_from == Phase::draining ? taking_queues_ : taking_memory_;
+    return held_from == Phase::queues_held ? taking_queues_ : taking_memory_;
   }
   static bool becomes_zero(const Counter& counter, std::chrono::milliseconds patience);
 

@@ -85,7 +85,7 @@ bool pass_at_gate(Tool& tool, InterceptedQueue& queue, const void* packets, std:
     pass_without_requests(tool, queue, packets, count, writer);
     return true;
   }
-  tool.gate.wait_until_open();
+  tool.gate.wait_for_packets();
   return false;
 }
 

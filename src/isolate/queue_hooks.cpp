@@ -66,7 +66,7 @@ Status on_queue_create(hsa::Agent agent, std::uint32_t size, std::uint32_t type,
                            .private_segment = private_segment,
                            .group_segment = group_segment};
   if (queue == nullptr || !running.machine.is_gpu(agent)) return create_plain(asked, queue);
-  const Gate::Taking taking(running.gate, Gate::Phase::draining);
+  const Gate::Taking taking(running.gate, Gate::Phase::queues_held);
   if (auto made = create_intercepted(asked, queue)) {
     if (!running.queues.add(std::move(made)))
       running.limit("There was no memory to remember a queue: it would not be waited for.");
@@ -80,7 +80,7 @@ Status on_queue_create(hsa::Agent agent, std::uint32_t size, std::uint32_t type,
 
 Status on_queue_destroy(hsa::Queue* queue) noexcept {
   Tool& running = tool();
-  const Gate::Taking taking(running.gate, Gate::Phase::draining);
+  const Gate::Taking taking(running.gate, Gate::Phase::queues_held);
   std::unique_ptr<InterceptedQueue> known = running.queues.take(queue);
   const Status status = running.api.core.queue_destroy(queue);
   if (known == nullptr) return status;

@@ -1,13 +1,15 @@
 // Draining. The own queue's barrier goes through the packet writer. Another queue is asked by a
-// barrier packet in its ring: its handler then runs on the runtime's thread, passes on what came
-// before and a barrier behind it, and holds later packets back until the capture is done.
+// barrier packet in its ring: its handler passes on what came before and a barrier behind it, and
+// holds later packets back until the capture is done. Each is asked from a thread of its own: a
+// doorbell that is rung inside a handler is served by one thread of the runtime for all queues, and
+// that one would wait for the first queue whose own thread is held.
 #include "isolate/queues.h"
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <new>
-#include <thread>
 
 #include "isolate/machine.h"
 
@@ -18,6 +20,22 @@ constexpr std::uint32_t kSingleProducer = 1;
 
 // The runtime counts a timeout in its own ticks, of a nanosecond on every system known.
 constexpr std::uint64_t kSlice = 20'000'000;
+
+// While it lives: threads that are made take none of the program's signals.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+  ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
 
 }  // namespace
 
@@ -76,19 +94,20 @@ Result<void> Queues::prepare(hsa::Agent agent) {
   return {};
 }
 
-Result<void> Queues::request(const InterceptedQueue& queue,
-                             std::chrono::steady_clock::time_point until) const {
+// A queue whose own thread came meanwhile has its barrier: that thread may be held at the gate, and
+// then the ring can be full for as long as the capture takes.
+void Queues::request(const InterceptedQueue& queue,
+                     std::chrono::steady_clock::time_point until) const {
   const hsa::Queue* const ring = queue.queue;
-  const auto free_slots = [&](std::uint64_t index) {
+  const auto has_room = [&](std::uint64_t index) {
     return index - api_.core.queue_load_read_index_scacquire(ring) < ring->size;
   };
-  while (!free_slots(api_.core.queue_load_write_index_scacquire(ring))) {
-    if (std::chrono::steady_clock::now() > until)
-      return fail(ErrorCode::refused, "a queue of the program stayed full");
+  while (!has_room(api_.core.queue_load_write_index_scacquire(ring))) {
+    if (queue.sealed.load() || std::chrono::steady_clock::now() > until) return;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   const std::uint64_t index = api_.core.queue_add_write_index_scacq_screl(ring, 1);
-  while (!free_slots(index)) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  while (!has_room(index)) std::this_thread::sleep_for(std::chrono::microseconds(50));
   hsa::BarrierPacket packet = barrier_packet({queue.drained.load(std::memory_order_acquire)});
   auto* const place =
       static_cast<std::byte*>(ring->base_address) + (index & (ring->size - 1)) * sizeof(packet);
@@ -97,20 +116,19 @@ Result<void> Queues::request(const InterceptedQueue& queue,
   std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(place))
       .store(packet.header, std::memory_order_release);
   api_.core.signal_store_screlease(ring->doorbell_signal, static_cast<hsa::SignalValue>(index));
-  return {};
 }
 
-Result<void> Queues::drain(const InterceptedQueue& own, std::chrono::milliseconds patience) const {
+Result<void> Queues::drain(const InterceptedQueue& own, std::chrono::milliseconds patience,
+                           std::vector<std::jthread>& askers) const {
   const auto until = std::chrono::steady_clock::now() + patience;
   std::vector<const InterceptedQueue*> waited_for = {&own};
   for (const InterceptedQueue* const queue : queues_of(own.agent)) {
     if (queue == &own || !queue->used.load(std::memory_order_acquire) ||
         queue->type == kSingleProducer)
       continue;
-    if (queue->drained.load(std::memory_order_acquire) == 0)
-      return fail(ErrorCode::refused, "a queue was created just before the dispatch");
     waited_for.push_back(queue);
-    PERFLAB_TRY_VOID(request(*queue, until));
+    const WithoutSignals thread;
+    askers.emplace_back([this, queue, until] { request(*queue, until); });
   }
   for (const InterceptedQueue* const queue : waited_for) {
     const hsa::Signal signal{queue->drained.load(std::memory_order_acquire)};

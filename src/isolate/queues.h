@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -33,7 +34,7 @@ struct InterceptedQueue {
 /// The packet that waits for everything before it and then takes 1 off `signal` (0: nothing).
 hsa::BarrierPacket barrier_packet(hsa::Signal signal);
 
-/// Whether a packet is one that drain_others() put into the queue.
+/// Whether a packet is one that drain() put into the queue.
 bool is_request(const InterceptedQueue& queue, const void* packet);
 
 /// The intercepted queues of the process. Any thread.
@@ -46,19 +47,21 @@ class Queues {
   /// Takes a queue out before it is destroyed; null when it is none of ours.
   std::unique_ptr<InterceptedQueue> take(const hsa::Queue* queue);
 
-  /// Gives every queue of the agent its signal, before the gate is drained. Error: no signal.
+  /// Gives every queue of the agent its signal, when queues are held and nothing is drained yet.
+  /// Error: no signal.
   Result<void> prepare(hsa::Agent agent);
   /// Waits for all that was submitted to the agent's queues, `own` among them, whose barrier the
-  /// caller has passed on. Others are asked through their own ring. Called inside a packet handler,
-  /// the gate draining. Error (refused): not within `patience`.
-  Result<void> drain(const InterceptedQueue& own, std::chrono::milliseconds patience) const;
+  /// caller has passed on. Others are asked through their own ring, each by a thread that is added
+  /// to `askers`: it may not end before packets pass the gate, and uses the queue until it ends.
+  /// Called inside a packet handler, the gate draining. Error (refused): not within `patience`.
+  Result<void> drain(const InterceptedQueue& own, std::chrono::milliseconds patience,
+                     std::vector<std::jthread>& askers) const;
   /// What draining the agent's queues does not reach, a sentence each.
   std::vector<std::string> not_drained(hsa::Agent agent) const;
 
  private:
   std::vector<InterceptedQueue*> queues_of(hsa::Agent agent) const;
-  Result<void> request(const InterceptedQueue& queue,
-                       std::chrono::steady_clock::time_point until) const;
+  void request(const InterceptedQueue& queue, std::chrono::steady_clock::time_point until) const;
 
   const hsa::Api& api_;
   mutable std::mutex mutex_;

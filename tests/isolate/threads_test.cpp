@@ -35,6 +35,19 @@ TEST(IsolateThreads, OneOfManyLaunchesIsCapturedAndAllGoOn) {
   EXPECT_EQ(run.outcome.events.kernels.at(0).dispatches, 160U);
 }
 
+// A queue whose thread is held at the gate does not keep the others from being asked; half of them
+// have nobody who would come by.
+TEST(IsolateThreads, BusyAndIdleQueuesAreDrained) {
+  const TempFolder folder;
+  const Isolated run({.options = {"--kernel", "inplace", "--threads", "8", "--uneven", "--launches",
+                                  "50", "--n", "64"},
+                      .dispatch = 150,
+                      .environment = {{"TSAN_OPTIONS", with_suppression(folder)}}});
+  ASSERT_CAPTURED(run);
+  EXPECT_EQ(run.written().size(), 1U) << "others ran at the same time";
+  EXPECT_EQ(run.outcome.events.kernels.at(0).dispatches, 204U);
+}
+
 TEST(IsolateThreads, TheGateHoldsWhatTakesMemoryAwayAndWaitsForIt) {
   using Phase = isolate::Gate::Phase;
   using std::chrono::milliseconds;
@@ -51,7 +64,8 @@ TEST(IsolateThreads, TheGateHoldsWhatTakesMemoryAwayAndWaitsForIt) {
       }
     });
   for (int round = 0; round < 50; ++round) {
-    EXPECT_TRUE(gate.start_draining({7}, milliseconds(5000)));
+    EXPECT_TRUE(gate.hold_queues(milliseconds(5000)));
+    gate.start_draining({7});
     EXPECT_TRUE(gate.concerns({7}));
     EXPECT_FALSE(gate.concerns({8}));
     EXPECT_TRUE(gate.start_reading(milliseconds(5000)));
@@ -65,7 +79,9 @@ TEST(IsolateThreads, TheGateHoldsWhatTakesMemoryAwayAndWaitsForIt) {
   EXPECT_EQ(taken.load(), 600);
   EXPECT_EQ(gate.phase(), Phase::open);
   // While the dispatch runs memory may go, queues may not.
-  EXPECT_TRUE(gate.start_draining({7}, milliseconds(5000)));
+  EXPECT_TRUE(gate.hold_queues(milliseconds(5000)));
+  EXPECT_FALSE(gate.concerns({7})) << "a queue must have its signal first";
+  gate.start_draining({7});
   EXPECT_TRUE(gate.start_reading(milliseconds(5000)));
   gate.start_running();
   {
@@ -73,9 +89,25 @@ TEST(IsolateThreads, TheGateHoldsWhatTakesMemoryAwayAndWaitsForIt) {
     EXPECT_FALSE(gate.start_reading(milliseconds(1))) << "memory was being taken away";
   }
   gate.open();
-  const isolate::Gate::Taking queue(gate, Phase::draining);
-  EXPECT_FALSE(gate.start_draining({7}, milliseconds(1))) << "a queue was being taken away";
+  {
+    const isolate::Gate::Taking queue(gate, Phase::queues_held);
+    EXPECT_FALSE(gate.hold_queues(milliseconds(1))) << "a queue was being taken away";
+  }
+  // At the end packets pass, and a queue that ends waits.
+  gate.let_packets_pass();
+  EXPECT_FALSE(gate.concerns({7}));
+  gate.wait_for_packets();
+  std::atomic<bool> ended{false};
+  std::thread ending([&] {
+    const isolate::Gate::Taking queue(gate, Phase::queues_held);
+    EXPECT_EQ(gate.phase(), Phase::open);
+    ended = true;
+  });
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_FALSE(ended.load());
   gate.open();
+  ending.join();
+  EXPECT_TRUE(ended.load());
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ std::vector<Option> all_options() {
           flag("--exit-without-shutdown", &Options::exit_without_shutdown),
           flag("--shutdown-at-exit", &Options::shutdown_at_exit),
           with_number("--threads", &Options::threads),
+          flag("--uneven", &Options::uneven),
           with_number("--queue-size", &Options::queue_size)};
 }
 

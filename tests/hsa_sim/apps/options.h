@@ -29,6 +29,7 @@ struct Options {
   bool exit_without_shutdown = false;
   bool shutdown_at_exit = false;  ///< in an exit handler that was there before hsa_init, as in HIP
   int threads = 0;
+  bool uneven = false;  ///< of threads, every second one launches once, the others in bursts
   std::uint32_t queue_size = 64;
 };
 
