@@ -185,11 +185,11 @@ void TimelineMaker::choose_lanes() {
   std::vector<Index> by_kind[kKinds];
   for (Index i = 0; i < counts_.size(); ++i)
     if (counts_[i].operations > 0)
-      by_kind[operations_.places()[i].kind == LaneKind::host_thread ? 0 : 1].push_back(i);
+      by_kind[operations_.places()[i].kind == Place::host_thread ? 0 : 1].push_back(i);
   const auto number_of = [&](Index i) -> std::int64_t {
     const TimelinePlace& place = operations_.places()[i];
-    if (place.kind == LaneKind::stream) return trace_.streams[place.place].id;
-    if (place.kind == LaneKind::queue) return trace_.queues[place.place].id;
+    if (place.kind == Place::stream) return trace_.streams[place.place].id;
+    if (place.kind == Place::queue) return trace_.queues[place.place].id;
     return 0;
   };
   const auto order = [&](Index i) {

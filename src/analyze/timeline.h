@@ -11,14 +11,11 @@
 
 #include "analyze/critical_path/graph.h"
 #include "analyze/critical_path/solve.h"
+#include "analyze/place.h"
 #include "analyze/timing_scope.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {
-
-/// Where operations of a lane run. Calls stand on their thread; dispatches and copies on their
-/// stream, else on their queue.
-enum class LaneKind : std::uint8_t { host_thread, stream, queue, nowhere };
 
 /// What slices are called: a kernel, a kind of copy, an API call.
 struct TimelineName {
@@ -37,7 +34,7 @@ struct TimelineSlice {
 };
 
 struct TimelineLane {
-  LaneKind kind = LaneKind::nowhere;
+  Place kind = Place::nowhere;
   trace::Index process = trace::kNone;
   trace::Index place = trace::kNone;  ///< threads, streams or queues
   trace::Index agent = trace::kNone;  ///< of a default stream, which every GPU has: its GPU

@@ -36,11 +36,11 @@ Index TimelineOperations::lane_of_track(Index index) {
   if (lane != kNone || !includes(track.process)) return lane;
   TimelinePlace place{.process = track.process};
   if (track.stream != kNone) {
-    place.kind = LaneKind::stream;
+    place.kind = Place::stream;
     place.place = track.stream;
     if (trace_.streams[track.stream].id == 0) place.agent = track.agent;
   } else if (track.queue != kNone) {
-    place.kind = LaneKind::queue;
+    place.kind = Place::queue;
     place.place = track.queue;
   }
   return lane = number(place);
@@ -59,10 +59,8 @@ Index TimelineOperations::lane_of_copy(std::size_t row) {
   const Index agent = is_gpu(track.agent) ? track.agent : is_gpu(source) ? source : kNone;
   const auto [found, added] = lane_of_default_.try_emplace({track_index, agent}, kNone);
   if (added)
-    found->second = number({.kind = LaneKind::stream,
-                            .process = track.process,
-                            .place = track.stream,
-                            .agent = agent});
+    found->second = number(
+        {.kind = Place::stream, .process = track.process, .place = track.stream, .agent = agent});
   return found->second;
 }
 
@@ -70,7 +68,7 @@ Index TimelineOperations::lane_of_thread(Index thread) {
   Index& lane = lane_of_thread_[thread];
   const Index process = trace_.threads[thread].process;
   if (lane != kNone || !includes(process)) return lane;
-  return lane = number({.kind = LaneKind::host_thread, .process = process, .place = thread});
+  return lane = number({.kind = Place::host_thread, .process = process, .place = thread});
 }
 
 TimelineOperation TimelineOperations::dispatch(std::size_t row) {

@@ -15,7 +15,7 @@ namespace perflab::analyze {
 
 /// A lane without what is on it.
 struct TimelinePlace {
-  LaneKind kind = LaneKind::nowhere;
+  Place kind = Place::nowhere;
   trace::Index process = trace::kNone, place = trace::kNone, agent = trace::kNone;
   friend auto operator<=>(const TimelinePlace&, const TimelinePlace&) = default;
 };

@@ -88,15 +88,18 @@ Result<void> apply(const PathArguments& arguments, analyze::AnalyzeOptions& opti
   return {};
 }
 
+OutputFile perfetto_file(const PathArguments& arguments) {
+  return {.option = "--perfetto",
+          .what = "the trace",
+          .example = "trace.json",
+          .name = *arguments.perfetto};
+}
+
 Result<void> check_perfetto_file(const PathArguments& arguments,
                                  const std::vector<std::filesystem::path>& inputs,
                                  const std::filesystem::path& out) {
   if (!arguments.perfetto) return {};
-  return check_output_file({.option = "--perfetto",
-                            .what = "the trace",
-                            .example = "trace.json",
-                            .name = *arguments.perfetto},
-                           inputs, out);
+  return check_output_file(perfetto_file(arguments), inputs, out);
 }
 
 void tell_nodes_left_out(const PathArguments& arguments, const analyze::AnalyzedTrace& analyzed) {

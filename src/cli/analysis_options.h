@@ -9,6 +9,7 @@
 
 #include "analyze/pipeline.h"
 #include "base/error.h"
+#include "cli/output_file.h"
 
 namespace perflab::cli {
 
@@ -31,6 +32,8 @@ struct PathArguments {
 void add_path_options(CLI::App& command, PathArguments& arguments);
 /// Errors (usage): a change, a time or a number that cannot be read.
 Result<void> apply(const PathArguments& arguments, analyze::AnalyzeOptions& options);
+/// The file of --perfetto. Precondition: it was given.
+OutputFile perfetto_file(const PathArguments& arguments);
 /// Refuses a Perfetto file that would replace one of the inputs, a document that goes into folder
 /// `out` (may be empty), or something that is no file, before any work is done. Error (usage).
 Result<void> check_perfetto_file(const PathArguments& arguments,

@@ -21,11 +21,7 @@ Result<void> check_html_file(const HtmlArguments& arguments,
       .option = "--html", .what = "the page", .example = "report.html", .name = *arguments.file};
   PERFLAB_TRY_VOID(check_output_file(page, inputs, out));
   if (path == nullptr || !path->perfetto) return {};
-  return check_distinct({.option = "--perfetto",
-                         .what = "the trace",
-                         .example = "trace.json",
-                         .name = *path->perfetto},
-                        page);
+  return check_distinct(perfetto_file(*path), page);
 }
 
 Result<void> write_html_file(const HtmlArguments& arguments, const std::vector<Document>& documents,

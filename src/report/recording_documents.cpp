@@ -1,9 +1,6 @@
 // In the order in which a page shows them.
 #include "report/recording_documents.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "report/analysis_document.h"
 #include "report/profile_document.h"
 #include "report/roofline_document.h"
@@ -17,10 +14,10 @@ void keep_for_documents(bool documents, bool page, analyze::AnalyzeOptions& opti
   if (page) options.critical_path.keep_nodes_up_to = kMostPageNodes;
 }
 
-std::vector<NamedDocument> further_documents(const analyze::AnalyzedTrace& analyzed,
-                                             const RecordingRequest& request) {
+std::vector<NamedDocument> trace_documents(const analyze::AnalyzedTrace& analyzed,
+                                           const RecordingRequest& request) {
   const auto& [trace, analysis] = analyzed;
-  std::vector<NamedDocument> documents;
+  std::vector<NamedDocument> documents = {{"analysis", analysis_document(trace, analysis)}};
   if (analysis.roofline)
     documents.push_back(
         {"roofline",
@@ -31,14 +28,6 @@ std::vector<NamedDocument> further_documents(const analyze::AnalyzedTrace& analy
   if (analysis.timeline) documents.push_back({"timeline", timeline_document(trace, analysis)});
   if (has_thread_trace_detail(analysis))
     documents.push_back({"thread_trace", thread_trace_document(analysis)});
-  return documents;
-}
-
-std::vector<NamedDocument> trace_documents(const analyze::AnalyzedTrace& analyzed,
-                                           const RecordingRequest& request) {
-  std::vector<NamedDocument> documents = {
-      {"analysis", analysis_document(analyzed.trace, analyzed.analysis)}};
-  std::ranges::move(further_documents(analyzed, request), std::back_inserter(documents));
   return documents;
 }
 

@@ -28,15 +28,11 @@ struct RecordingRequest {
 /// them is.
 void keep_for_documents(bool documents, bool page, analyze::AnalyzeOptions& options);
 
-/// roofline, dag, timeline and thread_trace, those of them that there are.
-std::vector<NamedDocument> further_documents(const analyze::AnalyzedTrace& analyzed,
-                                             const RecordingRequest& request = {});
-
-/// analysis and the further ones, of thread traces alone or of what has no profile.
+/// analysis, and of roofline, dag, timeline and thread_trace those that there are.
 std::vector<NamedDocument> trace_documents(const analyze::AnalyzedTrace& analyzed,
                                            const RecordingRequest& request = {});
 
-/// analysis, profile and the further ones, of recorded runs.
+/// The same with profile, of recorded runs.
 std::vector<NamedDocument> recording_documents(const analyze::AnalyzedRuns& runs,
                                                const RecordingRequest& request);
 

@@ -67,7 +67,7 @@ std::string_view cu_name(const KernelThreadTrace& kernel) {
 }
 
 /// "CU 1 of shader engines 0, 4"; "CUs (engine:CU) 0:1, 4:2" where they differ.
-std::string place_text(const analyze::TraceCoverage& seen, std::string_view unit) {
+std::string traced_unit_text(const analyze::TraceCoverage& seen, std::string_view unit) {
   constexpr std::size_t kMostPlaces = 8;
   if (seen.cus.empty()) return fmt::format("no {}", unit);
   const bool same = std::ranges::all_of(
@@ -96,7 +96,7 @@ std::string coverage_lines(const KernelThreadTrace& kernel, std::size_t width) {
       text += fmt::format(" of the dispatch's {} ({})", *seen.waves_of_dispatch,
                           part_text(static_cast<std::int64_t>(seen.waves),
                                     static_cast<std::int64_t>(*seen.waves_of_dispatch)));
-    text += fmt::format(" on {}", place_text(seen, cu_name(kernel)));
+    text += fmt::format(" on {}", traced_unit_text(seen, cu_name(kernel)));
     if (seen.waves_started > 0 || seen.waves == 0)
       text += fmt::format("; {} started there and beside", counted(seen.waves_started, "wave"));
   }

@@ -14,34 +14,21 @@
 namespace perflab::report {
 namespace {
 
-using analyze::LaneKind;
+using analyze::Place;
 using analyze::Timeline;
 using analyze::TimelineLane;
-
-std::string_view name_of_lane(LaneKind kind) {
-  switch (kind) {
-    case LaneKind::host_thread:
-      return "host_thread";
-    case LaneKind::stream:
-      return "stream";
-    case LaneKind::queue:
-      return "queue";
-    case LaneKind::nowhere:
-      break;
-  }
-  return "nowhere";
-}
 
 /// Stream or queue id of the recording; of a thread: its place in environment.threads.
 Json lane_id(const trace::Trace& trace, const TimelineLane& lane) {
   switch (lane.kind) {
-    case LaneKind::host_thread:
+    case Place::host_thread:
       return lane.place;
-    case LaneKind::stream:
+    case Place::stream:
       return trace.streams[lane.place].id;
-    case LaneKind::queue:
+    case Place::queue:
       return trace.queues[lane.place].id;
-    case LaneKind::nowhere:
+    case Place::several:
+    case Place::nowhere:
       break;
   }
   return nullptr;
@@ -58,9 +45,9 @@ LaneLabels labels_of(const trace::Trace& trace, const Timeline& timeline) {
   for (const TimelineLane& lane : timeline.lanes) {
     out.processes = out.processes || lane.process != timeline.lanes.front().process;
     // A copy between hosts has no GPU, but can have the stream of one.
-    if (lane.kind == LaneKind::stream && lane.agent == trace::kNone)
+    if (lane.kind == Place::stream && lane.agent == trace::kNone)
       out.gpus = out.gpus || std::ranges::any_of(timeline.lanes, [&](const TimelineLane& other) {
-                   return other.kind == LaneKind::stream && other.agent != trace::kNone &&
+                   return other.kind == Place::stream && other.agent != trace::kNone &&
                           other.process == lane.process &&
                           trace.streams[other.place].id == trace.streams[lane.place].id;
                  });
@@ -78,17 +65,8 @@ std::string lane_label(const trace::Trace& trace, const TimelineLane& lane,
     out += fmt::format("process {}, ", lane.process);
   if (labels.gpus && lane.agent != trace::kNone)
     out += fmt::format("agent {}, ", trace.agents[lane.agent].absolute_index);
-  switch (lane.kind) {
-    case LaneKind::host_thread:
-      return out + fmt::format("thread {}", lane.place);
-    case LaneKind::stream:
-      return out + fmt::format("stream {}", trace.streams[lane.place].id);
-    case LaneKind::queue:
-      return out + fmt::format("queue {}", trace.queues[lane.place].id);
-    case LaneKind::nowhere:
-      break;
-  }
-  return out + "no stream or queue recorded";
+  if (lane.kind == Place::nowhere) return out + "no stream or queue recorded";
+  return out + place_text(lane.kind, lane_id(trace, lane).get<std::int64_t>());
 }
 
 Json slices_json(const TimelineLane& lane) {
@@ -105,7 +83,7 @@ Json lanes_json(const trace::Trace& trace, const Timeline& timeline) {
   Json out = Json::array();
   for (const TimelineLane& lane : timeline.lanes) {
     Json row = object_with_room(9);
-    row["kind"] = name_of_lane(lane.kind);
+    row["kind"] = name_of(lane.kind);
     row["process"] = lane.process == trace::kNone ? Json(nullptr) : Json(lane.process);
     row["id"] = lane_id(trace, lane);
     row["label"] = lane_label(trace, lane, labels);

@@ -58,9 +58,9 @@ TEST(Timeline, CallsStandOnTheirThreadAndWorkOnItsQueue) {
   EXPECT_EQ(timeline.resolution, 0);
   EXPECT_FALSE(timeline.path);
   ASSERT_THAT(timeline.lanes, SizeIs(3));
-  EXPECT_EQ(timeline.lanes[0].kind, LaneKind::host_thread);
-  EXPECT_EQ(timeline.lanes[1].kind, LaneKind::queue);
-  EXPECT_EQ(timeline.lanes[2].kind, LaneKind::nowhere);
+  EXPECT_EQ(timeline.lanes[0].kind, Place::host_thread);
+  EXPECT_EQ(timeline.lanes[1].kind, Place::queue);
+  EXPECT_EQ(timeline.lanes[2].kind, Place::nowhere);
   EXPECT_THAT(slices(builder.trace, timeline, 0), ElementsAre("0+20 hipLaunchKernel*1/20"));
   EXPECT_THAT(slices(builder.trace, timeline, 1), ElementsAre("30+100 gemm*1/100"));
   EXPECT_THAT(slices(builder.trace, timeline, 2),
@@ -143,14 +143,14 @@ TEST(Timeline, OfTooManyLanesTheBusiestStayAndHalfAreOfTheGpu) {
   }
   const Timeline timeline = whole_timeline(builder.trace, {.lanes = 8});
   ASSERT_THAT(timeline.lanes, SizeIs(8));
-  EXPECT_EQ(std::ranges::count(timeline.lanes, LaneKind::queue, &TimelineLane::kind), 4);
+  EXPECT_EQ(std::ranges::count(timeline.lanes, Place::queue, &TimelineLane::kind), 4);
   std::vector<std::int64_t> busy;
   for (const TimelineLane& lane : timeline.lanes) busy.push_back(lane.busy);
   EXPECT_THAT(busy, ElementsAre(5026, 5027, 5028, 5029, 106, 107, 108, 109));
   EXPECT_EQ(timeline.left_out.lanes, 32U);
   EXPECT_EQ(timeline.left_out.operations, 32U);
   // Few threads leave their room to the GPU.
-  EXPECT_EQ(std::ranges::count(whole_timeline(builder.trace, {.lanes = 39}).lanes, LaneKind::queue,
+  EXPECT_EQ(std::ranges::count(whole_timeline(builder.trace, {.lanes = 39}).lanes, Place::queue,
                                &TimelineLane::kind),
             10);
 }

@@ -15,6 +15,7 @@
 #include "analyze/critical_path/solve.h"
 #include "analyze/critical_path/what_if.h"
 #include "analyze/missing.h"
+#include "analyze/place.h"
 #include "analyze/timeline.h"
 #include "analyze/timing_scope.h"
 #include "base/error.h"
@@ -41,15 +42,6 @@ struct KernelCriticality {
   std::int64_t path_time = 0;  ///< of the critical path inside its dispatches
   std::int64_t least_slack = 0, median_slack = 0;
   std::vector<Gain> gains;  ///< at 1.5x, 2x and infinitely fast; empty beyond the top kernels
-};
-
-/// Where a stretch of the path ran.
-enum class Place : std::uint8_t {
-  host_thread,
-  stream,
-  queue,
-  several,  ///< short stretches of several places, folded into one
-  nowhere,  ///< the recording names neither stream nor queue
 };
 
 /// Names that a segment lists at most.
