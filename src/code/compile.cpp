@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMessageBytes = std::size_t{1} << 26;
+constexpr std::size_t kCompilerMessageBytes = std::size_t{1} << 26;
 constexpr std::size_t kNoteLines = 20;
 constexpr std::string_view kRemarkTag = " [-Rpass-analysis=kernel-resource-usage]";
 constexpr std::string_view kRemark = ": remark: ";
@@ -226,7 +226,7 @@ Result<Compiled> compile(const Compiler& compiler, const CompileRequest& request
   options.empty_input = true;
   options.standard_output = StreamMode::discard;
   options.standard_error = StreamMode::capture;
-  options.capture_limit = kMessageBytes;
+  options.capture_limit = kCompilerMessageBytes;
   options.timeout = request.timeout;
   options.grace = std::chrono::milliseconds{1'000};
   PERFLAB_TRY(const ProcessResult result, run_program(command, options));

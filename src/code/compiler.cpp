@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kInstall =
+constexpr std::string_view kInstallCompiler =
     "install ROCm's compiler, or clang-19, lld-19, rocm-device-libs and libamdhip64-dev (Debian, "
     "Ubuntu), or let ROCM_PERF_CLANG name a clang++ with the AMDGPU target";
 
@@ -101,9 +101,10 @@ Result<Compiler> named_compiler(const std::string& name) {
   if (!program)
     return fail(ErrorCode::missing_tool,
                 fmt::format("{}: $ROCM_PERF_CLANG names it, but it is not a program", name),
-                std::string(kInstall));
+                std::string(kInstallCompiler));
   auto found = examine(*program);
-  if (!found) return std::unexpected(std::move(found).error().with_remedy(std::string(kInstall)));
+  if (!found)
+    return std::unexpected(std::move(found).error().with_remedy(std::string(kInstallCompiler)));
   return complete(*std::move(found));
 }
 
@@ -133,7 +134,7 @@ Result<Compiler> find_compiler(std::string_view wanted) {
       fail(ErrorCode::missing_tool,
            tried.empty() ? "there is no HIP compiler: no clang++ in ROCm or on PATH"
                          : "no clang++ on this machine can compile for AMDGPU",
-           std::string(kInstall));
+           std::string(kInstallCompiler));
   error.error().notes = std::move(tried);
   return error;
 }

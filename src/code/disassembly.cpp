@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 using detail::TemporaryFolder;
 
 constexpr std::chrono::milliseconds kTimeout{600'000};
-constexpr std::size_t kMessageBytes = std::size_t{1} << 14;
+constexpr std::size_t kDisassemblerMessageBytes = std::size_t{1} << 14;
 constexpr std::size_t kMostSymbolBytes = 60'000;  // of one argument; Linux takes 128 KiB
 
-constexpr std::string_view kInstall =
+constexpr std::string_view kInstallDisassembler =
     "install llvm-19 (Debian, Ubuntu) or ROCm's rocm-llvm, or let ROCM_PERF_LLVM_OBJDUMP name "
     "an llvm-objdump with the AMDGPU target";
 
@@ -59,9 +59,9 @@ constexpr std::uint64_t kFunctionAlignment = 256;
 ///     /tmp/x/0.co:   file format elf64-amdgpu
 ///     0000000000002e00 <symbol>:
 ///             s_cbranch_execz 28          // 000000002E48: BF88001C <symbol+0xbc>
-class Reader {
+class ListingReader {
  public:
-  explicit Reader(std::size_t objects) : functions_(objects) {}
+  explicit ListingReader(std::size_t objects) : functions_(objects) {}
 
   /// Takes the next bytes of the text, cut anywhere.
   void feed(std::string_view bytes) {
@@ -207,7 +207,7 @@ class Job {
   Result<void> run(std::span<const ToDisassemble* const> objects, std::span<Outcome* const> out) {
     if (objects.empty()) return {};
     PERFLAB_TRY_VOID(write(objects));
-    Reader reader(objects.size());
+    ListingReader reader(objects.size());
     PERFLAB_TRY(const ProcessResult result, start(objects, reader));
     if (result.interrupted)
       return fail(ErrorCode::interrupted,
@@ -240,7 +240,8 @@ class Job {
     return {};
   }
 
-  Result<ProcessResult> start(std::span<const ToDisassemble* const> objects, Reader& reader) const {
+  Result<ProcessResult> start(std::span<const ToDisassemble* const> objects,
+                              ListingReader& reader) const {
     std::vector<std::string> command{disassembler_.program.string(), "-d"};
     if (std::string option = symbols_option(objects); !option.empty())
       command.push_back(std::move(option));
@@ -261,7 +262,7 @@ class Job {
     options.empty_input = true;
     options.standard_output = StreamMode::discard;
     options.standard_error = StreamMode::discard;
-    options.capture_limit = kMessageBytes;
+    options.capture_limit = kDisassemblerMessageBytes;
     options.timeout = kTimeout;
     return options;
   }
@@ -350,10 +351,10 @@ Result<Disassembler> find_disassembler(std::string_view wanted) {
       return fail(
           ErrorCode::missing_tool,
           fmt::format("{}: $ROCM_PERF_LLVM_OBJDUMP names it, but it is not a program", named),
-          std::string(kInstall));
+          std::string(kInstallDisassembler));
     auto found = examine(*program, empty_object);
     if (found) return found;
-    return std::unexpected(std::move(found).error().with_remedy(std::string(kInstall)));
+    return std::unexpected(std::move(found).error().with_remedy(std::string(kInstallDisassembler)));
   }
   std::optional<Disassembler> best;
   std::vector<std::string> tried;
@@ -373,7 +374,7 @@ Result<Disassembler> find_disassembler(std::string_view wanted) {
       fail(ErrorCode::missing_tool,
            tried.empty() ? "llvm-objdump is neither beside a HIP compiler nor on PATH"
                          : "no llvm-objdump on this machine can disassemble AMDGPU code",
-           std::string(kInstall));
+           std::string(kInstallDisassembler));
   error.error().notes = std::move(tried);
   return error;
 }
