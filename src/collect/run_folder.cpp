@@ -29,6 +29,13 @@ std::optional<std::uint32_t> number_of(const std::string& name) {
   return number;
 }
 
+constexpr const char* kFirstRun = "run_1";
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
 std::uint32_t highest_number_in(const fs::path& root) {
   std::uint32_t highest = 0;
   std::error_code error;
@@ -98,6 +105,21 @@ Result<fs::path> make_run_folder(const fs::path& collection, int number) {
   fs::path folder = collection / fmt::format("run_{}", number);
   if (::mkdir(folder.c_str(), 0777) != 0) return cannot_make(folder, errno);
   return folder;
+}
+
+fs::path latest_run(const fs::path& place) {
+  if (is_folder(place / kFirstRun)) return place / kFirstRun;
+  const fs::path kept = place / ".rocpd_profile", root = is_folder(kept) ? kept : place;
+  std::uint32_t highest = 0;
+  fs::path newest = place;
+  std::error_code error;
+  for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
+    const std::uint32_t number = number_of(it->path().filename().string()).value_or(0);
+    if (number <= highest || !is_folder(it->path() / kFirstRun)) continue;
+    highest = number;
+    newest = it->path() / kFirstRun;
+  }
+  return newest;
 }
 
 FoundDatabases find_databases(const fs::path& run_folder) {

@@ -33,6 +33,11 @@ Result<std::filesystem::path> make_collection_folder(const std::filesystem::path
 /// Makes collection/run_<number>. Error (usage): it exists or cannot be made.
 Result<std::filesystem::path> make_run_folder(const std::filesystem::path& collection, int number);
 
+/// The folder of one run that a profile's folder stands for: of a folder with ".rocpd_profile" in
+/// it, of that root itself, or of one collection, run_1 of the collection with the highest number
+/// that has one. Any other place is itself.
+std::filesystem::path latest_run(const std::filesystem::path& place);
+
 /// Every "*_results.db" and "results.db" below the folder. What cannot be read is in `rejected`.
 FoundDatabases find_databases(const std::filesystem::path& run_folder);
 

@@ -100,9 +100,9 @@ class SessionRunner {
     if (!request_.application.empty()) {
       PERFLAB_TRY_VOID(profile_application());
     } else if (!request_.trace.empty()) {
-      PERFLAB_TRY(const std::vector<std::filesystem::path> files, trace_files(request_.trace));
-      PERFLAB_TRY(run_, analyze::analyze_files(files, analyze_options()));
-      out_.trace = request_.trace.string();
+      PERFLAB_TRY(const RecordedRun recorded, recorded_run(request_.trace));
+      PERFLAB_TRY(run_, analyze::analyze_files(recorded.databases, analyze_options()));
+      out_.trace = recorded.place.string();
     }
     if (run_ && request_.analysis.empty()) documents_ = documents_of(*run_);
     return {};

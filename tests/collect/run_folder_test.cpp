@@ -85,6 +85,19 @@ TEST(RunFolder, IsNeverAnExistingOne) {
   EXPECT_EQ(again.error().code, ErrorCode::usage);
 }
 
+TEST(LatestRun, IsTheFirstOfTheNewestCollectionThatHasOne) {
+  const TempFolder folder;
+  const fs::path root = folder / ".rocpd_profile";
+  for (const char* run : {"0002/run_1", "0002/run_2", "0010/run_1/host", "0009/run_1"})
+    fs::create_directories(root / run);
+  for (const char* no_run : {"0011/counters", "notes/run_1"}) fs::create_directories(root / no_run);
+  EXPECT_EQ(latest_run(folder.path()), root / "0010" / "run_1");
+  EXPECT_EQ(latest_run(root), root / "0010" / "run_1");
+  EXPECT_EQ(latest_run(root / "0002"), root / "0002" / "run_1");
+  for (const char* itself : {"0002/run_2", "0011", "0010/run_1/host", "nowhere"})
+    EXPECT_EQ(latest_run(root / itself), root / itself);
+}
+
 TEST(FindDatabases, FindsThemAtAnyDepthInAFixedOrder) {
   const TempFolder folder;
   fs::create_directories(folder / "host-b" / "pass_1");

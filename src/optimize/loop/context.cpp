@@ -133,21 +133,17 @@ Json facts_for_proposer(const RunDocuments& documents, const std::string& kernel
           {"hot_lines", hot_lines_of(rows(documents.analysis, {"thread_traces", "kernels"}))}};
 }
 
-Result<std::vector<std::filesystem::path>> trace_files(const std::filesystem::path& place) {
+Result<RecordedRun> recorded_run(const std::filesystem::path& place) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(place, ignored))
-    return std::vector<std::filesystem::path>{place};
-  const std::filesystem::path kept = place / ".rocpd_profile";
-  const collect::FoundDatabases found =
-      collect::find_databases(std::filesystem::is_directory(kept, ignored) ? kept : place);
-  std::vector<std::filesystem::path> files;
-  for (const collect::DatabaseFile& database : found.databases) files.push_back(database.path);
-  std::ranges::sort(files);
-  if (files.empty())
+  if (!std::filesystem::is_directory(place, ignored)) return RecordedRun{place, {place}};
+  RecordedRun run{.place = collect::latest_run(place), .databases = {}};
+  for (const collect::DatabaseFile& database : collect::find_databases(run.place).databases)
+    run.databases.push_back(database.path);
+  if (run.databases.empty())
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: there is no rocpd database in it", place.string()),
+                fmt::format("{}: there is no rocpd database in it", run.place.string()),
                 "rocm-perf profile -- ./app keeps one in .rocpd_profile");
-  return files;
+  return run;
 }
 
 Result<ChosenKernel> choose_kernel(const analyze::AnalyzedTrace& analyzed,

@@ -28,9 +28,14 @@ Result<RunDocuments> read_documents(const std::filesystem::path& place);
 Json facts_for_proposer(const RunDocuments& documents, const std::string& kernel,
                         const std::string& arch);
 
-/// Databases of a recording: the file itself, or those below a folder of a profile. Error
-/// (bad_input): there are none.
-Result<std::vector<std::filesystem::path>> trace_files(const std::filesystem::path& place);
+/// A recording: a database, or the folder of a run with all that are below it.
+struct RecordedRun {
+  std::filesystem::path place;
+  std::vector<std::filesystem::path> databases;
+};
+/// The recording at a place, of a profile's folder collect::latest_run. Error (bad_input): there is
+/// no database.
+Result<RecordedRun> recorded_run(const std::filesystem::path& place);
 
 /// The kernel of the source that is most worth the work, with the reason in a sentence.
 struct ChosenKernel {
