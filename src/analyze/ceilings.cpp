@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analyze/gpu.h"
+#include "base/number_text.h"
 
 namespace perflab::analyze {
 namespace {
@@ -54,9 +55,9 @@ std::vector<std::string> Ceilings::contradictions() const {
   const auto compare = [&](const hal::MeasuredRoof& roof, const hal::Peak& peak) {
     if (peak.value && roof.value > kMostMeasured * *peak.value)
       found.push_back(
-          fmt::format("measured {} of {:.6g} is above the {:.6g} {} of the tables: the "
+          fmt::format("measured {} of {} is above the {} {} of the tables: the "
                       "ceilings are perhaps those of another GPU",
-                      roof.column, roof.value, *peak.value, peak.unit));
+                      roof.column, number_text(roof.value), number_text(*peak.value), peak.unit));
   };
   if (measured_->memory) compare(*measured_->memory, peaks_->memory);
   if (measured_->l2) compare(*measured_->l2, peaks_->l2);

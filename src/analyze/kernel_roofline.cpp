@@ -10,6 +10,7 @@
 #include <set>
 
 #include "analyze/roofline_details.h"
+#include "base/number_text.h"
 #include "hal/arch.h"
 #include "hal/counter_tables.h"
 
@@ -355,10 +356,10 @@ class KernelBuilder {
     std::set<std::string> unconfirmed, from;
     for (const Work& work : out_.work) {
       if (!work.flops.value || *work.flops.value == 0) continue;
-      parts.push_back(fmt::format("{:.6g} % of the time {} {} at {:.6g} {}",
+      parts.push_back(fmt::format("{:.6g} % of the time {} {} at {} {}",
                                   100 * *work.flops.value / *work.ceiling.value / *compute_ns_,
                                   hal::to_string(work.pipe), hal::to_string(work.precision),
-                                  *work.ceiling.value, work.ceiling.unit));
+                                  number_text(*work.ceiling.value), work.ceiling.unit));
       from.insert(work.ceiling.from);
       unconfirmed.insert(work.ceiling.unconfirmed.begin(), work.ceiling.unconfirmed.end());
     }

@@ -1,5 +1,6 @@
 // Lists of a kernel's roofline.
 #include "analyze/roofline_details.h"
+#include "base/number_text.h"
 
 #include <fmt/format.h>
 
@@ -141,8 +142,8 @@ void explain_shares(bool infinity_cache, KernelRoofline& kernel) {
     if (!level.share || *level.share <= 1) continue;
     binding_explained = binding_explained || is_binding(level.name);
     const std::string what =
-        fmt::format("{:.0f} % of the {} ceiling of {:.6g} GB/s: ", kPercent * *level.share,
-                    level.name, *level.ceiling.value);
+        fmt::format("{:.0f} % of the {} ceiling of {} GB/s: ", kPercent * *level.share, level.name,
+                    number_text(*level.ceiling.value));
     if (level.name == "hbm" && infinity_cache)
       explain(what +
               "these bytes left L2, and the Infinity Cache behind it served part of them "
@@ -159,8 +160,8 @@ void explain_shares(bool infinity_cache, KernelRoofline& kernel) {
     const bool overlapped =
         kernel.overlapped_roof && kernel.gflops && *kernel.gflops <= *kernel.overlapped_roof;
     explain(fmt::format(
-        "{:.0f} % of the compute roof of {:.6g} GFLOP/s: {}", kPercent * *kernel.compute_share,
-        *kernel.compute_roof.value,
+        "{:.0f} % of the compute roof of {} GFLOP/s: {}", kPercent * *kernel.compute_share,
+        number_text(*kernel.compute_roof.value),
         kernel.flops_are == "estimate" ? "the estimate counts every vector instruction as FP32 work"
         : overlapped ? "the roof takes vector and matrix instructions one after the "
                        "other, and here they overlapped"

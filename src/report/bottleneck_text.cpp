@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "report/bottleneck_json.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
@@ -228,7 +229,7 @@ std::string feature_value_text(double value, std::string_view unit) {
   if (unit == "share") return percent(value);
   if (unit == "ns") return duration_text(value);
   if (unit == "bytes") return bytes_text(value);
-  const std::string number = fmt::format("{:.4g}", value);
+  const std::string number = number_text(value, 4);
   return unit.empty() || unit == "count" ? number : fmt::format("{} {}", number, unit);
 }
 

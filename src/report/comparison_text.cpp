@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/number_text.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 
@@ -132,8 +133,8 @@ std::string regressions_below_the_cut(const analyze::ComparisonResult& result,
 std::string sample_text(const std::optional<double>& value, std::string_view unit) {
   if (!value) return kDash;
   if (unit == "ns") return duration_text(*value);
-  return unit.empty() ? fmt::format("{:.5g}", *value)
-                      : fmt::format("{:.5g} {}", *value, printable(unit));
+  return unit.empty() ? number_text(*value, 5)
+                      : fmt::format("{} {}", number_text(*value, 5), printable(unit));
 }
 
 std::string ratio_text(const std::optional<double>& ratio) {

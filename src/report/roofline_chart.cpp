@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/number_text.h"
 #include "report/document.h"
 
 namespace perflab::report {
@@ -153,7 +154,7 @@ class ChartBuilder {
                    .label = {},
                    .bound = {},
                    .attainable_gflops = std::nullopt};
-    mark.label = fmt::format("{}: {:.3g} FLOP/byte of {}, {}", kernel.kernel, mark.at.x,
+    mark.label = fmt::format("{}: {} FLOP/byte of {}, {}", kernel.kernel, number_text(mark.at.x, 3),
                              level_title(level.name), rate_text(mark.at.y, "FLOP/s"));
     if (level.ridge_ratio) mark.bound = *level.ridge_ratio < 1 ? "memory" : "compute";
     if (drawable(level.ceiling.value) && drawable(kernel.compute_roof.value))

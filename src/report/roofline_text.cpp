@@ -5,11 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <span>
 
+#include "base/number_text.h"
 #include "hal/counter_tables.h"
 #include "report/analysis_document.h"
 #include "report/bottleneck_text.h"
@@ -30,11 +30,6 @@ using enum TextTable::Align;
 /// Kernels that are described one by one; the charts' legends list more.
 constexpr std::size_t kMostDescribed = 5;
 
-std::string number_text(double value) {
-  const double size = std::fabs(value);
-  return size >= 1e4 && size < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
-}
-
 /// "waves in flight 1805", "l2 34.7 %": a figure under the last part of its name; "~" in front of
 /// what only several passes give together.
 std::string feature_text(const Figure& figure, std::string name) {
@@ -45,7 +40,7 @@ std::string feature_text(const Figure& figure, std::string name) {
   if (figure.unit == "%") return fmt::format("{} {}{:.1f} %", name, about, value);
   const bool said = figure.unit.empty() || figure.unit.find('/') != std::string::npos ||
                     name.find(figure.unit) != std::string::npos;
-  return fmt::format("{} {}{}{}{}", name, about, number_text(value), said ? "" : " ",
+  return fmt::format("{} {}{}{}{}", name, about, number_text(value, 4), said ? "" : " ",
                      said ? "" : figure.unit);
 }
 
@@ -58,9 +53,7 @@ std::string rate_or_dash(const std::optional<double>& giga, std::string_view uni
 }
 
 std::string plain_or_dash(const std::optional<double>& value) {
-  if (!value) return kDash;
-  return *value >= 999.5 && *value < 1e6 ? fmt::format("{:.0f}", *value)
-                                         : fmt::format("{:.3g}", *value);
+  return value ? number_text(*value, 3) : kDash;
 }
 
 /// "12.3 GFLOP": a count of operations.
@@ -276,7 +269,7 @@ std::string other_counters(const KernelRoofline& kernel) {
   std::size_t shown = 0;
   for (const auto& [name, counter] : others) {
     if (shown == kMostCounters) break;
-    out += fmt::format("{}{} {:.6g}", shown == 0 ? "" : ", ", name, *counter->mean);
+    out += fmt::format("{}{} {}", shown == 0 ? "" : ", ", name, number_text(*counter->mean));
     if (counter->state == analyze::CounterState::unsupported ||
         counter->state == analyze::CounterState::suspicious)
       out += fmt::format(" ({})", analyze::to_string(counter->state));

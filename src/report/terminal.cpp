@@ -9,6 +9,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/number_text.h"
 #include "report/analysis_document.h"
 #include "report/bottleneck_text.h"
 #include "report/text_parts.h"
@@ -145,9 +146,8 @@ std::string counters_section(const analyze::Analysis& analysis, const TerminalSt
   const std::size_t shown = std::min(style.most_rows, analysis.counters.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::Counter& counter = analysis.counters[i];
-    table.add({fmt::format("{:.6g}", counter.mean), fmt::format("{:.6g}", counter.min),
-               fmt::format("{:.6g}", counter.max), std::string(analyze::to_string(counter.state)),
-               counter.name, counter.kernel});
+    table.add({number_text(counter.mean), number_text(counter.min), number_text(counter.max),
+               std::string(analyze::to_string(counter.state)), counter.name, counter.kernel});
   }
   return heading(paint, "Counters") + table.text(style.width) +
          cut_note(analysis.counters.size(), shown);

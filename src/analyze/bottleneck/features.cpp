@@ -10,6 +10,7 @@
 #include "analyze/analysis.h"
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/feature_parts.h"
+#include "base/number_text.h"
 #include "hal/arch.h"
 #include "trace/api_calls.h"
 
@@ -84,8 +85,9 @@ void add_times(const trace::Trace& trace, const TimingScope& scope, const Analys
   const double together = found->median_idle + found->median_duration;
   if (together == 0) return lack(set, idle_before, "its dispatches take no time", "");
   give(set, idle_before, found->median_idle / together,
-       fmt::format("median of {} dispatch{}: {:.6g} ns idle, {:.6g} ns running", found->dispatches,
-                   found->dispatches == 1 ? "" : "es", found->median_idle, found->median_duration));
+       fmt::format("median of {} dispatch{}: {} ns idle, {} ns running", found->dispatches,
+                   found->dispatches == 1 ? "" : "es", number_text(found->median_idle),
+                   number_text(found->median_duration)));
 }
 
 void add_work(const Kernel& kernel, const CuRoom& room, FeatureSet& set) {

@@ -8,6 +8,7 @@
 
 #include "analyze/bottleneck/feature_parts.h"
 #include "analyze/roofline.h"
+#include "base/number_text.h"
 
 namespace perflab::analyze {
 namespace {
@@ -104,10 +105,10 @@ class CounterFeatures {
     if (found->bytes && *found->bytes == 0)
       return give(set_, id, 0, "no byte moved there" + passes_of(found->read_bytes));
     if (found->share)
-      return give(
-          set_, id, *found->share,
-          fmt::format("{:.6g} of {:.6g} {}{}; times: {}", *found->gb_per_s, *found->ceiling.value,
-                      found->ceiling.unit, passes_of(found->read_bytes), r_.time_from));
+      return give(set_, id, *found->share,
+                  fmt::format("{} of {} {}{}; times: {}", number_text(*found->gb_per_s),
+                              number_text(*found->ceiling.value), found->ceiling.unit,
+                              passes_of(found->read_bytes), r_.time_from));
     for (const char* const what : {"bytes", "gb_per_s", "share"})
       if (const Missing* const missing =
               find_missing(r_, fmt::format("levels.{}.{}", found->name, what)))
@@ -118,10 +119,10 @@ class CounterFeatures {
 
   void compute() {
     if (r_.compute_share)
-      return give(
-          set_, compute_share, *r_.compute_share,
-          fmt::format("{:.6g} of {:.6g} {}; times: {}", r_.gflops.value_or(0),
-                      r_.compute_roof.value.value_or(0), r_.compute_roof.unit, r_.time_from));
+      return give(set_, compute_share, *r_.compute_share,
+                  fmt::format("{} of {} {}; times: {}", number_text(r_.gflops.value_or(0)),
+                              number_text(r_.compute_roof.value.value_or(0)), r_.compute_roof.unit,
+                              r_.time_from));
     if (r_.flops_raw && *r_.flops_raw == 0 && r_.flops_are != "estimate")
       return give(set_, compute_share, 0, "no floating-point or matrix instruction was counted");
     if (const Missing* const missing = find_missing(r_, "compute.share"))
@@ -186,9 +187,10 @@ class CounterFeatures {
     if (!arithmetic)
       return lack(set_, memory_side, "the time at the compute roof is not known", "");
     give(set_, memory_side, memory / (memory + *arithmetic),
-         fmt::format("{:.6g} ns at the memory roof, {:.6g} ns at the floating-point roof, of {} "
+         fmt::format("{} ns at the memory roof, {} ns at the floating-point roof, of {} "
                      "dispatch{} together",
-                     memory, *arithmetic, r_.dispatches, r_.dispatches == 1 ? "" : "es"));
+                     number_text(memory), number_text(*arithmetic), r_.dispatches,
+                     r_.dispatches == 1 ? "" : "es"));
   }
 
   /// ns at the compute roof; lanes that are switched off take their time all the same.
