@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <set>
 
 #include "analyze/activity.h"
@@ -181,10 +180,11 @@ void add_timeline(const trace::Trace& trace, const TimingScope& scope,
 
 Result<void> read_thread_traces(const trace::Trace& trace,
                                 const std::vector<std::filesystem::path>& places, unsigned threads,
-                                bool keep_detail, Analysis& analysis) {
+                                bool keep_detail, const TellProgress& progress,
+                                Analysis& analysis) {
   if (places.empty()) return {};
   PERFLAB_TRY(analysis.thread_traces,
-              make_thread_traces(places, trace, analysis, threads, keep_detail));
+              make_thread_traces(places, trace, analysis, threads, keep_detail, progress));
   std::ranges::copy(analysis.thread_traces->warnings, std::back_inserter(analysis.warnings));
   return {};
 }
@@ -263,11 +263,9 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
         fmt::format("all figures are of segment {} alone", *options.segment));
   PERFLAB_TRY_VOID(add_critical_path(trace, scope, rows ? &*rows : nullptr, options, analysis));
   add_timeline(trace, scope, options, analysis);
-  // How long that takes nobody knows beforehand.
-  if (!options.thread_traces.empty())
-    stages.begin("reading thread traces", std::numeric_limits<double>::quiet_NaN());
+  // Beside the stages: how long that takes nobody knows before it begins.
   PERFLAB_TRY_VOID(read_thread_traces(seen, options.thread_traces, options.threads,
-                                      options.keep_trace_detail, analysis));
+                                      options.keep_trace_detail, options.progress, analysis));
   analysis.bottlenecks =
       find_bottlenecks(seen, part ? find_timing_scope(seen, find_passes(seen)) : scope, analysis);
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
@@ -283,7 +281,7 @@ Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options) {
   analysis.critical_path_missing = {.field = "critical_path", .reason = kReason, .remedy = kRemedy};
   analysis.segments.missing = {.field = "segments", .reason = kReason, .remedy = kRemedy};
   PERFLAB_TRY_VOID(read_thread_traces(result.trace, options.thread_traces, options.threads,
-                                      options.keep_trace_detail, analysis));
+                                      options.keep_trace_detail, options.progress, analysis));
   judge_kernels(result.trace, analysis);
   return result;
 }
@@ -293,7 +291,7 @@ Result<void> add_thread_traces(const std::vector<std::filesystem::path>& places,
                                bool keep_detail, AnalyzedTrace& analyzed) {
   PERFLAB_CHECK(!places.empty());
   Analysis& analysis = analyzed.analysis;
-  PERFLAB_TRY_VOID(read_thread_traces(analyzed.trace, places, threads, keep_detail, analysis));
+  PERFLAB_TRY_VOID(read_thread_traces(analyzed.trace, places, threads, keep_detail, {}, analysis));
   if (!losses.empty()) {
     const std::string reason =
         fmt::format("not all of it was recorded: {}", fmt::join(losses, "; "));

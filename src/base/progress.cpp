@@ -139,8 +139,9 @@ void ProgressLine::erase_locked() {
   drawn_at_.reset();
 }
 
-ProgressLine::Options LongWork::mostly_short() {
+ProgressLine::Options LongWork::mostly_short(bool quiet) {
   ProgressLine::Options options;
+  options.quiet = quiet;
   options.delay = kShortWork;
   return options;
 }

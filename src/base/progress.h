@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace perflab {
 
@@ -81,7 +82,10 @@ class ProgressLine {
 class LongWork {
  public:
   /// `what`: shown until something else is told.
-  explicit LongWork(std::string what, ProgressLine::Options options = mostly_short());
+  explicit LongWork(std::string what) : LongWork(std::move(what), mostly_short()) {}
+  LongWork(std::string what, ProgressLine::Options options);
+  /// `quiet`: no terminal at all.
+  static ProgressLine::Options mostly_short(bool quiet = false);
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
   ~LongWork() { end(); }
@@ -93,7 +97,6 @@ class LongWork {
   void end();
 
  private:
-  static ProgressLine::Options mostly_short();
   void draw(const std::stop_token& stop);
 
   ProgressLine line_;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/duration.h"
+#include "base/progress.h"
 #include "cli/output_file.h"
 #include "hal/measured_roofs.h"
 #include "report/dag_document.h"
@@ -122,7 +123,9 @@ Result<void> write_perfetto_file(const PathArguments& arguments,
                "rocm-perf: --perfetto: {} dispatches make about {:.1f} GB, which is a lot for "
                "ui.perfetto.dev; --segment N restricts it to one segment\n",
                dispatches, static_cast<double>(dispatches) * kBytesPerDispatch / 1e9);
+  LongWork work("writing " + *arguments.perfetto);
   PERFLAB_TRY_VOID(report::write_perfetto(*arguments.perfetto, analyzed.trace, analyzed.analysis));
+  work.end();
   fmt::print(stderr, "rocm-perf: wrote {}: open it in ui.perfetto.dev\n", *arguments.perfetto);
   return {};
 }

@@ -77,6 +77,7 @@ Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
   PERFLAB_TRY_VOID(check_html_file(arguments.html, options.thread_traces, arguments.out));
   report::keep_for_documents(!arguments.out.empty(), arguments.html.file.has_value(), options);
   LongWork work("reading thread traces");
+  options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
   work.end();
   const auto& [trace, analysis] = analyzed;
@@ -122,16 +123,17 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
   LongWork work("reading recordings");
   options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, options));
-  work.end();
   const auto& [trace, analysis] = runs.representative;
-  if (!arguments.roofs.file.empty() && !analysis.roofline)
-    fmt::print(stderr, "rocm-perf: --roofs {} was not used, there is no roofline: {}\n",
-               arguments.roofs.file, analysis.roofline_missing.reason);
+  if (options.progress) options.progress("making documents", 0);
   const report::ProfileData profile = report::profile_of_recording(runs);
   const std::vector<Document> documents =
       report::recording_documents(runs, {.roofs = arguments.roofs.file,
                                          .full = arguments.path.full,
                                          .nodes = arguments.html.file.has_value()});
+  work.end();
+  if (!arguments.roofs.file.empty() && !analysis.roofline)
+    fmt::print(stderr, "rocm-perf: --roofs {} was not used, there is no roofline: {}\n",
+               arguments.roofs.file, analysis.roofline_missing.reason);
   PERFLAB_TRY_VOID(write_out(arguments, documents));
   tell_nodes_left_out(arguments.path, runs.representative);
   PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, runs.representative));

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/progress.h"
 #include "report/document.h"
 
 namespace perflab::cli {
@@ -66,7 +67,9 @@ Result<void> print(const std::string& text) {
   return {};
 }
 
-Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents) {
+Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents,
+                             bool quiet) {
+  const LongWork work("writing documents", LongWork::mostly_short(quiet));
   std::vector<std::pair<std::filesystem::path, std::string>> files;
   for (const Document& document : documents) {
     PERFLAB_TRY(std::string text, report::render(document.name, document.value));

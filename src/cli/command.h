@@ -59,8 +59,9 @@ Result<void> print(const std::string& text);
 using Document = report::NamedDocument;
 
 /// Renders all documents first, then writes them into the folder: either all are good or none is
-/// written.
-Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents);
+/// written. Shows on the terminal that it does when that takes long, unless `quiet`.
+Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents,
+                             bool quiet = false);
 
 /// Removes a roofline.json, dag.json, profile.json, timeline.json or thread_trace.json of this
 /// program that is not among the documents from the folder and says so on stderr (unless `quiet`):

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
-#include "cli/output_file.h"
+#include "base/progress.h"
 
 namespace perflab::cli {
 
@@ -13,12 +13,16 @@ void add_html_option(CLI::App& command, HtmlArguments& arguments, const std::str
                      fmt::format("Write {} as one HTML page that needs no network", what));
 }
 
+OutputFile page_file(const HtmlArguments& arguments) {
+  return {
+      .option = "--html", .what = "the page", .example = "report.html", .name = *arguments.file};
+}
+
 Result<void> check_html_file(const HtmlArguments& arguments,
                              const std::vector<std::filesystem::path>& inputs,
                              const std::filesystem::path& out, const PathArguments* path) {
   if (!arguments) return {};
-  const OutputFile page{
-      .option = "--html", .what = "the page", .example = "report.html", .name = *arguments.file};
+  const OutputFile page = page_file(arguments);
   PERFLAB_TRY_VOID(check_output_file(page, inputs, out));
   if (path == nullptr || !path->perfetto) return {};
   return check_distinct(perfetto_file(*path), page);
@@ -38,8 +42,10 @@ Result<void> write_html_file(const HtmlArguments& arguments, const std::vector<D
 
 Result<void> write_page(const HtmlArguments& arguments,
                         std::span<const report::PageDocument> documents, bool quiet) {
+  LongWork work("making the page", LongWork::mostly_short(quiet));
   PERFLAB_TRY(const std::string page, report::html_page(documents));
   PERFLAB_TRY_VOID(write_file_atomically(*arguments.file, page));
+  work.end();
   if (!quiet) fmt::print(stderr, "rocm-perf: wrote {}: open it in a browser\n", *arguments.file);
   return {};
 }

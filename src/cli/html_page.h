@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cli/analysis_options.h"
 #include "cli/command.h"
+#include "cli/output_file.h"
 #include "report/page/page.h"
 
 namespace perflab::cli {
@@ -23,6 +24,9 @@ struct HtmlArguments {
 
 /// Adds --html. `what`: what the page shows, for the help.
 void add_html_option(CLI::App& command, HtmlArguments& arguments, const std::string& what);
+
+/// The page as a file that is written. Precondition: one was asked for.
+OutputFile page_file(const HtmlArguments& arguments);
 
 /// Refuses a page that would replace one of the inputs, a document that goes into folder `out` (may
 /// be empty), the Perfetto file of `path`, or something that is no file, before any work is done.

@@ -93,7 +93,7 @@ Result<void> present(const ProfileArguments& arguments, const measure::Profile& 
                                                .nodes = arguments.html.file.has_value()}),
                       std::back_inserter(documents));
   }
-  PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+  PERFLAB_TRY_VOID(write_documents(arguments.out, documents, arguments.quiet));
   PERFLAB_TRY_VOID(remove_stale_documents(arguments.out, documents, arguments.quiet));
   PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out, arguments.quiet));
   if (arguments.json) {

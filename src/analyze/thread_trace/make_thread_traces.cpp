@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <ranges>
 #include <set>
 
@@ -278,15 +279,24 @@ void add_warnings(const att::ThreadTrace& trace, const std::vector<KernelThreadT
 
 Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>& places,
                                         const trace::Trace& trace, const Analysis& analysis,
-                                        unsigned threads, bool keep_detail) {
+                                        unsigned threads, bool keep_detail,
+                                        const TellProgress& progress) {
   ThreadTraces out;
   PERFLAB_TRY(const std::vector<att::Found> all, att::find_all(places));
   for (const att::Found& found : all) {
     PERFLAB_TRY(att::ThreadTrace read, att::read(found));
     TraceFigures figures(found, read, out.traces.size(), trace, analysis, keep_detail);
-    PERFLAB_TRY_VOID(att::read_waves(
-        found, read, [&](std::size_t, const att::Wave& wave) { figures.fold().add(wave); },
-        threads));
+    std::mutex in_order;  // told by several threads, the share that is done never falls
+    std::size_t waves = 0;
+    const auto take = [&](std::size_t, const att::Wave& wave) {
+      figures.fold().add(wave);
+      if (!progress) return;
+      const std::lock_guard lock(in_order);
+      const double part = static_cast<double>(++waves) / static_cast<double>(read.waves.size());
+      progress("reading thread traces",
+               (static_cast<double>(out.traces.size()) + part) / static_cast<double>(all.size()));
+    };
+    PERFLAB_TRY_VOID(att::read_waves(found, read, take, threads));
     std::vector<KernelThreadTrace> kernels = figures.make();
     add_warnings(read, kernels, out.warnings);
     for (const KernelThreadTrace& kernel : kernels)

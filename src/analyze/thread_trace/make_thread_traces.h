@@ -8,6 +8,7 @@
 #include "analyze/analysis.h"
 #include "analyze/thread_trace/figures.h"
 #include "base/error.h"
+#include "base/progress.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {
@@ -15,10 +16,12 @@ namespace perflab::analyze {
 /// `trace` and `analysis.kernels` may be empty (thread traces alone). A traced dispatch is joined
 /// by dispatch id where the trace has it with the kernel's name (recordings do not say the agent's
 /// handle: of several with that number the first), else by the kernel's (mangled) name alone.
-/// `keep_detail`: also KernelThreadTrace::detail, which holds all of the kernels' code.
-/// Errors: those of att::find and att::read.
+/// `keep_detail`: also KernelThreadTrace::detail, which holds all of the kernels' code. `progress`
+/// is told after each wave; every traced dispatch counts the same. Errors: those of att::find and
+/// att::read.
 Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>& places,
                                         const trace::Trace& trace, const Analysis& analysis,
-                                        unsigned threads, bool keep_detail = false);
+                                        unsigned threads, bool keep_detail = false,
+                                        const TellProgress& progress = {});
 
 }  // namespace perflab::analyze

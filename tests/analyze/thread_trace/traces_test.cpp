@@ -391,6 +391,23 @@ TEST_F(TracesTest, SeveralFoldersAndOneGivenTwice) {
   EXPECT_FALSE(make_thread_traces({folder_ / "nothing"}, {}, {}, 1));
 }
 
+TEST_F(TracesTest, TellsHowFarItIsAndNeverLess) {
+  test::write_ui_output(folder_, copy_kernel(2));
+  UiOutput second = copy_kernel(8);
+  second.dispatch = 12;
+  test::write_ui_output(folder_, second);
+  std::vector<double> told;
+  const auto tell = [&](std::string_view what, double done) {
+    EXPECT_EQ(what, "reading thread traces");
+    told.push_back(done);
+  };
+  ASSERT_TRUE(make_thread_traces({folder_}, {}, {}, 4, false, tell));
+  EXPECT_EQ(told.size(), 10U);
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_DOUBLE_EQ(told.at(1), 0.5);
+  EXPECT_DOUBLE_EQ(told.back(), 1);
+}
+
 att::OccupancyRow row(std::int64_t time, bool start, int cu, int slot, std::int64_t kernel = 1) {
   att::OccupancyRow made;
   made.time = time;
