@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/html_page.h"
 #include "cli/option_parsers.h"
+#include "cli/output_file.h"
 #include "measure/comparison_inputs.h"
 #include "report/comparison_document.h"
 #include "report/comparison_junit.h"
@@ -81,39 +82,21 @@ Result<std::pair<std::vector<fs::path>, std::vector<fs::path>>> sides_of(
   return sides;
 }
 
-/// The one name of a file that need not be there yet.
-fs::path place_of_output(const std::string& name) {
-  std::error_code error;
-  return fs::weakly_canonical(fs::absolute(name, error).lexically_normal(), error);
-}
-
 /// The files to write: no input, no two the same, nothing in the way.
 Result<void> check_outputs(const ComparePlaces& places, const analyze::SampleSide& a,
                            const analyze::SampleSide& b) {
-  const std::vector<std::pair<const char*, std::string>> outputs = {
-      {"--out", places.out},
-      {"--junit", places.junit},
-      {"--markdown", places.markdown},
-      {"--html", places.html.file.value_or("")}};
-  std::error_code error;
+  std::vector<OutputFile> outputs = {{"--out", "the document", "comparison.json", places.out},
+                                     {"--junit", "the report", "perf.xml", places.junit},
+                                     {"--markdown", "the table", "perf.md", places.markdown}};
+  std::erase_if(outputs, [](const OutputFile& output) { return output.name.empty(); });
+  if (places.html) outputs.push_back(page_file(places.html));
+  std::vector<fs::path> inputs = a.read_files;
+  inputs.insert(inputs.end(), b.read_files.begin(), b.read_files.end());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto& [option, name] = outputs[i];
-    if (name.empty()) continue;
-    for (const auto* inputs : {&a.read_files, &b.read_files})
-      for (const fs::path& input : *inputs)
-        for (const char* suffix : {"", "-wal", "-shm", "-journal"})  // SQLite's own
-          if (fs::equivalent(name, input.string() + suffix, error))
-            return fail(
-                ErrorCode::usage,
-                fmt::format("{} {}: this is an input, and it would be replaced", option, name),
-                "give it a name of its own");
-    for (std::size_t j = 0; j < i; ++j)
-      if (!outputs[j].second.empty() && place_of_output(name) == place_of_output(outputs[j].second))
-        return fail(ErrorCode::usage, fmt::format("{} and {} name the same file, {}",
-                                                  outputs[j].first, option, name));
-    PERFLAB_TRY_VOID(check_replaceable(name));
+    PERFLAB_TRY_VOID(check_output_file(outputs[i], inputs, {}));
+    for (std::size_t j = 0; j < i; ++j) PERFLAB_TRY_VOID(check_distinct(outputs[j], outputs[i]));
   }
-  return check_html_file(places.html, {});
+  return {};
 }
 
 Result<void> write_outputs(const ComparePlaces& places, const std::string& document,

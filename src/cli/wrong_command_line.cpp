@@ -32,15 +32,22 @@ std::vector<std::string> commands_of(const CLI::App& command) {
   return names;
 }
 
-/// The word where a command was looked for: the first behind the command's own name that is no
-/// option.
-std::string word_for_command(const CLI::App& command, const std::vector<std::string>& words) {
-  auto word = words.begin();
-  if (command.get_parent() != nullptr) word = std::ranges::find(words, command.get_name());
-  if (word != words.end() && command.get_parent() != nullptr) ++word;
-  word =
-      std::find_if(word, words.end(), [](const std::string& one) { return !one.starts_with('-'); });
-  return word == words.end() ? "" : *word;
+/// What is wrong where a command was looked for, behind the command's own name: the first word that
+/// is no option; else an option that there is none of; else that nothing is there.
+std::string without_command(const CLI::App& command, const std::vector<std::string>& words) {
+  auto begin = words.begin();
+  if (command.get_parent() != nullptr) begin = std::ranges::find(words, command.get_name());
+  if (begin != words.end() && command.get_parent() != nullptr) ++begin;
+  const std::string name = typed_name(command);
+  const auto is_option = [](const std::string& word) { return word.starts_with('-'); };
+  const auto is_unknown = [&](const std::string& word) {
+    return command.get_option_no_throw(word.substr(0, word.find('='))) == nullptr;
+  };
+  if (const auto word = std::find_if_not(begin, words.end(), is_option); word != words.end())
+    return fmt::format("{} has no command '{}'", name, *word);
+  if (const auto word = std::find_if(begin, words.end(), is_unknown); word != words.end())
+    return fmt::format("{} has no option '{}'", name, *word);
+  return fmt::format("{} needs a command", name);
 }
 
 }  // namespace
@@ -51,10 +58,8 @@ Error wrong_command_line(const CLI::App& app, const CLI::ParseError& refusal,
   const std::vector<std::string> commands = commands_of(command);
   const std::string name = typed_name(command);
   if (!commands.empty()) {
-    const std::string word = word_for_command(command, words);
     return {.code = ErrorCode::usage,
-            .message = word.empty() ? fmt::format("{} needs a command", name)
-                                    : fmt::format("{} has no command '{}'", name, word),
+            .message = without_command(command, words),
             .notes = {},
             .remedy = fmt::format("one of: {}; {} --help says what they do",
                                   fmt::join(commands, ", "), name)};
