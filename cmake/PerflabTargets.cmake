@@ -15,7 +15,7 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
 endif()
 # Libraries with long loops, which tests run for seconds. Under sanitizers the others are compiled without optimisation, which takes two
 # thirds of the time.
-set(PERFLAB_OPTIMISED_LIBRARIES base stats hal code trace att capture analyze tune tune_inputs)
+set(PERFLAB_OPTIMISED_LIBRARIES base stats hal code trace att capture analyze tune tune_inputs replay)
 
 # perflab_library(<folder> SOURCES ... [DEPS ...] [PRIVATE_DEPS ...] [SHAREABLE]): the static library of one folder of src/. SHAREABLE:
 # it also becomes part of librocm_perf_isolate.so and is position-independent therefore.
