@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/blocked_signals.h"
 #include "base/broken_pipe.h"
 #include "base/files.h"
 #include "base/interrupt.h"
@@ -442,15 +443,9 @@ Result<Streams> open_streams(const ProcessOptions& options) {
 
 /// fork with every signal blocked: our handlers must not run in the child.
 pid_t fork_into(const ChildPlan& plan) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals in_the_child;
   const pid_t pid = ::fork();
   if (pid == 0) become_program(plan);
-  const int error_number = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error_number;
   return pid;
 }
 

@@ -40,12 +40,13 @@ Result<void> check_output_file(const OutputFile& file, const std::vector<fs::pat
                             name, file.what),
                 fmt::format("{} {}", file.option, file.example));
   const std::string own_name = fmt::format("give {} a name of its own", file.what);
+  const fs::path place = place_of(name);
   std::error_code error;
   for (const fs::path& input : inputs) {
     if (input.empty()) continue;
     for (const char* suffix : {"", "-wal", "-shm", "-journal"})  // SQLite's own, beside a database
       if (fs::equivalent(name, input.string() + suffix, error) ||
-          place_of(name) == place_of(input.string() + suffix))
+          place == place_of(input.string() + suffix))
         return fail(
             ErrorCode::usage,
             fmt::format("{} {}: this is an input, and it would be replaced", file.option, name),
@@ -57,11 +58,11 @@ Result<void> check_output_file(const OutputFile& file, const std::vector<fs::pat
                   own_name);
   }
   for (const std::string& document : report::schema_names())
-    if (!out.empty() && place_of(name) == place_of(out / (document + ".json")))
+    if (!out.empty() && place == place_of(out / (document + ".json")))
       return fail(ErrorCode::usage,
                   fmt::format("{} {}: --out puts {}.json there", file.option, name, document),
                   own_name);
-  const fs::path folder = place_of(name).parent_path();
+  const fs::path folder = place.parent_path();
   if (!fs::is_directory(folder, error) && (out.empty() || folder != place_of(out)))
     return fail(ErrorCode::usage,
                 fmt::format("{} {}: there is no folder {}", file.option, name, folder.string()),

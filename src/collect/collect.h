@@ -24,7 +24,7 @@ struct CollectPlan {
   std::vector<std::string> target;                   ///< program and arguments, taken as they are
   int runs = 1;                                      ///< at least 1
   std::optional<std::chrono::milliseconds> timeout;  ///< per run; none: as long as it takes
-  std::filesystem::path root = ".rocpd_profile";     ///< see make_collection_folder
+  std::filesystem::path root = kProfileRoot;         ///< see make_collection_folder
   bool no_rocprof = false;                           ///< time the process alone: no GPU figures
   std::vector<std::string> trace_options = {"--kernel-trace", "--hip-trace", "--memory-copy-trace",
                                             "--marker-trace"};

@@ -109,7 +109,7 @@ Result<fs::path> make_run_folder(const fs::path& collection, int number) {
 
 fs::path latest_run(const fs::path& place) {
   if (is_folder(place / kFirstRun)) return place / kFirstRun;
-  const fs::path kept = place / ".rocpd_profile", root = is_folder(kept) ? kept : place;
+  const fs::path kept = place / kProfileRoot, root = is_folder(kept) ? kept : place;
   std::uint32_t highest = 0;
   fs::path newest = place;
   std::error_code error;

@@ -12,6 +12,9 @@
 
 namespace perflab::collect {
 
+/// The folder in which collections stand, below the one that a profile was taken in.
+inline constexpr const char* kProfileRoot = ".rocpd_profile";
+
 /// One database that a run left.
 struct DatabaseFile {
   std::filesystem::path path;
@@ -33,7 +36,7 @@ Result<std::filesystem::path> make_collection_folder(const std::filesystem::path
 /// Makes collection/run_<number>. Error (usage): it exists or cannot be made.
 Result<std::filesystem::path> make_run_folder(const std::filesystem::path& collection, int number);
 
-/// The folder of one run that a profile's folder stands for: of a folder with ".rocpd_profile" in
+/// The folder of one run that a profile's folder stands for: of a folder with kProfileRoot in
 /// it, of that root itself, or of one collection, run_1 of the collection with the highest number
 /// that has one. Any other place is itself.
 std::filesystem::path latest_run(const std::filesystem::path& place);

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstring>
 #include <new>
 
+#include "base/blocked_signals.h"
 #include "isolate/machine.h"
 
 namespace perflab::isolate {
@@ -20,22 +20,6 @@ constexpr std::uint32_t kSingleProducer = 1;
 
 // The runtime counts a timeout in its own ticks, of a nanosecond on every system known.
 constexpr std::uint64_t kSlice = 20'000'000;
-
-// While it lives: threads that are made take none of the program's signals.
-class WithoutSignals {
- public:
-  WithoutSignals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  WithoutSignals(const WithoutSignals&) = delete;
-  WithoutSignals& operator=(const WithoutSignals&) = delete;
-  ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -127,7 +111,7 @@ Result<void> Queues::drain(const InterceptedQueue& own, std::chrono::millisecond
         queue->type == kSingleProducer)
       continue;
     waited_for.push_back(queue);
-    const WithoutSignals thread;
+    const BlockedSignals on_the_new_thread;
     askers.emplace_back([this, queue, until] { request(*queue, until); });
   }
   for (const InterceptedQueue* const queue : waited_for) {

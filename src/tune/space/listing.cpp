@@ -24,7 +24,6 @@ constexpr std::size_t kOperationsOfStep = 8;
 constexpr std::size_t kStepsOfOneDescent = 400;
 // Ctrl-C is looked for after so many: milliseconds.
 constexpr std::size_t kStepsBetweenLooks = 4'000;
-constexpr std::size_t kListedRowsBetweenLooks = 1'000;
 
 std::size_t count_of(const SpaceDescription& description, std::size_t parameter) {
   return description.parameters[parameter].values.size();
@@ -407,7 +406,7 @@ Result<Listing> list_given(const SpaceDescription& description, const SpaceRules
   std::size_t rows = 0;
   for (const std::vector<Level>* row : different) {
     std::vector<Value> slots = values_of(description, *row);
-    if (++rows % kListedRowsBetweenLooks == 0 && interrupted())
+    if (++rows % kRowsBetweenLooks == 0 && interrupted())
       return std::unexpected(interrupted_listing(description));
     std::optional<std::size_t> rule;
     for (std::size_t bound = 0; bound <= width && !rule; ++bound) {

@@ -2,6 +2,7 @@
 // too many to list. Private to src/tune/space.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,8 @@ Result<std::optional<std::size_t>> rule_against(const SpaceDescription& descript
 /// they take too long: about ten seconds.
 inline constexpr std::size_t kMostWorkOfSpace = 1'000'000'000;
 Error takes_too_long(const SpaceDescription& description);
+/// Ctrl-C is looked for after so many rows: milliseconds.
+inline constexpr std::size_t kRowsBetweenLooks = 1'000;
 /// After Ctrl-C.
 Error interrupted_listing(const SpaceDescription& description);
 

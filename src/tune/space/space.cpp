@@ -18,8 +18,6 @@ namespace {
 // A row is a stack of nested loops: what nobody declares on purpose.
 constexpr std::size_t kWidestSpace = 1000;
 constexpr std::size_t kMostLevels = 65'535;
-// Ctrl-C is looked for after so many rows.
-constexpr std::size_t kRowsBetweenLooks = 1'000;
 
 std::unexpected<Error> bad_space(const SpaceDescription& description, const std::string& text) {
   return fail(ErrorCode::bad_input, message_start(description) + text);

@@ -301,15 +301,18 @@ class Bystanders {
   std::vector<std::pair<void*, std::size_t>> blocks_;
 };
 
-// Launches without a wait between them, then the end of the last.
-void launch_burst(Gpu& gpu, Queue* queue, Task& task, int launches) {
-  const Signal done = gpu.signal(1);
-  for (int i = 1; i <= launches; ++i) {
-    gpu.submit(queue, {gpu.packet(task.work(), i == launches ? done : Signal{})});
-    task.launched();
+// Launches in bursts: within one without a wait, then the end of its last.
+void launch_in_bursts(Gpu& gpu, Queue* queue, Task& task, int launches) {
+  constexpr int kBurst = 10;
+  while (launches > 0) {
+    const Signal done = gpu.signal(1);
+    for (int left = std::min(kBurst, launches); left > 0; --left, --launches) {
+      gpu.submit(queue, {gpu.packet(task.work(), left == 1 ? done : Signal{})});
+      task.launched();
+    }
+    gpu.wait(done);
+    check(gpu.api().core.signal_destroy(done), "hsa_signal_destroy");
   }
-  gpu.wait(done);
-  check(gpu.api().core.signal_destroy(done), "hsa_signal_destroy");
 }
 
 // Every thread with a queue and an array of its own.
@@ -320,14 +323,9 @@ bool run_threads(Gpu& gpu, const Options& options) {
     tasks.push_back(std::make_unique<Task>(gpu, options, options.kernel));
   for (const auto& task : tasks)
     threads.emplace_back([&gpu, &options, &task, idle = threads.size() % 2 == 1] {
-      constexpr int kBurst = 10;
       Queue* const queue = gpu.queue(options.queue_size);
-      const int launches = options.uneven && idle ? 1 : options.launches;
-      for (int i = 0; i < launches; i += options.uneven ? kBurst : 1)
-        if (options.uneven)
-          launch_burst(gpu, queue, *task, std::min(kBurst, launches - i));
-        else
-          launch(gpu, options, queue, *task);
+      if (options.uneven) return launch_in_bursts(gpu, queue, *task, idle ? 1 : options.launches);
+      for (int i = 0; i < options.launches; ++i) launch(gpu, options, queue, *task);
     });
   for (std::thread& thread : threads) thread.join();
   return std::ranges::all_of(tasks, [](const auto& task) { return task->report("result"); });
