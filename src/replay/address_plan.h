@@ -45,8 +45,9 @@ struct Span {
 };
 
 /// What to reserve for the ranges: those that touch lie in one reservation, whatever their kinds,
-/// because the runtime's reserved mode puts a guard page behind each. By base.
-std::vector<Span> reservations(const AddressPlan& plan);
+/// because the runtime's reserved mode puts a guard page behind each. `host_apart`: host memory is
+/// no part of a reservation there (HsaMemory) and keeps spans of its own. By base.
+std::vector<Span> reservations(const AddressPlan& plan, bool host_apart = false);
 
 /// One mapping of this process (/proc/self/maps).
 struct Mapping {

@@ -25,16 +25,41 @@ Span svm_area(const std::vector<Mapping>& before_init, const std::vector<Mapping
 /// there), relocated, hsa_call_failed.
 Result<void> reserve_exactly(const HsaRuntime& runtime, const Span& span, const Span& area);
 
+/// How taking host memory ended.
+struct HostLock {
+  hsa::Status status = hsa::Status::success;  ///< of the runtime's call
+  std::uint64_t returned = 0;                 ///< where the GPU has it; 0: nowhere
+
+  [[nodiscard]] bool exact(const FixedRange& range) const {
+    return status == hsa::Status::success && returned == range.base;
+  }
+};
+
+/// Host memory at exactly this place, which the GPU uses at the same addresses: an ordinary mapping
+/// that is locked, as part of the pool that the range was captured in. The reserved mode's way to
+/// host memory, which it refuses as virtual memory (facts/hsa_observed.md, additions). Nothing is
+/// kept unless it is exact. Errors: occupied (a mapping of this process is there), not_replayable
+/// (no such pool), hsa_call_failed (no such call).
+Result<HostLock> lock_host_memory(const HsaRuntime& runtime, const HsaAgent& gpu,
+                                  const FixedRange& range);
+/// Gives back what lock_host_memory() took.
+void unlock_host_memory(const HsaRuntime& runtime, const FixedRange& range);
+
+/// Whether the runtime is, or would be, started in its reserved mode (HSA_RESERVE_SVM).
+bool reserved_mode_is_set();
+
 class HsaMemory {
  public:
-  /// `planned`: the reservations to be made; what is placed outside of them gets its own.
+  /// `planned`: the reservations to be made; what is placed outside of them gets its own. In the
+  /// reserved mode (there is an `area`, or it is set) host memory is locked instead.
   HsaMemory(const HsaRuntime& runtime, const HsaAgent& gpu, std::vector<Span> planned,
             Placeholders placeholders, Span area)
       : runtime_(runtime),
         gpu_(gpu),
         planned_(std::move(planned)),
         placeholders_(std::move(placeholders)),
-        area_(area) {}
+        area_(area),
+        locks_host_(area.bytes != 0 || reserved_mode_is_set()) {}
   HsaMemory(const HsaMemory&) = delete;
   HsaMemory(HsaMemory&&) = delete;
   HsaMemory& operator=(const HsaMemory&) = delete;
@@ -56,12 +81,14 @@ class HsaMemory {
   struct Placed {
     FixedRange range;
     hsa::VmemHandle handle{};
-    bool mapped = false;
+    bool mapped = false, locked = false;
   };
 
   Result<void> reserve_around(const FixedRange& range);
+  Result<void> lock(const FixedRange& range);
+  /// The planned reservation that holds the range; the range itself: none does.
+  [[nodiscard]] Span planned_around(const FixedRange& range) const;
   Result<void> back(Placed& placed);
-  [[nodiscard]] Result<hsa::MemoryPool> pool_for(const FixedRange& range) const;
   [[nodiscard]] bool on_host(std::uint64_t address) const;
   [[nodiscard]] hsa::Agent agent_at(std::uint64_t address) const;
   /// That a new buffer does not lie over a reserved range.
@@ -78,6 +105,7 @@ class HsaMemory {
   std::vector<Span> planned_;
   Placeholders placeholders_;
   Span area_;
+  bool locks_host_;
   std::vector<Span> reserved_;
   std::vector<Placed> placed_;  ///< by base
   std::vector<void*> buffers_;

@@ -54,7 +54,39 @@ Json capture_json(const capture::Description& capture, std::vector<analyze::Miss
           {"memory_bytes", sums.memory_bytes},
           {"stored_bytes", sums.stored_bytes},
           {"written_pages", sums.written_pages},
+          {"findings", findings_json(capture)},
           {"limits", capture.limits}};
+}
+
+/// What whoever uses the capture should know at once.
+struct Finding {
+  std::string_view kind;
+  std::string text, remedy;
+};
+
+std::vector<Finding> findings_of(const capture::Description& capture) {
+  std::vector<Finding> findings;
+  if (sums_of(capture).written_pages == 0)
+    findings.push_back(
+        {.kind = "nothing_written",
+         .text = fmt::format("dispatch {} changed no byte of the captured memory, as when an "
+                             "earlier one has written the same: a replay that writes nothing would "
+                             "look right",
+                             capture.dispatch.ordinal),
+         .remedy = fmt::format(
+             "capture {}, or use this one with replay verify --poison arguments, which makes the "
+             "kernel write its outputs anew",
+             capture.dispatch.ordinal == 1 ? "another dispatch (--dispatch 2)"
+                                           : "the first that writes (--dispatch 1)")});
+  return findings;
+}
+
+Json findings_json(const capture::Description& capture) {
+  Json findings = Json::array();
+  for (const Finding& finding : findings_of(capture))
+    findings.push_back(
+        {{"kind", finding.kind}, {"text", finding.text}, {"remedy", finding.remedy}});
+  return findings;
 }
 
 /// How the program ended; that we ended it because the capture was there is no failure.
@@ -82,6 +114,8 @@ std::string captured_text(const IsolateData& data) {
       bytes_text(static_cast<double>(sums.stored_bytes)), sums.written_pages);
   if (sums.not_captured != 0)
     text += fmt::format("  {} ranges without their contents\n", sums.not_captured);
+  for (const Finding& finding : findings_of(capture))
+    text += fmt::format("  warning: {}\n    {}\n", finding.text, finding.remedy);
   for (const std::string& limit : capture.limits)
     text += fmt::format("  limit: {}\n", printable(limit));
   return text + fmt::format("  in {}\n", printable(data.outcome->folder.string()));
@@ -113,7 +147,7 @@ Json isolate_document(const IsolateData& data) {
                        {"symbol", kernel.symbol},
                        {"dispatches", kernel.dispatches}});
   const Json capture = data.capture ? capture_json(*data.capture, missing) : Json(nullptr);
-  return {{"schema_version", "1.0.0"},
+  return {{"schema_version", "1.1.0"},
           {"document", "isolate"},
           {"generator", generator_json()},
           {"request", {{"kernel", plan.kernel}, {"dispatch", plan.dispatch}, {"stop", plan.stop}}},
