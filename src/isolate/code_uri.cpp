@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace perflab::isolate {
@@ -64,8 +65,9 @@ bool read_range(std::string_view text, CodeUri& uri) {
 
 Result<CodeUri> parse_code_uri(std::string_view text) {
   const auto refuse = [&] {
-    return fail(ErrorCode::bad_input,
-                fmt::format("\"{}\" is no place of a code object", text.substr(0, kLongestShown)));
+    std::string shown(text.substr(0, kLongestShown));
+    std::ranges::replace_if(shown, [](unsigned char byte) { return byte < 32 || byte > 126; }, '?');
+    return fail(ErrorCode::bad_input, fmt::format("\"{}\" is no place of a code object", shown));
   };
   const bool in_file = text.starts_with(kFile);
   if (!in_file && !text.starts_with(kMemory)) return refuse();

@@ -80,6 +80,8 @@ TEST(AddressPlan, KeepsKindsApartButReservesWhatTouchesAtOnce) {
   EXPECT_EQ(plan.ranges[1].range.pool_flags, hsa::pool_fine_grained);
   EXPECT_EQ(plan.ranges[2].range.agent_index, 1U);
   EXPECT_THAT(reservations(plan), ElementsAre(Span{kAt, 0x3000}));
+  EXPECT_THAT(reservations(plan, true), ElementsAre(Span{kAt, 0x1000}, Span{kAt + 0x1000, 0x1000},
+                                                    Span{kAt + 0x2000, 0x1000}));
   // In one granule they cannot be kept apart.
   host.base = kAt + 0x800;
   host.bytes = 8;
