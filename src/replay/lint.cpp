@@ -84,6 +84,7 @@ class Linter {
     }
     isa();
     not_captured();
+    for (Finding& finding : nothing_written(description_)) findings_.push_back(std::move(finding));
     for (const std::string& limit : description_.limits)
       add(Severity::warning, "limit", "when it was captured: " + limit);
     std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
@@ -351,6 +352,22 @@ std::string_view to_string(Severity severity) {
       break;
   }
   return "error";
+}
+
+std::vector<Finding> nothing_written(const capture::Description& description) {
+  const bool writes = std::ranges::any_of(
+      description.regions, [](const MemoryRegion& one) { return !one.written.empty(); });
+  if (writes) return {};
+  const bool first = description.dispatch.ordinal == 1;
+  return {{.severity = Severity::warning,
+           .rule = "nothing_written",
+           .sentence = fmt::format("dispatch {} changed no byte of the captured memory, as when an "
+                                   "earlier one has written the same: equal outputs prove nothing",
+                                   description.dispatch.ordinal),
+           .remedy = fmt::format(
+               "capture {}; or replay verify --poison arguments makes this one "
+               "write its outputs anew",
+               first ? "another dispatch (--dispatch 2)" : "one that writes (--dispatch 1)")}};
 }
 
 Result<std::vector<Finding>> lint(const capture::Capture& capture) {

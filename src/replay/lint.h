@@ -23,6 +23,10 @@ struct Finding {
   std::string remedy;    ///< what to do; may be empty
 };
 
+/// The warning that a dispatch changed no byte of the captured memory (nothing_written): whatever
+/// writes nothing would replay it. Empty: it changed something.
+std::vector<Finding> nothing_written(const capture::Description& description);
+
 /// Findings in a fixed order: errors first, then by rule. Errors (bad_input): the code object of
 /// the capture cannot be read.
 Result<std::vector<Finding>> lint(const capture::Capture& capture);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "replay/lint.h"
+#include "report/capture_document.h"
 #include "report/document.h"
 #include "report/profile_document.h"
 #include "report/text_table.h"
@@ -54,39 +56,8 @@ Json capture_json(const capture::Description& capture, std::vector<analyze::Miss
           {"memory_bytes", sums.memory_bytes},
           {"stored_bytes", sums.stored_bytes},
           {"written_pages", sums.written_pages},
-          {"findings", findings_json(capture)},
+          {"findings", findings_json(replay::nothing_written(capture))},
           {"limits", capture.limits}};
-}
-
-/// What whoever uses the capture should know at once.
-struct Finding {
-  std::string_view kind;
-  std::string text, remedy;
-};
-
-std::vector<Finding> findings_of(const capture::Description& capture) {
-  std::vector<Finding> findings;
-  if (sums_of(capture).written_pages == 0)
-    findings.push_back(
-        {.kind = "nothing_written",
-         .text = fmt::format("dispatch {} changed no byte of the captured memory, as when an "
-                             "earlier one has written the same: a replay that writes nothing would "
-                             "look right",
-                             capture.dispatch.ordinal),
-         .remedy = fmt::format(
-             "capture {}, or use this one with replay verify --poison arguments, which makes the "
-             "kernel write its outputs anew",
-             capture.dispatch.ordinal == 1 ? "another dispatch (--dispatch 2)"
-                                           : "the first that writes (--dispatch 1)")});
-  return findings;
-}
-
-Json findings_json(const capture::Description& capture) {
-  Json findings = Json::array();
-  for (const Finding& finding : findings_of(capture))
-    findings.push_back(
-        {{"kind", finding.kind}, {"text", finding.text}, {"remedy", finding.remedy}});
-  return findings;
 }
 
 /// How the program ended; that we ended it because the capture was there is no failure.
@@ -114,8 +85,9 @@ std::string captured_text(const IsolateData& data) {
       bytes_text(static_cast<double>(sums.stored_bytes)), sums.written_pages);
   if (sums.not_captured != 0)
     text += fmt::format("  {} ranges without their contents\n", sums.not_captured);
-  for (const Finding& finding : findings_of(capture))
-    text += fmt::format("  warning: {}\n    {}\n", finding.text, finding.remedy);
+  for (const replay::Finding& finding : replay::nothing_written(capture))
+    text += fmt::format("  {}: {}\n    {}\n", replay::to_string(finding.severity), finding.sentence,
+                        finding.remedy);
   for (const std::string& limit : capture.limits)
     text += fmt::format("  limit: {}\n", printable(limit));
   return text + fmt::format("  in {}\n", printable(data.outcome->folder.string()));

@@ -76,7 +76,7 @@ TEST(CliIsolate, WarnsOfACaptureThatChangesNothing) {
   const Json nothing = document("isolate", second.out)["capture"];
   EXPECT_EQ(nothing["written_pages"], 0);
   ASSERT_EQ(nothing["findings"].size(), 1U);
-  EXPECT_EQ(nothing["findings"][0]["kind"], "nothing_written");
+  EXPECT_EQ(nothing["findings"][0]["rule"], "nothing_written");
   EXPECT_NE(nothing["findings"][0]["remedy"].get<std::string>().find("--dispatch 1"),
             std::string::npos);
   const Outcome text = isolate(folder, {"--kernel", "slow", "--dispatch", "2"}, program);

@@ -50,6 +50,7 @@ struct LintCase {
     description.machine.isa = "amdgcn-amd-amdhsa--gfx942";
     description.machine.gpu_index = 0;
     add(kCaptured, "some bytes");
+    capture.regions.back().after = "more bytes";
     add(kLocked, "").origin = capture::Origin::locked;
     capture.regions.back().region.bytes = 4096;
     capture.regions.back().region.not_captured = "it is host memory";
@@ -248,6 +249,12 @@ TEST(ReplayLint, machine_kernel_and_limits) {
   const auto gone = missing.findings();
   EXPECT_THAT(rules(gone), ElementsAre("error kernel_not_found"));
   EXPECT_THAT(gone.at(0).sentence, HasSubstr("it has _Z1kPf, _Z5otherPf"));
+
+  LintCase unchanged;
+  unchanged.capture.regions[0].after.reset();
+  const auto nothing = unchanged.findings();
+  EXPECT_THAT(rules(nothing), ElementsAre("warning nothing_written"));
+  EXPECT_THAT(nothing.at(0).remedy, HasSubstr("--poison arguments"));
 
   // Errors come first, then by rule.
   EXPECT_THAT(rules_after([](LintCase& one) {
