@@ -28,6 +28,9 @@ struct Compiler {
   [[nodiscard]] bool knows(std::string_view processor) const;
 };
 
+/// 19 of "Debian clang version 19.1.7 (3~deb12u1)"; 0: no clang says so.
+int clang_major(std::string_view version_line);
+
 /// Finds a compiler: $ROCM_PERF_CLANG (when set, only that), $HIP_CLANG_PATH/clang++, ROCm
 /// ($ROCM_PATH, /opt/rocm), amdclang++, clang++-NN (newest first), clang++; the first that knows
 /// AMDGPU. `wanted`: prefer one that knows this processor. Errors: missing_tool (what was tried

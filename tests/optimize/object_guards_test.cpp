@@ -194,14 +194,12 @@ TEST(ObjectGuards, TargetAndWaveSizeHaveToStay) {
   WrittenCodeObject candidate = guarded_object();
   candidate.flags = 0x54b;  // gfx940's neighbour: another processor
   candidate.metadata = test::object_metadata(5, "amdgcn-amd-amdhsa--gfx90a");
-  const GuardResult target = guard_named(guards_of(candidate), "target");
-  EXPECT_FALSE(target.passed);
-  EXPECT_EQ(target.reason, Reason::other_code_changed);
+  EXPECT_THAT(only_failure(guards_of(candidate), "target", Reason::other_code_changed),
+              HasSubstr("the candidate for gfx90a"));
   candidate = guarded_object();
   candidate.kernels[0].metadata[".wavefront_size"] = 32;
-  const GuardResult wave = guard_named(guards_of(candidate), "target");
-  EXPECT_FALSE(wave.passed);
-  EXPECT_THAT(wave.detail, HasSubstr("in waves of 32"));
+  EXPECT_THAT(only_failure(guards_of(candidate), "target", Reason::other_code_changed),
+              HasSubstr("in waves of 32"));
 }
 
 /// The change of one figure, with the original's and the candidate's value of a metadata key.

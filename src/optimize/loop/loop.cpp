@@ -61,6 +61,7 @@ class OptimizationLoop {
     out_.kernel = original_model_.kernels[kernel].name;
     out_.signature = original_model_.kernels[kernel].signature;
     out_.libclang = original_model_.library;
+    out_.libclang_path = original_model_.library_path;
     out_.parse = options_.parse;
     out_.judge = options_.judge;
     out_.max_candidates = options_.max_candidates;

@@ -64,7 +64,7 @@ struct Optimization {
   std::optional<unsigned> max_candidates, patience;
   std::string proposer;
   Json workshop;  ///< its identity
-  std::string libclang;
+  std::string libclang, libclang_path;
   Candidate original;  ///< number 0; its object: the resources
   std::vector<Candidate> candidates;
   std::vector<std::string> warnings;
