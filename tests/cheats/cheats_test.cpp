@@ -23,8 +23,9 @@ class CheatsTest : public ::testing::Test {
       write("proposal_" + std::to_string(i), corpus_[i].source);
     // One after the other, whatever it is told; then nothing more.
     write("propose.sh",
-          "cd \"$(dirname \"$0\")\" || exit 1\nn=$(cat count 2>/dev/null || echo 0)\n"
-          "echo $((n + 1)) >count\n[ -f proposal_$n ] && cat proposal_$n\nexit 0\n");
+          "cd \"$(dirname \"$0\")\" || exit 1\ncount=$ROCM_PERF_PROPOSER_DIR/count\n"
+          "n=$(cat $count 2>/dev/null || echo 0)\necho $((n + 1)) >$count\n"
+          "[ -f proposal_$n ] && cat proposal_$n\nexit 0\n");
   }
 
   void write(const std::string& name, const std::string& text) {
