@@ -45,10 +45,8 @@ class Shown {
     if (!program) return;
     std::error_code error;
     for (const fs::path& path : {*program, fs::canonical(*program, error)}) {
-      const fs::path folder = parent_of(path), prefix = parent_of(folder);
-      const bool installed = folder.filename() == "bin" && !is_private(prefix);
-      if (installed)
-        add(prefix);
+      if (parent_of(path).filename() == "bin")
+        add_installed(parent_of(path), path);
       else
         add_with_folder(path);
     }
@@ -76,13 +74,22 @@ class Shown {
     const std::string value = environment(name);
     for (std::size_t begin = 0; begin < value.size();) {
       const std::size_t end = std::min(value.find(':', begin), value.size());
-      if (end > begin) add(value.substr(begin, end - begin));
+      const fs::path path = value.substr(begin, end - begin);
+      if (path.filename() == "bin")
+        add_installed(path, path);
+      else if (!path.empty())
+        add(path);
       begin = end + 1;
     }
   }
   [[nodiscard]] std::vector<fs::path> take() { return std::move(paths_); }
 
  private:
+  /// The prefix of a folder "bin": libraries lie beside it. `alone`: what else is shown, when that
+  /// would be too much.
+  void add_installed(const fs::path& folder, const fs::path& alone) {
+    add(is_private(parent_of(folder)) ? alone : parent_of(folder));
+  }
   static fs::path parent_of(const fs::path& path) {
     std::error_code error;
     return fs::absolute(path, error).lexically_normal().parent_path();

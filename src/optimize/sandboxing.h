@@ -38,9 +38,9 @@ Json to_json(const SandboxRecord& record);
 Json sandbox_kind(const SandboxRecord& record);
 
 struct SandboxRequest {
-  bool needed = false;            ///< others make proposals
-  bool turned_off = false;        ///< by --no-sandbox
-  bool proposer_network = false;  ///< --proposer-network
+  bool needed = false;                         ///< others make proposals
+  bool turned_off = false;                     ///< by --no-sandbox
+  bool proposer_network = false;               ///< --proposer-network
   std::vector<std::filesystem::path> shown{};  ///< --sandbox-show
   std::filesystem::path source{}, folder{};    ///< the user's file; where everything is kept
   std::filesystem::path capture{};             ///< empty: none
