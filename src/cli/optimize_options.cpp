@@ -108,12 +108,13 @@ void add_proposer_options(CLI::App& command, OptimizeArguments& arguments) {
                      "Every exchange is recorded there; one that exists is played back");
 }
 
-void add_sandbox_options(CLI::App& command, optimize::SandboxRequest& sandbox) {
+void add_sandbox_options(CLI::App& command, OptimizeArguments& arguments) {
+  optimize::SandboxRequest& sandbox = arguments.request.sandbox;
   CLI::Option* const none = command.add_flag(
       "--no-sandbox", sandbox.turned_off,
       "Run exec: programs and what they or a model propose as you, with home and network");
   command
-      .add_option("--sandbox-show", sandbox.shown,
+      .add_option("--sandbox-show", arguments.sandbox_shown,
                   "File or folder of your home that may be read in the sandbox; repeatable")
       ->allow_extra_args(false)
       ->excludes(none);
@@ -155,7 +156,7 @@ void add_optimize_options(CLI::App& command, OptimizeArguments& arguments) {
   add_source_options(command, arguments);
   add_measuring_options(command, arguments);
   add_proposer_options(command, arguments);
-  add_sandbox_options(command, arguments.request.sandbox);
+  add_sandbox_options(command, arguments);
   add_loop_options(command, arguments);
 }
 
@@ -185,6 +186,7 @@ Result<optimize::SessionRequest> optimize_request(const OptimizeArguments& argum
   request.replay.perturbations = request.command.perturbations;
   request.replay.build = request.command.build;
   request.exec.transcript = request.llm.transcript;
+  request.sandbox.shown.assign(arguments.sandbox_shown.begin(), arguments.sandbox_shown.end());
   return request;
 }
 

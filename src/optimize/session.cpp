@@ -29,8 +29,8 @@ class SessionRunner {
 
   Result<Session> run() {
     PERFLAB_TRY_VOID(check_request());
-    PERFLAB_TRY_VOID(read_run());
     PERFLAB_TRY(sandbox_, choose_sandbox(sandbox_request()));
+    PERFLAB_TRY_VOID(read_run());
     // A capture says the architecture, which the source is read for; commands need the kernel's
     // name, which the source says.
     std::unique_ptr<Workshop> workshop;

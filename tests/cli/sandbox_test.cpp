@@ -129,11 +129,11 @@ exec "$@"
                                    "./as check {build_dir} true",
                                    "--metric-regex",
                                    "time: ([0-9.]+)",
-                                   "--proposer",
-                                   "exec:./agent",
                                    "--out",
                                    "out",
                                    "--json"};
+    if (std::ranges::find(more, "--proposer") == more.end())
+      more.insert(more.end(), {"--proposer", "exec:./agent"});
     words.insert(words.end(), more.begin(), more.end());
     ProcessOptions options;
     options.set_environment = {{"HOME", home_.string()},
