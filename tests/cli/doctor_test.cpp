@@ -59,7 +59,8 @@ TEST_F(DoctorCommand, says_what_is_missing_and_how_to_get_it) {
   const Outcome json = doctor({"--json"}, bare);
   ASSERT_EQ(json.exit_code, 0) << json.err;
   const Json found = document("doctor", json.out);
-  for (const char* need : {"profiler", "compiler", "disassembler", "source_reader", "cluster"}) {
+  for (const char* need : {"profiler", "compiler", "disassembler", "source_reader", "cluster",
+                           "sandbox"}) {
     const Json part = find_in(found["parts"], "need", need);
     EXPECT_NE(part["state"], "works") << need;
     EXPECT_TRUE(part["problem"].is_string()) << need;
