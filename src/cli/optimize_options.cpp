@@ -80,6 +80,8 @@ void add_measuring_options(CLI::App& command, OptimizeArguments& arguments) {
                   "Dispatches of one replayed measurement")
       ->check(whole_from(1, 1'000'000))
       ->capture_default_str();
+  command.add_flag("--ignore-findings", request.replay.ignore_findings,
+                   "Replay although `capture check` finds an error");
   command.add_option("--time-limit", arguments.time_limit, "Of a dispatch, build, run or check")
       ->capture_default_str();
 }

@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "code/code_object.h"
+#include "code/disassembly.h"
+#include "code/kernarg_use.h"
 #include "code/target_id.h"
 
 namespace perflab::replay {
@@ -30,6 +32,8 @@ constexpr std::uint64_t likely_pointers = 0x550000000000,
 /// object's own size: segments begin on pages of their own.
 constexpr std::uint64_t code_slack = std::uint64_t{1} << 20;
 constexpr std::uint64_t word_bytes = 8;
+/// Code objects beyond this are not disassembled to see what a kernel uses.
+constexpr std::size_t most_disassembled = std::size_t{32} << 20;
 
 /// A hidden argument that points into the process which the capture was taken from.
 struct HiddenRule {
@@ -37,6 +41,28 @@ struct HiddenRule {
   Severity outside, inside;  ///< when it points outside of, and into, a captured region
   std::string_view remedy;
 };
+
+/// What the code of the kernel says about its arguments.
+code::KernargUse use_in_code(std::string_view bytes, const code::CodeObject& object,
+                             const code::Kernel& kernel) {
+  const auto unknown = [](std::string because) {
+    code::KernargUse use;
+    use.nothing_known_because = std::move(because);
+    return use;
+  };
+  if (bytes.size() > most_disassembled)
+    return unknown(
+        fmt::format("a code object of {} bytes is not disassembled for that", bytes.size()));
+  const std::string& processor = object.target.processor;
+  const auto objdump = code::find_disassembler(processor);
+  if (!objdump) return unknown(objdump.error().message);
+  const std::array<code::ToDisassemble, 1> wanted{
+      {{.bytes = bytes, .processor = processor, .symbols = {}}}};
+  const auto done = code::disassemble(*objdump, wanted);
+  if (!done) return unknown(done.error().message);
+  if (!done->front()) return unknown(done->front().error().message);
+  return code::KernargUse::of(object, kernel, *done->front());
+}
 
 constexpr std::string_view no_host = "take the call out of the kernel, or capture another dispatch";
 constexpr std::array<HiddenRule, 7> hidden_rules{{
@@ -66,8 +92,8 @@ constexpr std::array<HiddenRule, 7> hidden_rules{{
 
 class Linter {
  public:
-  Linter(const capture::Capture& capture, const code::CodeObject& object)
-      : capture_(capture), description_(capture.description()), object_(object) {}
+  Linter(const capture::Capture& capture, std::string_view bytes, const code::CodeObject& object)
+      : capture_(capture), description_(capture.description()), bytes_(bytes), object_(object) {}
 
   std::vector<Finding> run() {
     const auto& name = description_.dispatch.kernel;
@@ -173,7 +199,7 @@ class Linter {
       if (argument.offset < 0 || argument.size < 0) continue;
       const auto offset = static_cast<std::uint64_t>(argument.offset);
       if (argument.hidden()) {
-        hidden(argument.value_kind, offset);
+        hidden(kernel, argument);
       } else if (argument.value_kind == "global_buffer") {
         if (const auto value = word(offset)) pointer(*value, said(argument, i, offset), true);
       } else if (argument.value_kind == "by_value") {
@@ -197,15 +223,29 @@ class Linter {
                        argument.name.empty() ? "" : " \"" + argument.name + "\"", offset);
   }
 
-  void hidden(std::string_view kind, std::uint64_t offset) {
+  /// Compilers list hidden arguments that nothing uses: without optimisation all of them.
+  void hidden(const code::Kernel& kernel, const code::KernelArgument& argument) {
+    const std::string_view kind = argument.value_kind;
     const auto* const rule = std::ranges::find(hidden_rules, kind, &HiddenRule::kind);
-    const auto value = word(offset);
+    const auto value = word(static_cast<std::uint64_t>(argument.offset));
     if (rule == hidden_rules.end() || value.value_or(0) == 0) return;
+    if (!use_) use_ = use_in_code(bytes_, object_, kernel);
+    const std::string is = fmt::format("the hidden argument {} is {:#x}", kind.substr(7), *value);
+    const code::ArgumentUse use = use_->use_of(argument.offset, argument.size);
+    if (use == code::ArgumentUse::unused)
+      return add(Severity::note, rule->rule,
+                 fmt::format("{}, and no instruction of the kernel loads it", is));
     const Place found = place(*value);
     const bool inside = found.region != nullptr && found.region->captured();
-    add(inside ? rule->inside : rule->outside, rule->rule,
-        fmt::format("the hidden argument {} is {:#x}: {}; {}", kind.substr(7), *value, rule->what,
-                    found.text),
+    const Severity severity = inside ? rule->inside : rule->outside;
+    std::string sentence = fmt::format("{}: {}; {}", is, rule->what, found.text);
+    if (use == code::ArgumentUse::loaded)
+      return add(severity, rule->rule, std::move(sentence), rule->remedy);
+    add(std::min(severity, Severity::warning), rule->rule,
+        fmt::format(
+            "{}. Whether it is used cannot be told from the code ({}): a replay, which ends "
+            "at its time limit, shows it",
+            sentence, use_->why_unknown(argument.offset, argument.size)),
         rule->remedy);
   }
 
@@ -336,7 +376,9 @@ class Linter {
 
   const capture::Capture& capture_;
   const capture::Description& description_;
+  std::string_view bytes_;  ///< of the code object
   const code::CodeObject& object_;
+  std::optional<code::KernargUse> use_;  ///< when a rule had to know
   std::vector<Finding> findings_;
 };
 
@@ -375,7 +417,7 @@ Result<std::vector<Finding>> lint(const capture::Capture& capture) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   PERFLAB_TRY(const code::CodeObject object,
               code::read_code_object(text, (capture.folder() / "kernel.hsaco").string()));
-  return Linter(capture, object).run();
+  return Linter(capture, text, object).run();
 }
 
 }  // namespace perflab::replay

@@ -27,8 +27,9 @@ struct Finding {
 /// writes nothing would replay it. Empty: it changed something.
 std::vector<Finding> nothing_written(const capture::Description& description);
 
-/// Findings in a fixed order: errors first, then by rule. Errors (bad_input): the code object of
-/// the capture cannot be read.
+/// What the metadata lists and no instruction uses is a note; what the code does not tell is a
+/// warning, and a replay under its time limit has to show it. Findings in a fixed order: errors
+/// first, then by rule. Errors (bad_input): the code object of the capture cannot be read.
 Result<std::vector<Finding>> lint(const capture::Capture& capture);
 
 }  // namespace perflab::replay

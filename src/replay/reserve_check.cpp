@@ -75,7 +75,7 @@ class Checker {
     PERFLAB_TRY(const std::vector<Mapping> before, own_mappings());
     auto runtime = HsaRuntime::open();
     if (!runtime) {
-      if (!runtime.error().message.starts_with(to_string(Failure::no_runtime)))
+      if (failure_of(runtime.error()) != Failure::no_runtime)
         return std::unexpected(std::move(runtime).error());
       report_.through = "mmap";
       report_.no_runtime = runtime.error().message;

@@ -93,6 +93,7 @@ struct ReplayWorkshopOptions {
   std::string build;
   replay::CompareOptions compare;  ///< the error budget
   int perturbations = 3;           ///< inputs made from the captured ones
+  bool ignore_findings = false;    ///< replay::SessionOptions
   std::uint64_t seed = 1;
   std::chrono::milliseconds time_limit{60'000};  ///< of a dispatch, and of a build by command
   std::uint64_t iterations = 5;                  ///< dispatches of one measurement

@@ -353,6 +353,7 @@ BenchSetup setup_of(const ReplayWorkshopOptions& options) {
   return {.capture = options.capture,
           .compare = options.compare,
           .perturbations = options.perturbations,
+          .ignore_findings = options.ignore_findings,
           .seed = options.seed,
           .time_limit = options.time_limit,
           .iterations = options.iterations};
