@@ -4,11 +4,12 @@ JOBS ?= $(shell nproc)
 BUILD = cmake --build build/$(1) --parallel $(JOBS)
 .DELETE_ON_ERROR:
 
-.PHONY: demo test package reproducible newcomer release dev fuzz tsan clang19 format formats errors goldens clean help
+.PHONY: demo test test-gpu package reproducible newcomer release dev fuzz tsan clang19 format formats errors goldens clean help
 
 help:
 	@echo 'make demo     install what is missing, build, analyse the bundled sample trace'
 	@echo 'make test     build with sanitizers and run every test (what CI runs)'
+	@echo 'make test-gpu  on a machine with an AMD GPU: the real commands on programs of our own (under ten minutes)'
 	@echo 'make release  the optimised program: build/release/src/cli/rocm-perf; cmake --install build/release installs it'
 	@echo 'make package  the Debian package: build/release/package/'
 	@echo 'make reproducible  build the package twice, elsewhere, and compare (some 25 minutes)'
@@ -24,6 +25,10 @@ demo: release
 
 test: dev fuzz tsan
 	@scripts/test
+
+# Options for it: make test-gpu SELF_TEST='--only module --json'
+test-gpu: release
+	@build/release/src/cli/rocm-perf doctor --self-test $(SELF_TEST)
 
 build/.deps-%: scripts/bootstrap
 	@scripts/bootstrap $*
