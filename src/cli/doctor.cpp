@@ -54,8 +54,8 @@ Result<int> run_doctor(const DoctorArguments& arguments) {
 
 void add_doctor(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<DoctorArguments>();
-  CLI::App* command = app.add_subcommand(
-      "doctor", "Say what works on this machine, what is missing, and how to get it");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Say what works on this machine, and how to get the rest");
   command->footer(
       "Example: rocm-perf doctor profile replay\n"
       "Exit code 0; 4 when a command that is named does not work here.");
