@@ -307,9 +307,8 @@ Result<void> describe_run(VerifyState& state) {
   Certificate& certificate = state.certificate;
   certificate.kernel = description.dispatch.kernel;
   certificate.demangled = description.dispatch.demangled;
-  PERFLAB_TRY(const std::string marker,
-              read_file(state.capture.folder() / "capture_complete.json"));
-  certificate.capture_hash = content_hash_text(marker);
+  PERFLAB_TRY_VOID(state.capture.check_bytes());
+  certificate.capture_hash = state.capture.hash();
   certificate.code_object_hash = description.code_object_hash;
   if (state.has_other()) {
     PERFLAB_TRY(const std::string object, read_file(state.options.code_object));

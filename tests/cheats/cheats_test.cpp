@@ -53,7 +53,7 @@ class CheatsTest : public ::testing::Test {
                                    "--atol",
                                    "1e-5",
                                    "--time-limit",
-                                   "10s",
+                                   "30s",
                                    "--out",
                                    "out",
                                    "--json"};
@@ -134,8 +134,9 @@ TEST_F(CheatsOnACapture, CannotWriteToTheCaptureWhileTheyAreBuilt) {
 class CheatsAsAProgram : public CheatsTest {};
 TEST_F(CheatsAsAProgram, AreRefusedForTheRightReason) {
   check_decisions(optimize({"--build",
-                            "g++ -std=c++20 -O2 -x c++ -I" PERFLAB_SOURCE_DIR
-                            "/examples/host {source} -o {build_dir}/app",
+                            "g++ -std=c++20 -O2 -fsanitize-coverage=trace-pc -x c++ "
+                            "-I" PERFLAB_SOURCE_DIR "/examples/host {source} " PERFLAB_SOURCE_DIR
+                            "/tests/support/counted_clock.cpp -o {build_dir}/app",
                             "--run", "{build_dir}/app {seed} {build_dir}/out.bin", "--output",
                             "{build_dir}/out.bin", "--metric-regex", "time_ms: ([0-9.]+)",
                             "--metric-unit", "ms"}));

@@ -365,7 +365,7 @@ TEST(ReplayWorkshop, BuildsWithACompiler) {
   ASSERT_TRUE(built) << describe(built.error());
   ASSERT_TRUE(built->built) << built->compiler_text;
   EXPECT_TRUE(built->built->reproducible);
-  EXPECT_THAT(built->built->hash, HasSubstr("xxh3:"));
+  EXPECT_THAT(built->built->hash, HasSubstr("sha256:"));
   const auto broken = folder.write("candidates/2.hip", "this is no source");
   const auto failed = (*workshop)->build(broken, folder / "2");
   ASSERT_TRUE(failed);
