@@ -165,13 +165,12 @@ Result<AddressPlan> plan_addresses(const capture::Description& description, std:
   return plan;
 }
 
-std::vector<Span> reservations(const AddressPlan& plan, bool host_apart) {
+std::vector<Span> reservations(const AddressPlan& plan) {
   std::vector<Span> spans;
   bool last_on_gpu = false;
   for (const PlannedRange& planned : plan.ranges) {
     const FixedRange& range = planned.range;
-    if (!spans.empty() && spans.back().end() == range.base &&
-        (!host_apart || last_on_gpu == range.on_gpu))
+    if (!spans.empty() && spans.back().end() == range.base && last_on_gpu == range.on_gpu)
       spans.back().bytes += range.bytes;
     else
       spans.push_back({.base = range.base, .bytes = range.bytes});

@@ -44,10 +44,10 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// What to reserve for the ranges: those that touch lie in one reservation, whatever their kinds,
-/// because the runtime's reserved mode puts a guard page behind each. `host_apart`: host memory is
-/// no part of a reservation there (HsaMemory) and keeps spans of its own. By base.
-std::vector<Span> reservations(const AddressPlan& plan, bool host_apart = false);
+/// What to hold and reserve for the ranges: those that touch lie in one reservation, whatever their
+/// kinds, because the runtime's reserved mode puts a guard page behind each. Host memory keeps
+/// spans of its own: it is no part of a reservation where it can be locked (HsaMemory). By base.
+std::vector<Span> reservations(const AddressPlan& plan);
 
 /// One mapping of this process (/proc/self/maps).
 struct Mapping {

@@ -247,8 +247,8 @@ void set_address_mode(const std::string& address_mode) {
 Result<std::unique_ptr<Device>> open_hsa_device(const capture::Description& description,
                                                 const HsaOptions& options) {
   PERFLAB_TRY(const AddressPlan plan, plan_addresses(description, kSystemPage));
+  std::vector<Span> spans = reservations(plan);
   set_address_mode(description.machine.address_mode);
-  std::vector<Span> spans = reservations(plan, reserved_mode_is_set());
   PERFLAB_TRY(Placeholders placeholders, hold_addresses(spans, options.may_restart));
   PERFLAB_TRY(const std::vector<Mapping> before, own_mappings());
   PERFLAB_TRY(HsaRuntime opened, HsaRuntime::open());

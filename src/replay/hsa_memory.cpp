@@ -10,7 +10,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/environment.h"
 #include "replay/failures.h"
 
 namespace perflab::replay {
@@ -58,11 +57,6 @@ Result<hsa::MemoryPool> pool_for(const HsaRuntime& runtime, const FixedRange& ra
 }
 
 }  // namespace
-
-bool reserved_mode_is_set() {
-  const std::string set = environment("HSA_RESERVE_SVM");
-  return !set.empty() && set != "0";
-}
 
 Span svm_area(const std::vector<Mapping>& before_init, const std::vector<Mapping>& after_init) {
   std::uint64_t first = UINT64_MAX, last = 0;
@@ -153,30 +147,44 @@ HsaMemory::~HsaMemory() {
 }
 
 Result<void> HsaMemory::place(const FixedRange& range) {
-  const bool locked = locks_host_ && !range.on_gpu;
-  if (locked) {
-    placeholders_.release(planned_around(range));
-    PERFLAB_TRY_VOID(lock(range));
-  } else {
-    PERFLAB_TRY_VOID(reserve_around(range));
+  if (range.on_gpu) return place_virtual(range);
+  placeholders_.release(planned_around(range));
+  PERFLAB_TRY(std::optional<Error> not_locked, lock(range));
+  if (!not_locked) {
+    insert(range).locked = true;
+    return {};
   }
-  const auto at = std::ranges::upper_bound(placed_, range.base, {},
-                                           [](const Placed& one) { return one.range.base; });
-  Placed& placed = *placed_.insert(at, Placed{.range = range, .locked = locked});
-  return locked ? Result<void>() : back(placed);
+  const auto placed = place_virtual(range);
+  if (placed) return {};
+  return std::unexpected(
+      std::move(*not_locked).with_note("as virtual memory: " + placed.error().message));
 }
 
-Result<void> HsaMemory::lock(const FixedRange& range) {
+Result<void> HsaMemory::place_virtual(const FixedRange& range) {
+  PERFLAB_TRY_VOID(reserve_around(range));
+  return back(insert(range));
+}
+
+HsaMemory::Placed& HsaMemory::insert(const FixedRange& range) {
+  const auto at = std::ranges::upper_bound(placed_, range.base, {},
+                                           [](const Placed& one) { return one.range.base; });
+  return *placed_.insert(at, Placed{.range = range});
+}
+
+Result<std::optional<Error>> HsaMemory::lock(const FixedRange& range) {
   PERFLAB_TRY(const HostLock lock, lock_host_memory(runtime_, gpu_, range));
+  if (lock.exact(range)) return std::optional<Error>{};
   const Span span{.base = range.base, .bytes = range.bytes};
-  PERFLAB_TRY_VOID(
-      check_call(lock.status, call_text("hsa_amd_memory_lock_to_pool", span) + " for host memory"));
-  if (lock.exact(range)) return {};
-  return fail(Failure::relocated,
-              fmt::format("host memory at {:#x}-{:#x}: the runtime gave it to the GPU at {:#x}",
-                          span.base, span.end(), lock.returned),
-              "capture without HSA_RESERVE_SVM, or replay where the GPU shares the addresses of "
-              "the process");
+  const auto called =
+      check_call(lock.status, call_text("hsa_amd_memory_lock_to_pool", span) + " for host memory");
+  if (!called) return std::optional(called.error());
+  return std::optional(
+      fail(Failure::relocated,
+           fmt::format("host memory at {:#x}-{:#x}: the runtime gave it to the GPU at {:#x}",
+                       span.base, span.end(), lock.returned),
+           "capture without HSA_RESERVE_SVM, or replay where the GPU shares the addresses of the "
+           "process")
+          .error());
 }
 
 Span HsaMemory::planned_around(const FixedRange& range) const {

@@ -36,30 +36,26 @@ struct HostLock {
 };
 
 /// Host memory at exactly this place, which the GPU uses at the same addresses: an ordinary mapping
-/// that is locked, as part of the pool that the range was captured in. The reserved mode's way to
-/// host memory, which it refuses as virtual memory (facts/hsa_observed.md, additions). Nothing is
-/// kept unless it is exact. Errors: occupied (a mapping of this process is there), not_replayable
-/// (no such pool), hsa_call_failed (no such call).
+/// that is locked, as part of the pool that the range was captured in. So is the host memory of HIP
+/// made; as virtual memory it is refused in the runtime's reserved mode, and by some runtimes in
+/// the other (facts/hsa_observed.md, additions). Nothing is kept unless it is exact. Errors:
+/// occupied (a mapping of this process is there), not_replayable (no such pool), hsa_call_failed
+/// (no such call).
 Result<HostLock> lock_host_memory(const HsaRuntime& runtime, const HsaAgent& gpu,
                                   const FixedRange& range);
 /// Gives back what lock_host_memory() took.
 void unlock_host_memory(const HsaRuntime& runtime, const FixedRange& range);
 
-/// Whether the runtime is, or would be, started in its reserved mode (HSA_RESERVE_SVM).
-bool reserved_mode_is_set();
-
 class HsaMemory {
  public:
-  /// `planned`: the reservations to be made; what is placed outside of them gets its own. In the
-  /// reserved mode (there is an `area`, or it is set) host memory is locked instead.
+  /// `planned`: the reservations to be made; what is placed outside of them gets its own.
   HsaMemory(const HsaRuntime& runtime, const HsaAgent& gpu, std::vector<Span> planned,
             Placeholders placeholders, Span area)
       : runtime_(runtime),
         gpu_(gpu),
         planned_(std::move(planned)),
         placeholders_(std::move(placeholders)),
-        area_(area),
-        locks_host_(area.bytes != 0 || reserved_mode_is_set()) {}
+        area_(area) {}
   HsaMemory(const HsaMemory&) = delete;
   HsaMemory(HsaMemory&&) = delete;
   HsaMemory& operator=(const HsaMemory&) = delete;
@@ -84,8 +80,11 @@ class HsaMemory {
     bool mapped = false, locked = false;
   };
 
+  Result<void> place_virtual(const FixedRange& range);
+  Placed& insert(const FixedRange& range);
   Result<void> reserve_around(const FixedRange& range);
-  Result<void> lock(const FixedRange& range);
+  /// Locks host memory. The missing error: it is had; else why it has to be had another way.
+  Result<std::optional<Error>> lock(const FixedRange& range);
   /// The planned reservation that holds the range; the range itself: none does.
   [[nodiscard]] Span planned_around(const FixedRange& range) const;
   Result<void> back(Placed& placed);
@@ -105,7 +104,6 @@ class HsaMemory {
   std::vector<Span> planned_;
   Placeholders placeholders_;
   Span area_;
-  bool locks_host_;
   std::vector<Span> reserved_;
   std::vector<Placed> placed_;  ///< by base
   std::vector<void*> buffers_;

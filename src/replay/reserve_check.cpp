@@ -93,7 +93,7 @@ class Checker {
 
   /// Reserves the span, notes how that went for each range in it, and gives it back.
   Result<void> check(const Span& span, std::span<const PlannedRange> ranges) {
-    const bool locks = locks_host() && !ranges.front().range.on_gpu;
+    const bool locks = runtime_ && gpu_ != nullptr && !ranges.front().range.on_gpu;
     RangeCheck whole{.range = {}, .regions = {}, .status = {}, .holder = {}};
     placeholders_.release(span);
     if (!locks) {
@@ -102,7 +102,7 @@ class Checker {
     for (const PlannedRange& planned : ranges) {
       RangeCheck one = whole;
       if (locks) {
-        PERFLAB_TRY(one, try_lock(planned.range));
+        PERFLAB_TRY(one, try_host(planned.range));
       } else if (one.returned != 0) {
         // What came back for the reservation, seen from this range in it.
         one.returned += planned.range.base - span.base;
@@ -139,9 +139,11 @@ class Checker {
     return one;
   }
 
-  /// Host memory of the runtime's reserved mode, as HsaMemory takes it.
-  [[nodiscard]] bool locks_host() const {
-    return runtime_ && gpu_ != nullptr && (area_.bytes != 0 || reserved_mode_is_set());
+  /// Host memory, as HsaMemory takes it: locked, or as virtual memory outside of the reserved mode.
+  Result<RangeCheck> try_host(const FixedRange& range) {
+    PERFLAB_TRY(RangeCheck locked, try_lock(range));
+    if (locked.outcome == Reservation::exact || area_.bytes != 0) return locked;
+    return try_reservation({.base = range.base, .bytes = range.bytes});
   }
 
   Result<RangeCheck> try_lock(const FixedRange& range) {
@@ -191,8 +193,8 @@ int ReserveReport::exit_code() const {
 Result<ReserveReport> check_reservations(const capture::Description& description,
                                          const ReserveOptions& options) {
   PERFLAB_TRY(const AddressPlan plan, plan_addresses(description, kSystemPage));
+  const std::vector<Span> spans = reservations(plan);
   set_address_mode(description.machine.address_mode);
-  const std::vector<Span> spans = reservations(plan, reserved_mode_is_set());
   Checker checker;
   PERFLAB_TRY_VOID(checker.open(spans, options.may_restart, description.machine.gpu_index, true));
   std::span<const PlannedRange> rest(plan.ranges);

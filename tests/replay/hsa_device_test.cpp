@@ -94,6 +94,12 @@ void expect_all_in_place(const SampleCapture& sample) {
 
 TEST(HsaDevice, PlacesNeighboursHostMemoryAndOddSizes) {
   expect_all_in_place(neighbours());
+  // Where the GPU has locked memory elsewhere, virtual memory is the way.
+  for (const char* how : {"relocate", "0x1000"}) {
+    const test::ScopedVariable fault("HSA_SIM_FAULT",
+                                     std::string("hsa_amd_memory_lock_to_pool@*=") + how);
+    expect_all_in_place(neighbours());
+  }
 }
 
 /// The same captured in the runtime's reserved mode, which refuses host memory as virtual memory.

@@ -367,6 +367,16 @@ std::string code_object_of(const Options& options) {
   return sim_code_object(object);
 }
 
+std::string read_whole(const std::string& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) fail("cannot read " + path);
+  std::string bytes;
+  char piece[4096];
+  while (const std::size_t got = std::fread(piece, 1, sizeof piece, file)) bytes.append(piece, got);
+  std::fclose(file);
+  return bytes;
+}
+
 void write_whole(const std::string& path, const std::string& bytes) {
   std::FILE* const file = std::fopen(path.c_str(), "wbe");
   if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size())
@@ -385,14 +395,11 @@ std::string with_other_code(std::string object) {
 
 void load_code(Gpu& gpu, const Options& options) {
   Gpu::Loading from{.door = options.door};
-  if (!options.code_object.empty()) {
-    from.file = options.code_object;
-    if (from.door.empty()) from.door = "file";
-    return gpu.load(from);
-  }
-  from.bytes = code_object_of(options);
+  const bool own = options.code_object.empty();
+  from.bytes = own ? code_object_of(options) : read_whole(options.code_object);
   from.size = from.bytes.size();
-  if (from.door.empty()) from.door = options.from_file.empty() ? "memory" : "file";
+  from.file = options.code_object;
+  if (from.door.empty()) from.door = own && options.from_file.empty() ? "memory" : "file";
   if (!options.from_file.empty()) {
     from.file = options.from_file;
     // Neither at the start of a page nor of the file.
