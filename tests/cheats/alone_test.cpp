@@ -24,19 +24,13 @@ using ::testing::IsEmpty;
 constexpr const char* kReproducible = "reproducible";
 constexpr const char* kTime = "time";
 /// Guards on the source that never refuse alone on a host build; docs/OPTIMIZER.md says why.
-const std::set<std::string> kNeverAlone{"includes", "launch_bounds"};
+const std::set<std::string> kNeverAlone{"text", "includes", "launch_bounds"};
 
 /// The program and its cheats.
 struct AloneCorpus {
   std::string original = test::text_of(PERFLAB_SOURCE_DIR "/tests/cheats/alone/original.cpp");
   std::vector<test::Cheat> cheats = test::read_cheats("alone", original);
 
-  AloneCorpus() {
-    cheats.push_back({.name = "two_megabytes",
-                      .expected = {"too_large"},
-                      .source = original + "int more;  // " + std::string(2'000'000, 'x') + "\n",
-                      .guard = "text"});
-  }
   [[nodiscard]] const test::Cheat* of(const std::string& text) const {
     const auto found = std::ranges::find(cheats, text, &test::Cheat::source);
     return found == cheats.end() ? nullptr : &*found;

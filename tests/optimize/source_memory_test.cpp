@@ -509,7 +509,10 @@ TEST(Builtins, OfTheProcessorPassUnlessTheyReachFurther) {
       {"permlane16_swap", lanes},
       {"fdot2_f32_bf16", harmless},
       {"s_waitcnt", fence},
-      {"wave_barrier", barrier}};
+      {"wave_barrier", barrier},
+      {"s_barrier", barrier},
+      {"s_barrier_wait", barrier},
+      {"s_barrier_signal", fence}};
   for (const auto& [name, kind] : kinds)
     EXPECT_EQ(kind_of_call("__builtin_amdgcn_" + std::string(name)), kind) << name;
 }

@@ -444,6 +444,8 @@ TEST(CallNames, SayWhatAFunctionDoes) {
       {"__syncthreads", barrier},
       {"__syncthreads_or", barrier},
       {"__threadfence_block", fence},
+      {"__ockl_grid_sync", barrier},
+      {"__ockl_multi_grid_is_valid", fence},
       {"hipCmulf", harmless},
       {"hipCtxSynchronize", unknown},
       {"atomicAdd", atomic},

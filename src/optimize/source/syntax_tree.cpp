@@ -186,21 +186,20 @@ Result<void> ParsedSource::read_diagnostics() {
 
 Result<void> ParsedSource::check_errors() const {
   if (errors_.empty()) return {};
-  std::string remedy = "what the compiler needs (-I, -D, -std) goes behind --";
-  if (!options_.host) {
-    PERFLAB_TRY(const std::optional<code::Compiler> compiler, compiler_of(options_.arch));
-    if (compiler && compiler->version != api_.version)
-      remedy = fmt::format(
-          "it was read by {}, and the compiler is {} ({}), whose headers another libclang may not "
-          "understand: install the libclang of that compiler, or let ROCM_PERF_LIBCLANG name it; "
-          "{}",
-          api_.version, compiler->program.string(), compiler->version, remedy);
-  }
   std::unexpected<Error> error =
       fail(ErrorCode::bad_input,
            fmt::format("{}: does not parse ({} {})", options_.path.string(), errors_.size(),
                        errors_.size() == 1 ? "error" : "errors"),
-           std::move(remedy));
+           "what the compiler needs (-I, -D, -std) goes behind --");
+  if (!options_.host) {
+    PERFLAB_TRY(const std::optional<code::Compiler> compiler, compiler_of(options_.arch));
+    if (compiler && compiler->version != api_.version)
+      error.error().remedy = fmt::format(
+          "install the libclang of the compiler, {} ({}), or let ROCM_PERF_LIBCLANG name it: "
+          "another one may not understand its headers; what the compiler needs (-I, -D, -std) goes "
+          "behind --",
+          compiler->program.string(), compiler->version);
+  }
   error.error().notes.assign(
       errors_.begin(),
       errors_.begin() + static_cast<std::ptrdiff_t>(std::min(errors_.size(), kMostMessages)));
