@@ -18,10 +18,10 @@
 namespace perflab::code {
 namespace {
 
-constexpr int kSgprs = 106, kVgprs = 512;
+constexpr int kSgprs = 106, kVgprs = 512, kAgprs = 512;  // AGPRs are numbered behind the VGPRs
 /// First SGPR of the pointer to hidden arguments that functions are given; first SGPR that calls
-/// preserve.
-constexpr int kHiddenPointer = 8, kPreserved = 34;
+/// preserve; frame pointer; stack pointer.
+constexpr int kHiddenPointer = 8, kPreserved = 34, kFrame = 33, kStack = 32;
 constexpr unsigned kLow = 32;
 
 struct Value {
@@ -31,16 +31,24 @@ struct Value {
 };
 using Kind = Value::Kind;
 
+/// One VGPR or AGPR, or 4 bytes of a frame for each lane: the same everywhere, or lanes that SGPRs
+/// were saved in.
+struct Lanes {
+  Value all;
+  std::map<std::int64_t, Value> some;
+  friend bool operator==(const Lanes&, const Lanes&) = default;
+};
+
 struct Registers {
   std::array<Value, kSgprs> sgprs{};
-  std::map<int, std::int64_t> vgprs;  ///< those that hold a constant in every lane
-  Value carry;                        ///< `high`: of an addition to a pointer's low half
+  std::map<std::int64_t, Lanes> vectors, frame;  ///< what is known; the frame by offset
+  Value carry;                                   ///< `high`: of an addition to a pointer's low half
   friend bool operator==(const Registers&, const Registers&) = default;
 };
 
 /// One operand: registers, a number, or something else.
 struct Operand {
-  char file = 0;  ///< 's', 'v', or 0
+  char file = 0;  ///< 's', 'v' (AGPRs too), or 0
   int first = 0, count = 0;
   std::optional<std::int64_t> number;
   std::int64_t offset = 0;  ///< of "offset:..."
@@ -69,7 +77,8 @@ Operand read_operand(std::string_view text) {
   text = text.substr(0, text.find(' '));
   if (text.empty()) return out;
   if (text == "null") out.number = 0;
-  if (text.front() != 's' && text.front() != 'v') {
+  const bool accumulator = text.front() == 'a';
+  if (text.front() != 's' && text.front() != 'v' && !accumulator) {
     if (!out.number) out.number = number_in(text);
     return out;
   }
@@ -78,10 +87,10 @@ Operand read_operand(std::string_view text) {
   const auto colon = inside.find(':');
   const auto first = number_in(inside.substr(0, colon));
   const auto last = colon == std::string_view::npos ? first : number_in(inside.substr(colon + 1));
-  const int limit = text.front() == 's' ? kSgprs : kVgprs;
+  const int limit = text.front() == 's' ? kSgprs : accumulator ? kAgprs : kVgprs;
   if (!first || !last || *first < 0 || *last < *first || *last >= limit) return out;
-  out.file = text.front();
-  out.first = static_cast<int>(*first);
+  out.file = text.front() == 's' ? 's' : 'v';
+  out.first = static_cast<int>(*first) + (accumulator ? kVgprs : 0);
   out.count = static_cast<int>(*last - *first) + 1;
   return out;
 }
@@ -115,6 +124,11 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
   return std::ranges::any_of(beginnings, [&](auto one) { return text.starts_with(one); });
 }
 
+/// Whether a call leaves a VGPR or AGPR as it was: v40 to v47, v56 to v63, ..., a32 and on.
+bool is_preserved(std::int64_t vector) {
+  return vector >= kVgprs ? vector >= kVgprs + 32 : vector >= 40 && (vector - 40) / 8 % 2 == 0;
+}
+
 class Analysis {
  public:
   Analysis(const CodeObject& object, const Kernel& kernel, std::span<const Function> functions)
@@ -144,11 +158,18 @@ class Analysis {
     flow(function_at(functions_, kernel_.name, kernel_.code_address, kernel_.code_bytes), entry);
     Registers called;
     set_pointer(called, kHiddenPointer, out_.hidden_base);
-    for (; !to_do_.empty() && out_.nothing_known_because.empty(); to_do_.pop_front()) {
-      const auto callee = std::ranges::find(functions_, to_do_.front(), &Function::address);
-      if (callee == functions_.end()) return nothing("it calls code that is not in the object");
-      flow(*callee, called);
-    }
+    if (!follow_calls(called)) return nothing("it calls code that is not in the object");
+    if (!any_call_) return out_;
+    const std::vector<OffsetRange> certain = std::exchange(out_.loads, {});
+    for (const Function& function : functions_)
+      if (std::ranges::find(object_.kernels, function.address, &Kernel::code_address) ==
+          object_.kernels.end())
+        call(function.address);
+    if (!follow_calls(called)) return nothing("it calls code that is not in the object");
+    for (const OffsetRange& load : out_.loads)
+      out_.may_loads.push_back(
+          {.first = load.first - out_.hidden_base, .end = load.end - out_.hidden_base});
+    out_.loads = certain;
     return out_;
   }
 
@@ -164,12 +185,14 @@ class Analysis {
   void call(std::uint64_t address) {
     if (seen_.insert(address).second) to_do_.push_back(address);
   }
-  /// A call whose target is not known: it may be any function that is no kernel.
-  void call_anything() {
-    for (const Function& function : functions_)
-      if (std::ranges::find(object_.kernels, function.address, &Kernel::code_address) ==
-          object_.kernels.end())
-        call(function.address);
+  /// Analyses what is to be called. False: some of it is not in the object.
+  bool follow_calls(const Registers& entry) {
+    for (; !to_do_.empty() && out_.nothing_known_because.empty(); to_do_.pop_front()) {
+      const auto callee = std::ranges::find(functions_, to_do_.front(), &Function::address);
+      if (callee == functions_.end()) return false;
+      flow(*callee, entry);
+    }
+    return true;
   }
   /// A value of a pointer is used where it is not followed.
   void lose(const Value& value) {
@@ -249,33 +272,60 @@ class Analysis {
       lose(from.sgprs.at(i));
       entry->sgprs.at(i) = {};
     }
-    std::erase_if(entry->vgprs, [&](const auto& one) {
-      const auto other = from.vgprs.find(one.first);
-      return other == from.vgprs.end() || other->second != one.second;
-    });
+    join(entry->vectors, from.vectors);
+    join(entry->frame, from.frame);
     if (entry->carry != from.carry) entry->carry = {};
     return *entry != before;
   }
 
+  void lose(const Lanes& lanes) {
+    lose(lanes.all);
+    for (const auto& [lane, value] : lanes.some) lose(value);
+  }
+  void join(std::map<std::int64_t, Lanes>& known, const std::map<std::int64_t, Lanes>& from) {
+    for (auto& [number, lanes] : known) {
+      const auto other = from.find(number);
+      const Lanes there = other == from.end() ? Lanes() : other->second;
+      if (there == lanes) continue;
+      lose(there);
+      lose(lanes);
+      if (there.all != lanes.all) lanes.all = {};
+      std::erase_if(lanes.some, [&](const auto& one) {
+        const auto same = there.some.find(one.first);
+        return same == there.some.end() || same->second != one.second;
+      });
+    }
+    std::erase_if(known, [](const auto& one) { return one.second == Lanes(); });
+  }
+
   // ---- instructions
 
+  static Lanes lanes_of(const Registers& state, const Operand& operand, int half) {
+    if (operand.file != 'v' || half >= operand.count) return {};
+    const auto found = state.vectors.find(operand.first + half);
+    return found == state.vectors.end() ? Lanes() : found->second;
+  }
   static Value value_of(const Registers& state, const Operand& operand, int half = 0) {
     if (operand.number)
       return {.kind = Kind::constant,
               .number = half == 0 ? *operand.number : (*operand.number < 0 ? -1 : 0)};
-    if (operand.file != 's' || half >= operand.count) return {};
+    if (operand.file != 's' || half >= operand.count) return lanes_of(state, operand, half).all;
     return state.sgprs.at(static_cast<std::size_t>(operand.first + half));
   }
+  static void write(Registers& state, const Operand& operand, int half, const Lanes& lanes) {
+    if (half >= operand.count) return;
+    if (operand.file == 's')
+      state.sgprs.at(static_cast<std::size_t>(operand.first + half)) = lanes.all;
+    else if (lanes == Lanes())
+      state.vectors.erase(operand.first + half);
+    else
+      state.vectors[operand.first + half] = lanes;
+  }
   static void write(Registers& state, const Operand& operand, int half, const Value& value) {
-    if (operand.file == 's' && half < operand.count)
-      state.sgprs.at(static_cast<std::size_t>(operand.first + half)) = value;
+    write(state, operand, half, Lanes{.all = value, .some = {}});
   }
   static void forget(Registers& state, const Operand& operand) {
-    for (int i = 0; i < operand.count; ++i)
-      if (operand.file == 's')
-        write(state, operand, i, {});
-      else
-        state.vgprs.erase(operand.first + i);
+    for (int i = 0; i < operand.count; ++i) write(state, operand, i, Value());
   }
 
   void step(const Instruction& instruction, Registers& state) {
@@ -291,12 +341,17 @@ class Analysis {
       const auto next = static_cast<std::int64_t>(instruction.address) + instruction.bytes;
       write(state, operands[0], 0, {.kind = Kind::constant, .number = next & 0xffffffff});
       write(state, operands[0], 1, {.kind = Kind::constant, .number = next >> kLow});
-    } else if (starts_with_any(name, {"s_mov_b32", "s_mov_b64"}) && operands.size() == 2) {
-      const Value low = value_of(state, operands[1], 0), high = value_of(state, operands[1], 1);
-      note_constants(operands);
-      forget(state, operands[0]);
-      write(state, operands[0], 0, low);
-      if (name == "s_mov_b64") write(state, operands[0], 1, high);
+    } else if (starts_with_any(name, {"s_mov_b32", "s_mov_b64", "v_mov_b32_e32", "v_mov_b32_e64",
+                                      "v_mov_b64", "v_pk_mov_b32", "v_accvgpr_"}) &&
+               operands.size() >= 2) {
+      copy(name, operands, state);
+    } else if (starts_with_any(name, {"v_writelane_b32", "v_readlane_b32"}) &&
+               operands.size() == 3 && operands[2].number) {
+      save_in_lane(name.starts_with("v_write"), operands, state);
+    } else if (starts_with_any(name, {"scratch_store_", "scratch_load_", "buffer_store_dword",
+                                      "buffer_load_dword"}) &&
+               is_frame(operands)) {
+      use_frame(name.find("_store_") != std::string_view::npos, operands, state);
     } else if (starts_with_any(name, {"s_add_u32", "s_add_co_u32"}) && operands.size() == 3) {
       add(operands, state);
     } else if (starts_with_any(name, {"s_addc_u32", "s_add_co_ci_u32"}) && operands.size() == 3) {
@@ -305,6 +360,51 @@ class Analysis {
       access(name, operands, state);
     } else {
       other(name, operands, state);
+    }
+  }
+
+  void copy(std::string_view name, const std::vector<Operand>& operands, Registers& state) {
+    const auto half_of = [&](int half) {
+      // v_pk_mov_b32 takes its second half from its second source.
+      const Operand& from =
+          name.starts_with("v_pk") && operands.size() > 2 && half == 1 ? operands[2] : operands[1];
+      if (from.file == 'v') return lanes_of(state, from, half);
+      return Lanes{.all = value_of(state, from, half), .some = {}};
+    };
+    const std::array<Lanes, 2> halves{half_of(0), half_of(1)};
+    forget(state, operands[0]);
+    for (int half = 0; half < std::min(operands[0].count, 2); ++half)
+      write(state, operands[0], half, halves.at(static_cast<std::size_t>(half)));
+  }
+
+  static void save_in_lane(bool save, const std::vector<Operand>& operands, Registers& state) {
+    const std::int64_t lane = *operands[2].number;
+    if (save) {
+      Lanes lanes = lanes_of(state, operands[0], 0);
+      lanes.all = {};
+      lanes.some[lane] = value_of(state, operands[1]);
+      return write(state, operands[0], 0, lanes);
+    }
+    const Lanes lanes = lanes_of(state, operands[1], 0);
+    const auto found = lanes.some.find(lane);
+    write(state, operands[0], 0, found == lanes.some.end() ? lanes.all : found->second);
+  }
+
+  /// "off, v1, s33 offset:40", "v1, off, s33 offset:40", "v1, off, s[0:3], s33 offset:40".
+  static bool is_frame(const std::vector<Operand>& operands) {
+    return operands.size() >= 3 && operands.back().file == 's' && operands.back().first == kFrame &&
+           operands.back().count == 1;
+  }
+  void use_frame(bool store, const std::vector<Operand>& operands, Registers& state) {
+    const Operand& vector = operands[0].file == 'v' ? operands[0] : operands[1];
+    for (int i = 0; i < vector.count; ++i) {
+      const std::int64_t at = operands.back().offset + std::int64_t{4} * i;
+      if (store) {
+        state.frame[at] = lanes_of(state, vector, i);
+        continue;
+      }
+      const auto found = state.frame.find(at);
+      write(state, vector, i, found == state.frame.end() ? Lanes() : found->second);
     }
   }
 
@@ -320,12 +420,13 @@ class Analysis {
       call(static_cast<std::uint64_t>(low.number & 0xffffffff) |
            static_cast<std::uint64_t>(high.number) << kLow);
     else
-      call_anything();
+      any_call_ = true;
     for (std::size_t i = 0; i < state.sgprs.size(); ++i) {
       lose(state.sgprs.at(i));
       if (i < kPreserved) state.sgprs.at(i) = {};
     }
-    state.vgprs.clear();
+    for (const auto& [number, lanes] : state.vectors) lose(lanes);
+    std::erase_if(state.vectors, [](const auto& one) { return !is_preserved(one.first); });
     state.carry = {};
   }
 
@@ -343,7 +444,7 @@ class Analysis {
       state.carry = {.kind = Kind::constant, .number = total >> kLow};
     } else {
       if (a.kind == Kind::low) computes();
-      if (!is_stack_pointer(operands[0])) note_constants(operands);
+      note_constants(operands, state);
     }
     forget(state, operands[0]);
     write(state, operands[0], 0, sum);
@@ -371,6 +472,7 @@ class Analysis {
     const Operand& index = operands.size() < 3 ? none : scalar ? operands[2] : operands[1];
     std::int64_t offset = operands.empty() ? 0 : operands.back().offset;
     const Value low = value_of(state, base, 0), high = value_of(state, base, 1);
+    if (base.file == 'v') lose(low);
     std::optional<std::int64_t> more = 0;  // what the index adds
     if (index.number && scalar)
       offset += *index.number;
@@ -379,18 +481,19 @@ class Analysis {
                  ? std::optional(value_of(state, index).number)
                  : std::nullopt;
     else if (index.file == 'v' && base.file == 's')
-      more = state.vgprs.contains(index.first) ? std::optional(state.vgprs.at(index.first))
-                                               : std::nullopt;
+      more = value_of(state, index).kind == Kind::constant
+                 ? std::optional(value_of(state, index).number)
+                 : std::nullopt;
     const std::int64_t bytes = bytes_of_load(name);
-    const bool sgpr_base = base.file == 's' && base.count == 2;
-    if (sgpr_base && low.kind == Kind::low && high.kind == Kind::high) {
+    const bool pointer = base.count == 2;
+    if (pointer && low.kind == Kind::low && high.kind == Kind::high) {
       if (more) {
         const std::int64_t first = low.number + offset + *more;
         out_.loads.push_back({.first = first, .end = first + bytes});
       } else {
         computes();
       }
-    } else if (!sgpr_base || low.kind != Kind::constant || high.kind != Kind::constant) {
+    } else if (!pointer || low.kind != Kind::constant || high.kind != Kind::constant) {
       const std::int64_t first = offset + more.value_or(0);
       out_.may_loads.push_back({.first = first, .end = first + bytes});
       lose(low);
@@ -403,33 +506,35 @@ class Analysis {
         starts_with_any(name, {"ds_", "scratch_", "buffer_", "s_waitcnt", "s_wait_", "s_nop",
                                "s_delay_alu", "s_clause", "s_cbranch", "s_branch", "s_sleep",
                                "s_setreg", "s_barrier", "s_sendmsg", "s_set", "s_endpgm"});
-    if (!no_address && (operands.empty() || !is_stack_pointer(operands[0])))
-      note_constants(operands);
+    // Selections are how addresses of the frame are made.
+    if (!no_address && !starts_with_any(name, {"v_cmp", "s_cmp", "v_cndmask", "s_cselect"}))
+      note_constants(operands, state);
     for (std::size_t i = 0; i < operands.size(); ++i)
-      for (int half = 0; operands[i].file == 's' && half < operands[i].count; ++half)
-        if (i > 0) {
+      for (int half = 0; half < operands[i].count; ++half)
+        if (i > 0 || no_address) {
           const Value value = value_of(state, operands[i], half);
           lose(value);
+          lose(lanes_of(state, operands[i], half));
           if (value.kind == Kind::low && name.find("_add") != std::string_view::npos) computes();
         }
     // Comparisons and the like write their first operand; a carry out is the second.
     const bool writes = !starts_with_any(name, {"s_cmp", "s_bitcmp"});
     for (std::size_t i = 0; writes && i < std::min<std::size_t>(operands.size(), 2); ++i)
       if (i == 0 || (name.starts_with("v_") && operands[i].file == 's')) forget(state, operands[i]);
-    if (name.starts_with("v_dual") || name.starts_with("v_swap")) state.vgprs.clear();
+    if (name.starts_with("v_dual") || name.starts_with("v_swap")) state.vectors.clear();
     if (starts_with_any(name, {"s_add", "s_sub"})) state.carry = {};
-    if (starts_with_any(name, {"v_mov_b32_e32", "v_mov_b32_e64"}) && operands.size() == 2 &&
-        operands[0].file == 'v' && operands[1].number)
-      state.vgprs[operands[0].first] = *operands[1].number;
   }
 
   static bool is_stack_pointer(const Operand& operand) {
     return operand.file == 's' && operand.count == 1 &&
-           (operand.first == 32 || operand.first == 33);
+           (operand.first == kStack || operand.first == kFrame);
   }
-  void note_constants(const std::vector<Operand>& operands) {
+  /// Constants that may be added to a pointer; those that are added to the stack's are not.
+  void note_constants(const std::vector<Operand>& operands, const Registers& state) {
+    if (std::ranges::any_of(operands, is_stack_pointer)) return;
     for (const Operand& operand : operands)
-      if (operand.number) out_.constants.insert(*operand.number);
+      if (const Value value = value_of(state, operand); value.kind == Kind::constant)
+        out_.constants.insert(value.number);
   }
 
   const CodeObject& object_;
@@ -438,6 +543,7 @@ class Analysis {
   KernargUse out_;
   std::deque<std::uint64_t> to_do_;
   std::set<std::uint64_t> seen_;
+  bool any_call_ = false;  ///< one whose target is not known: any function that is no kernel
 };
 
 bool any_overlaps(const std::vector<OffsetRange>& ranges, std::int64_t first, std::int64_t bytes) {

@@ -29,10 +29,10 @@ class KernargUse {
  public:
   /// Follows the pointer to the kernel arguments (user SGPRs, as the descriptor says) and the one
   /// to the hidden ones that functions are given in s[8:9] (LLVM AMDGPUUsage, "Non-Kernel
-  /// Functions") through copies and additions of constants in SGPRs. Pointers that are spilled,
-  /// copied to VGPRs or stored are not followed: then any load at the argument's distance, and any
-  /// operand that is this number, may be its load. `functions`: all of the object, in address
-  /// order, as disassemble() gives them.
+  /// Functions") through additions of constants and copies: in SGPRs, VGPRs, AGPRs, lanes and the
+  /// frame. Where a pointer is lost (stored elsewhere, kept over a call), any load at the
+  /// argument's distance, and any constant of that size that is added to something, may be its
+  /// load. `functions`: all of the object, in address order, as disassemble() gives them.
   static KernargUse of(const CodeObject& object, const Kernel& kernel,
                        std::span<const Function> functions);
 

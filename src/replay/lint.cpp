@@ -230,22 +230,27 @@ class Linter {
     const auto value = word(static_cast<std::uint64_t>(argument.offset));
     if (rule == hidden_rules.end() || value.value_or(0) == 0) return;
     if (!use_) use_ = use_in_code(bytes_, object_, kernel);
-    const std::string is = fmt::format("the hidden argument {} is {:#x}", kind.substr(7), *value);
+    const std::string_view name = kind.substr(7);
     const code::ArgumentUse use = use_->use_of(argument.offset, argument.size);
     if (use == code::ArgumentUse::unused)
-      return add(Severity::note, rule->rule,
-                 fmt::format("{}, and no instruction of the kernel loads it", is));
+      return add(
+          Severity::note, rule->rule,
+          fmt::format("the hidden argument {} is {:#x}, and no instruction of the kernel loads it",
+                      name, *value));
     const Place found = place(*value);
     const bool inside = found.region != nullptr && found.region->captured();
     const Severity severity = inside ? rule->inside : rule->outside;
-    std::string sentence = fmt::format("{}: {}; {}", is, rule->what, found.text);
     if (use == code::ArgumentUse::loaded)
-      return add(severity, rule->rule, std::move(sentence), rule->remedy);
+      return add(severity, rule->rule,
+                 fmt::format("the hidden argument {} is {:#x}: {}; {}", name, *value, rule->what,
+                             found.text),
+                 rule->remedy);
     add(std::min(severity, Severity::warning), rule->rule,
         fmt::format(
-            "{}. Whether it is used cannot be told from the code ({}): a replay, which ends "
-            "at its time limit, shows it",
-            sentence, use_->why_unknown(argument.offset, argument.size)),
+            "the hidden argument {} is {:#x}: {}; {}. Whether it is used cannot be told from the "
+            "code ({}): a replay, which ends at its time limit, shows it",
+            name, *value, rule->what, found.text,
+            use_->why_unknown(argument.offset, argument.size)),
         rule->remedy);
   }
 

@@ -204,28 +204,58 @@ TEST_F(WrittenUse, PointersAreFollowedThroughCopiesAndSums) {
             ArgumentUse::unused);
 }
 
-TEST_F(WrittenUse, ACopyThatIsNotFollowedLeavesTheDistance) {
-  const auto spilled = [](const char* load) {
+TEST_F(WrittenUse, CopiesInVectorsLanesAndTheFrameAreFollowed) {
+  const auto saved = [](const char* load) {
     return std::vector<std::pair<std::string, std::string>>{
-        {"v_writelane_b32", "v1, s4, 0"}, {"v_writelane_b32", "v1, s5, 1"},
-        {"s_mov_b64", "s[4:5], 0"},       {"v_readlane_b32", "s6, v1, 0"},
-        {"v_readlane_b32", "s7, v1, 1"},  {"s_load_dwordx2", load}};
+        {"v_writelane_b32", "v1, s4, 3"},
+        {"v_writelane_b32", "v1, s5, 4"},
+        {"v_accvgpr_write_b32", "a0, v1"},
+        {"s_mov_b64", "s[4:5], 0"},
+        {"v_mov_b32_e32", "v1, 0"},
+        {"v_accvgpr_read_b32", "v2, a0"},
+        {"scratch_store_dword", "off, v2, s33 offset:40"},
+        {"v_mov_b32_e32", "v2, 0"},
+        {"scratch_load_dword", "v3, off, s33 offset:40"},
+        {"v_readlane_b32", "s6, v3, 3"},
+        {"v_readlane_b32", "s7, v3, 4"},
+        {"s_load_dwordx2", load}};
   };
-  EXPECT_EQ(hostcall(spilled("s[0:1], s[6:7], 0x68")), ArgumentUse::unknown);
-  EXPECT_EQ(hostcall(spilled("s[0:1], s[6:7], 0x8")), ArgumentUse::unused);
-  EXPECT_EQ(hostcall({{"v_mov_b32_e32", "v0, s4"},
-                      {"v_mov_b32_e32", "v1, s5"},
-                      {"flat_load_dwordx2", "v[2:3], v[0:1] offset:104"}}),
+  EXPECT_EQ(hostcall(saved("s[0:1], s[6:7], 0x68")), ArgumentUse::loaded);
+  EXPECT_EQ(hostcall(saved("s[0:1], s[6:7], 0x50")), ArgumentUse::unused);
+  for (const auto& [copy, from] :
+       {std::pair{"v_mov_b64_e32", "v[4:5], s[4:5]"},
+        std::pair{"v_pk_mov_b32", "v[4:5], s[4:5], s[4:5] op_sel:[0,1]"}})
+    EXPECT_EQ(hostcall({{copy, from}, {"flat_load_dwordx2", "v[2:3], v[4:5] offset:104"}}),
+              ArgumentUse::loaded)
+        << copy;
+}
+
+TEST_F(WrittenUse, ACopyThatIsNotFollowedLeavesTheDistance) {
+  // Into memory and back.
+  const auto stored = [](const char* load) {
+    return std::vector<std::pair<std::string, std::string>>{
+        {"v_mov_b32_e32", "v0, s4"},
+        {"v_mov_b32_e32", "v1, s5"},
+        {"flat_store_dwordx2", "v[6:7], v[0:1]"},
+        {"flat_load_dwordx2", "v[2:3], v[6:7]"},
+        {"flat_load_dwordx2", load}};
+  };
+  EXPECT_EQ(hostcall(stored("v[4:5], v[2:3] offset:104")), ArgumentUse::unknown);
+  EXPECT_EQ(hostcall(stored("v[4:5], v[2:3] offset:8")), ArgumentUse::unused);
+  EXPECT_EQ(hostcall({{"v_mov_b32_e32", "v2, 0x68"},
+                      {"v_add_co_u32_e32", "v8, vcc, v9, v2"},
+                      {"flat_load_dwordx2", "v[2:3], v[8:9]"}}),
             ArgumentUse::unknown);
-  EXPECT_EQ(hostcall({{"v_mov_b32_e32", "v0, s4"},
-                      {"v_mov_b32_e32", "v2, 0x68"},
-                      {"v_add_co_u32_e32", "v0, vcc, v0, v2"},
-                      {"flat_load_dwordx2", "v[2:3], v[0:1]"}}),
+  EXPECT_EQ(hostcall({{"v_mov_b32_e32", "v0, s4"}, {"v_add_co_u32_e32", "v0, vcc, v0, v2"}}),
             ArgumentUse::unknown);
+  // The frame's own distances are none of a pointer's.
+  EXPECT_EQ(hostcall({{"s_add_i32", "s9, s33, 0x68"}, {"s_add_i32", "s32, s32, 0x50"}}),
+            ArgumentUse::unused);
   // Into the middle of the arguments, and then out of sight: no distance tells.
   EXPECT_EQ(hostcall({{"s_add_u32", "s6, s4, 0x48"},
                       {"s_addc_u32", "s7, s5, 0"},
-                      {"v_writelane_b32", "v1, s6, 0"}}),
+                      {"v_mov_b32_e32", "v0, s6"},
+                      {"flat_store_dword", "v[6:7], v0"}}),
             ArgumentUse::unknown);
 }
 
