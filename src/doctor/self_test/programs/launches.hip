@@ -72,14 +72,9 @@ __global__ void use_variables(float* out, int n) {
 __global__ void use_scratch(const float* in, float* out, int rounds) {
   float local[512];
   const int i = global_index();
-  for (int k = 0; k < 512; ++k) local[k] = in[i] + static_cast<float>(k);
-  int at = static_cast<int>(in[i]);
-  for (int k = 0; k < rounds; ++k) {
-    at = (at * 7 + k) % 512;
-    local[at] += 1.0F;
-    at = static_cast<int>(local[(at * 3) % 512]) % 512;
-  }
-  out[i] = local[at] + local[511 - at];
+  for (int k = 0; k < 512; ++k) local[k] = in[(i + k) % 64];
+  for (int k = 0; k < rounds; ++k) local[(k * 7 + i) % 512] += local[(i * k) % 512];
+  out[i] = local[(i * rounds) % 512];
 }
 
 __global__ void grid_3d(float* out, int nx, int ny, int nz) {
@@ -225,10 +220,18 @@ void variables() {
 }
 
 void scratch() {
-  float *x = on_device(numbers(64)), *y = on_device(std::vector<float>(64, -1.0F));
-  use_scratch<<<1, 64>>>(x, y, 20);
+  constexpr int kRounds = 20;
+  const std::vector<float> in = numbers(64);
+  float *x = on_device(in), *y = on_device(std::vector<float>(64, -1.0F));
+  use_scratch<<<1, 64>>>(x, y, kRounds);
   finish();
-  for (const float value : on_host(y, 64)) EXPECT(value >= 511.0F);
+  const std::vector<float> out = on_host(y, 64);
+  for (int i = 0; i < 64; ++i) {
+    std::vector<float> local(512);
+    for (int k = 0; k < 512; ++k) local[k] = in[(i + k) % 64];
+    for (int k = 0; k < kRounds; ++k) local[(k * 7 + i) % 512] += local[(i * k) % 512];
+    EXPECT(out[i] == local[(i * kRounds) % 512]);
+  }
 }
 
 void three_dimensions() {
