@@ -133,6 +133,15 @@ void unlock_host_memory(const HsaRuntime& runtime, const FixedRange& range) {
   ::munmap(pointer(range.base), range.bytes);
 }
 
+Result<hsa::Status> try_virtual_memory(const HsaRuntime& runtime, const FixedRange& range) {
+  PERFLAB_TRY(const hsa::MemoryPool pool, pool_for(runtime, range));
+  hsa::VmemHandle handle{};
+  const hsa::Status status =
+      runtime.amd().vmem_handle_create(pool, range.bytes, hsa::MemoryType::pinned, 0, &handle);
+  if (status == hsa::Status::success) runtime.amd().vmem_handle_release(handle);
+  return status;
+}
+
 HsaMemory::~HsaMemory() {
   if (abandoned_) return;
   const hsa::AmdExt& amd = runtime_.amd();
@@ -182,8 +191,8 @@ Result<std::optional<Error>> HsaMemory::lock(const FixedRange& range) {
       fail(Failure::relocated,
            fmt::format("host memory at {:#x}-{:#x}: the runtime gave it to the GPU at {:#x}",
                        span.base, span.end(), lock.returned),
-           "capture without HSA_RESERVE_SVM, or replay where the GPU shares the addresses of the "
-           "process")
+           "replay where the driver shares the addresses of the process with the GPU (SVM; "
+           "HSA_USE_SVM is not 0)")
           .error());
 }
 

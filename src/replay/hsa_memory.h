@@ -46,6 +46,10 @@ Result<HostLock> lock_host_memory(const HsaRuntime& runtime, const HsaAgent& gpu
 /// Gives back what lock_host_memory() took.
 void unlock_host_memory(const HsaRuntime& runtime, const FixedRange& range);
 
+/// How the runtime answers when it is asked for virtual memory of the range's kind and size; gives
+/// it back. Error: not_replayable (no such pool).
+Result<hsa::Status> try_virtual_memory(const HsaRuntime& runtime, const FixedRange& range);
+
 class HsaMemory {
  public:
   /// `planned`: the reservations to be made; what is placed outside of them gets its own.

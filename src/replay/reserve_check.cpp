@@ -139,10 +139,12 @@ class Checker {
     return one;
   }
 
-  /// Host memory, as HsaMemory takes it: locked, or as virtual memory outside of the reserved mode.
+  /// Host memory, as HsaMemory takes it: locked, else as virtual memory.
   Result<RangeCheck> try_host(const FixedRange& range) {
     PERFLAB_TRY(RangeCheck locked, try_lock(range));
-    if (locked.outcome == Reservation::exact || area_.bytes != 0) return locked;
+    if (locked.outcome == Reservation::exact) return locked;
+    PERFLAB_TRY(const hsa::Status status, try_virtual_memory(*runtime_, range));
+    if (status != hsa::Status::success) return locked;
     return try_reservation({.base = range.base, .bytes = range.bytes});
   }
 
