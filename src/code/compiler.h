@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/sandbox.h"
 
 namespace perflab::code {
 
@@ -43,6 +45,7 @@ struct CompileRequest {
   std::string arch;                    ///< target id: "gfx942", "gfx942:xnack-"
   std::vector<std::string> arguments;  ///< user's own: -D, -I, -std=..., -O2 (default -O3)
   std::chrono::milliseconds timeout{120'000};
+  std::shared_ptr<const Sandbox> sandbox{};  ///< the compiler runs in; null: none
 };
 
 /// One kernel's resources as the compiler's own remark printed them

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/sandbox.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "code/compiler.h"
@@ -229,6 +230,22 @@ void add_cluster(std::vector<Part>& parts) {
   parts.push_back(std::move(part));
 }
 
+/// Made and tried, as optimize does.
+Result<void> add_sandbox(std::vector<Part>& parts) {
+  Part part{.need = Need::sandbox, .title = "bubblewrap"};
+  if (const Result<Sandbox> found = find_sandbox()) {
+    part.state = State::works;
+    part.version = found->version;
+    part.path = found->program.string();
+  } else if (found.error().code == ErrorCode::interrupted) {
+    return std::unexpected(found.error());
+  } else {
+    note_problem(found.error(), found.error().code == ErrorCode::refused, part);
+  }
+  parts.push_back(std::move(part));
+  return {};
+}
+
 /// PRETTY_NAME of /etc/os-release (os-release(5)).
 std::string system_name(const std::filesystem::path& file) {
   constexpr std::string_view kKey = "PRETTY_NAME=";
@@ -256,6 +273,7 @@ Result<Examination> examine(const Places& places) {
   PERFLAB_TRY_VOID(add_disassembler(out.parts, out.gpus));
   add_libraries(out.parts, compiler);
   add_cluster(out.parts);
+  PERFLAB_TRY_VOID(add_sandbox(out.parts));
   PERFLAB_TRY(out.commands, readiness(out.parts, {}));
   out.system = system_name(places.release);
   utsname name{};

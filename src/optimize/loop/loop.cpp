@@ -67,6 +67,7 @@ class OptimizationLoop {
     out_.max_candidates = options_.max_candidates;
     out_.patience = options_.patience;
     out_.proposer = tools_.proposer->name();
+    out_.sandbox = options_.sandbox;
     out_.workshop = tools_.workshop->identity();
     out_.workgroup_size = tools_.workshop->workgroup_size();
     return {};
@@ -79,6 +80,7 @@ class OptimizationLoop {
             {"source", out_.source_hash},
             {"kernel", out_.kernel},
             {"workshop", out_.workshop},
+            {"sandbox", sandbox_kind(out_.sandbox)},
             {"parse",
              {{"arguments", options_.parse.arguments},
               {"host", options_.parse.host},
@@ -130,6 +132,7 @@ class OptimizationLoop {
   }
 
   Result<void> begin() {
+    if (!options_.sandbox_warning.empty()) warn(options_.sandbox_warning);
     out_.original.summary = "the original";
     PERFLAB_TRY_VOID(steps_->store(out_.original_text, out_.original));
     out_.original.decision = {.outcome = Outcome::accepted, .reason = {}, .sentence = {}};

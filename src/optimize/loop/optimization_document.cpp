@@ -97,6 +97,7 @@ Json optimization_document(const OptimizationData& data) {
                    {"generator", report::generator_json()},
                    {"source", source_json(out)},
                    {"proposer", out.proposer},
+                   {"sandbox", to_json(out.sandbox)},
                    {"workshop", out.workshop},
                    {"options", options_json(out)},
                    {"original", original_json(out.original)},
