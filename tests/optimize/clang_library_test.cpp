@@ -40,12 +40,13 @@ class LibclangSearch : public ::testing::Test {
     std::filesystem::create_symlink(installed_, folder_ / place);
     return (folder_ / place).string();
   }
-  std::filesystem::path program(const std::string& place) {
+  std::filesystem::path put(const std::string& place, const std::string& text) {
     std::filesystem::create_directories((folder_ / place).parent_path());
-    folder_.write(place, "#!/bin/sh\n");
-    std::filesystem::permissions(folder_ / place, std::filesystem::perms::owner_all);
-    return folder_ / place;
+    std::filesystem::path file = folder_.write(place, text);
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return file;
   }
+  std::filesystem::path program(const std::string& place) { return put(place, "#!/bin/sh\n"); }
   static std::string path_of(const std::vector<std::filesystem::path>& compilers = {}) {
     const auto api = clang_api(compilers);
     EXPECT_TRUE(api) << describe(api.error());
@@ -85,14 +86,13 @@ TEST_F(LibclangSearch, TakesThatOfTheCompilerThatBuilds) {
     EXPECT_EQ(path_of(), below);  // hipcc
   }
   const test::ScopedVariable path("PATH", folder_.path().string());
-  if (!std::filesystem::exists("/opt/rocm"))
+  if (!std::filesystem::exists("/opt/rocm")) {
     EXPECT_EQ((*clang_api())->why, "it is the newest that is installed");
+  }
 }
 
 TEST_F(LibclangSearch, PassesOverOnesThatCannotBeUsed) {
-  folder_.write("libclang.so", "no library");
-  std::filesystem::create_directories(folder_ / "rocm/llvm/lib");
-  std::filesystem::rename(folder_ / "libclang.so", folder_ / "rocm/llvm/lib/libclang.so");
+  put("rocm/llvm/lib/libclang.so", "no library");
   const std::string usable = link("rocm/llvm/lib/libclang.so." + major_);
   const test::ScopedVariable rocm("ROCM_PATH", (folder_ / "rocm").string());
   EXPECT_EQ(path_of(), usable);
@@ -102,9 +102,8 @@ TEST_F(LibclangSearch, PassesOverOnesThatCannotBeUsed) {
 TEST_F(LibclangSearch, BringsItsOwnHeaders) {
   link("rocm/llvm/lib/libclang.so");
   const std::string resources = "rocm/llvm/lib/clang/" + major_;
-  std::filesystem::create_directories(folder_ / (resources + "/include"));
-  folder_.write(resources + "/include/stddef.h", "");
-  folder_.write(resources + "/include/perflab_marker.h", "#define MARKED 1\n");
+  put(resources + "/include/stddef.h", "");
+  put(resources + "/include/perflab_marker.h", "#define MARKED 1\n");
   constexpr std::string_view kMarked =
       "#include <perflab_marker.h>\n__global__ void k(int* p) { p[0] = MARKED; }";
   {
@@ -124,10 +123,9 @@ TEST_F(LibclangSearch, BringsItsOwnHeaders) {
 }
 
 TEST(ClangOfCommand, IsTheFirstCompilerOfABuild) {
-  test::TempFolder folder;
-  folder.write("hipcc", "#!/bin/sh\n");
-  std::filesystem::permissions(folder / "hipcc", std::filesystem::perms::owner_all);
-  const std::string hipcc = (folder / "hipcc").string();
+  const test::TempFolder folder;
+  const std::string hipcc = folder.write("hipcc", "#!/bin/sh\n").string();
+  std::filesystem::permissions(hipcc, std::filesystem::perms::owner_all);
   EXPECT_EQ(clang_of_command("env A=1 " + hipcc + " -O3 {source} -o {build_dir}/app"), hipcc);
   EXPECT_EQ(clang_of_command("/nowhere/hipcc {source}"), "");
   EXPECT_EQ(clang_of_command("make clangs"), "");

@@ -319,7 +319,7 @@ TEST(ObjectGuards, TargetAndWaveSizeHaveToStay) {
   candidate.flags = 0x54b;  // gfx940's neighbour: another processor
   candidate.metadata = test::object_metadata(5, "amdgcn-amd-amdhsa--gfx90a");
   EXPECT_THAT(only_failure(guards_of(candidate), "target", Reason::other_code_changed),
-              HasSubstr("the candidate for gfx90a"));
+              HasSubstr("the candidate for gfx941"));
   candidate = guarded_object();
   candidate.kernels[0].metadata[".wavefront_size"] = 32;
   EXPECT_THAT(only_failure(guards_of(candidate), "target", Reason::other_code_changed),

@@ -295,6 +295,13 @@ __global__ void __launch_bounds__(256) scale(const float* in, float* out, int n)
                        "256, 2"),
             "passed");
   EXPECT_EQ(outcome_of("  out[i] = clock64();"), "clock reads_clock");
+  // A lambda that gets shared memory: only a barrier in it is one.
+  const std::string lambda = R"(  __shared__ float tile[64];
+  auto f = [](float* p, int at) { p[at] = 1; CALL; return p[(at + 1) % 64]; };
+  out[i] = f(tile, threadIdx.x);)";
+  EXPECT_EQ(outcome_of(exchanged(lambda, "CALL", "sinf(0)")), "state keeps_state");
+  EXPECT_EQ(outcome_of(exchanged(lambda, "CALL", "__threadfence_block()")), "state keeps_state");
+  EXPECT_EQ(outcome_of(exchanged(lambda, "CALL", "__syncthreads()")), "passed");
   EXPECT_EQ(outcome_of("  if (i == 0) printf(\"x\");"), "host_code host_code");
   EXPECT_EQ(outcome_of("  out[i] = *(const float*)__builtin_amdgcn_implicitarg_ptr();"),
             "pointers makes_pointers");

@@ -354,8 +354,6 @@ TEST(LeftMemory, OfTheLdsIsNotRead) {
       "  __shared__ float last[8][8]; last[0][threadIdx.x] = 1; __syncthreads(); g[i] = "
       "last[1][0];",
       // Nor does any call in a function count as one, nor a fence, which waits for nobody.
-      "  __shared__ float last[64]; auto f0 = [](float* p, int at) { p[at] = 1; sinf(0.0f); return "
-      "p[(at + 1) % 64]; }; g[i] = f0(last, threadIdx.x);",
       "  __shared__ float last[64]; g[i] = neighbour(last, threadIdx.x);",
       "  __shared__ float last[64]; last[threadIdx.x] = f[i]; __threadfence(); g[i] = last[63 - "
       "threadIdx.x];",
@@ -401,8 +399,6 @@ TEST(LeftMemory, OfHonestTilesWasWritten) {
            "  extern __shared__ float all[]; float* half = all + 64; half[threadIdx.x] = f[i]; "
            "__syncthreads(); g[i] = half[0];",
            "  __shared__ float scratch[64]; g[i] = block_sum(f[i], scratch);",
-           "  __shared__ float s[64]; auto f2 = [](float* p, int at) { p[at] = 1; meet(); return "
-           "p[63 - at]; }; g[i] = f2(s, threadIdx.x);",
            "  __shared__ float s[64]; s[threadIdx.x] = f[i]; __builtin_amdgcn_wave_barrier(); "
            "g[i] = s[63 - threadIdx.x];",
            "  float4 v; v.x = f[0]; v.y = f[1]; v.z = f[2]; v.w = f[3]; const float4 w = v; g[i] = "

@@ -177,7 +177,6 @@ constexpr NameRule kNameRules[] = {
     {"__builtin_amdgcn_fence", CallKind::fence},
     {"__builtin_amdgcn_s_waitcnt*", CallKind::fence},
     {"__ockl_*grid_sync", CallKind::barrier},
-    {"__ockl_gws_barrier", CallKind::barrier},
     {"__ockl_grid_*", CallKind::fence},
     {"__ockl_multi_grid_*", CallKind::fence},
     {"__ockl_gws_*", CallKind::fence},
@@ -383,8 +382,7 @@ constexpr NameRule kNameRules[] = {
     {"hipCmul*", CallKind::harmless},
     {"hipConj*", CallKind::harmless},
     {"hipCreal*", CallKind::harmless},
-    {"hipCsqabs*", CallKind::harmless},
-    {"hipCsub*", CallKind::harmless},
+    {"hipCs*", CallKind::harmless},  // hipCsqabs, hipCsub
     {"hipComplex*", CallKind::harmless},
     {"HIP_vector_type::*", CallKind::harmless},
     {"HIP_vector_base::*", CallKind::harmless},
