@@ -155,7 +155,11 @@ class Analysis {
     const int pointer = 4 * has(0) + 2 * has(1) + 2 * has(2);
     Registers entry;
     set_pointer(entry, pointer, 0);
-    flow(function_at(functions_, kernel_.name, kernel_.code_address, kernel_.code_bytes), entry);
+    const Function code =
+        function_at(functions_, kernel_.name, kernel_.code_address, kernel_.code_bytes);
+    if (code.instructions.empty() || code.instructions.front().address != kernel_.code_address)
+      return nothing("its code was not disassembled");
+    flow(code, entry);
     Registers called;
     set_pointer(called, kHiddenPointer, out_.hidden_base);
     if (!follow_calls(called)) return nothing("it calls code that is not in the object");

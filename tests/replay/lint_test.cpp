@@ -43,6 +43,7 @@ struct LintCase {
 
   LintCase() {
     object.metadata = test::object_metadata(5, "amdgcn-amd-amdhsa--gfx942");
+    object.symbols = true;
     object.kernels = {{.name = "_Z1kPf"}, {.name = "_Z5otherPf"}};
     capture.kernarg.assign(kHidden + 256, '\0');
     set(0, kCaptured);

@@ -62,7 +62,8 @@ void put_sections(std::string& out, const ElfSpec& spec, const ElfLayout& layout
   const auto add = [&](const ElfPart& part, std::uint64_t offset, std::uint64_t address) {
     headers.push_back({.sh_name = static_cast<Elf64_Word>(names.size()),
                        .sh_type = part.type,
-                       .sh_flags = part.loaded ? Elf64_Xword{SHF_ALLOC} : 0,
+                       .sh_flags = (part.loaded ? Elf64_Xword{SHF_ALLOC} : 0) |
+                                   (part.name == ".text" ? Elf64_Xword{SHF_EXECINSTR} : 0),
                        .sh_addr = part.loaded ? address : 0,
                        .sh_offset = offset,
                        .sh_size = part.bytes.size(),
