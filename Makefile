@@ -55,7 +55,7 @@ dev: build/.deps-test build/dev/build.ninja
 	@$(call BUILD,dev)
 
 fuzz: build/.deps-test build/fuzz/build.ninja
-	@$(call BUILD,fuzz) --target fuzz_rocpd fuzz_rocpd_edits fuzz_counter_csv fuzz_code_object fuzz_bundle fuzz_att fuzz_capture fuzz_mcp fuzz_tune_records fuzz_tune_space make_rocpd make_code_object
+	@$(call BUILD,fuzz) --target fuzz_rocpd fuzz_rocpd_edits fuzz_counter_csv fuzz_code_object fuzz_bundle fuzz_att fuzz_capture fuzz_mcp fuzz_tune_records fuzz_tune_space fuzz_code_uri make_rocpd make_code_object
 
 tsan: build/.deps-test build/tsan/build.ninja
 	@$(call BUILD,tsan) --target test_trace_threads test_base_threads test_analyze_threads test_att_threads test_tune_threads test_isolate_threads test_hsa_sim_threads test_mcp_threads

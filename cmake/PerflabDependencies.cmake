@@ -22,7 +22,8 @@ target_include_directories(perflab_clang_headers SYSTEM INTERFACE "${CLANG_C_INC
 
 find_package(CURL REQUIRED)           # libcurl4-openssl-dev: chat completions over HTTPS
 
-find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # libxxhash-dev (header-only use): content hashes
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # libxxhash-dev (header-only use): keys, frames of captures
+find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)  # libssl-dev: SHA-256 of what is evidence
 
 # libre2-dev (Debian's has no CMake config): patterns for kernel names, matched in linear time
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)

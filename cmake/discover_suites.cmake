@@ -12,7 +12,7 @@ foreach(suite IN LISTS suites)
   string(REGEX REPLACE "^\n|\\.$" "" suite "${suite}")
   string(REPLACE "/" "_" file "${NAME}.${suite}")
   string(APPEND text "add_test([=[${NAME}.${suite}]=] [=[${PROGRAM}]=] [=[--gtest_filter=${suite}.*]=] [=[--gtest_output=xml:${RESULTS}/${file}.xml]=])\n"
-    "set_tests_properties([=[${NAME}.${suite}]=] PROPERTIES LABELS [=[${LABELS}]=] TIMEOUT 600 WORKING_DIRECTORY [=[${DIRECTORY}]=]\n"
+    "set_tests_properties([=[${NAME}.${suite}]=] PROPERTIES LABELS [=[${LABELS}]=] TIMEOUT 1800 WORKING_DIRECTORY [=[${DIRECTORY}]=]\n"
     "  ENVIRONMENT ASAN_OPTIONS=intercept_tls_get_addr=0)\n")
 endforeach()
 file(WRITE "${OUT}" "${text}")

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/number_text.h"
 #include "hal/arch.h"
 
 namespace perflab::analyze {
@@ -32,6 +33,9 @@ constexpr double kFewestWaves = 0.98, kMostWaves = 1.05;
 /// kernel: up to 150 us on a recorded MI300X; twice that is allowed.
 constexpr double kLowestClock = 0.05, kHighestClock = 1.1;
 constexpr double kLaunchOverheadNs = 3e5;
+
+/// One event counted twice at the same time: two hardware counters start a few cycles apart.
+constexpr double kSameCount = 1e-3;
 
 /// One pass of a kernel, added up over launch geometries and counter sets.
 struct PassView {
@@ -200,6 +204,29 @@ void check_cycles(const PassView& view, const CounterIndex& index, const hal::Co
   }
 }
 
+/// Two names of one counter in one dispatch: the same event, counted at the same time.
+void check_names(const PassView& view, const CounterIndex& index, const hal::CounterTable& table,
+                 CounterDoubts& doubts) {
+  const auto name_of = [&](Index counter) {
+    return view.trace.strings.view(view.trace.counter_infos[counter].name);
+  };
+  for (const auto& [other, alias] : table.aliases)
+    for (const Index second : view.names.candidates(other))
+      for (const Index first : view.names.candidates(alias.counter))
+        view.each_dispatch_with(index, second, [&](const Shape&, Index dispatch, double value) {
+          const std::size_t row = index.row(dispatch, first);
+          if (row == kNone) return;
+          const double expected = view.trace.counters.sum[row];
+          if (std::abs(value - expected) <= kSameCount * std::max(value, expected)) return;
+          for (const Index counter : {first, second})
+            doubts.doubt(view.pass, counter,
+                         fmt::format("{} and {} are names of one counter, and one dispatch has {} "
+                                     "and {} of them",
+                                     name_of(first), name_of(second), number_text(expected),
+                                     number_text(value)));
+        });
+}
+
 }  // namespace
 
 const std::string& CounterDoubts::of(Index pass, Index counter) const {
@@ -259,6 +286,7 @@ CounterDoubts check_counters(const trace::Trace& trace, const Passes& passes,
     if (!check_waves(view, index, flat, table, doubts) && !partial)
       partial = passes.passes[pass].info.number;
     check_cycles(view, index, table, gpu, doubts);
+    check_names(view, index, table, doubts);
   }
   for (Index pass = 0; partial && pass < passes.passes.size(); ++pass) {
     const PassView view{

@@ -1,5 +1,6 @@
 // Which counters of a kernel cannot be believed, and why: nothing was counted at all, waves without
-// instructions, other waves than were launched, more or fewer cycles than any clock allows.
+// instructions, other waves than were launched, more or fewer cycles than any clock allows, one
+// counter under two names with two values.
 #pragma once
 
 #include <map>

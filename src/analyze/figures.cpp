@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -151,10 +152,10 @@ class Evaluator {
   [[nodiscard]] std::vector<Taken> take_from(const FormulaText& text, Index pass) const {
     std::vector<Taken> taken;
     for (const std::string& name : text.counters) {
-      const std::vector<Index> spellings = k_.names->candidates(name);
+      const std::vector<Index> recorded = k_.candidates(name);
       const auto found = std::ranges::find_if(
-          spellings, [&](Index counter) { return has(pass, std::array{counter}); });
-      if (found == spellings.end()) return {};
+          recorded, [&](Index counter) { return has(pass, std::array{counter}); });
+      if (found == recorded.end()) return {};
       taken.push_back({.counter = *found, .pass = pass});
     }
     return taken;
@@ -200,7 +201,7 @@ class Evaluator {
   /// run that gives the times, else the first that has it.
   [[nodiscard]] Taken somewhere(std::string_view name) const {
     Taken first;
-    for (const Index candidate : k_.names->candidates(name))
+    for (const Index candidate : k_.candidates(name))
       for (Index pass = 0; pass < pass_count(); ++pass) {
         if (!has(pass, std::array{candidate})) continue;
         if (first.counter == kNone) first = {.counter = candidate, .pass = pass};
@@ -324,6 +325,13 @@ class Evaluator {
                                [&](const ShapeGroup& shape) { return !shape.in_pass[at].empty(); });
   }
 
+  /// Whether some dispatch of the pass has the counter, under any of its names.
+  [[nodiscard]] bool has_name(const Pass& pass, std::string_view name) const {
+    return std::ranges::any_of(k_.table->spellings(name), [&](const std::string& spelling) {
+      return std::ranges::binary_search(pass.info.counters, spelling);
+    });
+  }
+
   void explain_absence() {
     std::set<std::string> absent;
     for (const FormulaText& text : formula_.alternatives)
@@ -331,7 +339,7 @@ class Evaluator {
         if (somewhere(name).counter == kNone) absent.insert(name);
     for (const std::string& name : absent)
       for (const Pass& pass : k_.passes->passes)
-        if (std::ranges::binary_search(pass.info.counters, name) && !ran_in(pass))
+        if (has_name(pass, name) && !ran_in(pass))
           return object(
               Obstacle::absent,
               fmt::format("pass {} has {}, but not for this kernel: none of its dispatches "
@@ -359,6 +367,13 @@ std::optional<double> FormulaConstants::of(std::string_view name) const {
   if (name == "MAX_WAVES_PER_CU") return max_waves_per_cu;
   if (name == "LANES") return lanes;
   return std::nullopt;
+}
+
+std::vector<Index> KernelCounters::candidates(std::string_view name) const {
+  std::vector<Index> found;
+  for (const std::string& spelling : table->spellings(name))
+    std::ranges::copy(names->candidates(spelling), std::back_inserter(found));
+  return found;
 }
 
 std::string difference_of_passes(const KernelCounters& counters, std::span<const Index> passes,
@@ -415,7 +430,7 @@ struct JoinedDispatch {
 
   /// A counter's value in the first of the passes that has it and is in no doubt.
   [[nodiscard]] std::optional<double> value_of(std::string_view name) const {
-    for (const Index counter : counters.names->candidates(name))
+    for (const Index counter : counters.candidates(name))
       for (Index pass = first_pass; pass < last_pass; ++pass) {
         if (ordinal >= shape.in_pass[pass].size() || !counters.doubts.of(pass, counter).empty())
           continue;

@@ -37,6 +37,9 @@ struct KernelCounters {
   KernelSums sums;
   CounterDoubts doubts;
   FormulaConstants constants;
+
+  /// The recorded counters that can stand for a name of a formula, under any of its names.
+  [[nodiscard]] std::vector<trace::Index> candidates(std::string_view name) const;
 };
 
 /// A formula's figure over all dispatches of the kernel: a total for counts (FLOP, bytes, cycles),

@@ -82,6 +82,7 @@ class KernelBuilder {
     find_binding();
     compute_features();
     out_.counters = list_counters(k_);
+    explain_names(k_, out_);
     list_dispatches(k_, index_, scope_, out_);
     explain_shares(ceilings_.has_infinity_cache(), out_);
     return std::move(out_);

@@ -3,9 +3,11 @@
 #include "base/number_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace perflab::analyze {
@@ -29,7 +31,7 @@ void take(CounterValue& value, double sum, double min, double max, std::uint64_t
 }
 
 void judge(const KernelCounters& counters, Index pass, Index counter, CounterValue& value) {
-  if (!counters.table->knows(value.name)) {
+  if (!counters.table->knows(value.name) && counters.table->alias(value.name) == nullptr) {
     value.state = CounterState::unsupported;
     value.reason =
         fmt::format("{} has no counter of that name: it is not used", counters.table->gfx);
@@ -69,6 +71,23 @@ std::vector<CounterValue> list_counters(const KernelCounters& counters) {
     list.push_back(std::move(value));
   }
   return list;
+}
+
+void explain_names(const KernelCounters& counters, KernelRoofline& kernel) {
+  std::map<std::string, std::set<std::string>> names;  // by where they are from
+  for (const CounterValue& value : kernel.counters) {
+    const hal::CounterAlias* const alias = counters.table->alias(value.name);
+    if (alias == nullptr) continue;
+    const std::string when = !alias->since.empty()   ? " since " + alias->since
+                             : !alias->until.empty() ? " before " + alias->until
+                                                     : "";
+    const std::string other = value.name.substr(0, value.name.find('['));
+    names[alias->tool + when].insert(
+        fmt::format("{} as {}", other, counters.table->own_name(other)));
+  }
+  for (const auto& [tool, readings] : names)
+    kernel.assumptions.push_back(fmt::format("names of counters as {} has them are read: {}", tool,
+                                             fmt::join(readings, ", ")));
 }
 
 void list_dispatches(const KernelCounters& counters, const CounterIndex& index,

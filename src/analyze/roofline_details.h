@@ -13,6 +13,9 @@ namespace perflab::analyze {
 /// Every counter of the kernel in every pass that has it, by name and pass.
 std::vector<CounterValue> list_counters(const KernelCounters& counters);
 
+/// Adds an assumption for each tool whose names of counters are read as those of the table.
+void explain_names(const KernelCounters& counters, KernelRoofline& kernel);
+
 /// Fills per_dispatch with the kernel's first joined dispatches, geometry by geometry. A geometry
 /// that passes ran a different number of times is left out: its ordinals do not mean the same.
 void list_dispatches(const KernelCounters& counters, const CounterIndex& index,

@@ -10,7 +10,9 @@
 // shared (pages that another blob of a lower number stores, or this one in front of the run). A
 // reference always names a stored page, never another reference. A frame's hash is XXH3-64 over the
 // 128-bit XXH3 hashes of its pages, the tables' is XXH3-64 over their bytes and stands in the
-// header, whose own covers that: who knows the header's hash can check every page.
+// header, whose own covers that: damage is found page by page. The marker of the capture has the
+// SHA-256 of the file's bytes, of those behind the header first and then of the header, which is
+// written last: nobody can put other pages there and keep it. (Format 1: the header's own hash.)
 #pragma once
 
 #include <array>

@@ -46,6 +46,8 @@ class BlobSet {
   Result<std::vector<PageRun>> places(std::uint32_t number);
   /// Decodes every frame and compares it with its hash.
   Result<void> verify(std::uint32_t number);
+  /// Compares the file's bytes with the hash that the marker has, the first time.
+  Result<void> check_bytes(std::uint32_t number);
 
  private:
   struct Known {
@@ -53,6 +55,7 @@ class BlobSet {
     std::uint64_t region_pages = 0;
     BlobHeader header;     ///< once `checked`
     bool checked = false;  ///< the tables are sound
+    bool summed = false;   ///< the bytes are those that were hashed
     int descriptor = -1;
     std::uint64_t used = 0;          ///< when it was last used; for closing the one that was not
     std::uint64_t window_first = 0;  ///< number of the first entry of `window`

@@ -81,6 +81,7 @@ void BlobWriter::start(std::string file, std::uint32_t number) {
   runs_.clear();
   frame_count_ = run_count_ = 0;
   offset_ = synced_ = 0;
+  hash_ = {};
 }
 
 Result<void> BlobWriter::add(const std::byte* page, const PageHash& hash) {
@@ -143,6 +144,7 @@ Result<void> BlobWriter::create_file() {
 Result<void> BlobWriter::write(std::span<const std::byte> bytes) {
   const int error = write_all(descriptor_, bytes);
   if (error != 0) return cannot_write(folder_ / blob_.file, error);
+  hash_.add(bytes.data(), bytes.size());
   offset_ += bytes.size();
   return {};
 }
@@ -247,7 +249,8 @@ Result<Blob> BlobWriter::finish(std::span<const PageRun> places) {
   if (::close(std::exchange(descriptor_, -1)) != 0)
     return cannot_write(folder_ / blob_.file, errno);
   blob_.file_bytes = offset_;
-  blob_.hash = fmt::format("xxh3:{:016x}", header.header_hash);
+  hash_.add(first.data(), first.size());
+  blob_.hash = hash_.finish();
   return std::exchange(blob_, {});
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "capture/blob.h"
 #include "capture/spool.h"
 
@@ -87,6 +88,7 @@ class BlobWriter {
   int descriptor_ = -1;
   std::uint64_t offset_ = 0;  ///< bytes in the file
   std::uint64_t synced_ = 0;  ///< of these, handed to the disk
+  Sha256 hash_;               ///< of what was written, but for the header
   std::array<const std::byte*, frame_pages> pages_{};
   std::array<PageHash, frame_pages> hashes_{};
   std::size_t in_frame_ = 0;  ///< pages

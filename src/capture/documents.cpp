@@ -235,10 +235,10 @@ void read_format(Fields& document, const std::string& what, std::optional<Error>
   const std::string name = format.text("name");
   const std::uint64_t major = format.number("major", any32), minor = format.number("minor", any32);
   if (!error && name != format_name) format.wrong("name", "is of something else");
-  if (!error && major != format_major)
+  if (!error && (major < oldest_format_major || major > format_major))
     error = fail(ErrorCode::bad_input,
-                 fmt::format("{}: a capture of format {}.{}, and this program reads {}.x", what,
-                             major, minor, format_major),
+                 fmt::format("{}: a capture of format {}.{}, and this program reads {}.x to {}.x",
+                             what, major, minor, oldest_format_major, format_major),
                  "take the capture again, or use the version of rocm-perf that took it")
                 .error();
 }

@@ -13,7 +13,8 @@
 namespace perflab::capture {
 
 /// Version of the folder's layout. Another major version is refused by name.
-inline constexpr int format_major = 1, format_minor = 0;
+/// 2: hashes are SHA-256. 1: they were XXH3; such captures are still read.
+inline constexpr int format_major = 2, format_minor = 0, oldest_format_major = 1;
 
 /// Granule of zero elision, of sharing and of the write set, in bytes.
 inline constexpr std::uint64_t page_bytes = 4096;

@@ -26,7 +26,7 @@ constexpr std::uint64_t most_document_bytes = std::uint64_t{1} << 27,
 /// Files of the folder, by name, as the marker lists them.
 using Records = std::map<std::string, FileRecord, std::less<>>;
 
-Result<Records> read_records(const std::filesystem::path& folder, std::string& marker_hash) {
+Result<Records> read_records(const std::filesystem::path& folder, std::string& marker_text) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
     return fail(ErrorCode::bad_input, fmt::format("{}: there is no such folder", folder.string()));
@@ -39,7 +39,7 @@ Result<Records> read_records(const std::filesystem::path& folder, std::string& m
                 begun ? kTakeAgain : "give the folder that rocm-perf isolate --out wrote");
   }
   PERFLAB_TRY(const std::string text, read_file(marker, most_document_bytes));
-  marker_hash = content_hash_text(text);
+  marker_text = text;
   PERFLAB_TRY(const Json json, parse_json(text, marker.string()));
   PERFLAB_TRY(auto files, read_marker(json, marker.string()));
   Records records;
@@ -65,7 +65,7 @@ Result<std::string> read_listed(const std::filesystem::path& folder, std::string
                 fmt::format("{}: is truncated: it has {} of {} bytes", path.string(), bytes.size(),
                             record->second.bytes),
                 kTakeAgain);
-  if (bytes.size() != record->second.bytes || content_hash_text(bytes) != record->second.hash)
+  if (bytes.size() != record->second.bytes || !is_hash_of(record->second.hash, bytes))
     return fail(
         ErrorCode::bad_input,
         fmt::format("{}: is altered: its contents are not those that were written", path.string()),
@@ -111,7 +111,7 @@ struct Capture::State {
   std::filesystem::path folder;
   Description description;
   Records records;
-  std::string hash, kernarg, code_object;
+  std::string marker, hash, kernarg, code_object;
   BlobSet blobs;
 
   Result<void> open_blobs();
@@ -137,6 +137,9 @@ const Description& Capture::description() const {
 }
 const std::string& Capture::hash() const {
   return state_->hash;
+}
+bool Capture::has_hash(std::string_view recorded) const {
+  return is_hash_of(recorded, state_->marker);
 }
 std::span<const std::byte> Capture::kernarg() const {
   return std::as_bytes(std::span(state_->kernarg));
@@ -173,7 +176,8 @@ Result<void> Capture::State::open_blobs() {
 
 Result<Capture> Capture::open(const std::filesystem::path& folder) {
   auto state = std::make_unique<State>(folder);
-  PERFLAB_TRY(state->records, read_records(folder, state->hash));
+  PERFLAB_TRY(state->records, read_records(folder, state->marker));
+  state->hash = content_hash_text(state->marker);
   const Records& records = state->records;
   Description& description = state->description;
   PERFLAB_TRY(const Json dispatch, read_document(folder, dispatch_file, records));
@@ -212,6 +216,13 @@ Result<void> Capture::verify(const TellProgress& progress) const {
       if (!blob->file.empty()) PERFLAB_TRY_VOID(state_->blobs.verify(blob->number));
     done += static_cast<double>(region.bytes);
   }
+  return check_bytes();
+}
+
+Result<void> Capture::check_bytes() const {
+  for (const MemoryRegion& region : state_->description.regions)
+    for (const Blob* blob : {&region.image, &region.writes})
+      if (!blob->file.empty()) PERFLAB_TRY_VOID(state_->blobs.check_bytes(blob->number));
   return {};
 }
 

@@ -45,12 +45,18 @@ class Capture {
   /// Of the marker, which has the hashes of all files: two captures with the same hash are the
   /// same.
   [[nodiscard]] const std::string& hash() const;
+  /// Whether a document's hash of a capture is this one's; those of older versions were XXH3.
+  [[nodiscard]] bool has_hash(std::string_view recorded) const;
   [[nodiscard]] std::span<const std::byte> kernarg() const;
   [[nodiscard]] std::span<const std::byte> code_object() const;
 
   /// Compares every file with its hash in the marker, and decodes every page. Error (bad_input):
   /// the file is named, and whether it is truncated or altered.
   [[nodiscard]] Result<void> verify(const TellProgress& progress = {}) const;
+
+  /// Compares the files of pages with their hashes in the marker, each once: what is read from then
+  /// on is what hash() stands for. Captures of format 1 have none that says so. Error (bad_input).
+  [[nodiscard]] Result<void> check_bytes() const;
 
   /// Streams the pre-image of a region. Errors (bad_input): a damaged blob; what the sink returns.
   [[nodiscard]] Result<void> read(std::size_t region, Pages pages, const PageSink& sink) const;

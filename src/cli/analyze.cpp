@@ -157,9 +157,7 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
 void add_analyze(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<AnalyzeArguments>();
   CLI::App* command =
-      app.add_subcommand("analyze",
-                         "Analyse recorded traces (rocpd databases of rocprofv3) and "
-                         "decoded thread traces");
+      app.add_subcommand("analyze", "Analyse recorded traces of rocprofv3, thread traces too");
   command->footer(
       "Examples: rocm-perf analyze host/1234_results.db --out report\n"
       "          rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --roofs roofline.csv\n"

@@ -77,8 +77,8 @@ void add_part(CLI::App& capture, const char* name, const char* description, cons
 }  // namespace
 
 void add_capture(CLI::App& app, int& exit_code) {
-  CLI::App* capture = app.add_subcommand(
-      "capture", "Show what is in a captured dispatch, and whether it can be replayed");
+  CLI::App* capture =
+      app.add_subcommand("capture", "Show what is in a capture, and whether it can be replayed");
   capture->require_subcommand(1);
   capture->footer(
       "Example: rocm-perf capture check softmax.capture\n"

@@ -156,8 +156,8 @@ void add_gate_options(CLI::App& command, CompareArguments& arguments) {
 
 void add_compare(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* command = app.add_subcommand(
-      "compare", "Compare two measurements kernel by kernel; exit code 1 on a regression");
+  CLI::App* command =
+      app.add_subcommand("compare", "Compare two measurements; exit code 1 on a regression");
   command->footer(
       "Examples: rocm-perf compare before/profile.json after/profile.json --threshold 3%\n"
       "          rocm-perf compare --a base_*.db --b new_*.db --junit perf.xml --markdown perf.md\n"

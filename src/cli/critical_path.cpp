@@ -77,7 +77,7 @@ Result<void> run_critical_path(const CriticalPathArguments& arguments) {
 void add_critical_path(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<CriticalPathArguments>();
   CLI::App* command = app.add_subcommand(
-      "critical-path", "Show what the time of a run was spent on and what would shorten it");
+      "critical-path", "Show where the time of a run went and what would shorten it");
   command->footer(
       "Examples: rocm-perf critical-path run.db --what-if 'gemm=2x' --what-if sync=drop\n"
       "          rocm-perf critical-path run.db --perfetto run.json --segment 3");

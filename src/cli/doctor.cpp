@@ -114,8 +114,8 @@ void add_self_test_options(CLI::App& command, DoctorArguments& arguments, CLI::O
 
 void add_doctor(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<DoctorArguments>();
-  CLI::App* command = app.add_subcommand(
-      "doctor", "Say what works on this machine, what is missing, and how to get it");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Say what works on this machine, and how to get the rest");
   command->footer(
       "Examples: rocm-perf doctor profile replay\n"
       "          rocm-perf doctor --self-test\n"

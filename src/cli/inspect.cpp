@@ -119,7 +119,7 @@ Result<bool> run_inspect(const InspectArguments& arguments,
 void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code) {
   const auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command = app.add_subcommand(
-      "inspect", "Show kernels, registers, spills and occupancy of a binary or a HIP source");
+      "inspect", "Show registers, spills, occupancy of a binary or a HIP source");
   command->footer(
       "Examples: rocm-perf inspect ./app --kernel gemm\n"
       "          rocm-perf inspect softmax.hip --arch gfx942 --no-spills --min-occupancy 50% "

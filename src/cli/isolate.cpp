@@ -66,8 +66,8 @@ Result<void> run_isolate(IsolateArguments& arguments,
 
 void add_isolate(CLI::App& app, const std::vector<std::string>& target, int& exit_code) {
   const auto arguments = std::make_shared<IsolateArguments>();
-  CLI::App* command = app.add_subcommand(
-      "isolate", "Capture one dispatch of a program, with the memory that it runs on");
+  CLI::App* command =
+      app.add_subcommand("isolate", "Capture one dispatch of a program, with its memory");
   command->footer(
       "Example: rocm-perf isolate --kernel 'gemm<float' --dispatch 3 -- ./app --size 4096\n"
       "Exit code 0: captured; 1: not, and the reason is printed. Then: rocm-perf replay.");

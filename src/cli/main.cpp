@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/describe.h"
 #include "cli/help.h"
+#include "cli/overview.h"
 #include "cli/wrong_command_line.h"
 #include "report/document.h"
 
@@ -64,6 +65,11 @@ int run(int argc, char** argv) {
   cli::add_report(app, exit_code);
   cli::add_roofline(app, exit_code);
   cli::add_schema(app, exit_code);
+  app.formatter(cli::overview_formatter(cli::terminal_style().width));  // the commands keep theirs
+  if (argc <= 1) {
+    const Result<void> printed = cli::print(cli::overview(app));
+    return printed ? 0 : cli::report_error(printed.error());
+  }
   try {
     std::ranges::reverse(words);  // what CLI11's vector overload expects; it takes them out
     app.parse(words);

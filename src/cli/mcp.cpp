@@ -86,8 +86,8 @@ Result<void> run_mcp(const CLI::App& app, const McpArguments& arguments) {
 
 void add_mcp(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<McpArguments>();
-  CLI::App* command = app.add_subcommand(
-      "mcp", "Serve the commands as tools to an agent (Model Context Protocol, stdio)");
+  CLI::App* command =
+      app.add_subcommand("mcp", "Serve the commands to an agent (Model Context Protocol)");
   command->footer(
       "Example: rocm-perf mcp --allow-run\n"
       "A client starts it and speaks to it; without --allow-run it only reads (docs/MCP.md).");

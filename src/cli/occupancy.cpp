@@ -116,8 +116,8 @@ void add_kernel_options(CLI::App& command, OccupancyArguments& arguments) {
 
 void add_occupancy(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<OccupancyArguments>();
-  CLI::App* command = app.add_subcommand(
-      "occupancy", "Say how many waves of a kernel fit, what limits them, and the next step");
+  CLI::App* command =
+      app.add_subcommand("occupancy", "Say how many waves of a kernel fit, and what limits them");
   command->footer(
       "Example: rocm-perf occupancy --arch gfx942 --vgpr 72 --lds 16384 --block 256 --sweep vgpr");
   command->add_option("--arch", arguments->arch, "Architecture: gfx942, gfx1100, ...")->required();

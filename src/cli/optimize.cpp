@@ -115,8 +115,8 @@ Result<bool> run_recheck(const OptimizeArguments& arguments) {
 void add_optimize(CLI::App& app, const std::vector<std::string>& target,
                   const std::vector<std::string>& words, int& exit_code) {
   const auto arguments = std::make_shared<OptimizeArguments>();
-  CLI::App* command = app.add_subcommand(
-      "optimize", "Find a faster version of a kernel, and prove that it computes the same");
+  CLI::App* command =
+      app.add_subcommand("optimize", "Find a faster kernel, and prove that it computes the same");
   command->footer(
       "Examples: rocm-perf optimize kernel.hip --capture capture\n"
       "          rocm-perf optimize kernel.hip --build 'hipcc -O3 {source} -o {build_dir}/k' "

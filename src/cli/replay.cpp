@@ -163,8 +163,8 @@ void add_full_vm(CLI::App& replay, int& exit_code) {
 }  // namespace
 
 void add_replay(CLI::App& app, int& exit_code) {
-  CLI::App* replay = app.add_subcommand(
-      "replay", "Run one captured dispatch again: check its addresses, time it, verify it");
+  CLI::App* replay =
+      app.add_subcommand("replay", "Run a captured dispatch again: addresses, times, proof");
   replay->require_subcommand(1);
   replay->footer(
       "Example: rocm-perf replay full-vm --capture-dir softmax.capture --iterations 100\n"

@@ -107,8 +107,8 @@ Result<void> run_roofline(const RooflineArguments& arguments) {
 
 void add_roofline(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<RooflineArguments>();
-  CLI::App* command = app.add_subcommand(
-      "roofline", "Show work, traffic and rates of kernels against what the GPU can do");
+  CLI::App* command =
+      app.add_subcommand("roofline", "Show work, traffic and rates against what the GPU can do");
   command->footer(
       "Examples: rocm-perf roofline pass_1/*.db pass_2/*.db pass_3/*.db\n"
       "          rocm-perf roofline 1234_counter_collection.csv --roofs roofline.csv --json");

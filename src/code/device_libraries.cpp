@@ -139,7 +139,7 @@ Result<fs::path> device_library_folder(const Compiler& compiler, std::string_vie
                                        const fs::path& fallback) {
   PERFLAB_CHECK(compiler.stock_device_libraries.has_value());
   const std::string key =
-      content_hash_text(compiler.stock_device_libraries->string() + "\n" + compiler.version);
+      key_text(compiler.stock_device_libraries->string() + "\n" + compiler.version);
   const fs::path root = cache_root();
   if (!root.empty()) {
     auto folder =

@@ -110,6 +110,25 @@ bool CounterTable::knows(std::string_view counter) const {
   return has_counter(counter) || is_derived(counter);
 }
 
+const CounterAlias* CounterTable::alias(std::string_view counter) const {
+  const auto found = aliases.find(split_counter(*this, counter).base);
+  return found == aliases.end() ? nullptr : &found->second;
+}
+
+std::string CounterTable::own_name(std::string_view counter) const {
+  const CounterAlias* const found = alias(counter);
+  return found == nullptr ? std::string(counter)
+                          : found->counter + split_counter(*this, counter).suffix;
+}
+
+std::vector<std::string> CounterTable::spellings(std::string_view counter) const {
+  const CounterName name = split_counter(*this, counter);
+  std::vector<std::string> names{std::string(counter)};
+  for (const auto& [other, alias] : aliases)
+    if (alias.counter == name.base) names.push_back(other + name.suffix);
+  return names;
+}
+
 std::optional<int> CounterTable::slots(std::string_view block) const {
   const auto found = std::ranges::find(block_slots, block, &std::pair<std::string, int>::first);
   if (found == block_slots.end()) return std::nullopt;

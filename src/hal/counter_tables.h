@@ -53,6 +53,15 @@ struct CounterFormula {
   std::vector<std::string> sources;  ///< keys for counter_source()
 };
 
+/// Another name of a counter: what some tool records, or used to record, the same event as.
+struct CounterAlias {
+  std::string counter;  ///< its name in the table, which is the one that rocprofv3 takes
+  std::string tool;     ///< whose recordings have the other name: "rocprofiler-compute"
+  std::string since;  ///< day from which on they have it ("2025-08-08"); empty: from the beginning
+  std::string until;  ///< day from which on they have it no longer; empty: they still do
+  std::vector<std::string> sources;  ///< keys for counter_source()
+};
+
 /// What one architecture counts.
 struct CounterTable {
   std::string gfx;
@@ -74,6 +83,13 @@ struct CounterTable {
   [[nodiscard]] bool is_derived(std::string_view counter) const;
   /// Whether the architecture counts it or the profiler derives it there.
   [[nodiscard]] bool knows(std::string_view counter) const;
+  /// What the name is another name of, whatever its reduction or channel ("TCC_EA0_RDREQ_sum" on
+  /// gfx908); nullptr: it is none.
+  [[nodiscard]] const CounterAlias* alias(std::string_view counter) const;
+  /// The table's name of a counter that has another one there; a name that is none stays as it is.
+  [[nodiscard]] std::string own_name(std::string_view counter) const;
+  /// The names under which recordings can have a counter of the table: its own, then the others.
+  [[nodiscard]] std::vector<std::string> spellings(std::string_view counter) const;
   /// Counters of that block that one pass holds; nullopt: not known.
   [[nodiscard]] std::optional<int> slots(std::string_view block) const;
   /// Known names that look like a misspelt one, best first, three at most.
@@ -81,6 +97,7 @@ struct CounterTable {
 
   // What the functions above look into.
   std::set<std::string, std::less<>> counters, derived;
+  std::map<std::string, CounterAlias, std::less<>> aliases;  ///< by the other name
   std::vector<std::pair<std::string, int>> block_slots;
   /// How a block's counters begin, where known: {"SQC", "SQ"}.
   std::vector<std::pair<std::string, std::string>> block_prefixes;

@@ -39,11 +39,14 @@ class Reader {
   explicit Reader(TableFile& file) : file_(file), table_(file.table) {}
 
   std::string read(const Json& json) {
-    std::string problem = unknown_field(json, {"architectures", "in_every_pass", "slots", "sets",
-                                               "formulas", "counters", "derived", "sources"});
+    std::string problem =
+        unknown_field(json, {"architectures", "in_every_pass", "slots", "sets", "formulas",
+                             "counters", "derived", "aliases", "sources"});
     if (problem.empty()) problem = read_siblings(json.at("architectures"));
     if (problem.empty()) problem = read_counters(json.at("counters"), json.at("slots"));
     if (problem.empty()) problem = read_derived(json.at("derived"));
+    for (const Json& group : json.at("aliases"))
+      if (problem.empty()) problem = read_aliases(group);
     if (problem.empty()) problem = read_sets(json);
     if (problem.empty())
       for (const Json& formula : json.at("formulas"))
@@ -93,6 +96,28 @@ class Reader {
         if (!table_.has_counter(input))
           return fmt::format("{} is computed from {}, which is not known", name, input);
       table_.derived_inputs.emplace(name, inputs);
+    }
+    return {};
+  }
+
+  /// Names that a tool had for counters of the table at some time.
+  std::string read_aliases(const Json& group) {
+    if (auto problem = unknown_field(group, {"tool", "since", "until", "names", "sources"});
+        !problem.empty())
+      return problem;
+    for (const auto& [other, counter] : group.at("names").items()) {
+      if (!table_.counters.contains(counter.get<std::string>()))
+        return fmt::format("{} is said to be another name of {}, which is not known", other,
+                           counter.get<std::string>());
+      if (table_.knows(other))
+        return fmt::format("{} is said to be another name, but stands among the names", other);
+      const CounterAlias alias{.counter = counter,
+                               .tool = group.at("tool"),
+                               .since = group.at("since"),
+                               .until = group.at("until"),
+                               .sources = group.at("sources")};
+      if (!table_.aliases.emplace(other, alias).second)
+        return fmt::format("{} stands there twice", other);
     }
     return {};
   }
@@ -160,6 +185,7 @@ CounterTable table_of(const TableFile& file, const Sibling& sibling) {
     table.counters.erase(name);
     table.derived.erase(name);
     table.derived_inputs.erase(name);
+    std::erase_if(table.aliases, [&](const auto& entry) { return entry.second.counter == name; });
     for (CounterFormula& formula : table.formulas)
       std::erase_if(formula.alternatives, [&](const FormulaText& text) {
         return std::ranges::find(text.counters, name) != text.counters.end();

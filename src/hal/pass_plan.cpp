@@ -55,6 +55,10 @@ std::string other_architectures(const CounterTable& table, std::string_view coun
 /// An error for a name that the architecture does not have; a warning for one that cannot be
 /// judged, since it is like none that is known.
 Result<std::string> judge_unknown(const CounterTable& table, const std::string& counter) {
+  if (const CounterAlias* const alias = table.alias(counter))
+    return fail(ErrorCode::usage, fmt::format("{} has no counter {}", table.gfx, counter),
+                fmt::format("that is its name in recordings of {}; rocprofv3 takes {}", alias->tool,
+                            table.own_name(counter)));
   const std::vector<std::string> similar = table.similar(counter);
   const std::string others = other_architectures(table, counter);
   if (!table.block_of(counter).empty() || !similar.empty() || !others.empty()) {

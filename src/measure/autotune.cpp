@@ -335,7 +335,7 @@ Result<AutotuneRun> simulated(const AutotuneRequest& request, const OnAutotunePr
                        .maximize = request.maximize,
                        .unit = recording->unit};
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
-  const tune::JournalKey key{.command = "simulate " + content_hash_text(bytes),
+  const tune::JournalKey key{.command = "simulate " + key_text(bytes),
                              .build = {},
                              .check = {},
                              .objective = objective_key(options.objective),

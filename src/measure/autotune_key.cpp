@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 /// "FILE xxh3:…"; empty when it is no file that can be read.
 std::string hashed(const fs::path& file) {
   const Result<std::string> bytes = read_file(file);
-  return bytes ? fmt::format("{} {}", file.filename().string(), content_hash_text(*bytes)) : "";
+  return bytes ? fmt::format("{} {}", file.filename().string(), key_text(*bytes)) : "";
 }
 
 /// The words of a template; those with braces are of the configuration, and empty here.

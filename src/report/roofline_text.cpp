@@ -263,7 +263,8 @@ std::string other_counters(const KernelRoofline& kernel) {
       used.insert(text.counters.begin(), text.counters.end());
   std::map<std::string_view, const analyze::CounterValue*> others;
   for (const analyze::CounterValue& counter : kernel.counters)
-    if (counter.mean && !used.contains(counter.name) && !used.contains(counter.name + "_sum"))
+    if (const std::string name = table->own_name(counter.name);
+        counter.mean && !used.contains(name) && !used.contains(name + "_sum"))
       others.try_emplace(counter.name, &counter);
   std::string out;
   std::size_t shown = 0;

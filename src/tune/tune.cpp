@@ -63,7 +63,7 @@ Result<Job> LiveTuning::job_for(ConfigId id) const {
     std::vector<Binding> parameters(bindings.begin(),
                                     bindings.begin() + static_cast<std::ptrdiff_t>(space.width()));
     job.build_folder =
-        options_.build_folders / content_hash_text(configuration_key(std::move(parameters)));
+        options_.build_folders / key_text(configuration_key(std::move(parameters)));
   }
   bindings.emplace_back(std::string(kBuildFolderName), job.build_folder.string());
   PERFLAB_TRY(job.run, commands_.run.fill(bindings));
@@ -196,7 +196,7 @@ Result<void> LiveTuning::compare(TuneResult& result) {
     std::string finalists;
     for (const Contestant& contestant : contestants)
       finalists += session_.space().text(contestant.id) + '\n';
-    const std::string name = content_hash_text(finalists);
+    const std::string name = key_text(finalists);
     const Round round =
         [&](std::size_t number,
             std::span<const std::size_t> order) -> Result<std::vector<std::optional<double>>> {

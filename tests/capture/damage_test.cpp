@@ -176,9 +176,9 @@ TEST_F(CaptureDamage, what_is_no_capture_is_told_apart) {
   EXPECT_THAT(message("empty"), HasSubstr("is no capture"));
   const std::string marker = test::text_of(folder_ / "c/capture_complete.json");
   std::string newer = marker;
-  newer.replace(newer.find("\"major\": 1"), 10, "\"major\": 2");
+  newer.replace(newer.find("\"major\": 2"), 10, "\"major\": 3");
   put(folder_ / "c/capture_complete.json", newer);
-  EXPECT_THAT(message("c"), HasSubstr("a capture of format 2.0, and this program reads 1.x"));
+  EXPECT_THAT(message("c"), HasSubstr("a capture of format 3.0, and this program reads 1.x to 2.x"));
   std::filesystem::remove(folder_ / "c/capture_complete.json");
   EXPECT_THAT(message("c"), HasSubstr("is an unfinished capture"));
 }

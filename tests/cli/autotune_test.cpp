@@ -265,7 +265,8 @@ TEST_F(Autotune, survives_kills_while_simulating) {
   test::Prng random(1);
   const Words resumed = search + Words{"--journal", "killed.jsonl", "--resume"};
   int in_the_middle = 0;
-  for (int kill = 0; kill < 30; ++kill) {
+  // Until three kills came in the middle: which do is a matter of luck, and of the machine.
+  for (int kill = 0; kill < 30 || (in_the_middle < 3 && kill < 1000); ++kill) {
     if (entries_of(folder_ / "killed.jsonl") == expected) fs::remove(folder_ / "killed.jsonl");
     Started started(folder_.path(), Words{"autotune"} + resumed);
     std::this_thread::sleep_for(milliseconds(random.below(whole.count() + 1)));
@@ -321,7 +322,10 @@ TEST_F(Autotune, a_torn_last_line_is_dropped_and_said) {
 }
 
 TEST_F(Autotune, ctrl_c_keeps_what_was_finished_and_says_how_to_go_on) {
-  write("slow.sh", "sleep 0.05; sh k.sh $1 $2\n");
+  // Stands still in its tenth run until the interrupt has come.
+  write("slow.sh",
+        "until [ -e go ] || [ ! -e runs.log ] || [ $(wc -l < runs.log) -lt 9 ]; do\n"
+        "  sleep 0.05\ndone\nsh k.sh $1 $2\n");
   const Words search = {"--space",        "space.json",
                         "--cmd-template", "sh slow.sh {A} {B}",
                         "--metric-regex", "time: ([0-9.]+)",
@@ -330,9 +334,10 @@ TEST_F(Autotune, ctrl_c_keeps_what_was_finished_and_says_how_to_go_on) {
                         "--budget",       "12"};
   Started started(folder_.path(), Words{"autotune"} + search);
   const fs::path journal = folder_ / "autotune.journal.jsonl";
-  for (int wait = 0; wait < 1000 && lines_of(journal).size() < 4; ++wait)
+  for (int wait = 0; wait < 12'000 && lines_of(journal).size() < 4; ++wait)
     std::this_thread::sleep_for(milliseconds(10));
   EXPECT_EQ(started.end(SIGINT), 130);
+  write("go", "");
   const std::string err = test::text_of(folder_ / "started.err");
   EXPECT_THAT(err, HasSubstr("the search was interrupted"));
   const std::string marker = "resume with: ";
@@ -389,9 +394,9 @@ TEST_F(Autotune, commands_that_misbehave_do_not_end_it) {
         "case $1 in\n"
         "crash) kill -SEGV $$ ;;\n"
         "silent) exit 0 ;;\n"
-        "hang) trap '' TERM; sleep 60; sleep 60 ;;\n"
+        "hang) trap '' TERM; sleep 600; sleep 600 ;;\n"
         "flood) yes 'not a time' | head -c 1000000000; echo time: 3 ;;\n"
-        "orphan) (setsid sleep 60 &) ; echo time: 2 ;;\n"
+        "orphan) (setsid sleep 30 &) ; echo time: 2 ;;\n"
         "tty) { echo boo > /dev/tty; } 2> /dev/null; echo time: 4 ;;\n"
         "stdin) cat; echo time: 5 ;;\n"
         "noise) printf '\\033[2J\\000\\377time: 6\\n' ;;\n"
@@ -399,7 +404,7 @@ TEST_F(Autotune, commands_that_misbehave_do_not_end_it) {
         "esac\n");
   const Json found =
       json({"--space", "space.json", "--cmd-template", "sh bad.sh {CASE}", "--metric-regex",
-            "time: ([0-9.]+)", "--repeats", "1", "--timeout", "1s", "--effort", "full"});
+            "time: ([0-9.]+)", "--repeats", "1", "--timeout", "8s", "--effort", "full"});
   std::map<std::string, std::string> outcomes;
   for (const Json& step : found["history"])
     outcomes[step["configuration"]["CASE"]] = step["outcome"];

@@ -39,7 +39,10 @@ TEST_F(DoctorCommand, finds_what_is_there) {
   const Json found = document("doctor", outcome.out);
   EXPECT_EQ(find_in(found["parts"], "need", "runtime")["state"], "works");
   EXPECT_EQ(find_in(found["parts"], "need", "compiler")["state"], "works");
-  EXPECT_EQ(find_in(found["parts"], "need", "source_reader")["state"], "works");
+  const Json reader = find_in(found["parts"], "need", "source_reader");
+  EXPECT_EQ(reader["state"], "works");
+  EXPECT_TRUE(reader["path"].is_string()) << reader;
+  EXPECT_FALSE(reader["details"].empty()) << reader;  // why this one
   EXPECT_EQ(find_in(found["parts"], "need", "capture_library")["state"], "works");
   EXPECT_EQ(find_in(found["parts"], "need", "profiler")["path"], PERFLAB_FAKE_ROCPROFV3);
   const Json gpu = find_in(found["gpus"], "processor", "gfx942");
@@ -56,7 +59,8 @@ TEST_F(DoctorCommand, says_what_is_missing_and_how_to_get_it) {
   const Outcome json = doctor({"--json"}, bare);
   ASSERT_EQ(json.exit_code, 0) << json.err;
   const Json found = document("doctor", json.out);
-  for (const char* need : {"profiler", "compiler", "disassembler", "source_reader", "cluster"}) {
+  for (const char* need : {"profiler", "compiler", "disassembler", "source_reader", "cluster",
+                           "sandbox"}) {
     const Json part = find_in(found["parts"], "need", need);
     EXPECT_NE(part["state"], "works") << need;
     EXPECT_TRUE(part["problem"].is_string()) << need;

@@ -1,6 +1,10 @@
 // The program as a whole: help, version, usage errors, schemas.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <sstream>
+
+#include "cli/help_text.h"
 #include "cli/program.h"
 
 namespace perflab::cli {
@@ -14,6 +18,31 @@ TEST(Program, prints_its_version) {
   const Outcome outcome = rocm_perf(folder.path(), {"--version"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out, StartsWith("rocm-perf 0."));
+}
+
+TEST(Program, alone_lists_every_command_of_its_help_on_a_line_of_eighty_columns) {
+  const test::TempFolder folder;
+  ProcessOptions narrow;
+  narrow.set_environment = {{"COLUMNS", "80"}};
+  const Outcome outcome = rocm_perf(folder.path(), {}, narrow);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, StartsWith("usage: rocm-perf COMMAND"));
+  EXPECT_LE(lines(outcome.out), 30) << outcome.out;
+  std::vector<std::string> listed;
+  std::istringstream text(outcome.out);
+  for (std::string line; std::getline(text, line);) {
+    EXPECT_LE(line.size(), 80U) << line;
+    if (!line.starts_with("  ")) continue;
+    EXPECT_FALSE(line.starts_with("   ")) << "a second line: " << line;
+    listed.push_back(line.substr(2, line.find(' ', 2) - 2));
+  }
+  std::vector<std::string> there =
+      help_section(rocm_perf(folder.path(), {"--help"}, narrow).out, "Subcommands");
+  std::ranges::sort(listed);
+  std::ranges::sort(there);
+  EXPECT_GT(there.size(), 10U);
+  EXPECT_EQ(listed, there);
 }
 
 TEST(Program, help_of_every_subcommand_has_an_example) {
@@ -31,7 +60,6 @@ TEST(Program, help_of_every_subcommand_has_an_example) {
 TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
   const test::TempFolder folder;
   const std::vector<std::vector<std::string>> wrong = {
-      {},
       {"nonsense"},
       {"analyze"},
       {"analyze", "--nonsense", "x.db"},
@@ -67,7 +95,7 @@ TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
       {"schema", "nonsense"}};
   for (const auto& arguments : wrong) {
     const Outcome outcome = rocm_perf(folder.path(), arguments);
-    EXPECT_EQ(outcome.exit_code, 2) << (arguments.empty() ? "no arguments" : arguments.back());
+    EXPECT_EQ(outcome.exit_code, 2) << arguments.back();
     EXPECT_EQ(outcome.out, "");
     EXPECT_NE(outcome.err, "");
   }

@@ -166,7 +166,7 @@ pid_t pid_in(const std::filesystem::path& file) {
 }
 
 bool lives(pid_t pid) {
-  for (int i = 0; i < 500 && ::kill(pid, 0) == 0; ++i)
+  for (int i = 0; i < kPatience / 10 && ::kill(pid, 0) == 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return ::kill(pid, 0) == 0;
 }

@@ -1,5 +1,7 @@
-// The whole loop with a real compiler and real measurements, on the example that builds for the
-// host: gains, losses and wrong results, what kill -9 leaves, and what is measured again.
+// The whole loop with a real compiler and programs that run, on the example that builds for the
+// host: gains, losses and wrong results, what kill -9 leaves, and what is measured again. The
+// programs count work instead of time (support/counted_clock.cpp), so that no decision depends on
+// what else the machine does.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -38,7 +40,9 @@ class OptimizeRun : public ::testing::Test {
                                  "optimize/row_sums.hip",
                                  "--host",
                                  "--build",
-                                 "g++ -std=c++20 -O2 -x c++ -Ihost {source} -o {build_dir}/app",
+                                 "g++ -std=c++20 -O2 -fsanitize-coverage=trace-pc -x c++ -Ihost "
+                                 "{source} " PERFLAB_SOURCE_DIR
+                                 "/tests/support/counted_clock.cpp -o {build_dir}/app",
                                  "--run",
                                  "{build_dir}/app {seed} {build_dir}/out.bin",
                                  "--output",

@@ -361,12 +361,11 @@ TEST_F(ProfileRoofline, runs_that_fail_are_not_followed_by_counters) {
 TEST_F(ProfileRoofline, a_hanging_pass_is_stopped) {
   const Passes passes = planned("gfx942", false, {"SQ_WAVES", "VmemLatency"});
   ASSERT_EQ(passes.size(), 2U);
-  const Outcome outcome =
-      run({"--counters", "SQ_WAVES,VmemLatency", "--timeout", "500ms", "--", "sh", "-c",
-           "echo x >> starts; test $(wc -l < starts) -lt 3 || sleep 60"},
-          {.base = database("base.db", {}), .passes = databases_for(passes)});
+  const Outcome outcome = run({"--counters", "SQ_WAVES,VmemLatency", "--timeout", "5s", "--", "sh",
+                               "-c", "echo x >> starts; test $(wc -l < starts) -lt 3 || sleep 600"},
+                              {.base = database("base.db", {}), .passes = databases_for(passes)});
   EXPECT_EQ(outcome.exit_code, 5);
-  EXPECT_THAT(outcome.err, HasSubstr("took longer than 1.0 s"));
+  EXPECT_THAT(outcome.err, HasSubstr("took longer than 10 s"));
   EXPECT_THAT(warnings(), HasSubstr("partial"));
 }
 

@@ -104,7 +104,7 @@ TEST_F(Profile, a_failed_run_does_not_count_when_another_ended_well) {
 }
 
 TEST_F(Profile, hanging_target_is_stopped) {
-  const Outcome outcome = run({"--timeout", "1s", "--", "sleep", "60"});
+  const Outcome outcome = run({"--timeout", "3s", "--", "sleep", "600"});
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_THAT(written("profile")["stability"]["runs"][0]["target"].get<std::string>(),
               HasSubstr("timed out"));

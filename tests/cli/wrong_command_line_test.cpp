@@ -30,7 +30,8 @@ TEST(WrongCommandLine, a_command_that_does_not_exist_is_named_with_those_that_do
 }
 
 TEST(WrongCommandLine, a_command_that_is_missing_is_asked_for) {
-  EXPECT_THAT(wrong({}).err, StartsWith("rocm-perf: rocm-perf needs a command\n  try: one of: "));
+  EXPECT_THAT(wrong({"--", "app"}).err,
+              StartsWith("rocm-perf: rocm-perf needs a command\n  try: one of: "));
   EXPECT_THAT(wrong({"capture"}).err, StartsWith("rocm-perf: rocm-perf capture needs a command\n"));
   EXPECT_THAT(wrong({"--verison"}).err,
               StartsWith("rocm-perf: rocm-perf has no option '--verison'\n  try: one of: "));

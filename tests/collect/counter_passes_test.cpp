@@ -235,17 +235,17 @@ TEST_F(CounterPasses, ManyRefusalsAreCounted) {
 }
 
 TEST_F(CounterPasses, TheTimeoutIsForEveryPass) {
-  CollectPlan wanted = plan({"sleep", "0.8"});
-  wanted.timeout = milliseconds(2000);  // the three of them take longer than that
+  CollectPlan wanted = plan({"sleep", "2.5"});
+  wanted.timeout = milliseconds(7000);  // the three of them take longer than that
   EXPECT_FALSE(collected(wanted).problem.has_value());
   fs::remove_all(base_.folder / "counters");
-  wanted.target = from_start(2, "sleep 60");
+  wanted.target = from_start(2, "sleep 600");
   fs::remove(folder_ / "count");
-  wanted.timeout = milliseconds(500);
+  wanted.timeout = milliseconds(4000);  // of three passes; two are done at once
   const CounterCollection collection = collected(wanted);
   EXPECT_EQ(problem_of(collection).code, ErrorCode::target_failed);
   EXPECT_EQ(problem_of(collection).message,
-            "sh: collecting counters took longer than 1.5 s and was stopped");
+            "sh: collecting counters took longer than 12 s and was stopped");
   EXPECT_EQ(collection.passes_with_databases(), 2U);
 }
 

@@ -3,7 +3,8 @@ without a GPU lacks.
 
     playground.py OUT --build BUILD --program ROCM_PERF
 
-    OUT/bin      on PATH: rocm-perf, make-rocpd, hipcc, rocprofv3, a compiler that builds for the stand-in runtime
+    OUT/bin      on PATH: rocm-perf, make-rocpd, hipcc, rocprofv3, a compiler that builds for the stand-in runtime, and
+                 g++, which builds programs that count work instead of time
     OUT/files    copied for each document, which then runs in its copy: the examples (also as examples/), traces, counter
                  passes, a thread trace, a capture, ./app, spaces, recordings
     OUT/variables.json   environment of the commands; {folder} is the document's copy
@@ -20,6 +21,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+COUNTED_CLOCK = ROOT / "tests/support/counted_clock.cpp"
 
 # hipcc SOURCE... -o OUT: the kernel as a code object of the stand-in, and a program that launches it with arguments as they are.
 # Sources that need more of HIP than tests/hsa_sim has (barriers) are compiled for gfx942 only: the program says so and ends with 2.
@@ -58,6 +60,12 @@ kernel=$(sed -n 's/^__global__.* \\([a-z_]*\\)(.*/\\1/p' "$source" | head -n 1)
 exec "@sim_hipcc@" "$source" -o "$out" --kernel "$kernel" "-I@files@" "-I@files@/optimize"
 """
 
+# g++ for programs whose times decide something: they count work instead of time, the same on a busy machine as on an idle one.
+GXX = """#!/bin/sh
+case " $* " in *" -shared "*) exec "@gxx@" "$@" ;; esac  # a kernel for the stand-in runtime
+exec "@gxx@" -fsanitize-coverage=trace-pc "$@" "@clock@"
+"""
+
 # A program to tune, without a compiler: its time depends on its options alone.
 KERNEL = """#!/bin/sh
 bm=16 bn=16
@@ -93,7 +101,7 @@ class Playground:
 
     def script(self, path, text):
         for name, value in {"sim_hipcc": self.sim / "sim_hipcc", "app": self.tool("docs", "playground_app"),
-                            "files": self.files}.items():
+                            "files": self.files, "gxx": shutil.which("g++"), "clock": COUNTED_CLOCK}.items():
             text = text.replace(f"@{name}@", str(value))
         path.write_text(text)
         path.chmod(0o755)
@@ -102,6 +110,7 @@ class Playground:
         self.bin.mkdir(parents=True)
         self.script(self.bin / "hipcc", HIPCC)
         self.script(self.bin / "sim-clang", SIM_CLANG)
+        self.script(self.bin / "g++", GXX)
         for name, to in {"rocm-perf": self.program, "make-rocpd": self.tool("support", "make-rocpd"),
                          "rocprofv3": ROOT / "tests/collect/fake_rocprofv3"}.items():
             (self.bin / name).symlink_to(to)

@@ -24,7 +24,7 @@ import documents
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-LIMIT_S = 300  # of one command; many times what it takes on a machine that does nothing else
+LIMIT_S = 1200  # of one command; many times what it takes on a machine that does nothing else
 
 
 def without_comment(text):
@@ -140,9 +140,10 @@ def run_document(name, text, table, shell, settings):
             continue
         more = {key: value.format(**settings) for key, value in table.set_for(words).items()} if settings["playground"] else {}
         code, seconds, output = shell.run(command.text, more, row.get("limit", LIMIT_S))
-        wanted = row.get("exit", 0)
+        measured = "real_times" in row and table.where != "playground"
+        wanted = row["real_times"] if measured else row.get("exit", 0)
         good = code in (wanted if isinstance(wanted, list) else [wanted])
-        if good and code == 0 and "prints" in row and not re.search(row["prints"], output):
+        if good and code == 0 and "prints" in row and not measured and not re.search(row["prints"], output):
             good, code = False, f"{code}, but does not print {row['prints']}"
         ran += 1
         print(f"{seconds:6.1f} s {'' if good else 'FAILED '}[{code}] {words}", flush=True)

@@ -269,6 +269,49 @@ TEST(CounterNames, SimilarOnes) {
   EXPECT_THAT(t.similar(""), IsEmpty());
 }
 
+// ---------------------------------------------------------------- names by time and tool
+
+TEST(CounterAliases, AreOfAKnownCounterWithAToolATimeAndASource) {
+  for (const CounterTable& each : all_counter_tables()) {
+    for (const auto& [other, alias] : each.aliases) {
+      SCOPED_TRACE(each.gfx + " " + other);
+      EXPECT_FALSE(each.knows(other));
+      EXPECT_TRUE(each.counters.contains(alias.counter));
+      EXPECT_EQ(each.block_of(other), each.block_of(alias.counter));
+      EXPECT_FALSE(alias.tool.empty());
+      EXPECT_NE(alias.since.empty(), alias.until.empty());
+      EXPECT_FALSE(alias.sources.empty());
+      for (const std::string& key : alias.sources) EXPECT_TRUE(counter_source(key)) << key;
+    }
+  }
+}
+
+TEST(CounterAliases, AreAsManyAsEventsWithTwoNames) {
+  // Names that share block and event with a counter of the table, in any version of
+  // rocprofiler-compute's definitions, rocprofiler-sdk's or rocprofiler v1's up to July 2026.
+  const std::map<std::string, std::size_t> kExpected = {
+      {"gfx908", 18}, {"gfx90a", 2}, {"gfx1150", 7}, {"gfx1151", 7}};
+  for (const CounterTable& each : all_counter_tables()) {
+    const auto expected = kExpected.find(each.gfx);
+    EXPECT_EQ(each.aliases.size(), expected == kExpected.end() ? 0 : expected->second) << each.gfx;
+  }
+}
+
+TEST(CounterAliases, KeepReductionAndChannel) {
+  const CounterTable& t = table("gfx908");
+  EXPECT_EQ(t.own_name("TCC_EA0_RDREQ_sum"), "TCC_EA_RDREQ_sum");
+  EXPECT_EQ(t.own_name("TCC_EA0_WRREQ_64B[31]"), "TCC_EA_WRREQ_64B[31]");
+  EXPECT_EQ(t.own_name("TCC_EA_RDREQ_LEVEL"), "TCC_EA0_RDREQ_LEVEL");
+  EXPECT_EQ(t.own_name("TCC_EA_RDREQ_sum"), "TCC_EA_RDREQ_sum");
+  EXPECT_EQ(t.own_name("Nobody"), "Nobody");
+  EXPECT_THAT(t.spellings("TCC_EA_WRREQ_sum"),
+              ElementsAre("TCC_EA_WRREQ_sum", "TCC_EA0_WRREQ_sum"));
+  EXPECT_THAT(t.spellings("TCC_HIT_sum"), ElementsAre("TCC_HIT_sum"));
+  EXPECT_EQ(t.alias("TCC_EA_RDREQ_DRAM_sum")->until, "2025-08-08");
+  EXPECT_EQ(t.alias("TCC_EA_RDREQ_sum"), nullptr);
+  EXPECT_EQ(table("gfx942").alias("TCC_EA_RDREQ_sum"), nullptr);
+}
+
 // ---------------------------------------------------------------- reader
 
 constexpr std::string_view kSmallTable = R"({
@@ -287,6 +330,10 @@ constexpr std::string_view kSmallTable = R"({
   ],
   "counters": {"GRBM": ["GRBM_GUI_ACTIVE"], "TCC": ["TCC_A", "TCC_B", "TCC_C"]},
   "derived": {"Ratio": ["TCC_A", "TCC_B"]},
+  "aliases": [
+    {"tool": "T", "since": "2025-01-01", "until": "", "sources": ["S"],
+     "names": {"TCC_OLD": "TCC_A", "TCC_OLDER": "TCC_B"}}
+  ],
   "sources": {"counters": ["S"]}
 })";
 
@@ -327,6 +374,8 @@ TEST(ParseCounterTables, ASiblingIsWithoutWhatItLacksAndWhatNeedsThat) {
   EXPECT_FALSE(sibling.is_derived("Ratio"));
   EXPECT_EQ(sibling.find("a"), nullptr);
   EXPECT_NE(sibling.find("b"), nullptr);
+  EXPECT_NE(sibling.alias("TCC_OLD"), nullptr);
+  EXPECT_EQ(sibling.alias("TCC_OLDER"), nullptr);
   EXPECT_THAT(sibling.sets, ElementsAre(ElementsAre("GRBM_GUI_ACTIVE", "TCC_A")));
 }
 
@@ -349,6 +398,11 @@ TEST(ParseCounterTables, SaysWhatIsWrong) {
   EXPECT_THAT(problem_with("\"TCC_C\"", "\"TCC_A\""), HasSubstr("TCC_A stands there twice"));
   EXPECT_THAT(problem_with("\"Ratio\": [\"TCC_A\"", "\"Ratio\": [\"TCC_Y\""), HasSubstr("TCC_Y"));
   EXPECT_THAT(problem_with("[\"TCC_A/TCC_B\", \"Ratio\"]", "[]"), HasSubstr("a has no formula"));
+  EXPECT_THAT(problem_with("\"TCC_OLD\": \"TCC_A\"", "\"TCC_OLD\": \"TCC_Z\""),
+              HasSubstr("TCC_OLD is said to be another name of TCC_Z, which is not known"));
+  EXPECT_THAT(problem_with("\"TCC_OLD\":", "\"TCC_C\":"),
+              HasSubstr("TCC_C is said to be another name, but stands among the names"));
+  EXPECT_THAT(problem_with("\"tool\"", "\"tools\""), HasSubstr("field tools is not known"));
   EXPECT_THAT(problem_with("\"confirmed\": true", "\"confirmed\": 1"), HasSubstr("small.json"));
   EXPECT_THAT(problem_with("\"derived\"", "\"derived"), HasSubstr("small.json"));
 }

@@ -165,6 +165,12 @@ TEST(PlanPasses, AMisspeltNameIsAnError) {
   ASSERT_FALSE(misspelt);
   EXPECT_EQ(misspelt.error().code, ErrorCode::usage);
   EXPECT_EQ(misspelt.error().message, "gfx942 has no counter SQ_WAVE");
+  const auto other = plan_passes(table("gfx908"), false, Names{"TCC_EA0_RDREQ_sum"});
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().message, "gfx908 has no counter TCC_EA0_RDREQ_sum");
+  EXPECT_EQ(other.error().remedy,
+            "that is its name in recordings of rocprofiler-compute; "
+            "rocprofv3 takes TCC_EA_RDREQ_sum");
   EXPECT_THAT(misspelt.error().remedy, HasSubstr("similar names: SQ_WAVES"));
 
   const auto elsewhere = plan_passes(table("gfx1100"), false, Names{"SQ_ACTIVE_INST_VALU"});

@@ -1,6 +1,7 @@
 // A kernel of a HIP source as a function of a host library, for the stand-in: what sim_hipcc
 // compiles together with the source, over examples/host/hip/hip_runtime.h. Arguments lie in the
-// kernarg segment at their natural alignment, as in a real one.
+// kernarg segment at their natural alignment, as in a real one. A kernel's time is its work, a
+// nanosecond for each basic block that it enters: the same on a busy machine as on an idle one.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -14,6 +15,8 @@
 #include <utility>
 
 namespace hsa_sim_host {
+
+static thread_local std::uint64_t entered_blocks = 0;
 
 template <class Function>
 struct Kernel;
@@ -63,7 +66,16 @@ struct Kernel<void (*)(Arguments...)> {
 
 }  // namespace hsa_sim_host
 
-// The two functions that the stand-in and sim_hipcc look for.
+/// What -fsanitize-coverage=trace-pc, with which sim_hipcc compiles, calls from every basic block.
+extern "C" __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc() {
+  ++hsa_sim_host::entered_blocks;
+}
+/// Nanoseconds of work that kernels of this library did on this thread.
+extern "C" __attribute__((no_sanitize_coverage)) std::uint64_t hsa_sim_work() {
+  return hsa_sim_host::entered_blocks;
+}
+
+// The two functions that the stand-in and sim_hipcc look for besides.
 #define HSA_SIM_HOST_KERNEL(name)                                                          \
   extern "C" const char* hsa_sim_arguments_##name() {                                      \
     static const std::string text = ::hsa_sim_host::Kernel<decltype(&(name))>::describe(); \

@@ -171,7 +171,8 @@ std::string_view body_of(const LoadedObject& object, std::string_view kernel) {
 }
 
 // Runs a kernel of the library that its code object carries; false: it has no such kernel.
-bool run_in_library(const KernelDispatchPacket& packet, void* library, const std::string& kernel) {
+bool run_in_library(const KernelDispatchPacket& packet, void* library, const std::string& kernel,
+                    std::optional<std::uint64_t>& work_ns) {
   using Call = void (*)(const void*, const std::uint32_t*, const std::uint32_t*);
   const auto call = reinterpret_cast<Call>(::dlsym(library, ("hsa_sim_call_" + kernel).c_str()));
   if (call == nullptr) return false;
@@ -181,17 +182,22 @@ bool run_in_library(const KernelDispatchPacket& packet, void* library, const std
   const std::uint32_t group[] = {at_least_one(packet.workgroup_size_x),
                                  at_least_one(packet.workgroup_size_y),
                                  at_least_one(packet.workgroup_size_z)};
+  using Work = std::uint64_t (*)();
+  const auto work = reinterpret_cast<Work>(::dlsym(library, "hsa_sim_work"));
+  const std::uint64_t before = work == nullptr ? 0 : work();
   call(packet.kernarg_address, grid, group);
+  if (work != nullptr) work_ns = work() - before;
   return true;
 }
 
 }  // namespace
 
-bool run_kernel(const KernelDispatchPacket& packet, const std::atomic<bool>& stop) {
+bool run_kernel(const KernelDispatchPacket& packet, const std::atomic<bool>& stop,
+                std::optional<std::uint64_t>& work_ns) {
   const auto kernel = kernel_at(packet.kernel_object);
   if (!kernel || packet.group_segment_size > kMostLds) return false;
   if (kernel->object->library != nullptr)
-    return run_in_library(packet, kernel->object->library, kernel->name);
+    return run_in_library(packet, kernel->object->library, kernel->name, work_ns);
   const std::string_view name = body_of(*kernel->object, kernel->name);
   const auto* const found = std::ranges::find(kBodies, name, &NamedBody::name);
   if (found == std::end(kBodies)) misuse("a kernel has no body in the stand-in");

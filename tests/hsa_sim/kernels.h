@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <optional>
 
 #include "sim.h"
 
@@ -12,7 +14,8 @@ namespace perflab::hsa::sim {
 /// another. False: no kernel lies at the packet's kernel object, or it asks for more LDS than there
 /// is. A code object with the object symbol `hsa_sim_library` carries a host library, whose
 /// function hsa_sim_call_KERNEL (host_kernel.h) is called instead. A slow kernel ends early when
-/// `stop` becomes true.
-bool run_kernel(const KernelDispatchPacket& packet, const std::atomic<bool>& stop);
+/// `stop` becomes true. `work_ns`: set for kernels that count their own work.
+bool run_kernel(const KernelDispatchPacket& packet, const std::atomic<bool>& stop,
+                std::optional<std::uint64_t>& work_ns);
 
 }  // namespace perflab::hsa::sim

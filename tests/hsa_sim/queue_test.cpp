@@ -228,7 +228,7 @@ TEST(HsaSimQueues, MayOverlapKernelsWithoutTheBarrierBit) {
   Queue* const queue = bench.queue();
   auto* const y = bench.allocate<float>(kElements);
   const Signal slow = bench.signal(), quick = bench.signal(), last = bench.signal();
-  KernelDispatchPacket first = bench.fill_slowly(slow, 400);
+  KernelDispatchPacket first = bench.fill_slowly(slow, 3000);
   first.header = packet_type::kernel_dispatch;
   KernelDispatchPacket second =
       bench.packet(bench.executable, "inplace", ArrayArguments{.x = y, .n = kElements}, quick);

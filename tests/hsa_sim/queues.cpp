@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
 
 #include "kernels.h"
@@ -85,13 +86,16 @@ bool execute_kernel(SimQueue& queue, const KernelDispatchPacket& packet) {
     report_error(queue, Status::memory_fault);
     return false;
   }
-  const std::uint64_t start = now_ns();
-  if (!run_kernel(packet, queue.stop)) {
+  std::uint64_t start = now_ns();
+  std::optional<std::uint64_t> work_ns;
+  if (!run_kernel(packet, queue.stop, work_ns)) {
     report_error(queue, Status::exception);
     return false;
   }
   if (queue.stop) return false;
-  complete(packet.completion_signal, start, std::max(now_ns(), start + 1));
+  const std::uint64_t end = std::max(now_ns(), start + 1);
+  if (work_ns) start = end - std::max<std::uint64_t>(*work_ns, 1);
+  complete(packet.completion_signal, start, end);
   return true;
 }
 

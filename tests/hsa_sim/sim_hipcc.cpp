@@ -54,8 +54,15 @@ Result<bool> compile_library(const Arguments& arguments, const fs::path& glue,
                         "HSA_SIM_HOST_KERNEL({})\n",
                         fs::absolute(arguments.source, ignored).string(), arguments.kernel)));
   // Without unique symbols, which would keep the library from being closed.
-  std::vector<std::string> command{"g++",   "-std=c++20",      "-O2",           "-s", "-shared",
-                                   "-fPIC", "-fno-gnu-unique", "-Wl,-Bsymbolic"};
+  std::vector<std::string> command{"g++",
+                                   "-std=c++20",
+                                   "-O2",
+                                   "-s",
+                                   "-shared",
+                                   "-fPIC",
+                                   "-fno-gnu-unique",
+                                   "-Wl,-Bsymbolic",
+                                   "-fsanitize-coverage=trace-pc"};
   command.insert(command.end(), arguments.flags.begin(), arguments.flags.end());
   for (const char* folder : {PERFLAB_EXAMPLES_FOLDER "/host", PERFLAB_TESTS_FOLDER})
     command.push_back(fmt::format("-I{}", folder));

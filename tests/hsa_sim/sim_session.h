@@ -89,7 +89,7 @@ class SimSession {
     return made;
   }
   /// Waits for the signal to reach 0; whether it did so within the time (20 s).
-  [[nodiscard]] bool wait(hsa::Signal signal, std::uint64_t timeout = 20'000'000'000) const {
+  [[nodiscard]] bool wait(hsa::Signal signal, std::uint64_t timeout = 300'000'000'000) const {
     return api.core.signal_wait_scacquire(signal, hsa::Condition::lt, 1, timeout,
                                           hsa::WaitState::blocked) < 1;
   }

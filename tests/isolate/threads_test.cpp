@@ -64,11 +64,11 @@ TEST(IsolateThreads, TheGateHoldsWhatTakesMemoryAwayAndWaitsForIt) {
       }
     });
   for (int round = 0; round < 50; ++round) {
-    EXPECT_TRUE(gate.hold_queues(milliseconds(5000)));
+    EXPECT_TRUE(gate.hold_queues(milliseconds(300'000)));
     gate.start_draining({7});
     EXPECT_TRUE(gate.concerns({7}));
     EXPECT_FALSE(gate.concerns({8}));
-    EXPECT_TRUE(gate.start_reading(milliseconds(5000)));
+    EXPECT_TRUE(gate.start_reading(milliseconds(300'000)));
     reading = true;
     std::this_thread::yield();
     reading = false;
@@ -79,10 +79,10 @@ TEST(IsolateThreads, TheGateHoldsWhatTakesMemoryAwayAndWaitsForIt) {
   EXPECT_EQ(taken.load(), 600);
   EXPECT_EQ(gate.phase(), Phase::open);
   // While the dispatch runs memory may go, queues may not.
-  EXPECT_TRUE(gate.hold_queues(milliseconds(5000)));
+  EXPECT_TRUE(gate.hold_queues(milliseconds(300'000)));
   EXPECT_FALSE(gate.concerns({7})) << "a queue must have its signal first";
   gate.start_draining({7});
-  EXPECT_TRUE(gate.start_reading(milliseconds(5000)));
+  EXPECT_TRUE(gate.start_reading(milliseconds(300'000)));
   gate.start_running();
   {
     const isolate::Gate::Taking memory(gate);

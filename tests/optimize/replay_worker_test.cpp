@@ -44,7 +44,7 @@ class WorkerLab {
     capture_ = sample.write(folder_ / "capture");
     options.capture = folder_ / "capture";
     options.build = "cp {source} {code_object}";
-    options.time_limit = std::chrono::milliseconds(2'000);
+    options.time_limit = std::chrono::milliseconds(8'000);
   }
   Workshop& workshop() {
     if (workshop_ == nullptr) {

@@ -163,8 +163,9 @@ class SymbolTable {
 
   void place_variable(std::size_t number, const WrittenVariable& variable, std::uint64_t address) {
     Elf64_Sym& symbol = symbols_[1 + 2 * kernels_ + number];
-    symbol.st_info = static_cast<unsigned char>(
-        ELF64_ST_INFO(variable.exported ? STB_GLOBAL : STB_LOCAL, STT_OBJECT));
+    symbol.st_info = static_cast<unsigned char>(ELF64_ST_INFO(
+        variable.exported ? STB_GLOBAL : STB_LOCAL, variable.function ? STT_FUNC : STT_OBJECT));
+    symbol.st_other = variable.replaceable ? STV_DEFAULT : STV_PROTECTED;
     symbol.st_shndx = kData + 1;
     symbol.st_value = address;
     symbol.st_size = variable.bytes.size();

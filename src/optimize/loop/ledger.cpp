@@ -12,7 +12,7 @@ namespace perflab::optimize {
 namespace {
 
 constexpr std::string_view kLedgerFormat = "rocm-perf optimize";
-constexpr int kLedgerVersion = 1;
+constexpr int kLedgerVersion = 2;  // 1: hashes were XXH3
 /// Every ledger begins with it: how one is told from any other file.
 constexpr std::string_view kLedgerBeginning = R"({"event":"begin","ledger":"rocm-perf optimize")";
 
@@ -55,7 +55,8 @@ class LedgerReader {
     if (version != kLedgerVersion)
       return fail(ErrorCode::bad_input,
                   fmt::format("{}: is a ledger of version {}, this program reads {}", what_,
-                              version.dump(), kLedgerVersion));
+                              version.dump(), kLedgerVersion),
+                  "go on with the version of rocm-perf that began it, or choose another --out");
     contents_.key = line.value("key", Json());
     if (!contents_.key.is_object())
       return fail(ErrorCode::bad_input, fmt::format("{}: line 1 has no \"key\"", what_));

@@ -41,6 +41,7 @@ class Rechecker {
     }
     check_original();
     check_capture();
+    check_sandbox();
     for (const Candidate& candidate : candidates_) {
       if (candidate.measurement)
         check_measurement(fmt::format("comparison of candidate {}", candidate.number),
@@ -95,8 +96,8 @@ class Rechecker {
     const std::string what = "hash of " + name;
     if (!text && evidence) return add(what, false, text.error().message);
     if (!text) return not_checked(what, text.error().message);
-    const std::string now = content_hash_text(*text);
-    add(what, now == hash, fmt::format("it is {}, and {} is recorded", now, hash));
+    add(what, is_hash_of(hash, *text),
+        fmt::format("it is {}, and {} is recorded", content_hash_text(*text), hash));
   }
 
   /// Nothing can be proven with an original that was not built, or not proven against itself.
@@ -112,12 +113,26 @@ class Rechecker {
     const std::string what = "hash of the source " + path;
     const Result<std::string> text = read_file(path);
     if (!text) return not_checked(what, text.error().message);
-    const std::string now = content_hash_text(*text);
     const Json& accepted = document_["accepted"];
-    const bool applied = accepted.is_object() && accepted["hash"] == now;
-    add(what, applied || now == original_.hash,
-        fmt::format("it is {}: neither the original ({}) nor the accepted source", now,
-                    original_.hash));
+    const bool applied =
+        accepted.is_object() && is_hash_of(accepted["hash"].get<std::string>(), *text);
+    add(what, applied || is_hash_of(original_.hash, *text),
+        fmt::format("it is {}: neither the original ({}) nor the accepted source",
+                    content_hash_text(*text), original_.hash));
+  }
+
+  /// Steps that were made in a sandbox and without one do not get into the same ledger.
+  void check_sandbox() {
+    const Json& sandbox = document_["sandbox"];
+    out_.sandbox = sandbox["sentence"].get<std::string>();
+    const std::string what = "the sandbox, by the ledger";
+    const std::filesystem::path file = folder_ / kLedgerName;
+    const Result<std::string> text = read_file(file);
+    if (!text) return not_checked(what, text.error().message);
+    const Result<LedgerContents> ledger = parse_ledger(*text, file.string());
+    if (!ledger) return not_checked(what, ledger.error().message);
+    add(what, ledger->key.is_object() && ledger->key.value("sandbox", Json()) == sandbox["tool"],
+        "the ledger names another one");
   }
 
   /// A replay workshop's identity has the hash of its capture.
@@ -127,7 +142,11 @@ class Rechecker {
     if (!folder.is_string() || !workshop.contains("capture")) return;
     const auto capture = capture::Capture::open(folder.get<std::string>());
     if (!capture) return not_checked("hash of the capture", capture.error().message);
-    add("hash of the capture", workshop["capture"] == capture->hash(),
+    if (const Result<void> same = capture->check_bytes(); !same)
+      return add("hash of the capture", false, same.error().message);
+    add("hash of the capture",
+        workshop["capture"].is_string() &&
+            capture->has_hash(workshop["capture"].get<std::string>()),
         fmt::format("it is {}, and {} is recorded", capture->hash(), workshop["capture"].dump()));
   }
 
@@ -297,8 +316,9 @@ std::string recheck_text(const Recheck& recheck) {
       if (item.finding == finding)
         text += fmt::format("{:13}  {}{}\n", to_string(finding), report::printable(item.what),
                             item.detail.empty() ? "" : ": " + report::printable(item.detail));
+  text += "\n" + report::printable(recheck.sandbox) + "\n";
   text +=
-      fmt::format("\n{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
+      fmt::format("{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
                   recheck.items.size(), recheck.count(Finding::not_checked),
                   !recheck.holds() ? "the document is not sound"
                   : recheck.count(Finding::not_checked) > 0

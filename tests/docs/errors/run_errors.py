@@ -14,7 +14,7 @@ from messages import CODES
 # elf (the head of an ELF file), space.json and broken.json, table.csv, kernel.hip, capture/ (begun and never finished).
 COMMANDS = {
     2: """
-        # no command at all
+        --quiet
         nonsense
         replay nonsense
         analyze --nonsense text
@@ -146,7 +146,7 @@ def problem_of(program, folder, code, listed_code, line, entries):
     words = [] if line.startswith("#") else shlex.split(line)
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8",
                    "PERFLAB_ISOLATE_LIBRARY": str(folder / "text")}  # never loaded here
-    done = subprocess.run([program, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([program, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode != code:
         return f"ended with {done.returncode}, not with {code}: {done.stderr}"
     if not done.stderr.startswith("rocm-perf: "):

@@ -113,7 +113,7 @@ Job printing(const std::string& script) {
   job.objective.kind = ObjectiveKind::metric;
   job.objective.metric_pattern = "time: ([0-9.]+)";
   job.exact_runs = 1;
-  job.run_limit_seconds = 20;
+  job.run_limit_seconds = 300;
   return job;
 }
 
@@ -132,7 +132,7 @@ TEST(Worker, BuildsBeforeItRunsAndOnlyBuildsWhenAsked) {
   const TempFolder folder;
   Job job = printing("cat " + (folder / "made").string());
   job.build = {"sh", "-c", "echo time: 4 >> " + (folder / "made").string()};
-  job.build_limit_seconds = 20;
+  job.build_limit_seconds = 300;
   Json json = to_json(job);
   json["build_only"] = true;
   const Json built = *parse_json(work_on(json.dump(), {}), "the answer");

@@ -134,7 +134,7 @@ TEST_F(LocalExecutor, GivesEachWorkerItsOwnGpu) {
   const std::vector<Job> jobs = jobs_that(
       2, fmt::format("cd {}; echo \"$ROCR_VISIBLE_DEVICES/$HIP_VISIBLE_DEVICES/"
                      "${{GPU_DEVICE_ORDINAL-unset}}\" > e$i; touch $i; n=0; while [ ! -e "
-                     "$((1-i)) ] && [ $n -lt 500 ]; do sleep 0.01; n=$((n+1)); done; echo t: $n",
+                     "$((1-i)) ] && [ $n -lt 12000 ]; do sleep 0.01; n=$((n+1)); done; echo t: $n",
                      folder_.path().string()));
   std::map<std::size_t, Finished> finished;
   const auto done = executor->evaluate(jobs, false, [&](Finished&& one) -> Result<void> {
@@ -145,7 +145,7 @@ TEST_F(LocalExecutor, GivesEachWorkerItsOwnGpu) {
   ASSERT_THAT(finished, SizeIs(2));
   std::map<std::string, std::string> environment;
   for (const auto& [index, one] : finished) {
-    EXPECT_LT(one.evaluation.value.value_or(500), 500) << one.evaluation.detail;
+    EXPECT_LT(one.evaluation.value.value_or(12000), 12000) << one.evaluation.detail;
     environment[one.worker] = text_of(folder_ / ("e" + std::to_string(index)));
   }
   EXPECT_THAT(environment, UnorderedElementsAre(testing::Pair("gpu 0", "2/0/unset\n"),
@@ -290,7 +290,7 @@ TEST_F(LocalExecutor, CtrlCLosesNothingThatWasFinished) {
     const fs::path log = folder_ / (serial ? "serial" : "parallel");
     const std::vector<Job> jobs = jobs_that(
         8,
-        fmt::format("if [ $i -ge 4 ]; then sleep 60; fi; echo t: 1; echo x >> {}", log.string()));
+        fmt::format("if [ $i -ge 4 ]; then sleep 600; fi; echo t: 1; echo x >> {}", log.string()));
     std::size_t calls = 0;
     const auto done = executor->evaluate(jobs, serial, [&](Finished&& one) -> Result<void> {
       EXPECT_EQ(one.evaluation.outcome, Outcome::correct);

@@ -145,7 +145,7 @@ bool SlurmCluster::start(int nodes) {
   spawn("munged", {program("munged"), "--foreground", "--force", in_folder("key-file", "munge.key"),
                    in_folder("socket", "munge.socket"), in_folder("pid-file", "munged.pid"),
                    in_folder("seed-file", "munge.seed"), in_folder("log-file", "munged-own.log")});
-  if (!wait_until([&] { return fs::exists(folder_ / "munge.socket"); }, 10s)) return false;
+  if (!wait_until([&] { return fs::exists(folder_ / "munge.socket"); }, 120s)) return false;
   spawn("slurmctld", {program("slurmctld"), "-D"});
   for (int i = 1; i <= nodes; ++i) start_node(fmt::format("node{}", i));
   if (!wait_idle()) return false;
@@ -217,7 +217,7 @@ bool SlurmCluster::revive_node(const std::string& node) {
             ask({"sinfo", "--noheader", "--Node", "--nodes=" + node, "--format=%T"});
         return state.starts_with("idle\n") || state.starts_with("allocated\n");
       },
-      30s);
+      120s);
 }
 
 bool SlurmCluster::wait_idle() {
@@ -232,7 +232,7 @@ bool SlurmCluster::wait_idle() {
         }
         return idle > 0;
       },
-      30s);
+      120s);
 }
 
 std::string SlurmCluster::ask(const std::vector<std::string>& argv) {
@@ -240,7 +240,7 @@ std::string SlurmCluster::ask(const std::vector<std::string>& argv) {
   options.empty_input = true;
   options.standard_output = StreamMode::capture;
   options.standard_error = StreamMode::discard;
-  options.timeout = 20s;
+  options.timeout = 120s;
   options.heed_interrupts = false;
   const auto result = run_program(argv, options);
   return result ? result->output.tail : std::string();

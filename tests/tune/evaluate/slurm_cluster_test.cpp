@@ -91,7 +91,7 @@ TEST_F(SlurmClusterTest, BuildsRunAndWorkInTheFolder) {
     jobs.push_back(script_job("cat program"));
     jobs.back().build = {"sh", "-c", fmt::format("echo $SLURMD_NODENAME time: {} > program", i)};
     if (i == 1) jobs.back().build = {"sh", "-c", "echo 'no such type' >&2; exit 1"};
-    jobs.back().build_limit_seconds = 20;
+    jobs.back().build_limit_seconds = 300;
   }
   Answers built;
   const auto first = made->build_all(std::span(jobs).first(1), built.taker());
@@ -182,12 +182,12 @@ TEST_F(SlurmClusterTest, CtrlCLeavesNoAllocation) {
       if (finished == 2) raise_interrupt();
     };
     std::vector<Job> jobs = numbered_jobs(2, 0.1);
-    for (const Job& slow : numbered_jobs(4, 60)) jobs.push_back(slow);
+    for (const Job& slow : numbered_jobs(4, 250)) jobs.push_back(slow);
     const auto done = made->evaluate(jobs, false, answers.taker());
     ASSERT_FALSE(done.has_value());
     EXPECT_EQ(done.error().code, ErrorCode::interrupted);
     EXPECT_THAT(answers.order, SizeIs(2));
-    EXPECT_LT(std::chrono::steady_clock::now() - began, 20s);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 200s);
     EXPECT_THAT(SlurmCluster::allocations(), IsEmpty());
   }
   clear_interrupts();

@@ -21,7 +21,7 @@ inline Job script_job(const std::string& script) {
   job.objective.kind = ObjectiveKind::metric;
   job.objective.metric_pattern = "time: ([0-9.]+)";
   job.exact_runs = 1;
-  job.run_limit_seconds = 30;
+  job.run_limit_seconds = 300;
   return job;
 }
 
