@@ -36,10 +36,16 @@ std::string_view last_line(std::string_view text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-/// What a program said of its end.
+/// What a program said of its end: rocm-perf's error (the remedy stands below it), else the last
+/// line.
 std::string_view last_words(const ProcessResult& result) {
-  const std::string_view error = last_line(result.error.tail);
-  return error.empty() ? last_line(result.output.tail) : error;
+  constexpr std::string_view kOurs = "\nrocm-perf: ";
+  const std::string_view error = result.error.tail;
+  if (error.starts_with(kOurs.substr(1))) return error.substr(0, error.find('\n'));
+  if (const std::size_t at = error.rfind(kOurs); at != std::string_view::npos)
+    return error.substr(at + 1, error.find('\n', at + 1) - at - 1);
+  const std::string_view last = last_line(error);
+  return last.empty() ? last_line(result.output.tail) : last;
 }
 
 /// The first place in the words that was not built.
