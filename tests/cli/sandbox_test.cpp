@@ -28,8 +28,7 @@ int main() {
 )";
 
 /// What each of them tries, a line for each: "home: done". The daemon has a session of its own.
-constexpr const char* kMisbehave =
-    R"(
+constexpr const char* kMisbehave = R"sh(
 try() {
   name=$1; shift
   if "$@" 2>/dev/null; then echo "$name: done"; else echo "$name: refused"; fi
@@ -41,14 +40,14 @@ misbehave() {
   try candidate append out/candidates/001.cpp
   try original append out/builds/000/k
   try ledger append out/ledger.jsonl
-  try socket python3 -c "import socket; socket.create_connection(('127.0.0.1', $PORT), 5)" try
-            ssh_key test -
-        r "$HOME/.ssh/id_rsa" try tools test - r "$HOME/tools/list" try held_key test -
-        n "$OPENAI_API_KEY" try other_key test - n "$SOME_API_KEY" setsid sh -
-        c 'while :; do sleep 0.05; done' "$HOME/daemon" <
-    / dev / null > / dev / null 2 > &1 &
+  try socket python3 -c "import socket; socket.create_connection(('127.0.0.1', $PORT), 5)"
+  try ssh_key test -r "$HOME/.ssh/id_rsa"
+  try tools test -r "$HOME/tools/list"
+  try held_key test -n "$OPENAI_API_KEY"
+  try other_key test -n "$SOME_API_KEY"
+  setsid sh -c 'while :; do sleep 0.05; done' "$HOME/daemon" </dev/null >/dev/null 2>&1 &
 }
-)";
+)sh";
 
 using Attempts = std::map<std::string, std::string>;
 
@@ -85,9 +84,9 @@ class SandboxRun : public ::testing::Test {
     script("misbehave", kMisbehave);
     script("agent", R"(. ./misbehave
 own=$ROCM_PERF_PROPOSER_DIR
-misbehave >>$own/attempts
 [ -e $own/asked ] || sed 's/i \* 3/3 * i/' k.cpp
 touch $own/asked
+misbehave >>$own/attempts
 )");
     // as WHAT FOLDER COMMAND...: of the first candidate. A build says it on stderr.
     script("as", R"(. ./misbehave
@@ -194,19 +193,17 @@ TEST_F(SandboxRun, WithoutItAllOfThatHappensAndTheDocumentSaysSo) {
   const Outcome outcome = optimize({"--no-sandbox"});
   ASSERT_EQ(outcome.exit_code, 1) << outcome.err;
   const Json result = document("optimization", outcome.out);
-  Attempts all = kStopped;
-  for (auto& [name, end] : all) end = "done";
-  all["candidate"] = all["original"] = all["ledger"] = "any";
-  Attempts found = of_agent();
-  // At its first start there is no build yet, nor a file to append to a folder of.
-  found["candidate"] = found["original"] = found["ledger"] = "any";
-  EXPECT_EQ(found, all);
+  // The key of a language model is kept from builds and runs in any case.
+  const Json& build = result["candidates"][0]["build"];
+  for (auto [who, found] :
+       {std::pair{"agent", of_agent()}, std::pair{"build", attempts_in(build["compiler_text"])}})
+    for (const auto& [name, end] : kStopped)
+      EXPECT_EQ(found[name], who == std::string("build") && name == "held_key" ? "refused" : "done")
+          << who << ": " << name;
   EXPECT_TRUE(std::filesystem::exists(home_ / "written"));
   EXPECT_TRUE(listener_.was_reached());
   EXPECT_FALSE(daemons().empty());
   EXPECT_NE(test::text_of(project_ / "k.cpp"), kSource);
-  EXPECT_EQ(result["candidates"][0]["decision"]["reason"], "files_changed")
-      << result["candidates"][0]["decision"];
   EXPECT_EQ(result["sandbox"]["used"], false);
   EXPECT_EQ(result["sandbox"]["reason"], "turned_off");
   EXPECT_THAT(result["sandbox"]["sentence"].get<std::string>(), HasSubstr("--no-sandbox"));
