@@ -345,7 +345,7 @@ TEST(SelfTestPrograms, compile_for_gfx942) {
   const auto builds = build_programs(*command, test_programs(), folder.path());
   ASSERT_TRUE(builds) << builds.error().message;
   for (const ProgramBuild& build : *builds) {
-    EXPECT_EQ(build.problem, "") << build.id;
+    EXPECT_EQ(build.complaint, "") << build.id;
     EXPECT_TRUE(fs::is_regular_file(build.file)) << build.id;
   }
 }
@@ -356,7 +356,7 @@ TEST(SelfTestPrograms, that_do_not_compile_say_so) {
       {"sh", "-c", "echo 'In file x:\ny.hip:3: error: no such kernel\n1 error' >&2; exit 1"},
       {{.id = "polish", .sources = {"polish.hip"}, .arguments = {}}}, folder.path());
   ASSERT_TRUE(builds) << builds.error().message;
-  EXPECT_EQ(builds->at(0).problem, "y.hip:3: error: no such kernel");
+  EXPECT_EQ(builds->at(0).complaint, "y.hip:3: error: no such kernel");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ Result<ProgramBuild> build_one(const TestProgram& program, std::vector<std::stri
   build.command = std::move(command);
   if (!result.succeeded()) {
     const std::string error = first_error(result.error.tail);
-    build.problem = error.empty() ? "the compiler " + describe_end(result) : error;
+    build.complaint = error.empty() ? "the compiler " + describe_end(result) : error;
   }
   return build;
 }

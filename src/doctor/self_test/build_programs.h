@@ -19,8 +19,8 @@ Result<std::vector<std::string>> hip_compile_command(const code::Compiler& compi
                                                      const std::filesystem::path& folder);
 
 /// Writes program_files() into the folder and compiles the programs named, several at a time. One
-/// that does not compile has a problem. Errors: usage (the folder cannot be written), missing_tool
-/// (the compiler cannot be started), interrupted.
+/// that does not compile has a complaint. Errors: usage (the folder cannot be written),
+/// missing_tool (the compiler cannot be started), interrupted.
 Result<std::vector<ProgramBuild>> build_programs(const std::vector<std::string>& compile,
                                                  const std::vector<TestProgram>& programs,
                                                  const std::filesystem::path& folder);

@@ -69,7 +69,7 @@ struct ProgramBuild {
   std::filesystem::path file;
   std::vector<std::string> command;
   double seconds = 0;
-  std::string problem{};  ///< the compiler's first error; empty: it was built
+  std::string complaint{};  ///< the compiler's first error; empty: it was built
 };
 
 /// Why nothing could run.

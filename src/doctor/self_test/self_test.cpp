@@ -129,10 +129,10 @@ Result<bool> prepare(const SelfTestRequest& request, const fs::path& folder, Sel
   PERFLAB_TRY(test.programs, build_programs(compile, programs_of(test.cases), sources));
   for (const ProgramBuild& build : test.programs) {
     const std::string place = "bin:" + build.id;
-    if (build.problem.empty())
+    if (build.complaint.empty())
       bench.places[place] = build.file.string();
     else
-      bench.unbuilt[place] = build.problem;
+      bench.unbuilt[place] = build.complaint;
   }
   // Two builds of one source have to be the same bytes.
   std::vector<std::string> quoted = compile;

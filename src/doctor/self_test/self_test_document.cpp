@@ -63,9 +63,9 @@ Json programs_json(const SelfTest& test) {
   Json programs = Json::array();
   for (const ProgramBuild& build : test.programs)
     programs.push_back({{"program", build.id},
-                        {"built", build.problem.empty()},
+                        {"built", build.complaint.empty()},
                         {"seconds", rounded(build.seconds)},
-                        {"problem", or_null(build.problem)}});
+                        {"problem", or_null(build.complaint)}});
   return programs;
 }
 

@@ -14,7 +14,7 @@ constexpr int kCount = 1500;
 
 std::vector<char> bytes_of(const char* path) {
   std::FILE* const file = std::fopen(path, "rb");
-  if (file == nullptr) fail(std::string("cannot read ") + path);
+  if (file == nullptr) stop(std::string("cannot read ") + path);
   std::vector<char> bytes;
   char buffer[4096];
   for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof buffer, file)) > 0;)
@@ -47,7 +47,7 @@ std::vector<char> compiled(const std::string& architecture) {
   hiprtcProgram program = nullptr;
   if (RTC(hiprtcCreateProgram)(&program, kSource, "scale.hip", 0, nullptr, nullptr) !=
       HIPRTC_SUCCESS)
-    fail("hiprtcCreateProgram");
+    stop("hiprtcCreateProgram");
   const std::string option = "--offload-arch=" + architecture;
   const char* options[] = {option.c_str()};
   if (RTC(hiprtcCompileProgram)(program, 1, options) != HIPRTC_SUCCESS) {
@@ -58,9 +58,9 @@ std::vector<char> compiled(const std::string& architecture) {
     skip(std::string("hiprtc compiles nothing here: ") + log.data());
   }
   std::size_t size = 0;
-  if (RTC(hiprtcGetCodeSize)(program, &size) != HIPRTC_SUCCESS) fail("hiprtcGetCodeSize");
+  if (RTC(hiprtcGetCodeSize)(program, &size) != HIPRTC_SUCCESS) stop("hiprtcGetCodeSize");
   std::vector<char> code(size);
-  if (RTC(hiprtcGetCode)(program, code.data()) != HIPRTC_SUCCESS) fail("hiprtcGetCode");
+  if (RTC(hiprtcGetCode)(program, code.data()) != HIPRTC_SUCCESS) stop("hiprtcGetCode");
   return code;
 }
 

@@ -19,7 +19,7 @@ namespace self_test {
   std::exit(77);
 }
 
-[[noreturn]] inline void fail(const std::string& what) {
+[[noreturn]] inline void stop(const std::string& what) {
   std::printf("failed: %s\n", what.c_str());
   std::fflush(stdout);
   std::exit(1);
@@ -29,11 +29,11 @@ inline void check(hipError_t status, const char* call) {
   if (status == hipSuccess) return;
   const std::string text = std::string(call) + ": " + hipGetErrorString(status);
   if (status == hipErrorNotSupported) skip(text);
-  fail(text);
+  stop(text);
 }
 
 inline void expect(bool right, const char* what) {
-  if (!right) fail(std::string("wrong result: ") + what);
+  if (!right) stop(std::string("wrong result: ") + what);
 }
 
 }  // namespace self_test

@@ -8,7 +8,7 @@ using namespace self_test;
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   void* const library = dlopen(argv[1], RTLD_NOW);
-  if (library == nullptr) fail(dlerror());
+  if (library == nullptr) stop(dlerror());
   float* values = on_device(std::vector<float>(64, 0.0F));
   for (int part = 0; part < 20; ++part) {
     const std::string name = "launch_part_" + std::to_string(part);
