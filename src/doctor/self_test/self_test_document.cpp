@@ -10,8 +10,8 @@ namespace {
 using report::or_null;
 
 /// Milliseconds are enough.
-double rounded(double seconds) {
-  return std::round(seconds * 1e3) / 1e3;
+double rounded(double time_s) {
+  return std::round(time_s * 1e3) / 1e3;
 }
 
 Json step_json(const StepRun& step) {
