@@ -151,9 +151,15 @@ class WrittenUse : public testing::Test {
     kernel_.descriptor = KernelDescriptor{};
     kernel_.descriptor->properties = 0x9;  // private segment buffer, kernarg segment pointer
     kernel_.code_address = 0x1000;
-    kernel_.arguments.push_back({.offset = 0, .size = 8, .value_kind = "global_buffer"});
-    kernel_.arguments.push_back(
-        {.offset = kHiddenBase, .size = 4, .value_kind = "hidden_block_count_x"});
+    add_argument(0, 8, "global_buffer");
+    add_argument(kHiddenBase, 4, "hidden_block_count_x");
+  }
+  void add_argument(std::int64_t offset, std::int64_t size, const char* value_kind) {
+    KernelArgument argument;
+    argument.offset = offset;
+    argument.size = size;
+    argument.value_kind = value_kind;
+    kernel_.arguments.push_back(std::move(argument));
   }
   /// Instructions of four bytes each: mnemonic and operands; "-> n" makes a branch to the nth.
   [[nodiscard]] KernargUse use(const std::vector<std::pair<std::string, std::string>>& code) {
