@@ -81,9 +81,10 @@ class BuiltObjects : public testing::Test {
                                      "-o",
                                      (in / "unit.co").string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    const auto ran = run_program(command, {.working_directory = in,
-                                           .standard_output = StreamMode::capture,
-                                           .standard_error = StreamMode::capture});
+    ProcessOptions options;
+    options.working_directory = in;
+    options.standard_output = options.standard_error = StreamMode::capture;
+    const auto ran = run_program(command, options);
     EXPECT_TRUE(ran && ran->succeeded()) << (ran ? ran->error.tail : ran.error().message);
     const auto bytes = read_file(in / "unit.co");
     return bytes ? *bytes : std::string();

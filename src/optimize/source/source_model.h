@@ -30,7 +30,7 @@ struct ParseOptions {
   std::vector<std::string> arguments;  ///< -D, -I, -std=..., -x; as for the compiler
   bool host = false;                   ///< a C++ source for this machine; else HIP for the device
   std::string arch = "gfx942";         ///< HIP only
-  std::filesystem::path compiler;  ///< of the user's build command; empty: the one that is found
+  std::filesystem::path compiler{};  ///< of the user's build command; empty: the one that is found
 };
 
 struct Parameter {
