@@ -65,9 +65,10 @@ int run(int argc, char** argv) {
   cli::add_report(app, exit_code);
   cli::add_roofline(app, exit_code);
   cli::add_schema(app, exit_code);
-  app.formatter(cli::overview_formatter(cli::terminal_style().width));  // the commands keep theirs
+  const auto formatter = cli::overview_formatter(cli::terminal_style().width);
+  app.formatter(formatter);  // the commands keep theirs
   if (argc <= 1) {
-    const Result<void> printed = cli::print(cli::overview(app));
+    const Result<void> printed = cli::print(cli::overview(app, *formatter));
     return printed ? 0 : cli::report_error(printed.error());
   }
   try {

@@ -43,12 +43,12 @@ std::shared_ptr<CLI::Formatter> overview_formatter(std::size_t width) {
   return formatter;
 }
 
-std::string overview(const CLI::App& app) {
+std::string overview(const CLI::App& app, const CLI::Formatter& formatter) {
   std::string out = fmt::format("usage: {} COMMAND [OPTIONS]\n", app.get_name());
   for (const Group& group : groups()) {
     out += fmt::format("\n{}\n", group.title);
     for (const std::string_view name : group.commands)
-      out += app.get_formatter()->make_subcommand(app.get_subcommand(std::string(name)));
+      out += formatter.make_subcommand(app.get_subcommand(std::string(name)));
   }
   return out + fmt::format("\n{}\n", app.get_footer());
 }

@@ -12,7 +12,7 @@ namespace perflab::cli {
 /// columns.
 std::shared_ptr<CLI::Formatter> overview_formatter(std::size_t width);
 
-/// The commands with a line each, 30 lines at most, as the program's formatter has them.
-std::string overview(const CLI::App& app);
+/// The commands with a line each as the formatter has it, 30 lines at most.
+std::string overview(const CLI::App& app, const CLI::Formatter& formatter);
 
 }  // namespace perflab::cli

@@ -22,7 +22,7 @@ using test::text_of;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-void put(const fs::path& path, const std::string& text) {
+void rewrite(const fs::path& path, const std::string& text) {
   fs::remove(path);
   std::ofstream(path, std::ios::binary) << text;
 }
@@ -63,11 +63,11 @@ void age(const fs::path& folder) {
     const std::string name = file["name"];
     if (!name.ends_with(".json")) continue;
     const std::string text = to_canonical_text(aged(*parse_json(text_of(folder / name), name)));
-    put(folder / name, text);
+    rewrite(folder / name, text);
     file["bytes"] = text.size();
     file["hash"] = key_text(text);
   }
-  put(folder / marker_file, to_canonical_text(aged(marker)));
+  rewrite(folder / marker_file, to_canonical_text(aged(marker)));
 }
 
 class CaptureFormat : public testing::Test {
@@ -128,7 +128,7 @@ TEST_F(CaptureFormat, OneIsReadAndChecked) {
 
   std::string code = text_of(capture_ / code_object_file);
   code[0] ^= 1;
-  put(capture_ / code_object_file, code);
+  rewrite(capture_ / code_object_file, code);
   EXPECT_THAT(refusal(), HasSubstr("is altered"));
 }
 
@@ -137,7 +137,7 @@ TEST_F(CaptureFormat, OneWithAnotherPageIsRefused) {
   const fs::path file = capture_ / blob_file(image_folder, 0x7f0000000000);
   std::string blob = text_of(file);
   blob[blob_header_bytes] ^= 1;
-  put(file, blob);
+  rewrite(file, blob);
   EXPECT_NE(refusal(), "");
 }
 
@@ -160,7 +160,7 @@ TEST_F(CaptureFormat, APageThatKeepsItsXxh3IsRefused) {
   header.tables_hash = tables.value();
   header.header_hash = header_hash(header);
   std::memcpy(blob.data(), &header, sizeof(header));
-  put(file, blob);
+  rewrite(file, blob);
   const auto capture = Capture::open(capture_);
   ASSERT_TRUE(capture.has_value()) << describe(capture.error());
   const auto bytes = capture->check_bytes();
@@ -172,7 +172,7 @@ TEST_F(CaptureFormat, OthersAreRefusedWithBothNumbers) {
   for (const int major : {0, 3}) {
     Json marker = *parse_json(text_of(capture_ / marker_file), "marker");
     marker["format"]["major"] = major;
-    put(capture_ / marker_file, to_canonical_text(marker));
+    rewrite(capture_ / marker_file, to_canonical_text(marker));
     EXPECT_THAT(refusal(), HasSubstr("a capture of format " + std::to_string(major) +
                                      ".0, and this program reads 1.x to 2.x"));
   }
