@@ -4,11 +4,12 @@ JOBS ?= $(shell nproc)
 BUILD = cmake --build build/$(1) --parallel $(JOBS)
 .DELETE_ON_ERROR:
 
-.PHONY: demo test package reproducible newcomer release dev fuzz tsan clang19 format formats errors goldens clean help
+.PHONY: demo test test-gpu package reproducible newcomer release dev fuzz tsan clang19 format formats errors goldens clean help
 
 help:
 	@echo 'make demo     install what is missing, build, analyse the bundled sample trace'
 	@echo 'make test     build with sanitizers and run every test (what CI runs)'
+	@echo 'make test-gpu  on a machine with an AMD GPU: the real commands on programs of our own (under ten minutes)'
 	@echo 'make release  the optimised program: build/release/src/cli/rocm-perf; cmake --install build/release installs it'
 	@echo 'make package  the Debian package: build/release/package/'
 	@echo 'make reproducible  build the package twice, elsewhere, and compare (some 25 minutes)'
@@ -24,6 +25,10 @@ demo: release
 
 test: dev fuzz tsan
 	@scripts/test
+
+# Options for it: make test-gpu SELF_TEST='--only module --json'
+test-gpu: release
+	@build/release/src/cli/rocm-perf doctor --self-test $(SELF_TEST)
 
 build/.deps-%: scripts/bootstrap
 	@scripts/bootstrap $*
@@ -50,7 +55,7 @@ dev: build/.deps-test build/dev/build.ninja
 	@$(call BUILD,dev)
 
 fuzz: build/.deps-test build/fuzz/build.ninja
-	@$(call BUILD,fuzz) --target fuzz_rocpd fuzz_rocpd_edits fuzz_counter_csv fuzz_code_object fuzz_bundle fuzz_att fuzz_capture fuzz_mcp fuzz_tune_records fuzz_tune_space make_rocpd make_code_object
+	@$(call BUILD,fuzz) --target fuzz_rocpd fuzz_rocpd_edits fuzz_counter_csv fuzz_code_object fuzz_bundle fuzz_att fuzz_capture fuzz_mcp fuzz_tune_records fuzz_tune_space fuzz_code_uri make_rocpd make_code_object
 
 tsan: build/.deps-test build/tsan/build.ninja
 	@$(call BUILD,tsan) --target test_trace_threads test_base_threads test_analyze_threads test_att_threads test_tune_threads test_isolate_threads test_hsa_sim_threads test_mcp_threads

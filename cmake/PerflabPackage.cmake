@@ -28,7 +28,7 @@ configure_file("${PROJECT_SOURCE_DIR}/packaging/debian/shlibs.in" "${PROJECT_BIN
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/packaging/shlibs" "${PROJECT_SOURCE_DIR}/packaging/debian/triggers")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 # libclang and its headers: the optimiser's guards. libcurl: language models. llvm-objdump: instruction mixes.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libclang1-19, libclang-common-19-dev, libcurl4, llvm-19")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libclang1-19, libclang-common-19-dev, libcurl4, llvm-19, bubblewrap")
 # The HIP compiler without ROCm, Debian's HSA runtime, the compiler of host builds, a proposer among the examples, a cluster. rocprofv3 is AMD's own package.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
   "clang-19, lld-19, rocm-device-libs, libamdhip64-dev, libhsa-runtime64-1, g++, python3:any, slurm-client, rocprofiler-sdk")

@@ -139,12 +139,17 @@ void reset_signals() {
 /// "NAME=value" strings: ours without the removed and replaced ones, then the additions.
 std::vector<std::string> child_environment(const ProcessOptions& options) {
   std::vector<std::string> result;
+  const auto& sandbox = options.confinement.sandbox;
+  const bool without_secrets = sandbox != nullptr && !sandbox->network;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::string_view name = text.substr(0, text.find('='));
     const auto has_name = [&](const auto& pair) { return pair.first == name; };
     if (std::ranges::find(options.unset_environment, name) != options.unset_environment.end() ||
         std::ranges::any_of(options.set_environment, has_name))
+      continue;
+    if (without_secrets &&
+        is_secret_variable(name, text.substr(std::min(name.size() + 1, text.size()))))
       continue;
     result.emplace_back(text);
   }
@@ -480,7 +485,7 @@ bool is_executable_file(const std::filesystem::path& path) {
 
 Result<ProcessResult> run_program(const std::vector<std::string>& argv,
                                   const ProcessOptions& options) {
-  PERFLAB_TRY(const std::filesystem::path program, resolve_program(argv));
+  PERFLAB_TRY(std::filesystem::path program, resolve_program(argv));
   if (options.heed_interrupts && interrupted())
     return fail(ErrorCode::interrupted, fmt::format("{}: not started: interrupted", argv.front()));
   PERFLAB_TRY(Streams streams, open_streams(options));
@@ -488,6 +493,12 @@ Result<ProcessResult> run_program(const std::vector<std::string>& argv,
   keep_children_waitable();
 
   std::vector<std::string> arguments = argv;
+  if (options.confinement.sandbox) {
+    arguments.front() = program.string();  // as found here, whatever PATH means there
+    const std::vector<std::string> before = sandbox_command(options.confinement);
+    arguments.insert(arguments.begin(), before.begin(), before.end());
+    program = options.confinement.sandbox->program;
+  }
   std::vector<std::string> variables = child_environment(options);
   const std::vector<char*> argument_pointers = pointers_to(arguments);
   const std::vector<char*> variable_pointers = pointers_to(variables);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/sandbox.h"
 #include "base/units.h"
 
 namespace perflab {
@@ -33,6 +34,9 @@ struct ProcessOptions {
   std::filesystem::path working_directory;                           ///< empty: ours
   std::vector<std::pair<std::string, std::string>> set_environment;  ///< added to ours
   std::vector<std::string> unset_environment;                        ///< removed from ours
+  /// The sandbox it runs in; secrets of our environment are removed, too. A signal that ends it
+  /// there is exit code 128 and its number.
+  Confinement confinement{};
   bool empty_input = false;  ///< stdin is /dev/null, not ours
   /// What the program reads from its stdin, then its end. One that does not read it all loses the
   /// rest, and blocks nobody.

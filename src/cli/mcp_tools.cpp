@@ -68,7 +68,7 @@ const std::vector<Facts>& all_facts() {
        .effect = Effect::reads,
        .document = "doctor",
        .reads = {"COMMAND"},
-       .acts = {"--html"}},
+       .acts = {"--html", "--self-test", "--only", "--time-budget", "--keep"}},
       // A source is compiled for the architectures of --arch, and for none without: that is what
       // keeps a compiler from being run.
       {.command = "inspect",

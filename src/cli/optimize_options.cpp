@@ -80,6 +80,8 @@ void add_measuring_options(CLI::App& command, OptimizeArguments& arguments) {
                   "Dispatches of one replayed measurement")
       ->check(whole_from(1, 1'000'000))
       ->capture_default_str();
+  command.add_flag("--ignore-findings", request.replay.ignore_findings,
+                   "Replay although `capture check` finds an error");
   command.add_option("--time-limit", arguments.time_limit, "Of a dispatch, build, run or check")
       ->capture_default_str();
 }
@@ -106,6 +108,22 @@ void add_proposer_options(CLI::App& command, OptimizeArguments& arguments) {
   money("--price-out", model.budget.completion_price, "USD per million tokens of answers");
   command.add_option("--transcript", model.transcript,
                      "Every exchange is recorded there; one that exists is played back");
+}
+
+void add_sandbox_options(CLI::App& command, OptimizeArguments& arguments) {
+  optimize::SandboxRequest& sandbox = arguments.request.sandbox;
+  CLI::Option* const none = command.add_flag(
+      "--no-sandbox", sandbox.turned_off,
+      "Run exec: programs and what they or a model propose as you, with home and network");
+  command
+      .add_option("--sandbox-show", arguments.sandbox_shown,
+                  "File or folder of your home that may be read in the sandbox; repeatable")
+      ->allow_extra_args(false)
+      ->excludes(none);
+  command
+      .add_flag("--proposer-network", sandbox.proposer_network,
+                "The exec: program has the network and the keys; candidates never do")
+      ->excludes(none);
 }
 
 void add_loop_options(CLI::App& command, OptimizeArguments& arguments) {
@@ -140,6 +158,7 @@ void add_optimize_options(CLI::App& command, OptimizeArguments& arguments) {
   add_source_options(command, arguments);
   add_measuring_options(command, arguments);
   add_proposer_options(command, arguments);
+  add_sandbox_options(command, arguments);
   add_loop_options(command, arguments);
 }
 
@@ -169,6 +188,7 @@ Result<optimize::SessionRequest> optimize_request(const OptimizeArguments& argum
   request.replay.perturbations = request.command.perturbations;
   request.replay.build = request.command.build;
   request.exec.transcript = request.llm.transcript;
+  request.sandbox.shown.assign(arguments.sandbox_shown.begin(), arguments.sandbox_shown.end());
   return request;
 }
 

@@ -17,6 +17,7 @@ struct OptimizeArguments {
   std::string source, arch, out = "optimization", recheck;
   std::string min_gain = "2%", time_budget, time_limit = "60s", type;
   optimize::SessionRequest request;
+  std::vector<std::string> sandbox_shown;
   HtmlArguments html;
   bool apply = false, json = false, quiet = false;
 };

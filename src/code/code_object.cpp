@@ -13,6 +13,7 @@
 #include "code/elf_flags.h"
 #include "code/metadata.h"
 #include "code/text.h"
+#include "code/unit_names.h"
 
 namespace perflab::code {
 namespace {
@@ -163,6 +164,21 @@ Result<CodeObject> read_code_object(std::string_view bytes, std::string_view wha
   PERFLAB_TRY(const Symbols symbols, Symbols::read(elf, object.kernels));
   for (Kernel& kernel : object.kernels) locate(elf, symbols, kernel, object);
   return object;
+}
+
+const Kernel* kernel_named(const CodeObject& object, std::string_view name) {
+  const std::string symbol = std::string(name) + ".kd";
+  const auto exact = std::ranges::find(object.kernels, symbol, &Kernel::symbol);
+  if (exact != object.kernels.end()) return &*exact;
+  const std::string plain = without_unit(symbol);
+  if (plain == symbol) return nullptr;
+  const Kernel* found = nullptr;
+  for (const Kernel& kernel : object.kernels) {
+    if (without_unit(kernel.symbol) != plain || kernel.symbol == plain) continue;
+    if (found != nullptr) return nullptr;
+    found = &kernel;
+  }
+  return found;
 }
 
 std::string_view kernel_code(std::string_view bytes, const Kernel& kernel) {

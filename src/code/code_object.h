@@ -112,6 +112,10 @@ std::optional<TargetId> code_object_target(std::string_view bytes);
 /// damaged metadata (the kernel and key are named).
 Result<CodeObject> read_code_object(std::string_view bytes, std::string_view what);
 
+/// The kernel of this name (without ".kd"); else the only one that has it but for the name of the
+/// translation unit (unit_names.h); nullptr: there is none.
+const Kernel* kernel_named(const CodeObject& object, std::string_view name);
+
 /// The bytes of a kernel's instructions inside the file; empty when its size is unknown or outside.
 std::string_view kernel_code(std::string_view bytes, const Kernel& kernel);
 

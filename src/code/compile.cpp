@@ -228,6 +228,7 @@ Result<Compiled> compile(const Compiler& compiler, const CompileRequest& request
   options.standard_error = StreamMode::capture;
   options.capture_limit = kCompilerMessageBytes;
   options.timeout = request.timeout;
+  options.confinement = {.sandbox = request.sandbox, .writable = {folder / ""}};
   options.grace = std::chrono::milliseconds{1'000};
   PERFLAB_TRY(const ProcessResult result, run_program(command, options));
   CompilerOutput output = read_compiler_output(result.error.tail);

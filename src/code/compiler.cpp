@@ -21,18 +21,6 @@ constexpr std::string_view kInstallCompiler =
     "install ROCm's compiler, or clang-19, lld-19, rocm-device-libs and libamdhip64-dev (Debian, "
     "Ubuntu), or let ROCM_PERF_CLANG name a clang++ with the AMDGPU target";
 
-/// 19 of "Debian clang version 19.1.7 (3~deb12u1)".
-int major_version(std::string_view version_line) {
-  constexpr std::string_view kKey = "clang version ";
-  const std::size_t at = version_line.find(kKey);
-  int major = 0;
-  if (at != std::string_view::npos) {
-    const std::string_view digits = version_line.substr(at + kKey.size());
-    std::from_chars(digits.data(), digits.data() + digits.size(), major);
-  }
-  return major;
-}
-
 bool has_hip_headers(const fs::path& root) {
   std::error_code error;
   return fs::exists(root / "include/hip/hip_runtime.h", error);
@@ -74,7 +62,7 @@ Result<Compiler> examine(const fs::path& program) {
   Compiler compiler;
   compiler.program = program;
   compiler.version = detail::first_line(version.output.tail);
-  compiler.major = major_version(compiler.version);
+  compiler.major = clang_major(compiler.version);
   PERFLAB_TRY(const ProcessResult listing,
               detail::ask({program.string(), "--target=amdgcn-amd-amdhsa", "-nogpulib",
                            "--print-supported-cpus"}));
@@ -109,6 +97,17 @@ Result<Compiler> named_compiler(const std::string& name) {
 }
 
 }  // namespace
+
+int clang_major(std::string_view version_line) {
+  constexpr std::string_view kKey = "clang version ";
+  const std::size_t at = version_line.find(kKey);
+  int major = 0;
+  if (at != std::string_view::npos) {
+    const std::string_view digits = version_line.substr(at + kKey.size());
+    std::from_chars(digits.data(), digits.data() + digits.size(), major);
+  }
+  return major;
+}
 
 bool Compiler::knows(std::string_view processor) const {
   return std::ranges::find(processors, processor) != processors.end();

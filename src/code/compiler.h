@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/sandbox.h"
 
 namespace perflab::code {
 
@@ -28,6 +30,9 @@ struct Compiler {
   [[nodiscard]] bool knows(std::string_view processor) const;
 };
 
+/// 19 of "Debian clang version 19.1.7 (3~deb12u1)"; 0: no clang says so.
+int clang_major(std::string_view version_line);
+
 /// Finds a compiler: $ROCM_PERF_CLANG (when set, only that), $HIP_CLANG_PATH/clang++, ROCm
 /// ($ROCM_PATH, /opt/rocm), amdclang++, clang++-NN (newest first), clang++; the first that knows
 /// AMDGPU. `wanted`: prefer one that knows this processor. Errors: missing_tool (what was tried
@@ -40,6 +45,7 @@ struct CompileRequest {
   std::string arch;                    ///< target id: "gfx942", "gfx942:xnack-"
   std::vector<std::string> arguments;  ///< user's own: -D, -I, -std=..., -O2 (default -O3)
   std::chrono::milliseconds timeout{120'000};
+  std::shared_ptr<const Sandbox> sandbox{};  ///< the compiler runs in; null: none
 };
 
 /// One kernel's resources as the compiler's own remark printed them

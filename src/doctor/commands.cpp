@@ -47,7 +47,8 @@ const std::vector<Command>& all_commands() {
         {Need::driver, false, "no --capture: host builds and --run work"},
         {Need::runtime, false, "no --capture: host builds and --run work"},
         {Need::profiler, false, "no application mode (--source) and no --rocprofv3"},
-        {Need::network, false, "no --proposer llm: rules and exec: work"}}},
+        {Need::network, false, "no --proposer llm: rules and exec: work"},
+        {Need::sandbox, false, "what a model or a program proposes runs as you"}}},
       {"profile",
        {{Need::driver, true, "no GPU to run on"},
         {Need::profiler, true, "no profiler"},
@@ -76,7 +77,8 @@ CommandReadiness readiness_of(const Command& command, const std::vector<Part>& p
 
 constexpr std::array<std::string_view, kNeeds> kNeedNames{
     "driver",       "runtime",       "profiler", "decoder",         "compiler",
-    "disassembler", "source_reader", "network",  "capture_library", "cluster"};
+    "disassembler", "source_reader", "network",  "capture_library", "cluster",
+    "sandbox"};
 
 }  // namespace
 

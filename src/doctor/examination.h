@@ -26,8 +26,9 @@ enum class Need : std::uint8_t {
   network,          ///< libcurl
   capture_library,  ///< librocm_perf_isolate.so
   cluster,          ///< Slurm's commands
+  sandbox,          ///< bubblewrap, and the right to make namespaces
 };
-inline constexpr std::size_t kNeeds = 10;
+inline constexpr std::size_t kNeeds = 11;
 /// "driver", "runtime", ...
 std::string_view to_string(Need need);
 

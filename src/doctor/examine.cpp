@@ -4,9 +4,11 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/files.h"
+#include "base/sandbox.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "code/compiler.h"
@@ -120,7 +122,9 @@ std::vector<std::string> other_compilers(const std::filesystem::path& chosen) {
   return others;
 }
 
-Result<void> add_compiler(std::vector<Part>& parts, std::vector<Gpu>& gpus) {
+/// The compiler that builds, when there is one.
+Result<std::optional<code::Compiler>> add_compiler(std::vector<Part>& parts,
+                                                   std::vector<Gpu>& gpus) {
   Part part{.need = Need::compiler, .title = "HIP compiler"};
   const std::string wanted = gpus.empty() ? std::string() : gpus.front().processor;
   const Result<code::Compiler> compiler = code::find_compiler(wanted);
@@ -151,7 +155,7 @@ Result<void> add_compiler(std::vector<Part>& parts, std::vector<Gpu>& gpus) {
     part.details.push_back(
         fmt::format("also there: {} (ROCM_PERF_CLANG chooses)", fmt::join(more, ", ")));
   parts.push_back(std::move(part));
-  return {};
+  return std::optional(*compiler);
 }
 
 Result<void> add_disassembler(std::vector<Part>& parts, const std::vector<Gpu>& gpus) {
@@ -171,16 +175,32 @@ Result<void> add_disassembler(std::vector<Part>& parts, const std::vector<Gpu>& 
   return {};
 }
 
-/// Libraries that are opened in this process.
-void add_libraries(std::vector<Part>& parts) {
+/// The libclang that reads sources for this compiler.
+Part libclang_part(const std::optional<code::Compiler>& compiler) {
   Part source{.need = Need::source_reader, .title = "libclang"};
-  if (const Result<const optimize::ClangApi*> api = optimize::clang_api()) {
+  std::vector<std::filesystem::path> compilers;
+  if (compiler) compilers.push_back(compiler->program);
+  if (const Result<const optimize::ClangApi*> api = optimize::clang_api(compilers)) {
     source.state = State::works;
     source.version = (*api)->version;
+    source.path = (*api)->path;
+    source.details.push_back((*api)->why);
+    if (compiler && compiler->version != (*api)->version)
+      source.details.push_back(
+          "another version than the compiler's, whose headers it may not understand: install that "
+          "compiler's libclang, or let ROCM_PERF_LIBCLANG name it");
+    if ((*api)->resource_folder.empty())
+      source.details.push_back(
+          "its own headers are not beside it (Debian, Ubuntu: libclang-common-NN-dev)");
   } else {
     note_problem(api.error(), !api.error().notes.empty(), source);
   }
-  parts.push_back(std::move(source));
+  return source;
+}
+
+/// Libraries that are opened in this process.
+void add_libraries(std::vector<Part>& parts, const std::optional<code::Compiler>& compiler) {
+  parts.push_back(libclang_part(compiler));
   Part network{.need = Need::network, .title = "libcurl"};
   if (const Result<llm::CurlApi> curl = llm::open_curl())
     network.state = State::works;
@@ -210,6 +230,22 @@ void add_cluster(std::vector<Part>& parts) {
   parts.push_back(std::move(part));
 }
 
+/// Made and tried, as optimize does.
+Result<void> add_sandbox(std::vector<Part>& parts) {
+  Part part{.need = Need::sandbox, .title = "bubblewrap"};
+  if (const Result<Sandbox> found = find_sandbox()) {
+    part.state = State::works;
+    part.version = found->version;
+    part.path = found->program.string();
+  } else if (found.error().code == ErrorCode::interrupted) {
+    return std::unexpected(found.error());
+  } else {
+    note_problem(found.error(), found.error().code == ErrorCode::refused, part);
+  }
+  parts.push_back(std::move(part));
+  return {};
+}
+
 /// PRETTY_NAME of /etc/os-release (os-release(5)).
 std::string system_name(const std::filesystem::path& file) {
   constexpr std::string_view kKey = "PRETTY_NAME=";
@@ -233,10 +269,11 @@ Result<Examination> examine(const Places& places) {
   PERFLAB_TRY(Part runtime, runtime_part(places, out.gpus));
   out.parts.push_back(std::move(runtime));
   PERFLAB_TRY_VOID(add_profiler(out.parts));
-  PERFLAB_TRY_VOID(add_compiler(out.parts, out.gpus));
+  PERFLAB_TRY(const std::optional<code::Compiler> compiler, add_compiler(out.parts, out.gpus));
   PERFLAB_TRY_VOID(add_disassembler(out.parts, out.gpus));
-  add_libraries(out.parts);
+  add_libraries(out.parts, compiler);
   add_cluster(out.parts);
+  PERFLAB_TRY_VOID(add_sandbox(out.parts));
   PERFLAB_TRY(out.commands, readiness(out.parts, {}));
   out.system = system_name(places.release);
   utsname name{};

@@ -14,6 +14,8 @@
   X(init, 16, Status())                                                                           \
   X(shut_down, 24, Status())                                                                      \
   X(system_get_info, 32, Status(std::uint32_t attribute, void* value))                            \
+  X(system_get_extension_table, 48, Status(std::uint16_t extension, std::uint16_t major,          \
+    std::uint16_t minor, void* table))                                                            \
   X(iterate_agents, 56, Status(Status (*callback)(Agent, void*), void* data))                     \
   X(agent_get_info, 64, Status(Agent agent, std::uint32_t attribute, void* value))                \
   X(queue_create, 72, Status(Agent agent, std::uint32_t size, std::uint32_t type,                 \
@@ -57,6 +59,9 @@
     compare, std::uint64_t timeout, WaitState state))                                             \
   X(signal_subtract_relaxed, 536, void(Signal signal, SignalValue value))                         \
   X(signal_subtract_screlease, 552, void(Signal signal, SignalValue value))                       \
+  X(code_object_deserialize, 632, Status(void* bytes, std::size_t size, const char* options,      \
+    LegacyCodeObject* code_object))                                                               \
+  X(code_object_destroy, 640, Status(LegacyCodeObject code_object))                               \
   X(executable_create, 680, Status(Profile profile, ExecutableState state, const char*            \
     options, Executable* executable))                                                             \
   X(executable_destroy, 688, Status(Executable executable))                                       \
@@ -70,6 +75,8 @@
   X(executable_iterate_symbols, 768, Status(Executable executable, Status                         \
     (*callback)(Executable, ExecutableSymbol, void*), void* data))                                \
   X(status_string, 776, Status(Status status, const char** text))                                 \
+  X(system_get_major_extension_table, 800, Status(std::uint16_t extension, std::uint16_t major,   \
+    std::size_t table_bytes, void* table))                                                        \
   X(agent_iterate_isas, 880, Status(Agent agent, Status (*callback)(Isa, void*), void*            \
     data))                                                                                        \
   X(isa_get_info_alt, 888, Status(Isa isa, std::uint32_t attribute, void* value))                 \

@@ -3,15 +3,12 @@
 // (facts/peers.md section 2). Listing gives the symbols that are visible, kernels always are.
 #include "isolate/code_objects.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "base/hash.h"
 #include "code/code_object.h"
 #include "code/elf.h"
+#include "isolate/loaded_code.h"
 #include "isolate/machine.h"
 
 namespace perflab::isolate {
@@ -97,33 +94,30 @@ bool defines(const CodeBytes& code, std::string_view name) {
   return visited.has_value() && found;
 }
 
-// Which of an executable's objects on an agent defines a symbol; the only one does.
-CodePointer object_with(const std::vector<CodePointer>& objects, std::string_view name) {
-  if (objects.size() == 1) return objects.front();
-  for (const CodePointer& code : objects)
-    if (code != nullptr && defines(*code, name)) return code;
+// Which of an executable's objects on an agent defines a symbol; the only one does. Null: none.
+const LoadedObject* object_with(const std::vector<LoadedObject>& objects, std::string_view name) {
+  if (objects.size() == 1) return &objects.front();
+  for (const LoadedObject& object : objects)
+    if (object.code != nullptr && defines(*object.code, name)) return &object;
   return nullptr;
 }
 
-std::vector<CodePointer> objects_on(const CodeObjects::Loaded& loaded, hsa::Agent agent) {
-  std::vector<CodePointer> out;
-  for (const auto& object : loaded.objects)
-    if (object.agent == agent) out.push_back(object.code);
+std::vector<LoadedObject> objects_on(const CodeObjects::Loaded& loaded, hsa::Agent agent) {
+  std::vector<LoadedObject> out;
+  for (const LoadedObject& object : loaded.objects)
+    if (object.agent == agent) out.push_back(object);
   return out;
 }
 
-std::string whole_file(int file) {
-  struct stat about{};
-  if (::fstat(file, &about) != 0 || about.st_size <= 0) return {};
-  std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
-  for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t got = ::pread(file, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return {};
-    at += static_cast<std::size_t>(got);
-  }
-  return bytes;
+hsa::Status keep_object_handle(hsa::Executable /*executable*/, hsa::LoadedCodeObject object,
+                               void* data) noexcept try {
+  static_cast<std::vector<hsa::LoadedCodeObject>*>(data)->push_back(object);
+  return hsa::Status::success;
+} catch (...) {
+  return hsa::Status::out_of_resources;
 }
+
+constexpr std::string_view kNoMemoryForCode = "There was no memory for the bytes of a code object.";
 
 }  // namespace
 
@@ -155,45 +149,120 @@ void CodeObjects::reader_from_memory(hsa::CodeObjectReader reader, const void* b
                                      std::size_t size) try {
   keep_reader(reader, intern(std::string(static_cast<const char*>(bytes), size)));
 } catch (...) {
-  limit("There was no memory for the bytes of a code object.");
+  limit(kNoMemoryForCode);
 }
 
-void CodeObjects::reader_from_file(hsa::CodeObjectReader reader, int file) try {
-  std::string bytes = whole_file(file);
-  if (bytes.empty())
-    limit("The file of a code object could not be read.");
-  else
-    keep_reader(reader, intern(std::move(bytes)));
+// What cannot be read is looked for when it is loaded.
+void CodeObjects::reader_from_file(hsa::CodeObjectReader reader, int file, std::uint64_t offset,
+                                   std::uint64_t most) try {
+  std::string bytes = file_bytes(file, offset, most);
+  if (!bytes.empty()) keep_reader(reader, intern(std::move(bytes)));
 } catch (...) {
-  limit("There was no memory for the bytes of a code object.");
+  limit(kNoMemoryForCode);
 }
 
-void CodeObjects::loaded(hsa::Executable executable, hsa::Agent agent,
-                         hsa::CodeObjectReader reader) try {
+void CodeObjects::deserialized(hsa::LegacyCodeObject object, const void* bytes,
+                               std::size_t size) try {
+  CodePointer code = intern(std::string(static_cast<const char*>(bytes), size));
   const std::lock_guard lock(mutex_);
-  const auto code = readers_.find(reader.handle);
+  deserialized_[object.handle] = std::move(code);
+} catch (...) {
+  limit(kNoMemoryForCode);
+}
+
+void CodeObjects::forget_deserialized(hsa::LegacyCodeObject object) {
+  const std::lock_guard lock(mutex_);
+  deserialized_.erase(object.handle);
+}
+
+void CodeObjects::keep_object(hsa::Executable executable, LoadedObject object) {
+  const std::lock_guard lock(mutex_);
   std::unique_ptr<Loaded>& entry = executables_[executable.handle];
   if (entry == nullptr) entry = std::make_unique<Loaded>();
-  entry->objects.push_back(
-      {.agent = agent, .code = code == readers_.end() ? nullptr : code->second});
+  entry->objects.push_back(std::move(object));
   entry->searched = false;
+}
+
+std::vector<hsa::LoadedCodeObject> CodeObjects::unknown_objects(hsa::Executable executable) const {
+  std::vector<hsa::LoadedCodeObject> handles;
+  if (loader_.executable_iterate_loaded_code_objects == nullptr ||
+      loader_.executable_iterate_loaded_code_objects(executable, keep_object_handle, &handles) !=
+          hsa::Status::success)
+    return {};
+  const std::lock_guard lock(mutex_);
+  const auto entry = executables_.find(executable.handle);
+  if (entry != executables_.end())
+    std::erase_if(handles, [&](hsa::LoadedCodeObject handle) {
+      return std::ranges::any_of(entry->second->objects, [&](const LoadedObject& known) {
+        return known.loaded.handle == handle.handle;
+      });
+    });
+  return handles;
+}
+
+void CodeObjects::find_bytes(LoadedObject& object) {
+  auto found = find_loaded_code(loader_, object.loaded);
+  if (!found) {
+    object.problem = found.error().message;
+    return;
+  }
+  object.code = intern(std::move(found->bytes));
+  object.place = std::move(found->place);
+}
+
+void CodeObjects::loaded(hsa::Executable executable, hsa::Agent agent, hsa::CodeObjectReader reader,
+                         hsa::LoadedCodeObject loaded) try {
+  LoadedObject object{.agent = agent, .code = nullptr, .loaded = loaded, .place{}, .problem{}};
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = readers_.find(reader.handle); known != readers_.end())
+      object.code = known->second;
+  }
+  if (object.code == nullptr) find_bytes(object);
+  keep_object(executable, std::move(object));
 } catch (...) {
   limit("There was no memory to note that a code object was loaded.");
 }
 
-void CodeObjects::loaded_unknown(hsa::Executable executable, hsa::Agent agent) {
-  loaded(executable, agent, {});
-  limit("A code object was loaded through an interface that does not show its bytes.");
+void CodeObjects::loaded(hsa::Executable executable, hsa::Agent agent,
+                         hsa::LegacyCodeObject legacy) try {
+  LoadedObject object{.agent = agent, .code = nullptr, .loaded{}, .place{}, .problem{}};
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = deserialized_.find(legacy.handle); known != deserialized_.end())
+      object.code = known->second;
+  }
+  // This call does not say what it made: the one that is new.
+  if (const auto made = unknown_objects(executable); made.size() == 1) object.loaded = made.front();
+  if (object.code == nullptr) find_bytes(object);
+  keep_object(executable, std::move(object));
+} catch (...) {
+  limit("There was no memory to note that a code object was loaded.");
+}
+
+// The runtime knows all that is in an executable, also what came in through no door of ours.
+void CodeObjects::note_unseen(hsa::Executable executable) {
+  for (const hsa::LoadedCodeObject handle : unknown_objects(executable)) {
+    LoadedObject object{.agent{}, .code = nullptr, .loaded = handle, .place{}, .problem{}};
+    // A program's object, which no agent has, holds no kernels that an agent could run.
+    if (loader_.loaded_code_object_get_info == nullptr ||
+        loader_.loaded_code_object_get_info(handle, hsa::loaded_code_info::agent, &object.agent) !=
+            hsa::Status::success)
+      continue;
+    find_bytes(object);
+    keep_object(executable, std::move(object));
+  }
 }
 
 void CodeObjects::frozen(hsa::Executable executable) try {
+  note_unseen(executable);
   std::vector<hsa::Agent> agents;
   {
     const std::lock_guard lock(mutex_);
     const auto entry = executables_.find(executable.handle);
     if (entry == executables_.end() || entry->second->searched) return;
     entry->second->searched = true;
-    for (const Loaded::Object& object : entry->second->objects)
+    for (const LoadedObject& object : entry->second->objects)
       if (std::ranges::find(agents, object.agent) == agents.end()) agents.push_back(object.agent);
   }
   for (const hsa::Agent agent : agents) {
@@ -275,22 +344,25 @@ std::optional<LoadedKernel> CodeObjects::kernel(std::uint64_t kernel_object) con
   return known->second;
 }
 
-Result<CodePointer> CodeObjects::code_of(const LoadedKernel& kernel) const {
-  std::vector<CodePointer> objects;
+Result<LoadedObject> CodeObjects::code_of(const LoadedKernel& kernel) const {
+  std::vector<LoadedObject> objects;
   {
     const std::lock_guard lock(mutex_);
     if (const auto entry = executables_.find(kernel.executable.handle); entry != executables_.end())
       objects = objects_on(*entry->second, kernel.agent);
   }
-  CodePointer code = object_with(objects, kernel.name->symbol + std::string(kDescriptorSuffix));
-  if (code != nullptr) return code;
+  const LoadedObject* const object =
+      object_with(objects, kernel.name->symbol + std::string(kDescriptorSuffix));
+  if (object != nullptr && object->code != nullptr) return *object;
   std::string message = "the bytes of the code object with this kernel are not known";
+  for (const LoadedObject& one : objects)
+    if (!one.problem.empty()) message += "; it came in unseen: " + one.problem;
   for (const std::string& sentence : limits()) message += "; " + sentence;
   return fail(ErrorCode::refused, std::move(message));
 }
 
 Result<std::vector<LoadedVariable>> CodeObjects::variables(hsa::Agent agent) const {
-  std::vector<std::pair<hsa::Executable, std::vector<CodePointer>>> executables;
+  std::vector<std::pair<hsa::Executable, std::vector<LoadedObject>>> executables;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [handle, loaded] : executables_)
@@ -311,7 +383,8 @@ Result<std::vector<LoadedVariable>> CodeObjects::variables(hsa::Agent agent) con
                   symbol_attribute<std::uint32_t>(api_, symbol, hsa::symbol_info::variable_size));
       PERFLAB_TRY(variable.name, symbol_name(api_, symbol));
       if (variable.bytes == 0) continue;
-      variable.code = object_with(objects, variable.name);
+      if (const LoadedObject* const holder = object_with(objects, variable.name))
+        variable.code = holder->code;
       out.push_back(std::move(variable));
     }
   }

@@ -11,6 +11,7 @@
 
 #include "code/code_object.h"
 #include "code/elf.h"
+#include "isolate/loaded_code.h"
 
 namespace perflab::isolate {
 namespace {
@@ -61,7 +62,7 @@ Result<void> Snapshot::describe_dispatch() {
   const hsa::KernelDispatchPacket& packet = target_.packet;
   const auto kernel = tool_.code.kernel(packet.kernel_object);
   if (!kernel) return fail(ErrorCode::refused, "the kernel's code was unloaded meanwhile");
-  PERFLAB_TRY(code_, tool_.code.code_of(*kernel));
+  PERFLAB_TRY(object_, tool_.code.code_of(*kernel));
   capture::Dispatch& out = description_.dispatch;
   out.kernel = target_.name->symbol;
   out.demangled = demangled(out.kernel);
@@ -88,12 +89,23 @@ Result<void> Snapshot::describe_dispatch() {
                 tool_.api.core.executable_symbol_get_info(kernel->symbol, attribute, value)));
   if (out.kernarg_bytes != 0) return {};
   // Some producers leave the size out of the descriptor, where the runtime takes it from.
-  const auto object = code::read_code_object(code_->bytes, "the code object of the kernel");
+  const auto object = code::read_code_object(object_.code->bytes, "the code object of the kernel");
   if (!object) return {};
   const auto described = std::ranges::find(object->kernels, out.kernel, &code::Kernel::name);
   if (described != object->kernels.end() && described->kernarg_bytes > 0)
     out.kernarg_bytes = static_cast<std::uint32_t>(described->kernarg_bytes);
   return {};
+}
+
+// Bytes that were seen on their way in are what was loaded; those that were found later need not
+// be.
+Result<void> Snapshot::check_code() {
+  if (object_.place.empty()) return {};
+  const CodeReader read = [&](std::uint64_t base, std::uint64_t bytes, const ByteSink& sink) {
+    return reader_->from_gpu(target_.agent, base, bytes, sink);
+  };
+  return check_loaded_code(tool_.loader, object_.loaded, object_.code->bytes, object_.place,
+                           target_.name->symbol + ".kd", target_.packet.kernel_object, read);
 }
 
 Result<void> Snapshot::take_kernarg() {
@@ -222,7 +234,7 @@ Result<void> Snapshot::list_variables() {
 // Data of the kernel's object that no visible symbol covers: `static __device__`, as a rule. The
 // runtime cannot say where it lies, at replay neither.
 void Snapshot::note_hidden_variables() {
-  const auto elf = code::Elf::read(code_->bytes, "the code object of the kernel");
+  const auto elf = code::Elf::read(object_.code->bytes, "the code object of the kernel");
   if (!elf) return;
   std::set<std::string_view> hidden;
   const auto visited = elf->visit_symbols(kLongestSymbol, [&](const code::ElfSymbol& symbol) {
@@ -261,6 +273,7 @@ Result<void> Snapshot::before() {
   PERFLAB_TRY(reader_,
               MemoryReader::create(tool_.api, tool_.machine,
                                    std::chrono::milliseconds(tool_.process.settings.patience_ms)));
+  PERFLAB_TRY_VOID(check_code());
   PERFLAB_TRY_VOID(list_regions());
   find_address_mode();
   PERFLAB_TRY_VOID(take_kernarg());
@@ -314,7 +327,7 @@ Result<capture::Description> Snapshot::after(std::optional<std::uint64_t> nanose
     description_.limits.push_back(fmt::format(
         "{} ranges of memory are not in the capture: there were more than the table holds.", lost));
   std::ranges::sort(description_.limits);
-  return writer_->finish(std::move(description_), code_->bytes, kernarg_);
+  return writer_->finish(std::move(description_), object_.code->bytes, kernarg_);
 }
 
 }  // namespace perflab::isolate

@@ -46,6 +46,7 @@ class Snapshot {
   };
 
   Result<void> describe_dispatch();
+  Result<void> check_code();
   Result<void> take_kernarg();
   Result<void> list_regions();
   Result<void> list_variables();
@@ -60,7 +61,7 @@ class Snapshot {
   Tool& tool_;
   Target target_;
   capture::Description description_;
-  CodePointer code_;
+  LoadedObject object_;  ///< that holds the kernel
   std::vector<std::byte> kernarg_;
   std::vector<Part> parts_;
   std::unique_ptr<MemoryReader> reader_;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hsa/api.h"
+#include "hsa/loader.h"
 #include "isolate/allocations.h"
 #include "isolate/code_objects.h"
 #include "isolate/gate.h"
@@ -35,12 +35,14 @@ struct Tool {
   Tool(ProcessState& state, const hsa::Api& saved, Machine known)
       : process(state),
         api(saved),
+        loader(hsa::loader_of(saved.core)),
         machine(std::move(known)),
-        code(api, state.kernels),
+        code(api, loader, state.kernels),
         queues(api) {}
 
   ProcessState& process;
-  const hsa::Api api;  ///< as the tables were before we hooked them
+  const hsa::Api api;             ///< as the tables were before we hooked them
+  const hsa::LoaderTable loader;  ///< likewise
   const Machine machine;
   Allocations memory;
   CodeObjects code;

@@ -97,7 +97,12 @@ class ExecProposer final : public Proposer {
   /// Runs the program: "text" and "summary", or "problem" and "detail".
   Result<Json> run(const Json& request) {
     ProcessOptions options;
-    options.set_environment = held_keys();
+    if (!options_.sandbox || options_.sandbox->network) options.set_environment = held_keys();
+    options.confinement.sandbox = options_.sandbox;
+    if (!options_.work_folder.empty()) {
+      options.set_environment.emplace_back(kWorkFolderVariable, options_.work_folder.string());
+      options.confinement.writable.push_back(options_.work_folder);
+    }
     options.input = line_of_request(request);
     options.standard_output = StreamMode::capture;
     options.standard_error = StreamMode::capture;

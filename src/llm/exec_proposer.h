@@ -1,6 +1,6 @@
 // Proposals from another program, any agent: one JSON object on its stdin, the whole source file on
-// its stdout. It is the user's own and gets our environment, keys included. docs/OPTIMIZER.md has
-// the contract.
+// its stdout. Where it is not in a sandbox, or has the network there, it gets our environment, keys
+// included. docs/OPTIMIZER.md has the contract.
 #pragma once
 
 #include <chrono>
@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/sandbox.h"
 #include "llm/proposer.h"
 
 namespace perflab::llm {
@@ -23,7 +24,14 @@ struct ExecOptions {
   /// Played back when it has exchanges, else recorded; empty: neither.
   std::filesystem::path transcript{};
   bool resume = false;  ///< go on recording behind what is there
+  /// Its own, kept from one start to the next; it exists, and kWorkFolderVariable names it. Empty:
+  /// none.
+  std::filesystem::path work_folder{};
+  std::shared_ptr<const Sandbox> sandbox{};  ///< it may write to `work_folder` there; null: none
 };
+
+/// The environment variable with ExecOptions::work_folder.
+inline constexpr const char* kWorkFolderVariable = "ROCM_PERF_PROPOSER_DIR";
 
 /// What the program reads: "format" 1, "round", "kernel", "kernel_source", "source", "context",
 /// "compiler_text", "rejected_source".

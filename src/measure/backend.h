@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/sandbox.h"
 #include "stats/comparison.h"
 
 namespace perflab::measure {
@@ -23,6 +24,7 @@ struct Variant {
   std::filesystem::path code_object;  ///< replay; empty: the captured one
   std::vector<std::string> command;   ///< command, rocprofv3
   std::vector<std::pair<std::string, std::string>> environment;
+  Confinement confinement{};  ///< command, rocprofv3
 };
 
 /// One measurement of a variant.

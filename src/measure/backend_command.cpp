@@ -28,6 +28,7 @@ class CommandBackend final : public Backend {
         .environment = variant.environment, .limit_seconds = std::nullopt, .on_stream = {}};
     if (options_.time_limit)
       how.limit_seconds = std::chrono::duration<double>(*options_.time_limit).count();
+    how.confinement = variant.confinement;
     if (metric_) scanner.emplace(*metric_);
     how.on_stream = [&](int stream, std::string_view bytes) {
       if (scanner) scanner->feed(stream, bytes);

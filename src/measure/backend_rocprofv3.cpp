@@ -28,6 +28,7 @@ class Rocprofv3Backend final : public Backend {
   Result<Measured> measure(const Variant& variant) override {
     job_.run = variant.command;
     job_.environment = variant.environment;
+    job_.confinement = variant.confinement;
     PERFLAB_TRY(tune::ProfiledRun run, timer_(variant.command, job_));
     Measured measured;
     measured.samples = std::move(run.samples);

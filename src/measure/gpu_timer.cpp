@@ -115,7 +115,7 @@ class Timer {
     PERFLAB_TRY_VOID(collect::check_output_folder(folder.path()));
     Result<ProcessResult> process =
         run_program(collect::rocprofv3_command(tool_, folder.path(), {"--kernel-trace"}, argv),
-                    options_for(job));
+                    options_for(job, folder.path()));
     if (!process) return std::unexpected(collect::cannot_start(process.error(), true));
     if (process->interrupted)
       return fail(ErrorCode::interrupted, fmt::format("{}: interrupted", argv.front()));
@@ -138,8 +138,10 @@ class Timer {
   }
 
  private:
-  static ProcessOptions options_for(const tune::Job& job) {
+  static ProcessOptions options_for(const tune::Job& job, const fs::path& folder) {
     ProcessOptions options;
+    options.confinement = job.confinement;
+    options.confinement.writable.push_back(folder);
     options.set_environment = job.environment;
     options.unset_environment = collect::rocprofv3_leaking_variables();
     for (std::string& name : tune::device_variables_to_remove(job.environment))

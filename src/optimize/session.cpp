@@ -29,6 +29,7 @@ class SessionRunner {
 
   Result<Session> run() {
     PERFLAB_TRY_VOID(check_request());
+    PERFLAB_TRY(sandbox_, choose_sandbox(sandbox_request()));
     PERFLAB_TRY_VOID(read_run());
     // A capture says the architecture, which the source is read for; commands need the kernel's
     // name, which the source says.
@@ -47,6 +48,8 @@ class SessionRunner {
     options.source = request_.source;
     options.kernel = kernel_;
     options.parse = parse_;
+    options.sandbox = sandbox_.record;
+    options.sandbox_warning = sandbox_.warning;
     options.context = facts_for_proposer(documents_, kernel_, request_.host ? "" : parse_.arch);
     if (!options.patience && request_.proposer != "rules") options.patience = kDefaultPatience;
     LoopTools tools;
@@ -62,6 +65,11 @@ class SessionRunner {
 
  private:
   [[nodiscard]] bool replays() const { return !request_.replay.capture.empty(); }
+
+  [[nodiscard]] bool proposes_by_command() const {
+    return request_.proposer.starts_with(kExecPrefix) &&
+           request_.proposer.size() > kExecPrefix.size();
+  }
 
   [[nodiscard]] Result<void> check_request() const {
     const bool replays = this->replays();
@@ -83,13 +91,29 @@ class SessionRunner {
       return fail(ErrorCode::usage,
                   "--host with --capture needs --build: the built-in compiler builds for GPUs",
                   "leave --host out");
-    const bool known = request_.proposer == "rules" || request_.proposer == "llm" ||
-                       (request_.proposer.starts_with(kExecPrefix) &&
-                        request_.proposer.size() > kExecPrefix.size());
+    const bool known =
+        request_.proposer == "rules" || request_.proposer == "llm" || proposes_by_command();
     if (!known)
       return fail(ErrorCode::usage, fmt::format("there is no proposer '{}'", request_.proposer),
                   "rules, llm, or exec:COMMAND");
+    if (request_.sandbox.proposer_network && !proposes_by_command())
+      return fail(ErrorCode::usage, "--proposer-network is for programs that propose",
+                  "leave it out, or give --proposer exec:COMMAND");
     return {};
+  }
+
+  [[nodiscard]] SandboxRequest sandbox_request() const {
+    SandboxRequest sandbox = request_.sandbox;
+    sandbox.needed = request_.proposer != "rules";
+    sandbox.source = request_.source;
+    sandbox.folder = request_.loop.folder;
+    sandbox.capture = request_.replay.capture;
+    const CommandWorkshopOptions& command = request_.command;
+    sandbox.commands = {command.build, command.run, command.check};
+    if (proposes_by_command())
+      sandbox.commands.push_back(request_.proposer.substr(kExecPrefix.size()));
+    sandbox.arguments = request_.arguments;
+    return sandbox;
   }
 
   /// The recorded run: of the application, or given.
@@ -146,6 +170,7 @@ class SessionRunner {
     parse_.host = request_.host;
     parse_.arch = find_arch();
     parse_.arch = parse_.arch.substr(0, parse_.arch.find(':'));
+    parse_.compiler = clang_of_command(replays() ? request_.replay.build : request_.command.build);
     PERFLAB_TRY(std::string text, read_file(request_.source, llm::kMostProposalBytes));
     PERFLAB_TRY(const SourceModel model, parse_source(std::move(text), parse_, request_.kernel));
     if (!request_.application.empty() && request_.kernel.empty()) {
@@ -162,6 +187,7 @@ class SessionRunner {
   Result<std::unique_ptr<Workshop>> open_on_capture() {
     ReplayWorkshopOptions options = request_.replay;
     options.compile_arguments = request_.arguments;
+    options.sandbox = sandbox_.candidates;
     options.source = request_.source;
     out_.capture = request_.replay.capture.string();
     return open_replay_workshop(options);
@@ -171,6 +197,7 @@ class SessionRunner {
     CommandWorkshopOptions options = request_.command;
     options.source = request_.source;
     options.kernel = kernel_;
+    options.sandbox = sandbox_.candidates;
     return open_command_workshop(options);
   }
 
@@ -198,6 +225,9 @@ class SessionRunner {
     options.command = request_.proposer.substr(kExecPrefix.size());
     options.transcript = transcript(options.transcript);
     options.resume = request_.loop.resume;
+    options.sandbox = sandbox_.proposer;
+    options.work_folder = std::filesystem::absolute(request_.loop.folder / kProposerName);
+    PERFLAB_TRY_VOID(make_directories(options.work_folder));
     return llm::make_exec_proposer(options);
   }
 
@@ -224,6 +254,7 @@ class SessionRunner {
   const SessionTalk& talk_;
   Session out_;
   RunDocuments documents_;
+  SandboxChoice sandbox_;
   std::optional<analyze::AnalyzedTrace> run_;
   ParseOptions parse_;
   std::string kernel_, captured_target_;

@@ -14,6 +14,7 @@
 #include "llm/llm_proposer.h"
 #include "optimize/loop/loop.h"
 #include "optimize/loop/optimization_document.h"
+#include "optimize/sandboxing.h"
 #include "optimize/workshop/workshop.h"
 
 namespace perflab::optimize {
@@ -34,6 +35,8 @@ struct SessionRequest {
   std::string proposer = "rules";  ///< "rules", "llm", "exec:COMMAND"
   llm::LlmOptions llm;
   llm::ExecOptions exec;
+  /// What the user said of the sandbox; the rest is filled in.
+  SandboxRequest sandbox;
   std::filesystem::path trace, analysis;  ///< a recording; documents about it; empty: none
   /// Judge, limits, folder, resume. The rest is filled in; `patience` missing: 8, but none for
   /// rules.
@@ -68,5 +71,7 @@ Result<Session> run_session(const SessionRequest& request, const SessionTalk& ta
 
 /// Name in the folder of what a proposer was asked and answered, when no other was given.
 inline constexpr std::string_view kTranscriptName = "transcript.jsonl";
+/// Of an exec: proposer's own folder there.
+inline constexpr std::string_view kProposerName = "proposer";
 
 }  // namespace perflab::optimize

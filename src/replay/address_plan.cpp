@@ -167,12 +167,14 @@ Result<AddressPlan> plan_addresses(const capture::Description& description, std:
 
 std::vector<Span> reservations(const AddressPlan& plan) {
   std::vector<Span> spans;
+  bool last_on_gpu = false;
   for (const PlannedRange& planned : plan.ranges) {
     const FixedRange& range = planned.range;
-    if (!spans.empty() && spans.back().end() == range.base)
+    if (!spans.empty() && spans.back().end() == range.base && last_on_gpu == range.on_gpu)
       spans.back().bytes += range.bytes;
     else
       spans.push_back({.base = range.base, .bytes = range.bytes});
+    last_on_gpu = range.on_gpu;
   }
   return spans;
 }

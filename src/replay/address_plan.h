@@ -44,8 +44,9 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// What to reserve for the ranges: those that touch lie in one reservation, whatever their kinds,
-/// because the runtime's reserved mode puts a guard page behind each. By base.
+/// What to hold and reserve for the ranges: those that touch lie in one reservation, whatever their
+/// kinds, because the runtime's reserved mode puts a guard page behind each. Host memory keeps
+/// spans of its own: it is no part of a reservation where it can be locked (HsaMemory). By base.
 std::vector<Span> reservations(const AddressPlan& plan);
 
 /// One mapping of this process (/proc/self/maps).

@@ -6,17 +6,21 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "code/code_object.h"
 #include "code/container.h"
+#include "code/elf.h"
 #include "code/target_id.h"
+#include "code/unit_names.h"
 #include "replay/failures.h"
 
 namespace perflab::replay {
 namespace {
 
 constexpr std::size_t kMostNames = 10;
+constexpr std::size_t kLongestName = 4096;
 
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -52,11 +56,6 @@ std::string difference(const code::Kernel& captured, const code::Kernel& other) 
   return {};
 }
 
-const code::Kernel* find_kernel(const code::CodeObject& object, const std::string& name) {
-  const auto found = std::ranges::find(object.kernels, name + ".kd", &code::Kernel::symbol);
-  return found == object.kernels.end() ? nullptr : &*found;
-}
-
 Result<void> check_arguments(const capture::Capture& capture, const code::Kernel& other,
                              const std::string& what) {
   const std::string& name = capture.description().dispatch.kernel;
@@ -67,7 +66,7 @@ Result<void> check_arguments(const capture::Capture& capture, const code::Kernel
                             name, other.kernarg_bytes, bytes),
                 "the signature has to stay that of the captured kernel");
   const auto captured = code::read_code_object(as_text(capture.code_object()), "kernel.hsaco");
-  const code::Kernel* const kernel = captured ? find_kernel(*captured, name) : nullptr;
+  const code::Kernel* const kernel = captured ? code::kernel_named(*captured, name) : nullptr;
   if (kernel == nullptr) return {};  // nothing to compare with but the size
   if (const std::string clause = difference(*kernel, other); !clause.empty())
     return fail(Failure::kernel_mismatch, fmt::format("{}: {}: {}", what, name, clause),
@@ -75,9 +74,9 @@ Result<void> check_arguments(const capture::Capture& capture, const code::Kernel
   return {};
 }
 
-Result<std::string> captured_object(const capture::Capture& capture,
-                                    const std::optional<code::TargetId>& device,
-                                    const std::string& device_isa) {
+Result<ChosenObject> captured_object(const capture::Capture& capture,
+                                     const std::optional<code::TargetId>& device,
+                                     const std::string& device_isa) {
   const std::string_view bytes = as_text(capture.code_object());
   const auto target = code::code_object_target(bytes);
   if (!target)
@@ -88,14 +87,33 @@ Result<std::string> captured_object(const capture::Capture& capture,
                 fmt::format("the captured code object is for {}, and this GPU is {}",
                             code::to_string(*target), device_isa),
                 "replay it on a GPU of that ISA, or give code for this one with --hsaco");
-  return std::string(bytes);
+  return ChosenObject{
+      .bytes = std::string(bytes), .kernel = capture.description().dispatch.kernel, .renamed = {}};
+}
+
+/// Variables of the captured code object that the other one has under the name of another
+/// translation unit.
+Result<std::map<std::string, std::string>> renamed_variables(
+    const capture::Description& description, std::string_view bytes, std::string_view what) {
+  std::vector<std::string> captured, here;
+  for (const capture::MemoryRegion& region : description.regions)
+    if (region.origin == capture::Origin::variable &&
+        code::without_unit(region.symbol) != region.symbol)
+      captured.push_back(region.symbol);
+  if (captured.empty()) return std::map<std::string, std::string>{};
+  PERFLAB_TRY(const code::Elf elf, code::Elf::read(bytes, what));
+  PERFLAB_TRY_VOID(elf.visit_symbols(
+      kLongestName, [&](const code::ElfSymbol& symbol) { here.emplace_back(symbol.name); }));
+  std::ranges::sort(here);
+  here.erase(std::ranges::unique(here).begin(), here.end());  // .dynsym and .symtab
+  return code::pair_names(std::move(captured), std::move(here)).same;
 }
 
 }  // namespace
 
-Result<std::string> choose_code_object(const capture::Capture& capture,
-                                       const std::filesystem::path& file,
-                                       const std::string& device_isa) {
+Result<ChosenObject> choose_code_object(const capture::Capture& capture,
+                                        const std::filesystem::path& file,
+                                        const std::string& device_isa) {
   const auto device = code::parse_target_id(device_isa);
   if (file.empty()) return captured_object(capture, device, device_isa);
   PERFLAB_TRY(const code::Container container, code::open_container(file));
@@ -105,9 +123,14 @@ Result<std::string> choose_code_object(const capture::Capture& capture,
     if (!may_run(object.target, device)) continue;
     PERFLAB_TRY(const code::CodeObject read, code::read_code_object(object.bytes, file.string()));
     if (const code::Kernel* const kernel =
-            find_kernel(read, capture.description().dispatch.kernel)) {
+            code::kernel_named(read, capture.description().dispatch.kernel)) {
       PERFLAB_TRY_VOID(check_arguments(capture, *kernel, file.string()));
-      return std::string(object.bytes);
+      ChosenObject chosen{.bytes = std::string(object.bytes),
+                          .kernel = kernel->symbol.substr(0, kernel->symbol.rfind(".kd")),
+                          .renamed = {}};
+      PERFLAB_TRY(chosen.renamed,
+                  renamed_variables(capture.description(), chosen.bytes, file.string()));
+      return chosen;
     }
     for (const code::Kernel& kernel : read.kernels) kernels.push_back(kernel.name);
   }
@@ -125,6 +148,11 @@ Result<std::string> choose_code_object(const capture::Capture& capture,
       fmt::format("{} has no kernel {}", file.string(), capture.description().dispatch.kernel),
       fmt::format("it has: {}{}", fmt::join(kernels, ", "),
                   all > kernels.size() ? fmt::format(", and {} more", all - kernels.size()) : ""));
+}
+
+bool is_unit_marker(const capture::MemoryRegion& region) {
+  return region.origin == capture::Origin::variable && region.bytes == 1 &&
+         region.written.empty() && code::is_unit_marker_name(region.symbol);
 }
 
 Result<void> check_isa(const std::string& captured, const std::string& device) {

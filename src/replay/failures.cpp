@@ -3,10 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace perflab::replay {
 namespace {
+
+/// In the order of Failure.
+constexpr std::array<std::string_view, 11> kFailureNames{
+    "no_runtime", "no_gpu",          "isa_mismatch",     "relocated",
+    "occupied",   "hsa_call_failed", "kernel_not_found", "kernel_mismatch",
+    "timed_out",  "kernel_fault",    "not_replayable"};
 
 ErrorCode code_of(Failure failure) {
   switch (failure) {
@@ -32,31 +40,14 @@ ErrorCode code_of(Failure failure) {
 }  // namespace
 
 std::string_view to_string(Failure failure) {
-  switch (failure) {
-    case Failure::no_runtime:
-      return "no_runtime";
-    case Failure::no_gpu:
-      return "no_gpu";
-    case Failure::isa_mismatch:
-      return "isa_mismatch";
-    case Failure::relocated:
-      return "relocated";
-    case Failure::occupied:
-      return "occupied";
-    case Failure::hsa_call_failed:
-      return "hsa_call_failed";
-    case Failure::kernel_not_found:
-      return "kernel_not_found";
-    case Failure::kernel_mismatch:
-      return "kernel_mismatch";
-    case Failure::timed_out:
-      return "timed_out";
-    case Failure::kernel_fault:
-      return "kernel_fault";
-    case Failure::not_replayable:
-      return "not_replayable";
-  }
-  return "unknown";
+  return kFailureNames.at(static_cast<std::size_t>(failure));
+}
+
+std::optional<Failure> failure_of(const Error& error) {
+  const std::string_view message = error.message;
+  const auto* const found = std::ranges::find(kFailureNames, message.substr(0, message.find(':')));
+  if (found == kFailureNames.end()) return std::nullopt;
+  return static_cast<Failure>(found - kFailureNames.begin());
 }
 
 std::unexpected<Error> fail(Failure failure, std::string_view sentence, std::string remedy) {

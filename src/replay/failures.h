@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,9 @@ enum class Failure : std::uint8_t {
   not_replayable,    ///< the capture lacks what the dispatch needs; the lint says what (exit 3)
 };
 std::string_view to_string(Failure failure);
+
+/// The failure that an error is; missing: it has none of these names.
+std::optional<Failure> failure_of(const Error& error);
 
 /// `return fail(Failure::relocated, "…")`: the message becomes "relocated: …".
 [[nodiscard]] std::unexpected<Error> fail(Failure failure, std::string_view sentence,

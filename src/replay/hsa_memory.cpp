@@ -3,6 +3,7 @@
 #include "replay/hsa_memory.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -36,6 +37,23 @@ std::string foreign_holders(const std::vector<Mapping>& mappings, const Span& sp
                             const Span& area) {
   if (span.base >= area.base && span.end() <= area.end()) return {};
   return who_holds(mappings, span.base, span.end());
+}
+
+/// The pool that memory like the range's comes from.
+Result<hsa::MemoryPool> pool_for(const HsaRuntime& runtime, const FixedRange& range) {
+  const HsaAgent* agent = &runtime.cpus().front();
+  if (range.on_gpu) {
+    PERFLAB_TRY(agent, runtime.gpu(range.agent_index));
+  }
+  // Managed memory has no pool of its own: coarse-grained on a GPU, fine-grained on the host.
+  std::uint32_t kind = range.pool_flags & kKinds;
+  if (kind == 0) kind = range.on_gpu ? hsa::pool_coarse_grained : hsa::pool_fine_grained;
+  for (const std::uint32_t kernarg : {range.pool_flags & hsa::pool_kernarg, 0U, hsa::pool_kernarg})
+    for (const HsaPool& pool : agent->pools)
+      if (pool.flags == (kind | kernarg)) return pool.handle;
+  return fail(Failure::not_replayable,
+              fmt::format("{} has no memory pool with the flags {:#x} of the range at {:#x}",
+                          agent->name, kind, range.base));
 }
 
 }  // namespace
@@ -78,10 +96,57 @@ Result<void> reserve_exactly(const HsaRuntime& runtime, const Span& span, const 
       "run it again, or capture with HSA_RESERVE_SVM=1");
 }
 
+Result<HostLock> lock_host_memory(const HsaRuntime& runtime, const HsaAgent& gpu,
+                                  const FixedRange& range) {
+  const hsa::AmdExt& amd = runtime.amd();
+  PERFLAB_TRY(const hsa::MemoryPool pool, pool_for(runtime, range));
+  if (amd.memory_lock_to_pool == nullptr || amd.memory_unlock == nullptr)
+    return fail(Failure::hsa_call_failed, "the runtime has no hsa_amd_memory_lock_to_pool");
+  void* const wish = pointer(range.base);
+  void* const held =
+      ::mmap(wish, range.bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (held != wish) {
+    if (held != MAP_FAILED) ::munmap(held, range.bytes);
+    const std::uint64_t end = range.base + range.bytes;
+    PERFLAB_TRY(const std::vector<Mapping> mappings, own_mappings());
+    return fail(Failure::occupied,
+                fmt::format("{:#x}-{:#x} is taken in this process by {}", range.base, end,
+                            who_holds(mappings, range.base, end)),
+                "run it again: addresses are random");
+  }
+  // A child process would get a copy of its own, and the GPU go on with one of the two.
+  ::madvise(held, range.bytes, MADV_DONTFORK);
+  hsa::Agent agent = gpu.handle;
+  void* got = nullptr;
+  HostLock lock;
+  lock.status = amd.memory_lock_to_pool(held, range.bytes, &agent, 1, pool, 0, &got);
+  if (lock.status == hsa::Status::success) lock.returned = reinterpret_cast<std::uint64_t>(got);
+  if (lock.exact(range)) return lock;
+  if (lock.status == hsa::Status::success) amd.memory_unlock(held);
+  ::munmap(held, range.bytes);
+  return lock;
+}
+
+void unlock_host_memory(const HsaRuntime& runtime, const FixedRange& range) {
+  runtime.amd().memory_unlock(pointer(range.base));
+  ::munmap(pointer(range.base), range.bytes);
+}
+
+Result<hsa::Status> try_virtual_memory(const HsaRuntime& runtime, const FixedRange& range) {
+  PERFLAB_TRY(const hsa::MemoryPool pool, pool_for(runtime, range));
+  hsa::VmemHandle handle{};
+  const hsa::Status status =
+      runtime.amd().vmem_handle_create(pool, range.bytes, hsa::MemoryType::pinned, 0, &handle);
+  if (status == hsa::Status::success) runtime.amd().vmem_handle_release(handle);
+  return status;
+}
+
 HsaMemory::~HsaMemory() {
   if (abandoned_) return;
   const hsa::AmdExt& amd = runtime_.amd();
   for (const Placed& placed : placed_) {
+    if (placed.locked) unlock_host_memory(runtime_, placed.range);
     if (placed.mapped) amd.vmem_unmap(pointer(placed.range.base), placed.range.bytes);
     if (placed.handle.handle != 0) amd.vmem_handle_release(placed.handle);
   }
@@ -91,10 +156,51 @@ HsaMemory::~HsaMemory() {
 }
 
 Result<void> HsaMemory::place(const FixedRange& range) {
+  if (range.on_gpu) return place_virtual(range);
+  placeholders_.release(planned_around(range));
+  PERFLAB_TRY(std::optional<Error> not_locked, lock(range));
+  if (!not_locked) {
+    insert(range).locked = true;
+    return {};
+  }
+  const auto placed = place_virtual(range);
+  if (placed) return {};
+  return std::unexpected(
+      std::move(*not_locked).with_note("as virtual memory: " + placed.error().message));
+}
+
+Result<void> HsaMemory::place_virtual(const FixedRange& range) {
   PERFLAB_TRY_VOID(reserve_around(range));
+  return back(insert(range));
+}
+
+HsaMemory::Placed& HsaMemory::insert(const FixedRange& range) {
   const auto at = std::ranges::upper_bound(placed_, range.base, {},
                                            [](const Placed& one) { return one.range.base; });
-  return back(*placed_.insert(at, Placed{.range = range}));
+  return *placed_.insert(at, Placed{.range = range});
+}
+
+Result<std::optional<Error>> HsaMemory::lock(const FixedRange& range) {
+  PERFLAB_TRY(const HostLock lock, lock_host_memory(runtime_, gpu_, range));
+  if (lock.exact(range)) return std::optional<Error>{};
+  const Span span{.base = range.base, .bytes = range.bytes};
+  const auto called =
+      check_call(lock.status, call_text("hsa_amd_memory_lock_to_pool", span) + " for host memory");
+  if (!called) return std::optional(called.error());
+  return std::optional(
+      fail(Failure::relocated,
+           fmt::format("host memory at {:#x}-{:#x}: the runtime gave it to the GPU at {:#x}",
+                       span.base, span.end(), lock.returned),
+           "replay where the driver shares the addresses of the process with the GPU (SVM; "
+           "HSA_USE_SVM is not 0)")
+          .error());
+}
+
+Span HsaMemory::planned_around(const FixedRange& range) const {
+  const auto planned = std::ranges::find_if(planned_, [&](const Span& span) {
+    return span.base <= range.base && range.base + range.bytes <= span.end();
+  });
+  return planned != planned_.end() ? *planned : Span{.base = range.base, .bytes = range.bytes};
 }
 
 Result<void> HsaMemory::reserve_around(const FixedRange& range) {
@@ -102,9 +208,7 @@ Result<void> HsaMemory::reserve_around(const FixedRange& range) {
     return span.base <= range.base && range.base + range.bytes <= span.end();
   };
   if (std::ranges::any_of(reserved_, contains)) return {};
-  const auto planned = std::ranges::find_if(planned_, contains);
-  const Span span =
-      planned != planned_.end() ? *planned : Span{.base = range.base, .bytes = range.bytes};
+  const Span span = planned_around(range);
   placeholders_.release(span);
   PERFLAB_TRY_VOID(reserve_exactly(runtime_, span, area_));
   reserved_.push_back(span);
@@ -115,7 +219,7 @@ Result<void> HsaMemory::back(Placed& placed) {
   const hsa::AmdExt& amd = runtime_.amd();
   const FixedRange& range = placed.range;
   const Span span{.base = range.base, .bytes = range.bytes};
-  PERFLAB_TRY(const hsa::MemoryPool pool, pool_for(range));
+  PERFLAB_TRY(const hsa::MemoryPool pool, pool_for(runtime_, range));
   PERFLAB_TRY_VOID(check_call(
       amd.vmem_handle_create(pool, range.bytes, hsa::MemoryType::pinned, 0, &placed.handle),
       fmt::format("hsa_amd_vmem_handle_create({:#x} bytes for {:#x})", range.bytes, range.base)));
@@ -129,22 +233,6 @@ Result<void> HsaMemory::back(Placed& placed) {
   return check_call(
       amd.vmem_set_access(pointer(range.base), range.bytes, access.data(), access.size()),
       call_text("hsa_amd_vmem_set_access", span));
-}
-
-Result<hsa::MemoryPool> HsaMemory::pool_for(const FixedRange& range) const {
-  const HsaAgent* agent = &runtime_.cpus().front();
-  if (range.on_gpu) {
-    PERFLAB_TRY(agent, runtime_.gpu(range.agent_index));
-  }
-  // Managed memory has no pool of its own: coarse-grained on a GPU, fine-grained on the host.
-  std::uint32_t kind = range.pool_flags & kKinds;
-  if (kind == 0) kind = range.on_gpu ? hsa::pool_coarse_grained : hsa::pool_fine_grained;
-  for (const std::uint32_t kernarg : {range.pool_flags & hsa::pool_kernarg, 0U, hsa::pool_kernarg})
-    for (const HsaPool& pool : agent->pools)
-      if (pool.flags == (kind | kernarg)) return pool.handle;
-  return fail(Failure::not_replayable,
-              fmt::format("{} has no memory pool with the flags {:#x} of the range at {:#x}",
-                          agent->name, kind, range.base));
 }
 
 bool HsaMemory::on_host(std::uint64_t address) const {
@@ -184,7 +272,10 @@ Result<std::optional<std::uint64_t>> HsaMemory::allocate(std::uint64_t bytes) {
 
 Result<void> HsaMemory::check_apart(const void* buffer, std::uint64_t bytes) const {
   const auto first = reinterpret_cast<std::uint64_t>(buffer);
-  for (const Span& span : reserved_)
+  std::vector<Span> taken = reserved_;
+  for (const Placed& placed : placed_)
+    if (placed.locked) taken.push_back({.base = placed.range.base, .bytes = placed.range.bytes});
+  for (const Span& span : taken)
     if (first < span.end() && span.base < first + bytes)
       return fail(Failure::occupied,
                   fmt::format("the runtime put a buffer of its own at {:#x}, over the reserved "

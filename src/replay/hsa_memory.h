@@ -25,6 +25,31 @@ Span svm_area(const std::vector<Mapping>& before_init, const std::vector<Mapping
 /// there), relocated, hsa_call_failed.
 Result<void> reserve_exactly(const HsaRuntime& runtime, const Span& span, const Span& area);
 
+/// How taking host memory ended.
+struct HostLock {
+  hsa::Status status = hsa::Status::success;  ///< of the runtime's call
+  std::uint64_t returned = 0;                 ///< where the GPU has it; 0: nowhere
+
+  [[nodiscard]] bool exact(const FixedRange& range) const {
+    return status == hsa::Status::success && returned == range.base;
+  }
+};
+
+/// Host memory at exactly this place, which the GPU uses at the same addresses: an ordinary mapping
+/// that is locked, as part of the pool that the range was captured in. So is the host memory of HIP
+/// made; as virtual memory it is refused in the runtime's reserved mode, and by some runtimes in
+/// the other (facts/hsa_observed.md, additions). Nothing is kept unless it is exact. Errors:
+/// occupied (a mapping of this process is there), not_replayable (no such pool), hsa_call_failed
+/// (no such call).
+Result<HostLock> lock_host_memory(const HsaRuntime& runtime, const HsaAgent& gpu,
+                                  const FixedRange& range);
+/// Gives back what lock_host_memory() took.
+void unlock_host_memory(const HsaRuntime& runtime, const FixedRange& range);
+
+/// How the runtime answers when it is asked for virtual memory of the range's kind and size; gives
+/// it back. Error: not_replayable (no such pool).
+Result<hsa::Status> try_virtual_memory(const HsaRuntime& runtime, const FixedRange& range);
+
 class HsaMemory {
  public:
   /// `planned`: the reservations to be made; what is placed outside of them gets its own.
@@ -56,12 +81,17 @@ class HsaMemory {
   struct Placed {
     FixedRange range;
     hsa::VmemHandle handle{};
-    bool mapped = false;
+    bool mapped = false, locked = false;
   };
 
+  Result<void> place_virtual(const FixedRange& range);
+  Placed& insert(const FixedRange& range);
   Result<void> reserve_around(const FixedRange& range);
+  /// Locks host memory. The missing error: it is had; else why it has to be had another way.
+  Result<std::optional<Error>> lock(const FixedRange& range);
+  /// The planned reservation that holds the range; the range itself: none does.
+  [[nodiscard]] Span planned_around(const FixedRange& range) const;
   Result<void> back(Placed& placed);
-  [[nodiscard]] Result<hsa::MemoryPool> pool_for(const FixedRange& range) const;
   [[nodiscard]] bool on_host(std::uint64_t address) const;
   [[nodiscard]] hsa::Agent agent_at(std::uint64_t address) const;
   /// That a new buffer does not lie over a reserved range.

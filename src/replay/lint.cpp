@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "code/code_object.h"
+#include "code/disassembly.h"
+#include "code/kernarg_use.h"
 #include "code/target_id.h"
 
 namespace perflab::replay {
@@ -30,6 +32,8 @@ constexpr std::uint64_t likely_pointers = 0x550000000000,
 /// object's own size: segments begin on pages of their own.
 constexpr std::uint64_t code_slack = std::uint64_t{1} << 20;
 constexpr std::uint64_t word_bytes = 8;
+/// Code objects beyond this are not disassembled to see what a kernel uses.
+constexpr std::size_t most_disassembled = std::size_t{32} << 20;
 
 /// A hidden argument that points into the process which the capture was taken from.
 struct HiddenRule {
@@ -37,6 +41,28 @@ struct HiddenRule {
   Severity outside, inside;  ///< when it points outside of, and into, a captured region
   std::string_view remedy;
 };
+
+/// What the code of the kernel says about its arguments.
+code::KernargUse use_in_code(std::string_view bytes, const code::CodeObject& object,
+                             const code::Kernel& kernel) {
+  const auto unknown = [](std::string because) {
+    code::KernargUse use;
+    use.nothing_known_because = std::move(because);
+    return use;
+  };
+  if (bytes.size() > most_disassembled)
+    return unknown(
+        fmt::format("a code object of {} bytes is not disassembled for that", bytes.size()));
+  const std::string& processor = object.target.processor;
+  const auto objdump = code::find_disassembler(processor);
+  if (!objdump) return unknown(objdump.error().message);
+  const std::array<code::ToDisassemble, 1> wanted{
+      {{.bytes = bytes, .processor = processor, .symbols = {}}}};
+  const auto done = code::disassemble(*objdump, wanted);
+  if (!done) return unknown(done.error().message);
+  if (!done->front()) return unknown(done->front().error().message);
+  return code::KernargUse::of(object, kernel, *done->front());
+}
 
 constexpr std::string_view no_host = "take the call out of the kernel, or capture another dispatch";
 constexpr std::array<HiddenRule, 7> hidden_rules{{
@@ -66,8 +92,8 @@ constexpr std::array<HiddenRule, 7> hidden_rules{{
 
 class Linter {
  public:
-  Linter(const capture::Capture& capture, const code::CodeObject& object)
-      : capture_(capture), description_(capture.description()), object_(object) {}
+  Linter(const capture::Capture& capture, std::string_view bytes, const code::CodeObject& object)
+      : capture_(capture), description_(capture.description()), bytes_(bytes), object_(object) {}
 
   std::vector<Finding> run() {
     const auto& name = description_.dispatch.kernel;
@@ -84,6 +110,7 @@ class Linter {
     }
     isa();
     not_captured();
+    for (Finding& finding : nothing_written(description_)) findings_.push_back(std::move(finding));
     for (const std::string& limit : description_.limits)
       add(Severity::warning, "limit", "when it was captured: " + limit);
     std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
@@ -172,7 +199,7 @@ class Linter {
       if (argument.offset < 0 || argument.size < 0) continue;
       const auto offset = static_cast<std::uint64_t>(argument.offset);
       if (argument.hidden()) {
-        hidden(argument.value_kind, offset);
+        hidden(kernel, argument);
       } else if (argument.value_kind == "global_buffer") {
         if (const auto value = word(offset)) pointer(*value, said(argument, i, offset), true);
       } else if (argument.value_kind == "by_value") {
@@ -196,15 +223,34 @@ class Linter {
                        argument.name.empty() ? "" : " \"" + argument.name + "\"", offset);
   }
 
-  void hidden(std::string_view kind, std::uint64_t offset) {
+  /// Compilers list hidden arguments that nothing uses: without optimisation all of them.
+  void hidden(const code::Kernel& kernel, const code::KernelArgument& argument) {
+    const std::string_view kind = argument.value_kind;
     const auto* const rule = std::ranges::find(hidden_rules, kind, &HiddenRule::kind);
-    const auto value = word(offset);
+    const auto value = word(static_cast<std::uint64_t>(argument.offset));
     if (rule == hidden_rules.end() || value.value_or(0) == 0) return;
+    if (!use_) use_ = use_in_code(bytes_, object_, kernel);
+    const std::string_view name = kind.substr(7);
+    const code::ArgumentUse use = use_->use_of(argument.offset, argument.size);
+    if (use == code::ArgumentUse::unused)
+      return add(
+          Severity::note, rule->rule,
+          fmt::format("the hidden argument {} is {:#x}, and no instruction of the kernel loads it",
+                      name, *value));
     const Place found = place(*value);
     const bool inside = found.region != nullptr && found.region->captured();
-    add(inside ? rule->inside : rule->outside, rule->rule,
-        fmt::format("the hidden argument {} is {:#x}: {}; {}", kind.substr(7), *value, rule->what,
-                    found.text),
+    const Severity severity = inside ? rule->inside : rule->outside;
+    if (use == code::ArgumentUse::loaded)
+      return add(severity, rule->rule,
+                 fmt::format("the hidden argument {} is {:#x}: {}; {}", name, *value, rule->what,
+                             found.text),
+                 rule->remedy);
+    add(std::min(severity, Severity::warning), rule->rule,
+        fmt::format(
+            "the hidden argument {} is {:#x}: {}; {}. Whether it is used cannot be told from the "
+            "code ({}): a replay, which ends at its time limit, shows it",
+            name, *value, rule->what, found.text,
+            use_->why_unknown(argument.offset, argument.size)),
         rule->remedy);
   }
 
@@ -335,7 +381,9 @@ class Linter {
 
   const capture::Capture& capture_;
   const capture::Description& description_;
+  std::string_view bytes_;  ///< of the code object
   const code::CodeObject& object_;
+  std::optional<code::KernargUse> use_;  ///< when a rule had to know
   std::vector<Finding> findings_;
 };
 
@@ -353,12 +401,28 @@ std::string_view to_string(Severity severity) {
   return "error";
 }
 
+std::vector<Finding> nothing_written(const capture::Description& description) {
+  const bool writes = std::ranges::any_of(
+      description.regions, [](const MemoryRegion& one) { return !one.written.empty(); });
+  if (writes) return {};
+  const bool first = description.dispatch.ordinal == 1;
+  return {{.severity = Severity::warning,
+           .rule = "nothing_written",
+           .sentence = fmt::format("dispatch {} changed no byte of the captured memory, as when an "
+                                   "earlier one has written the same: equal outputs prove nothing",
+                                   description.dispatch.ordinal),
+           .remedy = fmt::format(
+               "capture {}; or replay verify --poison arguments makes this one "
+               "write its outputs anew",
+               first ? "another dispatch (--dispatch 2)" : "one that writes (--dispatch 1)")}};
+}
+
 Result<std::vector<Finding>> lint(const capture::Capture& capture) {
   const auto bytes = capture.code_object();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   PERFLAB_TRY(const code::CodeObject object,
               code::read_code_object(text, (capture.folder() / "kernel.hsaco").string()));
-  return Linter(capture, object).run();
+  return Linter(capture, text, object).run();
 }
 
 }  // namespace perflab::replay

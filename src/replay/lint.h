@@ -23,8 +23,13 @@ struct Finding {
   std::string remedy;    ///< what to do; may be empty
 };
 
-/// Findings in a fixed order: errors first, then by rule. Errors (bad_input): the code object of
-/// the capture cannot be read.
+/// The warning that a dispatch changed no byte of the captured memory (nothing_written): whatever
+/// writes nothing would replay it. Empty: it changed something.
+std::vector<Finding> nothing_written(const capture::Description& description);
+
+/// What the metadata lists and no instruction uses is a note; what the code does not tell is a
+/// warning, and a replay under its time limit has to show it. Findings in a fixed order: errors
+/// first, then by rule. Errors (bad_input): the code object of the capture cannot be read.
 Result<std::vector<Finding>> lint(const capture::Capture& capture);
 
 }  // namespace perflab::replay

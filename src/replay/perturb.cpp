@@ -16,12 +16,14 @@ namespace {
 enum class RunEnd : std::uint8_t { fine, failed };
 
 /// A dispatch of one of the two; a failure of the dispatch itself goes into `failure`.
-Result<RunEnd> run_once(PerturbState& state, std::string_view who, std::string& failure) {
+Result<RunEnd> run_once(PerturbState& state, std::string_view who, std::string& failure,
+                        std::optional<Failure>* kind = nullptr) {
   if (state.options.on_step) PERFLAB_TRY_VOID(state.options.on_step(who));
   const auto done = dispatch(state.verify);
   if (done) return RunEnd::fine;
   if (done.error().code != ErrorCode::target_failed) return std::unexpected(done.error());
   failure = done.error().message;
+  if (kind != nullptr) *kind = failure_of(done.error());
   state.result.device_lost = true;
   return RunEnd::failed;
 }
@@ -212,7 +214,7 @@ std::string sentence_of_input(const PerturbedInput& input) {
 Result<void> run_other_perturbed(PerturbState& state, PerturbedInput& input) {
   Session& session = state.verify.session;
   PERFLAB_TRY_VOID(session.load(state.options.code_object));
-  PERFLAB_TRY(const RunEnd end, run_once(state, "other", input.run_failure));
+  PERFLAB_TRY(const RunEnd end, run_once(state, "other", input.run_failure, &input.failure));
   if (end == RunEnd::failed) return {};
   for (RegionState& region : state.verify.regions) {
     region.comparer = {region.type, region.type_from, state.options.compare};

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "replay/compare.h"
+#include "replay/failures.h"
 #include "replay/perturbed_memory.h"
 #include "replay/session.h"
 #include "replay/verify.h"
@@ -50,7 +52,8 @@ struct PerturbedInput {
   std::uint64_t changed_output_bytes = 0;
   std::vector<PerturbedRegion> regions;
   Verdict verdict = Verdict::proves_nothing;
-  std::string run_failure;  ///< how the other code object ended where the original did not
+  std::string run_failure;         ///< how the other code object ended where the original did not
+  std::optional<Failure> failure;  ///< which one that is
   std::string sentence;
 };
 

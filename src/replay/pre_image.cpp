@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "replay/code_choice.h"
+
 namespace perflab::replay {
 namespace {
 
@@ -66,7 +68,8 @@ Result<void> PreImage::place(const AddressPlan& plan) {
   return {};
 }
 
-Result<std::vector<std::string>> PreImage::find_variables() {
+Result<std::vector<std::string>> PreImage::find_variables(
+    const std::map<std::string, std::string>& renamed) {
   std::vector<std::string> lost;
   const capture::Description& description = capture_.description();
   for (std::size_t i = 0; i < description.regions.size(); ++i) {
@@ -75,11 +78,11 @@ Result<std::vector<std::string>> PreImage::find_variables() {
     if (one.origin != capture::Origin::variable ||
         one.code_object_hash != description.code_object_hash)
       continue;
-    PERFLAB_TRY(addresses_[i], device_.variable(one.symbol, one.bytes));
-    if (!addresses_[i])
-      lost.push_back(one.symbol);
-    else if (one.captured())
-      PERFLAB_TRY_VOID(restore_region(i, Pages::all));
+    const auto other = renamed.find(one.symbol);
+    PERFLAB_TRY(addresses_[i],
+                device_.variable(other == renamed.end() ? one.symbol : other->second, one.bytes));
+    if (!addresses_[i] && !is_unit_marker(one)) lost.push_back(one.symbol);
+    if (addresses_[i] && one.captured()) PERFLAB_TRY_VOID(restore_region(i, Pages::all));
   }
   return lost;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,8 +25,11 @@ class PreImage {
   /// Places every range of the plan.
   Result<void> place(const AddressPlan& plan);
   /// Addresses of the variables of the code object that was just loaded; those that it does not
-  /// have lie nowhere. Writes their pre-image. Returns the symbols that were not found.
-  Result<std::vector<std::string>> find_variables();
+  /// have lie nowhere. Writes their pre-image. `renamed`: names that some have there, by the
+  /// captured ones. Returns the symbols that were not found, but for markers of translation units,
+  /// which hold nothing.
+  Result<std::vector<std::string>> find_variables(
+      const std::map<std::string, std::string>& renamed);
 
   [[nodiscard]] std::optional<std::uint64_t> address(std::size_t region) const {
     return addresses_[region];

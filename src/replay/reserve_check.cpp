@@ -75,7 +75,7 @@ class Checker {
     PERFLAB_TRY(const std::vector<Mapping> before, own_mappings());
     auto runtime = HsaRuntime::open();
     if (!runtime) {
-      if (!runtime.error().message.starts_with(to_string(Failure::no_runtime)))
+      if (failure_of(runtime.error()) != Failure::no_runtime)
         return std::unexpected(std::move(runtime).error());
       report_.through = "mmap";
       report_.no_runtime = runtime.error().message;
@@ -83,7 +83,9 @@ class Checker {
     }
     report_.through = "hsa";
     runtime_.emplace(std::move(*runtime));
-    if (needs_gpu) PERFLAB_TRY_VOID(runtime_->gpu(gpu_index));
+    if (needs_gpu) {
+      PERFLAB_TRY(gpu_, runtime_->gpu(gpu_index));
+    }
     PERFLAB_TRY(const std::vector<Mapping> after, own_mappings());
     area_ = svm_area(before, after);
     return {};
@@ -91,13 +93,22 @@ class Checker {
 
   /// Reserves the span, notes how that went for each range in it, and gives it back.
   Result<void> check(const Span& span, std::span<const PlannedRange> ranges) {
-    PERFLAB_TRY(const RangeCheck whole, try_reservation(span));
+    const bool locks = runtime_ && gpu_ != nullptr && !ranges.front().range.on_gpu;
+    RangeCheck whole{.range = {}, .regions = {}, .status = {}, .holder = {}};
+    placeholders_.release(span);
+    if (!locks) {
+      PERFLAB_TRY(whole, try_reservation(span));
+    }
     for (const PlannedRange& planned : ranges) {
       RangeCheck one = whole;
+      if (locks) {
+        PERFLAB_TRY(one, try_host(planned.range));
+      } else if (one.returned != 0) {
+        // What came back for the reservation, seen from this range in it.
+        one.returned += planned.range.base - span.base;
+      }
       one.range = planned.range;
       one.regions = planned.regions;
-      // What came back for the reservation, seen from this range in it.
-      if (one.returned != 0) one.returned += planned.range.base - span.base;
       report_.bytes += one.range.bytes;
       ++(one.outcome == Reservation::exact       ? report_.exact
          : one.outcome == Reservation::relocated ? report_.relocated
@@ -112,7 +123,6 @@ class Checker {
  private:
   Result<RangeCheck> try_reservation(const Span& span) {
     RangeCheck one{.range = {}, .regions = {}, .status = {}, .holder = {}};
-    placeholders_.release(span);
     PERFLAB_TRY(const std::vector<Mapping> mappings, own_mappings());
     const bool in_area = span.base >= area_.base && span.end() <= area_.end();
     if (!in_area) one.holder = who_holds(mappings, span.base, span.end());
@@ -129,8 +139,36 @@ class Checker {
     return one;
   }
 
+  /// Host memory, as HsaMemory takes it: locked, else as virtual memory.
+  Result<RangeCheck> try_host(const FixedRange& range) {
+    PERFLAB_TRY(RangeCheck locked, try_lock(range));
+    if (locked.outcome == Reservation::exact) return locked;
+    PERFLAB_TRY(const hsa::Status status, try_virtual_memory(*runtime_, range));
+    if (status != hsa::Status::success) return locked;
+    return try_reservation({.base = range.base, .bytes = range.bytes});
+  }
+
+  Result<RangeCheck> try_lock(const FixedRange& range) {
+    RangeCheck one{.range = {}, .regions = {}, .status = {}, .holder = {}};
+    PERFLAB_TRY(const std::vector<Mapping> mappings, own_mappings());
+    one.holder = who_holds(mappings, range.base, range.base + range.bytes);
+    if (!one.holder.empty()) return one;
+    PERFLAB_TRY(const HostLock lock, lock_host_memory(*runtime_, *gpu_, range));
+    one.returned = lock.returned;
+    if (lock.status != hsa::Status::success) {
+      one.status = status_text(lock.status);
+    } else if (lock.exact(range)) {
+      one.outcome = Reservation::exact;
+      unlock_host_memory(*runtime_, range);
+    } else {
+      one.outcome = Reservation::relocated;
+    }
+    return one;
+  }
+
   Placeholders placeholders_;
   std::optional<HsaRuntime> runtime_;
+  const HsaAgent* gpu_ = nullptr;
   Span area_;
   ReserveReport report_;
 };

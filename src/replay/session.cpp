@@ -39,15 +39,18 @@ Result<void> check_packet(const capture::Dispatch& dispatch) {
 }
 
 /// Findings of severity error end the replay, unless they may be ignored; then they are notes.
+/// Warnings are doubts: what a dispatch that does not end well may have died of.
 Result<void> check_findings(const capture::Capture& capture, bool ignore,
-                            std::vector<std::string>& notes) {
+                            std::vector<std::string>& notes, std::vector<std::string>& doubts) {
   PERFLAB_TRY(const std::vector<Finding> findings, lint(capture));
   for (const Finding& finding : findings) {
-    if (finding.severity != Severity::error) continue;
-    if (!ignore)
-      return fail(Failure::not_replayable, fmt::format("{}: {}", finding.rule, finding.sentence),
-                  finding.remedy);
-    notes.push_back(fmt::format("ignored: {}: {}", finding.rule, finding.sentence));
+    const std::string sentence = fmt::format("{}: {}", finding.rule, finding.sentence);
+    if (finding.severity == Severity::error && !ignore)
+      return fail(Failure::not_replayable, sentence,
+                  fmt::format("{}{}--ignore-findings replays it all the same", finding.remedy,
+                              finding.remedy.empty() ? "" : "; "));
+    if (finding.severity == Severity::error) notes.push_back("ignored: " + sentence);
+    if (finding.severity != Severity::note) doubts.push_back(sentence);
   }
   return {};
 }
@@ -103,7 +106,8 @@ struct Session::State {
   Launch launch;
   bool original = true;
   std::vector<std::string> notes;
-  std::size_t own_notes = 0;  ///< those behind them are of the loaded code object
+  std::size_t own_notes = 0;        ///< those behind them are of the loaded code object
+  std::vector<std::string> doubts;  ///< what lint() warned of
 
   Result<void> place();
   Result<void> make_kernarg();
@@ -111,7 +115,7 @@ struct Session::State {
     if (capture.kernarg().empty()) return {};
     return device.write(kernarg, capture.kernarg());
   }
-  Result<void> load(const std::string& bytes);
+  Result<void> load(const ChosenObject& chosen);
   void fill_launch(const LoadedKernel& kernel);
 };
 
@@ -143,11 +147,11 @@ Result<void> Session::State::make_kernarg() {
   return {};
 }
 
-Result<void> Session::State::load(const std::string& bytes) {
+Result<void> Session::State::load(const ChosenObject& chosen) {
   notes.resize(own_notes);
-  const auto* const data = reinterpret_cast<const std::byte*>(bytes.data());
-  PERFLAB_TRY_VOID(device.load({data, bytes.size()}));
-  PERFLAB_TRY(const LoadedKernel kernel, device.kernel(capture.description().dispatch.kernel));
+  const auto* const data = reinterpret_cast<const std::byte*>(chosen.bytes.data());
+  PERFLAB_TRY_VOID(device.load({data, chosen.bytes.size()}));
+  PERFLAB_TRY(const LoadedKernel kernel, device.kernel(chosen.kernel));
   if (kernel.kernarg_bytes > capture.kernarg().size())
     return fail(Failure::kernel_mismatch,
                 fmt::format("{} takes {} bytes of arguments, and the capture has {}",
@@ -155,7 +159,7 @@ Result<void> Session::State::load(const std::string& bytes) {
                             capture.kernarg().size()),
                 "the signature has to stay that of the captured kernel");
   fill_launch(kernel);
-  PERFLAB_TRY(const std::vector<std::string> lost, memory.find_variables());
+  PERFLAB_TRY(const std::vector<std::string> lost, memory.find_variables(chosen.renamed));
   for (const std::string& symbol : lost)
     notes.push_back(
         fmt::format("the loaded code object has no variable {} of the captured size", symbol));
@@ -185,24 +189,24 @@ Session::~Session() = default;
 Result<Session> Session::open(const capture::Capture& capture, Device& device,
                               const SessionOptions& options) {
   auto state = std::make_unique<State>(capture, device, options);
-  PERFLAB_TRY_VOID(check_findings(capture, options.ignore_findings, state->notes));
+  PERFLAB_TRY_VOID(check_findings(capture, options.ignore_findings, state->notes, state->doubts));
   PERFLAB_TRY_VOID(check_packet(capture.description().dispatch));
   PERFLAB_TRY_VOID(check_isa(capture.description().machine.isa, device.facts().isa));
-  PERFLAB_TRY(const std::string bytes,
+  PERFLAB_TRY(const ChosenObject chosen,
               choose_code_object(capture, options.code_object, device.facts().isa));
   note_missing_regions(capture.description(), state->notes);
   PERFLAB_TRY_VOID(state->place());
   state->own_notes = state->notes.size();
   state->original = options.code_object.empty();
-  PERFLAB_TRY_VOID(state->load(bytes));
+  PERFLAB_TRY_VOID(state->load(chosen));
   return Session(std::move(state));
 }
 
 Result<void> Session::load(const std::filesystem::path& code_object) {
-  PERFLAB_TRY(const std::string bytes,
+  PERFLAB_TRY(const ChosenObject chosen,
               choose_code_object(state_->capture, code_object, state_->device.facts().isa));
   state_->original = code_object.empty();
-  return state_->load(bytes);
+  return state_->load(chosen);
 }
 
 bool Session::runs_original() const {
@@ -231,7 +235,11 @@ Result<std::uint64_t> Session::learn_writes() {
 }
 
 Result<Nanos> Session::run() {
-  return state_->device.run(state_->launch, state_->options.time_limit);
+  auto time = state_->device.run(state_->launch, state_->options.time_limit);
+  if (!time && time.error().code == ErrorCode::target_failed)
+    for (const std::string& doubt : state_->doubts)
+      time.error().notes.push_back("found before: " + doubt);
+  return time;
 }
 
 std::optional<std::uint64_t> Session::address(std::size_t region) const {

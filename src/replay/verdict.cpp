@@ -104,11 +104,38 @@ std::string nothing_sentence(const Certificate& certificate) {
   if (varies)
     return "Nothing was compared: the original repeats nothing of what it writes. A tolerance that "
            "its own runs keep to (--max-ulp, --rtol, --atol) would allow it.";
-  if (certificate.poison == Poison::arguments)
-    return "Nothing was compared: the captured dispatch changed nothing, and no buffer of its "
-           "arguments is written whatever stood there.";
-  return "Nothing was compared: the captured dispatch changed nothing. With --poison arguments its "
-         "buffers are overwritten first, which shows what it writes.";
+  switch (certificate.write_set) {
+    case WriteSet::nothing:
+      return "Nothing was compared: the captured dispatch changed nothing, and run again it wrote "
+             "nothing even on poisoned memory (the buffers of its arguments).";
+    case WriteSet::in_place:
+      return "Nothing was compared: the captured dispatch changed nothing, and what it writes to "
+             "poisoned buffers of its arguments depends on what stood there (it works in place).";
+    case WriteSet::unknown:
+      return certificate.poison == Poison::none
+                 ? "Nothing was compared: the captured dispatch changed nothing, and nothing was "
+                   "poisoned to show what it writes."
+                 : fmt::format(
+                       "Nothing was compared: the captured dispatch changed nothing, and poison "
+                       "was "
+                       "to show what it writes: {}.",
+                       certificate.poison_note);
+    case WriteSet::captured:
+    case WriteSet::poisoned:
+      break;
+  }
+  return "Nothing was compared: no output is written whatever stood there.";
+}
+
+/// Where what was compared comes from, when it is not the captured write set.
+std::string write_set_words(const Certificate& certificate) {
+  if (certificate.write_set != WriteSet::poisoned) return {};
+  std::uint64_t bytes = 0;
+  for (const RegionVerdict& region : certificate.regions) bytes += region.pure_output_bytes;
+  return fmt::format(
+      " The captured dispatch changed nothing: the {} bytes that it writes were found by running "
+      "the original on poisoned buffers of its arguments.",
+      bytes);
 }
 
 std::string sentence_of(const Certificate& certificate) {
@@ -151,6 +178,8 @@ std::string sentence_of(const Certificate& certificate) {
 }
 
 constexpr std::array<std::string_view, 3> kPoisons{"none", "written", "arguments"};
+constexpr std::array<std::string_view, 5> kWriteSets{"captured", "poisoned", "in_place", "nothing",
+                                                     "unknown"};
 
 }  // namespace
 
@@ -162,6 +191,10 @@ std::optional<Poison> poison_from(std::string_view name) {
   const auto* const found = std::ranges::find(kPoisons, name);
   if (found == kPoisons.end()) return std::nullopt;
   return static_cast<Poison>(found - kPoisons.begin());
+}
+
+std::string_view to_string(WriteSet write_set) {
+  return kWriteSets.at(static_cast<std::size_t>(write_set));
 }
 
 std::string_view to_string(Verdict verdict) {
@@ -189,7 +222,7 @@ void conclude(VerifyState& state) {
     region.verdict = verdict;
     region.verdict.verdict = verdict_of(state, region);
     const bool of_interest = verdict.changed_bytes > 0 || verdict.compared_bytes > 0 ||
-                             tally.excluded_bytes > 0 || verdict.pure_output_bytes > 0;
+                             tally.excluded_bytes > 0 || verdict.changed_poison_bytes > 0;
     if (!of_interest) continue;
     untyped = untyped || !region.type;
     if (region.covered)
@@ -204,7 +237,7 @@ void conclude(VerifyState& state) {
         "regions without a type were compared bit by bit, whatever the tolerance: give one with "
         "--type");
   certificate.verdict = overall(state);
-  certificate.sentence = sentence_of(certificate);
+  certificate.sentence = sentence_of(certificate) + write_set_words(certificate);
   if (certificate.verdict == Verdict::differs && !certificate.reproduces && certificate.runs == 1)
     certificate.notes.emplace_back(
         "one run cannot tell a kernel that is not deterministic from a replay that is wrong: "

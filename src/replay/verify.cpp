@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "replay/code_choice.h"
 #include "replay/verify_state.h"
 
 namespace perflab::replay {
@@ -249,7 +250,7 @@ Result<void> judge_original(VerifyState& state, RegionState& region) {
 }
 
 Result<void> compare_other(VerifyState& state, RegionState& region) {
-  const bool may_forgive = state.options.poison == Poison::arguments &&
+  const bool may_forgive = state.certificate.poison == Poison::arguments &&
                            state.options.compare.has_tolerance() && region.type &&
                            is_float(*region.type);
   region.comparer = {region.type, region.type_from, state.options.compare};
@@ -279,18 +280,20 @@ Result<void> run_other(VerifyState& state) {
     if (state.session.address(region.region)) continue;
     const capture::MemoryRegion& description = state.description_of(region);
     region.comparer = {region.type, region.type_from, state.options.compare};
+    if (is_unit_marker(description)) continue;
     state.certificate.notes.push_back(
         fmt::format("the other code object has no variable {}", description.symbol));
-    if (!description.written.empty())
-      state.certificate.run_failure = fmt::format(
-          "kernel_mismatch: the code object has no variable {}, which the captured "
-          "dispatch writes",
-          description.symbol);
+    if (description.written.empty()) continue;
+    state.certificate.failure = Failure::kernel_mismatch;
+    state.certificate.run_failure =
+        fmt::format("{}: the code object has no variable {}, which the captured dispatch writes",
+                    to_string(Failure::kernel_mismatch), description.symbol);
   }
   if (!state.certificate.run_failure.empty()) return {};
   if (const auto done = dispatch(state); !done) {
     if (done.error().code != ErrorCode::target_failed) return done;
     state.certificate.run_failure = done.error().message;
+    state.certificate.failure = failure_of(done.error());
     return {};
   }
   for (RegionState& region : state.regions)
@@ -326,6 +329,36 @@ bool reproduces(const VerifyState& state) {
   });
 }
 
+/// Whether the captured dispatch changed anything that was captured, or runs of it differ.
+bool changed_anything(const VerifyState& state) {
+  return std::ranges::any_of(state.regions, [&](const RegionState& region) {
+    return !state.description_of(region).written.empty() ||
+           region.verdict.not_deterministic_bytes > 0;
+  });
+}
+
+/// Step 3: without a captured write set, poison has to show what the original writes.
+void choose_poison(VerifyState& state) {
+  if (changed_anything(state)) return;
+  state.certificate.write_set = WriteSet::unknown;
+  if (state.certificate.poison != Poison::none) state.certificate.poison = Poison::arguments;
+}
+
+/// What poison has shown, when it was to show the write set.
+void judge_write_set(VerifyState& state) {
+  Certificate& certificate = state.certificate;
+  if (certificate.write_set == WriteSet::captured || certificate.poison == Poison::none) return;
+  std::uint64_t pure = 0, changed = 0;
+  for (const RegionState& region : state.regions) {
+    pure += region.verdict.pure_output_bytes;
+    changed += region.verdict.changed_poison_bytes;
+  }
+  if (pure > 0)
+    certificate.write_set = WriteSet::poisoned;
+  else if (certificate.poison_note.empty() && !state.device_lost)
+    certificate.write_set = changed > 0 ? WriteSet::in_place : WriteSet::nothing;
+}
+
 }  // namespace
 
 Result<void> dispatch(VerifyState& state) {
@@ -354,11 +387,13 @@ Result<Certificate> verify(Session& session, const VerifyOptions& options) {
   // Against an original that does something else, nothing can be said about another code object.
   state.certificate.reproduces = reproduces(state);
   if (state.certificate.reproduces) {
+    choose_poison(state);
     tell(state, "running the other code object", options.runs);
     if (state.has_other()) PERFLAB_TRY_VOID(run_other(state));
     tell(state, "running on poisoned memory", options.runs + 1);
-    if (!state.device_lost && options.poison != Poison::none)
+    if (!state.device_lost && state.certificate.poison != Poison::none)
       PERFLAB_TRY_VOID(verify_on_poison(state));
+    judge_write_set(state);
   }
   if (!state.device_lost) {
     if (state.has_other()) PERFLAB_TRY_VOID(state.session.load({}));

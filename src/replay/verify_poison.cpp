@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "replay/poison.h"
@@ -26,7 +27,7 @@ std::vector<Group> groups_of(VerifyState& state) {
   std::vector<Group> groups;
   for (RegionState& region : state.regions) {
     const capture::MemoryRegion& description = state.description_of(region);
-    const bool whole = state.options.poison == Poison::arguments &&
+    const bool whole = state.certificate.poison == Poison::arguments &&
                        std::ranges::any_of(state.arguments, [&](const PointerArgument& argument) {
                          return argument.writable && argument.address >= description.base &&
                                 argument.address - description.base < description.bytes;
@@ -59,14 +60,15 @@ Result<void> write_poison(VerifyState& state, const Poisoner& poisoner, const Ta
   return target.whole ? each_other_batch(state.capture, region, poison) : Result<void>{};
 }
 
-/// One run on poisoned memory. An error of the dispatch alone comes back as a sentence.
-Result<std::string> run_poisoned(VerifyState& state, const Poisoner& poisoner, const Group& group) {
+/// One run on poisoned memory. An error of the dispatch alone comes back as a value.
+Result<std::optional<Error>> run_poisoned(VerifyState& state, const Poisoner& poisoner,
+                                          const Group& group) {
   for (const Target& target : group) PERFLAB_TRY_VOID(write_poison(state, poisoner, target));
   if (const auto done = dispatch(state); !done) {
     if (done.error().code != ErrorCode::target_failed) return std::unexpected(done.error());
-    return done.error().message;
+    return done.error();
   }
-  return std::string();
+  return std::optional<Error>{};
 }
 
 /// One element of a page: its first byte and its bytes.
@@ -116,6 +118,9 @@ Result<void> find_pure_outputs(VerifyState& state, const Poisoner& poisoner, Tar
     if (state.kept.has(key)) {
       PERFLAB_TRY(kept, state.kept.get(key));
     }
+    for (std::size_t i = 0; i < view.found.size(); ++i)
+      region.verdict.changed_poison_bytes +=
+          page.poisoned.test(i) && view.found[i] != page.bytes.at(i);
     ByteMask pure;
     each_element(page.poisoned, step, view.before.size(), [&](const Place& place) {
       if (!is_written(region, view, page, kept, place)) return;
@@ -180,13 +185,13 @@ Result<void> check_pure_outputs(VerifyState& state, const Poisoner& poisoner,
 /// Poisons one group for each code object. False: a dispatch failed and the device is lost.
 Result<bool> verify_group(VerifyState& state, const Poisoner& poisoner, Group& group) {
   if (state.has_other()) PERFLAB_TRY_VOID(state.session.load({}));
-  PERFLAB_TRY(std::string failure, run_poisoned(state, poisoner, group));
-  if (!failure.empty()) {
+  PERFLAB_TRY(std::optional<Error> failure, run_poisoned(state, poisoner, group));
+  if (failure) {
     state.certificate.poison_note = fmt::format(
         "the original does not end well when region {:#x} is poisoned, so that nothing was "
         "poisoned "
         "from there on: {}",
-        state.description_of(*group.front().region).base, failure);
+        state.description_of(*group.front().region).base, failure->message);
     return false;
   }
   for (Target& target : group) PERFLAB_TRY_VOID(find_pure_outputs(state, poisoner, target));
@@ -194,8 +199,10 @@ Result<bool> verify_group(VerifyState& state, const Poisoner& poisoner, Group& g
   if (!state.has_other()) return true;
   PERFLAB_TRY_VOID(state.session.load(state.options.code_object));
   PERFLAB_TRY(failure, run_poisoned(state, poisoner, group));
-  if (!failure.empty()) {
-    state.certificate.run_failure = fmt::format("{} (on poisoned outputs)", failure);
+  if (failure) {
+    state.certificate.run_failure = fmt::format("{} (on poisoned outputs)", failure->message);
+    state.certificate.failure = failure_of(*failure);
+    state.certificate.failed_on_poison = true;
     return false;
   }
   for (const Target& target : group) PERFLAB_TRY_VOID(check_pure_outputs(state, poisoner, target));

@@ -42,8 +42,8 @@ struct VerifyState {
   const capture::Capture& capture;
   std::vector<PointerArgument> arguments;
   std::vector<RegionState> regions;
-  PageStore kept;  ///< of the original's runs
-  Certificate certificate;
+  PageStore kept;            ///< of the original's runs
+  Certificate certificate;   ///< its `poison` is what is done
   bool device_lost = false;  ///< a dispatch failed
 
   [[nodiscard]] bool has_other() const { return !options.code_object.empty(); }
@@ -93,7 +93,7 @@ std::uint64_t beyond_of(const Comparer& comparer, std::span<const std::byte> exp
 /// A dispatch, unless Ctrl-C was pressed. Its error marks the device as lost.
 Result<void> dispatch(VerifyState& state);
 
-/// Step 3 of verify(): poisoned runs of the original and of the other code object.
+/// Step 4 of verify(): poisoned runs of the original and of the other code object.
 Result<void> verify_on_poison(VerifyState& state);
 
 /// Verdicts of the regions and of all together, and the sentence.

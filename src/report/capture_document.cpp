@@ -80,6 +80,8 @@ Json captured_region_json(const MemoryRegion& region) {
           {"changed_ranges", region.written.size()}};
 }
 
+}  // namespace
+
 Json findings_json(const std::vector<replay::Finding>& findings) {
   Json out = Json::array();
   for (const replay::Finding& finding : findings)
@@ -89,8 +91,6 @@ Json findings_json(const std::vector<replay::Finding>& findings) {
                    {"remedy", or_null(finding.remedy)}});
   return out;
 }
-
-}  // namespace
 
 std::string pool_kind(std::uint32_t pool_flags) {
   std::vector<std::string_view> words;

@@ -39,6 +39,9 @@ CaptureTotals totals_of(const capture::Capture& capture);
 /// "coarse-grained", "fine-grained, kernarg", ...; empty: of no pool.
 std::string pool_kind(std::uint32_t pool_flags);
 
+/// Findings as documents have them.
+Json findings_json(const std::vector<replay::Finding>& findings);
+
 Json capture_document(const CaptureData& data);
 
 }  // namespace perflab::report

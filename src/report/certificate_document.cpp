@@ -59,7 +59,7 @@ Json varying_json(const RegionVerdict& verdict) {
           {"first", std::move(first)}};
 }
 
-/// The three figures of the poisoned runs.
+/// The figures of the poisoned runs.
 void add_poison_figures(Json& out, const CertificateData& data, const RegionVerdict& verdict,
                         const std::string& field, std::vector<Missing>& missing) {
   const auto add = [&](const char* name, std::uint64_t bytes, bool of_other) {
@@ -77,6 +77,7 @@ void add_poison_figures(Json& out, const CertificateData& data, const RegionVerd
                          .reason = std::move(reason),
                          .remedy = std::move(remedy)});
   };
+  add("changed_poison_bytes", verdict.changed_poison_bytes, false);
   add("pure_output_bytes", verdict.pure_output_bytes, false);
   add("not_rewritten_bytes", verdict.not_rewritten_bytes, true);
   add("wrong_on_poison_bytes", verdict.wrong_on_poison_bytes, true);
@@ -175,6 +176,7 @@ Json certificate_document(const CertificateData& data) {
       {"code_object", {{"hash", certificate.code_object_hash}, {"captured", certificate.original}}},
       {"method", method_json(data)},
       {"original_reproduces", certificate.reproduces},
+      {"write_set", to_string(certificate.write_set)},
       {"run_failure", or_null(certificate.run_failure)},
       {"regions", std::move(regions)},
       {"notes", certificate.notes}};

@@ -107,6 +107,23 @@ std::string region_table(const CertificateData& data, const TerminalStyle& style
   return table.text(style.width) + cut_note(regions.size(), shown);
 }
 
+/// Where the outputs are known from, when the captured dispatch does not show them.
+std::string_view write_set_words(replay::WriteSet write_set) {
+  switch (write_set) {
+    case replay::WriteSet::captured:
+      return "what the captured dispatch changed";
+    case replay::WriteSet::poisoned:
+      return "found by running the original on poisoned arguments";
+    case replay::WriteSet::in_place:
+      return "none that do not depend on what stood there";
+    case replay::WriteSet::nothing:
+      return "none: nothing was written, not even on poisoned memory";
+    case replay::WriteSet::unknown:
+      break;
+  }
+  return "not known: the captured dispatch changed nothing";
+}
+
 /// "1: 12, 2: 3, 4: 1", the largest distance of each bucket with its elements.
 std::string histogram_words(const std::vector<Bucket>& buckets) {
   std::string out;
@@ -174,6 +191,8 @@ std::string certificate_text(const CertificateData& data, const TerminalStyle& s
                            certificate.original ? ", the captured one" : ""));
   line("runs", fmt::format("{} of the original", certificate.runs));
   line("poisoned", poison_words(certificate));
+  if (certificate.write_set != replay::WriteSet::captured)
+    line("outputs", std::string(write_set_words(certificate.write_set)));
   line("tolerance", tolerance_words(data.options.compare));
   if (!certificate.regions.empty()) out += "\n" + region_table(data, style);
   std::size_t shown = 0;

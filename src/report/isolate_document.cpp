@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "replay/lint.h"
+#include "report/capture_document.h"
 #include "report/document.h"
 #include "report/profile_document.h"
 #include "report/text_table.h"
@@ -54,6 +56,7 @@ Json capture_json(const capture::Description& capture, std::vector<analyze::Miss
           {"memory_bytes", sums.memory_bytes},
           {"stored_bytes", sums.stored_bytes},
           {"written_pages", sums.written_pages},
+          {"findings", findings_json(replay::nothing_written(capture))},
           {"limits", capture.limits}};
 }
 
@@ -82,6 +85,9 @@ std::string captured_text(const IsolateData& data) {
       bytes_text(static_cast<double>(sums.stored_bytes)), sums.written_pages);
   if (sums.not_captured != 0)
     text += fmt::format("  {} ranges without their contents\n", sums.not_captured);
+  for (const replay::Finding& finding : replay::nothing_written(capture))
+    text += fmt::format("  {}: {}\n    {}\n", replay::to_string(finding.severity), finding.sentence,
+                        finding.remedy);
   for (const std::string& limit : capture.limits)
     text += fmt::format("  limit: {}\n", printable(limit));
   return text + fmt::format("  in {}\n", printable(data.outcome->folder.string()));
@@ -113,7 +119,7 @@ Json isolate_document(const IsolateData& data) {
                        {"symbol", kernel.symbol},
                        {"dispatches", kernel.dispatches}});
   const Json capture = data.capture ? capture_json(*data.capture, missing) : Json(nullptr);
-  return {{"schema_version", "1.0.0"},
+  return {{"schema_version", "1.1.0"},
           {"document", "isolate"},
           {"generator", generator_json()},
           {"request", {{"kernel", plan.kernel}, {"dispatch", plan.dispatch}, {"stop", plan.stop}}},

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.h"
+#include "base/sandbox_tests.h"
 #include "cheats/corpus.h"
 #include "cli/program.h"
 
@@ -23,8 +24,9 @@ class CheatsTest : public ::testing::Test {
       write("proposal_" + std::to_string(i), corpus_[i].source);
     // One after the other, whatever it is told; then nothing more.
     write("propose.sh",
-          "cd \"$(dirname \"$0\")\" || exit 1\nn=$(cat count 2>/dev/null || echo 0)\n"
-          "echo $((n + 1)) >count\n[ -f proposal_$n ] && cat proposal_$n\nexit 0\n");
+          "cd \"$(dirname \"$0\")\" || exit 1\ncount=$ROCM_PERF_PROPOSER_DIR/count\n"
+          "n=$(cat $count 2>/dev/null || echo 0)\necho $((n + 1)) >$count\n"
+          "[ -f proposal_$n ] && cat proposal_$n\nexit 0\n");
   }
 
   void write(const std::string& name, const std::string& text) {
@@ -68,6 +70,7 @@ class CheatsTest : public ::testing::Test {
   /// Every decision is one of those that its file expects.
   void check_decisions(const Json& result) {
     ASSERT_EQ(result["candidates"].size(), corpus_.size());
+    EXPECT_EQ(result["sandbox"]["used"], find_sandbox().has_value());
     for (std::size_t i = 0; i < corpus_.size(); ++i) {
       const Json& decision = result["candidates"][i]["decision"];
       const std::string found =
@@ -84,16 +87,48 @@ class CheatsTest : public ::testing::Test {
   std::vector<test::Cheat> corpus_;
 };
 
-class CheatsOnACapture : public CheatsTest {};
+class CheatsOnACapture : public CheatsTest {
+ protected:
+  void SetUp() override {
+    CheatsTest::SetUp();
+    const auto compiled = run_program({PERFLAB_SIM_HIPCC, (folder_ / "original.hip").string(), "-o",
+                                       (folder_ / "k.hsaco").string(), "--kernel", "row_sums"});
+    ASSERT_TRUE(compiled && compiled->succeeded());
+    const auto capture =
+        test::corpus_capture(test::text_of(folder_ / "k.hsaco")).write(folder_ / "capture");
+    ASSERT_TRUE(capture.has_value());
+  }
+  /// Of all files of the capture.
+  [[nodiscard]] std::string capture_text() const {
+    std::string text;
+    for (const std::string& name : names_in(folder_ / "capture"))
+      text += test::text_of(folder_ / "capture" / name);
+    return text;
+  }
+};
 TEST_F(CheatsOnACapture, AreRefusedForTheRightReason) {
-  const auto compiled = run_program({PERFLAB_SIM_HIPCC, (folder_ / "original.hip").string(), "-o",
-                                     (folder_ / "k.hsaco").string(), "--kernel", "row_sums"});
-  ASSERT_TRUE(compiled && compiled->succeeded());
-  const auto capture =
-      test::corpus_capture(test::text_of(folder_ / "k.hsaco")).write(folder_ / "capture");
-  ASSERT_TRUE(capture.has_value());
   check_decisions(optimize({"--capture", "capture", "--build",
                             PERFLAB_SIM_HIPCC " {source} -o {code_object} --kernel row_sums"}));
+}
+
+TEST_F(CheatsOnACapture, CannotWriteToTheCaptureWhileTheyAreBuilt) {
+  PERFLAB_NEEDS_A_SANDBOX();
+  const auto right = std::ranges::find(corpus_, "right", &test::Cheat::name);
+  ASSERT_NE(right, corpus_.end());
+  write("proposal_0", right->source);
+  std::filesystem::remove(folder_ / "proposal_1");
+  write("build.sh",
+        "for file in capture/*; do echo x >>$file && echo \"$file was written to\" >&2; done\n"
+        "exec " PERFLAB_SIM_HIPCC " $1 -o $2 --kernel row_sums\n");
+  const std::string before = capture_text();
+  const Json result =
+      optimize({"--capture", "capture", "--build", "sh build.sh {source} {code_object}"});
+  ASSERT_EQ(result["candidates"].size(), 1U);
+  EXPECT_EQ(result["candidates"][0]["decision"]["outcome"], "accepted");
+  EXPECT_THAT(result["candidates"][0]["build"]["compiler_text"].get<std::string>(),
+              ::testing::AllOf(::testing::HasSubstr("Read-only file system"),
+                               ::testing::Not(::testing::HasSubstr("was written to"))));
+  EXPECT_EQ(capture_text(), before);
 }
 
 class CheatsAsAProgram : public CheatsTest {};

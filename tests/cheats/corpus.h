@@ -20,6 +20,7 @@ struct Cheat {
   std::string name;
   std::vector<std::string> expected;  ///< reasons, any of which is right; or "accepted"
   std::string source;                 ///< what is proposed
+  std::string guard;                  ///< that alone refuses it; empty: not said
 };
 
 /// `text` with one occurrence of `old` replaced; a failed test when there is not exactly one.
@@ -33,8 +34,11 @@ inline std::string replaced_once(std::string text, const std::string& old, const
 
 /// Reads one file of the corpus.
 inline Cheat read_cheat(const std::filesystem::path& file, const std::string& original) {
-  Cheat cheat{.name = file.stem().string(), .expected = {}, .source = original};
+  Cheat cheat{.name = file.stem().string(), .expected = {}, .source = original, .guard = {}};
   const std::string text = text_of(file);
+  const std::string guard = "\nguard: ";
+  if (const std::size_t at = text.find(guard); at != std::string::npos)
+    cheat.guard = text.substr(at + guard.size(), text.find('\n', at + 1) - at - guard.size());
   std::istringstream reasons(text.substr(8, text.find('\n') - 8));
   for (std::string reason; reasons >> reason;) cheat.expected.push_back(reason);
   const std::string replace = "---- replace\n", with = "\n---- with\n", whole = "---- whole\n";
@@ -53,16 +57,23 @@ inline Cheat read_cheat(const std::filesystem::path& file, const std::string& or
   return cheat;
 }
 
-/// All of them by name, and one of 10 MB.
-inline std::vector<Cheat> read_corpus(const std::string& original) {
-  std::vector<Cheat> corpus;
+/// Those of a folder beside this file, by name.
+inline std::vector<Cheat> read_cheats(const std::string& folder, const std::string& original) {
+  std::vector<Cheat> cheats;
   for (const auto& entry :
-       std::filesystem::directory_iterator(PERFLAB_SOURCE_DIR "/tests/cheats/corpus"))
-    corpus.push_back(read_cheat(entry.path(), original));
-  std::ranges::sort(corpus, {}, &Cheat::name);
+       std::filesystem::directory_iterator(PERFLAB_SOURCE_DIR "/tests/cheats/" + folder))
+    if (entry.path().extension() == ".txt") cheats.push_back(read_cheat(entry.path(), original));
+  std::ranges::sort(cheats, {}, &Cheat::name);
+  return cheats;
+}
+
+/// All of the corpus, and one of 10 MB.
+inline std::vector<Cheat> read_corpus(const std::string& original) {
+  std::vector<Cheat> corpus = read_cheats("corpus", original);
   corpus.push_back({.name = "ten_megabytes",
                     .expected = {"too_large"},
-                    .source = original + "// " + std::string(10'000'000, 'x') + "\n"});
+                    .source = original + "// " + std::string(10'000'000, 'x') + "\n",
+                    .guard = {}});
   return corpus;
 }
 

@@ -39,7 +39,10 @@ TEST_F(DoctorCommand, finds_what_is_there) {
   const Json found = document("doctor", outcome.out);
   EXPECT_EQ(find_in(found["parts"], "need", "runtime")["state"], "works");
   EXPECT_EQ(find_in(found["parts"], "need", "compiler")["state"], "works");
-  EXPECT_EQ(find_in(found["parts"], "need", "source_reader")["state"], "works");
+  const Json reader = find_in(found["parts"], "need", "source_reader");
+  EXPECT_EQ(reader["state"], "works");
+  EXPECT_TRUE(reader["path"].is_string()) << reader;
+  EXPECT_FALSE(reader["details"].empty()) << reader;  // why this one
   EXPECT_EQ(find_in(found["parts"], "need", "capture_library")["state"], "works");
   EXPECT_EQ(find_in(found["parts"], "need", "profiler")["path"], PERFLAB_FAKE_ROCPROFV3);
   const Json gpu = find_in(found["gpus"], "processor", "gfx942");
@@ -56,7 +59,8 @@ TEST_F(DoctorCommand, says_what_is_missing_and_how_to_get_it) {
   const Outcome json = doctor({"--json"}, bare);
   ASSERT_EQ(json.exit_code, 0) << json.err;
   const Json found = document("doctor", json.out);
-  for (const char* need : {"profiler", "compiler", "disassembler", "source_reader", "cluster"}) {
+  for (const char* need : {"profiler", "compiler", "disassembler", "source_reader", "cluster",
+                           "sandbox"}) {
     const Json part = find_in(found["parts"], "need", need);
     EXPECT_NE(part["state"], "works") << need;
     EXPECT_TRUE(part["problem"].is_string()) << need;
@@ -95,6 +99,52 @@ TEST_F(DoctorCommand, knows_every_command_of_the_help) {
   std::erase(in_help, "doctor");
   std::ranges::sort(in_help);
   EXPECT_EQ(known, in_help);
+}
+
+TEST_F(DoctorCommand, self_test_without_a_gpu_says_that_nothing_could_run) {
+  // Stand-in runtimes list a GPU; this folder holds none.
+  const Outcome json = doctor({"--self-test", "--json"},
+                              {{"HIP_VISIBLE_DEVICES", ""}, {"LD_LIBRARY_PATH", "/nowhere"}});
+  if (json.exit_code != 4) GTEST_SKIP() << "this machine has a GPU";
+  const Json found = document("self_test", json.out);
+  EXPECT_EQ(found["verdict"], "nothing_ran");
+  EXPECT_EQ(found["obstacle"]["reason"], "no_device");
+  EXPECT_TRUE(found["cases"].empty());
+  EXPECT_THAT(doctor({"--self-test"}, {}).out, HasSubstr("Nothing could run."));
+}
+
+/// Over the stand-in HSA runtime there is a GPU, but HIP's own runtime finds none: programs fail
+/// by themselves, which is said of them, and what needs no GPU runs.
+TEST_F(DoctorCommand, self_test_takes_every_case_as_far_as_it_goes) {
+  const std::vector<std::pair<std::string, std::string>> stand_in{
+      {"LD_LIBRARY_PATH", PERFLAB_HSA_SIM_FOLDER}};
+  const Json examined = document("doctor", doctor({"--json"}, stand_in).out);
+  for (const char* need : {"compiler", "source_reader"})
+    if (find_in(examined["parts"], "need", need)["state"] != "works") GTEST_SKIP() << "no " << need;
+  const Outcome outcome =
+      doctor({"--self-test", "--only", "^(in_place|optimize_host)$", "--keep", "kept", "--json"},
+             stand_in);
+  const Json found = document("self_test", outcome.out);
+  ASSERT_EQ(found["cases"].size(), 3U) << outcome.err;
+  EXPECT_EQ(found["machine"]["architecture"], "gfx942");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "kept/programs/launches")) << outcome.err;
+  for (const Json& one : found["cases"]) {
+    if (one["case"] == "in_place") {
+      EXPECT_EQ(one["outcome"], "skipped") << one;
+      EXPECT_EQ(one["reason"], "fails_alone") << one;
+    } else {
+      EXPECT_TRUE(one["outcome"] == "held" || one["reason"] == "undecided") << one;
+    }
+  }
+}
+
+TEST_F(DoctorCommand, self_test_names_its_cases_and_goes_with_no_other_question) {
+  const Outcome unknown = doctor({"--self-test", "--only", "^no such case$"}, {});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("in_place"));
+  EXPECT_EQ(doctor({"replay", "--self-test"}, {}).exit_code, 2);
+  EXPECT_EQ(doctor({"--only", "x"}, {}).exit_code, 2);
+  EXPECT_EQ(doctor({"--self-test", "--keep", "."}, {}).exit_code, 2);
 }
 
 }  // namespace

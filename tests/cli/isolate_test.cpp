@@ -59,6 +59,32 @@ TEST(CliIsolate, DocumentsAreTheSameForTheSameRun) {
   EXPECT_EQ(documents[0]["kernels"][0]["dispatches"], 1);
 }
 
+// The second launch writes what the first has written: equal outputs prove nothing.
+TEST(CliIsolate, WarnsOfACaptureThatChangesNothing) {
+  const test::TempFolder folder;
+  const std::vector<std::string> program = {kApp, "--kernel",  "slow", "--launches",
+                                            "2",  "--slow-ms", "1"};
+  const auto capture = [&](const char* dispatch, const char* out) {
+    return isolate(folder, {"--kernel", "slow", "--dispatch", dispatch, "--json", "--out", out},
+                   program);
+  };
+  const Json first = document("isolate", capture("1", "one").out)["capture"];
+  EXPECT_NE(first["written_pages"], 0);
+  EXPECT_EQ(first["findings"], Json::array());
+  const Outcome second = capture("2", "two");
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  const Json nothing = document("isolate", second.out)["capture"];
+  EXPECT_EQ(nothing["written_pages"], 0);
+  ASSERT_EQ(nothing["findings"].size(), 1U);
+  EXPECT_EQ(nothing["findings"][0]["rule"], "nothing_written");
+  EXPECT_NE(nothing["findings"][0]["remedy"].get<std::string>().find("--dispatch 1"),
+            std::string::npos);
+  const Outcome text = isolate(folder, {"--kernel", "slow", "--dispatch", "2"}, program);
+  EXPECT_NE(text.out.find("warning: dispatch 2 changed no byte of the captured memory"),
+            std::string::npos)
+      << text.out;
+}
+
 TEST(CliIsolate, ListsTheKernelsWhenNoneMatches) {
   const test::TempFolder folder;
   for (const char* json : {"", "--json"}) {

@@ -49,8 +49,9 @@ int main() {
 )";
 /// Replaces the body and says another time, which lies outside of the kernel and is refused; then
 /// a body that computes something else.
-constexpr const char* kAgent = R"(n=$(cat count 2>/dev/null || echo 0)
-echo $((n + 1)) > count
+constexpr const char* kAgent = R"(count=$ROCM_PERF_PROPOSER_DIR/count
+n=$(cat $count 2>/dev/null || echo 0)
+echo $((n + 1)) > $count
 case $n in
   0) sed 's/time: 100/time: 10/' k.cpp ;;
   1) sed 's/i \* 3/i * 4/' k.cpp ;;

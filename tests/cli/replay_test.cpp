@@ -254,7 +254,7 @@ TEST_F(Replay, StepsAsideWhenItsOwnMappingsAreInTheWay) {
 TEST_F(Replay, InReservedModeTooNothingIsMappedOver) {
   SampleCapture sample = inplace_capture();
   sample.description.machine.address_mode = "reserved";
-  // Two neighbours of different kinds: one reservation, because of the guard page.
+  // Two neighbours of different kinds.
   const std::vector<std::byte> bytes(4096, std::byte{7});
   test::SampleRegion& host = sample.add(test::kSampleBase + 0x3000, bytes, bytes);
   host.region.on_gpu = false;

@@ -128,6 +128,10 @@ void start_addresses() {
   all.area = all.reserved_mode ? take_area() : 0;
 }
 
+bool in_reserved_mode() {
+  return addresses().reserved_mode;
+}
+
 void stop_addresses() {
   Addresses& all = addresses();
   const std::lock_guard lock(all.mutex);

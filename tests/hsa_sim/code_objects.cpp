@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -25,6 +27,7 @@ constexpr std::uint16_t kUsesDynamicStack = 1U << 11U;
 struct Reader {
   std::string file;        ///< its bytes, when it was made from a file
   std::string_view bytes;  ///< of the program's own memory otherwise (6.1)
+  std::string uri;
 };
 
 struct LoadedExecutable {
@@ -35,6 +38,7 @@ struct LoadedExecutable {
 struct Code {
   std::shared_mutex mutex;
   std::map<std::uint64_t, std::unique_ptr<Reader>> readers;
+  std::map<std::uint64_t, std::unique_ptr<std::string>> deserialized;  ///< by handle: its address
   std::map<std::uint64_t, LoadedExecutable> executables;
   std::map<std::uint64_t, std::pair<std::shared_ptr<LoadedObject>, const LoadedSymbol*>> kernels;
   std::map<const LoadedSymbol*, const LoadedObject*> symbols;  ///< those that live
@@ -58,6 +62,33 @@ Status add_reader(std::unique_ptr<Reader> reader, CodeObjectReader* out) {
   out->handle = kFirstReader + ++code.next;
   code.readers.emplace(out->handle, std::move(reader));
   return Status::success;
+}
+
+std::string uri_of_memory(std::string_view bytes) {
+  char text[96];
+  std::snprintf(text, sizeof text, "memory://%d#offset=0x%llx&size=%zu", ::getpid(),
+                static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(bytes.data())),
+                bytes.size());
+  return text;
+}
+
+// The path that the descriptor has now, every unusual character escaped.
+std::string uri_of_file(int file, std::size_t offset, std::size_t size, bool whole) {
+  char path[4096];
+  const std::string link = "/proc/self/fd/" + std::to_string(file);
+  const ssize_t length = ::readlink(link.c_str(), path, sizeof path);
+  std::string uri = "file://";
+  for (const char byte : std::string_view(path, length < 0 ? 0 : static_cast<std::size_t>(length)))
+    if (std::isalnum(static_cast<unsigned char>(byte)) != 0 ||
+        std::string_view("/-_.~:").find(byte) != std::string_view::npos) {
+      uri += byte;
+    } else {
+      char escape[4];
+      std::snprintf(escape, sizeof escape, "%%%02X", static_cast<unsigned char>(byte));
+      uri += escape;
+    }
+  if (!whole) uri += "#offset=" + std::to_string(offset) + "&size=" + std::to_string(size);
+  return uri;
 }
 
 Status create(Executable* out) {
@@ -95,6 +126,26 @@ void forget(const LoadedExecutable& executable) {
       code.symbols.erase(symbol.get());
       if (symbol->is_kernel) code.kernels.erase(symbol->address);
     }
+}
+
+Status load_file(Executable executable, Agent agent, std::string_view bytes, const std::string& uri,
+                 LoadedCodeObject* loaded) {
+  const auto index = index_of(agent);
+  if (!index) return Status::invalid_agent;
+  LoadedExecutable* const into = executable_of(executable);
+  if (into == nullptr) return Status::invalid_executable;
+  if (into->frozen) return Status::frozen_executable;
+  if (!is_gpu(*index)) return Status::incompatible_arguments;
+  const auto fits = fits_agent(bytes);
+  if (!fits) return Status::invalid_code_object;
+  if (!*fits) return Status::incompatible_arguments;
+  const auto object = load_image(bytes, *index);
+  if (object == nullptr) return Status::invalid_code_object;
+  object->uri = uri;
+  object->storage = bytes;
+  register_object(*into, object);
+  if (loaded != nullptr) loaded->handle = reinterpret_cast<std::uint64_t>(object.get());
+  return Status::success;
 }
 
 ExecutableSymbol handle_of(const LoadedSymbol& symbol) {
@@ -169,9 +220,54 @@ std::optional<FoundKernel> kernel_at(std::uint64_t kernel_object) {
   return FoundKernel{.object = object, .name = symbol->name.substr(0, symbol->name.size() - 3)};
 }
 
+// As ROCr: the file is read when the reader is made, and named as it is called then.
+Status read_part_of_file(int file, std::size_t offset, std::size_t size, CodeObjectReader* out) {
+  struct stat about{};
+  if (out == nullptr || file == -1) return Status::invalid_argument;
+  if (::fstat(file, &about) != 0) return Status::invalid_file;
+  const auto all = static_cast<std::size_t>(about.st_size);
+  if (all <= offset) return Status::invalid_code_object;
+  if (size == 0) size = all - offset;
+  auto made = std::make_unique<Reader>();
+  made->file.resize(size);
+  if (::pread(file, made->file.data(), size, static_cast<off_t>(offset)) < 0)
+    return Status::invalid_file;
+  made->bytes = made->file;
+  made->uri = uri_of_file(file, offset, size, size == all);
+  return add_reader(std::move(made), out);
+}
+
+Status load_from_reader(Executable executable, Agent agent, CodeObjectReader reader,
+                        LoadedCodeObject* loaded) {
+  Code& code = code_state();
+  const std::unique_lock lock(code.mutex);
+  const auto from = code.readers.find(reader.handle);
+  if (from == code.readers.end()) return Status::invalid_code_object_reader;
+  return load_file(executable, agent, from->second->bytes, from->second->uri, loaded);
+}
+
+std::optional<std::vector<LoadedCodeObject>> loaded_objects(Executable executable) {
+  const std::shared_lock lock(code_state().mutex);
+  const LoadedExecutable* const of = executable_of(executable);
+  if (of == nullptr) return std::nullopt;
+  std::vector<LoadedCodeObject> list;
+  for (const auto& object : of->objects)
+    list.push_back({reinterpret_cast<std::uint64_t>(object.get())});
+  return list;
+}
+
+std::shared_ptr<const LoadedObject> loaded_object(LoadedCodeObject handle) {
+  const std::shared_lock lock(code_state().mutex);
+  for (const auto& [id, executable] : code_state().executables)
+    for (const auto& object : executable.objects)
+      if (reinterpret_cast<std::uint64_t>(object.get()) == handle.handle) return object;
+  return nullptr;
+}
+
 void stop_code_objects() {
   Code& code = code_state();
   const std::unique_lock lock(code.mutex);
+  code.deserialized.clear();
   code.kernels.clear();
   code.symbols.clear();
   code.executables.clear();
@@ -185,19 +281,12 @@ Status code_object_reader_create_from_memory(const void* code_object, std::size_
   if (code_object == nullptr || size == 0 || reader == nullptr) return Status::invalid_argument;
   auto made = std::make_unique<Reader>();
   made->bytes = {static_cast<const char*>(code_object), size};
+  made->uri = uri_of_memory(made->bytes);
   return add_reader(std::move(made), reader);
 }
 
 Status code_object_reader_create_from_file(int file, CodeObjectReader* reader) {
-  struct stat about{};
-  if (reader == nullptr || file == -1) return Status::invalid_argument;
-  if (::fstat(file, &about) != 0 || about.st_size <= 0) return Status::invalid_file;
-  auto made = std::make_unique<Reader>();
-  made->file.resize(static_cast<std::size_t>(about.st_size));
-  if (::pread(file, made->file.data(), made->file.size(), 0) != about.st_size)
-    return Status::invalid_file;
-  made->bytes = made->file;
-  return add_reader(std::move(made), reader);
+  return read_part_of_file(file, 0, 0, reader);
 }
 
 Status code_object_reader_destroy(CodeObjectReader reader) {
@@ -230,32 +319,37 @@ Status executable_destroy(Executable executable) {
   return Status::success;
 }
 
-// The older form, with code objects made by calls that are not offered here.
-Status executable_load_code_object(Executable, Agent, LegacyCodeObject, const char*) {
-  return Status::invalid_code_object;
+// The older form: a copy of the bytes, whose address is the handle.
+Status code_object_deserialize(void* bytes, std::size_t size, const char*, LegacyCodeObject* out) {
+  if (bytes == nullptr || size == 0 || out == nullptr) return Status::invalid_argument;
+  auto copy = std::make_unique<std::string>(static_cast<const char*>(bytes), size);
+  Code& code = code_state();
+  const std::unique_lock lock(code.mutex);
+  out->handle = reinterpret_cast<std::uint64_t>(copy->data());
+  code.deserialized[out->handle] = std::move(copy);
+  return Status::success;
+}
+
+Status code_object_destroy(LegacyCodeObject object) {
+  Code& code = code_state();
+  const std::unique_lock lock(code.mutex);
+  return code.deserialized.erase(object.handle) == 1 ? Status::success
+                                                     : Status::invalid_code_object;
+}
+
+Status executable_load_code_object(Executable executable, Agent agent, LegacyCodeObject object,
+                                   const char*) {
+  Code& code = code_state();
+  const std::unique_lock lock(code.mutex);
+  const auto found = code.deserialized.find(object.handle);
+  if (found == code.deserialized.end()) return Status::invalid_code_object;
+  return load_file(executable, agent, *found->second, uri_of_memory(*found->second), nullptr);
 }
 
 Status executable_load_agent_code_object(Executable executable, Agent agent,
                                          CodeObjectReader reader, const char*,
                                          LoadedCodeObject* loaded) {
-  Code& code = code_state();
-  const auto index = index_of(agent);
-  if (!index) return Status::invalid_agent;
-  const std::unique_lock lock(code.mutex);
-  LoadedExecutable* const into = executable_of(executable);
-  if (into == nullptr) return Status::invalid_executable;
-  if (into->frozen) return Status::frozen_executable;
-  const auto from = code.readers.find(reader.handle);
-  if (from == code.readers.end()) return Status::invalid_code_object_reader;
-  if (!is_gpu(*index)) return Status::incompatible_arguments;
-  const auto fits = fits_agent(from->second->bytes);
-  if (!fits) return Status::invalid_code_object;
-  if (!*fits) return Status::incompatible_arguments;
-  const auto object = load_image(from->second->bytes, *index);
-  if (object == nullptr) return Status::invalid_code_object;
-  register_object(*into, object);
-  if (loaded != nullptr) loaded->handle = object->base;
-  return Status::success;
+  return load_from_reader(executable, agent, reader, loaded);
 }
 
 Status executable_freeze(Executable executable, const char*) {

@@ -7,7 +7,9 @@
 #include <numeric>
 #include <set>
 
+#include "base/temp_folder.h"
 #include "code/code_object.h"
+#include "hsa/loader.h"
 #include "hsa_sim/sim_session.h"
 
 namespace perflab::test {
@@ -306,6 +308,89 @@ TEST(HsaSimKernels, ChaseRealPointers) {
   nodes[0] = {.next = nodes + 3, .value = 1};
   run.run(ChaseArguments{.head = nodes, .sum = sum, .steps = 9});
   EXPECT_EQ(*sum, 111U);
+}
+
+LoaderTable asked_table(const SimSession& session, std::size_t bytes) {
+  LoaderTable table;
+  std::memset(static_cast<void*>(&table), 0x5a, sizeof table);
+  EXPECT_EQ(session.api.core.system_get_major_extension_table(0x201, 1, bytes, &table), success);
+  return table;
+}
+
+// As much as is asked for and there is; the rest stays as it was.
+TEST(HsaSimLoader, CopiesItsTable) {
+  const SimSession session;
+  LoaderTable untouched;
+  std::memset(static_cast<void*>(&untouched), 0x5a, sizeof untouched);
+  const LoaderTable all = asked_table(session, sizeof all), some = asked_table(session, 40);
+  EXPECT_NE(all.code_object_reader_create_from_file_with_offset_size,
+            untouched.code_object_reader_create_from_file_with_offset_size);
+  EXPECT_EQ(all.executable_load_agent_code_object_at_address,
+            untouched.executable_load_agent_code_object_at_address)
+      << "of 1.4, and this is 1.3";
+  EXPECT_EQ(some.loaded_code_object_get_info, all.loaded_code_object_get_info);
+  EXPECT_EQ(some.code_object_reader_create_from_file_with_offset_size,
+            untouched.code_object_reader_create_from_file_with_offset_size);
+  LoaderTable table{};
+  const Core& core = session.api.core;
+  EXPECT_EQ(core.system_get_extension_table(0x201, 1, 2, &table), success);
+  EXPECT_EQ(table.iterate_executables, nullptr);
+  EXPECT_EQ(core.system_get_extension_table(0x201, 1, 4, &table), Status::invalid_argument);
+  EXPECT_EQ(core.system_get_major_extension_table(0x201, 1, 0, &table), Status::invalid_argument);
+  EXPECT_EQ(core.system_get_major_extension_table(0x201, 2, 56, &table), Status::error);
+  EXPECT_EQ(core.system_get_major_extension_table(0x202, 1, 56, &table), Status::error);
+}
+
+TEST(HsaSimLoader, SaysWhereCodeCameFrom) {
+  const Loader session;
+  const LoaderTable loader = asked_table(session, sizeof loader);
+  const std::string object = sim_code_object({{.name = "inplace"}});
+  const TempFolder folder;
+  const std::string path = folder.write("a b#1", "12345" + object + "6").string();
+  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  CodeObjectReader reader{};
+  const auto read = [&](std::size_t offset, std::size_t size) {
+    return loader.code_object_reader_create_from_file_with_offset_size(opened, offset, size,
+                                                                       &reader);
+  };
+  EXPECT_EQ(read(5, 0), Status::invalid_code_object);
+  EXPECT_EQ(read(1U << 20U, 5), Status::invalid_code_object);
+  ASSERT_EQ(read(5, object.size()), success);
+  ::close(opened);
+  const Executable executable = session.executable();
+  LoadedCodeObject loaded{};
+  ASSERT_EQ(session.api.core.executable_load_agent_code_object(executable, session.gpu, reader,
+                                                               nullptr, &loaded),
+            success);
+  std::vector<LoadedCodeObject> listed;
+  loader.executable_iterate_loaded_code_objects(
+      executable,
+      [](Executable, LoadedCodeObject one, void* list) {
+        static_cast<std::vector<LoadedCodeObject>*>(list)->push_back(one);
+        return success;
+      },
+      &listed);
+  ASSERT_EQ(listed.size(), 1U);
+  EXPECT_EQ(listed[0].handle, loaded.handle);
+  const auto info = [&]<class T>(std::uint32_t attribute, T) {
+    T value{};
+    EXPECT_EQ(loader.loaded_code_object_get_info(loaded, attribute, &value), success) << attribute;
+    return value;
+  };
+  using namespace loaded_code_info;
+  std::string text(info(uri_length, std::uint32_t{}), '\0');
+  EXPECT_EQ(loader.loaded_code_object_get_info(loaded, uri, text.data()), success);
+  EXPECT_EQ(text, "file://" + folder.path().string() +
+                      "/a%20b%231#offset=5&size=" + std::to_string(object.size()));
+  EXPECT_EQ(info(storage_type, std::uint32_t{}), storage_memory);
+  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(info(memory_base, std::uint64_t{})),
+                             info(memory_size, std::uint64_t{})),
+            object);
+  EXPECT_EQ(info(load_base, std::uint64_t{}),
+            static_cast<std::uint64_t>(info(load_delta, std::int64_t{})));
+  EXPECT_EQ(loader.loaded_code_object_get_info(loaded, file, &text), Status::invalid_argument);
+  EXPECT_EQ(loader.loaded_code_object_get_info({77}, uri_length, &text),
+            Status::invalid_code_object);
 }
 
 }  // namespace

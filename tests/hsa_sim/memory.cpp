@@ -345,14 +345,20 @@ Status memory_fill(void* pointer, std::uint32_t value, std::size_t count) {
   return Status::success;
 }
 
+// The GPU uses it at the host's address, as with a driver that shares the address space; a runtime
+// without gives another one (fault "relocate"). What lies in a reservation is not the program's.
 Status memory_lock(void* host, std::size_t size, Agent*, int, void** agent_pointer) {
+  const bool elsewhere = relocation_is_injected();
   if (host == nullptr || size == 0 || agent_pointer == nullptr) return Status::invalid_argument;
-  *agent_pointer = host;
+  PointerInfo info{};
+  if (vmem_pointer_info(as_address(host), info)) return Status::error;
+  *agent_pointer = elsewhere ? as_pointer(as_address(host) ^ (std::uint64_t{1} << 40U)) : host;
   return Status::success;
 }
-Status memory_lock_to_pool(void* host, std::size_t size, Agent* agents, int count, MemoryPool pool,
-                           std::uint32_t, void** agent_pointer) {
-  if (pool_of(pool.handle) == nullptr) return Status::invalid_memory_pool;
+Status memory_lock_to_pool(void* host, std::size_t size, Agent* agents, int count,
+                           MemoryPool handle, std::uint32_t, void** agent_pointer) {
+  const Pool* pool = pool_of(handle.handle);
+  if (pool == nullptr || pool->on_gpu) return Status::invalid_memory_pool;
   return memory_lock(host, size, agents, count, agent_pointer);
 }
 Status memory_unlock(void* host) {

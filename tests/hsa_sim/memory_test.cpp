@@ -338,6 +338,33 @@ TEST(HsaSimReservedMode, TakesWhatOthersHave) {
   EXPECT_EQ(foreign[0], std::byte{0}) << "overwritten";
 }
 
+// What was seen with a replay: host memory is refused as virtual memory, and lockable where it is,
+// but not inside a reservation.
+TEST(HsaSimReservedMode, HasHostMemoryByLockingOnly) {
+  const Vmem session(Set{"HSA_RESERVE_SVM", "1"});
+  VmemHandle handle{};
+  EXPECT_EQ(session.api.amd.vmem_handle_create(session.host, kPage, MemoryType::pinned, 0, &handle),
+            Status::error);
+  EXPECT_EQ(
+      session.api.amd.vmem_handle_create(session.device, kPage, MemoryType::pinned, 0, &handle),
+      success);
+  void* const mine =
+      ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* got = nullptr;
+  Agent gpu = session.gpu;
+  const auto lock = [&] {
+    return session.api.amd.memory_lock_to_pool(mine, kPage, &gpu, 1, session.host, 0, &got);
+  };
+  EXPECT_EQ(lock(), success);
+  EXPECT_EQ(got, mine);
+  EXPECT_EQ(session.api.amd.memory_unlock(mine), success);
+  EXPECT_EQ(session.reserve(address(mine), kPage), address(mine));
+  EXPECT_EQ(lock(), Status::error);
+  EXPECT_EQ(session.api.amd.memory_lock_to_pool(mine, kPage, &gpu, 1, session.device, 0, &got),
+            Status::invalid_memory_pool);
+  ::munmap(mine, kPage);
+}
+
 // 5.5: a placeholder from before hsa_init shifts the whole area above it.
 TEST(HsaSimReservedMode, HasItsAreaAboveWhatWasThereBefore) {
   std::uint64_t usual = 0;

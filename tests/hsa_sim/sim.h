@@ -98,6 +98,7 @@ const Pool& first_host_pool();
 /// Chooses the mode (HSA_RESERVE_SVM) and, in reserved mode, takes the range.
 void start_addresses();
 void stop_addresses();
+bool in_reserved_mode();
 
 /// Readable and writable memory, zeroed, with nothing else in its last `guard` bytes behind.
 std::uint64_t take_memory(std::size_t bytes, std::size_t alignment, std::size_t guard, bool on_gpu);
@@ -170,6 +171,8 @@ struct LoadedSymbol {
 
 struct LoadedObject {
   std::uint64_t base = 0, bytes = 0;  ///< of the image
+  std::string uri;                    ///< where the file came from
+  std::string_view storage;           ///< the file as it was read; gone with its reader
   int agent = 0;
   std::vector<std::unique_ptr<LoadedSymbol>> symbols;
   std::string bodies;       ///< see kernels.h
@@ -190,6 +193,14 @@ struct FoundKernel {
 };
 /// The kernel whose descriptor lies there; missing when there is none.
 std::optional<FoundKernel> kernel_at(std::uint64_t kernel_object);
+/// The loader extension's calls on readers and what is loaded.
+Status read_part_of_file(int file, std::size_t offset, std::size_t size, CodeObjectReader* out);
+Status load_from_reader(Executable executable, Agent agent, CodeObjectReader reader,
+                        LoadedCodeObject* loaded);
+/// Missing: no such executable.
+std::optional<std::vector<LoadedCodeObject>> loaded_objects(Executable executable);
+/// Null: there is none of that handle.
+std::shared_ptr<const LoadedObject> loaded_object(LoadedCodeObject handle);
 void stop_code_objects();
 /// Loads an ELF file's segments and symbols; missing when it is none.
 std::shared_ptr<LoadedObject> load_image(std::string_view file, int agent);

@@ -243,6 +243,8 @@ Status vmem_handle_create(MemoryPool handle, std::size_t size, MemoryType type, 
   if (out == nullptr || size == 0 || size % pool->granule != 0) return Status::invalid_argument;
   if (type != MemoryType::none && type != MemoryType::pinned) return Status::invalid_argument;
   if (!pool->allocatable || size > pool->bytes) return Status::invalid_allocation;
+  // Seen on ROCr 1.21: host memory is then no buffer of the driver, and cannot be shared.
+  if (!pool->on_gpu && in_reserved_mode()) return Status::error;
   const std::lock_guard lock(vmem().mutex);
   return add_handle({.pool = pool, .type = type, .bytes = size}, out);
 }

@@ -162,6 +162,11 @@ TEST(IsolateFaults, AKernelThatFaultsIsTheProgramsOwnFailure) {
   ProcessOptions options;
   options.set_environment = by_hand(folder);
   options.set_environment.emplace_back("HSA_SIM_FAULT", "dispatch@1=fault");
+  // The program waits for ever.
+  options.give_up = [&] {
+    const auto so_far = isolate::read_events(folder.path());
+    return so_far.has_value() && so_far->refused.has_value();
+  };
   options.standard_output = StreamMode::discard;
   const auto ended =
       run_program({PERFLAB_HSA_SIM_FOLDER "/hsa_sim_app", "--kernel", "inplace"}, options);

@@ -1,4 +1,5 @@
 // Guards on code objects, on objects that are written here: every difference alone.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -173,6 +174,129 @@ TEST(ObjectGuards, VariablesThatTheRuntimeSeesHaveToStay) {
   EXPECT_TRUE(guard_named(guards_of(candidate), "variables").passed);
 }
 
+/// An object with one more variable, as a compiler marks a translation unit with.
+WrittenCodeObject marked(const std::string& name, const std::string& bytes = std::string(1, '\0')) {
+  WrittenCodeObject object = guarded_object();
+  object.variables.push_back({.name = name, .bytes = bytes, .exported = true});
+  return object;
+}
+
+TEST(ObjectGuards, MarkersOfTranslationUnitsMayDifferComeAndGo) {
+  const WrittenCodeObject here = marked("__hip_cuid_7de0a077e60a5253"),
+                          there = marked("__hip_cuid_f2f48c724a18e0"), none = guarded_object(),
+                          unnamed = marked("__hip_cuid_");  // -fuse-cuid=none with -fgpu-rdc
+  for (const WrittenCodeObject* original : {&here, &there, &none, &unnamed})
+    for (const WrittenCodeObject* candidate : {&here, &there, &none, &unnamed})
+      EXPECT_EQ(guard_named(guards_of(*candidate, kGroup, 0, *original), "variables").detail, "");
+}
+
+TEST(ObjectGuards, WhatIsOnlyNamedLikeAMarkerIsAVariable) {
+  const auto refused = [](const WrittenCodeObject& candidate) {
+    return only_failure(guards_of(candidate, kGroup, 0, marked("__hip_cuid_7de0a077e60a5253")),
+                        "variables", Reason::other_code_changed);
+  };
+  EXPECT_EQ(refused(marked("__hip_cuid_7de0a077e60a5254", std::string(4, '\0'))),
+            "variables: __hip_cuid_7de0a077e60a5254 (4 bytes) is new");
+  EXPECT_THAT(refused(marked("__hip_cuid_7de0a077e60a5254", "\1")), HasSubstr("(1 bytes) is new"));
+  for (const char* name : {"__hip_cuid_cache", "__hip_cuid_7de0a077e60a52534", "__hip_cuid_7DE0",
+                           "x__hip_cuid_7de0", "__hip_cuid_7de0.managed", "__cuda_cuid_7de0"})
+    EXPECT_THAT(refused(marked(name)), HasSubstr(std::string(name) + " (1 bytes) is new"));
+  WrittenCodeObject bound = marked("__hip_cuid_7de0a077e60a5254");
+  bound.variables.back().replaceable = false;
+  EXPECT_THAT(refused(bound), HasSubstr("is new"));
+  WrittenCodeObject function = marked("__hip_cuid_7de0a077e60a5254");
+  function.variables.back().function = true;
+  EXPECT_THAT(refused(function), HasSubstr("the function __hip_cuid_7de0a077e60a5254 is new"));
+}
+
+TEST(ObjectGuards, NamesMayDifferInTheirTranslationUnitOnly) {
+  const auto with = [](const std::string& kernel, const std::string& variable,
+                       const std::string& bytes) {
+    WrittenCodeObject object = guarded_object();
+    object.kernels[1] = written_kernel(kernel, {{0, 8, "global_buffer"}});
+    object.variables.push_back({.name = variable, .bytes = bytes, .exported = true});
+    return object;
+  };
+  const std::string four(4, '\3');
+  const WrittenCodeObject original =
+      with("_ZL5otherPi.intern.a29b7bc44de004a4", "_ZL1m.static.a29b7bc44de004a4.managed", four);
+  const auto against = [&](const WrittenCodeObject& candidate) {
+    return guards_of(candidate, kGroup, 0, original);
+  };
+  for (const char* unit : {"1842227ace5d8122", "6fe5a6d6f046dd", "52641bfe00_059a4aa7"})
+    for (const GuardResult& guard :
+         against(with(fmt::format("_ZL5otherPi.intern.{}", unit),
+                      fmt::format("_ZL1m.static.{}.managed", unit), four))
+             .results)
+      EXPECT_EQ(guard.detail, "") << guard.name;
+  // Everything else about them has to stay.
+  const std::string kernel = "_ZL5otherPi.intern.1842227ace5d8122";
+  EXPECT_EQ(only_failure(against(with(kernel, "_ZL1m.static.1842227ace5d8122.managed",
+                                      std::string(4, '\4'))),
+                         "variables", Reason::other_code_changed),
+            "variables: _ZL1m.static.1842227ace5d8122.managed begins with other contents");
+  EXPECT_THAT(only_failure(against(with(kernel, "_ZL1m.static.1842227ace5d8122.managed",
+                                        std::string(8, '\3'))),
+                           "variables", Reason::other_code_changed),
+              HasSubstr("has 8 bytes, it had 4"));
+  for (const char* variable :
+       {"_ZL1m.static.1842227ace5d8122", "_ZL1n.static.1842227ace5d8122.managed",
+        "_ZL1m.intern2.1842227ace5d8122.managed", "_ZL1m.1842227ace5d8122.managed",
+        "_ZL1m.static.18G2.managed", "_ZL1m.managed"})
+    EXPECT_THAT(only_failure(against(with(kernel, variable, four)), "variables",
+                             Reason::other_code_changed),
+                HasSubstr(fmt::format("{} (4 bytes) is new", variable)));
+  WrittenCodeObject longer = with(kernel, "_ZL1m.static.1842227ace5d8122.managed", four);
+  longer.kernels[1].code.append(4, '\0');
+  EXPECT_THAT(only_failure(against(longer), "other_kernels", Reason::other_code_changed),
+              HasSubstr("kernels that changed: _ZL5otherPi.intern."));
+  EXPECT_THAT(only_failure(against(with("other", "_ZL1m.static.1842227ace5d8122.managed", four)),
+                           "other_kernels", Reason::other_code_changed),
+              HasSubstr("new kernels: other"));
+  // Two of one name: which is which cannot be told.
+  WrittenCodeObject twice = original, other_twice = with(kernel, "_ZL1m.static.12.managed", four);
+  twice.variables.push_back({.name = "_ZL1m.static.b1.managed", .bytes = four});
+  other_twice.variables.push_back({.name = "_ZL1m.static.b2.managed", .bytes = four});
+  EXPECT_FALSE(guard_named(guards_of(other_twice, kGroup, 0, twice), "variables").passed);
+}
+
+TEST(ObjectGuards, TheKernelItselfIsFoundInAnotherTranslationUnit) {
+  const auto object = [](const std::string& kernel) {
+    WrittenCodeObject out = guarded_object();
+    out.kernels[0] = written_kernel(kernel, vadd_arguments());
+    return test::write_code_object(out);
+  };
+  const auto judged = [&](const std::string& candidate) {
+    const auto checked = check_object(object("_ZL4vadd.intern.12ab"), object(candidate),
+                                      {.kernel = "_ZL4vadd.intern.12ab", .workgroup_size = kGroup});
+    EXPECT_TRUE(checked) << checked.error().message;
+    return checked ? *checked : ObjectGuards{};
+  };
+  for (const GuardResult& guard : judged("_ZL4vadd.intern.34cd").results)
+    EXPECT_EQ(guard.detail, "") << guard.name;
+  for (const char* other : {"_ZL4vadd", "_ZL4vadd.static2.34cd", "_ZL5vadd2.intern.34cd"})
+    EXPECT_EQ(judged(other).results.at(0).reason, Reason::kernel_missing) << other;
+}
+
+TEST(ObjectGuards, FunctionsThatTheObjectOffersHaveToStay) {
+  WrittenCodeObject original = guarded_object();
+  original.variables.push_back({.name = "helper", .bytes = "code", .function = true});
+  const auto refused = [&](const WrittenCodeObject& candidate) {
+    return only_failure(guards_of(candidate, kGroup, 0, original), "variables",
+                        Reason::other_code_changed);
+  };
+  EXPECT_EQ(refused(guarded_object()), "variables: the function helper is gone");
+  WrittenCodeObject candidate = original;
+  candidate.variables.back().name = "helper.intern2.7de0a077e60a5253";
+  EXPECT_THAT(refused(candidate), HasSubstr("the function helper.intern2.7de0a077e60a5253 is new"));
+  candidate = original;
+  candidate.variables.back().function = false;
+  EXPECT_EQ(refused(candidate), "variables: helper is a variable, it was a function");
+  candidate = original;
+  candidate.variables.back().bytes = "longer code";  // it may call what changed
+  EXPECT_TRUE(guard_named(guards_of(candidate, kGroup, 0, original), "variables").passed);
+}
+
 TEST(ObjectGuards, LaunchBoundsHaveToAllowTheWorkGroup) {
   WrittenCodeObject candidate = guarded_object();
   candidate.kernels[0].metadata[".max_flat_workgroup_size"] = kGroup;
@@ -194,14 +318,12 @@ TEST(ObjectGuards, TargetAndWaveSizeHaveToStay) {
   WrittenCodeObject candidate = guarded_object();
   candidate.flags = 0x54b;  // gfx940's neighbour: another processor
   candidate.metadata = test::object_metadata(5, "amdgcn-amd-amdhsa--gfx90a");
-  const GuardResult target = guard_named(guards_of(candidate), "target");
-  EXPECT_FALSE(target.passed);
-  EXPECT_EQ(target.reason, Reason::other_code_changed);
+  EXPECT_THAT(only_failure(guards_of(candidate), "target", Reason::other_code_changed),
+              HasSubstr("the candidate for gfx941"));
   candidate = guarded_object();
   candidate.kernels[0].metadata[".wavefront_size"] = 32;
-  const GuardResult wave = guard_named(guards_of(candidate), "target");
-  EXPECT_FALSE(wave.passed);
-  EXPECT_THAT(wave.detail, HasSubstr("in waves of 32"));
+  EXPECT_THAT(only_failure(guards_of(candidate), "target", Reason::other_code_changed),
+              HasSubstr("in waves of 32"));
 }
 
 /// The change of one figure, with the original's and the candidate's value of a metadata key.

@@ -218,6 +218,41 @@ TEST(SourceGuards, RefuseChangesAroundTheBody) {
   }
 }
 
+/// What the original does is no leave to do more of the kind.
+TEST(SourceGuards, LetTheOriginalsOwnStayAndNoMore) {
+  const auto model = [] {
+    ParseOptions options;
+    options.path = "/nowhere/own.cpp";
+    options.host = true;
+    return parse_source(R"(#define __global__ __attribute__((annotate("rocm_perf_kernel")))
+#define WAIT asm volatile("pause")
+float waits(float x) { asm volatile("nop"); return x; }
+__global__ void other(float* p) { p[0] = 1; }
+__global__ void third(float* p) { p[0] = 3; }
+__global__ void k(const float* in, float* out) {
+  asm volatile("" ::: "memory");
+  float* more = new float[4]();
+  other(out);
+  out[0] = in[0] + more[0];
+  delete[] more;
+}
+)",
+                        options, "");
+  }();
+  ASSERT_TRUE(model) << describe(model.error());
+  const auto outcome_with = [&](const std::string& body) {
+    return outcome(*model, exchanged(model->text, "  out[0] = in", body + "\n  out[0] = in"),
+                   {.kernel = "k", .workgroup_size = {}});
+  };
+  EXPECT_EQ(outcome_with("  out[1] = in[1]; asm volatile(\"\" ::: \"memory\");"), "passed");
+  EXPECT_EQ(outcome_with("  out[1] = in[1]; other(out);"), "passed");
+  EXPECT_EQ(outcome_with("  asm volatile(\"nop\");"), "assembly inline_assembly");
+  EXPECT_EQ(outcome_with("  WAIT;"), "assembly inline_assembly");
+  EXPECT_EQ(outcome_with("  out[1] = waits(in[1]);"), "assembly inline_assembly");
+  EXPECT_EQ(outcome_with("  float* kept = new float[9]; out[1] = kept[8];"), "host_code host_code");
+  EXPECT_EQ(outcome_with("  third(out);"), "host_code host_code");
+}
+
 TEST(SourceGuards, SayWhatIsNoSourceAtAll) {
   EXPECT_EQ(outcome(" \n\t"), "text no_code");
   EXPECT_EQ(outcome(std::string(llm::kMostProposalBytes + 1, ' ') + "x"), "text too_large");
@@ -260,6 +295,13 @@ __global__ void __launch_bounds__(256) scale(const float* in, float* out, int n)
                        "256, 2"),
             "passed");
   EXPECT_EQ(outcome_of("  out[i] = clock64();"), "clock reads_clock");
+  // A lambda that gets shared memory: only a barrier in it is one.
+  const std::string lambda = R"(  __shared__ float tile[64];
+  auto f = [](float* p, int at) { p[at] = 1; CALL; return p[(at + 1) % 64]; };
+  out[i] = f(tile, threadIdx.x);)";
+  EXPECT_EQ(outcome_of(exchanged(lambda, "CALL", "sinf(0)")), "state keeps_state");
+  EXPECT_EQ(outcome_of(exchanged(lambda, "CALL", "__threadfence_block()")), "state keeps_state");
+  EXPECT_EQ(outcome_of(exchanged(lambda, "CALL", "__syncthreads()")), "passed");
   EXPECT_EQ(outcome_of("  if (i == 0) printf(\"x\");"), "host_code host_code");
   EXPECT_EQ(outcome_of("  out[i] = *(const float*)__builtin_amdgcn_implicitarg_ptr();"),
             "pointers makes_pointers");

@@ -67,6 +67,13 @@ template <class To, class From> To as(From value) { return (To)value; }
 void fill(float* to, const float* from) { for (int i = 0; i < 4; ++i) to[i] = from[i]; }
 void fill_reference(float& to) { to = 1; }
 float total(const float* p) { return p[0] + p[1]; }
+void half(Pair& to) { to.a = 1; }
+void half_of(Pair* to) { to->a = 1; }
+void both_of(Pair* to) { to->a = 1; to->b = 2; }
+void either_of(Pair& to, int n) { if (n) { to.a = 1; return; } to.b = 1; }
+void memcpy_later(float*, const float*, unsigned long) {}
+struct Base { float x; };
+struct Empty { float x; Empty() {} Empty(int) {} };
 void adds(float* to) { to[0] += 1; }
 __global__ void k(const float* in, float* out, Buffers buffers, int n) {
   float sum = 0;
@@ -125,7 +132,18 @@ TEST(LeftMemory, OfTheStackIsNotRead) {
        "  float last; while (n > 1) { last = 1; break; } sum += last;",
        "  float last; do { if (n) break; last = 1; } while (false); sum += last;",
        "  float last[4]; for (float x : last) sum += x;",
-       "  float last __attribute__((shared)); sum += last; last = 1;"})
+       "  float last __attribute__((shared)); sum += last; last = 1;",
+       // Parts of what is handed over, and members of what a constructor leaves to others.
+       "  Pair last; half(last); sum += last.b;", "  Pair last; half_of(&last); sum += last.b;",
+       "  Pair last; either_of(last, n); sum += last.b;",
+       "  float last[4]; memcpy_later(last, in, 16); sum += last[1];",
+       "  struct L : Base { L() {} } last; sum += last.x;",
+       "  struct L : Empty { L() {} } last; sum += last.x;",
+       "  struct L : Empty { L() : Empty(1) {} } last; sum += last.x;",
+       "  struct L { float x; L() : L(1) {} L(int) {} } last; sum += last.x;",
+       // What it reads may have changed.
+       "  long* p = &buffers.count; float last; if (__atomic_load_n(p, 0)) last = 1; if "
+       "(__atomic_load_n(p, 0)) sum += last;"})
     cases.push_back({body, "keeps_state: The body may read what an earlier launch left"});
   cases.push_back(
       {"  volatile float last = 1; sum += last;", "keeps_state: The body has volatile"});
@@ -156,6 +174,11 @@ TEST(LeftMemory, OfHonestBodiesWasWritten) {
        "  float v[4]; fill(v, in); sum += v[2] + total(v);",
        "  float v[4]; float* p = v; for (int i = 0; i < 4; ++i) *p++ = in[i]; sum += v[2];",
        "  float a; fill_reference(a); sum += a;",
+       "  Pair p; both_of(&p); sum += p.b;",
+       "  Pair p; half(p); half_of(&p); p.b = 2; sum += p.a + p.b;",
+       "  struct L : Base { L() { x = 1; } } l; sum += l.x;",
+       "  struct L : Base { L() : Base() {} } l; sum += l.x;",
+       "  struct L { float x; L() : L(1) {} L(int i) : x(i) {} } l; sum += l.x;",
        "  int e; sum += frexpf(in[0], &e); sum += e;",
        "  Pair p; p.a = in[0]; p.b = in[1]; const Pair q = p; sum += q.b;",
        "  Pair p{}; Pair q = {1}; sum += p.a + q.b;",
@@ -285,6 +308,10 @@ __device__ float block_sum(float v, float* scratch) {
   return scratch[0];
 }
 __device__ void meet() { __syncthreads(); }
+__device__ float neighbour(float* p, int at) {
+  p[at] = sinf(0.0f);
+  return p[(at + 1) % 64];
+}
 )";
 constexpr std::string_view kDeviceParameters =
     "(const T* in, T* out, const float* f, float* g, int n) {\n"
@@ -326,6 +353,12 @@ TEST(LeftMemory, OfTheLdsIsNotRead) {
       "  __shared__ float last[64]; float* p = last; g[i] = p[1]; p[0] = 1;",
       "  __shared__ float last[8][8]; last[0][threadIdx.x] = 1; __syncthreads(); g[i] = "
       "last[1][0];",
+      // Nor does any call in a function count as one, nor a fence, which waits for nobody.
+      "  __shared__ float last[64]; g[i] = neighbour(last, threadIdx.x);",
+      "  __shared__ float last[64]; last[threadIdx.x] = f[i]; __threadfence(); g[i] = last[63 - "
+      "threadIdx.x];",
+      "  __shared__ float last[64]; last[threadIdx.x] = f[i]; __builtin_amdgcn_s_waitcnt(0); g[i] "
+      "= last[63 - threadIdx.x];",
       "  T last[4]; out[i] = last[n]; last[0] = in[i];", "  T last; T* p = &last; out[i] = *p;",
       "  T last; out[i] = -last;", "  float4 last; g[i] = last.x;",
       "  float4 last; last.x = f[i]; g[i] = last.y;",
@@ -366,6 +399,8 @@ TEST(LeftMemory, OfHonestTilesWasWritten) {
            "  extern __shared__ float all[]; float* half = all + 64; half[threadIdx.x] = f[i]; "
            "__syncthreads(); g[i] = half[0];",
            "  __shared__ float scratch[64]; g[i] = block_sum(f[i], scratch);",
+           "  __shared__ float s[64]; s[threadIdx.x] = f[i]; __builtin_amdgcn_wave_barrier(); "
+           "g[i] = s[63 - threadIdx.x];",
            "  float4 v; v.x = f[0]; v.y = f[1]; v.z = f[2]; v.w = f[3]; const float4 w = v; g[i] = "
            "w.y "
            "+ "
@@ -469,7 +504,11 @@ TEST(Builtins, OfTheProcessorPassUnlessTheyReachFurther) {
       {"make_buffer_rsrc", device},
       {"permlane16_swap", lanes},
       {"fdot2_f32_bf16", harmless},
-      {"s_waitcnt", barrier}};
+      {"s_waitcnt", fence},
+      {"wave_barrier", barrier},
+      {"s_barrier", barrier},
+      {"s_barrier_wait", barrier},
+      {"s_barrier_signal", fence}};
   for (const auto& [name, kind] : kinds)
     EXPECT_EQ(kind_of_call("__builtin_amdgcn_" + std::string(name)), kind) << name;
 }

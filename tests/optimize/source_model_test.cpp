@@ -239,10 +239,11 @@ TEST_F(HipSource, SharedMemoryIsFollowedThroughPointers) {
 TEST_F(HipSource, FactsNameWhatABodyTouches) {
   const Kernel& same = model_->kernels[5];
   EXPECT_THAT(same.facts.calls, Contains("clock64"));
-  EXPECT_TRUE(same.facts.assembly);
+  EXPECT_THAT(same.facts.assembly, Not(IsEmpty()));
   const Kernel& vectors = model_->kernels[6];
   EXPECT_THAT(vectors.facts.calls, Contains("__expf"));
-  EXPECT_FALSE(vectors.facts.integer_to_pointer || vectors.facts.assembly);
+  EXPECT_FALSE(vectors.facts.integer_to_pointer);
+  EXPECT_THAT(vectors.facts.assembly, IsEmpty());
   for (const Kernel& kernel : model_->kernels) EXPECT_THAT(kernel.facts.globals, IsEmpty());
 }
 
@@ -434,7 +435,7 @@ __global__ void extra(int* p) { extern int hidden; p[0] = hidden; p[1] = *new in
     EXPECT_TRUE(facts(name).integer_to_pointer) << name;
   EXPECT_FALSE(facts("fine").integer_to_pointer);
   EXPECT_THAT(facts("extra").globals, ElementsAre("hidden"));
-  EXPECT_TRUE(facts("extra").exceptions_or_new);
+  EXPECT_THAT(facts("extra").exceptions_or_new, Not(IsEmpty()));
 }
 
 TEST(CallNames, SayWhatAFunctionDoes) {
@@ -442,6 +443,11 @@ TEST(CallNames, SayWhatAFunctionDoes) {
   const std::vector<std::pair<std::string_view, CallKind>> cases{
       {"__syncthreads", barrier},
       {"__syncthreads_or", barrier},
+      {"__threadfence_block", fence},
+      {"__ockl_grid_sync", barrier},
+      {"__ockl_multi_grid_is_valid", fence},
+      {"hipCmulf", harmless},
+      {"hipCtxSynchronize", unknown},
       {"atomicAdd", atomic},
       {"std::atomic_ref::fetch_add", atomic},
       {"__shfl_down_sync", lanes},
@@ -529,17 +535,6 @@ TEST(HostileSource, IsAnErrorAndNotACrash) {
   }
   EXPECT_TRUE(host_model(""));
   EXPECT_TRUE(host_model(std::string("int a;\0int b;", 13)));
-}
-
-TEST(LibclangSearch, SaysWhatIsMissing) {
-  for (const char* name : {"/nowhere/libclang.so", "libz.so.1"}) {
-    const test::ScopedVariable variable("ROCM_PERF_LIBCLANG", name);
-    const auto model = host_model("");
-    ASSERT_FALSE(model);
-    EXPECT_EQ(model.error().code, ErrorCode::missing_tool);
-    EXPECT_THAT(model.error().message, HasSubstr(name));
-    EXPECT_THAT(model.error().remedy, HasSubstr("libclang1-19"));
-  }
 }
 
 }  // namespace

@@ -259,5 +259,67 @@ TEST(FilesOfABuild, EveryChangeIsSeen) {
   EXPECT_EQ(changed_file(built), "");
 }
 
+// --- each check by itself ----------------------------------------------------------------------
+
+/// What a proof and a timed run say of a script; the bench has to be there for one script only.
+std::string said_of(CommandBench& bench, std::string_view script) {
+  const Built built = bench.build("cheat", script);
+  const auto proof = bench.workshop().prove(bench.original(), built);
+  EXPECT_TRUE(proof) << describe(proof.error());
+  if (proof->reason) return failure_of(*proof) + ": " + proof->checks.back().name;
+  bench.prepare(built);
+  const measure::Measured measured = bench.timed(built);
+  return measured.failure.empty() ? "passed" : "timed";
+}
+
+constexpr std::string_view kAloneOriginal =
+    "echo input $1 gives $(($1 * 2)) > $2\necho 7 > $2.more\n";
+
+TEST(ChecksAlone, OnlyOtherSeedsShowWhoKnowsTheFirst) {
+  for (const bool with : {true, false}) {
+    CommandBench bench(kAloneOriginal);
+    bench.options.perturbations = with ? 1 : 0;
+    EXPECT_EQ(said_of(bench, "echo input $1 gives 2 > $2\n"),
+              with ? "wrong_on_perturbed_input: perturbed input 1" : "passed");
+  }
+}
+
+TEST(ChecksAlone, OnlyTheUsersCheckSeesWhatNoOutputHas) {
+  for (const bool with : {true, false}) {
+    CommandBench bench(kAloneOriginal);
+    if (with) bench.options.check = "grep -q 7 {build_dir}/out.more";
+    EXPECT_EQ(said_of(bench, "echo input $1 gives $(($1 * 2)) > $2\necho 8 > $2.more\n"),
+              with ? "check_failed: check" : "passed");
+  }
+}
+
+TEST(ChecksAlone, OnlyTheLinesWithTheMetricShowWhoPrintsOne) {
+  for (const bool with : {true, false}) {
+    CommandBench bench(kPrintingProgram);
+    if (with) take_times(bench.options);
+    EXPECT_EQ(said_of(bench, printing("echo hello from the kernel",
+                                      "echo hello from the kernel; echo time: 0.001 ms")),
+              with ? "wrong_output: output" : "passed");
+  }
+}
+
+TEST(ChecksAlone, OnlyTimedRunsShowWhoIsWrongLater) {
+  CommandBench bench(kAloneOriginal);
+  bench.options.perturbations = 0;
+  const std::string counts = "echo >> $2.count; n=$(($1 * 2))\n";
+  const std::string late = "[ $(wc -l < $2.count) -lt 2 ] || n=0\n";
+  EXPECT_EQ(said_of(bench, counts + late + "echo input $1 gives $n > $2\n"), "timed");
+  EXPECT_EQ(said_of(bench, counts + "echo input $1 gives $n > $2\n"), "passed");
+}
+
+TEST(ChecksAlone, OnlyTheEndShowsWhoDoesNotEndWell) {
+  CommandBench bench(kAloneOriginal);
+  bench.options.time_limit = std::chrono::milliseconds(3'000);
+  const std::string right = "echo input $1 gives $(($1 * 2)) > $2; ";
+  EXPECT_EQ(said_of(bench, right + "exit 3\n"), "faulted: output");
+  EXPECT_EQ(said_of(bench, right + "sleep 60\n"), "timed_out: output");
+  EXPECT_EQ(said_of(bench, right + "exit 0\n"), "passed");
+}
+
 }  // namespace
 }  // namespace perflab::optimize

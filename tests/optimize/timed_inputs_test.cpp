@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "optimize/replay_lab.h"
@@ -302,6 +303,84 @@ TEST(TimedInputs, AProofSaysWhatTheCaptureLacks) {
   EXPECT_THAT(proof.checks.at(0).detail, HasSubstr("Note: 1 of 3 regions were not captured"));
   const Correctness wrong = lab.prove([](const Launch&) {});
   EXPECT_THAT(wrong.checks.at(0).detail, HasSubstr("Note: 1 of 3 regions were not captured"));
+}
+
+// --- each check by itself ----------------------------------------------------------------------
+
+/// One candidate with checks left out, by requests as the workshop makes them.
+struct Alone : ReplayLab {
+  using ReplayLab::ReplayLab;
+  std::string object;
+
+  void take(const KernelBody& body) {
+    kernels().define(kernels().device.kernels["k"].body, "original");
+    object = kernels().define(body, "candidate").string();
+  }
+  static Json inputs(bool any) {
+    return {{"scope", any ? Json("guessed") : Json(nullptr)},
+            {"no_scope_because", "left out"},
+            {"seed", 7}};
+  }
+  /// "REASON: CHECK", empty: it passed.
+  std::string proof(bool poison, bool others) {
+    const auto answer = ask({{"prove",
+                              {{"original", original().code_object.string()},
+                               {"candidate", object},
+                               {"poison", poison ? "written" : "none"},
+                               {"inputs", inputs(others)}}}});
+    EXPECT_TRUE(answer) << describe(answer.error());
+    const auto proof = correctness_from_json((*answer->answer)["correctness"], "the answer");
+    EXPECT_TRUE(proof) << describe(proof.error());
+    if (!proof->reason) return "";
+    return std::string(to_string(*proof->reason)) + ": " + proof->checks.back().name;
+  }
+  std::string timed(bool others) {
+    const auto answer =
+        ask({{"measure",
+              {{"name", "candidate"}, {"code_object", object}, {"inputs", inputs(others)}}}});
+    EXPECT_TRUE(answer) << describe(answer.error());
+    return (*answer->answer)["failure"].get<std::string>();
+  }
+};
+
+TEST(ChecksAlone, OnlyPoisonShowsWhoLeavesWhatNoOutputWas) {
+  Alone lab;
+  lab.take([](const Launch& launch) {
+    for (std::size_t i = 0; i < kCount; ++i)
+      if (std::abs(buffer(launch, 1)[i]) < 1e30F) buffer(launch, 1)[i] = buffer(launch, 0)[i] * 2;
+  });
+  EXPECT_EQ(lab.proof(true, true), "not_rewritten: poisoned output");
+  EXPECT_EQ(lab.proof(false, true), "");
+  EXPECT_EQ(lab.timed(true), "");
+}
+
+TEST(ChecksAlone, OnlyPerturbedInputsShowWhoKnowsTheCapturedOne) {
+  Alone lab;
+  lab.take([](const Launch& launch) {
+    for (std::size_t i = 0; i < kCount; ++i) buffer(launch, 1)[i] = (static_cast<float>(i) + 1) * 2;
+  });
+  EXPECT_EQ(lab.proof(true, true), "wrong_on_perturbed_input: perturbed input 1");
+  EXPECT_EQ(lab.proof(true, false), "");
+  EXPECT_EQ(lab.timed(false), "");
+}
+
+TEST(ChecksAlone, OnlyTimedInputsShowWhoKnowsThoseOfTheProof) {
+  Alone lab;
+  std::set<std::vector<float>> known;
+  bool proving = true;
+  lab.take([&](const Launch& launch) {
+    doubled(launch);
+    const std::vector<float> input(buffer(launch, 0).begin(), buffer(launch, 0).end());
+    if (proving)
+      known.insert(input);
+    else if (!known.contains(input))
+      buffer(launch, 1)[3] = 5;
+  });
+  EXPECT_EQ(lab.proof(true, true), "");
+  proving = false;
+  EXPECT_EQ(lab.proof(true, true), "");
+  EXPECT_THAT(lab.timed(true), StartsWith("a timed dispatch is wrong"));
+  EXPECT_EQ(lab.timed(false), "");
 }
 
 }  // namespace

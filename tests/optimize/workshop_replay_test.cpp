@@ -184,7 +184,46 @@ TEST(ReplayWorkshop, ACaptureThatChangedNothingIsProvenOnPoisonedArguments) {
   const Correctness proof = lab.prove(doubled);
   EXPECT_FALSE(proof.reason);
   EXPECT_EQ(proof.checks.at(0).evidence["elements"], kCount);
+  EXPECT_THAT(proof.checks.at(0).detail,
+              HasSubstr("found by running the original on poisoned buffers of its arguments"));
   expect_refused(lab.prove([](const Launch&) {}), Reason::not_rewritten, "poisoned output");
+}
+
+/// Why nothing can be proven in it.
+Error refusal_of(ReplayLab& lab) {
+  const auto proof = lab.try_prove(doubled);
+  EXPECT_FALSE(proof);
+  if (proof) return {};
+  EXPECT_EQ(proof.error().code, ErrorCode::refused);
+  return proof.error();
+}
+
+TEST(ReplayWorkshop, ACaptureOfAKernelThatWritesNothingIsRefusedByName) {
+  ReplayLab lab([](const Launch&) {}, doubles());
+  const Error refused = refusal_of(lab);
+  EXPECT_THAT(refused.message, HasSubstr("it wrote nothing even on poisoned memory"));
+  EXPECT_THAT(refused.remedy, HasSubstr("a dispatch that writes something"));
+}
+
+TEST(ReplayWorkshop, ACaptureThatWorkedInPlaceAndChangedNothingIsRefusedByName) {
+  ReplayLab lab(
+      [](const Launch& launch) {
+        for (float& x : buffer(launch, 1)) x = x < 0 ? -x : x;
+      },
+      doubles());
+  const Error refused = refusal_of(lab);
+  EXPECT_THAT(refused.message, HasSubstr("it works in place"));
+  EXPECT_THAT(refused.remedy, HasSubstr("--dispatch 1"));
+}
+
+TEST(ReplayWorkshop, ACaptureThatOnlyPoisonCouldShowIsNotTriedWithoutIt) {
+  ReplayLab lab(
+      [&](const Launch& launch) {
+        if (buffer(launch, 1)[0] != 2) lab.fail_with(Failure::kernel_fault);
+      },
+      doubles());
+  EXPECT_THAT(refusal_of(lab).message, HasSubstr("poison was to show what it writes"));
+  EXPECT_EQ(lab.opened, 1);
 }
 
 TEST(ReplayWorkshop, WhatCannotBeProvenIsRefusedWithARemedy) {

@@ -79,7 +79,11 @@ TEST(AddressPlan, KeepsKindsApartButReservesWhatTouchesAtOnce) {
   EXPECT_FALSE(plan.ranges[1].range.on_gpu);
   EXPECT_EQ(plan.ranges[1].range.pool_flags, hsa::pool_fine_grained);
   EXPECT_EQ(plan.ranges[2].range.agent_index, 1U);
-  EXPECT_THAT(reservations(plan), ElementsAre(Span{kAt, 0x3000}));
+  EXPECT_THAT(reservations(plan), ElementsAre(Span{kAt, 0x1000}, Span{kAt + 0x1000, 0x1000},
+                                              Span{kAt + 0x2000, 0x1000}))
+      << "host memory keeps its own";
+  EXPECT_THAT(reservations(plan_of({region(kAt, 0x1000), region(kAt + 0x1000, 8), other_gpu})),
+              ElementsAre(Span{kAt, 0x3000}));
   // In one granule they cannot be kept apart.
   host.base = kAt + 0x800;
   host.bytes = 8;

@@ -66,8 +66,8 @@ TEST(HsaDevice, ReplaysFromThePreImageAndWithoutRecopyAddsUp) {
   });
 }
 
-// A batch of neighbours of every kind, in the order that a runtime could hand them out.
-TEST(HsaDevice, PlacesNeighboursHostMemoryAndOddSizes) {
+/// A batch of neighbours of every kind, in the order that a runtime could hand them out.
+SampleCapture neighbours() {
   SampleCapture sample = sim_capture("inplace", 1024);
   const auto filled = [](std::size_t bytes, int value) {
     return std::vector<std::byte>(bytes, static_cast<std::byte>(value));
@@ -77,6 +77,10 @@ TEST(HsaDevice, PlacesNeighboursHostMemoryAndOddSizes) {
   host.region.on_gpu = false;
   host.region.pool_flags = hsa::pool_fine_grained;
   sample.add(kSampleBase + 0x6000, filled(0x2000, 0), filled(0x2000, 0));
+  return sample;
+}
+
+void expect_all_in_place(const SampleCapture& sample) {
   with_session(sample, [&](Session& session) {
     ASSERT_TRUE(session.run().has_value());
     for (std::size_t i = 1; i < sample.regions.size(); ++i) {
@@ -86,6 +90,78 @@ TEST(HsaDevice, PlacesNeighboursHostMemoryAndOddSizes) {
     }
     EXPECT_EQ(floats_of(session, 0)[1023], 1024);
   });
+}
+
+TEST(HsaDevice, PlacesNeighboursHostMemoryAndOddSizes) {
+  expect_all_in_place(neighbours());
+  // Where the GPU has locked memory elsewhere, virtual memory is the way.
+  for (const char* how : {"relocate", "0x1000"}) {
+    const test::ScopedVariable fault("HSA_SIM_FAULT",
+                                     std::string("hsa_amd_memory_lock_to_pool@*=") + how);
+    expect_all_in_place(neighbours());
+    capture::Description description = neighbours().description;
+    for (const SampleRegion& one : neighbours().regions) description.regions.push_back(one.region);
+    const auto report = check_reservations(description, {.may_restart = false});
+    ASSERT_TRUE(report.has_value()) << describe(report.error());
+    EXPECT_EQ(report->exact, 3U);
+  }
+}
+
+/// The same captured in the runtime's reserved mode, which refuses host memory as virtual memory.
+class HsaDeviceReserved : public testing::Test {
+ protected:
+  HsaDeviceReserved() {
+    sample_.description.machine.address_mode = "reserved";
+    description_ = sample_.description;
+    for (const SampleRegion& one : sample_.regions) description_.regions.push_back(one.region);
+  }
+  /// The message with which placing the memory ends.
+  std::string failure() const {
+    const test::TempFolder folder;
+    const auto capture = sample_.write(folder / "capture");
+    const auto device = open_hsa_device(capture->description(), {.may_restart = false});
+    EXPECT_TRUE(device.has_value());
+    const auto session = Session::open(*capture, **device, {});
+    EXPECT_FALSE(session.has_value());
+    return session ? "" : session.error().message;
+  }
+  RangeCheck host_range() const {
+    const auto report = check_reservations(description_, {.may_restart = false});
+    EXPECT_TRUE(report.has_value());
+    EXPECT_EQ(report->ranges.size(), 3U);
+    EXPECT_EQ(report->ranges[0].outcome, Reservation::exact);
+    EXPECT_EQ(report->ranges[2].outcome, Reservation::exact);
+    return report->ranges.at(1);
+  }
+
+  const test::ScopedVariable mode_{"HSA_RESERVE_SVM", "1"};
+  SampleCapture sample_ = neighbours();
+  capture::Description description_;
+};
+
+TEST_F(HsaDeviceReserved, LocksHostMemoryAtItsAddress) {
+  for (int i = 0; i < 2; ++i) expect_all_in_place(sample_);
+  EXPECT_EQ(host_range().outcome, Reservation::exact);
+  EXPECT_EQ(who_holds(own_mappings().value(), kSampleBase, kSampleBase + 0x8000), "");
+}
+
+TEST_F(HsaDeviceReserved, NamesHostMemoryThatTheGpuHasElsewhere) {
+  const test::ScopedVariable fault("HSA_SIM_FAULT", "hsa_amd_memory_lock_to_pool@*=relocate");
+  EXPECT_THAT(failure(), testing::StartsWith("relocated: host memory at 0x200000003000-"
+                                             "0x200000006000: the runtime gave it to the GPU at "));
+  const RangeCheck host = host_range();
+  EXPECT_EQ(host.outcome, Reservation::relocated);
+  EXPECT_NE(host.returned, kSampleBase + 0x3000);
+  EXPECT_EQ(who_holds(own_mappings().value(), kSampleBase, kSampleBase + 0x8000), "");
+}
+
+TEST_F(HsaDeviceReserved, NamesHostMemoryThatCannotBeLocked) {
+  const test::ScopedVariable fault("HSA_SIM_FAULT", "hsa_amd_memory_lock_to_pool@*=0x1008");
+  EXPECT_THAT(failure(),
+              testing::StartsWith("hsa_call_failed: hsa_amd_memory_lock_to_pool(0x200000003000, "
+                                  "0x3000) for host memory answered 0x1008"));
+  EXPECT_EQ(host_range().outcome, Reservation::failed);
+  EXPECT_EQ(host_range().status, "0x1008 (out of resources)");
 }
 
 TEST(HsaDevice, GivesThePacketsDynamicLds) {

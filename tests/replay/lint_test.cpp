@@ -10,6 +10,7 @@
 
 #include "base/temp_folder.h"
 #include "capture/written_capture.h"
+#include "code/disassembly.h"
 #include "support/code_writer.h"
 
 namespace perflab::replay {
@@ -25,15 +26,24 @@ constexpr std::uint64_t kCaptured = 0x7f1000000000, kLocked = 0x7f2000000000,
                         kKernelObject = 0x7f3000100000, kNowhere = 0x7f9000000000;
 constexpr std::uint64_t kHidden = 24;
 
+/// Code of kernels for gfx942 with their arguments in s[4:5]: it ends at once, loads the hidden
+/// argument at byte 104 first, or something at an offset that it computes.
+const std::string kEnds("\x00\x00\x81\xbf", 4);
+const std::string kLoads = std::string("\x02\x00\x06\xc0\x68\x00\x00\x00", 8) + kEnds;
+const std::string kComputes = std::string("\x02\x00\x04\xc0\x06\x00\x00\x00", 8) + kEnds;
+constexpr std::uint16_t kArgumentsInS4 = 0x9;  // user SGPRs: segment buffer, kernel arguments
+
 /// Arguments: two pointers and a word by value; then the hidden ones.
 struct LintCase {
   test::WrittenCapture capture;
   test::WrittenCodeObject object;
   std::vector<test::WrittenArgument> arguments{
       {0, 8, "global_buffer"}, {8, 8, "global_buffer"}, {16, 8, "by_value"}};
+  std::string code = kEnds;
 
   LintCase() {
     object.metadata = test::object_metadata(5, "amdgcn-amd-amdhsa--gfx942");
+    object.symbols = true;
     object.kernels = {{.name = "_Z1kPf"}, {.name = "_Z5otherPf"}};
     capture.kernarg.assign(kHidden + 256, '\0');
     set(0, kCaptured);
@@ -50,6 +60,7 @@ struct LintCase {
     description.machine.isa = "amdgcn-amd-amdhsa--gfx942";
     description.machine.gpu_index = 0;
     add(kCaptured, "some bytes");
+    capture.regions.back().after = "more bytes";
     add(kLocked, "").origin = capture::Origin::locked;
     capture.regions.back().region.bytes = 4096;
     capture.regions.back().region.not_captured = "it is host memory";
@@ -79,7 +90,8 @@ struct LintCase {
       if (kernel.metadata.is_null()) {
         kernel.metadata = test::kernel_metadata(kernel.name, arguments);
         kernel.metadata[".kernarg_segment_size"] = kHidden + 256;
-        kernel.code = std::string("\0\0\x81\xbf", 4);
+        kernel.code = code;
+        kernel.properties = kArgumentsInS4;
       }
     capture.code_object = test::write_code_object(object);
     const test::TempFolder folder;
@@ -132,22 +144,52 @@ TEST(ReplayLint, hidden_arguments_into_the_old_process) {
       {"hidden_completion_action", "hidden_completion_action", "error", "error"},
       {"hidden_multigrid_sync_arg", "hidden_multigrid_sync", "error", "warning"},
       {"hidden_queue_ptr", "hidden_queue_ptr", "warning", "warning"}};
+  const auto objdump = code::find_disassembler("gfx942");
+  if (!objdump) GTEST_SKIP() << "skipped: " << objdump.error().message;
   for (const auto& [kind, rule, outside, inside] : table) {
     LintCase away;
+    away.code = kLoads;
     away.hidden(kind, kNowhere);
     const auto lost = away.findings();
     EXPECT_THAT(rules(lost), ElementsAre(outside + " " + rule));
     EXPECT_THAT(lost.at(0).sentence, HasSubstr("it lies in nothing that is known"));
     EXPECT_NE(lost.at(0).remedy, "");
     LintCase here;
+    here.code = kLoads;
     here.hidden(kind, kCaptured + 4);
     const auto kept = here.findings();
     EXPECT_THAT(rules(kept), ElementsAre(inside + " " + rule));
     EXPECT_THAT(kept.at(0).sentence, HasSubstr("it lies in the captured region at 0x7f1000000000"));
     LintCase locked;
+    locked.code = kLoads;
     locked.hidden(kind, kLocked);
     EXPECT_THAT(rules(locked.findings()), ElementsAre(outside + " " + rule));
+    // Listed, and loaded by no instruction.
+    LintCase unused;
+    unused.hidden(kind, kNowhere);
+    const auto listed = unused.findings();
+    EXPECT_THAT(rules(listed), ElementsAre("note " + rule));
+    EXPECT_THAT(listed.at(0).sentence, HasSubstr("no instruction of the kernel loads it"));
+    // The code does not tell: nothing is refused, and what may happen is said.
+    LintCase unknown;
+    unknown.code = kComputes;
+    unknown.hidden(kind, kNowhere);
+    const auto doubted = unknown.findings();
+    EXPECT_THAT(rules(doubted), ElementsAre("warning " + rule));
+    EXPECT_THAT(doubted.at(0).sentence, HasSubstr("cannot be told from the code (it reads its "
+                                                  "arguments at an offset that it computes)"));
+    EXPECT_THAT(doubted.at(0).sentence, HasSubstr("a replay, which ends at its time limit"));
   }
+}
+
+TEST(ReplayLint, without_a_disassembler_nothing_is_refused_unseen) {
+  const test::ScopedVariable none("ROCM_PERF_LLVM_OBJDUMP", "/nowhere/llvm-objdump");
+  LintCase one;
+  one.code = kLoads;
+  one.hidden("hidden_hostcall_buffer", kNowhere);
+  const auto found = one.findings();
+  EXPECT_THAT(rules(found), ElementsAre("warning hidden_hostcall"));
+  EXPECT_THAT(found.at(0).sentence, HasSubstr("/nowhere/llvm-objdump"));
 }
 
 TEST(ReplayLint, pointer_arguments) {
@@ -248,6 +290,12 @@ TEST(ReplayLint, machine_kernel_and_limits) {
   const auto gone = missing.findings();
   EXPECT_THAT(rules(gone), ElementsAre("error kernel_not_found"));
   EXPECT_THAT(gone.at(0).sentence, HasSubstr("it has _Z1kPf, _Z5otherPf"));
+
+  LintCase unchanged;
+  unchanged.capture.regions[0].after.reset();
+  const auto nothing = unchanged.findings();
+  EXPECT_THAT(rules(nothing), ElementsAre("warning nothing_written"));
+  EXPECT_THAT(nothing.at(0).remedy, HasSubstr("--poison arguments"));
 
   // Errors come first, then by rule.
   EXPECT_THAT(rules_after([](LintCase& one) {

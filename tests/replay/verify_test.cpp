@@ -209,30 +209,79 @@ TEST(Verify, ACandidateThatReliesOnWhatStoodInItsOutputFails) {
   EXPECT_GT(bench.certify(counts).regions.at(0).wrong_on_poison_bytes, kCount * 2);
 }
 
-TEST(Verify, WhatStoodThereAlreadyIsProvenWithPoisonedArgumentsOnly) {
+TEST(Verify, WhatStoodThereAlreadyIsFoundByPoisonedArguments) {
   Bench bench(thirds_after(), thirds_after(), thirds);
-  for (const Poison poison : {Poison::none, Poison::written}) {
-    const Certificate blind = bench.certify(nothing, with_poison(poison));
-    EXPECT_EQ(blind.verdict, Verdict::proves_nothing);
-    EXPECT_EQ(blind.exit_code(), 1);
-    EXPECT_THAT(blind.sentence, HasSubstr("--poison arguments"));
+  const Certificate blind = bench.certify(nothing, with_poison(Poison::none));
+  EXPECT_EQ(blind.verdict, Verdict::proves_nothing);
+  EXPECT_EQ(blind.write_set, WriteSet::unknown);
+  EXPECT_EQ(blind.exit_code(), 1);
+  EXPECT_THAT(blind.sentence, HasSubstr("nothing was poisoned to show what it writes"));
+  // By itself, and when it is asked for.
+  for (const Poison poison : {Poison::written, Poison::arguments}) {
+    const Certificate original = bench.certify({}, with_poison(poison));
+    EXPECT_EQ(original.verdict, Verdict::bitwise);
+    EXPECT_EQ(original.poison, Poison::arguments);
+    EXPECT_EQ(original.write_set, WriteSet::poisoned);
+    ASSERT_EQ(original.regions.size(), 1U);
+    EXPECT_EQ(original.regions[0].changed_bytes, 0U);
+    EXPECT_EQ(original.regions[0].compared_bytes, kCount * 4);
+    EXPECT_EQ(original.regions[0].changed_poison_bytes, kCount * 4);
+    EXPECT_EQ(original.regions[0].pure_output_bytes, kCount * 4);
+    EXPECT_EQ(original.sentence,
+              "This capture reproduces itself, bitwise, over 3 runs. The captured dispatch changed "
+              "nothing: the 16384 bytes that it writes were found by running the original on "
+              "poisoned buffers of its arguments.");
+    EXPECT_EQ(bench.certify(thirds, with_poison(poison)).verdict, Verdict::bitwise);
+    const Certificate cheat = bench.certify(nothing, with_poison(poison));
+    EXPECT_EQ(cheat.verdict, Verdict::differs);
+    EXPECT_EQ(cheat.regions.at(0).not_rewritten_bytes, kCount * 4);
+    EXPECT_THAT(cheat.sentence,
+                HasSubstr("16384 bytes of the outputs were still poisoned afterwards"));
+    // Right as far as the captured memory shows, wrong where poison shows more.
+    const Body half = [](const Launch& launch) {
+      for (std::size_t i = 0; i < kCount / 2; ++i)
+        buffer(launch, 1)[i] = third(buffer(launch, 0)[i]);
+    };
+    EXPECT_EQ(bench.certify(half, with_poison(poison)).verdict, Verdict::differs);
   }
-  const Certificate original = bench.certify({}, with_poison(Poison::arguments));
-  EXPECT_EQ(original.verdict, Verdict::bitwise);
-  EXPECT_EQ(original.regions.at(0).compared_bytes, kCount * 4);
-  EXPECT_EQ(original.regions.at(0).pure_output_bytes, kCount * 4);
-  EXPECT_EQ(bench.certify(thirds, with_poison(Poison::arguments)).verdict, Verdict::bitwise);
-  const Certificate cheat = bench.certify(nothing, with_poison(Poison::arguments));
-  EXPECT_EQ(cheat.verdict, Verdict::differs);
-  EXPECT_EQ(cheat.regions.at(0).not_rewritten_bytes, kCount * 4);
-  EXPECT_THAT(cheat.sentence,
-              HasSubstr("16384 bytes of the outputs were still poisoned afterwards"));
+}
+
+TEST(Verify, ACaptureThatShowsItsOutputsIsNotPoisonedAnyFurther) {
+  Bench bench = thirds_bench();
+  const Certificate certificate = bench.certify();
+  EXPECT_EQ(certificate.poison, Poison::written);
+  EXPECT_EQ(certificate.write_set, WriteSet::captured);
+}
+
+TEST(Verify, AKernelThatWritesNothingIsCalledThat) {
+  // Reads its input only, and does so on poison.
+  Bench idle(thirds_after(), thirds_after(), nothing);
+  const Certificate none = idle.certify();
+  EXPECT_EQ(none.verdict, Verdict::proves_nothing);
+  EXPECT_EQ(none.write_set, WriteSet::nothing);
+  EXPECT_EQ(none.exit_code(), 1);
+  EXPECT_THAT(none.sentence, HasSubstr("it wrote nothing even on poisoned memory"));
+  EXPECT_EQ(idle.certify(nothing).write_set, WriteSet::nothing);
+}
+
+TEST(Verify, AKernelThatWorksInPlaceIsCalledThat) {
+  // Makes absolute values: of such there were none but that already.
+  const Body absolute = [](const Launch& launch) {
+    for (float& x : buffer(launch, 1)) x = std::fabs(x);
+  };
+  Bench in_place(thirds_after(), thirds_after(), absolute);
+  const Certificate certificate = in_place.certify();
+  EXPECT_EQ(certificate.verdict, Verdict::proves_nothing);
+  EXPECT_EQ(certificate.write_set, WriteSet::in_place) << certificate.sentence;
+  EXPECT_GT(certificate.regions.at(0).changed_poison_bytes, 0U);
+  EXPECT_EQ(certificate.regions.at(0).pure_output_bytes, 0U);
+  EXPECT_THAT(certificate.sentence, HasSubstr("depends on what stood there (it works in place)"));
 }
 
 TEST(Verify, InputsThatNobodyCallsConstantSpoilOnlyTheirOwnRun) {
   // No signature: both buffers count as writable and are poisoned, one after the other.
   Bench bench(thirds_after(), thirds_after(), thirds, "k");
-  const Certificate certificate = bench.certify(nothing, with_poison(Poison::arguments));
+  const Certificate certificate = bench.certify(nothing);
   EXPECT_EQ(certificate.verdict, Verdict::differs);
   ASSERT_EQ(certificate.regions.size(), 1U);
   EXPECT_EQ(certificate.regions[0].region, 1U);
@@ -408,6 +457,19 @@ TEST(Verify, APoisonThatTheOriginalCannotTakeIsSaidAndNotHeldAgainstAnyone) {
   EXPECT_EQ(certificate.run_failure, "");
 }
 
+TEST(Verify, AWriteSetThatPoisonCannotShowIsNotKnown) {
+  Bench bench(thirds_after(), thirds_after(), {});
+  bench.device.kernels["k"].body = [&](const Launch& launch) {
+    if (buffer(launch, 1)[0] != third(1))
+      bench.device.fault = fail(Failure::kernel_fault, "page fault").error();
+  };
+  const Certificate certificate = bench.certify();
+  EXPECT_EQ(certificate.verdict, Verdict::proves_nothing);
+  EXPECT_EQ(certificate.write_set, WriteSet::unknown);
+  EXPECT_THAT(certificate.sentence, HasSubstr("poison was to show what it writes: the original "
+                                              "does not end well"));
+}
+
 TEST(Verify, ACandidateThatFaultsOnPoisonTheOriginalTakesFails) {
   Bench bench = thirds_bench();
   const Certificate certificate = bench.certify([&](const Launch& launch) {
@@ -420,6 +482,8 @@ TEST(Verify, ACandidateThatFaultsOnPoisonTheOriginalTakesFails) {
   });
   EXPECT_EQ(certificate.verdict, Verdict::differs);
   EXPECT_THAT(certificate.run_failure, HasSubstr("(on poisoned outputs)"));
+  EXPECT_TRUE(certificate.failed_on_poison);
+  EXPECT_EQ(certificate.failure, Failure::kernel_fault);
 }
 
 TEST(Verify, AddressesInPoisonedBuffersStay) {

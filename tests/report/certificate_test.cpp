@@ -44,6 +44,7 @@ CertificateData wrong_candidate() {
   certificate.notes = {"1 of 4 regions were not captured"};
   replay::RegionVerdict right;
   right.changed_bytes = right.compared_bytes = right.pure_output_bytes = 4096;
+  right.changed_poison_bytes = 4096;
   right.poisoned = true;
   right.verdict = replay::Verdict::bitwise;
   right.comparison.type = ElementType::f32;
@@ -113,6 +114,9 @@ TEST(CertificateDocument, HasTheFiguresOfTheCertificate) {
   EXPECT_EQ(document["code_object"]["captured"], false);
   EXPECT_EQ(document["method"]["max_ulp"], 4);
   EXPECT_EQ(document["method"]["max_relative"], nullptr);
+  EXPECT_EQ(document["write_set"], "captured");
+  EXPECT_EQ(document["regions"][0]["changed_poison_bytes"], 4096);
+  EXPECT_EQ(document["regions"][2]["changed_poison_bytes"], nullptr);
   const Json& wrong = document["regions"][1];
   EXPECT_EQ(wrong["base"], "0x7f0000400000");
   EXPECT_EQ(wrong["type"], "f32");
@@ -125,6 +129,20 @@ TEST(CertificateDocument, HasTheFiguresOfTheCertificate) {
   EXPECT_EQ(document["regions"][2]["pure_output_bytes"], nullptr);
   EXPECT_EQ(document["regions"][2]["symbol"], "table");
   EXPECT_EQ(certificate_document(plain_original())["regions"][0]["not_rewritten_bytes"], nullptr);
+}
+
+TEST(CertificateText, SaysWhereTheOutputsAreKnownFrom) {
+  CertificateData data = plain_original();
+  EXPECT_THAT(certificate_text(data, {}), testing::Not(HasSubstr("outputs")));
+  for (const auto& [write_set, words] :
+       {std::pair{replay::WriteSet::poisoned, "running the original on poisoned arguments"},
+        std::pair{replay::WriteSet::in_place, "depend on what stood there"},
+        std::pair{replay::WriteSet::nothing, "not even on poisoned memory"},
+        std::pair{replay::WriteSet::unknown, "the captured dispatch changed nothing"}}) {
+    data.certificate.write_set = write_set;
+    EXPECT_THAT(certificate_text(data, {}), HasSubstr(words));
+    EXPECT_EQ(certificate_document(data)["write_set"], to_string(write_set));
+  }
 }
 
 TEST(CertificateText, SaysTheVerdictTheRegionsAndTheExamples) {

@@ -27,10 +27,10 @@ nlohmann::json schema_json(const std::string& name) {
 
 TEST(Schemas, AreFoundByName) {
   const auto names = schema_names();
-  for (const char* name : {"analysis", "autotune", "capture", "certificate", "comparison", "dag",
-                           "doctor", "inspection", "isolate", "occupancy", "optimization",
-                           "profile", "replay", "reservation", "roofline", "thread_trace",
-                           "timeline"})
+  for (const char* name :
+       {"analysis", "autotune", "capture", "certificate", "comparison", "dag", "doctor",
+        "inspection", "isolate", "occupancy", "optimization", "profile", "replay", "reservation",
+        "roofline", "self_test", "thread_trace", "timeline"})
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   EXPECT_EQ(schema_json("analysis").at("title"), "analysis.json of rocm-perf");
 }

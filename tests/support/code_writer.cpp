@@ -62,7 +62,8 @@ void put_sections(std::string& out, const ElfSpec& spec, const ElfLayout& layout
   const auto add = [&](const ElfPart& part, std::uint64_t offset, std::uint64_t address) {
     headers.push_back({.sh_name = static_cast<Elf64_Word>(names.size()),
                        .sh_type = part.type,
-                       .sh_flags = part.loaded ? Elf64_Xword{SHF_ALLOC} : 0,
+                       .sh_flags = (part.loaded ? Elf64_Xword{SHF_ALLOC} : 0) |
+                                   (part.name == ".text" ? Elf64_Xword{SHF_EXECINSTR} : 0),
                        .sh_addr = part.loaded ? address : 0,
                        .sh_offset = offset,
                        .sh_size = part.bytes.size(),
@@ -163,8 +164,9 @@ class SymbolTable {
 
   void place_variable(std::size_t number, const WrittenVariable& variable, std::uint64_t address) {
     Elf64_Sym& symbol = symbols_[1 + 2 * kernels_ + number];
-    symbol.st_info = static_cast<unsigned char>(
-        ELF64_ST_INFO(variable.exported ? STB_GLOBAL : STB_LOCAL, STT_OBJECT));
+    symbol.st_info = static_cast<unsigned char>(ELF64_ST_INFO(
+        variable.exported ? STB_GLOBAL : STB_LOCAL, variable.function ? STT_FUNC : STT_OBJECT));
+    symbol.st_other = variable.replaceable ? STV_DEFAULT : STV_PROTECTED;
     symbol.st_shndx = kData + 1;
     symbol.st_value = address;
     symbol.st_size = variable.bytes.size();

@@ -60,8 +60,10 @@ struct WrittenKernel {
 /// A variable of a written code object, in its .data.
 struct WrittenVariable {
   std::string name;
-  std::string bytes;     ///< its contents
-  bool exported = true;  ///< else a local symbol, which runtimes do not list
+  std::string bytes;        ///< its contents
+  bool exported = true;     ///< else a local symbol, which runtimes do not list
+  bool replaceable = true;  ///< of default visibility; else protected
+  bool function = false;    ///< a symbol of a function, for all that it lies in .data
 };
 
 /// A code object.

@@ -61,11 +61,13 @@ class OptimizationLoop {
     out_.kernel = original_model_.kernels[kernel].name;
     out_.signature = original_model_.kernels[kernel].signature;
     out_.libclang = original_model_.library;
+    out_.libclang_path = original_model_.library_path;
     out_.parse = options_.parse;
     out_.judge = options_.judge;
     out_.max_candidates = options_.max_candidates;
     out_.patience = options_.patience;
     out_.proposer = tools_.proposer->name();
+    out_.sandbox = options_.sandbox;
     out_.workshop = tools_.workshop->identity();
     out_.workgroup_size = tools_.workshop->workgroup_size();
     return {};
@@ -78,6 +80,7 @@ class OptimizationLoop {
             {"source", out_.source_hash},
             {"kernel", out_.kernel},
             {"workshop", out_.workshop},
+            {"sandbox", sandbox_kind(out_.sandbox)},
             {"parse",
              {{"arguments", options_.parse.arguments},
               {"host", options_.parse.host},
@@ -129,6 +132,7 @@ class OptimizationLoop {
   }
 
   Result<void> begin() {
+    if (!options_.sandbox_warning.empty()) warn(options_.sandbox_warning);
     out_.original.summary = "the original";
     PERFLAB_TRY_VOID(steps_->store(out_.original_text, out_.original));
     out_.original.decision = {.outcome = Outcome::accepted, .reason = {}, .sentence = {}};

@@ -17,6 +17,7 @@
 #include "llm/proposer.h"
 #include "optimize/loop/candidate.h"
 #include "optimize/loop/ledger.h"
+#include "optimize/sandboxing.h"
 #include "optimize/source/source_model.h"
 #include "optimize/workshop/workshop.h"
 
@@ -33,6 +34,8 @@ struct LoopOptions {
   std::optional<std::chrono::milliseconds> time_budget;
   unsigned most_repairs = 2;  ///< of one proposal that does not compile
   bool resume = false;
+  SandboxRecord sandbox;          ///< where the proposer and the workshop run what others wrote
+  std::string sandbox_warning;    ///< empty: nothing to warn of
   Json context = Json::object();  ///< what proposers are told beside the source (context.h)
 };
 
@@ -63,8 +66,9 @@ struct Optimization {
   JudgeOptions judge;
   std::optional<unsigned> max_candidates, patience;
   std::string proposer;
+  SandboxRecord sandbox;
   Json workshop;  ///< its identity
-  std::string libclang;
+  std::string libclang, libclang_path;
   Candidate original;  ///< number 0; its object: the resources
   std::vector<Candidate> candidates;
   std::vector<std::string> warnings;

@@ -79,6 +79,7 @@ Json environment_json(const OptimizationData& data) {
           {"trace", report::or_null(data.trace)},
           {"capture", report::or_null(data.capture)},
           {"libclang", report::or_null(out.libclang)},
+          {"libclang_path", report::or_null(out.libclang_path)},
           {"commands", std::move(commands)},
           {"resumed", out.resumed},
           {"ledger_torn", out.torn}};
@@ -96,6 +97,7 @@ Json optimization_document(const OptimizationData& data) {
                    {"generator", report::generator_json()},
                    {"source", source_json(out)},
                    {"proposer", out.proposer},
+                   {"sandbox", to_json(out.sandbox)},
                    {"workshop", out.workshop},
                    {"options", options_json(out)},
                    {"original", original_json(out.original)},

@@ -173,6 +173,8 @@ std::string optimization_text(const OptimizationData& data, const report::Termin
                                                         report::printable(out.source_name)));
   if (!out.candidates.empty()) text += candidates_text(out.candidates, style.width);
   text += "\n" + report::labelled("ended", out.ended_sentence, style.width);
+  if (!out.sandbox.why_not || out.sandbox.why_not == NoSandbox::turned_off)
+    text += report::labelled("sandbox", out.sandbox.sentence, style.width);
   if (out.final_proof) text += final_text(out, style.width);
   if (data.projection)
     text += report::labelled("whole run", data.projection->sentence, style.width);

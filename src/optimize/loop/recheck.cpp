@@ -41,6 +41,7 @@ class Rechecker {
     }
     check_original();
     check_capture();
+    check_sandbox();
     for (const Candidate& candidate : candidates_) {
       if (candidate.measurement)
         check_measurement(fmt::format("comparison of candidate {}", candidate.number),
@@ -118,6 +119,20 @@ class Rechecker {
     add(what, applied || is_hash_of(original_.hash, *text),
         fmt::format("it is {}: neither the original ({}) nor the accepted source",
                     content_hash_text(*text), original_.hash));
+  }
+
+  /// Steps that were made in a sandbox and without one do not get into the same ledger.
+  void check_sandbox() {
+    const Json& sandbox = document_["sandbox"];
+    out_.sandbox = sandbox["sentence"].get<std::string>();
+    const std::string what = "the sandbox, by the ledger";
+    const std::filesystem::path file = folder_ / kLedgerName;
+    const Result<std::string> text = read_file(file);
+    if (!text) return not_checked(what, text.error().message);
+    const Result<LedgerContents> ledger = parse_ledger(*text, file.string());
+    if (!ledger) return not_checked(what, ledger.error().message);
+    add(what, ledger->key.is_object() && ledger->key.value("sandbox", Json()) == sandbox["tool"],
+        "the ledger names another one");
   }
 
   /// A replay workshop's identity has the hash of its capture.
@@ -301,8 +316,9 @@ std::string recheck_text(const Recheck& recheck) {
       if (item.finding == finding)
         text += fmt::format("{:13}  {}{}\n", to_string(finding), report::printable(item.what),
                             item.detail.empty() ? "" : ": " + report::printable(item.detail));
+  text += "\n" + report::printable(recheck.sandbox) + "\n";
   text +=
-      fmt::format("\n{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
+      fmt::format("{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
                   recheck.items.size(), recheck.count(Finding::not_checked),
                   !recheck.holds() ? "the document is not sound"
                   : recheck.count(Finding::not_checked) > 0

@@ -27,6 +27,7 @@ struct RecheckItem {
 
 struct Recheck {
   std::vector<RecheckItem> items;
+  std::string sandbox;  ///< where candidates ran, by the document: a sentence
   [[nodiscard]] std::size_t count(Finding finding) const;
   /// Nothing was found that does not hold.
   [[nodiscard]] bool holds() const { return count(Finding::does_not_hold) == 0; }

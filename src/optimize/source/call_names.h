@@ -10,7 +10,8 @@ namespace perflab::optimize {
 enum class CallKind : std::uint8_t {
   unknown,
   harmless,       ///< arithmetic, conversions, vectors, copies, hints, indices of work-items
-  barrier,        ///< barriers and fences
+  barrier,        ///< lanes wait for each other: of a work-group, a wave, a grid
+  fence,          ///< accesses keep their order; nobody waits
   atomic,         ///< atomic operations
   lanes,          ///< shuffles, ballots, votes: lanes of a wave read each other
   clock,          ///< clocks, timers, counters of cycles

@@ -5,7 +5,9 @@
 
 #include <clang-c/Index.h>
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -112,12 +114,19 @@ struct ClangApi {
   PERFLAB_CLANG_ENTRIES(PERFLAB_CLANG_MEMBER)
 #undef PERFLAB_CLANG_MEMBER
   std::string version;  ///< "Debian clang version 19.1.7 (3~deb12u1)"
+  std::string path;     ///< of the library
+  std::string why;      ///< why this one: "it is beside /opt/rocm/llvm/bin/clang++"
+  /// Its own headers (stddef.h, __clang_hip_runtime_wrapper.h), which no other clang's can stand in
+  /// for: they use the builtins of their version. Empty: not found beside it.
+  std::string resource_folder;
 };
 // NOLINTEND(cppcoreguidelines-macro-usage)
 
-/// Opens libclang, once: $ROCM_PERF_LIBCLANG (when set, only that), that of ROCm ($ROCM_PATH,
-/// /opt/rocm), libclang-NN.so.1 (newest first), libclang.so.1. Errors: missing_tool (what was
-/// tried, and the package).
-Result<const ClangApi*> clang_api();
+/// Opens a libclang, each once: $ROCM_PERF_LIBCLANG (when set, only that), that of $ROCM_PATH, that
+/// of the compiler that builds (`compilers`, links resolved: ../lib, ../llvm/lib, ../lib/llvm/lib),
+/// that beside hipcc, that of /opt/rocm, the newest that is installed. Headers are written for the
+/// compiler of their release, so another one's libclang may not read them. Errors: missing_tool
+/// (what was tried, and the package).
+Result<const ClangApi*> clang_api(const std::vector<std::filesystem::path>& compilers = {});
 
 }  // namespace perflab::optimize

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "optimize/source/source_access.h"
+#include "optimize/source/source_parts.h"
 #include "optimize/source/source_pointers.h"
 #include "optimize/source/source_unwritten.h"
 
@@ -29,6 +30,7 @@ bool is_number(CXTypeKind kind) {
 
 Reach& Reach::operator|=(const Reach& other) {
   barrier |= other.barrier;
+  waits |= other.waits;
   atomic |= other.atomic;
   lanes |= other.lanes;
   assembly |= other.assembly;
@@ -156,6 +158,9 @@ Reach FactFinder::reach_of_function(const NamedFunction& function) {
     case CallKind::harmless:
       return reach;
     case CallKind::barrier:
+      reach.barrier = reach.waits = true;
+      return reach;
+    case CallKind::fence:
       reach.barrier = true;
       return reach;
     case CallKind::atomic:
@@ -182,7 +187,7 @@ Reach FactFinder::reach_of_function(const NamedFunction& function) {
   }
   const std::string key = source_.usr(*definition);
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  known_[key] = reach;  // for a function that calls itself
+  known_[key].unknown_call = true;  // for a function that calls itself
   const SyntaxTree body = source_.tree_of(*definition);
   reach = reach_of(body).front();
   reach.unknown_call |= body.too_deep;
@@ -271,7 +276,11 @@ void FactFinder::note_variable(const SyntaxTree& tree, std::uint32_t index,
     access |= through;
     access.escaped |= through.alias.has_value();
   }
-  if (access.written || access.escaped || access.alias) facts.written_globals.push_back(name);
+  // What a template calls is not known, but nobody writes to a const one.
+  const bool fixed =
+      is_index_variable(name) && api_.isConstQualifiedType(canonical(node.referenced)) != 0;
+  if (!fixed && (access.written || access.escaped || access.alias))
+    facts.written_globals.push_back(name);
   if (!is_index_variable(name)) facts.globals.push_back(std::move(name));
 }
 
@@ -291,13 +300,13 @@ void FactFinder::note_volatile(const SyntaxTree& tree, std::uint32_t index,
                   : std::string(node.in_main ? source_.at(node.range) : "(in a header)"));
 }
 
-bool FactFinder::is_barrier_call(const SyntaxTree& tree, std::uint32_t node) {
+bool FactFinder::waits_for_lanes(const SyntaxTree& tree, std::uint32_t node) {
   std::vector<NamedFunction> functions;
   const std::uint32_t end = tree.subtree_end(node);
   for (std::uint32_t i = node; i < end; ++i) functions_at(tree, i, functions);
   return std::ranges::any_of(functions, [&](const NamedFunction& function) {
     const Reach reach = reach_of_function(function);
-    return reach.barrier;
+    return reach.waits;
   });
 }
 
@@ -310,22 +319,25 @@ BodyFacts FactFinder::facts_of(const SyntaxTree& tree) {
     if (keeps_state(n)) facts.static_locals.push_back(source_.spelling(n.cursor));
     if (n.kind == CXCursor_GCCAsmStmt || n.kind == CXCursor_MSAsmStmt ||
         n.kind == CXCursor_AsmLabelAttr)
-      facts.assembly = true;
+      facts.assembly.emplace_back(n.in_main ? token_text(source_, n.range) : "(in a header)");
     if (n.kind == CXCursor_CXXNewExpr || n.kind == CXCursor_CXXDeleteExpr ||
         n.kind == CXCursor_CXXThrowExpr || n.kind == CXCursor_CXXTryStmt)
-      facts.exceptions_or_new = true;
+      facts.exceptions_or_new.emplace_back(n.in_main ? token_text(source_, n.range)
+                                                     : "(in a header)");
   }
   facts.pointer_casts = made_pointers(source_, tree);
   facts.integer_to_pointer = !facts.pointer_casts.empty();
   facts.unwritten_reads = unwritten_reads(
-      source_, tree, [&](std::uint32_t node) { return is_barrier_call(tree, node); });
+      source_, tree,
+      [&](const SyntaxTree& body, std::uint32_t node) { return waits_for_lanes(body, node); });
   for (const NamedFunction& function : functions_in(tree)) {
     facts.calls.push_back(function.name);
     if (api_.Cursor_isNull(function.cursor) == 0 && is_kernel(function.cursor))
-      facts.kernel_launch = true;
+      facts.launches.push_back(function.name);
   }
-  for (std::vector<std::string>* names : {&facts.calls, &facts.globals, &facts.written_globals,
-                                          &facts.static_locals, &facts.volatiles})
+  for (std::vector<std::string>* names :
+       {&facts.calls, &facts.globals, &facts.written_globals, &facts.static_locals,
+        &facts.volatiles, &facts.assembly, &facts.launches, &facts.exceptions_or_new})
     sort_and_unique(*names);
   return facts;
 }

@@ -13,7 +13,9 @@ namespace perflab::optimize {
 
 /// What is done below a node, called functions included.
 struct Reach {
-  bool barrier = false, atomic = false, lanes = false, assembly = false;
+  bool barrier = false;  ///< a barrier or a fence: accesses keep their order
+  bool waits = false;    ///< a barrier: what other lanes wrote before it is there
+  bool atomic = false, lanes = false, assembly = false;
   bool unknown_call =
       false;  ///< of something whose body is not in sight and whose name says nothing
   bool shared = false, dynamic_shared = false;
@@ -52,8 +54,8 @@ class FactFinder {
   void function_at(CXCursor function, std::vector<NamedFunction>& found) const;
   void note_variable(const SyntaxTree& tree, std::uint32_t index, BodyFacts& facts) const;
   void note_volatile(const SyntaxTree& tree, std::uint32_t index, BodyFacts& facts) const;
-  /// A call that has a barrier in it, also in what it calls.
-  bool is_barrier_call(const SyntaxTree& tree, std::uint32_t node);
+  /// A call that waits for other lanes, also in what it calls.
+  bool waits_for_lanes(const SyntaxTree& tree, std::uint32_t node);
   [[nodiscard]] bool is_constant(CXCursor variable) const;
   [[nodiscard]] bool keeps_state(const SyntaxNode& node) const;
   [[nodiscard]] CXType canonical(CXCursor cursor) const;

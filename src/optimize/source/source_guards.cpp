@@ -92,8 +92,8 @@ class CandidateReach {
     look(tree, "");
   }
 
-  std::set<std::string> host, outside, clocks, pointers, globals, statics, unwritten, volatiles;
-  bool assembly = false;
+  std::set<std::string> host, outside, clocks, pointers, globals, statics, unwritten, volatiles,
+      assembly;
 
  private:
   void look(const SyntaxTree& tree, const std::string& through) {
@@ -113,10 +113,11 @@ class CandidateReach {
     add_new(facts.pointer_casts, original_.pointer_casts, pointers);
     add_new(facts.unwritten_reads, original_.unwritten_reads, unwritten);
     add_new(facts.volatiles, original_.volatiles, volatiles);
-    assembly |= facts.assembly;
-    if (facts.exceptions_or_new && !original_.exceptions_or_new)
-      host.insert("new, delete or exceptions" + through);
-    if (facts.kernel_launch && !original_.kernel_launch) host.insert("another kernel" + through);
+    add_new(facts.assembly, original_.assembly, assembly);
+    add_new(facts.exceptions_or_new, original_.exceptions_or_new, host);
+    for (const std::string& kernel : facts.launches)
+      if (!std::ranges::binary_search(original_.launches, kernel))
+        host.insert(kernel + " (another kernel)" + through);
   }
 
   [[nodiscard]] bool is_inside(CXCursor cursor) const {
@@ -144,6 +145,7 @@ class CandidateReach {
     switch (kind) {
       case CallKind::harmless:
       case CallKind::barrier:
+      case CallKind::fence:
       case CallKind::atomic:
       case CallKind::lanes:
       case CallKind::device:
@@ -378,7 +380,7 @@ class SourceCheck {
       was += count_of(original_, before_.definition, word);
       is += count_of(candidate_, after().definition, word);
     }
-    const bool added_reach = reach.assembly && !before_.facts.assembly;
+    const bool added_reach = !reach.assembly.empty();
     if (is == 0 && !added_reach) return passed_guard("assembly");
     if (!added_reach && same_assembly()) return passed_guard("assembly", "It was there before.");
     return failed_guard("assembly", Reason::inline_assembly,

@@ -8,6 +8,8 @@
 #include <array>
 #include <set>
 
+#include "base/command_line.h"
+#include "base/subprocess.h"
 #include "optimize/source/apart.h"
 #include "optimize/source/source_access.h"
 #include "optimize/source/source_facts.h"
@@ -433,6 +435,7 @@ Result<ModelledSource> model_source(std::string text, const ParseOptions& option
   model.text = source.text();
   model.options = options;
   model.library = source.api().version;
+  model.library_path = source.api().path;
   model.diagnostics = source.warnings();
   model.directives = directives_of(source);
   for (const SourceToken& token : source.tokens())
@@ -476,6 +479,19 @@ Result<SourceModel> parse_source(std::string text, const ParseOptions& options,
   }
   PERFLAB_TRY(ModelledSource modelled, model_source(std::move(text), options, function));
   return std::move(modelled.model);
+}
+
+std::filesystem::path clang_of_command(std::string_view command) {
+  const Result<std::vector<std::string>> words = split_command_line(command);
+  if (!words) return {};
+  for (const std::string& word : *words) {
+    const std::string name = std::filesystem::path(word).filename().string();
+    const bool is_clang =
+        name.starts_with("hipcc") || name.starts_with("amdclang") || name.starts_with("clang");
+    if (!is_clang) continue;
+    if (const auto program = find_program(word)) return *program;
+  }
+  return {};
 }
 
 Result<std::size_t> find_kernel(const SourceModel& model, std::string_view name) {

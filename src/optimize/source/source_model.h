@@ -30,6 +30,7 @@ struct ParseOptions {
   std::vector<std::string> arguments;  ///< -D, -I, -std=..., -x; as for the compiler
   bool host = false;                   ///< a C++ source for this machine; else HIP for the device
   std::string arch = "gfx942";         ///< HIP only
+  std::filesystem::path compiler;  ///< of the user's build command; empty: the one that is found
 };
 
 struct Parameter {
@@ -113,12 +114,12 @@ struct BodyFacts {
   std::vector<std::string> pointer_casts;    ///< text of what makes integer_to_pointer true
   /// Variables that may be read before they are written: "__shared__ float tile".
   std::vector<std::string> unwritten_reads;
-  std::vector<std::string> volatiles;  ///< variables through which volatile_access is done
-  bool assembly = false;
-  bool kernel_launch = false;
-  bool integer_to_pointer = false;  ///< pointers out of anything but pointers
+  std::vector<std::string> volatiles;          ///< variables through which volatile_access is done
+  std::vector<std::string> assembly;           ///< texts of asm statements and labels
+  std::vector<std::string> launches;           ///< kernels that are named
+  std::vector<std::string> exceptions_or_new;  ///< texts of throw, try, new, delete
+  bool integer_to_pointer = false;             ///< pointers out of anything but pointers
   bool volatile_access = false;
-  bool exceptions_or_new = false;  ///< throw, new, delete
 };
 
 struct Kernel {
@@ -146,12 +147,16 @@ struct SourceModel {
   std::vector<TextRange> directives;     ///< every line that begins a preprocessor directive
   std::vector<TextRange> tokens;         ///< all but comments
   std::vector<TextRange> skipped;        ///< branches of #if that are not compiled
-  std::string library;                   ///< libclang's version
+  std::string library, library_path;     ///< libclang's version; where it is
   std::vector<std::string> diagnostics;  ///< clang's warnings
   [[nodiscard]] std::string_view at(const TextRange& range) const {
     return std::string_view(text).substr(range.begin, range.end - range.begin);
   }
 };
+
+/// The compiler that a build command starts: its first word that is the name of a program called
+/// hipcc, amdclang... or clang...; empty: none.
+std::filesystem::path clang_of_command(std::string_view command);
 
 /// Parses a source held in memory. `function`: also a plain function of that name counts as a
 /// kernel. Errors: bad_input (it does not parse: clang's first messages are notes), missing_tool

@@ -52,7 +52,8 @@ struct WatchedVariable {
   WrittenParts ever_written;
   std::set<std::string> written_texts;
   bool met = false;  ///< a barrier came after the first write
-  bool read_unwritten = false, ends_written = false;
+  bool read_unwritten = false;
+  WrittenParts left_written;  ///< when its body ends
 };
 
 /// A variable that stands for a watched one, or for a part of it.
@@ -64,13 +65,12 @@ struct Alias {
 
 class WriteWalker {
  public:
-  using IsBarrier = std::function<bool(std::uint32_t)>;
-  WriteWalker(const ParsedSource& source, const SyntaxTree& tree, const IsBarrier& is_barrier,
+  WriteWalker(const ParsedSource& source, const SyntaxTree& tree, const WaitsForLanes& waits,
               int calls)
       : source_(source),
         api_(source.api()),
         tree_(tree),
-        is_barrier_(is_barrier),
+        waits_(waits),
         calls_(calls),
         steady_(source, tree) {}
 
@@ -85,17 +85,19 @@ class WriteWalker {
     }
   }
 
-  /// One parameter: what it refers or points to, `shared`: in shared memory.
-  void watch_parameter(CXCursor parameter, bool shared) {
+  /// One parameter: what it refers or points to, `shared`: in shared memory, `in_array`: an element
+  /// of which others may be reached.
+  void watch_parameter(CXCursor parameter, bool shared, bool in_array) {
     const CXType type = api_.getCanonicalType(api_.getCursorType(parameter));
     WatchedVariable variable;
     variable.shared = shared;
     variable.type = api_.getCanonicalType(api_.getPointeeType(type));
     if (type.kind == CXType_Pointer) {
       UsedPlace place;
-      place.pointer = place.in_array = true;
-      place.frozen = true;
-      place.path.emplace_back(kAnyElement);
+      place.pointer = true;
+      place.in_array = place.frozen =
+          in_array || api_.getElementType(variable.type).kind != CXType_Invalid;
+      if (place.frozen) place.path.emplace_back(kAnyElement);
       aliases_.push_back({.cursor = parameter, .variable = 0, .place = place});
     } else {
       variable.cursor = parameter;
@@ -108,8 +110,8 @@ class WriteWalker {
     if (variables_.empty()) return;
     enter_function(0);
     for (std::size_t i = 0; i < variables_.size(); ++i)
-      variables_[i].ends_written =
-          !state_.written[i].empty() || !variables_[i].ever_written.empty();
+      variables_[i].left_written =
+          variables_[i].shared ? variables_[i].ever_written : state_.written[i];
   }
 
   [[nodiscard]] const std::vector<WatchedVariable>& variables() const { return variables_; }
@@ -396,7 +398,7 @@ class WriteWalker {
       from_last(node);
     else
       walk_children(node);
-    if (std::ranges::none_of(variables_, &WatchedVariable::shared) || !is_barrier_(node)) return;
+    if (std::ranges::none_of(variables_, &WatchedVariable::shared) || !waits_(tree_, node)) return;
     for (WatchedVariable& variable : variables_)
       variable.met |= variable.shared && !variable.ever_written.empty();
   }
@@ -481,27 +483,39 @@ class WriteWalker {
       if (!known)
         aliases_.push_back({.cursor = *use.alias, .variable = variable, .place = use.place});
     }
-    if (use.callee) handed_over(use, variables_[variable].shared);
+    WrittenParts parts{{}};  // of the place: all of it
+    if (use.callee) parts = handed_over(use, variables_[variable].shared);
     if (use.read) read(variable, use);
-    if (use.written) write(variable, use);
+    if (!use.written) return;
+    const PartPath place = use.place.path;
+    for (const PartPath& part : parts) {
+      use.place.path = place;
+      if (!use.place.frozen) use.place.path.insert(use.place.path.end(), part.begin(), part.end());
+      write(variable, use);
+    }
   }
 
-  /// To a function whose body is in sight: what it does with its parameter.
-  void handed_over(VariableUse& use, bool shared) {
+  /// To a function whose body is in sight: what it does with its parameter. The parts that it
+  /// writes.
+  [[nodiscard]] WrittenParts handed_over(VariableUse& use, bool shared) {
+    WrittenParts parts{{}};
     use.read = use.written = true;
     const auto definition = source_.definition_of(*use.callee);
-    if (!definition || calls_ >= kMostCalls) return;
+    if (!definition || calls_ >= kMostCalls) return parts;
     std::vector<CXCursor> parameters;
     for (const CXCursor child : source_.children(*definition))
       if (api_.getCursorKind(child) == CXCursor_ParmDecl) parameters.push_back(child);
-    if (use.argument >= parameters.size()) return;
+    if (use.argument >= parameters.size()) return parts;
     const SyntaxTree body = source_.tree_of(*definition);
-    const IsBarrier never = [](std::uint32_t) { return true; };  // the body around it is asked
-    WriteWalker inner(source_, body, never, calls_ + 1);
-    inner.watch_parameter(parameters[use.argument], shared);
+    WriteWalker inner(source_, body, waits_, calls_ + 1);
+    inner.watch_parameter(parameters[use.argument], shared, use.place.in_array || use.place.frozen);
     inner.run();
-    use.read = inner.variables_.front().read_unwritten || body.too_deep;
-    use.written = inner.variables_.front().ends_written;
+    const WatchedVariable& parameter = inner.variables_.front();
+    use.read = parameter.read_unwritten || body.too_deep;
+    use.written = !parameter.left_written.empty();
+    // Of an array elements at any index count for all.
+    if (!use.place.in_array) parts = parameter.left_written;
+    return parts;
   }
 
   void read(std::size_t index, const VariableUse& use) {
@@ -530,7 +544,7 @@ class WriteWalker {
   const ParsedSource& source_;
   const ClangApi& api_;
   const SyntaxTree& tree_;
-  const IsBarrier& is_barrier_;
+  const WaitsForLanes& waits_;
   int calls_;
   SteadyConditions steady_;
   std::size_t steps_ = 0;
@@ -549,8 +563,8 @@ class WriteWalker {
 }  // namespace
 
 std::vector<std::string> unwritten_reads(const ParsedSource& source, const SyntaxTree& tree,
-                                         const std::function<bool(std::uint32_t)>& is_barrier) {
-  WriteWalker walker(source, tree, is_barrier, 0);
+                                         const WaitsForLanes& waits) {
+  WriteWalker walker(source, tree, waits, 0);
   walker.watch_declared();
   walker.run();
   std::set<std::string> names;

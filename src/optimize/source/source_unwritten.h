@@ -11,12 +11,15 @@
 
 namespace perflab::optimize {
 
+using WaitsForLanes = std::function<bool(const SyntaxTree& tree, std::uint32_t call)>;
+
 /// Names of such variables with their elements' types, sorted, once each. Local variables have to
 /// be written on every way to a read (conditions of the same text are one; an element at any index
 /// counts for all; a loop that writes elements counts as run). Of shared variables a write has to
 /// come before in the text, under whatever condition, and a barrier between them unless the very
-/// same element is read. `is_barrier`: of a node that is a call.
+/// same element is read. `waits`: whether a node that is a call waits for other lanes; its tree is
+/// the body's, or that of a function that such a variable is handed to.
 std::vector<std::string> unwritten_reads(const ParsedSource& source, const SyntaxTree& tree,
-                                         const std::function<bool(std::uint32_t)>& is_barrier);
+                                         const WaitsForLanes& waits);
 
 }  // namespace perflab::optimize

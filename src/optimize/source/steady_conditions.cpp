@@ -12,6 +12,8 @@ bool SteadyConditions::may_differ(const SyntaxNode& node) const {
     case CXCursor_CompoundAssignOperator:
     case CXCursor_LambdaExpr:
       return true;
+    case CXCursor_UnexposedExpr:  // a conversion has one operand, an atomic access several
+      return node.children.size() > 1;
     case CXCursor_MemberRefExpr:
       return !node.children.empty() &&
              api_.getCanonicalType(api_.getCursorType(at(node.children[0]).cursor)).kind ==

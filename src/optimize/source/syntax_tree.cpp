@@ -42,7 +42,18 @@ bool sets_standard(const std::vector<std::string>& arguments) {
                              [](const std::string& a) { return a.starts_with("-std="); });
 }
 
-Result<std::vector<std::string>> clang_command(const ParseOptions& options) {
+/// The libclang of the compiler that builds, as far as one of them is known.
+Result<const ClangApi*> api_for(const ParseOptions& options) {
+  std::vector<std::filesystem::path> compilers;
+  if (!options.compiler.empty()) compilers.push_back(options.compiler);
+  if (!options.host) {
+    PERFLAB_TRY(const std::optional<code::Compiler> compiler, compiler_of(options.arch));
+    if (compiler) compilers.push_back(compiler->program);
+  }
+  return clang_api(compilers);
+}
+
+Result<std::vector<std::string>> clang_command(const ParseOptions& options, const ClangApi& api) {
   std::vector<std::string> command;
   if (options.host) {
     command = {"clang++", "-x", "c++"};
@@ -59,6 +70,7 @@ Result<std::vector<std::string>> clang_command(const ParseOptions& options) {
     if (compiler && compiler->rocm_path)
       command.push_back("--rocm-path=" + compiler->rocm_path->string());
   }
+  if (!api.resource_folder.empty()) command.push_back("-resource-dir=" + api.resource_folder);
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
   command.emplace_back("-fno-color-diagnostics");
   // Whatever the source switches on: its warnings are not what a parse is asked for.
@@ -81,8 +93,9 @@ constexpr MissingHeader kMissingHeaders[] = {
 }  // namespace
 
 Result<void> prepare_parsing(const ParseOptions& options) {
-  PERFLAB_TRY([[maybe_unused]] const ClangApi* const api, clang_api());
-  PERFLAB_TRY([[maybe_unused]] const std::vector<std::string> command, clang_command(options));
+  PERFLAB_TRY(const ClangApi* const api, api_for(options));
+  PERFLAB_TRY([[maybe_unused]] const std::vector<std::string> command,
+              clang_command(options, *api));
   return {};
 }
 
@@ -119,7 +132,7 @@ Result<std::unique_ptr<ParsedSource>> ParsedSource::parse(std::string text,
   if (text.size() > kMostSourceBytes)
     return fail(ErrorCode::bad_input, fmt::format("{}: a source of {} bytes is not read",
                                                   options.path.string(), text.size()));
-  PERFLAB_TRY(const ClangApi* const api, clang_api());
+  PERFLAB_TRY(const ClangApi* const api, api_for(options));
   std::unique_ptr<ParsedSource> source(new ParsedSource(*api, std::move(text), options));
   PERFLAB_TRY_VOID(source->run_clang());
   PERFLAB_TRY_VOID(source->read_diagnostics());
@@ -130,7 +143,7 @@ Result<std::unique_ptr<ParsedSource>> ParsedSource::parse(std::string text,
 }
 
 Result<void> ParsedSource::run_clang() {
-  PERFLAB_TRY(const std::vector<std::string> command, clang_command(options_));
+  PERFLAB_TRY(const std::vector<std::string> command, clang_command(options_, api_));
   std::vector<const char*> words;
   words.reserve(command.size());
   for (const std::string& word : command) words.push_back(word.c_str());
@@ -178,9 +191,20 @@ Result<void> ParsedSource::check_errors() const {
            fmt::format("{}: does not parse ({} {})", options_.path.string(), errors_.size(),
                        errors_.size() == 1 ? "error" : "errors"),
            "what the compiler needs (-I, -D, -std) goes behind --");
+  if (!options_.host) {
+    PERFLAB_TRY(const std::optional<code::Compiler> compiler, compiler_of(options_.arch));
+    if (compiler && compiler->version != api_.version)
+      error.error().remedy = fmt::format(
+          "install the libclang of the compiler, {} ({}), or let ROCM_PERF_LIBCLANG name it: "
+          "another one may not understand its headers; what the compiler needs (-I, -D, -std) goes "
+          "behind --",
+          compiler->program.string(), compiler->version);
+  }
   error.error().notes.assign(
       errors_.begin(),
       errors_.begin() + static_cast<std::ptrdiff_t>(std::min(errors_.size(), kMostMessages)));
+  error.error().notes.push_back(
+      fmt::format("read by {} ({}): {}", api_.path, api_.version, api_.why));
   return error;
 }
 

@@ -319,7 +319,10 @@ class UseClimber {
       place().pointer = place().in_array = true;  // a template's
     const std::string name = api_.Cursor_isNull(callee) != 0 ? source_.spelling(parent().cursor)
                                                              : source_.qualified_name(callee);
-    if (place().pointer && known_call(name, *index)) return false;
+    // What the user's files define is judged by its body, whatever it is called.
+    const bool own = api_.Cursor_isNull(callee) == 0 && !source_.in_system_header(callee) &&
+                     source_.definition_of(callee);
+    if (place().pointer && !own && known_call(name, *index)) return false;
     if (api_.Cursor_isNull(callee) != 0) return both();
     const CXType wanted = api_.getCanonicalType(
         api_.getArgType(api_.getCursorType(callee), static_cast<unsigned>(*index)));
@@ -328,7 +331,7 @@ class UseClimber {
     if (!place().pointer && !reference) return read();
     if (api_.isConstQualifiedType(api_.getPointeeType(wanted)) != 0) return read();
     // sincosf(x, &s, &c): what is not in sight and harmless gives results there.
-    if (kind_of_call(name) == CallKind::harmless && place().pointer) {
+    if (!own && kind_of_call(name) == CallKind::harmless && place().pointer) {
       use_.written = true;
       return false;
     }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <utility>
 
 #include "optimize/source/source_access.h"
 
@@ -140,6 +142,15 @@ class Coverage {
   bool any_tile_;
 };
 
+/// Whether a member is declared with a value.
+bool has_value(const ParsedSource& source, CXCursor field) {
+  const ClangApi& api = source.api();
+  return std::ranges::any_of(
+             source.children(field),
+             [&](CXCursor part) { return api.isExpression(api.getCursorKind(part)) != 0; }) &&
+         api.getCanonicalType(api.getCursorType(field)).kind != CXType_ConstantArray;
+}
+
 }  // namespace
 
 bool is_written(const ParsedSource& source, const WrittenParts& written, const PartPath& path,
@@ -189,41 +200,98 @@ bool begins_unwritten(const ParsedSource& source, CXType type) {
     has_base |= kind == CXCursor_CXXBaseSpecifier;
     if (kind != CXCursor_FieldDecl) continue;
     empty = false;
-    all_given &= std::ranges::any_of(source.children(child),
-                                     [&](CXCursor part) {
-                                       return api.isExpression(api.getCursorKind(part)) != 0;
-                                     }) &&
-                 api.getCanonicalType(api.getCursorType(child)).kind != CXType_ConstantArray;
+    all_given &= has_value(source, child);
   }
   if (!empty) return !all_given;
   // A template's instance shows no members: only that it has none is known.
   return has_base || api.Cursor_isNull(api.getSpecializedCursorTemplate(record)) == 0;
 }
 
-bool constructor_writes_all(const ParsedSource& source, CXCursor constructor) {
+namespace {
+
+/// The constructor without parameters that somebody wrote; missing: nobody did.
+std::optional<CXCursor> default_constructor(const ParsedSource& source, CXCursor record) {
   const ClangApi& api = source.api();
-  const auto definition = source.definition_of(constructor);
-  if (!definition) return true;
-  std::set<std::string> written;
-  const SyntaxTree tree = source.tree_of(*definition);
+  for (const CXCursor child : source.children(record))
+    if (api.getCursorKind(child) == CXCursor_Constructor && api.CXXMethod_isDefaulted(child) == 0 &&
+        api.getNumArgTypes(api.getCursorType(child)) == 0)
+      return child;
+  return std::nullopt;
+}
+
+/// What a constructor's list and body write: names of members, and the bases and constructors that
+/// its list calls.
+struct ConstructorWrites {
+  std::set<std::string> members;
+  std::vector<std::pair<CXCursor, CXCursor>> called;  ///< type, constructor (null: none)
+};
+
+ConstructorWrites writes_of(const ParsedSource& source, CXCursor definition) {
+  const ClangApi& api = source.api();
+  ConstructorWrites writes;
+  const SyntaxTree tree = source.tree_of(definition);
   for (std::uint32_t i = 1; i < tree.nodes.size(); ++i) {
     const SyntaxNode& n = tree.nodes[i];
     const bool listed = n.kind == CXCursor_MemberRef && n.parent == 0;
     const bool assigned =
         n.kind == CXCursor_MemberRefExpr && access_of(source, tree, i, UseStart::object).written;
-    // S() : S(1) {}
-    if (n.kind == CXCursor_TypeRef && n.parent == 0) return true;
-    if (listed || assigned) written.insert(source.spelling(n.referenced));
+    if (listed || assigned) writes.members.insert(source.spelling(n.referenced));
+    if (n.parent != 0) continue;
+    if (n.kind == CXCursor_TypeRef)
+      writes.called.emplace_back(api.getCanonicalCursor(n.referenced), api.getNullCursor());
+    if (n.kind == CXCursor_CallExpr && !writes.called.empty())
+      writes.called.back().second = n.referenced;
   }
+  return writes;
+}
+
+bool writes_all(const ParsedSource& source, CXCursor constructor, int nesting);
+
+/// A base class that the constructor's list calls or leaves to itself.
+bool base_is_written(const ParsedSource& source, CXCursor base, const ConstructorWrites& writes,
+                     int nesting) {
+  const ClangApi& api = source.api();
+  const CXType type = api.getCanonicalType(api.getCursorType(base));
+  const CXCursor record = api.getCanonicalCursor(api.getTypeDeclaration(type));
+  for (const auto& [called, constructor] : writes.called)
+    if (api.equalCursors(called, record) != 0)  // Base() sets all to zero when nobody wrote it
+      return api.Cursor_isNull(constructor) != 0 || api.CXXMethod_isDefaulted(constructor) != 0 ||
+             writes_all(source, constructor, nesting);
+  // Or the body assigns its members.
+  bool assigned = false;
+  for (const CXCursor child : source.children(api.getTypeDeclaration(type)))
+    if (api.getCursorKind(child) == CXCursor_FieldDecl) {
+      assigned = writes.members.contains(source.spelling(child));
+      if (!assigned) break;
+    }
+  if (assigned) return true;
+  if (const auto own = default_constructor(source, api.getTypeDeclaration(type)))
+    return writes_all(source, *own, nesting);
+  return !begins_unwritten(source, type);
+}
+
+bool writes_all(const ParsedSource& source, CXCursor constructor, int nesting) {
+  const ClangApi& api = source.api();
+  const auto definition = source.definition_of(constructor);
+  if (!definition || nesting == kMostTypeNesting) return true;
+  const ConstructorWrites writes = writes_of(source, *definition);
   const CXCursor record = api.getCursorSemanticParent(*definition);
+  for (const auto& [called, other] : writes.called)  // S() : S(1) {}
+    if (api.equalCursors(called, api.getCanonicalCursor(record)) != 0)
+      return api.Cursor_isNull(other) != 0 || writes_all(source, other, nesting + 1);
   return std::ranges::all_of(source.children(record), [&](CXCursor child) {
-    if (api.getCursorKind(child) != CXCursor_FieldDecl || written.contains(source.spelling(child)))
-      return true;
-    return std::ranges::any_of(
-               source.children(child),
-               [&](CXCursor part) { return api.isExpression(api.getCursorKind(part)) != 0; }) &&
-           api.getCanonicalType(api.getCursorType(child)).kind != CXType_ConstantArray;
+    const CXCursorKind kind = api.getCursorKind(child);
+    if (kind == CXCursor_CXXBaseSpecifier)
+      return base_is_written(source, child, writes, nesting + 1);
+    return kind != CXCursor_FieldDecl || writes.members.contains(source.spelling(child)) ||
+           has_value(source, child);
   });
+}
+
+}  // namespace
+
+bool constructor_writes_all(const ParsedSource& source, CXCursor constructor) {
+  return writes_all(source, constructor, 0);
 }
 
 }  // namespace perflab::optimize

@@ -53,9 +53,13 @@ Json tolerance_json(const replay::CompareOptions& compare) {
 }
 
 Json to_json(const BenchSetup& setup) {
-  return {{"capture", setup.capture.string()},         {"tolerance", tolerance_json(setup.compare)},
-          {"perturbations", setup.perturbations},      {"seed", setup.seed},
-          {"time_limit_ms", setup.time_limit.count()}, {"iterations", setup.iterations}};
+  return {{"capture", setup.capture.string()},
+          {"tolerance", tolerance_json(setup.compare)},
+          {"perturbations", setup.perturbations},
+          {"ignore_findings", setup.ignore_findings},
+          {"seed", setup.seed},
+          {"time_limit_ms", setup.time_limit.count()},
+          {"iterations", setup.iterations}};
 }
 
 Result<BenchSetup> bench_setup_from_json(const Json& json, std::string_view what) {
@@ -63,6 +67,7 @@ Result<BenchSetup> bench_setup_from_json(const Json& json, std::string_view what
   BenchSetup setup;
   PERFLAB_TRY(setup.capture, fields.get<std::string>("capture"));
   PERFLAB_TRY(setup.perturbations, fields.get<int>("perturbations"));
+  PERFLAB_TRY(setup.ignore_findings, fields.get<bool>("ignore_findings"));
   PERFLAB_TRY(setup.seed, fields.get<std::uint64_t>("seed"));
   PERFLAB_TRY(const auto limit, fields.get<std::int64_t>("time_limit_ms"));
   setup.time_limit = std::chrono::milliseconds(limit);

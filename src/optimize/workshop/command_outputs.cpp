@@ -183,7 +183,8 @@ Result<RunEnd> run_command(const CommandRun& run) {
           run.command,
           {.environment = run.environment,
            .limit_seconds = std::chrono::duration<double>(run.time_limit).count(),
-           .on_stream = [&](int stream, std::string_view bytes) { prints.feed(stream, bytes); }}));
+           .on_stream = [&](int stream, std::string_view bytes) { prints.feed(stream, bytes); },
+           .confinement = run.confinement}));
   if (step.succeeded) return collect_outputs(run.outputs, prints.take());
   RunEnd end;
   end.reason = step.timed_out ? Reason::timed_out : Reason::faulted;

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/pattern.h"
+#include "base/sandbox.h"
 #include "optimize/reasons.h"
 #include "optimize/workshop/command_prints.h"
 #include "replay/compare.h"
@@ -33,6 +34,7 @@ struct CommandRun {
   std::vector<OutputFile> outputs;  ///< empty: stdout is what counts
   const Pattern* metric = nullptr;  ///< its lines of stdout do not count; none: all do
   std::chrono::milliseconds time_limit{60'000};
+  Confinement confinement{};
 };
 
 struct RunOutputs {

@@ -1,23 +1,21 @@
 // Guards on code objects: what their metadata, symbols and instruction bytes say. Facts:
 // facts/codeobject.md sections 1 to 4 (LLVM AMDGPUUsage); limits of resources: the constants in
 // guards.h, which are the issue's.
-#include <elf.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "code/bytes.h"
 #include "code/code_object.h"
 #include "code/container.h"
-#include "code/elf.h"
+#include "code/unit_names.h"
 #include "optimize/guards.h"
+#include "optimize/workshop/object_exports.h"
 
 namespace perflab::optimize {
 namespace {
@@ -35,11 +33,6 @@ struct OpenedObject {
   const code::Kernel* kernel = nullptr;  ///< the one that is judged; nullptr: it has none
 };
 
-const code::Kernel* kernel_named(const code::CodeObject& object, const std::string& name) {
-  const auto found = std::ranges::find(object.kernels, name + ".kd", &code::Kernel::symbol);
-  return found == object.kernels.end() ? nullptr : &*found;
-}
-
 /// The object with the kernel, of this target when one is wanted; else the first.
 Result<OpenedObject> open_object(std::string_view bytes, const std::string& what,
                                  const std::string& kernel, const code::TargetId* target) {
@@ -49,7 +42,7 @@ Result<OpenedObject> open_object(std::string_view bytes, const std::string& what
   for (const code::EmbeddedObject& one : out.container.objects) {
     PERFLAB_TRY(const code::CodeObject read, code::read_code_object(one.bytes, what));
     const bool fits =
-        kernel_named(read, kernel) != nullptr && (target == nullptr || one.target == *target);
+        code::kernel_named(read, kernel) != nullptr && (target == nullptr || one.target == *target);
     if (chosen == nullptr || fits) chosen = &one;
     if (fits) break;
   }
@@ -147,29 +140,35 @@ std::string listed_names(std::vector<std::string> names) {
                      all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
 }
 
+/// Kernels by symbol, but for the one that is judged.
+std::map<std::string, const code::Kernel*> other_kernels(const OpenedObject& opened) {
+  std::map<std::string, const code::Kernel*> out;
+  for (const code::Kernel& one : opened.object.kernels)
+    if (&one != opened.kernel) out[one.symbol] = &one;
+  return out;
+}
+
 /// The kernels that are not judged. Addresses relative to the program counter move when other code
 /// grows: words of equally long code may differ, which is a note.
-GuardResult check_others(const OpenedObject& before, const OpenedObject& after,
-                         const std::string& kernel) {
-  std::map<std::string, const code::Kernel*> old_ones, new_ones;
-  for (const code::Kernel& one : before.object.kernels) old_ones[one.symbol] = &one;
-  for (const code::Kernel& one : after.object.kernels) new_ones[one.symbol] = &one;
+GuardResult check_others(const OpenedObject& before, const OpenedObject& after) {
+  const auto old_ones = other_kernels(before), new_ones = other_kernels(after);
+  const auto symbols = [](const auto& kernels) {
+    std::vector<std::string> out;
+    for (const auto& [symbol, one] : kernels) out.push_back(symbol);
+    return out;
+  };
+  const code::NamePairs pairs = code::pair_names(symbols(old_ones), symbols(new_ones));
   std::vector<std::string> gone, fresh, altered, moved;
-  for (const auto& [symbol, one] : new_ones)
-    if (!old_ones.contains(symbol)) fresh.push_back(one->name);
-  for (const auto& [symbol, one] : old_ones) {
-    if (symbol == kernel + ".kd") continue;
-    const auto other = new_ones.find(symbol);
-    if (other == new_ones.end()) {
-      gone.push_back(one->name);
-      continue;
-    }
-    const std::string_view was = code::kernel_code(before.bytes, *one);
-    const std::string_view is = code::kernel_code(after.bytes, *other->second);
-    if (metadata_words(*one) != metadata_words(*other->second) || was.size() != is.size())
-      altered.push_back(one->name);
+  for (const std::string& symbol : pairs.fresh) fresh.push_back(new_ones.at(symbol)->name);
+  for (const std::string& symbol : pairs.gone) gone.push_back(old_ones.at(symbol)->name);
+  for (const auto& [symbol, other] : pairs.same) {
+    const code::Kernel &one = *old_ones.at(symbol), &two = *new_ones.at(other);
+    const std::string_view was = code::kernel_code(before.bytes, one);
+    const std::string_view is = code::kernel_code(after.bytes, two);
+    if (metadata_words(one) != metadata_words(two) || was.size() != is.size())
+      altered.push_back(one.name);
     else if (was != is)
-      moved.push_back(fmt::format("{} ({} of {} words)", one->name, different_words(was, is),
+      moved.push_back(fmt::format("{} ({} of {} words)", one.name, different_words(was, is),
                                   was.size() / kInstructionWord));
   }
   std::vector<std::string> problems;
@@ -185,46 +184,11 @@ GuardResult check_others(const OpenedObject& before, const OpenedObject& after,
                                            listed_names(moved));
 }
 
-/// Variables that the object offers to the runtime, with their sizes. Those that stay inside are
-/// the compiler's business.
-Result<std::map<std::string, std::uint64_t>> exported_variables(std::string_view bytes,
-                                                                std::string_view what) {
-  PERFLAB_TRY(const code::Elf elf, code::Elf::read(bytes, what));
-  std::map<std::string, std::uint64_t> out;
-  for (const code::ElfSection& section : elf.sections()) {
-    if (section.type != SHT_DYNSYM || section.link >= elf.sections().size()) continue;
-    const std::string_view names = elf.sections()[section.link].bytes;
-    for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= section.bytes.size();
-         at += sizeof(Elf64_Sym)) {
-      const auto symbol = *code::value_at<Elf64_Sym>(section.bytes, at);
-      if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT ||
-          ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_name >= names.size())
-        continue;
-      const std::string_view rest = names.substr(symbol.st_name);
-      const std::string name(rest.substr(0, rest.find('\0')));
-      if (!name.ends_with(".kd")) out[name] = symbol.st_size;
-    }
-  }
-  return out;
-}
-
 Result<GuardResult> check_variables(const OpenedObject& before, const OpenedObject& after) {
-  PERFLAB_TRY(const auto old_ones, exported_variables(before.bytes, "the original's code object"));
-  PERFLAB_TRY(const auto new_ones, exported_variables(after.bytes, "the candidate's code object"));
-  std::vector<std::string> problems;
-  for (const auto& [name, bytes] : new_ones)
-    if (!old_ones.contains(name))
-      problems.push_back(fmt::format("{} ({} bytes) is new", name, bytes));
-  for (const auto& [name, bytes] : old_ones) {
-    const auto other = new_ones.find(name);
-    if (other == new_ones.end())
-      problems.push_back(fmt::format("{} is gone", name));
-    else if (other->second != bytes)
-      problems.push_back(fmt::format("{} has {} bytes, it had {}", name, other->second, bytes));
-  }
+  PERFLAB_TRY(std::vector<std::string> problems, changed_exports(before.bytes, after.bytes));
   if (problems.empty()) return object_passed("variables");
   return object_failed("variables", Reason::other_code_changed,
-                       "variables: " + listed_names(problems));
+                       "variables: " + listed_names(std::move(problems)));
 }
 
 GuardResult check_target(const OpenedObject& before, const OpenedObject& after) {
@@ -343,14 +307,14 @@ Result<ObjectGuards> check_object(std::string_view original, std::string_view ca
                                   const ObjectGuardOptions& options) {
   PERFLAB_TRY(OpenedObject before,
               open_object(original, "the original's code object", options.kernel, nullptr));
-  before.kernel = kernel_named(before.object, options.kernel);
+  before.kernel = code::kernel_named(before.object, options.kernel);
   if (before.kernel == nullptr)
     return fail(ErrorCode::bad_input,
                 fmt::format("the original's code object has no kernel {}", options.kernel),
                 "give the compiler options that make this instance of it");
   PERFLAB_TRY(OpenedObject after, open_object(candidate, "the candidate's code object",
                                               options.kernel, &before.target));
-  after.kernel = kernel_named(after.object, options.kernel);
+  after.kernel = code::kernel_named(after.object, options.kernel);
   ObjectGuards out;
   if (after.kernel == nullptr) {
     out.results.push_back(
@@ -361,7 +325,7 @@ Result<ObjectGuards> check_object(std::string_view original, std::string_view ca
   out.results.push_back(object_passed("kernel_of_code"));
   out.results.push_back(check_target(before, after));
   out.results.push_back(check_kernarg(*before.kernel, *after.kernel));
-  out.results.push_back(check_others(before, after, options.kernel));
+  out.results.push_back(check_others(before, after));
   PERFLAB_TRY(GuardResult variables, check_variables(before, after));
   out.results.push_back(std::move(variables));
   out.results.push_back(check_launch_bounds(*after.kernel, options.workgroup_size));

@@ -24,15 +24,11 @@ constexpr const char* kPoisonName = "poisoned output";
 constexpr const char* kPerturbedName = "perturbed inputs";
 constexpr const char* kTimedName = "timed inputs";
 
-bool begins_with(std::string_view message, replay::Failure failure) {
-  return message.starts_with(replay::to_string(failure));
-}
-
 /// How a run that did not end well is called.
-Reason reason_of_failure(std::string_view message) {
-  if (begins_with(message, replay::Failure::timed_out)) return Reason::timed_out;
-  // "no variable, which the captured dispatch writes"
-  if (begins_with(message, replay::Failure::kernel_mismatch)) return Reason::other_code_changed;
+Reason reason_of_failure(const std::optional<replay::Failure>& failure) {
+  if (failure == replay::Failure::timed_out) return Reason::timed_out;
+  // A variable is gone that the captured dispatch writes.
+  if (failure == replay::Failure::kernel_mismatch) return Reason::other_code_changed;
   return Reason::faulted;
 }
 
@@ -80,12 +76,15 @@ struct CapturedRun {
   Figures figures;
   std::uint64_t pure = 0, kept = 0, wrong = 0;  ///< bytes, of poisoned outputs
   std::string example;
-  std::string failure;  ///< how it ended; empty: well
-  bool failed_on_poison = false;
+  bool failed = false, failed_on_poison = false;  ///< it did not end well
+  std::optional<replay::Failure> failure;
+  bool seen_on_poison = false;  ///< outputs show there only
 
   CapturedRun(const Certificate& certificate, const capture::Description& description)
-      : failure(certificate.run_failure),
-        failed_on_poison(certificate.run_failure.ends_with("(on poisoned outputs)")) {
+      : failed(!certificate.run_failure.empty()),
+        failed_on_poison(certificate.failed_on_poison),
+        failure(certificate.failure),
+        seen_on_poison(certificate.write_set == replay::WriteSet::poisoned) {
     for (const replay::RegionVerdict& region : certificate.regions) {
       figures.add(region.comparison);
       figures.compared += region.compared_bytes;
@@ -98,10 +97,9 @@ struct CapturedRun {
         example = first_example(region.comparison, description.regions[region.region].base);
     }
   }
-  /// Why its run on the captured input refuses it. `seen_on_poison`: outputs show there only.
-  [[nodiscard]] std::optional<Reason> wrong_as_captured(Verdict verdict,
-                                                        bool seen_on_poison) const {
-    if (!failure.empty() && !failed_on_poison) return reason_of_failure(failure);
+  /// Why its run on the captured input refuses it.
+  [[nodiscard]] std::optional<Reason> wrong_as_captured(Verdict verdict) const {
+    if (failed && !failed_on_poison) return reason_of_failure(failure);
     // An element that should not be written is a wrong one too, and has at least one byte.
     if (figures.unexpected > 0 && figures.beyond <= figures.unexpected)
       return Reason::unexpected_writes;
@@ -142,6 +140,14 @@ std::string note_words(const std::vector<std::string>& notes) {
   std::string out;
   for (const std::string& note : notes) out += fmt::format(" Note: {}.", note);
   return out;
+}
+
+/// What to do when a capture proves nothing.
+std::string another_dispatch(replay::WriteSet write_set) {
+  if (write_set == replay::WriteSet::nothing)
+    return "capture a dispatch that writes something (--dispatch), or with arguments that make it "
+           "write";
+  return "capture its first dispatch (--dispatch 1), before what it computes stands there already";
 }
 
 std::string poison_words(std::uint64_t pure) {
@@ -205,8 +211,9 @@ Result<std::unique_ptr<ReplayBench>> ReplayBench::open(const capture::Capture& c
   const Nanos limit{std::chrono::nanoseconds(setup.time_limit).count()};
   PERFLAB_TRY(
       replay::Session session,
-      replay::Session::open(capture, device,
-                            {.code_object = {}, .time_limit = limit, .ignore_findings = false}));
+      replay::Session::open(
+          capture, device,
+          {.code_object = {}, .time_limit = limit, .ignore_findings = setup.ignore_findings}));
   return std::unique_ptr<ReplayBench>(
       new ReplayBench(std::move(session), setup, std::move(on_step)));
 }
@@ -220,23 +227,16 @@ Result<Json> ReplayBench::answer(const Json& request) {
 
 replay::VerifyOptions ReplayBench::verify_options(const Proof& proof,
                                                   const std::filesystem::path& object) const {
-  const bool arguments = proof.poison != replay::Poison::none && poison_arguments_;
-  return {.code_object = object,
-          .poison = arguments ? replay::Poison::arguments : proof.poison,
-          .runs = 3,
-          .compare = setup_.compare};
+  return {.code_object = object, .poison = proof.poison, .runs = 3, .compare = setup_.compare};
 }
 
 Result<void> ReplayBench::prove_capture(Proof& proof) {
   if (capture_proven_) return {};
   PERFLAB_TRY_VOID(on_step_(bench_step::original));
-  PERFLAB_TRY(Certificate certificate, verify(session_, verify_options(proof, {})));
-  if (certificate.verdict == Verdict::proves_nothing && certificate.poison_note.empty() &&
-      proof.poison != replay::Poison::none) {
-    poison_arguments_ = true;
-    PERFLAB_TRY(certificate, verify(session_, verify_options(proof, {})));
-  }
-  if (!certificate.poison_note.empty()) {
+  PERFLAB_TRY(const Certificate certificate, verify(session_, verify_options(proof, {})));
+  // Asked again without poison, such a capture would still prove nothing.
+  const bool nothing_to_compare = certificate.write_set == replay::WriteSet::unknown;
+  if (!certificate.poison_note.empty() && !nothing_to_compare) {
     lost_ = true;
     proof.retry = {{"poison_failed", certificate.poison_note}};
     return {};
@@ -245,8 +245,7 @@ Result<void> ReplayBench::prove_capture(Proof& proof) {
     return fail(ErrorCode::refused, certificate.sentence,
                 "nothing can be proven on this capture: look at it with `rocm-perf capture check`");
   if (certificate.verdict == Verdict::proves_nothing)
-    return fail(ErrorCode::refused, certificate.sentence,
-                "capture a dispatch that changes its outputs");
+    return fail(ErrorCode::refused, certificate.sentence, another_dispatch(certificate.write_set));
   capture_proven_ = true;
   return {};
 }
@@ -256,9 +255,10 @@ Result<void> ReplayBench::check_loads(Proof& proof) {
   const auto loaded = session_.load(proof.candidate);
   if (loaded) return {};
   const Error& error = loaded.error();
-  if (begins_with(error.message, replay::Failure::kernel_mismatch))
+  const std::optional<replay::Failure> failure = replay::failure_of(error);
+  if (failure == replay::Failure::kernel_mismatch)
     proof.refuse(kGoldenName, Reason::kernarg_changed, error.message);
-  else if (begins_with(error.message, replay::Failure::kernel_not_found))
+  else if (failure == replay::Failure::kernel_not_found)
     proof.refuse(kGoldenName, Reason::kernel_missing, error.message);
   else
     return loaded;
@@ -275,9 +275,9 @@ Result<void> ReplayBench::check_captured_input(Proof& proof) {
                 "(--max-ulp, --rtol, --atol)");
   const CapturedRun run(certificate, session_.capture().description());
   const std::string notes = note_words(certificate.notes);
-  lost_ = (!run.failure.empty() && !begins_with(run.failure, replay::Failure::kernel_mismatch)) ||
+  lost_ = (run.failed && run.failure != replay::Failure::kernel_mismatch) ||
           !certificate.poison_note.empty();
-  if (const auto reason = run.wrong_as_captured(certificate.verdict, poison_arguments_)) {
+  if (const auto reason = run.wrong_as_captured(certificate.verdict)) {
     proof.refuse(kGoldenName, *reason, certificate.sentence + run.example, run.figures.json());
     proof.result.checks.back().detail += notes;
     return {};
@@ -340,7 +340,7 @@ Result<void> ReplayBench::check_perturbed(Proof& proof) {
     else
       proof.refuse(name,
                    input.run_failure.empty() ? Reason::wrong_on_perturbed_input
-                                             : reason_of_failure(input.run_failure),
+                                             : reason_of_failure(input.failure),
                    detail, std::move(evidence));
   }
   return {};

@@ -28,7 +28,8 @@ namespace perflab::optimize {
 struct BenchSetup {
   std::filesystem::path capture{};
   replay::CompareOptions compare{};
-  int perturbations = 3;  ///< 0: none
+  int perturbations = 3;         ///< 0: none
+  bool ignore_findings = false;  ///< replay::SessionOptions
   std::uint64_t seed = 1;
   std::chrono::milliseconds time_limit{60'000};  ///< of a dispatch
   std::uint64_t iterations = 5;                  ///< dispatches of one measurement
@@ -105,8 +106,7 @@ class ReplayBench {
   replay::TimedInputs timed_;
   std::unique_ptr<measure::Backend> backend_;
   bool capture_proven_ = false;
-  bool poison_arguments_ = false;  ///< the captured dispatch changed nothing by itself
-  bool measured_ = false;          ///< since the last restore
+  bool measured_ = false;  ///< since the last restore
   bool lost_ = false;
 };
 

@@ -69,10 +69,11 @@ bool is_there(const fs::path& path) {
 class ReplayWorker::Running {
  public:
   static Result<std::unique_ptr<Running>> start(const std::vector<std::string>& command,
-                                                const Json& setup) {
+                                                const Json& setup,
+                                                const std::shared_ptr<const Sandbox>& sandbox) {
     PERFLAB_TRY(code::detail::TemporaryFolder folder, code::detail::TemporaryFolder::make());
     PERFLAB_TRY_VOID(put_file(folder / kSetupName, to_canonical_text(setup)));
-    return std::unique_ptr<Running>(new Running(command, std::move(folder)));
+    return std::unique_ptr<Running>(new Running(command, std::move(folder), sandbox));
   }
   Running(const Running&) = delete;
   Running(Running&&) = delete;
@@ -113,12 +114,14 @@ class ReplayWorker::Running {
   [[nodiscard]] bool useless() const { return lost_ || done_; }
 
  private:
-  Running(const std::vector<std::string>& command, code::detail::TemporaryFolder folder)
-      : folder_(std::move(folder)), thread_([this, command] { run(command); }) {}
+  Running(const std::vector<std::string>& command, code::detail::TemporaryFolder folder,
+          const std::shared_ptr<const Sandbox>& sandbox)
+      : folder_(std::move(folder)), thread_([this, command, sandbox] { run(command, sandbox); }) {}
 
-  void run(std::vector<std::string> command) {
+  void run(std::vector<std::string> command, const std::shared_ptr<const Sandbox>& sandbox) {
     command.push_back((folder_ / "").string());
     ProcessOptions options;
+    options.confinement = {.sandbox = sandbox, .writable = {folder_ / ""}};
     options.empty_input = true;
     options.standard_output = StreamMode::discard;
     options.standard_error = StreamMode::capture;
@@ -151,14 +154,15 @@ class ReplayWorker::Running {
   std::thread thread_;  ///< last: it uses all of the above
 };
 
-ReplayWorker::ReplayWorker(std::vector<std::string> command, const BenchSetup& setup)
-    : command_(std::move(command)), setup_(to_json(setup)) {}
+ReplayWorker::ReplayWorker(std::vector<std::string> command, const BenchSetup& setup,
+                           std::shared_ptr<const Sandbox> sandbox)
+    : command_(std::move(command)), setup_(to_json(setup)), sandbox_(std::move(sandbox)) {}
 ReplayWorker::~ReplayWorker() = default;
 
 Result<BenchAnswer> ReplayWorker::ask(const Json& request) {
   if (running_ != nullptr && running_->useless()) running_.reset();
   if (running_ == nullptr) {
-    PERFLAB_TRY(running_, Running::start(command_, setup_));
+    PERFLAB_TRY(running_, Running::start(command_, setup_, sandbox_));
   }
   Result<BenchAnswer> answer = running_->ask(request);
   // What a lost device holds has to be free before anyone asks for it again.

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sandbox.h"
 #include "optimize/workshop/replay_bench.h"
 
 namespace perflab::optimize {
@@ -27,8 +28,9 @@ using AskBench = std::function<Result<BenchAnswer>(const Json& request)>;
 /// Starts the worker with the first request, and again after it ended or lost its device.
 class ReplayWorker {
  public:
-  /// `command`: the worker's, to which the folder is added.
-  ReplayWorker(std::vector<std::string> command, const BenchSetup& setup);
+  /// `command`: the worker's, to which the folder is added. `sandbox`: where it runs; null: none.
+  ReplayWorker(std::vector<std::string> command, const BenchSetup& setup,
+               std::shared_ptr<const Sandbox> sandbox = {});
   ReplayWorker(const ReplayWorker&) = delete;
   ReplayWorker(ReplayWorker&&) = delete;
   ReplayWorker& operator=(const ReplayWorker&) = delete;
@@ -43,6 +45,7 @@ class ReplayWorker {
   class Running;
   std::vector<std::string> command_;
   Json setup_;
+  std::shared_ptr<const Sandbox> sandbox_;
   std::unique_ptr<Running> running_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sandbox.h"
 #include "measure/backend.h"
 #include "optimize/guards.h"
 #include "optimize/reasons.h"
@@ -92,9 +93,12 @@ struct ReplayWorkshopOptions {
   std::string build;
   replay::CompareOptions compare;  ///< the error budget
   int perturbations = 3;           ///< inputs made from the captured ones
+  bool ignore_findings = false;    ///< replay::SessionOptions
   std::uint64_t seed = 1;
   std::chrono::milliseconds time_limit{60'000};  ///< of a dispatch, and of a build by command
   std::uint64_t iterations = 5;                  ///< dispatches of one measurement
+  /// Where builds and the process with the device run; null: none.
+  std::shared_ptr<const Sandbox> sandbox{};
 };
 /// Errors: those of capture::Capture::open, replay's failures, missing_tool (no compiler).
 Result<std::unique_ptr<Workshop>> open_replay_workshop(const ReplayWorkshopOptions& options);
@@ -120,6 +124,9 @@ struct CommandWorkshopOptions {
   int perturbations = 3;  ///< runs with other values of {seed}, when `run` has it
   std::uint64_t seed = 1;
   std::chrono::milliseconds time_limit{60'000};  ///< of a build, run or check
+  /// Where they run, of candidates and of the original alike; null: none. They may write to
+  /// {build_dir} then, and outputs have to lie there.
+  std::shared_ptr<const Sandbox> sandbox{};
 };
 Result<std::unique_ptr<Workshop>> open_command_workshop(const CommandWorkshopOptions& options);
 

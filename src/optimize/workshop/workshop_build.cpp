@@ -87,7 +87,9 @@ Result<OneBuild> build_once(const BuildRequest& request) {
       tune::run_step(request.command,
                      {.environment = request.environment,
                       .limit_seconds = std::chrono::duration<double>(request.time_limit).count(),
-                      .on_stream = [&](int, std::string_view bytes) { text.add(bytes); }}));
+                      .on_stream = [&](int, std::string_view bytes) { text.add(bytes); },
+                      .confinement = {.sandbox = request.sandbox,
+                                      .writable = {request.folder}}}));
   OneBuild one;
   one.succeeded = step.succeeded;
   if (step.succeeded) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/sandbox.h"
 #include "optimize/workshop/workshop.h"
 #include "tune/evaluate/command_template.h"
 
@@ -41,6 +43,7 @@ struct BuildRequest {
   std::filesystem::path kept;  ///< a file that may lie in it: the candidate's source
   std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours
   std::chrono::milliseconds time_limit{60'000};                  ///< of each build
+  std::shared_ptr<const Sandbox> sandbox{};  ///< it may write to `folder` there; null: none
 };
 
 struct BuildResult {

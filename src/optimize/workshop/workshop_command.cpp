@@ -105,6 +105,9 @@ class CommandWorkshop final : public Workshop {
     return templates_.build ? std::vector<std::pair<std::string, std::string>>{}
                             : include_environment(options_.source);
   }
+  [[nodiscard]] Confinement confined_to(const Built& built) const {
+    return {.sandbox = options_.sandbox, .writable = {built.folder}};
+  }
   [[nodiscard]] OutputRule rule() const {
     return {.type = options_.output_type, .compare = options_.compare};
   }
@@ -183,6 +186,12 @@ Result<void> CommandWorkshop::check_templates() const {
                     file),
         "give --build, or a --run that compiles {source} by itself");
   }
+  for (std::size_t i = 0; options_.sandbox && i < templates_.outputs.size(); ++i)
+    if (!uses(templates_.outputs[i], "build_dir"))
+      return usage_error(
+          fmt::format("--output {}: in the sandbox runs write below {{build_dir}} only",
+                      options_.outputs[i]),
+          "let them write there: --output '{build_dir}/out.bin'; or --no-sandbox");
   if (options_.compare.has_tolerance() && (!options_.output_type || options_.outputs.empty()))
     return usage_error("a tolerance needs files of a known type to be compared",
                        "give --output FILE and --type f32 (or another type)");
@@ -307,7 +316,8 @@ Result<BuildOutcome> CommandWorkshop::build(const fs::path& source, const fs::pa
                              .folder = built.folder,
                              .kept = built.source,
                              .environment = include_environment(options_.source),
-                             .time_limit = options_.time_limit}));
+                             .time_limit = options_.time_limit,
+                             .sandbox = options_.sandbox}));
     outcome.compiler_text = std::move(result.text);
     if (!result.succeeded) return outcome;
     built.hash = std::move(result.hash);
@@ -325,6 +335,7 @@ Result<BuildOutcome> CommandWorkshop::build(const fs::path& source, const fs::pa
   }
   built.variant.name = built.source.filename().string();
   built.variant.environment = run_environment();
+  built.variant.confinement = confined_to(built);
   PERFLAB_TRY(built.variant.command,
               filled(*templates_.run, built.source, built.folder, options_.seed));
   outcome.built = std::move(built);
@@ -358,6 +369,7 @@ Result<CommandRun> CommandWorkshop::run_of(const Built& built, std::uint64_t see
   run.environment = run_environment();
   run.metric = metric_pattern();
   run.time_limit = options_.time_limit;
+  run.confinement = confined_to(built);
   return run;
 }
 
@@ -370,7 +382,8 @@ Result<std::string> CommandWorkshop::run_check(const Built& built, int number) c
       tune::run_step(command,
                      {.environment = {},
                       .limit_seconds = std::chrono::duration<double>(options_.time_limit).count(),
-                      .on_stream = {}}));
+                      .on_stream = {},
+                      .confinement = confined_to(built)}));
   return step.succeeded ? std::string() : "the check " + step.detail;
 }
 

@@ -215,6 +215,7 @@ Result<BuildOutcome> ReplayWorkshop::compile(const fs::path& source, const fs::p
   request.source = source;
   request.arch = code::to_string(target_);
   request.arguments = options_.compile_arguments;
+  request.sandbox = options_.sandbox;
   if (!options_.source.empty())
     request.arguments.push_back("-iquote" + fs::absolute(options_.source).parent_path().string());
   BuildOutcome outcome;
@@ -248,6 +249,7 @@ Result<BuildOutcome> ReplayWorkshop::run_command(const fs::path& source, const f
   request.folder = folder;
   request.time_limit = options_.time_limit;
   request.kept = source;
+  request.sandbox = options_.sandbox;
   request.environment = include_environment(options_.source.empty() ? source : options_.source);
   PERFLAB_TRY(BuildResult built, build_twice(request));
   BuildOutcome outcome;
@@ -351,6 +353,7 @@ BenchSetup setup_of(const ReplayWorkshopOptions& options) {
   return {.capture = options.capture,
           .compare = options.compare,
           .perturbations = options.perturbations,
+          .ignore_findings = options.ignore_findings,
           .seed = options.seed,
           .time_limit = options.time_limit,
           .iterations = options.iterations};
@@ -387,7 +390,8 @@ Result<std::unique_ptr<Workshop>> open_replay_workshop(const ReplayWorkshopOptio
   }
   ReplayWorkshopOptions absolute = options;
   absolute.capture = fs::absolute(options.capture);
-  const auto worker = std::make_shared<ReplayWorker>(own_worker_command(), setup_of(absolute));
+  const auto worker = std::make_shared<ReplayWorker>(own_worker_command(), setup_of(absolute),
+                                                     absolute.sandbox);
   return make_replay_workshop(capture, absolute, std::move(compiler),
                               [worker](const Json& request) { return worker->ask(request); });
 }

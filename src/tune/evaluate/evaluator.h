@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sandbox.h"
 #include "tune/outcome.h"
 #include "tune/value.h"
 
@@ -66,6 +67,7 @@ struct Job {
   bool already_checked = false;
   std::size_t exact_runs = 0;  ///< > 0: so many runs, no warm-up, no adaptive repeats
   std::vector<std::pair<std::string, std::string>> environment;  ///< ROCR_VISIBLE_DEVICES, ...
+  Confinement confinement{};  ///< of a profiled run; in no document
 };
 
 Json to_json(const Job& job);

@@ -57,6 +57,7 @@ Result<StepEnd> run_step(const std::vector<std::string>& argv, const StepOptions
   ProcessOptions how;
   how.set_environment = options.environment;
   how.unset_environment = device_variables_to_remove(options.environment);
+  how.confinement = options.confinement;
   how.empty_input = true;
   how.standard_output = StreamMode::capture;
   how.standard_error = StreamMode::capture;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/sandbox.h"
 
 namespace perflab::tune {
 
@@ -18,6 +19,7 @@ struct StepOptions {
   std::optional<double> limit_seconds;
   /// Output as it comes: 1 is stdout, 2 is stderr.
   std::function<void(int stream, std::string_view)> on_stream;
+  Confinement confinement{};
 };
 
 /// How it ended.

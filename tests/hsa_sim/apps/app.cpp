@@ -367,6 +367,54 @@ std::string code_object_of(const Options& options) {
   return sim_code_object(object);
 }
 
+std::string read_whole(const std::string& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) fail("cannot read " + path);
+  std::string bytes;
+  char piece[4096];
+  while (const std::size_t got = std::fread(piece, 1, sizeof piece, file)) bytes.append(piece, got);
+  std::fclose(file);
+  return bytes;
+}
+
+void write_whole(const std::string& path, const std::string& bytes) {
+  std::FILE* const file = std::fopen(path.c_str(), "wbe");
+  if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size())
+    fail("cannot write " + path);
+  std::fclose(file);
+}
+
+// The object with other instructions: s_nop instead of the end.
+std::string with_other_code(std::string object) {
+  const std::string end = bytes_of<std::uint32_t>(0xbf810000),
+                    nop = bytes_of<std::uint32_t>(0xbf800000);
+  const std::size_t at = object.find(end);
+  if (at == std::string::npos) fail("the code object has no instructions");
+  return object.replace(at, end.size(), nop);
+}
+
+void load_code(Gpu& gpu, const Options& options) {
+  Gpu::Loading from{.door = options.door};
+  const bool own = options.code_object.empty();
+  from.bytes = own ? code_object_of(options) : read_whole(options.code_object);
+  from.size = from.bytes.size();
+  from.file = options.code_object;
+  if (from.door.empty()) from.door = own && options.from_file.empty() ? "memory" : "file";
+  if (!options.from_file.empty()) {
+    from.file = options.from_file;
+    // Neither at the start of a page nor of the file.
+    const std::string around = from.door == "bundle" ? std::string(5000, '#') : std::string();
+    from.offset = around.size();
+    write_whole(from.file, around + from.bytes + around);
+    if (options.replace_file)
+      from.before_load = [&from, around] {
+        write_whole(from.file + ".new", around + with_other_code(from.bytes) + around);
+        if (std::rename((from.file + ".new").c_str(), from.file.c_str()) != 0) fail("rename");
+      };
+  }
+  gpu.load(from);
+}
+
 // For the exit handler: never destroyed.
 Gpu* gpu_to_shut_down = nullptr;
 
@@ -374,16 +422,7 @@ int run(const Options& options) {
   if (options.shutdown_at_exit) std::atexit([] { gpu_to_shut_down->shut_down(); });
   gpu_to_shut_down = new Gpu;
   Gpu& gpu = *gpu_to_shut_down;
-  const std::string object = code_object_of(options);
-  if (options.from_file.empty()) {
-    gpu.load(object, options.code_object);
-  } else {
-    std::FILE* const file = std::fopen(options.from_file.c_str(), "wbe");
-    if (file == nullptr || std::fwrite(object.data(), 1, object.size(), file) != object.size())
-      fail("cannot write " + options.from_file);
-    std::fclose(file);
-    gpu.load({}, options.from_file);
-  }
+  load_code(gpu, options);
   const Bystanders bystanders(gpu, options);
   bool right = options.threads > 0 ? run_threads(gpu, options) : run_one(gpu, options);
   if (!bystanders.unchanged()) {

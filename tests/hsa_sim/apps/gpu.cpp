@@ -126,25 +126,72 @@ Queue* Gpu::queue(std::uint32_t packets) const {
   return made;
 }
 
-void Gpu::load(const std::string& bytes, const std::string& file) {
+// Filled with rubbish before: what the runtime does not know stays as it is.
+LoaderTable Gpu::loader_table(const std::string& door) const {
+  LoaderTable table;
+  std::memset(static_cast<void*>(&table), 0x5a, sizeof table);
+  if (door == "minor")
+    check(api_.core.system_get_extension_table(loader::extension, loader::major, 2, &table),
+          "hsa_system_get_extension_table");
+  else if (door == "module" || door == "bundle" || door == "address")
+    check(api_.core.system_get_major_extension_table(loader::extension, loader::major, sizeof table,
+                                                     &table),
+          "hsa_system_get_major_extension_table");
+  return table;
+}
+
+CodeObjectReader Gpu::reader(const Loading& from, const LoaderTable& loader) const {
   CodeObjectReader reader{};
-  if (file.empty()) {
-    check(api_.core.code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader),
+  if (from.door == "memory") {
+    check(api_.core.code_object_reader_create_from_memory(from.bytes.data(), from.bytes.size(),
+                                                          &reader),
           "hsa_code_object_reader_create_from_memory");
-  } else {
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) fail("cannot open " + file);
+    return reader;
+  }
+  const int descriptor = ::open(from.file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail("cannot open " + from.file);
+  if (from.door == "file")
     check(api_.core.code_object_reader_create_from_file(descriptor, &reader),
           "hsa_code_object_reader_create_from_file");
-    ::close(descriptor);
-  }
+  else
+    check(loader.code_object_reader_create_from_file_with_offset_size(descriptor, from.offset,
+                                                                      from.size, &reader),
+          "hsa_ven_amd_loader_code_object_reader_create_from_file_with_offset_size");
+  ::close(descriptor);
+  return reader;
+}
+
+void Gpu::load_legacy(const Loading& from) {
+  LegacyCodeObject object{};
+  std::string bytes = from.bytes;
+  check(api_.core.code_object_deserialize(bytes.data(), bytes.size(), nullptr, &object),
+        "hsa_code_object_deserialize");
+  check(
+      api_.core.executable_create(Profile::full, ExecutableState::unfrozen, nullptr, &executable_),
+      "hsa_executable_create");
+  check(api_.core.executable_load_code_object(executable_, gpu_, object, nullptr),
+        "hsa_executable_load_code_object");
+  check(api_.core.executable_freeze(executable_, nullptr), "hsa_executable_freeze");
+  check(api_.core.code_object_destroy(object), "hsa_code_object_destroy");
+}
+
+void Gpu::load(const Loading& from) {
+  if (from.door == "legacy") return load_legacy(from);
+  const LoaderTable loader = loader_table(from.door);
+  const CodeObjectReader made = reader(from, loader);
+  if (from.before_load) from.before_load();
   check(api_.core.executable_create_alt(Profile::full, RoundingMode::by_default, nullptr,
                                         &executable_),
         "hsa_executable_create_alt");
-  check(api_.core.executable_load_agent_code_object(executable_, gpu_, reader, nullptr, nullptr),
-        "hsa_executable_load_agent_code_object");
+  if (from.door == "address")
+    check(loader.executable_load_agent_code_object_at_address(executable_, gpu_, made, nullptr,
+                                                              kernargs_, 4096, nullptr),
+          "hsa_ven_amd_loader_executable_load_agent_code_object_at_address");
+  else
+    check(api_.core.executable_load_agent_code_object(executable_, gpu_, made, nullptr, nullptr),
+          "hsa_executable_load_agent_code_object");
   check(api_.core.executable_freeze(executable_, nullptr), "hsa_executable_freeze");
-  check(api_.core.code_object_reader_destroy(reader), "hsa_code_object_reader_destroy");
+  check(api_.core.code_object_reader_destroy(made), "hsa_code_object_reader_destroy");
 }
 
 Kernel Gpu::kernel(const std::string& name) const {

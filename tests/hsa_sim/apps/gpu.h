@@ -8,11 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "hsa/api.h"
+#include "hsa/loader.h"
 
 namespace perflab::test {
 
@@ -63,8 +64,15 @@ class Gpu {
   void wait(hsa::Signal signal) const;
   hsa::Queue* queue(std::uint32_t packets) const;
 
-  /// Loads an object; from memory, or from a file of that name.
-  void load(const std::string& bytes, const std::string& file);
+  /// Where a code object is and how it is loaded.
+  struct Loading {
+    std::string door = "memory";          ///< see options.h
+    std::string bytes{};                  ///< of memory and legacy
+    std::string file{};                   ///< of the others
+    std::size_t offset = 0, size = 0;     ///< in it
+    std::function<void()> before_load{};  ///< once there is a reader
+  };
+  void load(const Loading& from);
   Kernel kernel(const std::string& name) const;
   void* variable(const std::string& name) const;
 
@@ -80,6 +88,10 @@ class Gpu {
   }
 
  private:
+  hsa::LoaderTable loader_table(const std::string& door) const;
+  hsa::CodeObjectReader reader(const Loading& from, const hsa::LoaderTable& loader) const;
+  void load_legacy(const Loading& from);
+
   hsa::Api api_{};
   hsa::Agent gpu_{}, cpu_{};
   hsa::MemoryPool device_pool_{}, host_pool_{}, kernarg_pool_{};

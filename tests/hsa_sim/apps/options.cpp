@@ -75,6 +75,8 @@ std::vector<Option> all_options() {
           flag("--ipc", &Options::ipc),
           flag("--interop", &Options::interop),
           with_text("--from-file", &Options::from_file),
+          with_text("--door", &Options::door),
+          flag("--replace-file", &Options::replace_file),
           with_text("--code-object", &Options::code_object),
           flag("--no-signal", &Options::no_signal),
           with_number("--signal-value", &Options::signal_value),

@@ -22,9 +22,14 @@ struct Options {
   int regions = 0;               ///< buffers beside
   std::size_t sparse_bytes = 0;
   bool free_some = false, ipc = false, interop = false;
-  std::string from_file;    ///< the code object is written there and read from there
-  std::string code_object;  ///< a code object that is there already
-  bool no_signal = false;   ///< the kernel's packet has none, a barrier after it has
+  std::string from_file;  ///< the code object is written there and read from there
+  /// How it is loaded: memory, file (the core's reader), module (the loader extension, as CLR
+  /// does), bundle (likewise, out of the middle of the file), minor (the older way to the
+  /// extension), legacy (deserialized), address (the extension's other way to load).
+  std::string door;
+  bool replace_file = false;  ///< another file gets its name before it is loaded
+  std::string code_object;    ///< a code object that is there already
+  bool no_signal = false;     ///< the kernel's packet has none, a barrier after it has
   std::int64_t signal_value = 1;
   bool exit_without_shutdown = false;
   bool shutdown_at_exit = false;  ///< in an exit handler that was there before hsa_init, as in HIP

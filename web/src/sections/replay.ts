@@ -14,12 +14,17 @@ type Replay = DocumentTypes['replay'];
 
 const VERDICTS: Record<Certificate['verdict'], Tone> = { bitwise: 'good', within_tolerance: 'good', differs: 'bad', not_deterministic: 'warn', proves_nothing: 'warn' };
 const list = (title: string, notes: readonly string[]): Child => (notes.length === 0 ? null : [h('h4', {}, title), h('ul', {}, notes.map((note) => h('li', {}, note)))]);
+type Found = NonNullable<DocumentTypes['capture']['findings']>;
+function findingList(findings: Found | null): Child {
+  if (findings === null || findings.length === 0) return null;
+  return [h('h4', {}, 'Findings'), h('ul', {}, findings.map((finding) => h('li', {}, outcomeBadge(String(finding.severity), finding.severity === 'error' ? 'bad' : finding.severity === 'warning' ? 'warn' : 'plain'), ` ${finding.sentence}`, finding.remedy ? h('div', { class: 'remedy' }, finding.remedy) : null)))];
+}
 const sizes = (grid: readonly number[], workgroup: readonly number[]): string => `grid ${format.triple(grid)}, work-group ${format.triple(workgroup)}`;
 
 function isolateFacts(document: DocumentTypes['isolate']): Child {
   const found = document.capture;
   return [h('h3', {}, 'How it was taken'), h('p', {}, document.captured ? 'Captured.' : `Not captured: ${document.reason ?? 'no reason given'}.`, ` The program: ${document.program}.`),
-    found ? [longName(found.kernel), factList([['Launch', sizes(found.grid, found.workgroup)], ['GPU time', format.known(found.captured_ns, format.duration)], ['Memory', format.bytes(found.memory_bytes)], ['Stored', format.bytes(found.stored_bytes)], ['Pages written', format.count(found.written_pages)], ['Regions not captured', format.count(found.regions_not_captured)]]), list('Limits', found.limits)] : null];
+    found ? [longName(found.kernel), factList([['Launch', sizes(found.grid, found.workgroup)], ['GPU time', format.known(found.captured_ns, format.duration)], ['Memory', format.bytes(found.memory_bytes)], ['Stored', format.bytes(found.stored_bytes)], ['Pages written', format.count(found.written_pages)], ['Regions not captured', format.count(found.regions_not_captured)]]), findingList(found.findings), list('Limits', found.limits)] : null];
 }
 
 function captureFacts(document: DocumentTypes['capture']): Child {
@@ -27,7 +32,7 @@ function captureFacts(document: DocumentTypes['capture']): Child {
   return [h('h3', {}, 'The capture'), longName(kernel.name),
     h('p', {}, integrity === null ? 'Its integrity was not looked at.' : integrity.sound ? 'Every file is the one that was written.' : `It is not sound: ${integrity.problem ?? ''}`),
     factList([['Dispatch', format.count(kernel.ordinal)], ['Launch', sizes(kernel.grid, kernel.workgroup)], ['GPU time', format.known(kernel.captured_ns, format.duration)], ['GPU', `${machine.product_name ?? machine.agent_name} (${machine.isa})`], ['Regions', `${format.count(totals.regions)}, ${format.count(totals.not_captured)} not captured`], ['Memory', format.bytes(totals.bytes)], ['In files', format.bytes(totals.file_bytes)]]),
-    findings && findings.length > 0 ? [h('h4', {}, 'Findings'), h('ul', {}, findings.map((finding) => h('li', {}, outcomeBadge(String(finding.severity), finding.severity === 'error' ? 'bad' : finding.severity === 'warning' ? 'warn' : 'plain'), ` ${finding.sentence}`, finding.remedy ? h('div', { class: 'remedy' }, finding.remedy) : null)))] : null, list('Limits', document.limits)];
+    findingList(findings), list('Limits', document.limits)];
 }
 
 function replayFacts(document: Replay, host: HTMLElement, id: string, context: Context): void {

@@ -1,0 +1,32 @@
+// Names that clang derives from where and how a translation unit is compiled, not from its source:
+// two builds of one source in two folders differ in them. Seen with clang 15 to 22 on HIP.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perflab::code {
+
+/// Whether a symbol is named like the marker of a translation unit: "__hip_cuid_" and a hash of the
+/// unit's path and options, at most 16 lower-case hexadecimal digits (none with -fuse-cuid=none).
+/// The name alone proves nothing: a source can give it to anything.
+bool is_unit_marker_name(std::string_view symbol);
+
+/// A symbol without the name of its translation unit. With -fgpu-rdc clang appends ".static.ID" to
+/// variables and ".intern.ID" to kernels that the source keeps inside of the unit and the host
+/// uses; ID is the hash above or, without one, numbers of the file and a hash of the macros
+/// ("52641bfe00_059a4aa7"). What stands behind it (".kd", ".managed") stays. Any other name comes
+/// back as it is.
+std::string without_unit(std::string_view symbol);
+
+/// Pairs of names of two objects: equal ones; then those that are equal without their unit, when
+/// only one name of each object is left for it.
+struct NamePairs {
+  std::map<std::string, std::string> same;  ///< name in the first object -> name in the second
+  std::vector<std::string> gone, fresh;     ///< in the first only, in the second only; sorted
+};
+NamePairs pair_names(std::vector<std::string> before, std::vector<std::string> after);
+
+}  // namespace perflab::code

@@ -1,0 +1,98 @@
+// Host and device code in one step, as `hipcc FILE -o PROGRAM` does; a distribution's clang needs
+// its folders named (facts/toolchain.md sections 2 and 3).
+#include "doctor/self_test/build_programs.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "base/files.h"
+#include "base/parallel.h"
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "code/device_libraries.h"
+
+namespace perflab::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kCompileTimeout{180};
+
+/// The first line with an error, else the first line.
+std::string first_error(std::string_view messages) {
+  std::size_t at = messages.find("error: ");
+  if (at == std::string_view::npos) at = 0;
+  const std::size_t begin =
+      messages.rfind('\n', at) == std::string_view::npos ? 0 : messages.rfind('\n', at) + 1;
+  return std::string(trimmed(messages.substr(begin, messages.find('\n', at) - begin)));
+}
+
+Result<ProgramBuild> build_one(const TestProgram& program, std::vector<std::string> command,
+                               const fs::path& folder) {
+  ProgramBuild build{.id = program.id, .file = folder / program.id, .command = {}};
+  if (program.sources.size() > 1) build.file += ".so";
+  command.insert(command.end(), program.arguments.begin(), program.arguments.end());
+  for (const std::string& source : program.sources) command.push_back((folder / source).string());
+  command.insert(command.end(), {"-o", build.file.string()});
+  ProcessOptions options;
+  options.working_directory = folder;
+  options.empty_input = true;
+  options.standard_output = options.standard_error = StreamMode::capture;
+  options.timeout = kCompileTimeout;
+  const auto begin = std::chrono::steady_clock::now();
+  PERFLAB_TRY(const ProcessResult result, run_program(command, options));
+  if (result.interrupted) return fail(ErrorCode::interrupted, "interrupted");
+  build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  build.command = std::move(command);
+  if (!result.succeeded()) {
+    const std::string error = first_error(result.error.tail);
+    build.complaint = error.empty() ? "the compiler " + describe_end(result) : error;
+  }
+  return build;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> hip_compile_command(const code::Compiler& compiler,
+                                                     const std::string& architecture,
+                                                     const fs::path& folder) {
+  std::vector<std::string> command{compiler.program.string(),
+                                   "-x",
+                                   "hip",
+                                   "--offload-arch=" + architecture,
+                                   "-O2",
+                                   "-std=c++17",
+                                   "-w"};
+  if (compiler.stock_device_libraries) {
+    PERFLAB_TRY(const fs::path libraries,
+                code::device_library_folder(compiler, architecture, folder / "device-libraries"));
+    command.push_back("--rocm-device-lib-path=" + libraries.string());
+  }
+  if (!compiler.rocm_path) return command;
+  command.push_back("--rocm-path=" + compiler.rocm_path->string());
+  // A ROCm beside others: its programs should find the libraries they were linked with.
+  const fs::path libraries = *compiler.rocm_path / "lib";
+  std::error_code ignored;
+  if (fs::exists(libraries / "libamdhip64.so", ignored))
+    command.insert(command.end(), {"-L" + libraries.string(), "-Wl,-rpath," + libraries.string()});
+  return command;
+}
+
+Result<std::vector<ProgramBuild>> build_programs(const std::vector<std::string>& compile,
+                                                 const std::vector<TestProgram>& programs,
+                                                 const fs::path& folder) {
+  for (const auto& [name, text] : program_files()) {
+    PERFLAB_TRY_VOID(make_directories((folder / name).parent_path()));
+    PERFLAB_TRY_VOID(write_file_atomically(folder / name, text));
+  }
+  std::vector<ProgramBuild> builds(programs.size());
+  PERFLAB_TRY_VOID(parallel_for(
+      programs.size(), thread_count(0), [&](unsigned, std::size_t index) -> Result<void> {
+        PERFLAB_TRY(builds[index], build_one(programs[index], compile, folder));
+        return {};
+      }));
+  return builds;
+}
+
+}  // namespace perflab::doctor
