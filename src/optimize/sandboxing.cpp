@@ -18,6 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTool = "bubblewrap";
+/// Of pyenv and its kind, below ~/.pyenv: beside it there are versions of the tool and nothing
+/// else.
+constexpr const char* kShims = "shims";
 /// Files and folders, with colons between: of compilers, loaders and interpreters.
 constexpr auto kToolVariables = std::to_array<const char*>(
     {"PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
@@ -45,7 +48,7 @@ class Shown {
     if (!program) return;
     std::error_code error;
     for (const fs::path& path : {*program, fs::canonical(*program, error)}) {
-      if (parent_of(path).filename() == "bin")
+      if (is_installed(parent_of(path)))
         add_installed(parent_of(path), path);
       else
         add_with_folder(path);
@@ -68,14 +71,14 @@ class Shown {
     const Result<std::vector<std::string>> words = split_command_line(text);
     if (!words || words->empty()) return;  // whoever runs it says what is wrong
     add_program(words->front());
-    for (const std::string& word : *words) add_word(word);
+    for (auto word = words->begin() + 1; word != words->end(); ++word) add_word(*word);
   }
   void add_variable(const char* name) {
     const std::string value = environment(name);
     for (std::size_t begin = 0; begin < value.size();) {
       const std::size_t end = std::min(value.find(':', begin), value.size());
       const fs::path path = value.substr(begin, end - begin);
-      if (path.filename() == "bin")
+      if (is_installed(path))
         add_installed(path, path);
       else if (!path.empty())
         add(path);
@@ -85,10 +88,15 @@ class Shown {
   [[nodiscard]] std::vector<fs::path> take() { return std::move(paths_); }
 
  private:
-  /// The prefix of a folder "bin": libraries lie beside it. `alone`: what else is shown, when that
-  /// would be too much.
+  /// A folder of an installation: what its programs need lies beside it.
+  static bool is_installed(const fs::path& folder) {
+    return folder.filename() == "bin" || folder.filename() == kShims;
+  }
+  /// Its prefix. `alone`: what is shown when that would be too much.
   void add_installed(const fs::path& folder, const fs::path& alone) {
-    add(is_private(parent_of(folder)) ? alone : parent_of(folder));
+    const fs::path prefix = parent_of(folder);
+    const bool only_tools = folder.filename() == kShims && !holds_hidden(prefix);
+    add(only_tools || !is_private(prefix) ? prefix : alone);
   }
   static fs::path parent_of(const fs::path& path) {
     std::error_code error;

@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kSource = R"(#include <cstdio>
+constexpr const char* kPlainSource = R"(#include <cstdio>
 void k(int* out) { for (int i = 0; i < 8; ++i) out[i] = i * 3; }
 int main() {
   int out[8] = {};
@@ -80,7 +80,7 @@ class SandboxRun : public ::testing::Test {
     std::filesystem::create_directories(home_ / "tools");
     write(home_ / ".ssh/id_rsa", "the private key");
     write(home_ / "tools/list", "hammer");
-    write(project_ / "k.cpp", kSource);
+    write(project_ / "k.cpp", kPlainSource);
     script("misbehave", kMisbehave);
     script("agent", R"(. ./misbehave
 own=$ROCM_PERF_PROPOSER_DIR
@@ -92,8 +92,8 @@ misbehave >>$own/attempts
     script("as", R"(. ./misbehave
 what=$1; own=$2; shift 2
 case $what,$own in
-  build,*/001) misbehave >&2 ;;
-  *,*/001) misbehave >>$own/$what.attempts ;;
+  build,*/001*) misbehave >&2 ;;
+  *,*/001*) misbehave >>$own/$what.attempts ;;
 esac
 exec "$@"
 )");
@@ -170,7 +170,7 @@ TEST_F(SandboxRun, WhatOthersWroteIsStopped) {
   EXPECT_FALSE(std::filesystem::exists(home_ / "written"));
   EXPECT_FALSE(listener_.was_reached());
   EXPECT_THAT(daemons(), ::testing::IsEmpty());
-  EXPECT_EQ(test::text_of(project_ / "k.cpp"), kSource);
+  EXPECT_EQ(test::text_of(project_ / "k.cpp"), kPlainSource);
   // Nothing came of it: the candidate is judged as any other.
   EXPECT_EQ(result["candidates"][0]["decision"]["reason"], "no_gain");
   EXPECT_EQ(result["sandbox"]["used"], true);
@@ -203,7 +203,7 @@ TEST_F(SandboxRun, WithoutItAllOfThatHappensAndTheDocumentSaysSo) {
   EXPECT_TRUE(std::filesystem::exists(home_ / "written"));
   EXPECT_TRUE(listener_.was_reached());
   EXPECT_FALSE(daemons().empty());
-  EXPECT_NE(test::text_of(project_ / "k.cpp"), kSource);
+  EXPECT_NE(test::text_of(project_ / "k.cpp"), kPlainSource);
   EXPECT_EQ(result["sandbox"]["used"], false);
   EXPECT_EQ(result["sandbox"]["reason"], "turned_off");
   EXPECT_THAT(result["sandbox"]["sentence"].get<std::string>(), HasSubstr("--no-sandbox"));
@@ -233,7 +233,8 @@ TEST_F(SandboxRun, WithoutBubblewrapThereIsOneWarning) {
   EXPECT_THAT(outcome.err, HasSubstr("No permissions to create new namespace"));
   const Json result = document("optimization", outcome.out);
   EXPECT_EQ(result["sandbox"]["reason"], "does_not_work");
-  EXPECT_EQ(result["warnings"].size(), 1U) << result["warnings"];
+  const auto about_it = [&](const Json& one) { return one.get<std::string>().contains(warning); };
+  EXPECT_EQ(std::ranges::count_if(result["warnings"], about_it), 1) << result["warnings"];
 }
 
 TEST_F(SandboxRun, WhatCannotWorkInItIsSaidFirst) {

@@ -74,6 +74,12 @@ TEST_F(Sandboxing, WhatTheToolChainNamesIsShown) {
   EXPECT_THAT(shown({}), ::testing::UnorderedElementsAre("rocm", "tools", ".local/bin"));
 }
 
+TEST_F(Sandboxing, AManagerOfVersionsIsShownWithTheVersions) {
+  make(".pyenv/shims/python3", true);
+  const test::ScopedVariable path("PATH", (folder_ / ".pyenv/shims").string());
+  EXPECT_THAT(shown({.commands = {"python3 agent.py"}}), ::testing::ElementsAre(".pyenv"));
+}
+
 TEST_F(Sandboxing, NoneIsNeededForRules) {
   const auto choice = choose_sandbox({.needed = false});
   ASSERT_TRUE(choice);
