@@ -337,7 +337,7 @@ std::vector<TestCase> comparisons() {
   return {
       {.id = "compare",
        .group = "compare",
-       .shows = "times of two programs: one is faster, and back it is a regression",
+       .shows = "times of two programs: faster one way, a regression back",
        .steps = {slow, fast, faster, slower}},
       {.id = "compare_profiles",
        .group = "compare",
