@@ -244,8 +244,8 @@ TEST(SelfTestCases, ask_for_fields_that_the_documents_have) {
 }
 
 TEST(SelfTestCases, have_names_of_their_own_and_known_places) {
-  std::set<std::string> places{"<rocm-perf>", "<rocprofv3>", "<dir>",        "<src>",
-                               "<arch>",      "<compiler>",  "<hip-compile>"};
+  std::set<std::string> places{"<rocm-perf>", "<rocprofv3>", "<dir>",         "<src>",
+                               "<arch>",      "<compiler>",  "<hip-compile>", "<search-time>"};
   for (const TestProgram& program : test_programs()) places.insert("<bin:" + program.id + ">");
   std::set<std::string> ids, used;
   for (const TestCase& test : test_cases()) {

@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+constexpr double kSearchSeconds = 60;  // of one optimisation
 constexpr double kUsualSeconds = 600;  // what the limits of cases are meant for
 
 const Part& part_of(const SelfTest& test, Need need) {
@@ -141,6 +142,7 @@ Result<bool> prepare(const SelfTestRequest& request, const fs::path& folder, Sel
   quoted.emplace_back("-fuse-cuid=none");
   bench.places["hip-compile"] = join_command_line(quoted);
   bench.places["compiler"] = join_command_line({compiler->program.string()});
+  bench.places["search-time"] = fmt::format("{:.0f}s", kSearchSeconds * bench.patience);
   bench.places["src"] = sources.string();
   bench.places["arch"] = test.architecture;
   bench.places["rocm-perf"] = request.program;
