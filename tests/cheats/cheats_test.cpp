@@ -101,8 +101,8 @@ class CheatsOnACapture : public CheatsTest {
   /// Of all files of the capture.
   [[nodiscard]] std::string capture_text() const {
     std::string text;
-    for (const std::string& name : names_in(folder_ / "capture"))
-      text += test::text_of(folder_ / "capture" / name);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "capture"))
+      if (entry.is_regular_file()) text += test::text_of(entry.path());
     return text;
   }
 };
@@ -118,7 +118,8 @@ TEST_F(CheatsOnACapture, CannotWriteToTheCaptureWhileTheyAreBuilt) {
   write("proposal_0", right->source);
   std::filesystem::remove(folder_ / "proposal_1");
   write("build.sh",
-        "for file in capture/*; do echo x >>$file && echo \"$file was written to\" >&2; done\n"
+        "for file in $(find capture -type f); do\n"
+        "  echo x >>$file && echo \"$file was written to\" >&2\ndone\n"
         "exec " PERFLAB_SIM_HIPCC " $1 -o $2 --kernel row_sums\n");
   const std::string before = capture_text();
   const Json result =
