@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 
 #include "base/files.h"
 #include "base/subprocess.h"
@@ -229,6 +230,11 @@ Result<Compiled> compile(const Compiler& compiler, const CompileRequest& request
   options.capture_limit = kCompilerMessageBytes;
   options.timeout = request.timeout;
   options.confinement = {.sandbox = request.sandbox, .writable = {folder / ""}};
+  if (request.sandbox && device_libraries) {  // in the user's cache, which is hidden
+    Sandbox with_libraries = *request.sandbox;
+    with_libraries.shown.push_back(*device_libraries);
+    options.confinement.sandbox = std::make_shared<const Sandbox>(std::move(with_libraries));
+  }
   options.grace = std::chrono::milliseconds{1'000};
   PERFLAB_TRY(const ProcessResult result, run_program(command, options));
   CompilerOutput output = read_compiler_output(result.error.tail);

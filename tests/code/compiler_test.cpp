@@ -415,6 +415,18 @@ TEST_F(RealCompilerTest, ACacheThatCannotBeWrittenIsReplacedByATemporaryFolder) 
   ASSERT_TRUE(k.has_value()) << describe(k.error());
 }
 
+TEST_F(RealCompilerTest, InASandboxTheCachesLibrariesAreShown) {
+  auto sandbox = find_sandbox();
+  if (!sandbox) GTEST_SKIP() << sandbox.error().message;
+  CompileRequest request;
+  request.source = folder_.write("source/kernel.hip", kKernel);
+  request.arch = "gfx942";
+  sandbox->shown = {request.source.parent_path()};  // the cache lies below /tmp, which is hidden
+  request.sandbox = std::make_shared<const Sandbox>(*sandbox);
+  const auto k = compile(compiler_, request);
+  EXPECT_TRUE(k.has_value()) << describe(k.error());
+}
+
 TEST_F(RealCompilerTest, ADamagedEntryOfTheCacheIsMadeAgain) {
   if (!compiler_.stock_device_libraries)
     GTEST_SKIP() << "skipped: the compiler has device libraries of its own";

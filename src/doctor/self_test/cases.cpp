@@ -117,6 +117,15 @@ TestCase replay_times() {
   return test;
 }
 
+/// ROCr 1.21 destroys the one queue of cooperative launches twice at the end of a program when a
+/// tool intercepts queues (rocprofv3 too): how the program ends says nothing about the capture.
+TestCase cooperative() {
+  TestCase test = launch("cooperative", "a cooperative launch", "together");
+  std::erase_if(test.steps[1].checks,
+                [](const FieldCheck& check) { return check.field == "/program"; });
+  return test;
+}
+
 // --- candidates -----------------------------------------------------------------------------
 
 TestCase candidate(std::string id, std::string shows, TestStep last) {
@@ -328,7 +337,7 @@ std::vector<TestCase> comparisons() {
   return {
       {.id = "compare",
        .group = "compare",
-       .shows = "times of two programs: one is faster, and back it is a regression",
+       .shows = "times of two programs: faster one way, a regression back",
        .steps = {slow, fast, faster, slower}},
       {.id = "compare_profiles",
        .group = "compare",
@@ -345,6 +354,8 @@ std::vector<TestCase> special_captures() {
   wrote_nothing.checks.push_back({"/totals/changed_pages", equal, 0});
   TestStep of_other = check_refused("not_captured");
   of_other.checks.push_back({"/regions", contains, {{"origin", "ipc"}, {"image", nullptr}}});
+  TestStep of_host = check_refused("not_captured");
+  of_host.checks.push_back({"/regions", contains, {{"origin", "locked"}, {"image", nullptr}}});
   TestCase second = launch("second_gpu", "a dispatch on the second GPU", "second_of_three");
   second.steps[2].checks.push_back({"/machine/gpu_index", equal, 1});
   TestCase shared =
@@ -356,7 +367,10 @@ std::vector<TestCase> special_captures() {
                  {wrote_nothing, verify("proves_nothing", 1)}),
           ending(launch("printf", "printf needs the old process: refused by name", "prints"),
                  {check_refused("hidden_hostcall"), verify_refused()}),
-          std::move(shared), std::move(second)};
+          ending(memory("registered", "registered host memory: refused by name"),
+                 {of_host, verify_refused()}),
+          std::move(shared),
+          std::move(second)};
 }
 
 std::vector<TestCase> captures() {
@@ -379,12 +393,11 @@ std::vector<TestCase> captures() {
       launch("grid_3d", "a 3-D grid larger than the work", "grid_3d"),
       memory("managed", "managed memory"),
       memory("pinned", "pinned host memory"),
-      memory("registered", "host memory that was registered"),
       memory("stream_ordered", "stream-ordered memory (hipMallocAsync)"),
       memory("vmm", "virtual memory management (hipMemMap)"),
       memory("sparse", "200 MB, of which eight pages are used", "touch_sparse"),
       memory("neighbours", "buffers whose neighbours were freed"),
-      launch("cooperative", "a cooperative launch", "together"),
+      cooperative(),
       module("module_data", "hipModuleLoadData", "data", "<bin:module>"),
       module("module_data_ex", "hipModuleLoadDataEx", "data_ex", "<bin:module>"),
       module("module_compressed", "a compressed bundle", "data", "<bin:module_compressed>"),

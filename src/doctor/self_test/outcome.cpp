@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 13> kReasonNames{
     "wrong_end",   "no_document", "wrong_document"};
 constexpr std::array<std::string_view, 6> kRelationNames{"equal",  "differs",  "at_least",
                                                          "one_of", "contains", "lacks"};
-constexpr std::size_t kMostFound = 120;
+constexpr std::size_t kMostFound = 400;
 
 /// Whether the value has every member of `wanted`, or is it.
 bool has_all(const Json& value, const Json& wanted) {

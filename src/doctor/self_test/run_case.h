@@ -18,6 +18,7 @@ struct Bench {
   std::vector<Part> parts;
   std::filesystem::path folder;  ///< each case gets one in it
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  double patience = 1;  ///< times the limit of each case
 };
 
 /// The words with every place put in that `places` has.

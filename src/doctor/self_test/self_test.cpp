@@ -21,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+constexpr double kUsualSeconds = 600;  // what the limits of cases are meant for
+
 const Part& part_of(const SelfTest& test, Need need) {
   return *std::ranges::find(test.parts, need, &Part::need);
 }
@@ -180,7 +182,9 @@ Result<SelfTest> run_self_test(const SelfTestRequest& request) {
               .unbuilt = {},
               .parts = test.parts,
               .folder = folder.path() / "cases",
-              .deadline = begin + request.budget};
+              .deadline = begin + request.budget,
+              // A machine that needs more in all needs more for each.
+              .patience = std::max(1.0, test.budget_seconds / kUsualSeconds)};
   PERFLAB_TRY(const bool ready, prepare(request, folder.path(), test, bench));
   if (ready) PERFLAB_TRY_VOID(run_cases(request, bench, test));
   test.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
