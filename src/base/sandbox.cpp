@@ -27,8 +27,7 @@ constexpr const char* kToAllow =
     "let it make user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1 "
     "user.max_user_namespaces=15000; on Ubuntu 24.04 or later also an AppArmor profile for bwrap "
     "(or sysctl kernel.apparmor_restrict_unprivileged_userns=0); a container has to be started "
-    "with the right to (docker run --security-opt seccomp=unconfined --security-opt "
-    "systempaths=unconfined)";
+    "with the right to (Docker's security options seccomp=unconfined and systempaths=unconfined)";
 constexpr std::chrono::milliseconds kProbeLimit{10'000};
 
 /// The real path of what is there; empty: nothing is.

@@ -139,8 +139,7 @@ void reset_signals() {
 /// "NAME=value" strings: ours without the removed and replaced ones, then the additions.
 std::vector<std::string> child_environment(const ProcessOptions& options) {
   std::vector<std::string> result;
-  const auto& sandbox = options.confinement.sandbox;
-  const bool without_secrets = sandbox != nullptr && !sandbox->network;
+  const Sandbox* const sandbox = options.confinement.sandbox.get();
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::string_view name = text.substr(0, text.find('='));
@@ -148,7 +147,7 @@ std::vector<std::string> child_environment(const ProcessOptions& options) {
     if (std::ranges::find(options.unset_environment, name) != options.unset_environment.end() ||
         std::ranges::any_of(options.set_environment, has_name))
       continue;
-    if (without_secrets &&
+    if (sandbox && !sandbox->network &&
         is_secret_variable(name, text.substr(std::min(name.size() + 1, text.size()))))
       continue;
     result.emplace_back(text);

@@ -69,6 +69,9 @@ std::string regions_text(const CaptureData& data, const TerminalStyle& style) {
   return table.text(style.width) + cut_note(regions.size(), shown);
 }
 
+/// Columns of a hash: enough to tell captures apart; the document has all of it.
+constexpr std::size_t kHashWidth = 48;
+
 std::string header_text(const CaptureData& data, const Paint& paint, std::size_t width) {
   const capture::Description& description = data.capture->description();
   const capture::Dispatch& dispatch = description.dispatch;
@@ -98,7 +101,7 @@ std::string header_text(const CaptureData& data, const Paint& paint, std::size_t
        fmt::format("HSA {}{}", machine.runtime_version,
                    machine.rocm_version.empty() ? "" : ", ROCm " + machine.rocm_version));
   line("code", fmt::format("{}, {}", size_text(description.code_object_bytes),
-                           description.code_object_hash));
+                           fit(description.code_object_hash, kHashWidth)));
   line("regions",
        fmt::format("{}, {}; {} not captured", counted(description.regions.size(), "region"),
                    size_text(totals.bytes), totals.not_captured));

@@ -42,7 +42,7 @@ bool rows_sum_to_one(const float* numbers) {
 
 int run(const std::string& object, const std::string& name, int launches) {
   Gpu gpu;
-  gpu.load({}, object);
+  gpu.load({.door = "file", .file = object});
   constexpr std::size_t count = std::size_t{kRows} * kColumns;
   auto* const input = gpu.device<float>(count);
   auto* const output = gpu.device<float>(count);

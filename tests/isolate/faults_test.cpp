@@ -162,6 +162,11 @@ TEST(IsolateFaults, AKernelThatFaultsIsTheProgramsOwnFailure) {
   ProcessOptions options;
   options.set_environment = by_hand(folder);
   options.set_environment.emplace_back("HSA_SIM_FAULT", "dispatch@1=fault");
+  // The program waits for its signal for ever: it is ended as soon as the refusal is written down.
+  options.give_up = [&] {
+    const auto events = isolate::read_events(folder.path());
+    return events && events->refused;
+  };
   // The program waits for ever.
   options.give_up = [&] {
     const auto so_far = isolate::read_events(folder.path());

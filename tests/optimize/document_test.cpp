@@ -320,7 +320,7 @@ TEST(Ledger, cut_behind_a_measurement_keeps_it) {
 
 TEST(Ledger, refuses_what_is_damaged_and_what_is_none) {
   const std::string head =
-      R"({"event":"begin","ledger":"rocm-perf optimize","version":1,"key":{"a":1}})"
+      R"({"event":"begin","ledger":"rocm-perf optimize","version":2,"key":{"a":1}})"
       "\n";
   EXPECT_TRUE(parse_ledger(head, "ledger"));
   EXPECT_TRUE(parse_ledger("", "ledger"));

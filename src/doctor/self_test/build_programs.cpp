@@ -57,13 +57,10 @@ Result<ProgramBuild> build_one(const TestProgram& program, std::vector<std::stri
 Result<std::vector<std::string>> hip_compile_command(const code::Compiler& compiler,
                                                      const std::string& architecture,
                                                      const fs::path& folder) {
-  std::vector<std::string> command{compiler.program.string(),
-                                   "-x",
-                                   "hip",
-                                   "--offload-arch=" + architecture,
-                                   "-O2",
-                                   "-std=c++17",
-                                   "-w"};
+  std::vector<std::string> command{compiler.program.string(), "-x", "hip",
+                                   "--offload-arch=" + architecture, "-O2", "-std=c++17", "-w",
+                                   // What HIP's library needs itself is the loader's affair.
+                                   "-Wl,--allow-shlib-undefined"};
   if (compiler.stock_device_libraries) {
     PERFLAB_TRY(const fs::path libraries,
                 code::device_library_folder(compiler, architecture, folder / "device-libraries"));
