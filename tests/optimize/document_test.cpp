@@ -335,7 +335,9 @@ TEST(Ledger, refuses_what_is_damaged_and_what_is_none) {
       head + "{\"event\":\"proposal\",\"number\":1}\n",
       head + "{\"event\":\"guards\",\"number\":-1}\n",
       head + "{\"event\":\"original\"}\n",
-      R"({"event":"begin","ledger":"rocm-perf optimize","version":2,"key":{}})"
+      R"({"event":"begin","ledger":"rocm-perf optimize","version":1,"key":{}})"
+      "\n",
+      R"({"event":"begin","ledger":"rocm-perf optimize","version":3,"key":{}})"
       "\n"};
   for (const std::string& bad : damaged) {
     const auto contents = parse_ledger(bad, "ledger");
