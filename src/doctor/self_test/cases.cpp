@@ -178,7 +178,7 @@ TestStep optimize(const Words& how, const char* candidate) {
                 "--time-limit",
                 "30s",
                 "--time-budget",
-                "60s",
+                "<search-time>",
                 "--out",
                 "<dir>/optimization",
                 "--json"},
