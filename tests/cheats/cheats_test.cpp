@@ -122,7 +122,7 @@ TEST_F(CheatsOnACapture, CannotWriteToTheCaptureWhileTheyAreBuilt) {
   write("build.sh",
         "for file in $(find capture -type f); do\n"
         "  echo x >>$file && echo \"$file was written to\" >&2\ndone\n"
-        "exec " PERFLAB_SIM_HIPCC " $1 -o $2 --kernel row_sums\n");
+        "exec " PERFLAB_SIM_HIPCC " $1 -o $2 --kernel row_sums -O3\n");
   const std::string before = capture_text();
   const Json result =
       optimize({"--capture", "capture", "--build", "sh build.sh {source} {code_object}"});
