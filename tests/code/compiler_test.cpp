@@ -419,6 +419,7 @@ TEST_F(RealCompilerTest, InASandboxTheCachesLibrariesAreShown) {
   auto sandbox = find_sandbox();
   if (!sandbox) GTEST_SKIP() << sandbox.error().message;
   CompileRequest request;
+  fs::create_directories(folder_ / "source");
   request.source = folder_.write("source/kernel.hip", kKernel);
   request.arch = "gfx942";
   sandbox->shown = {request.source.parent_path()};  // the cache lies below /tmp, which is hidden
