@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "cli/program.h"
+#include "cli/told_time.h"
 
 namespace perflab::cli {
 namespace {
@@ -37,17 +38,7 @@ TEST(Optimize, recheck_of_a_damaged_document_is_exit_3) {
   }
 }
 
-/// A program whose time is what its source says: no clock decides this test.
-constexpr const char* kSource = R"(#include <cstdio>
-void k(int* out) { for (int i = 0; i < 8; ++i) out[i] = i * 3; }
-int main() {
-  int out[8] = {};
-  k(out);
-  for (int value : out) std::printf("%d ", value);
-  std::printf("\ntime: 100\n");
-}
-)";
-/// Replaces the body and says another time, which lies outside of the kernel and is refused; then
+// Replaces the body and says another time, which lies outside of the kernel and is refused; then
 /// a body that computes something else.
 constexpr const char* kAgent = R"(count=$ROCM_PERF_PROPOSER_DIR/count
 n=$(cat $count 2>/dev/null || echo 0)
@@ -61,7 +52,7 @@ esac
 
 TEST(Optimize, refuses_what_cheats_and_can_be_rechecked) {
   const test::TempFolder folder;
-  const auto source = folder.write("k.cpp", kSource);
+  const auto source = folder.write("k.cpp", test::kToldTimeSource);
   (void)folder.script("agent", kAgent);
   const Outcome outcome =
       rocm_perf(folder.path(),
@@ -76,7 +67,7 @@ TEST(Optimize, refuses_what_cheats_and_can_be_rechecked) {
   EXPECT_EQ(json["candidates"][0]["decision"]["reason"], "outside_changed");
   EXPECT_EQ(json["candidates"][1]["decision"]["reason"], "wrong_output");
   EXPECT_EQ(json["candidates"][2]["decision"]["reason"], "no_gain");
-  EXPECT_EQ(test::text_of(source), kSource);
+  EXPECT_EQ(test::text_of(source), test::kToldTimeSource);
 
   const Outcome again =
       rocm_perf(folder.path(), {"optimize", "--recheck", "optimization/optimization.json"});

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/sandbox_tests.h"
 #include "cli/program.h"
+#include "cli/told_time.h"
 
 namespace perflab::cli {
 namespace {
@@ -16,16 +17,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr const char* kPlainSource = R"(#include <cstdio>
-void k(int* out) { for (int i = 0; i < 8; ++i) out[i] = i * 3; }
-int main() {
-  int out[8] = {};
-  k(out);
-  for (int value : out) std::printf("%d ", value);
-  std::printf("\ntime: 100\n");
-}
-)";
 
 /// What each of them tries, a line for each: "home: done". The daemon has a session of its own.
 constexpr const char* kMisbehave = R"sh(
@@ -80,7 +71,7 @@ class SandboxRun : public ::testing::Test {
     std::filesystem::create_directories(home_ / "tools");
     write(home_ / ".ssh/id_rsa", "the private key");
     write(home_ / "tools/list", "hammer");
-    write(project_ / "k.cpp", kPlainSource);
+    write(project_ / "k.cpp", test::kToldTimeSource);
     script("misbehave", kMisbehave);
     script("agent", R"(. ./misbehave
 own=$ROCM_PERF_PROPOSER_DIR
@@ -170,7 +161,7 @@ TEST_F(SandboxRun, WhatOthersWroteIsStopped) {
   EXPECT_FALSE(std::filesystem::exists(home_ / "written"));
   EXPECT_FALSE(listener_.was_reached());
   EXPECT_THAT(daemons(), ::testing::IsEmpty());
-  EXPECT_EQ(test::text_of(project_ / "k.cpp"), kPlainSource);
+  EXPECT_EQ(test::text_of(project_ / "k.cpp"), test::kToldTimeSource);
   // Nothing came of it: the candidate is judged as any other.
   EXPECT_EQ(result["candidates"][0]["decision"]["reason"], "no_gain");
   EXPECT_EQ(result["sandbox"]["used"], true);
@@ -203,7 +194,7 @@ TEST_F(SandboxRun, WithoutItAllOfThatHappensAndTheDocumentSaysSo) {
   EXPECT_TRUE(std::filesystem::exists(home_ / "written"));
   EXPECT_TRUE(listener_.was_reached());
   EXPECT_FALSE(daemons().empty());
-  EXPECT_NE(test::text_of(project_ / "k.cpp"), kPlainSource);
+  EXPECT_NE(test::text_of(project_ / "k.cpp"), test::kToldTimeSource);
   EXPECT_EQ(result["sandbox"]["used"], false);
   EXPECT_EQ(result["sandbox"]["reason"], "turned_off");
   EXPECT_THAT(result["sandbox"]["sentence"].get<std::string>(), HasSubstr("--no-sandbox"));
