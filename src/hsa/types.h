@@ -136,6 +136,10 @@ inline constexpr std::uint32_t access = 0;
 
 inline constexpr std::uint32_t segment_global = 0;
 /// Flags of a memory pool (and of a region).
+/// hsa_queue_type32_t.
+inline constexpr std::uint32_t queue_multi_producer = 0, queue_single_producer = 1,
+                               queue_cooperative = 2;
+
 inline constexpr std::uint32_t pool_kernarg = 1, pool_fine_grained = 2, pool_coarse_grained = 4,
                                pool_extended_scope_fine_grained = 8;
 

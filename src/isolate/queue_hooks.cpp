@@ -1,5 +1,10 @@
 // Queues: every one that a program creates becomes one whose packets pass through us. Other doors
 // than hsa_queue_create (facts/hsa_observed.md 3.7) are noted.
+//
+// Cooperative launches have one queue for each agent, which the runtime owns and gives to all who
+// ask. An intercept queue over it believes that it owns it too: its end destroys it, and the
+// runtime's own end does so again (ROCr 1.21: hsa_amd_queue_intercept_create, ~GpuAgent). So one is
+// made, given to all who ask, and never destroyed.
 #include <memory>
 #include <new>
 
@@ -67,6 +72,12 @@ Status on_queue_create(hsa::Agent agent, std::uint32_t size, std::uint32_t type,
                            .group_segment = group_segment};
   if (queue == nullptr || !running.machine.is_gpu(agent)) return create_plain(asked, queue);
   const Gate::Taking taking(running.gate, Gate::Phase::queues_held);
+  if (type == hsa::queue_cooperative) {
+    if (hsa::Queue* const there = running.queues.cooperative(agent)) {
+      *queue = there;
+      return Status::success;
+    }
+  }
   if (auto made = create_intercepted(asked, queue)) {
     if (!running.queues.add(std::move(made)))
       running.limit("There was no memory to remember a queue: it would not be waited for.");
@@ -81,6 +92,7 @@ Status on_queue_create(hsa::Agent agent, std::uint32_t size, std::uint32_t type,
 Status on_queue_destroy(hsa::Queue* queue) noexcept {
   Tool& running = tool();
   const Gate::Taking taking(running.gate, Gate::Phase::queues_held);
+  if (running.queues.is_cooperative(queue)) return Status::success;
   std::unique_ptr<InterceptedQueue> known = running.queues.take(queue);
   const Status status = running.api.core.queue_destroy(queue);
   if (known == nullptr) return status;

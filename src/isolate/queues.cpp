@@ -16,8 +16,6 @@
 namespace perflab::isolate {
 namespace {
 
-constexpr std::uint32_t kSingleProducer = 1;
-
 // The runtime counts a timeout in its own ticks, of a nanosecond on every system known.
 constexpr std::uint64_t kSlice = 20'000'000;
 
@@ -58,6 +56,20 @@ std::unique_ptr<InterceptedQueue> Queues::take(const hsa::Queue* queue) {
   std::unique_ptr<InterceptedQueue> taken = std::move(*at);
   queues_.erase(at);
   return taken;
+}
+
+hsa::Queue* Queues::cooperative(hsa::Agent agent) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& one : queues_)
+    if (one->agent == agent && one->type == hsa::queue_cooperative) return one->queue;
+  return nullptr;
+}
+
+bool Queues::is_cooperative(const hsa::Queue* queue) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(queues_, [&](const auto& one) {
+    return one->queue == queue && one->type == hsa::queue_cooperative;
+  });
 }
 
 std::vector<InterceptedQueue*> Queues::queues_of(hsa::Agent agent) const {
@@ -108,7 +120,7 @@ Result<void> Queues::drain(const InterceptedQueue& own, std::chrono::millisecond
   std::vector<const InterceptedQueue*> waited_for = {&own};
   for (const InterceptedQueue* const queue : queues_of(own.agent)) {
     if (queue == &own || !queue->used.load(std::memory_order_acquire) ||
-        queue->type == kSingleProducer)
+        queue->type == hsa::queue_single_producer)
       continue;
     waited_for.push_back(queue);
     const BlockedSignals on_the_new_thread;
@@ -135,7 +147,8 @@ std::vector<std::string> Queues::not_drained(hsa::Agent agent) const {
       others = others || queue->agent != agent;
     }
     const auto singles = std::ranges::count_if(queues_, [&](const auto& queue) {
-      return queue->agent == agent && queue->used.load() && queue->type == kSingleProducer;
+      return queue->agent == agent && queue->used.load() &&
+             queue->type == hsa::queue_single_producer;
     });
     single = singles > 1;
   }

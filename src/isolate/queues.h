@@ -20,7 +20,7 @@ namespace perflab::isolate {
 struct InterceptedQueue {
   hsa::Queue* queue = nullptr;
   hsa::Agent agent{};
-  std::uint32_t type = 0;           ///< as asked for: 0 several producers, 1 one, 2 cooperative
+  std::uint32_t type = 0;           ///< as asked for: hsa::queue_*
   std::atomic<bool> used{false};    ///< packets came
   std::atomic<bool> sealed{false};  ///< its barrier of the running capture was passed on
   /// Signal of that barrier; 0: no capture yet. It lives until the queue ends: the packet that asks
@@ -46,6 +46,10 @@ class Queues {
   bool add(std::unique_ptr<InterceptedQueue> queue) noexcept;
   /// Takes a queue out before it is destroyed; null when it is none of ours.
   std::unique_ptr<InterceptedQueue> take(const hsa::Queue* queue);
+  /// The agent's queue of cooperative launches; null: not made yet.
+  hsa::Queue* cooperative(hsa::Agent agent) const;
+  /// Whether it is the queue of cooperative launches of some agent.
+  bool is_cooperative(const hsa::Queue* queue) const;
 
   /// Gives every queue of the agent its signal, when queues are held and nothing is drained yet.
   /// Error: no signal.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 
 #include "replay/code_choice.h"
 
@@ -61,7 +62,9 @@ PreImage::PreImage(const capture::Capture& capture, Device& device)
 
 Result<void> PreImage::place(const AddressPlan& plan) {
   ranges_ = plan.ranges;
-  for (const PlannedRange& planned : ranges_) {
+  // From above: the runtime's reserved mode refuses a range that lies close behind another, but not
+  // one close before it (docs/REPLAY.md).
+  for (const PlannedRange& planned : std::views::reverse(ranges_)) {
     PERFLAB_TRY_VOID(device_.place(planned.range));
     for (const std::size_t number : planned.regions) addresses_[number] = region(number).base;
   }

@@ -3,8 +3,11 @@
 // taken at the start, a quarter of it for host memory, addresses the same in every run.
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -176,14 +179,24 @@ std::uint64_t reserve_in_mmap_mode(std::uint64_t wish, std::uint64_t bytes,
   return map_aligned(bytes, alignment, PROT_NONE);
 }
 
+// The end of the last range that starts before the address.
+std::uint64_t end_before(const Ranges& taken, std::uint64_t address) {
+  const auto next = taken.lower_bound(address);
+  return next == taken.begin() ? 0 : std::prev(next)->second;
+}
+
 // 5.2: nothing but host memory and other reservations is looked at, and nothing is mapped. A guard
-// follows every reservation: a page, or 2 MiB after large ones.
+// page follows every reservation. One that is larger than a page has to keep away from what lies
+// below it: it begins at or above the next multiple of its size's power of two, 2 MiB at most
+// (libhsakmt's reserved_aperture_allocate_aligned).
 std::uint64_t reserve_in_reserved_mode(std::uint64_t wish, std::uint64_t bytes,
                                        std::uint64_t alignment) {
   Addresses& all = addresses();
-  const std::uint64_t with_guard = bytes + (bytes < kHugePage ? kPage : kHugePage);
+  const std::uint64_t with_guard = bytes + kPage;
+  const std::uint64_t apart = std::min(std::bit_floor(bytes), kHugePage);
   if (wish != 0 && wish % kPage == 0 && wish + bytes <= kHighest &&
-      is_free(all.host, wish, wish + with_guard)) {
+      is_free(all.host, wish, wish + with_guard) &&
+      round_up(end_before(all.host, wish), apart) <= wish) {
     all.host[wish] = wish + with_guard;
     return wish;
   }

@@ -137,9 +137,10 @@ void stop_async_events() {
 
 namespace amd_calls {
 
-Status queue_intercept_create(Agent agent, std::uint32_t size, std::uint32_t,
+Status queue_intercept_create(Agent agent, std::uint32_t size, std::uint32_t type,
                               QueueCallback callback, void* data, std::uint32_t, std::uint32_t,
                               Queue** queue) {
+  if (type == queue_cooperative) return intercept_cooperative(agent, size, callback, data, queue);
   return create_queue(agent, size, callback, data, true, queue);
 }
 

@@ -315,6 +315,16 @@ TEST(HsaSimReservedMode, MovesTheSecondOfTwoAdjacentReservations) {
   EXPECT_NE(session.reserve(free + 5 * kHuge, kHuge), free + 5 * kHuge);
 }
 
+// A buffer of four pages behind a smaller one: only the one above may come first.
+TEST(HsaSimReservedMode, MovesAReservationThatIsLargeForThePlaceBehindAnother) {
+  const Vmem session(Set{"HSA_RESERVE_SVM", "1"});
+  const std::uint64_t free = session.free_range(8 * kHuge) / kHuge * kHuge + kHuge;
+  EXPECT_EQ(session.reserve(free, kPage), free);
+  EXPECT_NE(session.reserve(free + 2 * kPage, 4 * kPage), free + 2 * kPage);
+  EXPECT_EQ(session.reserve(free + kHuge + 2 * kPage, 4 * kPage), free + kHuge + 2 * kPage);
+  EXPECT_EQ(session.reserve(free + kHuge, kPage), free + kHuge);
+}
+
 // 5.2: live device memory too, but not host memory.
 TEST(HsaSimReservedMode, TakesLiveDeviceMemory) {
   const Vmem session(Set{"HSA_RESERVE_SVM", "1"});

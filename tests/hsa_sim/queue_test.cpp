@@ -222,6 +222,32 @@ TEST(HsaSimQueues, AnswerMisuseWithTheRealStatuses) {
   EXPECT_DEATH(session.api.core.queue_destroy(made), "queue is destroyed");
 }
 
+// ROCr 1.21: the runtime owns it, and an intercept queue over it believes that it does.
+TEST(HsaSimQueues, ShareTheOneOfCooperativeLaunches) {
+  const auto create = [](const SimSession& session) {
+    Queue* made = nullptr;
+    EXPECT_EQ(session.api.core.queue_create(session.gpu, 64, queue_cooperative, nullptr, nullptr, 0,
+                                            0, &made),
+              success);
+    return made;
+  };
+  {
+    const SimSession session;
+    Queue* const made = create(session);
+    EXPECT_EQ(create(session), made);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(session.api.core.queue_destroy(made), success);
+    EXPECT_DEATH(session.api.core.queue_destroy(made), "queue is destroyed");
+  }
+  const auto intercept_and_destroy = [] {
+    const SimSession session;
+    Queue* made = nullptr;
+    session.table_api.amd.queue_intercept_create(session.gpu, 64, queue_cooperative, nullptr,
+                                                 nullptr, 0, 0, &made);
+    session.api.core.queue_destroy(made);
+  };
+  EXPECT_DEATH(intercept_and_destroy(), "cooperative launches is destroyed twice");
+}
+
 // The barrier bit: without it kernels of one queue may overlap, as on hardware.
 TEST(HsaSimQueues, MayOverlapKernelsWithoutTheBarrierBit) {
   const Bench bench(Set{"HSA_SIM_OVERLAP", "1"});

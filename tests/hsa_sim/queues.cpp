@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -16,12 +17,21 @@ namespace perflab::hsa::sim {
 namespace {
 
 constexpr std::uint32_t kSmallestQueue = 64, kLargestQueue = 131072;
-constexpr std::uint32_t kMultiProducer = 0, kKernelDispatchFeature = 1;
+constexpr std::uint32_t kKernelDispatchFeature = 1;
+
+/// The one queue of an agent's cooperative launches: the runtime owns it, its users share it. An
+/// intercept queue over it takes it along when it ends, and the runtime never learns that.
+struct Cooperative {
+  Queue* queue = nullptr;
+  int users = 0;
+  bool intercepted = false, lost = false;
+};
 
 struct Queues {
   std::mutex mutex;
   std::set<SimQueue*> live;
   std::uint64_t next_id = 0;
+  std::map<int, Cooperative> cooperative;  ///< by agent
 };
 
 Queues& queues() {
@@ -185,7 +195,7 @@ Status create_queue(Agent agent, std::uint32_t size, QueueCallback callback, voi
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (ring == MAP_FAILED) return Status::out_of_resources;
   auto made = std::make_unique<SimQueue>();
-  made->user = {.type = kMultiProducer,
+  made->user = {.type = queue_multi_producer,
                 .features = kKernelDispatchFeature,
                 .base_address = ring,
                 .doorbell_signal = handle_of(made->doorbell),
@@ -231,12 +241,64 @@ void stop_queues() {
   }
   all.live.clear();
   all.next_id = 0;
+  for (const auto& [agent, one] : all.cooperative)
+    if (one.lost) misuse("the queue of cooperative launches is destroyed twice");
+  all.cooperative.clear();
+}
+
+namespace {
+
+Cooperative& cooperative_of(Agent agent) {
+  Queues& all = queues();
+  const std::lock_guard lock(all.mutex);
+  return all.cooperative[index_of(agent).value_or(0)];
+}
+
+Status share_cooperative(Agent agent, std::uint32_t size, Queue** queue) {
+  Cooperative& shared = cooperative_of(agent);
+  if (shared.lost) misuse("a queue of cooperative launches is asked for that is destroyed");
+  if (shared.intercepted)
+    misuse("the queue of cooperative launches is used behind its interceptor");
+  if (shared.queue == nullptr) {
+    const Status status = create_queue(agent, size, nullptr, nullptr, false, &shared.queue);
+    if (status != Status::success) return status;
+    queue_of(shared.queue).cooperative = true;
+  }
+  ++shared.users;
+  *queue = shared.queue;
+  return Status::success;
+}
+
+// Whether the queue is still used by others; one that is not may be destroyed.
+bool leave_cooperative(const SimQueue& queue) {
+  Cooperative& shared = cooperative_of(agent_of(queue.agent));
+  if (shared.intercepted) {
+    shared.lost = true;
+    return false;
+  }
+  if (--shared.users > 0) return true;
+  shared = {};
+  return false;
+}
+
+}  // namespace
+
+Status intercept_cooperative(Agent agent, std::uint32_t size, QueueCallback callback, void* data,
+                             Queue** queue) {
+  Cooperative& shared = cooperative_of(agent);
+  if (shared.intercepted) misuse("two intercept queues own the queue of cooperative launches");
+  const Status status = create_queue(agent, size, callback, data, true, queue);
+  if (status != Status::success) return status;
+  queue_of(*queue).cooperative = true;
+  shared.intercepted = true;
+  return status;
 }
 
 namespace core_calls {
 
-Status queue_create(Agent agent, std::uint32_t size, std::uint32_t, QueueCallback callback,
+Status queue_create(Agent agent, std::uint32_t size, std::uint32_t type, QueueCallback callback,
                     void* data, std::uint32_t, std::uint32_t, Queue** queue) {
+  if (type == queue_cooperative) return share_cooperative(agent, size, queue);
   return create_queue(agent, size, callback, data, false, queue);
 }
 
@@ -253,10 +315,15 @@ Status soft_queue_create(Region region, std::uint32_t size, std::uint32_t, std::
 Status queue_destroy(Queue* queue) {
   if (queue == nullptr) return Status::invalid_queue;
   SimQueue* const old = &queue_of(queue);
+  Queues& all = queues();
   {
-    Queues& all = queues();
     const std::lock_guard lock(all.mutex);
-    if (all.live.erase(old) == 0) misuse("a queue is destroyed that is none, or not any more");
+    if (!all.live.contains(old)) misuse("a queue is destroyed that is none, or not any more");
+  }
+  if (old->cooperative && leave_cooperative(*old)) return Status::success;
+  {
+    const std::lock_guard lock(all.mutex);
+    all.live.erase(old);
   }
   stop_queue(*old);
   delete old;

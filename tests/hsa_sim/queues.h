@@ -20,6 +20,7 @@ struct SimQueue {
   Queue user{};  ///< first: its address is the queue's
   int agent = 0;
   bool intercepted = false;
+  bool cooperative = false;
   QueueCallback callback = nullptr;
   void* callback_data = nullptr;
   SimSignal doorbell;  ///< its value: the last index that was rung
@@ -52,6 +53,9 @@ void invalidate_slot(Packet& slot);
 
 Status create_queue(Agent agent, std::uint32_t size, QueueCallback callback, void* data,
                     bool intercepted, Queue** queue);
+/// An intercept queue over the one that the runtime keeps for cooperative launches.
+Status intercept_cooperative(Agent agent, std::uint32_t size, QueueCallback callback, void* data,
+                             Queue** queue);
 /// Executes packets until the queue is stopped.
 void run_queue(SimQueue& queue);
 

@@ -58,6 +58,16 @@ TEST(IsolateDispatch, WhatWasLaunchedJustBeforeIsWaitedFor) {
   }
 }
 
+// The runtime has one queue for them, however often it is asked, and destroys it itself: the
+// stand-in ends a program that does so too (tests/hsa_sim/queues.cpp).
+TEST(IsolateDispatch, OfACooperativeLaunchLeavesTheProgramItsEnd) {
+  const Isolated run(
+      {.options = {"--kernel", "inplace", "--cooperative", "--streams", "2", "--launches", "4"},
+       .dispatch = 3});
+  ASSERT_CAPTURED(run);
+  EXPECT_EQ(run.array(true), counting_from(3));
+}
+
 TEST(IsolateDispatch, IsFoundWhereverItStandsInABatch) {
   const std::vector<std::pair<const char*, std::string>> one_each = {{"HSA_SIM_ONE_PACKET", "1"}};
   for (const bool wrap : {false, true})

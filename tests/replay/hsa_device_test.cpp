@@ -145,6 +145,13 @@ TEST_F(HsaDeviceReserved, LocksHostMemoryAtItsAddress) {
   EXPECT_EQ(who_holds(own_mappings().value(), kSampleBase, kSampleBase + 0x8000), "");
 }
 
+// What lay between them is freed: each has a reservation of its own.
+TEST_F(HsaDeviceReserved, PlacesBuffersWithGapsThatAreSmallerThanThey) {
+  sample_.add(kSampleBase + 0x9000, std::vector<std::byte>(0x4000), std::vector<std::byte>(0x4000));
+  sample_.add(kSampleBase + 0xe000, std::vector<std::byte>(0x8000), std::vector<std::byte>(0x8000));
+  expect_all_in_place(sample_);
+}
+
 TEST_F(HsaDeviceReserved, NamesHostMemoryThatTheGpuHasElsewhere) {
   const test::ScopedVariable fault("HSA_SIM_FAULT", "hsa_amd_memory_lock_to_pool@*=relocate");
   EXPECT_THAT(failure(), testing::StartsWith("relocated: host memory at 0x200000003000-"

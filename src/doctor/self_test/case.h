@@ -19,7 +19,6 @@ enum class Relation : std::uint8_t {
   equal,
   differs,   ///< from the value
   at_least,  ///< a number
-  one_of,    ///< an array of values
   contains,  ///< an array, and some element of it has all members of the value
   lacks,     ///< contains, denied
 };

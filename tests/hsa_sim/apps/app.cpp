@@ -335,7 +335,9 @@ bool run_one(Gpu& gpu, const Options& options) {
   Task task(gpu, options, options.kernel);
   std::vector<Queue*> queues;
   for (int i = 0; i < std::max(options.streams, 1); ++i)
-    queues.push_back(gpu.queue(options.queue_size));
+    queues.push_back(gpu.queue(options.queue_size, options.cooperative
+                                                       ? hsa::queue_cooperative
+                                                       : hsa::queue_multi_producer));
   if (options.batch > 1) {
     Task other(gpu, options, "inplace");
     if (options.wrap) go_to_ring_end(gpu, options, queues[0]);

@@ -119,10 +119,11 @@ void Gpu::wait(Signal signal) const {
   }
 }
 
-Queue* Gpu::queue(std::uint32_t packets) const {
+Queue* Gpu::queue(std::uint32_t packets, std::uint32_t type) const {
   Queue* made = nullptr;
-  check(api_.core.queue_create(gpu_, packets, 0, nullptr, nullptr, UINT32_MAX, UINT32_MAX, &made),
-        "hsa_queue_create");
+  check(
+      api_.core.queue_create(gpu_, packets, type, nullptr, nullptr, UINT32_MAX, UINT32_MAX, &made),
+      "hsa_queue_create");
   return made;
 }
 

@@ -62,7 +62,7 @@ class Gpu {
   }
   hsa::Signal signal(hsa::SignalValue value) const;
   void wait(hsa::Signal signal) const;
-  hsa::Queue* queue(std::uint32_t packets) const;
+  hsa::Queue* queue(std::uint32_t packets, std::uint32_t type = hsa::queue_multi_producer) const;
 
   /// Where a code object is and how it is loaded.
   struct Loading {

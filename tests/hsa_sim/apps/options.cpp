@@ -55,6 +55,7 @@ std::vector<Option> all_options() {
           with_number("--target-at", &Options::target_at),
           flag("--wrap", &Options::wrap),
           with_number("--streams", &Options::streams),
+          flag("--cooperative", &Options::cooperative),
           flag("--back-to-back", &Options::back_to_back),
           with_number("--slow-ms", &Options::slow_ms),
           {"--adjacent", false,

@@ -15,6 +15,7 @@ struct Options {
   int target_at = 1;             ///< of them, counted from 1, the kernel; the others are `inplace`
   bool wrap = false;             ///< the batch crosses the ring's end
   int streams = 1;               ///< queues that take turns
+  bool cooperative = false;      ///< they are the one of cooperative launches
   bool back_to_back = false;     ///< `slow` fills the array, the kernel follows without a wait
   std::uint32_t slow_ms = 50;    ///< how long `slow` takes
   bool several_kernels = false;  ///< others in the same code object
