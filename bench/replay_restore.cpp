@@ -15,9 +15,9 @@
 #include "capture/reader.h"
 #include "capture/writer.h"
 #include "hsa/types.h"
-#include "replay/hsa_device.h"
-#include "replay/session.h"
 #include "hsa_sim/sim_code_objects.h"
+#include "replay/hsa/hsa_device.h"
+#include "replay/session/session.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "replay/element_type.h"
+#include "replay/elements/element_type.h"
 
 namespace perflab::cli {
 

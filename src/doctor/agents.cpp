@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/subprocess.h"
 #include "hal/arch.h"
-#include "replay/hsa_runtime.h"
+#include "replay/hsa/hsa_runtime.h"
 
 namespace perflab::doctor {
 namespace {

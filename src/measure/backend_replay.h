@@ -8,7 +8,7 @@
 #include <string>
 
 #include "measure/backend.h"
-#include "replay/session.h"
+#include "replay/session/session.h"
 
 namespace perflab::measure {
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "capture/model.h"
 #include "replay/device.h"
-#include "replay/verify.h"
+#include "replay/verify/verify.h"
 
 namespace perflab::report {
 

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "replay/device.h"
-#include "replay/full_vm.h"
+#include "replay/session/full_vm.h"
 #include "stats/summary.h"
 
 namespace perflab::report {

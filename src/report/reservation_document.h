@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "replay/reserve_check.h"
+#include "replay/session/reserve_check.h"
 
 namespace perflab::report {
 

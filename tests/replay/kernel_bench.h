@@ -16,7 +16,7 @@
 #include "base/temp_folder.h"
 #include "replay/fake_device.h"
 #include "replay/sample_capture.h"
-#include "replay/session.h"
+#include "replay/session/session.h"
 
 namespace perflab::test {
 

@@ -17,7 +17,7 @@
 #include "base/sandbox.h"
 #include "optimize/reasons.h"
 #include "optimize/workshop/command_prints.h"
-#include "replay/compare.h"
+#include "replay/elements/element_diff.h"
 
 namespace perflab::optimize {
 

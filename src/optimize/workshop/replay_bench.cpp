@@ -10,7 +10,7 @@
 #include "measure/backend_replay.h"
 #include "optimize/workshop/replay_bench.h"
 #include "replay/failures.h"
-#include "replay/perturb.h"
+#include "replay/inputs/perturb.h"
 
 namespace perflab::optimize {
 namespace {

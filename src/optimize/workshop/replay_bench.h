@@ -17,10 +17,10 @@
 #include "measure/backend.h"
 #include "optimize/workshop/workshop.h"
 #include "replay/device.h"
-#include "replay/perturb.h"
-#include "replay/session.h"
-#include "replay/timed_inputs.h"
-#include "replay/verify.h"
+#include "replay/inputs/perturb.h"
+#include "replay/inputs/timed_inputs.h"
+#include "replay/session/session.h"
+#include "replay/verify/verify.h"
 
 namespace perflab::optimize {
 

@@ -18,7 +18,7 @@
 #include "base/subprocess.h"
 #include "capture/reader.h"
 #include "code/temporary_folder.h"
-#include "replay/hsa_device.h"
+#include "replay/hsa/hsa_device.h"
 
 namespace perflab::optimize {
 namespace {

@@ -17,7 +17,7 @@
 #include "measure/backend.h"
 #include "optimize/guards.h"
 #include "optimize/reasons.h"
-#include "replay/compare.h"
+#include "replay/elements/element_diff.h"
 
 namespace perflab::optimize {
 

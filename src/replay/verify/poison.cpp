@@ -1,0 +1,84 @@
+// Poison patterns and the record of pure outputs.
+#include "replay/verify/poison.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace perflab::replay {
+namespace {
+
+/// 8-byte words take turns: large and positive in every float and integer type, large and negative,
+/// NaN and -1. What a kernel adds to its output, or takes the least or the largest of, shows in one
+/// of them. Two bytes rule out at most two of the three.
+std::byte poison_of(std::uint64_t turn, std::byte before, std::byte after) {
+  constexpr std::array<std::byte, 3> kPatterns{std::byte{0x77}, std::byte{0xf7}, std::byte{0xff}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::byte pattern = kPatterns.at((turn + i) % 3);
+    if (pattern != before && pattern != after) return pattern;
+  }
+  return kPatterns.at((turn + 2) % 3);
+}
+
+}  // namespace
+
+Poisoner::Poisoner(const capture::Description& description) {
+  for (const capture::MemoryRegion& region : description.regions)
+    ranges_.emplace_back(region.base, region.base + region.bytes);
+  std::ranges::sort(ranges_);
+}
+
+bool Poisoner::is_address(std::uint64_t word) const {
+  auto at = std::ranges::upper_bound(ranges_, word, {}, [](const auto& r) { return r.first; });
+  // Regions that were not captured may overlap others: the nearest below are looked at in turn.
+  for (int tries = 0; tries < 4 && at != ranges_.begin(); ++tries) {
+    --at;
+    if (word <= at->second) return true;
+  }
+  return false;
+}
+
+PoisonedPage Poisoner::page(const capture::MemoryRegion& region, const PageView& view, bool whole,
+                            std::size_t element_bytes) const {
+  PoisonedPage out;
+  const std::size_t size = view.before.size();
+  std::ranges::copy(view.before, out.bytes.begin());
+  for (std::size_t at = 0; at < size; at += element_bytes) {
+    const std::size_t part = std::min(element_bytes, size - at);
+    if (!whole && same_bytes(view.before.subspan(at, part), view.after.subspan(at, part))) continue;
+    for (std::size_t i = at; i < at + part; ++i) out.poisoned.set(i);
+  }
+  const std::uint64_t address = region.base + view.offset;
+  for (std::size_t at = (8 - address % 8) % 8; at + 8 <= size; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, view.before.data() + at, sizeof(word));
+    if (!is_address(word)) continue;
+    for (std::size_t i = at; i < at + 8; ++i) out.poisoned.reset(i);
+  }
+  for (std::size_t i = 0; i < size; ++i)
+    if (out.poisoned.test(i))
+      out.bytes.at(i) = poison_of((view.offset + i) / 8, view.before[i], view.after[i]);
+  return out;
+}
+
+void PureOutputs::set(std::uint64_t page, const ByteMask& poisoned, const ByteMask& pure) {
+  State& state = states_.at(page);
+  state = State::none;
+  if (pure.none()) return;
+  state = pure == poisoned ? State::all : State::some;
+  if (state == State::some) some_[page] = pure;
+}
+
+ByteMask PureOutputs::of(std::uint64_t page, const ByteMask& poisoned) const {
+  switch (states_.at(page)) {
+    case State::all:
+      return poisoned;
+    case State::some:
+      return some_.at(page);
+    case State::none:
+      break;
+  }
+  return {};
+}
+
+}  // namespace perflab::replay

@@ -1,0 +1,102 @@
+// What a verification carries from step to step. Inside src/replay only.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "replay/elements/element_diff.h"
+#include "replay/elements/element_type.h"
+#include "replay/session/page_batches.h"
+#include "replay/verify/verify.h"
+
+namespace perflab::replay {
+
+/// One region with captured contents.
+struct RegionState {
+  std::size_t region = 0;
+  std::optional<ElementType> type;
+  std::string type_from;
+  Comparer comparer;  ///< of the code object that is verified
+  RegionVerdict verdict;
+  /// Elements beyond tolerance in the run of the original that has most, and among them those that
+  /// are the same in every run.
+  std::uint64_t most_beyond = 0, steady_beyond = 0;
+  bool covered = false;  ///< some bytes vary, and all runs keep to the tolerance there
+  /// Bytes that the other code object wrote unexpectedly, by page: forgiven when they turn out to
+  /// be outputs. At most kMostSuspects pages.
+  std::map<std::uint64_t, ByteMask> suspects;
+  std::uint64_t forgiven_bytes = 0;
+  std::uint64_t last_varying_end = 0;  ///< behind the range that was added last
+};
+inline constexpr std::size_t kMostSuspects = 65536;
+
+struct VerifyState {
+  Session& session;
+  const VerifyOptions& options;
+  const capture::Capture& capture;
+  std::vector<PointerArgument> arguments;
+  std::vector<RegionState> regions;
+  PageStore kept;            ///< of the original's runs
+  Certificate certificate;   ///< its `poison` is what is done
+  bool device_lost = false;  ///< a dispatch failed
+
+  [[nodiscard]] bool has_other() const { return !options.code_object.empty(); }
+  [[nodiscard]] const capture::MemoryRegion& description_of(const RegionState& state) const {
+    return capture.description().regions[state.region];
+  }
+};
+
+enum class Look : std::uint8_t {
+  written,  ///< the captured write set
+  changed,  ///< that, and where a run wrote something else
+  every,    ///< every page
+};
+
+/// Hands over pages of a region with what the device holds there now.
+template <class F>
+Result<void> scan(VerifyState& state, std::size_t region, Look where, F&& take) {
+  std::vector<std::byte> found(kBatchBytes);
+  const auto look = [&](const Batch& batch) -> Result<void> {
+    const auto now = std::span(found).first(batch.before.size());
+    PERFLAB_TRY_VOID(state.session.read(region, batch.offset, now));
+    // Nothing was written here now; but a page that an earlier run wrote is looked at again.
+    const auto kept = state.kept.pages().lower_bound({region, batch.offset / capture::page_bytes});
+    const bool any_kept =
+        kept != state.kept.pages().end() && kept->first.first == region &&
+        kept->first.second * capture::page_bytes < batch.offset + batch.before.size();
+    if (where == Look::changed && !batch.written && !any_kept && same_bytes(now, batch.before))
+      return {};
+    return each_page(batch, now, take);
+  };
+  PERFLAB_TRY_VOID(each_written_batch(state.capture, region, look));
+  if (where == Look::written) return {};
+  return each_other_batch(state.capture, region, look);
+}
+
+/// The regions that can be compared, each with its type, and notes on those that cannot.
+Result<void> find_regions(VerifyState& state);
+
+/// The type that a region's data is plausible as: where the captured dispatch changed it, else all
+/// of it.
+Result<std::optional<ElementType>> guess_type(const capture::Capture& capture, std::size_t region);
+
+/// Elements of two stretches of memory that differ by more than the tolerance.
+std::uint64_t beyond_of(const Comparer& comparer, std::span<const std::byte> expected,
+                        std::span<const std::byte> found);
+
+/// A dispatch, unless Ctrl-C was pressed. Its error marks the device as lost.
+Result<void> dispatch(VerifyState& state);
+
+/// Step 4 of verify(): poisoned runs of the original and of the other code object.
+Result<void> verify_on_poison(VerifyState& state);
+
+/// Verdicts of the regions and of all together, and the sentence.
+void conclude(VerifyState& state);
+
+}  // namespace perflab::replay
