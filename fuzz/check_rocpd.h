@@ -15,9 +15,10 @@
 
 #include "analyze/pipeline.h"
 #include "report/analysis_document.h"
+#include "report/analysis_text.h"
 #include "report/document.h"
 #include "report/profile_document.h"
-#include "report/terminal.h"
+#include "report/profile_text.h"
 
 namespace perflab::fuzz {
 

@@ -13,11 +13,11 @@
 #include "analyze/bottleneck/bottleneck.h"
 #include "analyze/counter_state.h"
 #include "analyze/critical_path/critical_path.h"
-#include "analyze/missing.h"
 #include "analyze/roofline.h"
 #include "analyze/segments.h"
 #include "analyze/thread_trace/figures.h"
 #include "analyze/timeline.h"
+#include "base/missing.h"
 #include "hal/occupancy.h"
 #include "trace/trace.h"
 
@@ -167,7 +167,7 @@ struct Analysis {
   Missing roofline_missing{.field = "roofline", .reason = {}, .remedy = {}};  ///< why, then
   std::optional<CriticalPath> critical_path;  ///< nullopt: the times do not tell one
   Missing critical_path_missing{.field = "critical_path", .reason = {}, .remedy = {}};
-  std::optional<Timeline> timeline;  ///< only when asked for, and where times are known
+  std::optional<Timeline> timeline;           ///< only when asked for, and where times are known
   std::optional<ThreadTraces> thread_traces;  ///< nullopt: none were given, or none can be used
   Missing thread_traces_missing{
       .field = "thread_traces",

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/missing.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "base/pattern.h"
 #include "stats/comparison.h"
 #include "trace/trace.h"

@@ -37,12 +37,6 @@ std::string mangled_name_of(const trace::Trace& trace, const trace::KernelSymbol
   return symbol.known ? std::string(trace.strings.view(symbol.mangled_name)) : std::string();
 }
 
-std::string synthetic_note_of(const trace::Trace& trace) {
-  for (const trace::Source& source : trace.sources)
-    if (!source.synthetic.empty()) return source.synthetic;
-  return {};
-}
-
 /// All dispatches that count, by run and kernel name; `helpers`: the runtime's own kernels, else
 /// the application's.
 class Grouping {
@@ -123,7 +117,7 @@ Result<std::vector<RunSamples>> dispatch_samples(const trace::Trace& trace) {
   for (RunSamples& run : runs) {
     run.under_counters = scope.under_counters;
     run.only_runtime_helpers = helpers;
-    run.synthetic = synthetic_note_of(trace);
+    run.synthetic = trace::synthetic_note(trace);
   }
   return runs;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyze/counter_state.h"
-#include "analyze/missing.h"
+#include "base/missing.h"
 #include "hal/arch.h"
 
 namespace perflab::analyze {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "analyze/missing.h"
 #include "analyze/timing_scope.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "trace/select.h"
 #include "trace/trace.h"
 

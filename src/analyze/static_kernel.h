@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/missing.h"
+#include "base/missing.h"
 #include "code/code_object.h"
 #include "code/instruction_mix.h"
 #include "hal/occupancy.h"

@@ -14,6 +14,7 @@
 
 #include "analyze/pipeline.h"
 #include "base/error.h"
+#include "base/version.h"
 #include "report/document.h"
 #include "report/page/page.h"
 #include "report/recording_documents.h"
@@ -98,7 +99,7 @@ void set_failed(int status, const std::string& message, perflab_documents& out) 
 }  // namespace
 
 const char* perflab_version(void) {
-  return report::kProgramVersion.data();
+  return kProgramVersion.data();
 }
 
 perflab_documents* perflab_analyze(const perflab_inputs* inputs) {

@@ -131,7 +131,7 @@ Result<void> write_perfetto_file(const PathArguments& arguments,
 }
 
 std::unexpected<Error> no_critical_path(const analyze::AnalyzedTrace& analyzed) {
-  const analyze::Missing& missing = analyzed.analysis.critical_path_missing;
+  const Missing& missing = analyzed.analysis.critical_path_missing;
   return fail(ErrorCode::bad_input,
               fmt::format("{}: there is no critical path: {}", analyzed.trace.sources.front().file,
                           missing.reason),

@@ -11,10 +11,13 @@
 #include "cli/command.h"
 #include "cli/html_page.h"
 #include "report/analysis_document.h"
+#include "report/analysis_text.h"
 #include "report/dag_text.h"
 #include "report/document.h"
 #include "report/profile_document.h"
+#include "report/profile_text.h"
 #include "report/roofline_text.h"
+#include "report/style.h"
 #include "report/thread_trace_text.h"
 
 namespace perflab::cli {

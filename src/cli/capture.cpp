@@ -12,6 +12,7 @@
 #include "report/capture_document.h"
 #include "report/capture_text.h"
 #include "report/document.h"
+#include "report/style.h"
 
 namespace perflab::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "report/recording_documents.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::cli {
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/version.h"
 #include "cli/describe.h"
 #include "report/document.h"
 
@@ -357,7 +358,7 @@ std::string completion_script(const CLI::App& app, Shell shell) {
   const std::size_t head = shell == Shell::zsh ? script.find('\n') + 1 : 0;
   return script.substr(0, head) +
          fmt::format("# {0} completion of {1} {2}, written by `{1} completion {0}`.\n\n", name,
-                     program, report::kProgramVersion) +
+                     program, kProgramVersion) +
          script.substr(head);
 }
 

@@ -13,6 +13,7 @@
 #include "report/document.h"
 #include "report/inspection_document.h"
 #include "report/inspection_text.h"
+#include "report/style.h"
 
 namespace perflab::cli {
 namespace {

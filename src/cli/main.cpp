@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "base/version.h"
 #include "cli/command.h"
 #include "cli/describe.h"
 #include "cli/help.h"
@@ -36,7 +37,7 @@ int run(int argc, char** argv) {
   const std::vector<std::string> given = words;
 
   CLI::App app("Performance lab for HIP kernels on AMD GPUs", "rocm-perf");
-  app.set_version_flag("--version", fmt::format("rocm-perf {}", report::kProgramVersion));
+  app.set_version_flag("--version", fmt::format("rocm-perf {}", kProgramVersion));
   app.formatter(std::make_shared<cli::HelpFormatter>(cli::terminal_style().width));
   app.require_subcommand(1);
   app.footer(

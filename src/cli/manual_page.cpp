@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "cli/describe.h"
 #include "report/document.h"
 
@@ -204,7 +205,7 @@ ManualPage written_page(const ManualContents& manual, const CommandInfo& command
       ".\\\" Written by `{} manual` from the program's own help.\n"
       ".TH \"{}\" 1 \"{}\" \"{} {}\" \"User Commands\"\n",
       manual.program.name, roff_text(title), manual.date, roff_text(manual.program.name),
-      roff_text(report::kProgramVersion));
+      roff_text(kProgramVersion));
   // Left-aligned and without hyphens of the formatter's own: names of options stay whole.
   text += ".ad l\n.nh\n";
   text += roff_section("NAME") + roff_text(name) + " \\- " + roff_text(command.description) + "\n";

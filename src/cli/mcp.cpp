@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/subprocess.h"
+#include "base/version.h"
 #include "cli/command.h"
 #include "cli/mcp_tools.h"
 #include "mcp/stdio.h"
@@ -57,7 +58,7 @@ std::string instructions(bool allow_run) {
 
 Result<mcp::Offer> offer_of(const CLI::App& app, bool allow_run) {
   mcp::Offer offer{.name = "rocm-perf",
-                   .version = std::string(report::kProgramVersion),
+                   .version = std::string(kProgramVersion),
                    .instructions = instructions(allow_run),
                    .tools = {},
                    .resources = {}};

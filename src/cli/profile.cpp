@@ -16,10 +16,14 @@
 #include "cli/html_page.h"
 #include "measure/profile.h"
 #include "report/analysis_document.h"
+#include "report/analysis_text.h"
 #include "report/dag_text.h"
 #include "report/document.h"
+#include "report/process_outcome.h"
 #include "report/profile_document.h"
+#include "report/profile_text.h"
 #include "report/roofline_text.h"
+#include "report/style.h"
 #include "report/text_table.h"
 
 namespace perflab::cli {

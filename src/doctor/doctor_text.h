@@ -4,7 +4,7 @@
 #include <string>
 
 #include "doctor/examination.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::doctor {
 

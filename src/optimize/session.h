@@ -46,7 +46,7 @@ struct SessionRequest {
 struct Session {
   Optimization optimization;
   std::optional<Projection> projection;
-  analyze::Missing projection_missing;
+  Missing projection_missing;
   std::string trace, capture;
 
   [[nodiscard]] OptimizationData data() const {

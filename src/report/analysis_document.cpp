@@ -15,8 +15,6 @@
 namespace perflab::report {
 namespace {
 
-using analyze::Missing;
-
 Json recordings_json(const trace::Trace& trace) {
   Json out = Json::array();
   for (const trace::Source& source : trace.sources)
@@ -182,13 +180,6 @@ Json explained_null(Missing why, std::vector<Missing>& missing) {
 
 }  // namespace
 
-std::string synthetic_note(const trace::Trace& trace) {
-  std::set<std::string> notes;
-  for (const trace::Source& source : trace.sources)
-    if (!source.synthetic.empty()) notes.insert(source.synthetic);
-  return fmt::format("{}", fmt::join(notes, "; "));
-}
-
 Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analysis) {
   std::vector<Missing> missing;
   if (!analysis.selection)
@@ -200,7 +191,7 @@ Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analy
   Json document = {{"schema_version", "1.2.0"},
                    {"document", "analysis"},
                    {"generator", generator_json()},
-                   {"synthetic", or_null(synthetic_note(trace))},
+                   {"synthetic", or_null(trace::synthetic_note(trace))},
                    {"recordings", recordings_json(trace)},
                    {"agents", agents_json(trace)},
                    {"segment", or_null(analysis.segment)},

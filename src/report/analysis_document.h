@@ -11,7 +11,4 @@ namespace perflab::report {
 /// The document. Host-specific facts (paths, pids, commands) stand only under `environment`.
 Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analysis);
 
-/// The notes of made-up recordings in a trace, joined; empty when all were recorded.
-std::string synthetic_note(const trace::Trace& trace);
-
 }  // namespace perflab::report

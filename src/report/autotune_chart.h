@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::report {
 

@@ -14,7 +14,6 @@
 namespace perflab::report {
 namespace {
 
-using analyze::Missing;
 using tune::ConfigId;
 using tune::Step;
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "report/autotune_document.h"
-#include "report/terminal.h"
+#include "report/style.h"
 #include "tune/tune.h"
 
 namespace perflab::report {

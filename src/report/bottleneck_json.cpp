@@ -130,7 +130,7 @@ int score_of(const KernelBottleneck& bottleneck) {
 }
 
 Json kernel_bottleneck_json(const KernelBottleneck& bottleneck) {
-  static const std::vector<analyze::Missing> kNone;
+  static const std::vector<Missing> kNone;
   NullReasons reasons(kNone);
   Json out = object_with_room(22);
   out["name"] = bottleneck.kernel;

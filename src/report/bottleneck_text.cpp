@@ -8,6 +8,7 @@
 
 #include "base/number_text.h"
 #include "report/bottleneck_json.h"
+#include "report/quantities.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 
@@ -100,7 +101,7 @@ std::string runner_up_line(const KernelBottleneck& bottleneck, std::size_t width
 std::string bound_lines(const analyze::Bound& bound, std::size_t width) {
   std::string text = "not known";
   if (bound.kernel_factor) text = fmt::format("{:.3g} times as fast", *bound.kernel_factor);
-  for (const analyze::Missing& missing : bound.missing)
+  for (const Missing& missing : bound.missing)
     if (!bound.kernel_factor && missing.field == "bound.kernel_factor")
       text += fmt::format(": {}", missing.reason);
   std::string out = labelled("at most", text, width);

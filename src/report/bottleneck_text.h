@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "analyze/analysis.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::report {
 

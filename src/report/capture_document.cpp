@@ -13,7 +13,6 @@
 namespace perflab::report {
 namespace {
 
-using analyze::Missing;
 using capture::Blob;
 using capture::MemoryRegion;
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <span>
 
+#include "report/quantities.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 

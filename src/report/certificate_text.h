@@ -4,7 +4,7 @@
 #include <string>
 
 #include "report/certificate_document.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::report {
 

@@ -13,8 +13,6 @@
 namespace perflab::report {
 namespace {
 
-using analyze::Missing;
-
 class ComparisonWriter {
  public:
   ComparisonWriter(const analyze::ComparisonResult& result, const analyze::CompareOptions& options)

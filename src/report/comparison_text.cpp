@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/number_text.h"
+#include "report/quantities.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 

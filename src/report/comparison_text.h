@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "analyze/comparison.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::report {
 

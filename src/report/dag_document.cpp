@@ -8,7 +8,6 @@
 #include <set>
 
 #include "analyze/critical_path/bindings.h"
-#include "report/analysis_document.h"
 #include "report/dag_parts.h"
 #include "report/document.h"
 
@@ -338,7 +337,7 @@ Json node_json(const trace::Trace& trace, const CriticalPath& path, analyze::Nod
 }
 
 Json nodes_json(const trace::Trace& trace, const CriticalPath& path, const DagRequest& request,
-                std::vector<analyze::Missing>& missing) {
+                std::vector<Missing>& missing) {
   if (!request.full && !request.nodes) return nullptr;
   const auto too_many_for_a_page = [&]() -> Json {
     missing.push_back(
@@ -402,12 +401,12 @@ Json dag_document(const trace::Trace& trace, const analyze::Analysis& analysis,
                   const DagRequest& request) {
   const CriticalPath& path = *analysis.critical_path;
   const analyze::FoundSegments& segments = analysis.segments;
-  std::vector<analyze::Missing> missing;
+  std::vector<Missing> missing;
   Json document = object_with_room(22);
   document["schema_version"] = "1.0.0";
   document["document"] = "dag";
   document["generator"] = generator_json();
-  document["synthetic"] = or_null(synthetic_note(trace));
+  document["synthetic"] = or_null(trace::synthetic_note(trace));
   document["segment"] = or_null(analysis.segment);
   document["machine"] = index_or_null(path.node);
   document["other_machines"] = other_machines_json(path);

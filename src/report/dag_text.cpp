@@ -9,8 +9,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "report/analysis_document.h"
 #include "report/dag_parts.h"
+#include "report/quantities.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 
@@ -449,7 +449,7 @@ std::string dag_report_text(const trace::Trace& trace, const analyze::Analysis& 
                             const TerminalStyle& style) {
   const Paint paint(style.colour);
   std::string out;
-  if (const std::string note = synthetic_note(trace); !note.empty())
+  if (const std::string note = trace::synthetic_note(trace); !note.empty())
     out += synthetic_line(note, style.width, paint);
   return out + dag_text(trace, analysis, style) +
          warnings_section(analysis.warnings, style.width, paint);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analyze/analysis.h"
-#include "report/terminal.h"
+#include "report/style.h"
 #include "trace/trace.h"
 
 namespace perflab::report {

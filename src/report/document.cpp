@@ -12,6 +12,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "base/version.h"
 #include "schemas.h"
 
 namespace perflab::report {
@@ -103,9 +104,9 @@ Json or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
-Json missing_json(const std::vector<analyze::Missing>& missing) {
+Json missing_json(const std::vector<Missing>& missing) {
   Json out = Json::array();
-  for (const analyze::Missing& entry : missing)
+  for (const Missing& entry : missing)
     out.push_back(
         {{"field", entry.field}, {"reason", entry.reason}, {"remedy", or_null(entry.remedy)}});
   return out;

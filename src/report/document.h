@@ -3,19 +3,16 @@
 // bytes (base/json.h).
 #pragma once
 
-#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyze/analysis.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/missing.h"
 
 namespace perflab::report {
-
-/// Version of this program, as documents carry it.
-inline constexpr std::string_view kProgramVersion = PERFLAB_VERSION;
 
 /// Names of the documents that have a schema: "analysis", "profile".
 std::vector<std::string> schema_names();
@@ -41,7 +38,7 @@ Json or_null(const std::optional<T>& value) {
 Json or_null(const std::string& text);
 
 /// `missing` as documents carry it: [{field, reason, remedy}].
-Json missing_json(const std::vector<analyze::Missing>& missing);
+Json missing_json(const std::vector<Missing>& missing);
 
 /// An empty object with room for so many members: without it, each that is added can copy all that
 /// are there. For the objects of which a document has thousands.

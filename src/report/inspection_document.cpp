@@ -13,7 +13,6 @@
 namespace perflab::report {
 namespace {
 
-using analyze::Missing;
 using analyze::StaticKernel;
 
 /// A number that stands for "does not apply" when it is 0.

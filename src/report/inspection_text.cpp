@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hal/occupancy_sweep.h"
+#include "report/quantities.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 
@@ -263,7 +264,7 @@ std::string details(const analyze::Inspection& inspection, std::size_t index,
   for (const std::string& assumption : kernel.assumptions)
     wrapped(out, "assumed", assumption, style.width);
   std::string last;
-  for (const analyze::Missing& missing : kernel.missing)
+  for (const Missing& missing : kernel.missing)
     if (missing.field != "occupancy.next_step" &&
         std::exchange(last, missing.reason) != missing.reason)
       wrapped(out, "missing", fmt::format("{}: {}", missing.field, missing.reason), style.width);
@@ -350,7 +351,7 @@ std::string gates_section(const analyze::Inspection& inspection,
 /// Why the mix is not there, once for all kernels, when no details say it.
 std::string mix_note(const analyze::Inspection& inspection) {
   for (const StaticKernel& kernel : inspection.kernels)
-    for (const analyze::Missing& missing : kernel.missing)
+    for (const Missing& missing : kernel.missing)
       if (missing.field == "instruction_mix")
         return fmt::format("\ninstruction mix: {}{}\n", printable(missing.reason),
                            missing.remedy.empty() ? "" : " (" + printable(missing.remedy) + ")");

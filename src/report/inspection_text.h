@@ -7,7 +7,7 @@
 
 #include "analyze/inspection.h"
 #include "analyze/inspection_gates.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::report {
 

@@ -10,7 +10,8 @@
 #include "replay/lint.h"
 #include "report/capture_document.h"
 #include "report/document.h"
-#include "report/profile_document.h"
+#include "report/process_outcome.h"
+#include "report/quantities.h"
 #include "report/text_table.h"
 
 namespace perflab::report {
@@ -37,7 +38,7 @@ RegionSums sums_of(const capture::Description& capture) {
   return sums;
 }
 
-Json capture_json(const capture::Description& capture, std::vector<analyze::Missing>& missing) {
+Json capture_json(const capture::Description& capture, std::vector<Missing>& missing) {
   const capture::Dispatch& dispatch = capture.dispatch;
   const RegionSums sums = sums_of(capture);
   if (!dispatch.captured_ns)
@@ -111,7 +112,7 @@ std::string kernels_text(const isolate::Events& events, const TerminalStyle& sty
 }  // namespace
 
 Json isolate_document(const IsolateData& data) {
-  std::vector<analyze::Missing> missing;
+  std::vector<Missing> missing;
   const isolate::LaunchPlan& plan = *data.plan;
   Json kernels = Json::array();
   for (const isolate::SeenKernel& kernel : data.outcome->events.kernels)

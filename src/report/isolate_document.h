@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "capture/model.h"
 #include "isolate/launch.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::report {
 

@@ -32,7 +32,7 @@ Json resources_json(const analyze::Resources& resources) {
           {"kernarg_bytes", or_null(resources.kernarg_bytes)}};
 }
 
-Json code_json(const analyze::Kernel& kernel, std::vector<analyze::Missing>& missing) {
+Json code_json(const analyze::Kernel& kernel, std::vector<Missing>& missing) {
   if (!kernel.code) return nullptr;
   const analyze::CodeOfKernel& code = *kernel.code;
   Json corrections = Json::array();

@@ -10,7 +10,7 @@ Json launch_json(const analyze::Kernel& kernel);
 
 /// The code object that a kernel's registers were read from; null when they are as recorded.
 /// `missing` gets an entry per spill count that is not known.
-Json code_json(const analyze::Kernel& kernel, std::vector<analyze::Missing>& missing);
+Json code_json(const analyze::Kernel& kernel, std::vector<Missing>& missing);
 
 Json resources_json(const analyze::Resources& resources);
 Json gpu_json(const analyze::Gpu& gpu);

@@ -7,17 +7,16 @@
 
 namespace perflab::report {
 
-const analyze::Missing* NullReasons::find(std::initializer_list<std::string_view> names) const {
+const Missing* NullReasons::find(std::initializer_list<std::string_view> names) const {
   for (const std::string_view name : names)
-    if (const auto entry = std::ranges::find(known_, name, &analyze::Missing::field);
-        entry != known_.end())
+    if (const auto entry = std::ranges::find(known_, name, &Missing::field); entry != known_.end())
       return &*entry;
   return nullptr;
 }
 
 Json NullReasons::null(std::string field, std::initializer_list<std::string_view> names,
                        std::string_view otherwise) {
-  const analyze::Missing* entry = find({field});
+  const Missing* entry = find({field});
   if (entry == nullptr) entry = find(names);
   if (entry != nullptr)
     fields_.push_back(
@@ -27,7 +26,7 @@ Json NullReasons::null(std::string field, std::initializer_list<std::string_view
   return nullptr;
 }
 
-Json NullReasons::null(std::string field, const analyze::Missing& why) {
+Json NullReasons::null(std::string field, const Missing& why) {
   fields_.push_back({.field = std::move(field), .reason = why.reason, .remedy = why.remedy});
   return nullptr;
 }

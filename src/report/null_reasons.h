@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/missing.h"
 #include "base/json.h"
+#include "base/missing.h"
 
 namespace perflab::report {
 
@@ -18,10 +18,10 @@ namespace perflab::report {
 class NullReasons {
  public:
   /// `known`: what the analysis found missing; it has to outlive this.
-  explicit NullReasons(const std::vector<analyze::Missing>& known) : known_(known) {}
+  explicit NullReasons(const std::vector<Missing>& known) : known_(known) {}
 
   /// The entry that the analysis has under one of these names; nullptr: none.
-  [[nodiscard]] const analyze::Missing* find(std::initializer_list<std::string_view> names) const;
+  [[nodiscard]] const Missing* find(std::initializer_list<std::string_view> names) const;
 
   /// The field of the document is null: its reason is that of the first of `names` (its own name
   /// before them) which the analysis has, else `otherwise`. Returns null.
@@ -29,7 +29,7 @@ class NullReasons {
             std::string_view otherwise);
 
   /// The field is null for this reason, whatever field `why` names. Returns null.
-  Json null(std::string field, const analyze::Missing& why);
+  Json null(std::string field, const Missing& why);
 
   /// The value, or null and its reason.
   template <class T>
@@ -44,8 +44,8 @@ class NullReasons {
   [[nodiscard]] Json json() const;
 
  private:
-  const std::vector<analyze::Missing>& known_;
-  std::vector<analyze::Missing> fields_;
+  const std::vector<Missing>& known_;
+  std::vector<Missing> fields_;
 };
 
 }  // namespace perflab::report

@@ -11,8 +11,6 @@
 namespace perflab::report {
 namespace {
 
-using analyze::Missing;
-
 Json headroom_json(const OccupancyData& data, const hal::Headroom& room, const std::string& field,
                    std::vector<Missing>& missing) {
   if (!room.agprs)

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "report/occupancy_document.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::report {
 

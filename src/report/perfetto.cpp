@@ -17,7 +17,7 @@
 #include "analyze/counter_join.h"
 #include "analyze/critical_path/solve.h"
 #include "analyze/timing_scope.h"
-#include "report/analysis_document.h"
+#include "base/version.h"
 #include "report/dag_parts.h"
 #include "report/document.h"
 #include "report/trace_events.h"
@@ -90,7 +90,7 @@ class Exporter {
     std::string other = fmt::format(
         R"("generator":"rocm-perf {}","origin_ns":{},"critical_path_ns":{},"left_out_calls":{})",
         kProgramVersion, origin_, path_.length, left_out_);
-    if (const std::string note = synthetic_note(trace_); !note.empty())
+    if (const std::string note = trace::synthetic_note(trace_); !note.empty())
       other += fmt::format(R"(,"synthetic":{})", json_string(note));
     if (only_) other += fmt::format(R"(,"segment":{})", *only_);
     writer_->finish(other);

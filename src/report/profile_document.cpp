@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "report/analysis_document.h"
 #include "report/bottleneck_json.h"
 #include "report/document.h"
 #include "report/kernel_json.h"
@@ -15,8 +14,6 @@
 
 namespace perflab::report {
 namespace {
-
-using analyze::Missing;
 
 const analyze::Kernel* selected_kernel(const ProfileData& data) {
   if (data.analyzed == nullptr) return nullptr;
@@ -158,7 +155,7 @@ Json selected_verdict_json(const analyze::Analysis& analysis, std::vector<Missin
 void fill_from_kernel(const ProfileData& data, const analyze::Kernel& kernel, Json& document,
                       std::vector<Missing>& missing) {
   const analyze::Analysis& analysis = data.analyzed->representative.analysis;
-  document["synthetic"] = or_null(synthetic_note(data.analyzed->representative.trace));
+  document["synthetic"] = or_null(trace::synthetic_note(data.analyzed->representative.trace));
   document["kernel"] = {{"name", kernel.name},
                         {"mangled_name", or_null(kernel.mangled_name)},
                         {"dispatches", kernel.durations.count},
@@ -194,14 +191,6 @@ void fill_from_kernel(const ProfileData& data, const analyze::Kernel& kernel, Js
 }
 
 }  // namespace
-
-std::string outcome_of(const ProcessResult& process) {
-  if (process.interrupted) return "interrupted";
-  if (process.timed_out) return "timed out";
-  if (process.signal) return fmt::format("signal {}", *process.signal);
-  if (process.exit_code == 0) return "ok";
-  return process.exit_code ? fmt::format("exit {}", *process.exit_code) : "left behind";
-}
 
 ProfileData profile_of_recording(const analyze::AnalyzedRuns& analyzed) {
   ProfileData data;

@@ -8,7 +8,6 @@
 
 #include "analyze/pipeline.h"
 #include "base/json.h"
-#include "base/subprocess.h"
 
 namespace perflab::report {
 
@@ -30,10 +29,6 @@ struct ProfileData {
   std::string rocprofv3_version;
   std::string no_gpu_reason;  ///< why there are no GPU figures, when analyzed is null
 };
-
-/// How a run ended, in the words of the document: "ok", "exit 3", "signal 9", "timed out",
-/// "interrupted".
-std::string outcome_of(const ProcessResult& process);
 
 Json profile_document(const ProfileData& data);
 

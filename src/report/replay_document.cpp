@@ -9,8 +9,6 @@
 namespace perflab::report {
 namespace {
 
-using analyze::Missing;
-
 Json replay_timing_json(const ReplayData& data, std::vector<Missing>& missing) {
   const stats::DurationSummary summary = replay_summary(data);
   const std::optional<double> ratio = ratio_to_captured(data);

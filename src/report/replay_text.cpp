@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "base/progress.h"
+#include "report/quantities.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 

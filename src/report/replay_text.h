@@ -5,7 +5,7 @@
 
 #include "report/replay_document.h"
 #include "report/reservation_document.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::report {
 

@@ -43,7 +43,7 @@ bool marked_at_memory(const KernelRoofline& kernel) {
 /// Why a kernel has no mark at memory.
 std::string why_unmarked(const KernelRoofline& kernel) {
   const auto reason = [&](std::string_view field) {
-    const auto entry = std::ranges::find(kernel.missing, field, &analyze::Missing::field);
+    const auto entry = std::ranges::find(kernel.missing, field, &Missing::field);
     return entry == kernel.missing.end() ? std::string() : entry->reason;
   };
   if (kernel.flops_raw == 0 || kernel.gflops == 0) return "it does no floating-point operations";

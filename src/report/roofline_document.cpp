@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "report/analysis_document.h"
 #include "report/bottleneck_json.h"
 #include "report/document.h"
 #include "report/roofline_chart.h"
@@ -189,7 +188,7 @@ Json roofline_document(const trace::Trace& trace, const analyze::Analysis& analy
   document["schema_version"] = "1.1.0";
   document["document"] = "roofline";
   document["generator"] = generator_json();
-  document["synthetic"] = or_null(synthetic_note(trace));
+  document["synthetic"] = or_null(trace::synthetic_note(trace));
   document["passes"] = passes_json(roofline);
   FigureWriter figures;
   Json kernels = Json::array();
@@ -210,7 +209,7 @@ Json roofline_document(const trace::Trace& trace, const analyze::Analysis& analy
 }
 
 Json roofline_summary(const KernelRoofline& kernel, const std::string& path,
-                      std::vector<analyze::Missing>& missing) {
+                      std::vector<Missing>& missing) {
   MissingReasons reasons(kernel);
   Json out = Json::object();
   const auto put = [&](const char* name, Json value, std::initializer_list<std::string> names,

@@ -23,6 +23,6 @@ Json roofline_document(const trace::Trace& trace, const analyze::Analysis& analy
 /// The summary of a kernel for profile.json. `missing` gets an entry for each figure of it that is
 /// null, with `path` ("roofline") in front.
 Json roofline_summary(const analyze::KernelRoofline& kernel, const std::string& path,
-                      std::vector<analyze::Missing>& missing);
+                      std::vector<Missing>& missing);
 
 }  // namespace perflab::report

@@ -97,7 +97,7 @@ const analyze::Figure* find_feature(const analyze::KernelRoofline& kernel, std::
 void MissingReasons::is_null(std::string field, std::initializer_list<std::string> names,
                              const std::string& otherwise) {
   for (const std::string& name : names) {
-    const auto entry = std::ranges::find(kernel_.missing, name, &analyze::Missing::field);
+    const auto entry = std::ranges::find(kernel_.missing, name, &Missing::field);
     if (entry == kernel_.missing.end()) continue;
     used_.insert(name);
     fields_.push_back(
@@ -107,11 +107,11 @@ void MissingReasons::is_null(std::string field, std::initializer_list<std::strin
   fields_.push_back({.field = std::move(field), .reason = otherwise, .remedy = ""});
 }
 
-std::vector<analyze::Missing> MissingReasons::all() const {
-  std::vector<analyze::Missing> out = fields_;
-  for (const analyze::Missing& entry : kernel_.missing)
+std::vector<Missing> MissingReasons::all() const {
+  std::vector<Missing> out = fields_;
+  for (const Missing& entry : kernel_.missing)
     if (!used_.contains(entry.field) &&
-        std::ranges::find(out, entry.field, &analyze::Missing::field) == out.end())
+        std::ranges::find(out, entry.field, &Missing::field) == out.end())
       out.push_back(entry);
   return out;
 }

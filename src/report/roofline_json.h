@@ -58,13 +58,13 @@ class MissingReasons {
   /// What the analysis has under this name stands elsewhere: a ceiling carries its own reason.
   void stands_elsewhere(std::string name) { used_.insert(std::move(name)); }
   /// All that were named.
-  [[nodiscard]] const std::vector<analyze::Missing>& fields() const { return fields_; }
+  [[nodiscard]] const std::vector<Missing>& fields() const { return fields_; }
   /// All that were named, then what else the analysis found missing.
-  [[nodiscard]] std::vector<analyze::Missing> all() const;
+  [[nodiscard]] std::vector<Missing> all() const;
 
  private:
   const analyze::KernelRoofline& kernel_;
-  std::vector<analyze::Missing> fields_;
+  std::vector<Missing> fields_;
   std::set<std::string, std::less<>> used_;  ///< names of the analysis
 };
 

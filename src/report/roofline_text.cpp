@@ -11,8 +11,8 @@
 
 #include "base/number_text.h"
 #include "hal/counter_tables.h"
-#include "report/analysis_document.h"
 #include "report/bottleneck_text.h"
+#include "report/quantities.h"
 #include "report/roofline_chart.h"
 #include "report/roofline_drawing.h"
 #include "report/text_parts.h"
@@ -74,7 +74,7 @@ const LevelTraffic* level_of(const KernelRoofline& kernel, std::string_view name
 
 /// Why a figure of the analysis is missing.
 std::string reason_of(const KernelRoofline& kernel, std::string_view field) {
-  const auto entry = std::ranges::find(kernel.missing, field, &analyze::Missing::field);
+  const auto entry = std::ranges::find(kernel.missing, field, &Missing::field);
   return entry == kernel.missing.end() ? "no figures for it" : entry->reason;
 }
 
@@ -358,7 +358,7 @@ std::string roofline_report_text(const trace::Trace& trace, const analyze::Analy
                                  const TerminalStyle& style, std::string_view all_figures) {
   const Paint paint(style.colour);
   std::string out;
-  if (const std::string note = synthetic_note(trace); !note.empty())
+  if (const std::string note = trace::synthetic_note(trace); !note.empty())
     out += synthetic_line(note, style.width, paint);
   if (analysis.roofline) out += passes_line(*analysis.roofline);
   return out + roofline_text(analysis, style, all_figures) + bottleneck_text(analysis, style) +

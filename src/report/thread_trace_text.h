@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyze/analysis.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::report {
 

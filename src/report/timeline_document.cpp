@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "report/analysis_document.h"
 #include "report/dag_document.h"
 #include "report/dag_parts.h"
 #include "report/document.h"
@@ -120,7 +119,7 @@ Json timeline_document(const trace::Trace& trace, const analyze::Analysis& analy
     kinds.push_back(name_of(name.kind));
   }
   for (const analyze::Spent spent : all_spent()) spent_kinds.push_back(name_of(spent));
-  std::vector<analyze::Missing> missing;
+  std::vector<Missing> missing;
   if (!timeline.path) {
     missing.push_back(analysis.critical_path_missing);
     missing.back().field = "path";
@@ -129,7 +128,7 @@ Json timeline_document(const trace::Trace& trace, const analyze::Analysis& analy
   document["schema_version"] = "1.0.0";
   document["document"] = "timeline";
   document["generator"] = generator_json();
-  document["synthetic"] = or_null(synthetic_note(trace));
+  document["synthetic"] = or_null(trace::synthetic_note(trace));
   document["segment"] = or_null(analysis.segment);
   document["machine"] = timeline.node == trace::kNone ? Json(nullptr) : Json(timeline.node);
   document["elsewhere"] = rest_json(timeline.elsewhere);

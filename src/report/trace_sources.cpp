@@ -126,9 +126,9 @@ Json TraceSources::files_json(std::size_t room, NullReasons& reasons) const {
     const std::string field = fmt::format("sources[{}]", i);
     if (!file.parts) {
       const auto source = detail_.sources.find(file.path);
-      const analyze::Missing why =
+      const Missing why =
           source == detail_.sources.end()
-              ? analyze::Missing{.field = {}, .reason = "its text was not read", .remedy = {}}
+              ? Missing{.field = {}, .reason = "its text was not read", .remedy = {}}
               : source->second.missing;
       one["line_count"] = reasons.null(field + ".line_count", why);
       one["parts"] = reasons.null(field + ".parts", why);

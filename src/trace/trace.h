@@ -262,4 +262,7 @@ struct Trace {
   }
 };
 
+/// The notes of made-up recordings in a trace, joined; empty when all were recorded.
+std::string synthetic_note(const Trace& trace);
+
 }  // namespace perflab::trace

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/subprocess.h"
 #include "base/temp_folder.h"
+#include "base/version.h"
 #include "report/document.h"
 
 namespace perflab {
@@ -158,7 +159,7 @@ TEST_F(InstalledTree, MayBeReadByEverybody) {
 
 TEST_F(InstalledTree, RunsFromWhereItIs) {
   EXPECT_EQ(output_of({prefix_ / "bin/rocm-perf-lab", "--version"}),
-            "rocm-perf " + std::string(report::kProgramVersion) + "\n");
+            "rocm-perf " + std::string(kProgramVersion) + "\n");
   EXPECT_THAT(output_of({prefix_ / "bin/rocm-perf", "analyze",
                          prefix_ / "share/rocm-perf-lab/decode_step.db"}),
               HasSubstr("SYNTHETIC"));
@@ -185,7 +186,7 @@ TEST_F(InstalledTree, IsFoundByAnotherProject) {
              "CMAKE_PREFIX_PATH=" + prefix_.string(), "-D", "CMAKE_C_FLAGS=" + flags, "-D",
              "CMAKE_CXX_FLAGS=" + flags});
   output_of({PERFLAB_CMAKE, "--build", build});
-  const std::string version(report::kProgramVersion);
+  const std::string version(kProgramVersion);
   EXPECT_THAT(output_of({build + "/documents", PERFLAB_SAMPLE}),
               testing::StartsWith(version + " 0 \nanalysis text\nprofile text\n"));
   const ProcessResult refused = ran({build + "/documents", "no.db"});

@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "base/version.h"
 #include "cli/program.h"
 
 namespace perflab::cli {
@@ -202,8 +203,7 @@ TEST_F(McpCommand, discover_names_the_revisions_and_resources_are_the_schemas) {
   McpClient client(folder_.path(), {});
   const Json found = client.ask("server/discover")["result"];
   EXPECT_EQ(found["supportedVersions"][0], "2026-07-28");
-  EXPECT_EQ(found["_meta"]["io.modelcontextprotocol/serverInfo"]["version"],
-            report::kProgramVersion);
+  EXPECT_EQ(found["_meta"]["io.modelcontextprotocol/serverInfo"]["version"], kProgramVersion);
   const Json resources = client.ask("resources/list")["result"]["resources"];
   EXPECT_EQ(resources.size(), report::schema_names().size());
   for (const Json& resource : resources) {

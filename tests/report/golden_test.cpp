@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "report/analysis_document.h"
+#include "report/analysis_text.h"
 #include "report/autotune_samples.h"
 #include "report/autotune_text.h"
 #include "report/bottleneck_samples.h"
@@ -16,11 +17,11 @@
 #include "report/dag_samples.h"
 #include "report/dag_text.h"
 #include "report/profile_document.h"
+#include "report/profile_text.h"
 #include "report/report_cases.h"
 #include "report/roofline_document.h"
 #include "report/roofline_samples.h"
 #include "report/roofline_text.h"
-#include "report/terminal.h"
 #include "report/thread_trace_document.h"
 #include "report/thread_trace_samples.h"
 #include "report/thread_trace_text.h"

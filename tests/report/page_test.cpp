@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/version.h"
 #include "report/dag_document.h"
 #include "report/dag_samples.h"
 #include "report/document.h"

@@ -250,7 +250,7 @@ TEST(RooflineDocument, IsRefusedWithAFigureThatHasNoState) {
 
 TEST(RooflineSummary, RepeatsTheFiguresOfTheKernel) {
   const analyze::Analysis analysis = sample_roofline();
-  std::vector<analyze::Missing> missing;
+  std::vector<Missing> missing;
   const Json summary = roofline_summary(analysis.roofline->kernels[0], "roofline", missing);
   EXPECT_TRUE(missing.empty());
   EXPECT_EQ(summary.at("gflops"), 200'075);
@@ -264,7 +264,7 @@ TEST(RooflineSummary, RepeatsTheFiguresOfTheKernel) {
 
 TEST(RooflineSummary, OfAnUnknownKernelExplainsEveryNull) {
   const analyze::Analysis analysis = sample_roofline();
-  std::vector<analyze::Missing> missing;
+  std::vector<Missing> missing;
   Json summary = roofline_summary(analysis.roofline->kernels.back(), "roofline", missing);
   EXPECT_EQ(missing.size(), summary.size());
   Json holder = {{"roofline", summary}, {"missing", missing_json(missing)}};

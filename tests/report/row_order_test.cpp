@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "report/analysis_document.h"
+#include "report/analysis_text.h"
 #include "report/profile_document.h"
+#include "report/profile_text.h"
 #include "report/report_cases.h"
-#include "report/terminal.h"
 #include "support/prng.h"
 #include "support/rocpd_writer.h"
 #include "support/test_database.h"

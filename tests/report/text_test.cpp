@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/terminal.h"
+#include "report/analysis_text.h"
+#include "report/profile_text.h"
+#include "report/quantities.h"
 #include "report/text_table.h"
 
 namespace perflab::report {

@@ -11,8 +11,8 @@
 
 #include "analyze/bottleneck/features.h"
 #include "analyze/bottleneck/rules.h"
-#include "analyze/missing.h"
 #include "analyze/thread_trace/figures.h"
+#include "base/missing.h"
 
 namespace perflab::analyze {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "analyze/missing.h"
 #include "analyze/thread_trace/figures.h"
 #include "analyze/thread_trace/state_bins.h"
 #include "att/thread_trace.h"
+#include "base/missing.h"
 #include "code/instruction_mix.h"
 
 namespace perflab::analyze {

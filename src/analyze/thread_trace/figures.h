@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "analyze/missing.h"
 #include "att/thread_trace.h"
+#include "base/missing.h"
 #include "code/instruction_mix.h"
 
 namespace perflab::analyze {

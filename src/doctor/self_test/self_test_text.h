@@ -4,7 +4,7 @@
 #include <string>
 
 #include "doctor/self_test/outcome.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::doctor {
 

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "optimize/loop/records.h"
 #include "optimize/loop/steps.h"
 #include "report/document.h"
@@ -75,7 +76,7 @@ class OptimizationLoop {
 
   [[nodiscard]] Json key() const {
     const JudgeOptions& judge = options_.judge;
-    return {{"program", report::kProgramVersion},
+    return {{"program", kProgramVersion},
             {"libclang", out_.libclang},
             {"source", out_.source_hash},
             {"kernel", out_.kernel},

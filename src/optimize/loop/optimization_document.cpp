@@ -40,7 +40,7 @@ Json original_json(const Candidate& original) {
   return out;
 }
 
-Json accepted_json(const Optimization& out, std::vector<analyze::Missing>& missing) {
+Json accepted_json(const Optimization& out, std::vector<Missing>& missing) {
   if (!out.accepted) {
     missing.push_back({.field = "accepted", .reason = out.decision.sentence, .remedy = {}});
     return nullptr;
@@ -54,7 +54,7 @@ Json accepted_json(const Optimization& out, std::vector<analyze::Missing>& missi
           {"speed_up", {{"value", speed->value}, {"low", speed->low}, {"high", speed->high}}}};
 }
 
-Json final_json(const Optimization& out, std::vector<analyze::Missing>& missing) {
+Json final_json(const Optimization& out, std::vector<Missing>& missing) {
   if (!out.final_proof) {
     missing.push_back(
         {.field = "final", .reason = "no candidate was better than the original", .remedy = {}});
@@ -89,7 +89,7 @@ Json environment_json(const OptimizationData& data) {
 
 Json optimization_document(const OptimizationData& data) {
   const Optimization& out = *data.optimization;
-  std::vector<analyze::Missing> missing;
+  std::vector<Missing> missing;
   Json candidates = Json::array();
   for (const Candidate& candidate : out.candidates) candidates.push_back(to_json(candidate));
   Json document = {{"schema_version", "1.0.0"},

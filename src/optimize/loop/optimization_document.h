@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "analyze/missing.h"
 #include "base/json.h"
+#include "base/missing.h"
 #include "optimize/loop/loop.h"
 #include "optimize/loop/projection.h"
 
@@ -16,8 +16,8 @@ namespace perflab::optimize {
 struct OptimizationData {
   const Optimization* optimization = nullptr;
   std::optional<Projection> projection;
-  analyze::Missing projection_missing;  ///< why there is none
-  std::string trace, capture;           ///< paths; empty: none was given
+  Missing projection_missing;  ///< why there is none
+  std::string trace, capture;  ///< paths; empty: none was given
 };
 
 /// The document. Measured samples and `environment` apart, it is the same for the same input.

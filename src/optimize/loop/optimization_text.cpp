@@ -7,6 +7,8 @@
 
 #include "optimize/loop/apply.h"
 #include "report/comparison_text.h"
+#include "report/quantities.h"
+#include "report/style.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
 

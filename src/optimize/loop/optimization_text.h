@@ -5,7 +5,7 @@
 #include <string>
 
 #include "optimize/loop/optimization_document.h"
-#include "report/terminal.h"
+#include "report/style.h"
 
 namespace perflab::optimize {
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/version.h"
 #include "page_template.h"
 #include "report/document.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace perflab::analyze {
+namespace perflab {
 
 /// Why a figure of a document is null, and what would get it.
 struct Missing {
@@ -12,4 +12,4 @@ struct Missing {
   std::string remedy;
 };
 
-}  // namespace perflab::analyze
+}  // namespace perflab

@@ -1,49 +1,22 @@
 // Text views. Every figure here stands in a document too; nothing is computed.
-#include "report/terminal.h"
+#include "report/analysis_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
 
 #include "base/number_text.h"
-#include "report/analysis_document.h"
 #include "report/bottleneck_text.h"
+#include "report/quantities.h"
 #include "report/text_parts.h"
 #include "report/text_table.h"
-#include "report/thread_trace_text.h"
 
 namespace perflab::report {
 namespace {
 
 using Column = TextTable::Column;
 using enum TextTable::Align;
-
-std::string scaled(double value, std::span<const std::pair<double, const char*>> units) {
-  const auto* unit = &units.front();
-  for (const auto& candidate : units)
-    if (std::fabs(value) >= candidate.first) unit = &candidate;
-  const double shown = value / unit->first;
-  // The limits lie where rounding would add a digit.
-  const int digits = shown >= 999.95 || shown == std::floor(shown) ? 0 : shown >= 99.995 ? 1 : 2;
-  return fmt::format("{:.{}f} {}", shown, digits, unit->second);
-}
-
-std::string triple(const std::array<std::uint32_t, 3>& v) {
-  return fmt::format("{}x{}x{}", v[0], v[1], v[2]);
-}
-
-/// "compute_units 320 (304 in the tables)", for what an agent's record has otherwise.
-std::string differences_text(const analyze::Gpu& gpu) {
-  std::string out;
-  for (const auto& [field, recorded, table, confirmed] : gpu.differences)
-    out += fmt::format("{}{} {} ({} in the tables{})", out.empty() ? "" : ", ", field, recorded,
-                       table, confirmed ? "" : ", unconfirmed");
-  return out;
-}
 
 /// A line for each agent that differs from the tables.
 std::string differences_lines(const analyze::Analysis& analysis) {
@@ -62,7 +35,7 @@ std::string differences_lines(const analyze::Analysis& analysis) {
 std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
                    const TerminalStyle& style, const Paint& paint) {
   std::string out;
-  if (const std::string note = synthetic_note(trace); !note.empty())
+  if (const std::string note = trace::synthetic_note(trace); !note.empty())
     out += synthetic_line(note, style.width, paint);
   const analyze::Activity& activity = analysis.activity;
   const auto span = static_cast<double>(activity.last_end - activity.first_start);
@@ -166,69 +139,14 @@ std::string rows_section(const trace::Trace& trace, const Paint& paint) {
   return out;
 }
 
-std::string occupancy_line(const hal::Occupancy& occupancy) {
-  const auto model = [](std::string_view name, const hal::ModelOccupancy& m) {
-    return fmt::format("{} {:.4g} of {}", name, m.waves_per_simd, m.max_waves_per_simd);
-  };
-  return fmt::format(
-      "{} (resident model), limited by {}\n             waves per SIMD: {}, {}, {}\n",
-      percent(occupancy.resident.occupancy), limiter_names(occupancy.resident.limiters),
-      model("resident", occupancy.resident), model("llvm", occupancy.llvm),
-      model("hip", occupancy.hip));
-}
-
-std::string kernel_lines(const analyze::Kernel& kernel, const TerminalStyle& style) {
-  std::string out;
-  const auto line = [&](std::string_view label, const std::string& text) {
-    out += fmt::format("  {:<10} {}\n", label, printable(text));
-  };
-  const analyze::Resources& r = kernel.resources;
-  line("kernel", fit(kernel.name, style.width > 13 ? style.width - 13 : 20));
-  line("gpu", fmt::format("{} {}, {} CUs", kernel.gpu.product, kernel.gpu.architecture,
-                          number_or_dash(kernel.gpu.compute_units)));
-  if (!kernel.gpu.differences.empty()) line("recorded", differences_text(kernel.gpu));
-  line("launch", fmt::format("work-group {}, grid {} work-items, {} work-groups",
-                             triple(kernel.launch.workgroup), triple(kernel.launch.grid),
-                             kernel.workgroups ? fmt::format("{}", *kernel.workgroups) : "—"));
-  line("registers",
-       fmt::format("{} VGPRs, {} SGPRs; LDS {} B (static {}), scratch {} B",
-                   number_or_dash(r.vgprs), number_or_dash(r.sgprs), number_or_dash(r.lds_bytes),
-                   number_or_dash(r.static_lds_bytes), number_or_dash(r.scratch_bytes)));
-  if (kernel.code) {
-    std::vector<std::string> corrections;
-    for (const analyze::Correction& c : kernel.code->corrections)
-      corrections.push_back(
-          fmt::format("{} {} (recorded: {})", c.field, c.code_object, c.recorded));
-    line("code",
-         fmt::format("registers from {} ({}){}{}", kernel.code->file, kernel.code->target,
-                     corrections.empty() ? "" : "; corrected: ", fmt::join(corrections, ", ")));
-  }
-  if (kernel.occupancy)
-    out += fmt::format("  {:<10} {}", "occupancy", occupancy_line(*kernel.occupancy));
-  return out;
-}
-
-std::string stability_line(const ProfileData& data) {
-  const analyze::RunStability& stability = data.analyzed->stability;
-  if (!stability.cv)
-    return fmt::format("not known: {} run{} (--runs 5 measures it)", data.runs.size(),
-                       data.runs.size() == 1 ? "" : "s");
-  return fmt::format("{}: CV {:.2f} % over {} runs", stats::to_string(*stability.label),
-                     100 * *stability.cv, stability.runs.size());
-}
-
 }  // namespace
 
-std::string duration_text(double nanoseconds) {
-  static constexpr std::array<std::pair<double, const char*>, 4> kUnits = {
-      {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
-  return scaled(nanoseconds, kUnits);
-}
-
-std::string bytes_text(double bytes) {
-  static constexpr std::array<std::pair<double, const char*>, 5> kUnits = {
-      {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
-  return scaled(bytes, kUnits);
+std::string differences_text(const analyze::Gpu& gpu) {
+  std::string out;
+  for (const auto& [field, recorded, table, confirmed] : gpu.differences)
+    out += fmt::format("{}{} {} ({} in the tables{})", out.empty() ? "" : ", ", field, recorded,
+                       table, confirmed ? "" : ", unconfirmed");
+  return out;
 }
 
 std::string analysis_text(const trace::Trace& trace, const analyze::Analysis& analysis,
@@ -238,32 +156,6 @@ std::string analysis_text(const trace::Trace& trace, const analyze::Analysis& an
          kernels_section(analysis, style, paint) + api_section(analysis, style, paint) +
          memory_section(analysis, style, paint) + counters_section(analysis, style, paint) +
          rows_section(trace, paint) + warnings_section(analysis.warnings, style.width, paint);
-}
-
-std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
-  const Paint paint(style.colour);
-  std::string out = heading(paint, "Profile");
-  for (std::size_t i = 0; data.analyzed == nullptr && i < data.runs.size(); ++i)
-    if (const auto& wall = data.runs[i].process_wall_ns)
-      out += fmt::format("  run {}: the process took {}\n", i + 1,
-                         duration_text(static_cast<double>(*wall)));
-  if (data.analyzed == nullptr)
-    return out + fmt::format("  no GPU figures: {}\n", printable(data.no_gpu_reason)) +
-           warnings_section(data.warnings, style.width, paint);
-  const analyze::Analysis& analysis = data.analyzed->representative.analysis;
-  const analyze::Kernel& kernel = analysis.kernels[analysis.selection->kernel];
-  out += kernel_lines(kernel, style);
-  out += fmt::format("  {:<10} {} in {} dispatches, {} of all kernel time\n", "runtime",
-                     duration_text(static_cast<double>(kernel.durations.total)),
-                     kernel.durations.count, percent(kernel.share));
-  out += fmt::format("  {:<10} {}\n", "stability", stability_line(data));
-  for (const std::string& assumption : kernel.assumptions)
-    out += fmt::format("  {:<10} {}\n", "assumed", printable(assumption));
-  for (const analyze::Missing& missing : kernel.missing)
-    if (missing.field == "resources.vgpr_per_thread" || missing.field == "occupancy.theoretical")
-      out += fmt::format("  {:<10} {}: {}\n", "missing", missing.field, printable(missing.reason));
-  return out + thread_trace_text(analysis, style) + bottleneck_text(analysis, style) +
-         warnings_section(data.warnings, style.width, paint);
 }
 
 }  // namespace perflab::report

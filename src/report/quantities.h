@@ -1,0 +1,15 @@
+// Durations and sizes as people read them.
+#pragma once
+
+#include <string>
+
+namespace perflab::report {
+
+/// A duration with three to four digits and its unit: "10.92 us", "123.4 ms"; none behind the
+/// point for whole numbers.
+std::string duration_text(double nanoseconds);
+
+/// A byte count: "4 MB", "4.10 kB" (decimal).
+std::string bytes_text(double bytes);
+
+}  // namespace perflab::report
