@@ -14,8 +14,8 @@
 #include "analyze/thread_trace/make_detail.h"
 #include "att/parse.h"
 #include "base/error.h"
-#include "report/document.h"
-#include "report/thread_trace_document.h"
+#include "report/kit/document.h"
+#include "report/thread_trace/thread_trace_document.h"
 
 namespace {
 

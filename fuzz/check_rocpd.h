@@ -14,11 +14,11 @@
 #include <string>
 
 #include "analyze/pipeline.h"
-#include "report/analysis_document.h"
-#include "report/analysis_text.h"
-#include "report/document.h"
-#include "report/profile_document.h"
-#include "report/profile_text.h"
+#include "report/kit/document.h"
+#include "report/recording/analysis_document.h"
+#include "report/recording/analysis_text.h"
+#include "report/recording/profile_document.h"
+#include "report/recording/profile_text.h"
 
 namespace perflab::fuzz {
 

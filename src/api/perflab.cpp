@@ -15,9 +15,9 @@
 #include "analyze/pipeline.h"
 #include "base/error.h"
 #include "base/version.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 #include "report/page/page.h"
-#include "report/recording_documents.h"
+#include "report/recording/recording_documents.h"
 
 struct perflab_documents {
   struct Entry {

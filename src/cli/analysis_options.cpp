@@ -9,9 +9,9 @@
 #include "base/progress.h"
 #include "cli/output_file.h"
 #include "hal/measured_roofs.h"
-#include "report/dag_document.h"
-#include "report/document.h"
-#include "report/perfetto.h"
+#include "report/critical_path/dag_document.h"
+#include "report/kit/document.h"
+#include "report/perfetto/perfetto.h"
 
 namespace perflab::cli {
 namespace {

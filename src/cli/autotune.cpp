@@ -17,9 +17,9 @@
 #include "cli/option_parsers.h"
 #include "measure/autotune.h"
 #include "measure/gpu_timer.h"
-#include "report/autotune_document.h"
-#include "report/autotune_text.h"
-#include "report/document.h"
+#include "report/kit/document.h"
+#include "report/tuning/autotune_document.h"
+#include "report/tuning/autotune_text.h"
 
 namespace perflab::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include "capture/reader.h"
 #include "cli/command.h"
 #include "replay/lint.h"
-#include "report/capture_document.h"
-#include "report/capture_text.h"
-#include "report/document.h"
-#include "report/style.h"
+#include "report/kit/document.h"
+#include "report/kit/style.h"
+#include "report/replay/capture_document.h"
+#include "report/replay/capture_text.h"
 
 namespace perflab::cli {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/files.h"
 #include "base/progress.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "report/recording_documents.h"
-#include "report/style.h"
+#include "report/kit/style.h"
+#include "report/recording/recording_documents.h"
 
 namespace perflab::cli {
 

@@ -10,11 +10,11 @@
 #include "cli/option_parsers.h"
 #include "cli/output_file.h"
 #include "measure/comparison_inputs.h"
-#include "report/comparison_document.h"
-#include "report/comparison_junit.h"
-#include "report/comparison_markdown.h"
-#include "report/comparison_text.h"
-#include "report/document.h"
+#include "report/comparison/comparison_document.h"
+#include "report/comparison/comparison_junit.h"
+#include "report/comparison/comparison_markdown.h"
+#include "report/comparison/comparison_text.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {

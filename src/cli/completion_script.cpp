@@ -14,7 +14,7 @@
 
 #include "base/version.h"
 #include "cli/describe.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {

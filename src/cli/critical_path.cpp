@@ -7,10 +7,10 @@
 #include "cli/analysis_options.h"
 #include "cli/command.h"
 #include "cli/html_page.h"
-#include "report/dag_document.h"
-#include "report/dag_text.h"
-#include "report/document.h"
-#include "report/timeline_document.h"
+#include "report/critical_path/dag_document.h"
+#include "report/critical_path/dag_text.h"
+#include "report/kit/document.h"
+#include "report/recording/timeline_document.h"
 
 namespace perflab::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "report/text_parts.h"
-#include "report/text_table.h"
+#include "report/kit/text_parts.h"
+#include "report/kit/text_table.h"
 
 namespace perflab::cli {
 namespace {

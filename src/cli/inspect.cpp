@@ -10,10 +10,10 @@
 #include "base/progress.h"
 #include "cli/command.h"
 #include "cli/html_page.h"
-#include "report/document.h"
-#include "report/inspection_document.h"
-#include "report/inspection_text.h"
-#include "report/style.h"
+#include "report/code/inspection_document.h"
+#include "report/code/inspection_text.h"
+#include "report/kit/document.h"
+#include "report/kit/style.h"
 
 namespace perflab::cli {
 namespace {

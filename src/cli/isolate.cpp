@@ -8,8 +8,8 @@
 #include "capture/reader.h"
 #include "cli/command.h"
 #include "isolate/launch.h"
-#include "report/document.h"
-#include "report/isolate_document.h"
+#include "report/kit/document.h"
+#include "report/replay/isolate_document.h"
 
 namespace perflab::cli {
 namespace {

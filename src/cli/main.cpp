@@ -12,7 +12,7 @@
 #include "cli/help.h"
 #include "cli/overview.h"
 #include "cli/wrong_command_line.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/mcp_tools.h"
 #include "mcp/stdio.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {

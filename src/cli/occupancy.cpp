@@ -10,9 +10,9 @@
 
 #include "cli/command.h"
 #include "cli/html_page.h"
-#include "report/document.h"
-#include "report/occupancy_document.h"
-#include "report/occupancy_text.h"
+#include "report/code/occupancy_document.h"
+#include "report/code/occupancy_text.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {

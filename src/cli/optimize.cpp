@@ -13,7 +13,7 @@
 #include "optimize/loop/optimization_text.h"
 #include "optimize/loop/recheck.h"
 #include "optimize/session.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/files.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {

@@ -16,10 +16,10 @@
 #include "replay/hsa/hsa_device.h"
 #include "replay/session/full_vm.h"
 #include "replay/session/reserve_check.h"
-#include "report/document.h"
-#include "report/replay_document.h"
-#include "report/replay_text.h"
-#include "report/reservation_document.h"
+#include "report/kit/document.h"
+#include "report/replay/replay_document.h"
+#include "report/replay/replay_text.h"
+#include "report/replay/reservation_document.h"
 
 namespace perflab::cli {
 namespace {

@@ -16,9 +16,9 @@
 #include "cli/option_parsers.h"
 #include "replay/hsa/hsa_device.h"
 #include "replay/verify/verify.h"
-#include "report/certificate_document.h"
-#include "report/certificate_text.h"
-#include "report/document.h"
+#include "report/kit/document.h"
+#include "report/replay/certificate_document.h"
+#include "report/replay/certificate_text.h"
 
 namespace perflab::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/progress.h"
 #include "cli/command.h"
 #include "cli/html_page.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 #include "report/page/page.h"
 
 namespace perflab::cli {

@@ -12,10 +12,10 @@
 #include "cli/analysis_options.h"
 #include "cli/command.h"
 #include "cli/html_page.h"
-#include "report/document.h"
-#include "report/roofline_document.h"
-#include "report/roofline_text.h"
-#include "report/text_table.h"
+#include "report/kit/document.h"
+#include "report/kit/text_table.h"
+#include "report/roofline/roofline_document.h"
+#include "report/roofline/roofline_text.h"
 
 namespace perflab::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/option_parsers.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {

@@ -1,7 +1,7 @@
 // The examination as JSON.
 #include "doctor/doctor_document.h"
 
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::doctor {
 namespace {

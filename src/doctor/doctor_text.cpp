@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "report/text_parts.h"
-#include "report/text_table.h"
+#include "report/kit/text_parts.h"
+#include "report/kit/text_table.h"
 
 namespace perflab::doctor {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "analyze/pipeline.h"
 #include "analyze/roofline_checks.h"
-#include "report/roofline_document.h"
+#include "report/roofline/roofline_document.h"
 #include "support/prng.h"
 #include "support/test_database.h"
 

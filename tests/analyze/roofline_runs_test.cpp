@@ -10,7 +10,7 @@
 #include "analyze/pipeline.h"
 #include "analyze/roofline_checks.h"
 #include "analyze/trace_builder.h"
-#include "report/roofline_document.h"
+#include "report/roofline/roofline_document.h"
 #include "support/test_database.h"
 
 namespace perflab::analyze {

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "cli/program.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab {
 namespace {

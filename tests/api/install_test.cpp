@@ -9,7 +9,7 @@
 #include "base/subprocess.h"
 #include "base/temp_folder.h"
 #include "base/version.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab {
 namespace {

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "cli/program.h"
-#include "report/text_table.h"
+#include "report/kit/text_table.h"
 #include "support/quirks_trace.h"
 
 namespace perflab::cli {

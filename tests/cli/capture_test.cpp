@@ -6,7 +6,7 @@
 
 #include "capture/written_capture.h"
 #include "cli/program.h"
-#include "report/text_table.h"
+#include "report/kit/text_table.h"
 #include "support/code_writer.h"
 
 namespace perflab::cli {

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "cli/program.h"
-#include "report/text_table.h"
+#include "report/kit/text_table.h"
 #include "support/api_rows.h"
 #include "support/rocpd_writer.h"
 

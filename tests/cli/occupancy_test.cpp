@@ -10,7 +10,7 @@
 
 #include "cli/program.h"
 #include "hal/occupancy_sweep.h"
-#include "report/text_table.h"
+#include "report/kit/text_table.h"
 
 namespace perflab::cli {
 namespace {

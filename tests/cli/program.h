@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/subprocess.h"
 #include "base/temp_folder.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "cli/program.h"
-#include "report/text_table.h"
+#include "report/kit/text_table.h"
 #include "support/rocpd_writer.h"
 
 namespace perflab::cli {

@@ -10,7 +10,7 @@
 
 #include "cli/program.h"
 #include "hal/counter_tables.h"
-#include "report/text_table.h"
+#include "report/kit/text_table.h"
 #include "support/rocpd_writer.h"
 
 namespace perflab::cli {

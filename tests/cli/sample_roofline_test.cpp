@@ -6,7 +6,7 @@
 #include <map>
 
 #include "cli/program.h"
-#include "report/text_table.h"
+#include "report/kit/text_table.h"
 #include "support/trace_description.h"
 
 namespace perflab::cli {

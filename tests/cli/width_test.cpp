@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "cli/program.h"
-#include "report/text_table.h"
+#include "report/kit/text_table.h"
 #include "support/code_samples.h"
 
 namespace perflab::cli {

@@ -10,8 +10,8 @@
 #include "doctor/doctor_document.h"
 #include "doctor/doctor_text.h"
 #include "doctor/driver.h"
-#include "report/document.h"
-#include "report/text_table.h"
+#include "report/kit/document.h"
+#include "report/kit/text_table.h"
 
 namespace perflab::doctor {
 namespace {

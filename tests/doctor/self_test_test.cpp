@@ -13,8 +13,8 @@
 #include "doctor/self_test/run_case.h"
 #include "doctor/self_test/self_test.h"
 #include "doctor/self_test/self_test_text.h"
-#include "report/document.h"
-#include "report/text_table.h"
+#include "report/kit/document.h"
+#include "report/kit/text_table.h"
 
 namespace perflab::doctor {
 namespace {

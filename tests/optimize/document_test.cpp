@@ -10,7 +10,7 @@
 #include "optimize/loop/projection.h"
 #include "optimize/loop/recheck.h"
 #include "optimize/loop/records.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::optimize {
 namespace {

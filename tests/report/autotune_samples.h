@@ -2,7 +2,7 @@
 // kernels, several workers, a recording, nothing that worked.
 #pragma once
 
-#include "report/autotune_document.h"
+#include "report/tuning/autotune_document.h"
 
 namespace perflab::report {
 

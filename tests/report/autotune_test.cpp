@@ -6,13 +6,13 @@
 #include <limits>
 #include <sstream>
 
-#include "report/autotune_chart.h"
 #include "report/autotune_samples.h"
-#include "report/autotune_text.h"
-#include "report/document.h"
 #include "report/document_checks.h"
+#include "report/kit/document.h"
+#include "report/kit/text_table.h"
 #include "report/report_cases.h"
-#include "report/text_table.h"
+#include "report/tuning/autotune_chart.h"
+#include "report/tuning/autotune_text.h"
 
 namespace perflab::report {
 namespace {

@@ -5,16 +5,16 @@
 
 #include <algorithm>
 
-#include "report/analysis_document.h"
-#include "report/bottleneck_json.h"
 #include "report/bottleneck_samples.h"
-#include "report/document.h"
 #include "report/document_checks.h"
-#include "report/profile_document.h"
+#include "report/kit/document.h"
+#include "report/recording/analysis_document.h"
+#include "report/recording/profile_document.h"
 #include "report/report_cases.h"
-#include "report/roofline_document.h"
+#include "report/roofline/roofline_document.h"
 #include "report/roofline_samples.h"
-#include "report/thread_trace_json.h"
+#include "report/thread_trace/thread_trace_json.h"
+#include "report/verdict/bottleneck_json.h"
 
 namespace perflab::report {
 namespace {

@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/certificate_document.h"
-#include "report/certificate_text.h"
-#include "report/document.h"
 #include "report/document_checks.h"
-#include "report/text_table.h"
+#include "report/kit/document.h"
+#include "report/kit/text_table.h"
+#include "report/replay/certificate_document.h"
+#include "report/replay/certificate_text.h"
 
 namespace perflab::report {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::report {
 namespace {

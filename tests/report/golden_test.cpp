@@ -8,24 +8,24 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "report/analysis_document.h"
-#include "report/analysis_text.h"
 #include "report/autotune_samples.h"
-#include "report/autotune_text.h"
 #include "report/bottleneck_samples.h"
-#include "report/dag_document.h"
+#include "report/critical_path/dag_document.h"
+#include "report/critical_path/dag_text.h"
 #include "report/dag_samples.h"
-#include "report/dag_text.h"
-#include "report/profile_document.h"
-#include "report/profile_text.h"
+#include "report/recording/analysis_document.h"
+#include "report/recording/analysis_text.h"
+#include "report/recording/profile_document.h"
+#include "report/recording/profile_text.h"
+#include "report/recording/timeline_document.h"
 #include "report/report_cases.h"
-#include "report/roofline_document.h"
+#include "report/roofline/roofline_document.h"
+#include "report/roofline/roofline_text.h"
 #include "report/roofline_samples.h"
-#include "report/roofline_text.h"
-#include "report/thread_trace_document.h"
+#include "report/thread_trace/thread_trace_document.h"
+#include "report/thread_trace/thread_trace_text.h"
 #include "report/thread_trace_samples.h"
-#include "report/thread_trace_text.h"
-#include "report/timeline_document.h"
+#include "report/tuning/autotune_text.h"
 
 namespace perflab::report {
 namespace {

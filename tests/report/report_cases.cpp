@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "report/analysis_document.h"
-#include "report/dag_document.h"
-#include "report/document.h"
-#include "report/profile_document.h"
-#include "report/roofline_document.h"
-#include "report/timeline_document.h"
+#include "report/critical_path/dag_document.h"
+#include "report/kit/document.h"
+#include "report/recording/analysis_document.h"
+#include "report/recording/profile_document.h"
+#include "report/recording/timeline_document.h"
+#include "report/roofline/roofline_document.h"
 #include "support/quirks_trace.h"
 #include "support/rocpd_writer.h"
 #include "support/test_database.h"

@@ -11,7 +11,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-#include "report/document.h"
+#include "report/kit/document.h"
 #include "report/report_cases.h"
 
 namespace perflab::report {

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/analysis_text.h"
-#include "report/profile_text.h"
-#include "report/quantities.h"
-#include "report/text_table.h"
+#include "report/kit/quantities.h"
+#include "report/kit/text_table.h"
+#include "report/recording/analysis_text.h"
+#include "report/recording/profile_text.h"
 
 namespace perflab::report {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "doctor/self_test/self_test.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::doctor {
 namespace {

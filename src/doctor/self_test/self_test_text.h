@@ -4,7 +4,7 @@
 #include <string>
 
 #include "doctor/self_test/outcome.h"
-#include "report/style.h"
+#include "report/kit/style.h"
 
 namespace perflab::doctor {
 

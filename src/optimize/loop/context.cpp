@@ -10,8 +10,8 @@
 #include "collect/run_folder.h"
 #include "hal/arch.h"
 #include "optimize/kernel_names.h"
-#include "report/analysis_document.h"
-#include "report/roofline_document.h"
+#include "report/recording/analysis_document.h"
+#include "report/roofline/roofline_document.h"
 
 namespace perflab::optimize {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/version.h"
 #include "optimize/loop/records.h"
 #include "optimize/loop/steps.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::optimize {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "optimize/loop/records.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::optimize {
 namespace {

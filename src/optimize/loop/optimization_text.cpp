@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "optimize/loop/apply.h"
-#include "report/comparison_text.h"
-#include "report/quantities.h"
-#include "report/style.h"
-#include "report/text_parts.h"
-#include "report/text_table.h"
+#include "report/comparison/comparison_text.h"
+#include "report/kit/quantities.h"
+#include "report/kit/style.h"
+#include "report/kit/text_parts.h"
+#include "report/kit/text_table.h"
 
 namespace perflab::optimize {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "optimize/loop/optimization_document.h"
-#include "report/style.h"
+#include "report/kit/style.h"
 
 namespace perflab::optimize {
 

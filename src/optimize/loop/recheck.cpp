@@ -10,8 +10,8 @@
 #include "capture/reader.h"
 #include "optimize/loop/record_checks.h"
 #include "optimize/loop/records.h"
-#include "report/document.h"
-#include "report/text_table.h"
+#include "report/kit/document.h"
+#include "report/kit/text_table.h"
 
 namespace perflab::optimize {
 namespace {
@@ -317,13 +317,12 @@ std::string recheck_text(const Recheck& recheck) {
         text += fmt::format("{:13}  {}{}\n", to_string(finding), report::printable(item.what),
                             item.detail.empty() ? "" : ": " + report::printable(item.detail));
   text += "\n" + report::printable(recheck.sandbox) + "\n";
-  text +=
-      fmt::format("{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
-                  recheck.items.size(), recheck.count(Finding::not_checked),
-                  !recheck.holds() ? "the document is not sound"
-                  : recheck.count(Finding::not_checked) > 0
-                      ? "the document is sound as far as it could be checked"
-                      : "the document is sound");
+  text += fmt::format("{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
+                      recheck.items.size(), recheck.count(Finding::not_checked),
+                      !recheck.holds() ? "the document is not sound"
+                      : recheck.count(Finding::not_checked) > 0
+                          ? "the document is sound as far as it could be checked"
+                          : "the document is sound");
   return text;
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/version.h"
 #include "page_template.h"
-#include "report/document.h"
+#include "report/kit/document.h"
 
 namespace perflab::report {
 namespace {

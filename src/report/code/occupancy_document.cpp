@@ -1,0 +1,214 @@
+// JSON of an occupancy answer. Every null has an entry in `missing`, but for what was not asked
+// for: input.waves_per_eu and sweep.
+#include "report/code/occupancy_document.h"
+
+#include <fmt/format.h>
+
+#include "report/code/kernel_json.h"
+#include "report/kit/document.h"
+#include "report/kit/text_parts.h"
+
+namespace perflab::report {
+namespace {
+
+Json headroom_json(const OccupancyData& data, const hal::Headroom& room, const std::string& field,
+                   std::vector<Missing>& missing) {
+  if (!room.agprs)
+    missing.push_back({.field = field + ".agpr",
+                       .reason = fmt::format("{} has no AGPRs", data.arch->gfx),
+                       .remedy = ""});
+  if (!room.sgprs)
+    missing.push_back({.field = field + ".sgpr",
+                       .reason = "no count of SGPRs was given",
+                       .remedy = "give it with --sgpr"});
+  return {{"vgpr", room.vgprs},
+          {"agpr", or_null(room.agprs)},
+          {"sgpr", or_null(room.sgprs)},
+          {"lds_bytes", room.lds},
+          {"block", room.block}};
+}
+
+Json advised_model_json(const OccupancyData& data, hal::OccupancyModel model,
+                        std::vector<Missing>& missing) {
+  const hal::ModelOccupancy& m = data.occupancy.of(model);
+  const hal::NextStep& next = data.advice.of(model).next_step;
+  const std::string field = fmt::format("models.{}", hal::to_string(model));
+  if (!next.best)
+    missing.push_back(
+        {.field = field + ".next_step", .reason = no_next_step_reason(m), .remedy = ""});
+  Json singles = Json::object();
+  for (const hal::Resource resource : hal::kResources) {
+    const hal::SingleStep& single = next.of(resource);
+    const std::string name(hal::to_string(resource));
+    singles[name] = single.step ? step_json(*single.step) : Json(nullptr);
+    if (!single.step)
+      missing.push_back(
+          {.field = fmt::format("{}.single_steps.{}", field, name),
+           .reason = no_step_reason(single, resource),
+           .remedy = single.reason == hal::NoStep::not_known ? "give it with --sgpr" : ""});
+  }
+  Json out = model_json(m);
+  out["waves_per_simd_floor"] = m.waves_per_simd_floor;
+  out["waves_per_simd_ceil"] = m.waves_per_simd_ceil;
+  out["next_step"] = next.best ? step_json(*next.best) : Json(nullptr);
+  out["single_steps"] = std::move(singles);
+  out["headroom"] =
+      headroom_json(data, data.advice.of(model).headroom, field + ".headroom", missing);
+  return out;
+}
+
+Json input_json(const OccupancyData& data, std::vector<Missing>& missing) {
+  const hal::KernelResources& k = data.input.kernel;
+  Json input = {{"wave_size", data.occupancy.wave_size},
+                {"mode", hal::to_string(data.occupancy.mode)},
+                {"workgroup_size", k.workgroup_size},
+                {"workgroup_size_min", k.workgroup_size_min.value_or(k.workgroup_size)},
+                {"static_lds_bytes", k.static_lds},
+                {"dynamic_lds_bytes", k.dynamic_lds},
+                {"vgpr", k.vgprs},
+                {"agpr", k.agprs},
+                {"sgpr", or_null(k.sgprs)},
+                {"llvm_rule", hal::to_string(k.llvm_rule)}};
+  if (!k.sgprs)
+    missing.push_back({.field = "input.sgpr",
+                       .reason = "no count of SGPRs was given",
+                       .remedy = "give it with --sgpr"});
+  input["waves_per_eu"] = nullptr;
+  if (k.waves_per_eu)
+    input["waves_per_eu"] = {
+        {"lo", k.waves_per_eu->lo},
+        {"hi", k.waves_per_eu->hi.value_or(data.occupancy.llvm.max_waves_per_simd)}};
+  return input;
+}
+
+std::string_view sweep_name(hal::Sweep sweep) {
+  switch (sweep) {
+    case hal::Sweep::vgpr:
+      return "vgpr";
+    case hal::Sweep::lds:
+      return "lds";
+    case hal::Sweep::block:
+      break;
+  }
+  return "block";
+}
+
+Json sweep_json(const hal::OccupancySweep& sweep, std::vector<Missing>& missing) {
+  Json steps = Json::array();
+  for (const hal::SweepStep& step : sweep.steps) {
+    Json models = nullptr;
+    if (step.refusal.empty()) {
+      models = Json::object();
+      for (const hal::OccupancyModel model : hal::kOccupancyModels)
+        models[std::string(hal::to_string(model))] = {
+            {"waves_per_simd", step.of(model).waves_per_simd},
+            {"occupancy", step.of(model).occupancy}};
+    } else {
+      missing.push_back({.field = fmt::format("sweep[{}].models", steps.size()),
+                         .reason = step.refusal,
+                         .remedy = ""});
+    }
+    steps.push_back({{"resource", sweep_name(sweep.of)},
+                     {"from", step.from},
+                     {"to", step.to},
+                     {"current", step.from <= sweep.current && sweep.current <= step.to},
+                     {"models", models}});
+  }
+  return steps;
+}
+
+/// A count that was given is a kernel's own: granules (which only recordings have) do not excuse
+/// it.
+Result<void> check_exact_sgprs(const hal::Arch& arch, const hal::KernelResources& kernel) {
+  const std::int64_t most = arch.addressable_sgprs + arch.extra_sgprs;
+  if (kernel.sgprs && *kernel.sgprs > most)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{} SGPRs per wave is not possible on {} (at most {})", *kernel.sgprs,
+                            arch.gfx, most));
+  return {};
+}
+
+}  // namespace
+
+Result<OccupancyData> occupancy_data(const hal::Arch& arch, const hal::OccupancyInput& input,
+                                     std::optional<hal::Sweep> sweep) {
+  OccupancyData data{.arch = &arch, .input = input, .occupancy = {}, .advice = {}, .sweep = {}};
+  PERFLAB_TRY_VOID(check_exact_sgprs(arch, input.kernel));
+  PERFLAB_TRY(data.occupancy, hal::compute_occupancy(arch, input));
+  PERFLAB_TRY(data.advice, hal::advise_occupancy(arch, input));
+  if (sweep) {
+    PERFLAB_TRY(data.sweep, hal::sweep_occupancy(arch, input, *sweep));
+  }
+  return data;
+}
+
+std::vector<std::string> occupancy_assumptions(const OccupancyData& data) {
+  std::vector<std::string> assumptions;
+  if (!data.input.wave_size && data.arch->wave_sizes.size() > 1)
+    assumptions.push_back(
+        fmt::format("waves of {}, the default of {}", data.occupancy.wave_size, data.arch->gfx));
+  if (!data.input.mode && data.arch->cus_per_wgp)
+    assumptions.push_back(fmt::format("{} mode, the default of {}",
+                                      data.occupancy.mode == hal::WorkgroupMode::wgp ? "WGP" : "CU",
+                                      data.arch->gfx));
+  if (data.occupancy.sgprs_unknown)
+    assumptions.emplace_back("SGPRs do not limit: no count was given");
+  if (const auto why = hal::dropped_attribute(*data.arch, data.input))
+    assumptions.push_back(
+        fmt::format("LLVM ignores amdgpu_waves_per_eu({}): {}", attribute_bounds(data), *why));
+  if (data.input.kernel.llvm_rule == hal::LlvmRule::v20 && !data.input.kernel.workgroup_size_min)
+    assumptions.emplace_back(
+        "one work-group size only: LLVM 20's rule for a range of sizes does not apply");
+  return assumptions;
+}
+
+std::string attribute_bounds(const OccupancyData& data) {
+  const hal::WavesPerEu& bounds = *data.input.kernel.waves_per_eu;
+  return bounds.hi ? fmt::format("{}, {}", bounds.lo, *bounds.hi) : fmt::format("{}", bounds.lo);
+}
+
+std::string no_step_reason(const hal::SingleStep& single, hal::Resource resource) {
+  switch (single.reason) {
+    case hal::NoStep::at_maximum:
+      return "already the maximum of waves";
+    case hal::NoStep::not_known:
+      return "no count was given";
+    case hal::NoStep::nothing:
+      return resource == hal::Resource::block ? "the work-group is the smallest possible already"
+                                              : "the kernel uses none";
+    case hal::NoStep::others:
+      break;
+  }
+  if (resource == hal::Resource::block)
+    return fmt::format("no smaller work-group alone gains waves; limited by {}",
+                       limiter_names(single.limited_by));
+  return fmt::format("no decrease alone gains waves; limited by {}",
+                     limiter_names(single.limited_by));
+}
+
+std::string no_next_step_reason(const hal::ModelOccupancy& model) {
+  if (model.waves_per_simd >= model.max_waves_per_simd) return "already the maximum of waves";
+  return fmt::format("no decrease of registers, LDS or work-group size gains waves; limited by {}",
+                     limiter_names(model.limiters));
+}
+
+Json occupancy_document(const OccupancyData& data) {
+  std::vector<Missing> missing;
+  Json document = {{"schema_version", "1.0.0"},
+                   {"document", "occupancy"},
+                   {"generator", generator_json()},
+                   {"architecture", data.arch->gfx},
+                   {"family", data.arch->family},
+                   {"input", input_json(data, missing)},
+                   {"assumptions", occupancy_assumptions(data)},
+                   {"unconfirmed", data.arch->unconfirmed_of_occupancy()}};
+  Json models = Json::object();
+  for (const hal::OccupancyModel model : hal::kOccupancyModels)
+    models[std::string(hal::to_string(model))] = advised_model_json(data, model, missing);
+  document["models"] = models;
+  document["sweep"] = data.sweep ? sweep_json(*data.sweep, missing) : Json(nullptr);
+  document["missing"] = missing_json(missing);
+  return document;
+}
+
+}  // namespace perflab::report

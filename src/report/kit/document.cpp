@@ -1,0 +1,125 @@
+// Schemas are checked with valijson (draft 7); its headers are heavy and stay in this file.
+#include "report/kit/document.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include "base/version.h"
+#include "schemas.h"
+
+namespace perflab::report {
+namespace {
+
+constexpr std::string_view kSuffix = ".schema.json";
+
+/// Finds what `$ref` "#/definitions/x" names; the schema itself otherwise.
+// NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): both outlive every call
+const Json& resolve(const Json& root, const Json& schema) {
+  const auto reference = schema.find("$ref");
+  if (reference == schema.end()) return schema;
+  return root.at(Json::json_pointer(reference->get<std::string>().substr(1)));
+}
+
+/// Puts every object's keys into the order of its schema's `properties`; other keys behind, as they
+/// were. Members are moved: documents can have millions of them.
+void put_in_schema_order(const Json& root, const Json& unresolved, Json& value) {
+  const Json& schema = resolve(root, unresolved);
+  if (value.is_array()) {
+    const auto items = schema.find("items");
+    if (items == schema.end()) return;
+    for (Json& item : value) put_in_schema_order(root, *items, item);
+  }
+  const auto properties = schema.find("properties");
+  if (!value.is_object() || properties == schema.end()) return;
+  Json::object_t ordered;
+  ordered.reserve(value.size());  // a vector of pairs: growing it would copy all that is in it
+  for (const auto& [key, sub] : properties->items())
+    if (const auto member = value.find(key); member != value.end()) {
+      put_in_schema_order(root, sub, *member);
+      ordered.emplace_back(key, std::move(*member));
+    }
+  for (auto& [key, member] : value.get_ref<Json::object_t&>())
+    if (!properties->contains(key)) ordered.emplace_back(key, std::move(member));
+  value.get_ref<Json::object_t&>().swap(ordered);
+}
+
+}  // namespace
+
+std::vector<std::string> schema_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : schemas())
+    names.emplace_back(file.name.substr(0, file.name.size() - kSuffix.size()));
+  return names;
+}
+
+Result<std::string_view> schema_text(std::string_view name) {
+  for (const EmbeddedFile& file : schemas())
+    if (file.name == std::string(name) + std::string(kSuffix)) return file.text;
+  return fail(ErrorCode::usage, fmt::format("there is no document named '{}'", name),
+              fmt::format("one of: {}", fmt::join(schema_names(), ", ")));
+}
+
+Result<void> validate(std::string_view name, const Json& document) {
+  PERFLAB_TRY(const std::string_view text, schema_text(name));
+  try {
+    const nlohmann::json schema_json = nlohmann::json::parse(text.begin(), text.end());
+    const nlohmann::json plain(document);
+    valijson::Schema schema;
+    valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_json),
+                                            schema);
+    valijson::ValidationResults results;
+    if (valijson::Validator().validate(schema, valijson::adapters::NlohmannJsonAdapter(plain),
+                                       &results))
+      return {};
+    std::string detail;
+    valijson::ValidationResults::Error error;
+    for (int shown = 0; shown < 3 && results.popError(error); ++shown)
+      detail += fmt::format("{}{}: {}", shown > 0 ? "; " : "", fmt::join(error.context, ""),
+                            error.description);
+    return fail(ErrorCode::internal,
+                fmt::format("the {} document does not satisfy its schema: {}", name, detail));
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::internal,
+                fmt::format("the schema of {} cannot be used: {}", name, error.what()));
+  }
+}
+
+Result<std::string> render(std::string_view name, Json document) {
+  PERFLAB_TRY_VOID(validate(name, document));
+  PERFLAB_TRY(const std::string_view text, schema_text(name));
+  PERFLAB_TRY(const Json root, parse_json(text, "schema"));
+  put_in_schema_order(root, root, document);
+  return to_canonical_text(document);
+}
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json missing_json(const std::vector<Missing>& missing) {
+  Json out = Json::array();
+  for (const Missing& entry : missing)
+    out.push_back(
+        {{"field", entry.field}, {"reason", entry.reason}, {"remedy", or_null(entry.remedy)}});
+  return out;
+}
+
+Json object_with_room(std::size_t members) {
+  Json out = Json::object();
+  out.get_ref<Json::object_t&>().reserve(members);
+  return out;
+}
+
+Json generator_json() {
+  return {{"name", "rocm-perf"}, {"version", kProgramVersion}};
+}
+
+}  // namespace perflab::report

@@ -1,0 +1,39 @@
+// The documents of one analysed recording: the same for analyze, profile, their pages and the C
+// interface.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/pipeline.h"
+#include "base/json.h"
+#include "report/critical_path/dag_document.h"
+
+namespace perflab::report {
+
+/// A document by its name: "analysis" is also its schema's, and analysis.json its file's.
+struct NamedDocument {
+  std::string name;
+  Json value;
+};
+
+/// What documents are made with.
+struct RecordingRequest {
+  std::string roofs;   ///< file of measured ceilings; empty: none
+  bool full = false;   ///< dag.json: all nodes and segments
+  bool nodes = false;  ///< dag.json: the nodes, when there are few (for a page)
+};
+
+/// Sets what an analysis has to keep for them. `documents`: they are asked for; `page`: a page of
+/// them is.
+void keep_for_documents(bool documents, bool page, analyze::AnalyzeOptions& options);
+
+/// analysis, and of roofline, dag, timeline and thread_trace those that there are.
+std::vector<NamedDocument> trace_documents(const analyze::AnalyzedTrace& analyzed,
+                                           const RecordingRequest& request = {});
+
+/// The same with profile, of recorded runs.
+std::vector<NamedDocument> recording_documents(const analyze::AnalyzedRuns& runs,
+                                               const RecordingRequest& request);
+
+}  // namespace perflab::report

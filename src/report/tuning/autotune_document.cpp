@@ -1,0 +1,324 @@
+// JSON of a search. Every null has an entry in `missing`, but for what its schema calls ordinary:
+// values of failed configurations, predictions of those that no model picked.
+#include "report/tuning/autotune_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "report/kit/document.h"
+
+namespace perflab::report {
+namespace {
+
+using tune::ConfigId;
+using tune::Step;
+
+class AutotuneWriter {
+ public:
+  explicit AutotuneWriter(const AutotuneData& data)
+      : data_(data), space_(*data.space), result_(*data.result) {}
+
+  Json document() {
+    Json out = {{"schema_version", "1.0.0"},
+                {"document", "autotune"},
+                {"generator", generator_json()},
+                {"objective", objective()}};
+    out["gpu"] = text("gpu", data_.gpu,
+                      result_.simulation ? "nothing was run: a recording was searched"
+                                         : "no GPU is known where the commands ran");
+    out["space"] = space();
+    out["phases"] = phases();
+    out["default"] = default_json();
+    out["best"] = best();
+    out["top"] = Json::array();
+    for (const tune::Candidate& candidate : result_.finalists)
+      out["top"].push_back(candidate_json(candidate, fmt::format("top[{}]", out["top"].size())));
+    out["history"] = history();
+    out["outcomes"] = outcomes();
+    out["importance"] = importance();
+    out["simulation"] = simulation();
+    out["stopped_because"] = result_.stopped_because;
+    out["expected_gain_left"] = value("expected_gain_left", result_.expected_gain_left,
+                                      "the search ended before the model picked a configuration");
+    out["budget"] = result_.budget;
+    out["effort"] = tune::to_string(result_.effort);
+    out["seed"] = result_.seed;
+    out["warnings"] = result_.warnings;
+    out["environment"] = environment();
+    out["missing"] = missing_json(missing_);
+    return out;
+  }
+
+ private:
+  Json null(std::string field, std::string reason, std::string remedy = {}) {
+    missing_.push_back(
+        {.field = std::move(field), .reason = std::move(reason), .remedy = std::move(remedy)});
+    return nullptr;
+  }
+  Json value(std::string field, const std::optional<double>& number, std::string reason) {
+    return number ? Json(*number) : null(std::move(field), std::move(reason));
+  }
+  Json text(std::string field, const std::string& words, std::string reason) {
+    return words.empty() ? null(std::move(field), std::move(reason)) : Json(words);
+  }
+  /// A count of combinations, which can be beyond what a number holds.
+  Json combinations(std::string field, double count) {
+    return std::isfinite(count) ? Json(count)
+                                : null(std::move(field), "more than a number can hold");
+  }
+
+  [[nodiscard]] Json configuration(ConfigId id) const {
+    Json out = object_with_room(space_.width());
+    for (std::size_t i = 0; i < space_.width(); ++i)
+      out[space_.parameters()[i].name] = tune::to_json(space_.value(id, i));
+    return out;
+  }
+
+  Json gain(const std::optional<tune::Gain>& gain, const std::string& field, std::string reason) {
+    if (!gain) return null(field, std::move(reason));
+    const std::string few = "an interval takes three samples or more of both";
+    Json out = {{"ratio", gain->ratio}};
+    out["low"] = value(field + ".low", gain->low, few);
+    out["high"] = value(field + ".high", gain->high, few);
+    return out;
+  }
+
+  Json objective() {
+    const tune::Objective& objective = result_.objective;
+    const bool recorded = result_.simulation.has_value();
+    Json out = {{"kind", recorded ? "recorded" : tune::to_string(objective.kind)}};
+    out["unit"] = objective.unit.empty()
+                      ? null("objective.unit",
+                             recorded ? "the recording does not say it" : "it was not given",
+                             recorded ? "" : "--metric-unit")
+                      : Json(objective.unit);
+    out["maximize"] = objective.maximize;
+    out["pattern"] = or_null(objective.metric_pattern);
+    out["kernel"] = or_null(objective.kernel_pattern);
+    return out;
+  }
+
+  Json space() {
+    const tune::SpaceDescription& description = space_.description();
+    Json parameters = Json::array();
+    for (const tune::Parameter& parameter : description.parameters) {
+      Json values = Json::array();
+      for (const tune::Value& one : parameter.values) values.push_back(tune::to_json(one));
+      parameters.push_back(
+          {{"name", parameter.name},
+           {"values", std::move(values)},
+           {"default", parameter.default_level
+                           ? tune::to_json(parameter.values[*parameter.default_level])
+                           : Json(nullptr)}});
+    }
+    Json derived = Json::array();
+    for (const auto& [name, expression] : description.derived)
+      derived.push_back({{"name", name}, {"expression", expression}});
+    return {{"product", combinations("space.product", result_.pruned.product)},
+            {"listed", result_.pruned.listed},
+            {"sampled", result_.pruned.sampled},
+            {"parameters", std::move(parameters)},
+            {"restrictions", description.restrictions},
+            {"derived", std::move(derived)}};
+  }
+
+  Json rules(bool device_limits, const std::string& field) {
+    Json out = Json::array();
+    for (const tune::Removed& removed : result_.pruned.removed)
+      if (removed.device_limit == device_limits)
+        out.push_back(
+            {{"rule", removed.rule},
+             {"combinations", combinations(fmt::format("{}[{}].combinations", field, out.size()),
+                                           removed.combinations)}});
+    return out;
+  }
+
+  [[nodiscard]] std::size_t steps_of(tune::Phase phase) const {
+    return static_cast<std::size_t>(std::ranges::count(result_.steps, phase, &Step::phase));
+  }
+
+  Json phases() {
+    const std::size_t baseline = steps_of(tune::Phase::baseline);
+    const std::size_t warm = steps_of(tune::Phase::warm_start);
+    const std::size_t filling = steps_of(tune::Phase::seed);
+    const tune::PruneCounts& pruned = result_.pruned;
+    const Json r2 = value("phases.predict.r2", result_.quality.r2,
+                          "it takes four different values and a model");
+    Json tied = Json::array();
+    for (const ConfigId id : result_.tied) tied.push_back(configuration(id));
+    const auto local = std::ranges::count_if(result_.steps, &Step::local);
+    return {
+        {"seed",
+         {{"evaluations", baseline + warm + filling},
+          {"default", baseline},
+          {"warm_start", warm},
+          {"space_filling", filling}}},
+        {"predict",
+         {{"model", tune::to_string(result_.model)},
+          {"fits", result_.quality.fits},
+          {"r2", r2},
+          {"r2_samples", result_.quality.samples}}},
+        {"prune",
+         {{"by_restriction", rules(false, "phases.prune.by_restriction")},
+          {"by_device_limit", rules(true, "phases.prune.by_device_limit")},
+          {"not_recorded", pruned.not_recorded},
+          {"model_slow", pruned.model.slow},
+          {"model_failing", pruned.model.failing},
+          {"built_not_run", pruned.built_not_run},
+          {"not_launchable", pruned.not_launchable},
+          {"never_reached", pruned.never_reached},
+          {"prune_factor", result_.prune_factor}}},
+        {"confirm",
+         {{"evaluations", steps_of(tune::Phase::confirm)},
+          {"local_steps", local},
+          {"final",
+           {{"decision", tune::to_string(result_.decision)},
+            {"over_runner_up", gain(result_.over_runner_up, "phases.confirm.final.over_runner_up",
+                                    "there was no comparison of two configurations")},
+            {"tied", std::move(tied)}}}}}};
+  }
+
+  Json default_json() {
+    const auto step = std::ranges::find(result_.steps, result_.default_id, &Step::id);
+    const bool run = step != result_.steps.end();
+    Json out = {{"configuration", configuration(result_.default_id)},
+                {"declared", result_.default_declared},
+                {"outcome", run ? tune::to_string(step->evaluation.outcome) : "not_run"}};
+    out["value"] = value("default.value", result_.default_value,
+                         !run ? "the default configuration was not evaluated"
+                         : step->evaluation.detail.empty()
+                             ? "the default configuration failed"
+                             : "the default configuration failed: " + step->evaluation.detail);
+    return out;
+  }
+
+  Json candidate_json(const tune::Candidate& candidate, const std::string& field) {
+    Json out = {{"configuration", configuration(candidate.id)},
+                {"value", candidate.value},
+                {"samples", candidate.samples}};
+    out["cv"] = value(field + ".cv", candidate.cv, "a spread takes two samples or more");
+    out["unstable"] = candidate.unstable;
+    out["over_default"] =
+        gain(candidate.over_default, field + ".over_default", "the default has no value");
+    return out;
+  }
+
+  Json best() {
+    if (!result_.winner || result_.finalists.empty())
+      return null("best", "no configuration worked", "look at the details in history");
+    Json out = candidate_json(result_.finalists.front(), "best");
+    out["unit"] = or_null(result_.objective.unit);
+    out["gain"] = std::move(out["over_default"]);
+    out.erase("over_default");
+    for (Missing& entry : missing_)
+      if (entry.field.starts_with("best.over_default"))
+        entry.field.replace(0, std::string_view("best.over_default").size(), "best.gain");
+    if (out["unit"].is_null()) null("best.unit", "see objective.unit");
+    return out;
+  }
+
+  [[nodiscard]] Json history() const {
+    Json out = Json::array();
+    for (const Step& step : result_.steps) {
+      const tune::Evaluation& evaluation = step.evaluation;
+      Json compiled = Json::array();
+      for (const tune::CompiledKernel& kernel : evaluation.compiled)
+        compiled.push_back({{"kernel", kernel.kernel},
+                            {"target", kernel.target},
+                            {"vgprs", kernel.vgprs},
+                            {"sgprs", kernel.sgprs},
+                            {"lds_bytes", kernel.lds_bytes},
+                            {"scratch_bytes", kernel.scratch_bytes},
+                            {"spills", kernel.spills},
+                            {"occupancy", or_null(kernel.occupancy)}});
+      out.push_back({{"order", out.size() + 1},
+                     {"phase", tune::to_string(step.phase)},
+                     {"local", step.local},
+                     {"configuration", configuration(step.id)},
+                     {"outcome", tune::to_string(evaluation.outcome)},
+                     {"detail", or_null(evaluation.detail)},
+                     {"value", or_null(evaluation.value)},
+                     {"samples", evaluation.samples.size()},
+                     {"cv", or_null(evaluation.cv)},
+                     {"unstable", evaluation.unstable},
+                     {"predicted", or_null(step.predicted)},
+                     {"expected_gain", or_null(step.expected_gain)},
+                     {"best_so_far", or_null(step.best_so_far)},
+                     {"compiled", std::move(compiled)}});
+    }
+    return out;
+  }
+
+  [[nodiscard]] Json outcomes() const {
+    const tune::OutcomeCounts& counts = result_.outcomes;
+    return {{"correct", counts.correct},   {"compile", counts.compile},
+            {"runtime", counts.runtime},   {"timeout", counts.timeout},
+            {"correctness", counts.wrong}, {"device_limit", counts.device_limit},
+            {"unstable", counts.unstable}};
+  }
+
+  [[nodiscard]] Json importance() const {
+    Json out = Json::array();
+    for (const tune::Importance& one : result_.importance)
+      out.push_back({{"parameter", space_.parameters()[one.parameter].name},
+                     {"share", one.share},
+                     {"best_to_worst", one.best_to_worst}});
+    return out;
+  }
+
+  Json simulation() {
+    if (!result_.simulation) return nullptr;
+    const tune::Simulation& simulation = *result_.simulation;
+    Json out = {{"optimum", simulation.optimum},
+                {"optimum_configuration", configuration(simulation.optimum_id)}};
+    out["best"] = value("simulation.best", simulation.best, "no configuration worked");
+    const bool known = simulation.best && *simulation.best > 0 && simulation.optimum > 0;
+    out["ratio"] = !known
+                       ? null("simulation.ratio", simulation.best ? "a ratio takes positive values"
+                                                                  : "no configuration worked")
+                       : Json(result_.objective.maximize ? simulation.optimum / *simulation.best
+                                                         : *simulation.best / simulation.optimum);
+    return out;
+  }
+
+  [[nodiscard]] Json environment() const {
+    const AutotuneEnvironment& environment = data_.environment;
+    std::map<std::string, std::size_t> workers;
+    for (const Step& step : result_.steps)
+      if (!step.worker.empty()) ++workers[step.worker];
+    Json by_name = Json::array();
+    for (const auto& [name, evaluations] : workers)
+      by_name.push_back({{"name", name}, {"evaluations", evaluations}});
+    return {{"command", or_null(environment.command)},
+            {"build", or_null(environment.build)},
+            {"check", or_null(environment.check)},
+            {"code_object", or_null(environment.code_object)},
+            {"best_command", environment.best_command},
+            {"best_build", environment.best_build},
+            {"space_file", or_null(environment.space_file)},
+            {"simulated", or_null(environment.simulated)},
+            {"warm_start", or_null(environment.warm_start)},
+            {"journal", or_null(environment.journal)},
+            {"resumed", result_.resumed},
+            {"journal_torn", result_.journal_torn},
+            {"executor", or_null(environment.executor)},
+            {"workers", std::move(by_name)}};
+  }
+
+  const AutotuneData& data_;
+  const tune::Space& space_;
+  const tune::TuneResult& result_;
+  std::vector<Missing> missing_;
+};
+
+}  // namespace
+
+Json autotune_document(const AutotuneData& data) {
+  return AutotuneWriter(data).document();
+}
+
+}  // namespace perflab::report

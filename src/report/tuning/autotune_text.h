@@ -1,0 +1,20 @@
+// What a person sees of a search: the live line, and the tables at the end.
+#pragma once
+
+#include <string>
+
+#include "report/kit/style.h"
+#include "report/tuning/autotune_document.h"
+#include "tune/tune.h"
+
+namespace perflab::report {
+
+/// "12/200 evaluated, best 1.23 ms (2.1x better than the default), expected gain left 3.0 %".
+std::string autotune_progress_text(const tune::TuneProgress& progress,
+                                   const tune::Objective& objective);
+
+/// The result: best and default, how sure that is, the best ones, the convergence chart, what
+/// mattered, what was never run and why, how evaluations ended, and the command to use.
+std::string autotune_text(const AutotuneData& data, const TerminalStyle& style);
+
+}  // namespace perflab::report
