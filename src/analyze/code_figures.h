@@ -2,7 +2,7 @@
 // and mode, and the occupancy that follows.
 #pragma once
 
-#include "analyze/analysis.h"
+#include "analyze/kernel.h"
 #include "analyze/code_join.h"
 
 namespace perflab::analyze {

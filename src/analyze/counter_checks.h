@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "analyze/analysis.h"
+#include "analyze/kernel.h"
 #include "analyze/counter_sums.h"
 #include "hal/counter_tables.h"
 

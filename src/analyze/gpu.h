@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analyze/analysis.h"
+#include "analyze/kernel.h"
 #include "hal/arch.h"
 #include "trace/trace.h"
 

@@ -1,7 +1,7 @@
 // The roofline of one kernel on one GPU architecture.
 #pragma once
 
-#include "analyze/analysis.h"
+#include "analyze/kernel.h"
 #include "analyze/ceilings.h"
 #include "analyze/figures.h"
 #include "analyze/timing_scope.h"

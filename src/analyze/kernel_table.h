@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/analysis.h"
+#include "analyze/kernel.h"
 #include "analyze/code_join.h"
 #include "analyze/timing_scope.h"
 

@@ -70,12 +70,12 @@ void warn_about_rows(const trace::Trace& trace, Roofline& roofline) {
 }
 
 /// Kernels of the application that no pass counted.
-void warn_about_uncounted(const Analysis& analysis, Roofline& roofline) {
+void warn_about_uncounted(const std::vector<Kernel>& kernels, Roofline& roofline) {
   std::set<std::string_view> counted;
   for (const KernelRoofline& kernel : roofline.kernels) counted.insert(kernel.kernel);
   std::size_t uncounted = 0;
   const Kernel* first = nullptr;
-  for (const Kernel& kernel : analysis.kernels) {
+  for (const Kernel& kernel : kernels) {
     if (kernel.runtime_helper || counted.contains(kernel.name)) continue;
     if (first == nullptr) first = &kernel;
     ++uncounted;
@@ -105,15 +105,60 @@ struct Uncountable {
   }
 };
 
+/// What all kernels of a trace share.
+struct Context {
+  const trace::Trace& trace;
+  const Passes& passes;
+  const TimingScope& scope;
+  const CounterJoin& join;
+  const hal::MeasuredRoofs* roofs;
+  CounterIndex index;
+  CounterNames names;
+};
+
+/// Everything about one kernel whose counters have a table.
+KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& table,
+                           const Context& context, std::vector<std::string>& warnings) {
+  const trace::Trace& trace = context.trace;
+  const trace::Agent* const agent = kernel.agent == kNone ? nullptr : &trace.agents[kernel.agent];
+  Gpu gpu = agent != nullptr ? describe_gpu(*agent) : Gpu{};
+  gpu.architecture = kernel.architecture;
+  KernelCounters counters{
+      .trace = &trace,
+      .passes = &context.passes,
+      .kernel = &kernel,
+      .names = &context.names,
+      .table = &table,
+      .sums = sum_counters(trace, context.index, kernel),
+      .doubts = {},
+      .constants = constants_of(gpu, wave_size_of(trace, context.passes, kernel, context.names))};
+  counters.doubts =
+      check_counters(trace, context.passes, kernel, counters.sums, context.names, table, gpu);
+  const Ceilings ceilings(agent, kernel.architecture, context.roofs);
+  for (std::string& text : ceilings.contradictions())
+    if (std::ranges::find(warnings, text) == warnings.end()) warnings.push_back(std::move(text));
+  KernelRoofline made =
+      build_kernel_roofline(counters, context.index, context.scope, ceilings, gpu);
+  std::ranges::copy(context.join.assumptions, std::back_inserter(made.assumptions));
+  if (!table.confirmed)
+    made.assumptions.push_back(
+        fmt::format("the counters of {} are taken to be those of its nearest relative: no source "
+                    "confirms them",
+                    table.gfx));
+  return made;
+}
+
 }  // namespace
 
-void make_roofline(const trace::Trace& trace, const Passes& passes, const TimingScope& scope,
-                   const hal::MeasuredRoofs* roofs, Analysis& analysis) {
-  Missing& missing = analysis.roofline_missing;
-  missing.remedy = "record with counters: rocm-perf profile --roofline";
+MadeRoofline make_roofline(const trace::Trace& trace, const Passes& passes,
+                           const TimingScope& scope, const hal::MeasuredRoofs* roofs,
+                           const std::vector<Kernel>& kernels) {
+  Missing missing{.field = "roofline",
+                  .reason = {},
+                  .remedy = "record with counters: rocm-perf profile --roofline"};
   if (passes.passes.empty()) {
     missing.reason = "no hardware counters were collected";
-    return;
+    return {.roofline = std::nullopt, .missing = missing};
   }
   Roofline roofline;
   for (const Pass& pass : passes.passes) roofline.passes.push_back(pass.info);
@@ -122,54 +167,34 @@ void make_roofline(const trace::Trace& trace, const Passes& passes, const Timing
     roofline.warnings.push_back(fmt::format(
         "{} tables of counters hold what databases hold as well: the databases are used",
         passes.duplicates));
-  roofs = usable_roofs(roofs, join, roofline);
-  const CounterIndex index(trace);
-  const CounterNames names(trace);
+  const Context context{.trace = trace,
+                        .passes = passes,
+                        .scope = scope,
+                        .join = join,
+                        .roofs = usable_roofs(roofs, join, roofline),
+                        .index = CounterIndex(trace),
+                        .names = CounterNames(trace)};
   Uncountable uncountable;
   for (const JoinedKernel& kernel : join.kernels) {
-    const hal::CounterTable* const table = hal::find_counter_table(kernel.architecture);
-    if (table == nullptr) {
-      uncountable.unnamed = uncountable.unnamed || kernel.architecture.empty();
-      if (!kernel.architecture.empty()) uncountable.architectures.insert(kernel.architecture);
-      continue;
-    }
-    const trace::Agent* const agent = kernel.agent == kNone ? nullptr : &trace.agents[kernel.agent];
-    Gpu gpu = agent != nullptr ? describe_gpu(*agent) : Gpu{};
-    gpu.architecture = kernel.architecture;
-    KernelCounters counters{
-        .trace = &trace,
-        .passes = &passes,
-        .kernel = &kernel,
-        .names = &names,
-        .table = table,
-        .sums = sum_counters(trace, index, kernel),
-        .doubts = {},
-        .constants = constants_of(gpu, wave_size_of(trace, passes, kernel, names))};
-    counters.doubts = check_counters(trace, passes, kernel, counters.sums, names, *table, gpu);
-    const Ceilings ceilings(agent, kernel.architecture, roofs);
-    for (std::string& text : ceilings.contradictions())
-      if (std::ranges::find(roofline.warnings, text) == roofline.warnings.end())
-        roofline.warnings.push_back(std::move(text));
-    roofline.kernels.push_back(build_kernel_roofline(counters, index, scope, ceilings, gpu));
-    std::ranges::copy(join.assumptions, std::back_inserter(roofline.kernels.back().assumptions));
-    if (!table->confirmed)
-      roofline.kernels.back().assumptions.push_back(
-          fmt::format("the counters of {} are taken to be those of its nearest relative: no source "
-                      "confirms them",
-                      table->gfx));
+    if (const hal::CounterTable* const table = hal::find_counter_table(kernel.architecture))
+      roofline.kernels.push_back(roofline_of(kernel, *table, context, roofline.warnings));
+    else if (kernel.architecture.empty())
+      uncountable.unnamed = true;
+    else
+      uncountable.architectures.insert(kernel.architecture);
   }
   if (roofline.kernels.empty()) {
     missing.reason = uncountable.text();
     missing.remedy = uncountable.architectures.empty() ? kGpuRemedy : "";
-    return;
+    return {.roofline = std::nullopt, .missing = missing};
   }
   warn_about_rows(trace, roofline);
-  warn_about_uncounted(analysis, roofline);
+  warn_about_uncounted(kernels, roofline);
   if (!uncountable.architectures.empty() || uncountable.unnamed)
     roofline.warnings.push_back(
         fmt::format("kernels were left out of the roofline: {}", uncountable.text()));
   sort_kernels(roofline.kernels);
-  analysis.roofline = std::move(roofline);
+  return {.roofline = std::move(roofline), .missing = missing};
 }
 
 }  // namespace perflab::analyze

@@ -4,12 +4,20 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "analyze/roofline.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {
+
+/// One counter pass.
+struct PassInfo {
+  int number = 0;  ///< as the folder says (pass_N), else numbered after those
+  bool numbered_by_folder = false;
+  std::vector<std::string> counters;  ///< by name
+  std::uint64_t dispatches = 0;       ///< that have counters
+};
 
 /// One counter pass and its recordings (one per process).
 struct Pass {

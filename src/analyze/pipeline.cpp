@@ -140,7 +140,11 @@ Result<void> add_critical_path(const trace::Trace& trace, const TimingScope& sco
   }
   CriticalPathOptions path_options = options.critical_path;
   path_options.threads = options.threads;
-  path_options.timeline = options.timeline;
+  if (options.timeline)
+    path_options.see_graph = [&](const CriticalPath& path, const Graph& graph) {
+      analysis.timeline = make_timeline(
+          trace, scope, {.node = path.node, .begin = path.begin, .span = path.length}, &graph);
+    };
   path_options.progress = part_of(options.progress, Stages::kTabled, Stages::kPath);
   if (rows == nullptr) {
     PERFLAB_TRY(analysis.critical_path, find_critical_path(trace, scope, path_options));
@@ -156,15 +160,10 @@ Result<void> add_critical_path(const trace::Trace& trace, const TimingScope& sco
   return {};
 }
 
-/// With the critical path over it where there is one.
+/// Where there is no critical path, over which it lies then.
 void add_timeline(const trace::Trace& trace, const TimingScope& scope,
                   const AnalyzeOptions& options, Analysis& analysis) {
-  if (!options.timeline) return;
-  if (analysis.critical_path) {
-    analysis.timeline = std::move(analysis.critical_path->timeline);
-    analysis.critical_path->timeline.reset();
-    return;
-  }
+  if (!options.timeline || analysis.timeline) return;
   if (!scope.times_known || analysis.timed_dispatches == 0 || recorded_span(trace) > kLongestRun)
     return;
   TimelineWindow window = whole_window(trace, scope, longest_machine(trace, scope));
@@ -184,7 +183,7 @@ Result<void> read_thread_traces(const trace::Trace& trace,
                                 Analysis& analysis) {
   if (places.empty()) return {};
   PERFLAB_TRY(analysis.thread_traces,
-              make_thread_traces(places, trace, analysis, threads, keep_detail, progress));
+              make_thread_traces(places, trace, analysis.kernels, threads, keep_detail, progress));
   std::ranges::copy(analysis.thread_traces->warnings, std::back_inserter(analysis.warnings));
   return {};
 }
@@ -212,7 +211,9 @@ Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
   analysis.copies = summarize_copies(trace, scope);
   analysis.allocations = summarize_allocations(trace, scope);
   analysis.counters = summarize_counters(trace, passes);
-  make_roofline(trace, passes, scope, roofs, analysis);
+  MadeRoofline made = make_roofline(trace, passes, scope, roofs, analysis.kernels);
+  analysis.roofline = std::move(made.roofline);
+  analysis.roofline_missing = std::move(made.missing);
   add_warnings(trace, scope, analysis);
   std::ranges::copy(join.warnings, std::back_inserter(analysis.warnings));
   return analysis;

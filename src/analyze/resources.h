@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "analyze/analysis.h"
+#include "analyze/kernel.h"
 #include "analyze/code_join.h"
 
 namespace perflab::analyze {

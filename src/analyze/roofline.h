@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyze/counter_state.h"
+#include "analyze/passes.h"
 #include "base/missing.h"
 #include "hal/arch.h"
 
@@ -148,14 +149,6 @@ struct KernelRoofline {
 
 /// Rows of per_dispatch that a kernel has at most.
 inline constexpr std::size_t kMostDispatchFigures = 64;
-
-/// One counter pass.
-struct PassInfo {
-  int number = 0;  ///< as the folder says (pass_N), else numbered after those
-  bool numbered_by_folder = false;
-  std::vector<std::string> counters;  ///< by name
-  std::uint64_t dispatches = 0;       ///< that have counters
-};
 
 struct Roofline {
   std::vector<PassInfo> passes;

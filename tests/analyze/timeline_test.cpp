@@ -356,13 +356,18 @@ TEST(Timeline, LosesNothingWhateverIsMerged) {
     RandomRun run(seed);
     const trace::Trace& trace = run.trace();
     const TimingScope scope = scope_of_all(trace);
+    const Sums expected = sums_of(trace);
+    int seen = 0;
     CriticalPathOptions options;
-    options.keep_nodes = options.timeline = true;
+    options.keep_nodes = true;
+    options.see_graph = [&](const CriticalPath& path, const Graph& graph) {
+      const TimelineWindow window{.node = path.node, .begin = path.begin, .span = path.length};
+      EXPECT_EQ(sums_of(make_timeline(trace, scope, window, &graph)), expected) << seed;
+      ++seen;
+    };
     const auto path = find_critical_path(trace, scope, options);
     ASSERT_TRUE(path.has_value());
-    const Sums expected = sums_of(trace);
-    ASSERT_TRUE(path->timeline);
-    EXPECT_EQ(sums_of(*path->timeline), expected) << seed;
+    EXPECT_EQ(seen, 1);
     for (const TimelineLimits& limits :
          {TimelineLimits{}, TimelineLimits{.slices = 60, .stretches = 12, .lanes = 64},
           TimelineLimits{.slices = 7, .stretches = 3, .lanes = 3},

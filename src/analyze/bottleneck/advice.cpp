@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyze/analysis.h"
+#include "analyze/measurements.h"
 #include "analyze/bottleneck/describe.h"
 #include "hal/occupancy.h"
 

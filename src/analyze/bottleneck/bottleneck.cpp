@@ -10,7 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/analysis.h"
+#include "analyze/measurements.h"
 #include "analyze/bottleneck/describe.h"
 #include "analyze/bottleneck/dispatch_gaps.h"
 
@@ -75,7 +75,7 @@ Confidence confidence_without_trace(const KernelBottleneck& kernel) {
                                                                            : Confidence::medium;
 }
 
-void find_confidence(const Analysis& analysis, const KernelThreadTrace* traced,
+void find_confidence(const Measurements& analysis, const KernelThreadTrace* traced,
                      KernelBottleneck& kernel) {
   const Candidate* const winner = winner_of(kernel.candidates);
   if (winner == nullptr) {
@@ -175,7 +175,7 @@ std::vector<HistoryStep> find_history(const FeatureSet& features) {
 
 }  // namespace
 
-KernelBottleneck judge(const FeatureSet& features, const Analysis& analysis,
+KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
                        std::optional<std::size_t> kernel_index,
                        const KernelThreadTrace* thread_trace,
                        const KernelCriticality* criticality) {
@@ -221,7 +221,7 @@ void choose_trace(const std::vector<KernelThreadTrace>& traced, std::size_t cand
   if (!chosen || says_more(traced[candidate], traced[*chosen])) chosen = candidate;
 }
 
-std::vector<std::optional<std::size_t>> traces_of_kernels(const Analysis& analysis) {
+std::vector<std::optional<std::size_t>> traces_of_kernels(const Measurements& analysis) {
   std::vector<std::optional<std::size_t>> best(analysis.kernels.size());
   if (!analysis.thread_traces) return best;
   const std::vector<KernelThreadTrace>& traced = analysis.thread_traces->kernels;
@@ -250,7 +250,7 @@ std::vector<std::size_t> traces_without_kernel(const std::vector<KernelThreadTra
 
 class BottleneckFinder {
  public:
-  BottleneckFinder(const trace::Trace& trace, const TimingScope& scope, const Analysis& analysis)
+  BottleneckFinder(const trace::Trace& trace, const TimingScope& scope, const Measurements& analysis)
       : trace_(trace), scope_(scope), analysis_(analysis) {
     if (!analysis.critical_path) return;
     for (const KernelCriticality& row : analysis.critical_path->kernels)
@@ -317,7 +317,7 @@ class BottleneckFinder {
 
   const trace::Trace& trace_;
   const TimingScope& scope_;
-  const Analysis& analysis_;
+  const Measurements& analysis_;
   std::unordered_map<std::string_view, const KernelCriticality*> criticality_;
   Bottlenecks out_;
 };
@@ -325,7 +325,7 @@ class BottleneckFinder {
 }  // namespace
 
 Bottlenecks find_bottlenecks(const trace::Trace& trace, const TimingScope& scope,
-                             const Analysis& analysis) {
+                             const Measurements& analysis) {
   return BottleneckFinder(trace, scope, analysis).find();
 }
 

@@ -119,12 +119,12 @@ Verdict decide(const std::vector<Candidate>& candidates);
 
 /// Everything for one kernel. `kernel`: index into analysis.kernels; `thread_trace` and
 /// `criticality` (its row of analysis.critical_path) as far as they are there.
-KernelBottleneck judge(const FeatureSet& features, const Analysis& analysis,
+KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
                        std::optional<std::size_t> kernel, const KernelThreadTrace* thread_trace,
                        const KernelCriticality* criticality = nullptr);
 
 /// Verdicts of all kernels but runtime helpers (unless there is nothing else).
 Bottlenecks find_bottlenecks(const trace::Trace& trace, const TimingScope& scope,
-                             const Analysis& analysis);
+                             const Measurements& analysis);
 
 }  // namespace perflab::analyze

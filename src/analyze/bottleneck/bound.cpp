@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyze/analysis.h"
+#include "analyze/measurements.h"
 #include "analyze/bottleneck/describe.h"
 
 namespace perflab::analyze {
@@ -17,7 +17,7 @@ using enum FeatureId;
 
 class BoundFinder {
  public:
-  BoundFinder(const FeatureSet& features, Verdict verdict, const Analysis& analysis,
+  BoundFinder(const FeatureSet& features, Verdict verdict, const Measurements& analysis,
               const KernelCriticality* criticality)
       : features_(features),
         verdict_(verdict),
@@ -185,7 +185,7 @@ class BoundFinder {
 
 }  // namespace
 
-Bound find_bound(const FeatureSet& features, Verdict verdict, const Analysis& analysis,
+Bound find_bound(const FeatureSet& features, Verdict verdict, const Measurements& analysis,
                  const KernelCriticality* criticality) {
   return BoundFinder(features, verdict, analysis, criticality).find();
 }

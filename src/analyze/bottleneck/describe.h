@@ -26,7 +26,7 @@ std::optional<bool> holds(const Condition& condition, const FeatureSet& features
 const Candidate* winner_of(const std::vector<Candidate>& candidates);
 
 /// The bound on what could be gained under the verdict.
-Bound find_bound(const FeatureSet& features, Verdict verdict, const Analysis& analysis,
+Bound find_bound(const FeatureSet& features, Verdict verdict, const Measurements& analysis,
                  const KernelCriticality* criticality);
 
 /// The cheapest measurement that could change the verdict; nullopt: none can.

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "analyze/analysis.h"
+#include "analyze/measurements.h"
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/feature_parts.h"
 #include "base/number_text.h"
@@ -58,7 +58,7 @@ std::optional<trace::Index> name_index(const trace::Trace& trace, std::string_vi
   return std::nullopt;
 }
 
-void add_times(const trace::Trace& trace, const TimingScope& scope, const Analysis& analysis,
+void add_times(const trace::Trace& trace, const TimingScope& scope, const Measurements& analysis,
                const Kernel& kernel, const DispatchGaps* gaps, FeatureSet& set) {
   const bool many = kernel.launch_shapes > 1;
   give(set, dispatch_count, static_cast<double>(kernel.durations.count),
@@ -165,7 +165,7 @@ std::int64_t time_in_launch_calls(const trace::Trace& trace, const CriticalPath&
   return sum;
 }
 
-void add_critical_path(const trace::Trace& trace, const Analysis& analysis, const Kernel& kernel,
+void add_critical_path(const trace::Trace& trace, const Measurements& analysis, const Kernel& kernel,
                        FeatureSet& set) {
   if (!analysis.critical_path || analysis.critical_path->length <= 0) {
     const Missing& missing = analysis.critical_path_missing;
@@ -194,7 +194,7 @@ void add_critical_path(const trace::Trace& trace, const Analysis& analysis, cons
 }
 
 /// The kernel's roofline on its own GPU; where that is not named, the only one of that name.
-const KernelRoofline* roofline_of(const Analysis& analysis, const Kernel& kernel) {
+const KernelRoofline* roofline_of(const Measurements& analysis, const Kernel& kernel) {
   if (!analysis.roofline) return nullptr;
   const KernelRoofline* found = nullptr;
   for (const KernelRoofline& roofline : analysis.roofline->kernels) {
@@ -222,7 +222,7 @@ void add_whole_waves(const Kernel& kernel, FeatureSet& set) {
 }  // namespace
 
 FeatureSet features_of_kernel(const trace::Trace& trace, const TimingScope& scope,
-                              const Analysis& analysis, std::size_t kernel_index,
+                              const Measurements& analysis, std::size_t kernel_index,
                               const KernelThreadTrace* thread_trace, const DispatchGaps* gaps) {
   FeatureSet set;
   const Kernel& kernel = analysis.kernels[kernel_index];

@@ -15,7 +15,7 @@
 
 namespace perflab::analyze {
 
-struct Analysis;
+struct Measurements;
 struct KernelRoofline;
 class DispatchGaps;
 
@@ -119,7 +119,7 @@ class FeatureSet {
 /// Features of analysis.kernels[kernel]. `gaps`: of the whole trace, when they are at hand (they
 /// cost a pass over all dispatches).
 FeatureSet features_of_kernel(const trace::Trace& trace, const TimingScope& scope,
-                              const Analysis& analysis, std::size_t kernel,
+                              const Measurements& analysis, std::size_t kernel,
                               const KernelThreadTrace* thread_trace,
                               const DispatchGaps* gaps = nullptr);
 

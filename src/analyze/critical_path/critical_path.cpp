@@ -304,10 +304,7 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
   PathSegments path = path_segments(trace, *graph, result.begin, end, options.most_segments);
   result.segments = std::move(path.segments);
   result.stretches = path.stretches;
-  if (options.timeline)
-    result.timeline = make_timeline(
-        trace, scope, {.node = result.node, .begin = result.begin, .span = result.length},
-        graph.get());
+  if (options.see_graph) options.see_graph(result, *graph);
   tell("measuring parallelism", 0.6);
   Parallelism parallelism =
       measure_parallelism(*graph, result.begin, result.length, options.most_bubbles);

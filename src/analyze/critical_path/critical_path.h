@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,6 @@
 #include "analyze/critical_path/solve.h"
 #include "analyze/critical_path/what_if.h"
 #include "analyze/place.h"
-#include "analyze/timeline.h"
 #include "analyze/timing_scope.h"
 #include "base/error.h"
 #include "base/missing.h"
@@ -156,8 +156,6 @@ struct CriticalPath {
   std::shared_ptr<const Graph> graph;
   std::vector<std::int64_t> slack;  ///< by node
   std::vector<bool> on_path;        ///< by node
-
-  std::optional<Timeline> timeline;  ///< only when asked for
 };
 
 struct CriticalPathOptions {
@@ -165,7 +163,8 @@ struct CriticalPathOptions {
   std::vector<WhatIf> what_if;
   bool keep_nodes = false;           ///< keep graph, slack and on_path
   std::size_t keep_nodes_up_to = 0;  ///< keep them also when no more nodes than this are shown
-  bool timeline = false;             ///< make the timeline
+  /// Is given the graph while it is there; of the path, machine and extent are known then.
+  std::function<void(const CriticalPath&, const Graph&)> see_graph = {};
   std::size_t gains = 10;            ///< kernels of which gains are computed
   std::size_t most_segments = 40, most_bubbles = 20, most_slack = 20;
   unsigned threads = 0;

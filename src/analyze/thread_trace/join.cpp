@@ -35,16 +35,16 @@ std::optional<std::uint64_t> waves_of(const trace::LaunchConfig& launch,
   return static_cast<std::uint64_t>(waves);
 }
 
-std::optional<std::size_t> find_kernel(const Analysis& analysis, std::string_view display) {
-  const auto found = std::ranges::find(analysis.kernels, display, &Kernel::name);
-  if (found == analysis.kernels.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - analysis.kernels.begin());
+std::optional<std::size_t> find_kernel(const std::vector<Kernel>& kernels, std::string_view display) {
+  const auto found = std::ranges::find(kernels, display, &Kernel::name);
+  if (found == kernels.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kernels.begin());
 }
 
 }  // namespace
 
 TraceJoin join_kernel(const TraceKernel& kernel, std::optional<std::int64_t> dispatch_id,
-                      const trace::Trace& trace, const Analysis& analysis) {
+                      const trace::Trace& trace, const std::vector<Kernel>& kernels) {
   TraceJoin join;
   const trace::DispatchColumns& all = trace.dispatches;
   for (std::size_t i = 0; dispatch_id && i < all.size(); ++i) {
@@ -54,20 +54,20 @@ TraceJoin join_kernel(const TraceKernel& kernel, std::optional<std::int64_t> dis
     if (!is_mangled(kernel, trace.strings.view(symbol.mangled_name)) &&
         !is_displayed(kernel, display))
       continue;
-    join.kernel = find_kernel(analysis, display);
+    join.kernel = find_kernel(kernels, display);
     if (!join.kernel) continue;
     join.by_dispatch = true;
     join.waves_of_dispatch =
-        waves_of(trace.launch_configs[all.config[i]], analysis.kernels[*join.kernel].gpu.wave_size);
+        waves_of(trace.launch_configs[all.config[i]], kernels[*join.kernel].gpu.wave_size);
     return join;
   }
   auto found = std::ranges::find_if(
-      analysis.kernels, [&](const Kernel& one) { return is_mangled(kernel, one.mangled_name); });
-  if (found == analysis.kernels.end())
-    found = std::ranges::find_if(analysis.kernels,
+      kernels, [&](const Kernel& one) { return is_mangled(kernel, one.mangled_name); });
+  if (found == kernels.end())
+    found = std::ranges::find_if(kernels,
                                  [&](const Kernel& one) { return is_displayed(kernel, one.name); });
-  if (found == analysis.kernels.end()) return join;
-  join.kernel = static_cast<std::size_t>(found - analysis.kernels.begin());
+  if (found == kernels.end()) return join;
+  join.kernel = static_cast<std::size_t>(found - kernels.begin());
   if (found->launch_shapes == 1)
     join.waves_of_dispatch = waves_of(found->launch, found->gpu.wave_size);
   return join;

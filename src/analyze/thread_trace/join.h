@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "analyze/analysis.h"
+#include "analyze/kernel.h"
 #include "analyze/thread_trace/trace_kernels.h"
 #include "trace/trace.h"
 
@@ -22,6 +22,6 @@ struct TraceJoin {
 /// Waves of the dispatch: of that launch; joined by name alone, only if all launches of the kernel
 /// have one shape.
 TraceJoin join_kernel(const TraceKernel& kernel, std::optional<std::int64_t> dispatch_id,
-                      const trace::Trace& trace, const Analysis& analysis);
+                      const trace::Trace& trace, const std::vector<Kernel>& kernels);
 
 }  // namespace perflab::analyze

@@ -52,12 +52,12 @@ std::optional<double> core_clock_mhz(const att::ThreadTrace& trace) {
 class TraceFigures {
  public:
   TraceFigures(const att::Found& found, const att::ThreadTrace& trace, std::size_t number,
-               const trace::Trace& recording, const Analysis& analysis, bool keep_detail)
+               const trace::Trace& recording, const std::vector<Kernel>& kernels, bool keep_detail)
       : found_(found),
         trace_(trace),
         number_(number),
         recording_(recording),
-        analysis_(analysis),
+        kernels_(kernels),
         table_(trace.code),
         kernels_(trace),
         rule_(trace.code, trace.gfxip),
@@ -170,11 +170,11 @@ class TraceFigures {
     out.mangled_name = names.mangled;
     out.kernel = names.mangled.empty() ? kNoName : names.mangled;
     if (!names.demangled.empty()) out.kernel = names.demangled;
-    const TraceJoin join = join_kernel(names, trace_.dispatch_id, recording_, analysis_);
+    const TraceJoin join = join_kernel(names, trace_.dispatch_id, recording_, kernels_);
     if (only_one || join.by_dispatch) out.dispatch_id = trace_.dispatch_id;
     if (!join.kernel) return;
     out.analysis_kernel = join.kernel;
-    out.kernel = analysis_.kernels[*join.kernel].name;
+    out.kernel = kernels_[*join.kernel].name;
     out.coverage.waves_of_dispatch = join.waves_of_dispatch;
   }
 
@@ -200,7 +200,7 @@ class TraceFigures {
     };
     if (!out.analysis_kernel)
       missing("analysis_kernel",
-              analysis_.kernels.empty() ? "no database of a run was given"
+              kernels_.empty() ? "no database of a run was given"
                                         : "no kernel of the run has this name",
               "give the database of the same program beside the thread trace");
     if (!out.core_clock_mhz)
@@ -239,7 +239,7 @@ class TraceFigures {
   const att::ThreadTrace& trace_;
   std::size_t number_;
   const trace::Trace& recording_;
-  const Analysis& analysis_;
+  const std::vector<Kernel>& kernels_;
   RowTable table_;
   TraceKernels kernels_;
   WaitRule rule_;
@@ -278,14 +278,14 @@ void add_warnings(const att::ThreadTrace& trace, const std::vector<KernelThreadT
 }  // namespace
 
 Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>& places,
-                                        const trace::Trace& trace, const Analysis& analysis,
+                                        const trace::Trace& trace, const std::vector<Kernel>& kernels,
                                         unsigned threads, bool keep_detail,
                                         const TellProgress& progress) {
   ThreadTraces out;
   PERFLAB_TRY(const std::vector<att::Found> all, att::find_all(places));
   for (const att::Found& found : all) {
     PERFLAB_TRY(att::ThreadTrace read, att::read(found));
-    TraceFigures figures(found, read, out.traces.size(), trace, analysis, keep_detail);
+    TraceFigures figures(found, read, out.traces.size(), trace, kernels, keep_detail);
     std::mutex in_order;  // told by several threads, the share that is done never falls
     std::size_t waves = 0;
     const auto take = [&](std::size_t, const att::Wave& wave) {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "analyze/analysis.h"
+#include "analyze/kernel.h"
 #include "analyze/thread_trace/figures.h"
 #include "base/error.h"
 #include "base/progress.h"
@@ -13,14 +13,14 @@
 
 namespace perflab::analyze {
 
-/// `trace` and `analysis.kernels` may be empty (thread traces alone). A traced dispatch is joined
+/// `trace` and `kernels` may be empty (thread traces alone). A traced dispatch is joined
 /// by dispatch id where the trace has it with the kernel's name (recordings do not say the agent's
 /// handle: of several with that number the first), else by the kernel's (mangled) name alone.
 /// `keep_detail`: also KernelThreadTrace::detail, which holds all of the kernels' code. `progress`
 /// is told after each wave; every traced dispatch counts the same. Errors: those of att::find and
 /// att::read.
 Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>& places,
-                                        const trace::Trace& trace, const Analysis& analysis,
+                                        const trace::Trace& trace, const std::vector<Kernel>& kernels,
                                         unsigned threads, bool keep_detail = false,
                                         const TellProgress& progress = {});
 
