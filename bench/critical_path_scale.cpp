@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "analyze/critical_path/critical_path.h"
-#include "analyze/passes.h"
-#include "analyze/timing_scope.h"
+#include "analyze/scope/passes.h"
+#include "analyze/scope/timing_scope.h"
 #include "trace/reader.h"
 
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "analyze/activity.h"
+#include "analyze/activity/activity.h"
 #include "analyze/bottleneck/bottleneck.h"
-#include "analyze/measurements.h"
-#include "analyze/segments.h"
-#include "analyze/timeline.h"
+#include "analyze/bottleneck/measurements.h"
+#include "analyze/segments/segments.h"
+#include "analyze/timeline/timeline.h"
 
 namespace perflab::analyze {
 

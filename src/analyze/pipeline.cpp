@@ -8,13 +8,13 @@
 #include <iterator>
 #include <set>
 
-#include "analyze/activity.h"
-#include "analyze/kernel_table.h"
-#include "analyze/make_roofline.h"
-#include "analyze/packed_code.h"
-#include "analyze/passes.h"
+#include "analyze/activity/activity.h"
+#include "analyze/kernels/kernel_table.h"
+#include "analyze/roofline/make_roofline.h"
+#include "analyze/roofline/packed_code.h"
+#include "analyze/scope/passes.h"
+#include "analyze/scope/timing_scope.h"
 #include "analyze/thread_trace/make_thread_traces.h"
-#include "analyze/timing_scope.h"
 #include "trace/reader.h"
 
 namespace perflab::analyze {

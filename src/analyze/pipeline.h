@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyze/analysis.h"
-#include "analyze/code_join.h"
 #include "analyze/critical_path/critical_path.h"
+#include "analyze/kernels/code_join.h"
 #include "analyze/stability.h"
 #include "base/error.h"
 #include "base/progress.h"
@@ -40,7 +40,7 @@ struct AnalyzeOptions {
   std::vector<std::filesystem::path> counter_files = {};
   std::optional<hal::MeasuredRoofs> roofs = std::nullopt;  ///< ceilings that were measured
   bool find_critical_path = true;
-  bool timeline = false;  ///< make Analysis::timeline
+  bool timeline = false;                   ///< make Analysis::timeline
   CriticalPathOptions critical_path = {};  ///< its `threads` are ignored
   /// Folders with decoded thread traces (or stats files) of dispatches of the same command.
   std::vector<std::filesystem::path> thread_traces = {};

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <memory>
 
-#include "analyze/inspection.h"
-#include "analyze/inspection_gates.h"
+#include "analyze/inspect/inspection.h"
+#include "analyze/inspect/inspection_gates.h"
 #include "base/progress.h"
 #include "cli/command.h"
 #include "cli/html_page.h"

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "analyze/critical_path/critical_path.h"
-#include "analyze/passes.h"
-#include "analyze/timing_scope.h"
+#include "analyze/scope/passes.h"
+#include "analyze/scope/timing_scope.h"
 
 namespace perflab::measure {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "analyze/dispatch_samples.h"
+#include "analyze/compare/dispatch_samples.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "collect/run_folder.h"

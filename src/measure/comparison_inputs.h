@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/comparison.h"
+#include "analyze/compare/comparison.h"
 #include "base/error.h"
 #include "base/progress.h"
 

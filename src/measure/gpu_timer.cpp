@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyze/kernel_table.h"
+#include "analyze/kernels/kernel_table.h"
 #include "base/files.h"
 #include "base/pattern.h"
 #include "base/subprocess.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/static_kernel.h"
+#include "analyze/inspect/static_kernel.h"
 #include "base/error.h"
 #include "optimize/reasons.h"
 #include "optimize/source/source_model.h"

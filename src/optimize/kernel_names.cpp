@@ -1,7 +1,7 @@
 // Demangled names as LLVM and libstdc++ write them.
 #include "optimize/kernel_names.h"
 
-#include "analyze/static_kernel.h"
+#include "analyze/inspect/static_kernel.h"
 
 namespace perflab::optimize {
 

@@ -2,7 +2,7 @@
 // no data race (this program is part of the tsan preset).
 #include <gtest/gtest.h>
 
-#include "analyze/inspection.h"
+#include "analyze/inspect/inspection.h"
 #include "base/temp_folder.h"
 #include "support/code_writer.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "analyze/make_roofline.h"
 #include "analyze/pipeline.h"
+#include "analyze/roofline/make_roofline.h"
 #include "analyze/roofline_checks.h"
 #include "analyze/trace_builder.h"
 #include "report/roofline/roofline_document.h"

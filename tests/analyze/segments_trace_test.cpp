@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyze/segments.h"
+#include "analyze/segments/segments.h"
 #include "support/big_trace.h"
 #include "support/test_database.h"
 #include "support/trace_description.h"

@@ -9,7 +9,7 @@ import sys
 MODELS, AUTOTUNE, COMPARE, PAPER = "docs/MODELS.md", "docs/AUTOTUNE.md", "docs/COMPARE.md", "docs/WHITEPAPER.md"
 ROOFLINE, GUIDE, OPTIMIZER, REPLAY = "docs/ROOFLINE_DESIGN.md", "docs/DEVELOPER_GUIDE.md", "docs/OPTIMIZER.md", "docs/REPLAY.md"
 TGP, EVALUATOR = "src/tune/model/tgp.cpp", "src/tune/evaluate/evaluator.h"
-CONFIDENCE, CHECKS = "src/analyze/thread_trace/confidence.h", "src/analyze/counter_checks.cpp"
+CONFIDENCE, CHECKS = "src/analyze/thread_trace/confidence.h", "src/analyze/counters/counter_checks.cpp"
 COMPARISON = "src/stats/comparison.cpp"
 PERCENT, MINUTES, MIB, KIB, PARTS = 0.01, 60_000, 1 << 20, 1 << 10, 2
 
@@ -18,14 +18,14 @@ NUMBERS = [
     (MODELS, r"CV of the runs' kernel totals; at most ([\d.]+) stable", "src/stats/summary.cpp", r"kStableCv = ([\d.]+)", 1),
     (MODELS, r"at most ([\d.]+) moderate, else unstable", "src/stats/summary.cpp", r"kModerateCv = ([\d.]+)", 1),
     (PAPER, r"at most ([\d.]+) stable", "src/stats/summary.cpp", r"kStableCv = ([\d.]+)", 1),
-    (MODELS, r"More than (\d+) kernels are disassembled only with", "src/analyze/inspection.h", r"kMostKernelsForMix = (\d+)", 1),
+    (MODELS, r"More than (\d+) kernels are disassembled only with", "src/analyze/inspect/inspection.h", r"kMostKernelsForMix = (\d+)", 1),
     (MODELS, r"fewer than (\d+) % or more than 105 % of the waves", CHECKS, r"kFewestWaves = ([\d.]+)", PERCENT),
     (MODELS, r"more than (\d+) % of the waves that\s+were launched", CHECKS, r"kMostWaves = ([\d.]+)", PERCENT),
     (MODELS, r"or more than ([\d.]+) times that clock", CHECKS, r"kHighestClock = ([\d.]+)", 1),
     (ROOFLINE, r"waves within (\d+) to 105 %", CHECKS, r"kFewestWaves = ([\d.]+)", PERCENT),
     (ROOFLINE, r"waves within 98 to (\d+) %", CHECKS, r"kMostWaves = ([\d.]+)", PERCENT),
     (ROOFLINE, r"and ([\d.]+) times what the highest clock gives", CHECKS, r"kHighestClock = ([\d.]+)", 1),
-    (ROOFLINE, r"more than (\d+) % above the plain", "src/analyze/ceilings.cpp", r"kPackedFrom = 1([.\d]+)", PERCENT),
+    (ROOFLINE, r"more than (\d+) % above the plain", "src/analyze/roofline/ceilings.cpp", r"kPackedFrom = 1([.\d]+)", PERCENT),
     (MODELS, r"Kernels beyond the (\d+) with the most time get none", "src/analyze/bottleneck/bottleneck.h", r"kMostBottlenecks = (\d+)", 1),
     (MODELS, r"the highest score of (\d+) or more is the verdict", "src/analyze/bottleneck/bottleneck.h", r"kEnoughScore = (\d+)", 1),
     (MODELS, r"in (\d+) equal bins of the longest engine", "src/analyze/thread_trace/figures.h", r"kOccupancyBins = (\d+)", 1),

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "analyze/measurements.h"
 #include "analyze/bottleneck/describe.h"
+#include "analyze/bottleneck/measurements.h"
 #include "hal/occupancy.h"
 
 namespace perflab::analyze {

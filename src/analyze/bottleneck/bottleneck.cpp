@@ -10,9 +10,9 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/measurements.h"
 #include "analyze/bottleneck/describe.h"
 #include "analyze/bottleneck/dispatch_gaps.h"
+#include "analyze/bottleneck/measurements.h"
 
 namespace perflab::analyze {
 namespace {
@@ -250,7 +250,8 @@ std::vector<std::size_t> traces_without_kernel(const std::vector<KernelThreadTra
 
 class BottleneckFinder {
  public:
-  BottleneckFinder(const trace::Trace& trace, const TimingScope& scope, const Measurements& analysis)
+  BottleneckFinder(const trace::Trace& trace, const TimingScope& scope,
+                   const Measurements& analysis)
       : trace_(trace), scope_(scope), analysis_(analysis) {
     if (!analysis.critical_path) return;
     for (const KernelCriticality& row : analysis.critical_path->kernels)

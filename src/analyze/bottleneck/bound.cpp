@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyze/measurements.h"
 #include "analyze/bottleneck/describe.h"
+#include "analyze/bottleneck/measurements.h"
 
 namespace perflab::analyze {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "analyze/timing_scope.h"
+#include "analyze/scope/timing_scope.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {

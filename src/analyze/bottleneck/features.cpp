@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "analyze/measurements.h"
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/feature_parts.h"
+#include "analyze/bottleneck/measurements.h"
 #include "base/number_text.h"
 #include "hal/arch.h"
 #include "trace/api_calls.h"
@@ -165,8 +165,8 @@ std::int64_t time_in_launch_calls(const trace::Trace& trace, const CriticalPath&
   return sum;
 }
 
-void add_critical_path(const trace::Trace& trace, const Measurements& analysis, const Kernel& kernel,
-                       FeatureSet& set) {
+void add_critical_path(const trace::Trace& trace, const Measurements& analysis,
+                       const Kernel& kernel, FeatureSet& set) {
   if (!analysis.critical_path || analysis.critical_path->length <= 0) {
     const Missing& missing = analysis.critical_path_missing;
     return lack_all(set, FeatureSource::critical_path,

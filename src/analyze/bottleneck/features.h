@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/scope/timing_scope.h"
 #include "analyze/thread_trace/figures.h"
-#include "analyze/timing_scope.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {

@@ -1,5 +1,5 @@
-// Features of counter passes: what analyze/roofline.h has of the kernel, as shares of 0 to 1.
-// Formulas: hal/counters/*.json; figures that only passes together would give are not used.
+// Features of counter passes: what analyze/roofline/roofline.h has of the kernel, as shares of 0
+// to 1. Formulas: hal/counters/*.json; figures that only passes together would give are not used.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,7 +7,7 @@
 #include <array>
 
 #include "analyze/bottleneck/feature_parts.h"
-#include "analyze/roofline.h"
+#include "analyze/roofline/roofline.h"
 #include "base/number_text.h"
 
 namespace perflab::analyze {

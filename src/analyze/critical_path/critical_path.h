@@ -15,8 +15,8 @@
 #include "analyze/critical_path/graph.h"
 #include "analyze/critical_path/solve.h"
 #include "analyze/critical_path/what_if.h"
-#include "analyze/place.h"
-#include "analyze/timing_scope.h"
+#include "analyze/scope/place.h"
+#include "analyze/scope/timing_scope.h"
 #include "base/error.h"
 #include "base/missing.h"
 #include "base/progress.h"
@@ -165,7 +165,7 @@ struct CriticalPathOptions {
   std::size_t keep_nodes_up_to = 0;  ///< keep them also when no more nodes than this are shown
   /// Is given the graph while it is there; of the path, machine and extent are known then.
   std::function<void(const CriticalPath&, const Graph&)> see_graph = {};
-  std::size_t gains = 10;            ///< kernels of which gains are computed
+  std::size_t gains = 10;  ///< kernels of which gains are computed
   std::size_t most_segments = 40, most_bubbles = 20, most_slack = 20;
   unsigned threads = 0;
   TellProgress progress = {};

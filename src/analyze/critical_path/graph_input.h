@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyze/critical_path/graph.h"
-#include "analyze/timing_scope.h"
+#include "analyze/scope/timing_scope.h"
 #include "trace/api_calls.h"
 #include "trace/trace.h"
 

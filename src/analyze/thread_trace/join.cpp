@@ -35,7 +35,8 @@ std::optional<std::uint64_t> waves_of(const trace::LaunchConfig& launch,
   return static_cast<std::uint64_t>(waves);
 }
 
-std::optional<std::size_t> find_kernel(const std::vector<Kernel>& kernels, std::string_view display) {
+std::optional<std::size_t> find_kernel(const std::vector<Kernel>& kernels,
+                                       std::string_view display) {
   const auto found = std::ranges::find(kernels, display, &Kernel::name);
   if (found == kernels.end()) return std::nullopt;
   return static_cast<std::size_t>(found - kernels.begin());

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "analyze/kernel.h"
+#include "analyze/kernels/kernel.h"
 #include "analyze/thread_trace/trace_kernels.h"
 #include "trace/trace.h"
 

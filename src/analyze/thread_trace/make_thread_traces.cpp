@@ -201,7 +201,7 @@ class TraceFigures {
     if (!out.analysis_kernel)
       missing("analysis_kernel",
               kernels_.empty() ? "no database of a run was given"
-                                        : "no kernel of the run has this name",
+                               : "no kernel of the run has this name",
               "give the database of the same program beside the thread trace");
     if (!out.core_clock_mhz)
       missing("core_clock_mhz", "the trace has no two records of real time (realtime.json)");
@@ -278,9 +278,9 @@ void add_warnings(const att::ThreadTrace& trace, const std::vector<KernelThreadT
 }  // namespace
 
 Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>& places,
-                                        const trace::Trace& trace, const std::vector<Kernel>& kernels,
-                                        unsigned threads, bool keep_detail,
-                                        const TellProgress& progress) {
+                                        const trace::Trace& trace,
+                                        const std::vector<Kernel>& kernels, unsigned threads,
+                                        bool keep_detail, const TellProgress& progress) {
   ThreadTraces out;
   PERFLAB_TRY(const std::vector<att::Found> all, att::find_all(places));
   for (const att::Found& found : all) {

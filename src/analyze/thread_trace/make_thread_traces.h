@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "analyze/kernel.h"
+#include "analyze/kernels/kernel.h"
 #include "analyze/thread_trace/figures.h"
 #include "base/error.h"
 #include "base/progress.h"
@@ -20,8 +20,9 @@ namespace perflab::analyze {
 /// is told after each wave; every traced dispatch counts the same. Errors: those of att::find and
 /// att::read.
 Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>& places,
-                                        const trace::Trace& trace, const std::vector<Kernel>& kernels,
-                                        unsigned threads, bool keep_detail = false,
+                                        const trace::Trace& trace,
+                                        const std::vector<Kernel>& kernels, unsigned threads,
+                                        bool keep_detail = false,
                                         const TellProgress& progress = {});
 
 }  // namespace perflab::analyze

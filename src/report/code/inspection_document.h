@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/inspection.h"
-#include "analyze/inspection_gates.h"
+#include "analyze/inspect/inspection.h"
+#include "analyze/inspect/inspection_gates.h"
 #include "base/json.h"
 
 namespace perflab::report {

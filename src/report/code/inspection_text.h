@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analyze/inspection.h"
-#include "analyze/inspection_gates.h"
+#include "analyze/inspect/inspection.h"
+#include "analyze/inspect/inspection_gates.h"
 #include "report/kit/style.h"
 
 namespace perflab::report {

@@ -1,7 +1,7 @@
-// comparison.json: two measurements against each other. Built from analyze/comparison.h.
+// comparison.json: two measurements against each other. Built from analyze/compare/comparison.h.
 #pragma once
 
-#include "analyze/comparison.h"
+#include "analyze/compare/comparison.h"
 #include "base/json.h"
 
 namespace perflab::report {

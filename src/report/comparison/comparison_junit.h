@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyze/comparison.h"
+#include "analyze/compare/comparison.h"
 
 namespace perflab::report {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyze/comparison.h"
+#include "analyze/compare/comparison.h"
 
 namespace perflab::report {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyze/comparison.h"
+#include "analyze/compare/comparison.h"
 #include "report/kit/style.h"
 
 namespace perflab::report {

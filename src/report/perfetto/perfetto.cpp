@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyze/counter_join.h"
+#include "analyze/counters/counter_join.h"
 #include "analyze/critical_path/solve.h"
-#include "analyze/timing_scope.h"
+#include "analyze/scope/timing_scope.h"
 #include "base/version.h"
 #include "report/critical_path/dag_parts.h"
 #include "report/kit/document.h"

@@ -1,5 +1,5 @@
 // timeline.json: what ran when, small enough to be drawn. Schema: schemas/timeline.schema.json.
-// Model: analyze/timeline.h.
+// Model: analyze/timeline/timeline.h.
 #pragma once
 
 #include "analyze/analysis.h"

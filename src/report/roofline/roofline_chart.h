@@ -1,5 +1,5 @@
 // The roofline as lines and marks on logarithmic axes, for the terminal and for pages: nothing is
-// left to compute for who draws it. Models: analyze/roofline.h.
+// left to compute for who draws it. Models: analyze/roofline/roofline.h.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/roofline.h"
+#include "analyze/roofline/roofline.h"
 #include "base/json.h"
 
 namespace perflab::report {

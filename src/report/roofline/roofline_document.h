@@ -1,5 +1,5 @@
 // roofline.json: work, traffic, rates and ceilings of each kernel, and the chart of them. Schema:
-// schemas/roofline.schema.json. Models: analyze/roofline.h.
+// schemas/roofline.schema.json. Models: analyze/roofline/roofline.h.
 #pragma once
 
 #include <string>

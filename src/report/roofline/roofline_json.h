@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/roofline.h"
+#include "analyze/roofline/roofline.h"
 #include "base/json.h"
 
 namespace perflab::report {

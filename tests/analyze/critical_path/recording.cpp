@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "analyze/passes.h"
-#include "analyze/timing_scope.h"
+#include "analyze/scope/passes.h"
+#include "analyze/scope/timing_scope.h"
 #include "support/test_database.h"
 #include "trace/reader.h"
 

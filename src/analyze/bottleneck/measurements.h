@@ -1,0 +1,33 @@
+// What was measured, before anything is judged: the verdicts are made from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyze/critical_path/critical_path.h"
+#include "analyze/kernels/kernel.h"
+#include "analyze/roofline/roofline.h"
+#include "analyze/thread_trace/figures.h"
+#include "base/missing.h"
+
+namespace perflab::analyze {
+
+struct Measurements {
+  std::vector<Kernel> kernels;         ///< most time first
+  std::optional<Selection> selection;  ///< nullopt: no dispatches
+  std::uint64_t timed_dispatches = 0;  ///< dispatches in `kernels`
+  bool timed_under_counters =
+      false;  ///< only counter passes were given: dispatches ran one after the other
+  std::optional<Roofline> roofline;  ///< nullopt: there are no counters it could be made from
+  Missing roofline_missing{.field = "roofline", .reason = {}, .remedy = {}};  ///< why, then
+  std::optional<CriticalPath> critical_path;  ///< nullopt: the times do not tell one
+  Missing critical_path_missing{.field = "critical_path", .reason = {}, .remedy = {}};
+  std::optional<ThreadTraces> thread_traces;  ///< nullopt: none were given, or none can be used
+  Missing thread_traces_missing{
+      .field = "thread_traces",
+      .reason = "no thread trace was given",
+      .remedy = "take one: rocm-perf profile --att; or add one: --att DIR"};  ///< why, then
+};
+
+}  // namespace perflab::analyze
