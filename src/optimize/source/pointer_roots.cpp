@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "optimize/source/source_parts.h"
+#include "optimize/source/tokens.h"
 #include "optimize/source/variable_use.h"
 
 namespace perflab::optimize {

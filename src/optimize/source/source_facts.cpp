@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "optimize/source/source_access.h"
-#include "optimize/source/source_parts.h"
+#include "optimize/source/tokens.h"
 #include "optimize/source/source_pointers.h"
 #include "optimize/source/source_unwritten.h"
 

@@ -12,26 +12,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "optimize/source/parse_options.h"
+#include "optimize/source/text_range.h"
 
 namespace perflab::optimize {
-
-/// Bytes [begin, end) of the source's text.
-struct TextRange {
-  std::uint32_t begin = 0, end = 0;
-  [[nodiscard]] bool contains(const TextRange& other) const {
-    return begin <= other.begin && other.end <= end;
-  }
-  friend bool operator==(const TextRange&, const TextRange&) = default;
-};
-
-/// How the source is read; what compiles it says the same.
-struct ParseOptions {
-  std::filesystem::path path;          ///< the name it has: its folder resolves "..." includes
-  std::vector<std::string> arguments;  ///< -D, -I, -std=..., -x; as for the compiler
-  bool host = false;                   ///< a C++ source for this machine; else HIP for the device
-  std::string arch = "gfx942";         ///< HIP only
-  std::filesystem::path compiler{};  ///< of the user's build command; empty: the one that is found
-};
 
 struct Parameter {
   std::string name;

@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "optimize/source/source_parts.h"
+#include "optimize/source/tokens.h"
 #include "optimize/source/steady_conditions.h"
 #include "optimize/source/variable_use.h"
 #include "optimize/source/written_parts.h"

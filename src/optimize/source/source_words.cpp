@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "optimize/source/source_parts.h"
+#include "optimize/source/tokens.h"
 
 namespace perflab::optimize {
 namespace {

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "optimize/source/clang_library.h"
-#include "optimize/source/source_model.h"
+#include "base/error.h"
+#include "optimize/source/parse_options.h"
+#include "optimize/source/text_range.h"
 
 namespace perflab::optimize {
 
