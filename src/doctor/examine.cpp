@@ -22,7 +22,7 @@
 #include "hal/arch.h"
 #include "isolate/launch.h"
 #include "llm/curl_library.h"
-#include "optimize/source/clang_library.h"
+#include "optimize/ast/clang_library.h"
 #include "tune/evaluate/slurm_commands.h"
 
 namespace perflab::doctor {

@@ -13,7 +13,7 @@
 #include "base/temp_folder.h"
 #include "code/code_object.h"
 #include "code/compiler.h"
-#include "optimize/guards.h"
+#include "optimize/guards/guards.h"
 
 namespace perflab::optimize {
 namespace {

@@ -1,13 +1,13 @@
 // Which libclang reads sources: trees as ROCm's and as distributions', made of links to the one
 // that is installed here.
-#include "optimize/source/clang_library.h"
+#include "optimize/ast/clang_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/temp_folder.h"
 #include "code/compiler.h"
-#include "optimize/source/source_model.h"
+#include "optimize/model/source_model.h"
 
 namespace perflab::optimize {
 namespace {

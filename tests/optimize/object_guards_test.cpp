@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "optimize/guards.h"
+#include "optimize/guards/guards.h"
 #include "support/code_writer.h"
 
 namespace perflab::optimize {

@@ -8,8 +8,8 @@
 #include <csignal>
 
 #include "llm/proposer.h"
-#include "optimize/guards.h"
-#include "optimize/source/apart.h"
+#include "optimize/ast/apart.h"
+#include "optimize/guards/guards.h"
 
 namespace perflab::optimize {
 namespace {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "cheats/corpus.h"
-#include "optimize/guards.h"
-#include "optimize/source/call_names.h"
-#include "optimize/source/check_answer.h"
+#include "optimize/flow/call_names.h"
+#include "optimize/guards/check_answer.h"
+#include "optimize/guards/guards.h"
 
 namespace perflab::optimize {
 namespace {

@@ -1,13 +1,13 @@
-// optimize/source/source_model.h on one HIP source with everything that makes text searches fail,
+// optimize/model/source_model.h on one HIP source with everything that makes text searches fail,
 // on host sources, and on input that makes parsers crash.
-#include "optimize/source/source_model.h"
+#include "optimize/model/source_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/temp_folder.h"
-#include "optimize/source/call_names.h"
-#include "optimize/source/source_loops.h"
+#include "optimize/flow/call_names.h"
+#include "optimize/model/source_loops.h"
 
 namespace perflab::optimize {
 namespace {

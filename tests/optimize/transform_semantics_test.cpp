@@ -13,7 +13,7 @@
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "base/temp_folder.h"
-#include "optimize/guards.h"
+#include "optimize/guards/guards.h"
 #include "optimize/transform/transforms.h"
 
 namespace perflab::optimize {

@@ -11,7 +11,7 @@
 
 #include "llm/proposer.h"
 #include "measure/backend.h"
-#include "optimize/guards.h"
+#include "optimize/guards/guards.h"
 #include "optimize/reasons.h"
 #include "optimize/workshop/workshop.h"
 #include "stats/comparison.h"

@@ -9,7 +9,7 @@
 #include "analyze/pipeline.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "optimize/source/source_model.h"
+#include "optimize/model/source_model.h"
 
 namespace perflab::optimize {
 

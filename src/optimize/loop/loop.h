@@ -17,8 +17,8 @@
 #include "llm/proposer.h"
 #include "optimize/loop/candidate.h"
 #include "optimize/loop/ledger.h"
+#include "optimize/model/source_model.h"
 #include "optimize/sandboxing.h"
-#include "optimize/source/source_model.h"
 #include "optimize/workshop/workshop.h"
 
 namespace perflab::optimize {

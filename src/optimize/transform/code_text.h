@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "optimize/source/source_model.h"
+#include "optimize/model/source_model.h"
 
 namespace perflab::optimize {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "optimize/source/source_model.h"
+#include "optimize/model/source_model.h"
 #include "optimize/transform/code_text.h"
 
 namespace perflab::optimize {

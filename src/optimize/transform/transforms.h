@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "llm/proposer.h"
-#include "optimize/source/source_model.h"
+#include "optimize/model/source_model.h"
 
 namespace perflab::optimize {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "optimize/guards.h"
+#include "optimize/guards/guards.h"
 
 namespace perflab::optimize {
 

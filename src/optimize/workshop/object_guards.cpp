@@ -14,7 +14,7 @@
 #include "code/code_object.h"
 #include "code/container.h"
 #include "code/unit_names.h"
-#include "optimize/guards.h"
+#include "optimize/guards/guards.h"
 #include "optimize/workshop/object_exports.h"
 
 namespace perflab::optimize {

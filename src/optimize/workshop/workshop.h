@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/sandbox.h"
 #include "measure/backend.h"
-#include "optimize/guards.h"
+#include "optimize/guards/guards.h"
 #include "optimize/reasons.h"
 #include "replay/elements/element_diff.h"
 
