@@ -20,29 +20,6 @@
 namespace perflab::optimize {
 namespace {
 
-/// Whether a line ends in the text, in a way that ends a directive.
-std::optional<std::size_t> line_end_in(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\n') continue;
-    std::size_t before = i;
-    while (before > 0 && (text[before - 1] == ' ' || text[before - 1] == '\t' ||
-                          text[before - 1] == '\r' || text[before - 1] == '\f'))
-      --before;
-    if (before == 0 || text[before - 1] != '\\') return i;
-  }
-  return std::nullopt;
-}
-
-/// Text between two tokens; the ends of the file count as tokens.
-std::string_view gap_before(const ParsedSource& source, std::size_t index) {
-  const auto tokens = source.tokens();
-  const std::uint32_t begin = index == 0 ? 0 : tokens[index - 1].range.end;
-  const std::uint32_t end = index < tokens.size()
-                                ? tokens[index].range.begin
-                                : static_cast<std::uint32_t>(source.text().size());
-  return begin < end ? source.at({begin, end}) : std::string_view();
-}
-
 // --- the parts of a kernel ---------------------------------------------------------------------
 
 constexpr auto kSpecifiers = std::to_array<std::string_view>(
