@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "tune/records/recording.h"
 #include "tune/search.h"
 #include "tune/space/read_space.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 #include "hsa_sim/apps/gpu.h"
 #include "hsa_sim/kernel_arguments.h"
 #include "hsa_sim/sim_code_objects.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a start in the sandbox of `optimize` costs: /usr/bin/true alone, and behind bubblewrap with the words of src/base/sandbox.cpp."""
+"""What a start in the sandbox of `optimize` costs: /usr/bin/true alone, and behind bubblewrap with the words of src/base/system/sandbox.cpp."""
 import os
 import statistics
 import subprocess

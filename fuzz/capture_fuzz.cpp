@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "capture/blob_reader.h"
 #include "capture/documents.h"
 #include "capture/forged_blob.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "isolate/code_uri.h"
+#include "isolate/code/code_uri.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "base/files.h"
+#include "base/system/files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "check_rocpd.h"
 #include "support/quirks_trace.h"
 

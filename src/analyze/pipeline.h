@@ -11,7 +11,7 @@
 #include "analyze/kernels/code_join.h"
 #include "analyze/stability.h"
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "hal/measured_roofs.h"
 #include "trace/trace.h"
 

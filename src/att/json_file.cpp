@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::att {
 namespace {

@@ -11,8 +11,8 @@
 #include "att/parse.h"
 #include "att/reader.h"
 #include "att/rows.h"
-#include "base/files.h"
 #include "base/parallel.h"
+#include "base/system/files.h"
 
 namespace perflab::att {
 namespace {

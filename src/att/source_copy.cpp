@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "att/reader.h"
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::att {
 

@@ -7,8 +7,8 @@
 
 #include "att/parse.h"
 #include "att/rows.h"
-#include "base/csv.h"
-#include "base/text.h"
+#include "base/text/csv.h"
+#include "base/text/text.h"
 
 namespace perflab::att {
 namespace {

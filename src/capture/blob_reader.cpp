@@ -14,8 +14,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/system/files.h"
 #include "capture/remedies.h"
 #include "capture/spool.h"
 

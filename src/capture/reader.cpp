@@ -9,9 +9,9 @@
 #include <map>
 #include <utility>
 
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/system/files.h"
+#include "base/text/json.h"
 #include "capture/blob_reader.h"
 #include "capture/documents.h"
 #include "capture/remedies.h"

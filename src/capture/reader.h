@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "capture/model.h"
 
 namespace perflab::capture {

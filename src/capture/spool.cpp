@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::capture {
 namespace {

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/system/files.h"
+#include "base/text/json.h"
 #include "capture/blob_writer.h"
 #include "capture/documents.h"
 #include "capture/spool.h"

@@ -7,11 +7,11 @@
 #include <new>
 
 #include "base/version.h"
-#include "cli/command.h"
-#include "cli/describe.h"
-#include "cli/help.h"
-#include "cli/overview.h"
-#include "cli/wrong_command_line.h"
+#include "cli/kit/command.h"
+#include "cli/kit/describe.h"
+#include "cli/kit/help.h"
+#include "cli/kit/overview.h"
+#include "cli/kit/wrong_command_line.h"
 #include "report/kit/document.h"
 
 namespace {

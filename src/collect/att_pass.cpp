@@ -7,8 +7,8 @@
 #include <array>
 #include <utility>
 
-#include "base/files.h"
-#include "base/text.h"
+#include "base/system/files.h"
+#include "base/text/text.h"
 #include "collect/decoder.h"
 #include "collect/log_sentences.h"
 #include "collect/target_process.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 #include "collect/collect.h"
 
 namespace perflab::collect {

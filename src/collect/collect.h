@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/progress.h"
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
+#include "base/text/progress.h"
 #include "base/units.h"
 #include "collect/rocprofv3.h"
 #include "collect/run_folder.h"

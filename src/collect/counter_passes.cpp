@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/files.h"
-#include "base/json.h"
+#include "base/system/files.h"
+#include "base/text/json.h"
 #include "collect/log_sentences.h"
 #include "collect/target_process.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 
 namespace perflab::collect {
 namespace {

@@ -9,9 +9,9 @@
 #include <charconv>
 #include <chrono>
 
-#include "base/environment.h"
-#include "base/subprocess.h"
-#include "base/text.h"
+#include "base/system/environment.h"
+#include "base/system/subprocess.h"
+#include "base/text/text.h"
 
 namespace perflab::collect {
 namespace {

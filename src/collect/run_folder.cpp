@@ -9,7 +9,7 @@
 #include <charconv>
 #include <optional>
 
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::collect {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 
 namespace perflab::collect {
 namespace {

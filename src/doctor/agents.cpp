@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstdio>
 
-#include "base/json.h"
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
+#include "base/text/json.h"
 #include "hal/arch.h"
 #include "replay/hsa/hsa_runtime.h"
 

@@ -2,7 +2,7 @@
 // it is meant to be the same elsewhere.
 #pragma once
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "doctor/examination.h"
 
 namespace perflab::doctor {

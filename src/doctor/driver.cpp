@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "base/files.h"
-#include "base/text.h"
+#include "base/system/files.h"
+#include "base/text/text.h"
 #include "hal/arch.h"
 #include "tune/evaluate/visible_gpus.h"
 

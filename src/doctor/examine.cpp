@@ -7,13 +7,13 @@
 #include <optional>
 #include <utility>
 
-#include "base/files.h"
-#include "base/sandbox.h"
-#include "base/subprocess.h"
-#include "base/text.h"
-#include "code/compiler.h"
-#include "code/disassembly.h"
-#include "code/tool_search.h"
+#include "base/system/files.h"
+#include "base/system/sandbox.h"
+#include "base/system/subprocess.h"
+#include "base/text/text.h"
+#include "code/instructions/disassembly.h"
+#include "code/tools/compiler.h"
+#include "code/tools/tool_search.h"
 #include "collect/decoder.h"
 #include "collect/rocprofv3.h"
 #include "doctor/agents.h"

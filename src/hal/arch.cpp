@@ -9,7 +9,7 @@
 
 #include "arch_tables.h"
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "hal/table_files.h"
 
 namespace perflab::hal {

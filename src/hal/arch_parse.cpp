@@ -9,7 +9,7 @@
 #include <charconv>
 #include <limits>
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::hal {
 namespace {

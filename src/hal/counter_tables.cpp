@@ -5,8 +5,8 @@
 #include <array>
 #include <tuple>
 
-#include "base/json.h"
-#include "base/text.h"
+#include "base/text/json.h"
+#include "base/text/text.h"
 #include "counter_table_files.h"
 #include "hal/counter_tables_parse.h"
 #include "hal/table_files.h"

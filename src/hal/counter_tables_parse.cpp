@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "hal/counter_formula.h"
 
 namespace perflab::hal {

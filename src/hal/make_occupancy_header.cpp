@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "hal/occupancy.h"
 
 namespace {

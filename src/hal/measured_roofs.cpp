@@ -16,9 +16,9 @@
 #include <set>
 #include <span>
 
-#include "base/csv.h"
-#include "base/files.h"
-#include "base/text.h"
+#include "base/system/files.h"
+#include "base/text/csv.h"
+#include "base/text/text.h"
 
 namespace perflab::hal {
 namespace {

@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/environment.h"
-#include "base/files.h"
-#include "base/pattern.h"
-#include "isolate/settings.h"
+#include "base/system/environment.h"
+#include "base/system/files.h"
+#include "base/text/pattern.h"
+#include "isolate/protocol/settings.h"
 
 namespace perflab::isolate {
 namespace {

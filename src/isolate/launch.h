@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/subprocess.h"
-#include "isolate/events.h"
+#include "base/system/subprocess.h"
+#include "isolate/protocol/events.h"
 
 namespace perflab::isolate {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace perflab::llm {
 namespace {

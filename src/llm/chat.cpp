@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/environment.h"
-#include "base/interrupt.h"
+#include "base/system/environment.h"
+#include "base/system/interrupt.h"
 #include "llm/http.h"
 #include "llm/secrets.h"
 #include "llm/wire.h"

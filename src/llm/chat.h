@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::llm {
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/command_line.h"
-#include "base/subprocess.h"
-#include "base/text.h"
+#include "base/system/subprocess.h"
+#include "base/text/command_line.h"
+#include "base/text/text.h"
 #include "llm/answer.h"
 #include "llm/secrets.h"
 #include "llm/transcript.h"

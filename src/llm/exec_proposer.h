@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
 #include "llm/proposer.h"
 
 namespace perflab::llm {

@@ -8,10 +8,10 @@
 #include <climits>
 #include <cstdio>
 
-#include "base/broken_pipe.h"
-#include "base/files.h"
-#include "base/interrupt.h"
-#include "base/text.h"
+#include "base/system/broken_pipe.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
+#include "base/text/text.h"
 #include "llm/curl_library.h"
 
 namespace perflab::llm {

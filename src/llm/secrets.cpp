@@ -8,8 +8,8 @@
 #include <functional>
 #include <map>
 
-#include "base/environment.h"
-#include "base/text.h"
+#include "base/system/environment.h"
+#include "base/text/text.h"
 
 namespace perflab::llm {
 namespace {

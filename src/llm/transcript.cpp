@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::llm {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/line_log.h"
+#include "base/system/line_log.h"
+#include "base/text/json.h"
 
 namespace perflab::llm {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "mcp/tool.h"
 
 namespace perflab::mcp {

@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <climits>
 
-#include "base/broken_pipe.h"
-#include "base/files.h"
-#include "base/interrupt.h"
+#include "base/system/broken_pipe.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
 
 namespace perflab::mcp {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "analyze/pipeline.h"
 #include "base/error.h"
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 
 namespace perflab::measure {
 

@@ -10,10 +10,10 @@
 #include <thread>
 #include <utility>
 
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/pattern.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
+#include "base/text/pattern.h"
 #include "hal/arch.h"
 #include "measure/gpu_timer.h"
 #include "tune/space/read_space.h"

@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
-#include "base/command_line.h"
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
+#include "base/text/command_line.h"
 #include "measure/autotune.h"
 
 namespace perflab::measure {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
 #include "stats/comparison.h"
 
 namespace perflab::measure {

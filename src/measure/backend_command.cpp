@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 #include "tune/evaluate/metric.h"
 #include "tune/evaluate/process_step.h"
 

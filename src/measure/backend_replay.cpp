@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 
 namespace perflab::measure {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 #include "measure/gpu_timer.h"
 #include "tune/evaluate/evaluator.h"
 #include "tune/evaluate/process_step.h"

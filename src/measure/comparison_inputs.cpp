@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "analyze/compare/dispatch_samples.h"
-#include "base/files.h"
-#include "base/json.h"
+#include "base/system/files.h"
+#include "base/text/json.h"
 #include "collect/run_folder.h"
 #include "stats/summary.h"
 #include "trace/reader.h"

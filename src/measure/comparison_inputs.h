@@ -8,7 +8,7 @@
 
 #include "analyze/compare/comparison.h"
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 
 namespace perflab::measure {
 

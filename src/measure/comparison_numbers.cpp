@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "measure/comparison_inputs.h"
 
 namespace perflab::measure {

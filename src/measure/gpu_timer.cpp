@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "analyze/kernels/kernel_table.h"
-#include "base/files.h"
-#include "base/pattern.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
+#include "base/text/pattern.h"
 #include "base/units.h"
 #include "collect/rocprofv3.h"
 #include "collect/run_folder.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 #include "measure/backend.h"
 #include "stats/summary.h"
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 #include "hal/counter_tables.h"
 #include "measure/att_step.h"
 #include "trace/reader.h"

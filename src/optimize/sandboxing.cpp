@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/command_line.h"
-#include "base/environment.h"
-#include "base/subprocess.h"
+#include "base/system/environment.h"
+#include "base/system/subprocess.h"
+#include "base/text/command_line.h"
 
 namespace perflab::optimize {
 namespace {

@@ -1,5 +1,6 @@
-// Whether what others wrote runs in a sandbox (base/sandbox.h): candidates with their builds and
-// checks, and exec: proposers; what of the user's it is shown, and what the document says of it.
+// Whether what others wrote runs in a sandbox (base/system/sandbox.h): candidates with their builds
+// and checks, and exec: proposers; what of the user's it is shown, and what the document says of
+// it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
+#include "base/text/json.h"
 
 namespace perflab::optimize {
 

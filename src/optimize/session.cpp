@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "hal/arch.h"
 #include "llm/secrets.h"
 #include "measure/profile.h"

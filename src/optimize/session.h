@@ -9,7 +9,7 @@
 
 #include "analyze/pipeline.h"
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "llm/exec_proposer.h"
 #include "llm/llm_proposer.h"
 #include "optimize/loop/loop.h"

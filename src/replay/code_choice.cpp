@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "code/code_object.h"
-#include "code/container.h"
-#include "code/elf.h"
-#include "code/target_id.h"
-#include "code/unit_names.h"
+#include "code/elf/elf.h"
+#include "code/elf/target_id.h"
+#include "code/files/container.h"
+#include "code/object/code_object.h"
+#include "code/object/unit_names.h"
 #include "replay/failures.h"
 
 namespace perflab::replay {

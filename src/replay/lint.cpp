@@ -13,10 +13,10 @@
 #include <tuple>
 #include <utility>
 
-#include "code/code_object.h"
-#include "code/disassembly.h"
-#include "code/kernarg_use.h"
-#include "code/target_id.h"
+#include "code/elf/target_id.h"
+#include "code/instructions/disassembly.h"
+#include "code/instructions/kernarg_use.h"
+#include "code/object/code_object.h"
 
 namespace perflab::replay {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "trace/trace.h"
 
 namespace perflab::trace {

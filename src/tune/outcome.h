@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::tune {
 

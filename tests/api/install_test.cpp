@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "base/json.h"
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 #include "base/temp_folder.h"
+#include "base/text/json.h"
 #include "base/version.h"
 #include "report/kit/document.h"
 

@@ -10,7 +10,7 @@
 
 #include "att/att_checks.h"
 #include "base/temp_folder.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace perflab::att {
 namespace {

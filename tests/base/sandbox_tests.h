@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
 #include "base/temp_folder.h"
 
 /// Skips the test, with the reason, where no sandbox can be made.

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/sizes.h"
 #include "base/temp_folder.h"
+#include "base/text/json.h"
 #include "capture/blob.h"
 #include "capture/documents.h"
 #include "capture/written_capture.h"
@@ -178,7 +178,8 @@ TEST_F(CaptureDamage, what_is_no_capture_is_told_apart) {
   std::string newer = marker;
   newer.replace(newer.find("\"major\": 2"), 10, "\"major\": 3");
   put(folder_ / "c/capture_complete.json", newer);
-  EXPECT_THAT(message("c"), HasSubstr("a capture of format 3.0, and this program reads 1.x to 2.x"));
+  EXPECT_THAT(message("c"),
+              HasSubstr("a capture of format 3.0, and this program reads 1.x to 2.x"));
   std::filesystem::remove(folder_ / "c/capture_complete.json");
   EXPECT_THAT(message("c"), HasSubstr("is an unfinished capture"));
 }

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/temp_folder.h"
+#include "base/text/json.h"
 #include "capture/blob.h"
 #include "capture/documents.h"
 #include "capture/written_capture.h"

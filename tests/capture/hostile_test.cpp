@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/temp_folder.h"
+#include "base/text/json.h"
 #include "capture/blob_reader.h"
 #include "capture/forged_blob.h"
 #include "capture/written_capture.h"

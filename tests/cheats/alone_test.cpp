@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "cheats/corpus.h"
 #include "optimize/fakes.h"
 #include "optimize/workshop/workshop.h"

@@ -3,8 +3,8 @@
 // count their work instead of time; with -O3 the eight sums of the right one are one block of it.
 #include <gmock/gmock.h>
 
-#include "base/files.h"
 #include "base/sandbox_tests.h"
+#include "base/system/files.h"
 #include "cheats/corpus.h"
 #include "cli/program.h"
 

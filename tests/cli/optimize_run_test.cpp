@@ -12,8 +12,8 @@
 #include <set>
 #include <sstream>
 
-#include "base/files.h"
 #include "base/sizes.h"
+#include "base/system/files.h"
 #include "cli/program.h"
 
 namespace perflab::cli {

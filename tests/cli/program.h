@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 #include "base/temp_folder.h"
+#include "base/text/json.h"
 #include "report/kit/document.h"
 
 namespace perflab::cli {

@@ -6,8 +6,8 @@
 #include <map>
 #include <sstream>
 
-#include "base/files.h"
 #include "base/sandbox_tests.h"
+#include "base/system/files.h"
 #include "cli/program.h"
 #include "cli/told_time.h"
 

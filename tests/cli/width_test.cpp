@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "cli/program.h"
 #include "report/kit/text_table.h"
 #include "support/code_samples.h"

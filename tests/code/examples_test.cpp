@@ -5,12 +5,12 @@
 
 #include <array>
 
-#include "base/files.h"
 #include "base/parallel.h"
+#include "base/system/files.h"
 #include "base/temp_folder.h"
-#include "code/code_object.h"
-#include "code/compiler.h"
-#include "code/instruction_mix.h"
+#include "code/instructions/instruction_mix.h"
+#include "code/object/code_object.h"
+#include "code/tools/compiler.h"
 #include "hal/occupancy.h"
 
 namespace perflab::code {

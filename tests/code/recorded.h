@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::test {
 

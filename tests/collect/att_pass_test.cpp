@@ -8,9 +8,9 @@
 
 #include <thread>
 
-#include "base/interrupt.h"
-#include "base/pattern.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
+#include "base/text/pattern.h"
 #include "collect/decoder.h"
 
 namespace perflab::collect {

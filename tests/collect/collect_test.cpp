@@ -11,8 +11,8 @@
 #include <fstream>
 #include <thread>
 
-#include "base/interrupt.h"
 #include "base/shell.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "collect/stand_in_rocprofv3.h"
 

@@ -10,10 +10,10 @@
 #include <csignal>
 #include <thread>
 
-#include "base/interrupt.h"
-#include "base/json.h"
 #include "base/shell.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
+#include "base/text/json.h"
 
 namespace perflab::collect {
 namespace {

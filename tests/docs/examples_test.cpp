@@ -8,9 +8,9 @@
 
 #include "analyze/bottleneck/describe.h"
 #include "analyze/pipeline.h"
-#include "base/files.h"
-#include "base/json.h"
+#include "base/system/files.h"
 #include "base/temp_folder.h"
+#include "base/text/json.h"
 #include "docs/examples/dispatch_log.h"
 #include "docs/examples/remote_executor.h"
 #include "docs/examples/spill_rule.h"

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <set>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "base/temp_folder.h"
-#include "code/compiler.h"
+#include "code/tools/compiler.h"
 #include "doctor/self_test/build_programs.h"
 #include "doctor/self_test/run_case.h"
 #include "doctor/self_test/self_test.h"

@@ -11,8 +11,8 @@
 #include <regex>
 #include <set>
 
-#include "base/files.h"
-#include "base/json.h"
+#include "base/system/files.h"
+#include "base/text/json.h"
 #include "hal/arch_parse.h"
 
 namespace perflab::hal {

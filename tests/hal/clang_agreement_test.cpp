@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 #include "base/temp_folder.h"
 #include "hal/occupancy.h"
 

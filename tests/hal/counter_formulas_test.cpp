@@ -10,7 +10,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "hal/counter_table_of.h"
 #include "hal/counter_tables.h"
 

@@ -7,8 +7,8 @@
 
 #include <random>
 
-#include "base/files.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
 #include "base/temp_folder.h"
 #include "hal/occupancy.h"
 #include "hal/occupancy_lines.h"

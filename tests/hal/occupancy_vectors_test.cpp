@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <map>
 
-#include "base/files.h"
-#include "base/json.h"
+#include "base/system/files.h"
+#include "base/text/json.h"
 #include "hal/occupancy.h"
 #include "hal/recorded_vectors.h"
 

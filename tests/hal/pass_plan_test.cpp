@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "hal/counter_table_of.h"
 #include "hal/counter_tables.h"
 #include "support/prng.h"

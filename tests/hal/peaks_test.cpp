@@ -10,8 +10,8 @@
 #include <map>
 #include <regex>
 
-#include "base/files.h"
-#include "base/json.h"
+#include "base/system/files.h"
+#include "base/text/json.h"
 
 namespace perflab::hal {
 namespace {

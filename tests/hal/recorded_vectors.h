@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "hal/occupancy.h"
 
 namespace perflab::hal {

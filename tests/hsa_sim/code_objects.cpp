@@ -13,8 +13,8 @@
 #include <set>
 #include <shared_mutex>
 
-#include "code/code_object.h"
-#include "code/target_id.h"
+#include "code/elf/target_id.h"
+#include "code/object/code_object.h"
 #include "sim.h"
 
 namespace perflab::hsa::sim {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/temp_folder.h"
-#include "code/code_object.h"
+#include "code/object/code_object.h"
 #include "hsa/loader.h"
 #include "hsa_sim/sim_session.h"
 

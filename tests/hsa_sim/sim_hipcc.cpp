@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "base/files.h"
-#include "base/subprocess.h"
-#include "code/temporary_folder.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
+#include "code/tools/temporary_folder.h"
 #include "hsa_sim/sim_code_objects.h"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 #include "hsa_sim/sim_session.h"
 #include "support/lines.h"
 

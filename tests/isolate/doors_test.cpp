@@ -2,7 +2,7 @@
 // when no door was watched: the stand-in loads modules as CLR does.
 #include <unistd.h>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "hsa_sim/sim_code_objects.h"
 #include "isolate/isolated.h"
 

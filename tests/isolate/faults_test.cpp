@@ -4,9 +4,9 @@
 #include <map>
 #include <sstream>
 
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 #include "isolate/isolated.h"
-#include "isolate/settings.h"
+#include "isolate/protocol/settings.h"
 
 namespace perflab::test {
 namespace {

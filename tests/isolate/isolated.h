@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 #include "base/temp_folder.h"
 #include "capture/reader.h"
 #include "isolate/launch.h"

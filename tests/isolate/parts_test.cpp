@@ -1,11 +1,11 @@
 // The parts of the library alone: tables, names, events, verdicts.
 #include <map>
 
-#include "isolate/allocations.h"
-#include "isolate/fixed_table.h"
 #include "isolate/isolated.h"
-#include "isolate/kernels.h"
-#include "isolate/settings.h"
+#include "isolate/protocol/fixed_table.h"
+#include "isolate/protocol/kernels.h"
+#include "isolate/protocol/settings.h"
+#include "isolate/tool/allocations.h"
 
 namespace perflab::test {
 namespace {

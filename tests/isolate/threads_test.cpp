@@ -4,8 +4,8 @@
 #include <chrono>
 #include <thread>
 
-#include "isolate/gate.h"
 #include "isolate/isolated.h"
+#include "isolate/machine/gate.h"
 
 namespace perflab::test {
 namespace {

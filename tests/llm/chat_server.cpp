@@ -13,8 +13,8 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/json.h"
-#include "base/text.h"
+#include "base/text/json.h"
+#include "base/text/text.h"
 
 namespace perflab::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "llm/chat_server.h"
 #include "llm/curl_library.h"

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "llm/chat_server.h"
 #include "llm/exec_proposer.h"

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/interrupt.h"
 #include "base/shell.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "collect/stand_in_rocprofv3.h"
 #include "measure/backend_command.h"

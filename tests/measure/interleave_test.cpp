@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 #include "measure/backend.h"
 
 namespace perflab::measure {

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/files.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
 #include "base/temp_folder.h"
-#include "code/code_object.h"
-#include "code/compiler.h"
+#include "code/object/code_object.h"
+#include "code/tools/compiler.h"
 #include "optimize/guards/guards.h"
 
 namespace perflab::optimize {

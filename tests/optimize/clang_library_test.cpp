@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/temp_folder.h"
-#include "code/compiler.h"
+#include "code/tools/compiler.h"
 #include "optimize/model/source_model.h"
 
 namespace perflab::optimize {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/system/files.h"
 #include "base/temp_folder.h"
 #include "optimize/loop/loop.h"
 

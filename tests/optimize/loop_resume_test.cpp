@@ -2,7 +2,7 @@
 // contradicts itself, the guards or the builds.
 #include <gmock/gmock.h>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 #include "optimize/fakes.h"
 
 namespace perflab::optimize {

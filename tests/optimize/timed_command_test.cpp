@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/files.h"
-#include "base/pattern.h"
+#include "base/system/files.h"
+#include "base/text/pattern.h"
 #include "optimize/command_bench.h"
 #include "optimize/workshop/command_prints.h"
 #include "optimize/workshop/workshop_build.h"

@@ -10,8 +10,8 @@
 #include <map>
 #include <set>
 
-#include "base/files.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
 #include "base/temp_folder.h"
 #include "optimize/guards/guards.h"
 #include "optimize/transform/transforms.h"

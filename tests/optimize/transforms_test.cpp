@@ -12,8 +12,8 @@
 #include <functional>
 #include <map>
 
-#include "base/files.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
 #include "base/temp_folder.h"
 
 namespace perflab::optimize {

@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "base/files.h"
-#include "base/pattern.h"
+#include "base/system/files.h"
 #include "base/temp_folder.h"
+#include "base/text/pattern.h"
 #include "collect/stand_in_rocprofv3.h"
 #include "optimize/command_bench.h"
 #include "optimize/workshop/command_outputs.h"

@@ -8,8 +8,8 @@
 #include <bit>
 #include <cmath>
 
-#include "base/files.h"
-#include "base/interrupt.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
 #include "optimize/replay_lab.h"
 #include "replay/failures.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "base/temp_folder.h"
 #include "replay/fake_device.h"
 #include "replay/sample_capture.h"

@@ -10,7 +10,7 @@
 
 #include "base/temp_folder.h"
 #include "capture/written_capture.h"
-#include "code/disassembly.h"
+#include "code/instructions/disassembly.h"
 #include "support/code_writer.h"
 
 namespace perflab::replay {

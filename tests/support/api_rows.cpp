@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::test {
 

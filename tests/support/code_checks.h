@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "code/code_object.h"
-#include "code/container.h"
+#include "code/files/container.h"
+#include "code/object/code_object.h"
 
 namespace perflab::test {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "support/prng.h"
 
 namespace perflab::test {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/system/files.h"
 #include "support/code_samples.h"
 #include "support/code_writer.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "support/big_trace.h"
 #include "support/described_counters.h"
 #include "support/quirks_trace.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "bundled_descriptions.h"
 
 namespace perflab::test {

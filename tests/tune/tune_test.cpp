@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "base/temp_folder.h"
 #include "tune/last_comparison.h"
 

@@ -10,7 +10,7 @@
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/feature_parts.h"
 #include "analyze/bottleneck/measurements.h"
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 #include "hal/arch.h"
 #include "trace/api_calls.h"
 

@@ -8,7 +8,7 @@
 
 #include "analyze/bottleneck/feature_parts.h"
 #include "analyze/roofline/roofline.h"
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 
 namespace perflab::analyze {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/missing.h"
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 #include "stats/comparison.h"
 #include "trace/trace.h"
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 #include "hal/arch.h"
 
 namespace perflab::analyze {

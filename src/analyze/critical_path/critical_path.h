@@ -19,7 +19,7 @@
 #include "analyze/scope/timing_scope.h"
 #include "base/error.h"
 #include "base/missing.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "trace/select.h"
 #include "trace/trace.h"
 

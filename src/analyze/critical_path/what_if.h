@@ -11,7 +11,7 @@
 
 #include "analyze/critical_path/graph.h"
 #include "base/error.h"
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {

@@ -7,11 +7,11 @@
 #include <array>
 #include <set>
 
-#include "base/files.h"
 #include "base/hash.h"
 #include "base/parallel.h"
-#include "code/compiler.h"
-#include "code/disassembly.h"
+#include "base/system/files.h"
+#include "code/instructions/disassembly.h"
+#include "code/tools/compiler.h"
 #include "hal/arch.h"
 
 namespace perflab::analyze {

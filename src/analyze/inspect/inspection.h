@@ -10,8 +10,8 @@
 
 #include "analyze/inspect/static_kernel.h"
 #include "base/error.h"
-#include "base/pattern.h"
-#include "code/container.h"
+#include "base/text/pattern.h"
+#include "code/files/container.h"
 
 namespace perflab::analyze {
 

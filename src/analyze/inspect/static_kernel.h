@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/missing.h"
-#include "code/code_object.h"
-#include "code/instruction_mix.h"
+#include "code/instructions/instruction_mix.h"
+#include "code/object/code_object.h"
 #include "hal/occupancy.h"
 
 namespace perflab::analyze {

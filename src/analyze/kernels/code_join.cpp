@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-#include "code/container.h"
+#include "code/files/container.h"
 
 namespace perflab::analyze {
 namespace {

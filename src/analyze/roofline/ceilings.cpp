@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "analyze/kernels/gpu.h"
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 
 namespace perflab::analyze {
 namespace {

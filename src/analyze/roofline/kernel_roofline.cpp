@@ -10,7 +10,7 @@
 #include <set>
 
 #include "analyze/roofline/roofline_details.h"
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 #include "hal/arch.h"
 #include "hal/counter_tables.h"
 

@@ -7,9 +7,9 @@
 #include <array>
 
 #include "analyze/kernels/gpu.h"
-#include "code/container.h"
-#include "code/disassembly.h"
-#include "code/instruction_mix.h"
+#include "code/files/container.h"
+#include "code/instructions/disassembly.h"
+#include "code/instructions/instruction_mix.h"
 #include "hal/arch.h"
 
 namespace perflab::analyze {

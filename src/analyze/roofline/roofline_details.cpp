@@ -1,6 +1,6 @@
 // Lists of a kernel's roofline.
 #include "analyze/roofline/roofline_details.h"
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

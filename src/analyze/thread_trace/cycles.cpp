@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace perflab::analyze {
 namespace {

@@ -13,7 +13,7 @@
 #include "analyze/thread_trace/state_bins.h"
 #include "att/thread_trace.h"
 #include "base/missing.h"
-#include "code/instruction_mix.h"
+#include "code/instructions/instruction_mix.h"
 
 namespace perflab::analyze {
 

@@ -14,7 +14,7 @@
 
 #include "att/thread_trace.h"
 #include "base/missing.h"
-#include "code/instruction_mix.h"
+#include "code/instructions/instruction_mix.h"
 
 namespace perflab::analyze {
 

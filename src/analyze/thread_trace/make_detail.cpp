@@ -6,7 +6,7 @@
 #include <charconv>
 #include <set>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace perflab::analyze {
 namespace {

@@ -8,7 +8,7 @@
 #include "analyze/kernels/kernel.h"
 #include "analyze/thread_trace/figures.h"
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {

@@ -1,7 +1,7 @@
 // Classes of code rows, by src/code's instruction table.
 #include "analyze/thread_trace/row_table.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace perflab::analyze {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "att/thread_trace.h"
-#include "code/instruction_mix.h"
+#include "code/instructions/instruction_mix.h"
 
 namespace perflab::analyze {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "analyze/thread_trace/row_table.h"
-#include "code/instruction_mix.h"
+#include "code/instructions/instruction_mix.h"
 
 namespace perflab::analyze {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <chrono>
 
-#include "base/files.h"
 #include "base/parallel.h"
-#include "base/subprocess.h"
-#include "base/text.h"
-#include "code/device_libraries.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
+#include "base/text/text.h"
+#include "code/tools/device_libraries.h"
 
 namespace perflab::doctor {
 namespace {

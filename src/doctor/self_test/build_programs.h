@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "code/compiler.h"
+#include "code/tools/compiler.h"
 #include "doctor/self_test/outcome.h"
 
 namespace perflab::doctor {

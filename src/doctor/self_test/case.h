@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "doctor/examination.h"
 
 namespace perflab::doctor {

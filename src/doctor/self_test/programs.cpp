@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "doctor/self_test/case.h"
 #include "self_test_programs.h"
 

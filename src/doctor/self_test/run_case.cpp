@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/files.h"
-#include "base/subprocess.h"
-#include "base/text.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
+#include "base/text/text.h"
 
 namespace perflab::doctor {
 namespace {

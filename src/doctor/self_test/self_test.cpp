@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "base/command_line.h"
-#include "base/files.h"
-#include "base/pattern.h"
-#include "code/compiler.h"
+#include "base/system/files.h"
+#include "base/text/command_line.h"
+#include "base/text/pattern.h"
+#include "code/tools/compiler.h"
 #include "doctor/self_test/build_programs.h"
 #include "doctor/self_test/run_case.h"
 

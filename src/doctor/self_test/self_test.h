@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "doctor/self_test/outcome.h"
 
 namespace perflab::doctor {

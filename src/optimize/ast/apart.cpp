@@ -15,8 +15,8 @@
 #include <csignal>
 #include <string_view>
 
-#include "base/files.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
 
 namespace perflab::optimize {
 namespace {

@@ -15,9 +15,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/environment.h"
-#include "base/subprocess.h"
-#include "code/compiler.h"
+#include "base/system/environment.h"
+#include "base/system/subprocess.h"
+#include "code/tools/compiler.h"
 
 namespace perflab::optimize {
 namespace {

@@ -9,8 +9,8 @@
 #include <map>
 #include <mutex>
 
-#include "base/environment.h"
-#include "code/compiler.h"
+#include "base/system/environment.h"
+#include "code/tools/compiler.h"
 
 namespace perflab::optimize {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "base/error_json.h"
+#include "base/text/error_json.h"
 
 namespace perflab::optimize {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "llm/proposer.h"
 #include "optimize/ast/apart.h"
 #include "optimize/guards/check_answer.h"

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "optimize/loop/diff.h"
 
 namespace perflab::optimize {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "collect/run_folder.h"
 #include "hal/arch.h"
 #include "optimize/kernel_names.h"

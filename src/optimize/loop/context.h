@@ -8,7 +8,7 @@
 
 #include "analyze/pipeline.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "optimize/model/source_model.h"
 
 namespace perflab::optimize {

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "optimize/loop/records.h"
 
 namespace perflab::optimize {

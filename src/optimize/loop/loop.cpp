@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/interrupt.h"
-#include "base/text.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
+#include "base/text/text.h"
 #include "base/version.h"
 #include "optimize/loop/records.h"
 #include "optimize/loop/steps.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "llm/proposer.h"
 #include "optimize/loop/candidate.h"
 #include "optimize/loop/ledger.h"

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
 #include "base/missing.h"
+#include "base/text/json.h"
 #include "optimize/loop/loop.h"
 #include "optimize/loop/projection.h"
 

@@ -9,7 +9,7 @@
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/pipeline.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "optimize/loop/candidate.h"
 
 namespace perflab::optimize {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/system/files.h"
 #include "capture/reader.h"
 #include "optimize/loop/record_checks.h"
 #include "optimize/loop/records.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "optimize/loop/loop.h"
 
 namespace perflab::optimize {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "optimize/loop/candidate.h"
 
 namespace perflab::optimize {

@@ -6,9 +6,9 @@
 
 #include <utility>
 
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/interrupt.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
 #include "measure/backend.h"
 #include "optimize/loop/record_checks.h"
 #include "optimize/loop/records.h"

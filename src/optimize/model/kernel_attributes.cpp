@@ -6,7 +6,7 @@
 #include <charconv>
 #include <functional>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "optimize/model/modelled_source.h"
 
 namespace perflab::optimize {

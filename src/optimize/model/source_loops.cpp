@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "optimize/flow/source_access.h"
 
 namespace perflab::optimize {

@@ -8,8 +8,8 @@
 #include <array>
 #include <set>
 
-#include "base/command_line.h"
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
+#include "base/text/command_line.h"
 #include "optimize/ast/apart.h"
 #include "optimize/ast/tokens.h"
 #include "optimize/flow/source_access.h"

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace perflab::optimize {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "optimize/transform/transform_parts.h"
 
 namespace perflab::optimize {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "base/command_line.h"
+#include "base/text/command_line.h"
 
 namespace perflab::optimize {
 namespace {

@@ -1,4 +1,4 @@
-// Files are taken apart by code/container.h; the guards are those of object_guards.cpp.
+// Files are taken apart by code/files/container.h; the guards are those of object_guards.cpp.
 #include "optimize/workshop/command_objects.h"
 
 #include <fmt/format.h>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
-#include "code/code_object.h"
-#include "code/container.h"
+#include "base/system/files.h"
+#include "code/files/container.h"
+#include "code/object/code_object.h"
 #include "optimize/kernel_names.h"
 
 namespace perflab::optimize {

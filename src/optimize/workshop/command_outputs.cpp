@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "capture/model.h"
 #include "tune/evaluate/process_step.h"
 

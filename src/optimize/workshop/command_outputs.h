@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/pattern.h"
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
+#include "base/text/json.h"
+#include "base/text/pattern.h"
 #include "optimize/reasons.h"
 #include "optimize/workshop/command_prints.h"
 #include "replay/elements/element_diff.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 #include "tune/evaluate/metric.h"
 
 namespace perflab::optimize {

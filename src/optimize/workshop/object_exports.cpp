@@ -16,9 +16,9 @@
 #include <set>
 #include <utility>
 
-#include "code/bytes.h"
-#include "code/elf.h"
-#include "code/unit_names.h"
+#include "code/elf/bytes.h"
+#include "code/elf/elf.h"
+#include "code/object/unit_names.h"
 
 namespace perflab::optimize {
 namespace {

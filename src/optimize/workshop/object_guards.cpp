@@ -11,9 +11,9 @@
 #include <tuple>
 #include <utility>
 
-#include "code/code_object.h"
-#include "code/container.h"
-#include "code/unit_names.h"
+#include "code/files/container.h"
+#include "code/object/code_object.h"
+#include "code/object/unit_names.h"
 #include "optimize/guards/guards.h"
 #include "optimize/workshop/object_exports.h"
 

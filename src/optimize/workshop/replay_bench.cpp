@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/files.h"
 #include "base/hash.h"
+#include "base/system/files.h"
 #include "measure/backend_replay.h"
 #include "optimize/workshop/replay_bench.h"
 #include "replay/failures.h"

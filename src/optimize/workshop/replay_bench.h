@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "capture/reader.h"
 #include "measure/backend.h"
 #include "optimize/workshop/workshop.h"

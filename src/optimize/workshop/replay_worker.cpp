@@ -12,12 +12,12 @@
 #include <thread>
 #include <utility>
 
-#include "base/error_json.h"
-#include "base/files.h"
-#include "base/interrupt.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
+#include "base/system/subprocess.h"
+#include "base/text/error_json.h"
 #include "capture/reader.h"
-#include "code/temporary_folder.h"
+#include "code/tools/temporary_folder.h"
 #include "replay/hsa/hsa_device.h"
 
 namespace perflab::optimize {

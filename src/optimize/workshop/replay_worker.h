@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
+#include "base/text/json.h"
 #include "optimize/workshop/replay_bench.h"
 
 namespace perflab::optimize {

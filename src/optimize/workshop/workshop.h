@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
+#include "base/text/json.h"
 #include "measure/backend.h"
 #include "optimize/guards/guards.h"
 #include "optimize/reasons.h"

@@ -9,10 +9,10 @@
 #include <map>
 #include <optional>
 
-#include "base/command_line.h"
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
+#include "base/text/command_line.h"
 #include "tune/evaluate/process_step.h"
 
 namespace perflab::optimize {
@@ -88,8 +88,7 @@ Result<OneBuild> build_once(const BuildRequest& request) {
                      {.environment = request.environment,
                       .limit_seconds = std::chrono::duration<double>(request.time_limit).count(),
                       .on_stream = [&](int, std::string_view bytes) { text.add(bytes); },
-                      .confinement = {.sandbox = request.sandbox,
-                                      .writable = {request.folder}}}));
+                      .confinement = {.sandbox = request.sandbox, .writable = {request.folder}}}));
   OneBuild one;
   one.succeeded = step.succeeded;
   if (step.succeeded) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
 #include "optimize/workshop/workshop.h"
 #include "tune/evaluate/command_template.h"
 

@@ -8,11 +8,11 @@
 #include <tuple>
 #include <utility>
 
-#include "base/command_line.h"
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/pattern.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
+#include "base/text/command_line.h"
+#include "base/text/pattern.h"
 #include "measure/backend_command.h"
 #include "measure/backend_rocprofv3.h"
 #include "optimize/workshop/checked_backend.h"

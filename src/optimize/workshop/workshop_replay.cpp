@@ -9,9 +9,9 @@
 #include <array>
 #include <utility>
 
-#include "base/files.h"
 #include "base/hash.h"
-#include "code/target_id.h"
+#include "base/system/files.h"
+#include "code/elf/target_id.h"
 #include "optimize/workshop/workshop_build.h"
 
 namespace perflab::optimize {
@@ -390,8 +390,8 @@ Result<std::unique_ptr<Workshop>> open_replay_workshop(const ReplayWorkshopOptio
   }
   ReplayWorkshopOptions absolute = options;
   absolute.capture = fs::absolute(options.capture);
-  const auto worker = std::make_shared<ReplayWorker>(own_worker_command(), setup_of(absolute),
-                                                     absolute.sandbox);
+  const auto worker =
+      std::make_shared<ReplayWorker>(own_worker_command(), setup_of(absolute), absolute.sandbox);
   return make_replay_workshop(capture, absolute, std::move(compiler),
                               [worker](const Json& request) { return worker->ask(request); });
 }

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "capture/reader.h"
-#include "code/compiler.h"
+#include "code/tools/compiler.h"
 #include "optimize/workshop/replay_worker.h"
 #include "optimize/workshop/workshop.h"
 

@@ -13,8 +13,8 @@
 #include <iterator>
 #include <utility>
 
-#include "base/environment.h"
-#include "base/files.h"
+#include "base/system/environment.h"
+#include "base/system/files.h"
 
 namespace perflab::replay {
 namespace {

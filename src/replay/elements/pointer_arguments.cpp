@@ -11,8 +11,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/text.h"
-#include "code/code_object.h"
+#include "base/text/text.h"
+#include "code/object/code_object.h"
 #include "replay/elements/element_type.h"
 
 namespace perflab::replay {

@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/environment.h"
-#include "base/files.h"
-#include "base/text.h"
+#include "base/system/environment.h"
+#include "base/system/files.h"
+#include "base/text/text.h"
 #include "replay/failures.h"
 
 namespace perflab::replay {

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 
 namespace perflab::replay {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::replay {
 namespace {

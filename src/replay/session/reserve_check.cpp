@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "replay/addresses/placeholders.h"
 #include "replay/failures.h"
 #include "replay/hsa/hsa_device.h"

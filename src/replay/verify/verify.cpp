@@ -8,9 +8,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/interrupt.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
 #include "replay/code_choice.h"
 #include "replay/verify/verify_state.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "replay/elements/element_diff.h"
 #include "replay/failures.h"
 #include "replay/session/session.h"

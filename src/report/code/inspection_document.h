@@ -6,7 +6,7 @@
 
 #include "analyze/inspect/inspection.h"
 #include "analyze/inspect/inspection_gates.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "hal/occupancy.h"
 #include "hal/occupancy_sweep.h"
 

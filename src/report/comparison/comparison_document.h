@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyze/compare/comparison.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "analyze/analysis.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "trace/trace.h"
 
 namespace perflab::report {

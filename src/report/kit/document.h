@@ -1,6 +1,6 @@
 // What every JSON document has in common: its schema (schemas/, embedded in the binary), validation
 // before writing, key order by schema, and the list of figures that are missing. Same value, same
-// bytes (base/json.h).
+// bytes (base/text/json.h).
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/missing.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
 #include "base/missing.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 

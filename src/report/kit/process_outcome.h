@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 
 namespace perflab::report {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyze/thread_trace/detail.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "report/kit/null_reasons.h"
 #include "report/kit/source_parts.h"
 

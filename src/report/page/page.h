@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 

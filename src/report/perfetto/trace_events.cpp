@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyze/analysis.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "trace/trace.h"
 
 namespace perflab::report {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyze/pipeline.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyze/pipeline.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "report/critical_path/dag_document.h"
 
 namespace perflab::report {

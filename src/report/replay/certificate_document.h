@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "capture/model.h"
 #include "replay/device.h"
 #include "replay/verify/verify.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "capture/model.h"
 #include "isolate/launch.h"
 #include "report/kit/style.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "replay/device.h"
 #include "replay/session/full_vm.h"
 #include "stats/summary.h"

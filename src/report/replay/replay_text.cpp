@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 #include "report/kit/document.h"
 
 namespace perflab::report {

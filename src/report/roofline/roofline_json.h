@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analyze/roofline/roofline.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <span>
 
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 #include "hal/counter_tables.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"

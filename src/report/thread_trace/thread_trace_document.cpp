@@ -8,7 +8,7 @@
 #include "analyze/thread_trace/detail.h"
 #include "analyze/thread_trace/fold.h"
 #include "analyze/thread_trace/row_table.h"
-#include "code/instruction_mix.h"
+#include "code/instructions/instruction_mix.h"
 #include "report/kit/document.h"
 #include "report/kit/trace_sources.h"
 #include "report/thread_trace/thread_trace_json.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyze/analysis.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "code/instruction_mix.h"
+#include "code/instructions/instruction_mix.h"
 #include "report/kit/document.h"
 
 namespace perflab::report {

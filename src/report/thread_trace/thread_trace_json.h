@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyze/thread_trace/figures.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "report/kit/null_reasons.h"
 
 namespace perflab::report {

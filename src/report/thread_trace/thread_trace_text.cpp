@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "code/instruction_mix.h"
+#include "code/instructions/instruction_mix.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
 #include "report/verdict/bottleneck_text.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "tune/evaluate/evaluator.h"
 #include "tune/tune.h"
 

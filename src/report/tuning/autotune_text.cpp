@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/command_line.h"
+#include "base/text/command_line.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
 #include "report/tuning/autotune_chart.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyze/bottleneck/bottleneck.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace perflab::report {
 

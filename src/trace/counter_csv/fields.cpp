@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "trace/load_state.h"
 
 namespace perflab::trace::counter_csv {

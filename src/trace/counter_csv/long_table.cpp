@@ -3,7 +3,7 @@
 // its instances in rows.
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "trace/counter_csv/fields.h"
 #include "trace/counter_csv/table.h"
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <charconv>
 
-#include "base/csv.h"
-#include "base/text.h"
+#include "base/text/csv.h"
+#include "base/text/text.h"
 #include "trace/counter_csv/fields.h"
 
 namespace perflab::trace::counter_csv {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/csv.h"
-#include "base/files.h"
+#include "base/system/files.h"
+#include "base/text/csv.h"
 #include "trace/counter_csv/table.h"
 
 namespace perflab::trace::counter_csv {

@@ -10,8 +10,8 @@
 #include <charconv>
 #include <limits>
 
-#include "base/csv.h"
-#include "base/text.h"
+#include "base/text/csv.h"
+#include "base/text/text.h"
 #include "trace/counter_csv/fields.h"
 
 namespace perflab::trace::counter_csv {

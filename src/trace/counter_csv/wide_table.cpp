@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "trace/counter_csv/fields.h"
 #include "trace/counter_csv/table.h"
 

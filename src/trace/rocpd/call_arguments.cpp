@@ -8,7 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "trace/rocpd/loader.h"
 
 namespace perflab::trace::rocpd {

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::trace::rocpd {
 namespace {

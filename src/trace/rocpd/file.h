@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/text/progress.h"
 #include "trace/sqlite.h"
 
 namespace perflab::trace::rocpd {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "trace/rocpd/loader.h"
 
 namespace perflab::trace::rocpd {

@@ -1,6 +1,6 @@
-// Splitting by base/command_line.h, then placeholders word by word. Quotes and backslashes are gone
-// before placeholders are looked for: '{A}' and "{A}" are placeholders too, and {{ is the way to a
-// brace.
+// Splitting by base/text/command_line.h, then placeholders word by word. Quotes and backslashes are
+// gone before placeholders are looked for: '{A}' and "{A}" are placeholders too, and {{ is the way
+// to a brace.
 #include "tune/evaluate/command_template.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "base/command_line.h"
+#include "base/text/command_line.h"
 
 namespace perflab::tune {
 namespace {

@@ -12,9 +12,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/pattern.h"
-#include "code/code_object.h"
-#include "code/container.h"
+#include "base/text/pattern.h"
+#include "code/files/container.h"
+#include "code/object/code_object.h"
 #include "hal/occupancy.h"
 
 namespace perflab::tune {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "tune/evaluate/compiled_kernels.h"
 #include "tune/evaluate/metric.h"
 #include "tune/evaluate/process_step.h"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
+#include "base/text/json.h"
 #include "tune/outcome.h"
 #include "tune/value.h"
 

@@ -10,9 +10,9 @@
 #include <optional>
 #include <set>
 
-#include "base/environment.h"
-#include "base/files.h"
-#include "base/text.h"
+#include "base/system/environment.h"
+#include "base/system/files.h"
+#include "base/text/text.h"
 #include "hal/arch.h"
 #include "tune/evaluate/visible_gpus.h"
 

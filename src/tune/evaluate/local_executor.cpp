@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 #include "tune/evaluate/executor.h"
 #include "tune/evaluate/visible_gpus.h"
 

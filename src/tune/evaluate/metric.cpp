@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "tune/evaluate/process_step.h"
 
 namespace perflab::tune {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 
 namespace perflab::tune {
 

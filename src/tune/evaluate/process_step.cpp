@@ -8,8 +8,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/subprocess.h"
-#include "base/text.h"
+#include "base/system/subprocess.h"
+#include "base/text/text.h"
 
 namespace perflab::tune {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/sandbox.h"
+#include "base/system/sandbox.h"
 
 namespace perflab::tune {
 

@@ -11,7 +11,7 @@
 #include <array>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace perflab::tune {
 namespace {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "base/files.h"
-#include "base/interrupt.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
 #include "tune/evaluate/executor.h"
 #include "tune/evaluate/slurm_commands.h"
 #include "tune/evaluate/slurm_folder.h"

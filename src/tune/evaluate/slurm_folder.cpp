@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/files.h"
-#include "base/text.h"
+#include "base/system/files.h"
+#include "base/text/text.h"
 
 namespace perflab::tune {
 namespace {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 
 namespace perflab::tune {
 namespace {

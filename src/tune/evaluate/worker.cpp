@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "base/files.h"
-#include "base/interrupt.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
 #include "tune/evaluate/executor.h"
 #include "tune/evaluate/visible_gpus.h"
 

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "tune/records/recording.h"
 
 namespace perflab::tune {

@@ -1,11 +1,11 @@
-// The journal's file: a key and one line per evaluation (base/line_log.h).
+// The journal's file: a key and one line per evaluation (base/system/line_log.h).
 #include "tune/records/journal.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "base/files.h"
+#include "base/system/files.h"
 #include "tune/records/journal_text.h"
 
 namespace perflab::tune {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/csv.h"
+#include "base/text/csv.h"
 #include "tune/records/readers.h"
 
 namespace perflab::tune {

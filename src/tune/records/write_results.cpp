@@ -6,7 +6,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "tune/records/readers.h"
 
 namespace perflab::tune {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "tune/space/expression_node.h"
 
 namespace perflab::tune {

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 
 namespace perflab::tune {
 namespace {

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 #include "tune/space/listing.h"
 #include "tune/space/rules.h"
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "analyze/bottleneck/known_kernels_checks.h"
-#include "base/csv.h"
+#include "base/text/csv.h"
 #include "support/test_database.h"
 
 namespace perflab::analyze {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "analyze/bottleneck/bottleneck_checks.h"
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::analyze {
 namespace {

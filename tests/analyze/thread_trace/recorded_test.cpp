@@ -16,7 +16,7 @@
 #include "analyze/thread_trace/make_thread_traces.h"
 #include "analyze/thread_trace/wait_causes.h"
 #include "att/reader.h"
-#include "base/files.h"
+#include "base/system/files.h"
 
 namespace perflab::analyze {
 namespace {

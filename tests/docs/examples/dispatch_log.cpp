@@ -8,9 +8,9 @@
 #include <sstream>
 #include <string>
 
-#include "base/files.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/system/files.h"
+#include "base/text/json.h"
 
 namespace perflab::trace::dispatch_log {
 namespace {

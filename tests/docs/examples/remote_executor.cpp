@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/files.h"
-#include "base/json.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
+#include "base/text/json.h"
 
 namespace perflab::tune {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "replay/fake_device.h"
 #include "replay/sample_capture.h"

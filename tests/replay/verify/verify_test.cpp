@@ -10,8 +10,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/files.h"
-#include "base/interrupt.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "replay/fake_device.h"
 #include "replay/kernel_bench.h"

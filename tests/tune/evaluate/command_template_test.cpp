@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 
 namespace perflab::tune {
 namespace {

@@ -11,8 +11,8 @@
 #include <sstream>
 #include <thread>
 
-#include "base/interrupt.h"
 #include "base/shell.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "support/code_writer.h"
 #include "tune/evaluate/metric.h"

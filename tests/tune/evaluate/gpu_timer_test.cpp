@@ -7,8 +7,8 @@
 
 #include <thread>
 
-#include "base/interrupt.h"
 #include "base/shell.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "collect/stand_in_rocprofv3.h"
 #include "support/rocpd_writer.h"

@@ -7,8 +7,8 @@
 #include <map>
 #include <thread>
 
-#include "base/interrupt.h"
 #include "base/shell.h"
+#include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "tune/evaluate/executor.h"
 #include "tune/evaluate/visible_gpus.h"

@@ -20,8 +20,8 @@
 #include <sstream>
 #include <thread>
 
-#include "base/subprocess.h"
-#include "base/text.h"
+#include "base/system/subprocess.h"
+#include "base/text/text.h"
 #include "support/prng.h"
 
 namespace perflab::test {

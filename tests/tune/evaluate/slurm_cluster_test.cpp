@@ -6,8 +6,8 @@
 #include <memory>
 #include <thread>
 
-#include "base/interrupt.h"
-#include "base/subprocess.h"
+#include "base/system/interrupt.h"
+#include "base/system/subprocess.h"
 #include "tune/evaluate/slurm_cluster.h"
 #include "tune/evaluate/slurm_jobs.h"
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
-#include "base/subprocess.h"
+#include "base/system/files.h"
+#include "base/system/subprocess.h"
 #include "support/prng.h"
 
 namespace perflab::tune {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/interrupt.h"
+#include "base/system/interrupt.h"
 #include "support/prng.h"
 
 namespace perflab::tune {

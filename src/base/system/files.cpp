@@ -1,0 +1,170 @@
+// POSIX file access behind base/system/files.h; write + fsync + rename is the portable recipe for
+// an atomic replacement.
+#include "base/system/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace perflab {
+namespace {
+
+/// Closes a descriptor at the end of a scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// What is in a place, in words.
+std::string_view kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+/// The path behind its links, also where the last one leads to nothing yet.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // the kernel's own limit (path_resolution(7))
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;  // an absolute target replaces all of it
+  }
+  return path;
+}
+
+}  // namespace
+
+std::string errno_text(int error_number) {
+  std::string text = std::strerror(error_number);
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0)
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: cannot be opened: {}", path.string(), errno_text(errno)));
+  struct stat info{};
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return fail(ErrorCode::bad_input, fmt::format("{}: is not a file", path.string()));
+  if (static_cast<std::uint64_t>(info.st_size) > max_bytes)
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: is larger than {} bytes", path.string(), max_bytes));
+  std::string text;
+  text.reserve(static_cast<std::size_t>(info.st_size));
+  std::string buffer(std::size_t{1} << 16, '\0');
+  while (true) {
+    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: cannot be read: {}", path.string(), errno_text(errno)));
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    if (text.size() > max_bytes)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: is larger than {} bytes", path.string(), max_bytes));
+  }
+}
+
+Result<void> check_replaceable(const std::filesystem::path& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) {
+    if (errno != ELOOP) return {};  // nothing there; what else is wrong shows when it is written
+    return fail(ErrorCode::usage,
+                fmt::format("{}: cannot be written: {}", path.string(), errno_text(errno)));
+  }
+  if (S_ISREG(info.st_mode)) return {};
+  return fail(ErrorCode::usage, fmt::format("{}: cannot be written: it is {}, not a file",
+                                            path.string(), kind_of(info.st_mode)));
+}
+
+Result<AtomicFile> AtomicFile::create(std::filesystem::path path) {
+  PERFLAB_TRY_VOID(check_replaceable(path));
+  path = behind_links(std::move(path));
+  std::string temporary = path.string() + ".tmp-XXXXXX";
+  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0)
+    return fail(ErrorCode::usage,
+                fmt::format("{}: cannot be written: {}", path.string(), errno_text(errno)));
+  return AtomicFile(std::move(path), std::move(temporary), fd);
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      fd_(std::exchange(other.fd_, -1)),
+      error_number_(other.error_number_) {}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view text) {
+  if (error_number_ == 0 && !write_all(fd_, text)) error_number_ = errno;
+}
+
+Result<void> AtomicFile::commit() {
+  // mkostemp makes the file private; a document has the mode that the user's umask asks for.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (error_number_ == 0 && (::fchmod(fd_, 0666 & ~mask) != 0 || ::fsync(fd_) != 0 ||
+                             ::rename(temporary_.c_str(), path_.c_str()) != 0))
+    error_number_ = errno;
+  if (error_number_ != 0)
+    return fail(ErrorCode::usage, fmt::format("{}: cannot be written: {}", path_.string(),
+                                              errno_text(error_number_)));
+  ::close(std::exchange(fd_, -1));
+  return {};
+}
+
+Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+  PERFLAB_TRY(AtomicFile file, AtomicFile::create(path));
+  file.write(text);
+  return file.commit();
+}
+
+Result<void> make_directories(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  std::error_code ignored;
+  if (error || !std::filesystem::is_directory(path, ignored))
+    return fail(ErrorCode::usage, fmt::format("{}: the folder cannot be made: {}", path.string(),
+                                              error ? error.message() : "a file is in its place"));
+  return {};
+}
+
+}  // namespace perflab

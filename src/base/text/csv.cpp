@@ -1,0 +1,140 @@
+// CSV on libcsv's event parser in its strict mode. The text is handed to it line by line, so that
+// messages can name the line that a row begins in.
+#include "base/text/csv.h"
+
+#include <csv.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace perflab {
+namespace {
+
+std::unexpected<Error> bad(std::string message) {
+  return fail(ErrorCode::bad_input, std::move(message));
+}
+
+/// The parser with the fields of the row that is being read. Its callbacks go through C, so that
+/// they must not throw; they only collect.
+class Parser {
+ public:
+  Parser() {
+    // Fails for a null pointer only.
+    csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI);
+    // RFC 4180: blanks are part of a field.
+    csv_set_space_func(&parser_, [](unsigned char) { return 0; });
+    // A long field grows in steps of this; the default of 128 bytes copies it over and over.
+    csv_set_blk_size(&parser_, std::size_t{1} << 16);
+  }
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+  ~Parser() { csv_free(&parser_); }
+
+  /// False: the text is no CSV. A row that ended is in fields().
+  bool feed(std::string_view text) {
+    return csv_parse(&parser_, text.data(), text.size(), &on_field, &on_row, this) == text.size();
+  }
+  bool finish() { return csv_fini(&parser_, &on_field, &on_row, this) == 0; }
+
+  /// Between two rows, not within one.
+  [[nodiscard]] bool at_row_start() const { return ends_.empty() && parser_.entry_pos == 0; }
+
+  /// Rows that have ended since the last call; views into this object.
+  template <class Visit>
+  Result<void> take_rows(const Visit& visit) {
+    std::size_t field = 0;
+    for (const std::size_t row_end : row_ends_) {
+      views_.clear();
+      for (; field < row_end; ++field) {
+        const std::size_t start = field == 0 ? 0 : ends_[field - 1];
+        views_.push_back(std::string_view(bytes_).substr(start, ends_[field] - start));
+      }
+      PERFLAB_TRY_VOID(visit(std::span<const std::string_view>(views_)));
+    }
+    if (!row_ends_.empty()) {
+      const std::size_t used = row_ends_.back();
+      const std::size_t used_bytes = ends_[used - 1];
+      bytes_.erase(0, used_bytes);
+      ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(used));
+      for (std::size_t& end : ends_) end -= used_bytes;
+      row_ends_.clear();
+    }
+    return {};
+  }
+
+ private:
+  static void on_field(void* bytes, std::size_t size, void* self) {
+    auto& parser = *static_cast<Parser*>(self);
+    parser.bytes_.append(static_cast<const char*>(bytes), size);
+    parser.ends_.push_back(parser.bytes_.size());
+  }
+  static void on_row(int, void* self) {
+    auto& parser = *static_cast<Parser*>(self);
+    parser.row_ends_.push_back(parser.ends_.size());
+  }
+
+  csv_parser parser_{};
+  std::string bytes_;              ///< of all fields that were not taken
+  std::vector<std::size_t> ends_;  ///< of the fields, in bytes_
+  std::vector<std::size_t> row_ends_;
+  std::vector<std::string_view> views_;
+};
+
+}  // namespace
+
+std::optional<std::size_t> CsvTable::column(std::string_view name) const {
+  const auto found = std::ranges::find(header, name);
+  if (found == header.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - header.begin());
+}
+
+Result<void> for_each_csv_row(std::string_view text, std::string_view name,
+                              const CsvRowVisitor& visit) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  Parser parser;
+  std::size_t columns = 0;  // 0: no header yet
+  std::size_t line = 0;
+  std::size_t row_line = 1;
+  const auto take = [&](std::span<const std::string_view> fields) -> Result<void> {
+    if (columns == 0) columns = fields.size();
+    if (fields.size() != columns)
+      return bad(fmt::format("{}: line {} has {} field{}, the header has {}", name, row_line,
+                             fields.size(), fields.size() == 1 ? "" : "s", columns));
+    return visit(fields, row_line);
+  };
+  while (!text.empty()) {
+    const std::string_view piece = text.substr(0, text.find('\n') + 1);  // npos + 1: all of it
+    const std::string_view fed = piece.empty() ? text : piece;
+    ++line;
+    if (parser.at_row_start()) row_line = line;
+    if (std::memchr(fed.data(), 0, fed.size()) != nullptr)
+      return bad(fmt::format("{}: line {} holds a NUL byte", name, line));
+    if (!parser.feed(fed))
+      return bad(fmt::format("{}: line {} has a quote in the middle of a field", name, line));
+    PERFLAB_TRY_VOID(parser.take_rows(take));
+    text.remove_prefix(fed.size());
+  }
+  if (!parser.finish())
+    return bad(fmt::format("{}: the quote of line {} is never closed", name, row_line));
+  PERFLAB_TRY_VOID(parser.take_rows(take));
+  if (columns == 0) return bad(fmt::format("{}: has no header line", name));
+  return {};
+}
+
+Result<CsvTable> parse_csv(std::string_view text, std::string_view name) {
+  CsvTable table;
+  PERFLAB_TRY_VOID(for_each_csv_row(
+      text, name, [&](std::span<const std::string_view> fields, std::size_t) -> Result<void> {
+        std::vector<std::string> row(fields.begin(), fields.end());
+        if (table.header.empty())
+          table.header = std::move(row);
+        else
+          table.rows.push_back(std::move(row));
+        return {};
+      }));
+  return table;
+}
+
+}  // namespace perflab

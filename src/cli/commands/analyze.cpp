@@ -1,0 +1,204 @@
+// rocm-perf analyze: recorded databases and thread traces in, documents and tables out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "analyze/pipeline.h"
+#include "base/text/progress.h"
+#include "cli/kit/analysis_options.h"
+#include "cli/kit/command.h"
+#include "cli/kit/html_page.h"
+#include "report/critical_path/dag_text.h"
+#include "report/kit/document.h"
+#include "report/kit/style.h"
+#include "report/recording/analysis_document.h"
+#include "report/recording/analysis_text.h"
+#include "report/recording/profile_document.h"
+#include "report/recording/profile_text.h"
+#include "report/roofline/roofline_text.h"
+#include "report/thread_trace/thread_trace_text.h"
+
+namespace perflab::cli {
+namespace {
+
+struct AnalyzeArguments {
+  std::vector<std::string> files;
+  std::vector<std::string> code;
+  std::vector<std::string> counters;
+  std::vector<std::string> thread_traces;
+  RoofsArguments roofs;
+  PathArguments path;
+  HtmlArguments html;
+  std::string out;
+  bool json = false, no_critical_path = false;
+  unsigned threads = 0;
+};
+
+/// Writes the documents into the folder that was asked for, if one was.
+Result<void> write_out(const AnalyzeArguments& arguments, const std::vector<Document>& documents) {
+  if (arguments.out.empty()) return {};
+  PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+  return remove_stale_documents(arguments.out, documents);
+}
+
+void tell_documents(const AnalyzeArguments& arguments, const std::vector<Document>& documents) {
+  if (arguments.out.empty()) return;
+  std::string names;
+  for (const Document& document : documents)
+    names += fmt::format("{}{}/{}.json", names.empty() ? "" : ", ", arguments.out, document.name);
+  fmt::print(stderr, "\ndocuments: {}\n", names);
+}
+
+/// The first option given that says nothing without a recording; nullptr: none.
+const char* option_about_recordings(const AnalyzeArguments& arguments) {
+  const PathArguments& path = arguments.path;
+  if (!arguments.counters.empty()) return "--counters";
+  if (!arguments.code.empty()) return "--code";
+  if (!arguments.roofs.file.empty()) return "--roofs";
+  if (arguments.roofs.device) return "--roofs-device";
+  if (!path.what_if.empty()) return "--what-if";
+  if (path.segment) return "--segment";
+  if (path.perfetto) return "--perfetto";
+  if (path.full) return "--full";
+  if (!path.handover.empty()) return "--handover";
+  return arguments.no_critical_path ? "--no-critical-path" : nullptr;
+}
+
+/// Thread traces without a recording: there are no times, so no profile, roofline or critical path.
+Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
+  if (arguments.thread_traces.empty())
+    return fail(ErrorCode::usage, "there is nothing to analyse: no TRACE and no --att",
+                "rocm-perf analyze run.db, or rocm-perf analyze --att DIR");
+  if (const char* option = option_about_recordings(arguments))
+    return fail(ErrorCode::usage, fmt::format("{} says nothing without a recording", option),
+                "add the database of the run: rocm-perf analyze run.db --att DIR");
+  analyze::AnalyzeOptions options;
+  options.threads = arguments.threads;
+  options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, options.thread_traces, arguments.out));
+  report::keep_for_documents(!arguments.out.empty(), arguments.html.file.has_value(), options);
+  LongWork work("reading thread traces");
+  options.progress = work.tell();
+  PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
+  work.end();
+  const auto& [trace, analysis] = analyzed;
+  const std::vector<Document> documents = report::trace_documents(analyzed);
+  PERFLAB_TRY_VOID(write_out(arguments, documents));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
+    return print(text);
+  }
+  PERFLAB_TRY_VOID(print(report::thread_trace_report_text(analysis, terminal_style())));
+  tell_documents(arguments, documents);
+  return {};
+}
+
+/// What a recording is analysed with.
+Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
+  analyze::AnalyzeOptions options;
+  options.threads = arguments.threads;
+  options.code_files.assign(arguments.code.begin(), arguments.code.end());
+  options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
+  options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
+  report::keep_for_documents(!arguments.out.empty(), arguments.html.file.has_value(), options);
+  PERFLAB_TRY_VOID(apply(arguments.roofs, options));
+  PERFLAB_TRY_VOID(apply(arguments.path, options));
+  options.find_critical_path = !arguments.no_critical_path;
+  return options;
+}
+
+Result<void> run_analyze(const AnalyzeArguments& arguments) {
+  if (arguments.files.empty()) return run_thread_traces(arguments);
+  if (arguments.path.full && arguments.out.empty() && !arguments.html)
+    return fail(ErrorCode::usage, "--full is about dag.json", "add --out DIR or --html FILE");
+  const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
+  std::vector<std::filesystem::path> inputs = files;
+  inputs.insert(inputs.end(), arguments.code.begin(), arguments.code.end());
+  inputs.insert(inputs.end(), arguments.counters.begin(), arguments.counters.end());
+  inputs.insert(inputs.end(), arguments.thread_traces.begin(), arguments.thread_traces.end());
+  if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
+  PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, inputs, arguments.out));
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, inputs, arguments.out, &arguments.path));
+  PERFLAB_TRY(analyze::AnalyzeOptions options, options_of(arguments));
+  LongWork work("reading recordings");
+  options.progress = work.tell();
+  PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, options));
+  const auto& [trace, analysis] = runs.representative;
+  if (options.progress) options.progress("making documents", 0);
+  const report::ProfileData profile = report::profile_of_recording(runs);
+  const std::vector<Document> documents =
+      report::recording_documents(runs, {.roofs = arguments.roofs.file,
+                                         .full = arguments.path.full,
+                                         .nodes = arguments.html.file.has_value()});
+  work.end();
+  if (!arguments.roofs.file.empty() && !analysis.roofline)
+    fmt::print(stderr, "rocm-perf: --roofs {} was not used, there is no roofline: {}\n",
+               arguments.roofs.file, analysis.roofline_missing.reason);
+  PERFLAB_TRY_VOID(write_out(arguments, documents));
+  tell_nodes_left_out(arguments.path, runs.representative);
+  PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, runs.representative));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
+    return print(text);
+  }
+  const report::TerminalStyle style = terminal_style();
+  PERFLAB_TRY_VOID(print(
+      report::analysis_text(trace, analysis, style) + report::dag_text(trace, analysis, style) +
+      report::roofline_text(analysis, style,
+                            arguments.out.empty() ? "--out DIR" : "roofline.json") +
+      report::profile_text(profile, style)));
+  tell_documents(arguments, documents);
+  return {};
+}
+
+}  // namespace
+
+void add_analyze(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<AnalyzeArguments>();
+  CLI::App* command =
+      app.add_subcommand("analyze", "Analyse recorded traces of rocprofv3, thread traces too");
+  command->footer(
+      "Examples: rocm-perf analyze host/1234_results.db --out report\n"
+      "          rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --roofs roofline.csv\n"
+      "          rocm-perf analyze run.db --att att_output");
+  command->add_option(
+      "TRACE", arguments->files,
+      "rocpd databases: the processes of one run, or counter passes (pass_N folders); "
+      "not needed with --att");
+  command
+      ->add_option("--att", arguments->thread_traces,
+                   "Decoded thread traces of the same command: the output folder of rocprofv3 "
+                   "--att, a ui_output folder in it, or a stats CSV; repeatable")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--code", arguments->code,
+                   "Binary or code object that holds the kernels: exact registers; repeatable "
+                   "(files beside the database and the program itself are found without it)")
+      ->allow_extra_args(false);
+  command->add_option("--counters", arguments->counters,
+                      "Counter passes of the same command, for the roofline: databases, or "
+                      "counter_collection.csv files");
+  add_roofs_options(*command, arguments->roofs);
+  add_path_options(*command, arguments->path);
+  command
+      ->add_flag("--no-critical-path", arguments->no_critical_path,
+                 "Leave the critical path out: half the time and memory for very large traces")
+      ->excludes("--what-if", "--perfetto", "--full", "--handover");
+  command->add_option(
+      "--out", arguments->out,
+      "Write analysis.json, profile.json, dag.json, timeline.json and, with counters, "
+      "roofline.json, with --att thread_trace.json into this folder");
+  add_html_option(*command, arguments->html, "everything");
+  command->add_flag("--json", arguments->json, "Print analysis.json and nothing else");
+  command->add_option("--threads", arguments->threads,
+                      "Threads to read with (default: all cores); the result is the same");
+  command->callback([arguments, &exit_code] {
+    if (const auto done = run_analyze(*arguments); !done) exit_code = report_error(done.error());
+  });
+}
+
+}  // namespace perflab::cli

@@ -1,0 +1,96 @@
+// rocm-perf capture info|check: what is in a capture, whether it is whole, and what in it will not
+// survive into another process.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text/progress.h"
+#include "capture/reader.h"
+#include "cli/kit/command.h"
+#include "replay/lint.h"
+#include "report/kit/document.h"
+#include "report/kit/style.h"
+#include "report/replay/capture_document.h"
+#include "report/replay/capture_text.h"
+
+namespace perflab::cli {
+namespace {
+
+struct CaptureArguments {
+  std::string folder;
+  bool json = false;
+  bool all = false;
+};
+
+/// The exit code of what was found.
+int code_of(const std::optional<report::CaptureCheck>& check) {
+  if (!check) return 0;
+  if (!check->problem.empty()) return exit_code(ErrorCode::bad_input);
+  const bool errors = std::ranges::any_of(check->findings, [](const replay::Finding& finding) {
+    return finding.severity == replay::Severity::error;
+  });
+  return errors ? exit_code(ErrorCode::refused) : 0;
+}
+
+Result<report::CaptureCheck> check_capture(const capture::Capture& capture) {
+  report::CaptureCheck check;
+  LongWork work("checking the capture");
+  if (const auto sound = capture.verify(part_of(work.tell(), 0, 0.5)); !sound) {
+    check.problem = sound.error().message;
+    return check;
+  }
+  PERFLAB_TRY(check.findings, replay::lint(capture));
+  return check;
+}
+
+Result<int> run_capture(const CaptureArguments& arguments, bool with_check) {
+  PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(arguments.folder));
+  report::CaptureData data{.capture = &capture, .folder = arguments.folder, .check = {}};
+  if (with_check) {
+    PERFLAB_TRY(data.check, check_capture(capture));
+  }
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text, report::render("capture", report::capture_document(data)));
+    PERFLAB_TRY_VOID(print(text));
+  } else {
+    report::TerminalStyle style = terminal_style();
+    if (arguments.all) style.most_rows = SIZE_MAX / 8;
+    PERFLAB_TRY_VOID(print(report::capture_text(data, style)));
+  }
+  return code_of(data.check);
+}
+
+void add_part(CLI::App& capture, const char* name, const char* description, const char* footer,
+              bool with_check, int& exit_code) {
+  const auto arguments = std::make_shared<CaptureArguments>();
+  CLI::App* command = capture.add_subcommand(name, description);
+  command->footer(footer);
+  command->add_option("DIR,--capture-dir", arguments->folder, "Folder of the capture")->required();
+  command->add_flag("--all", arguments->all, "Show every region");
+  command->add_flag("--json", arguments->json, "Print the document and nothing else");
+  command->callback([arguments, with_check, &exit_code] {
+    const auto done = run_capture(*arguments, with_check);
+    exit_code = done ? *done : report_error(done.error());
+  });
+}
+
+}  // namespace
+
+void add_capture(CLI::App& app, int& exit_code) {
+  CLI::App* capture =
+      app.add_subcommand("capture", "Show what is in a capture, and whether it can be replayed");
+  capture->require_subcommand(1);
+  capture->footer(
+      "Example: rocm-perf capture check softmax.capture\n"
+      "rocm-perf capture COMMAND --help shows a command's options and an example.");
+  add_part(*capture, "info", "Show kernel, machine, regions and what the dispatch changed",
+           "Example: rocm-perf capture info capture", false, exit_code);
+  add_part(*capture, "check",
+           "Compare every file with its hash, and look for what will not survive",
+           "Example: rocm-perf capture check capture --json\n"
+           "Exit codes: 0 it can be replayed, 1 it has findings of severity error, 3 damaged.",
+           true, exit_code);
+}
+
+}  // namespace perflab::cli

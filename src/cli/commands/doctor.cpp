@@ -1,0 +1,143 @@
+// rocm-perf doctor: what of this machine the commands can use; with --self-test, whether they hold
+// here. doctor-agents, not in the help, is the process in which it opens the HSA runtime.
+#include "doctor/examination.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/system/interrupt.h"
+#include "base/system/subprocess.h"
+#include "base/text/duration.h"
+#include "base/text/progress.h"
+#include "cli/kit/command.h"
+#include "cli/kit/html_page.h"
+#include "cli/kit/option_parsers.h"
+#include "doctor/doctor_document.h"
+#include "doctor/doctor_text.h"
+#include "doctor/self_test/self_test.h"
+#include "doctor/self_test/self_test_text.h"
+#include "report/kit/document.h"
+
+namespace perflab::cli {
+namespace {
+
+struct DoctorArguments {
+  std::vector<std::string> commands;
+  HtmlArguments html;
+  bool self_test = false;
+  std::string only, keep, time_budget = "10m";
+  bool json = false;
+};
+
+doctor::Places places_here() {
+  doctor::Places places;
+  places.agents_command = {own_program(), "doctor-agents"};
+  return places;
+}
+
+/// Exit code 4 when a command that was named does not work here.
+Result<int> run_doctor(const DoctorArguments& arguments) {
+  const InterruptScope interrupts;
+  // Before anything is asked: a wrong name should not take seconds.
+  PERFLAB_TRY_VOID(doctor::readiness({}, arguments.commands));
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, {}));
+  PERFLAB_TRY(doctor::Examination examination, doctor::examine(places_here()));
+  PERFLAB_TRY(examination.commands, doctor::readiness(examination.parts, arguments.commands));
+  if (arguments.html)
+    PERFLAB_TRY_VOID(
+        write_html_file(arguments.html, {{"doctor", doctor::doctor_document(examination)}}, ""));
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text,
+                report::render("doctor", doctor::doctor_document(examination)));
+    PERFLAB_TRY_VOID(print(text));
+  } else {
+    PERFLAB_TRY_VOID(print(doctor::doctor_text(examination, terminal_style())));
+  }
+  const bool lacking =
+      std::ranges::any_of(examination.commands, [](const doctor::CommandReadiness& one) {
+        return one.readiness == doctor::Readiness::not_ready;
+      });
+  return !arguments.commands.empty() && lacking ? exit_code(ErrorCode::missing_tool) : 0;
+}
+
+/// Exit code 0: all that ran hold; 1: some failed; 4: nothing could run.
+Result<int> run_doctor_self_test(const DoctorArguments& arguments) {
+  const InterruptScope interrupts;
+  PERFLAB_TRY(const std::chrono::milliseconds budget, parse_duration(arguments.time_budget));
+  ProgressLine line;
+  doctor::SelfTestRequest request{.places = places_here(),
+                                  .program = own_program(),
+                                  .only = arguments.only,
+                                  .keep = arguments.keep,
+                                  .budget = budget,
+                                  .on_run = {},
+                                  .on_progress = {}};
+  request.on_run = [&line](const doctor::CaseRun& run) {
+    line.pass_through(doctor::decided_line(run) + "\n");
+  };
+  request.on_progress = [&line](std::string_view what, double done) { line.update(what, done); };
+  const Result<doctor::SelfTest> test = doctor::run_self_test(request);
+  line.erase();
+  if (!test) return std::unexpected(test.error());
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text,
+                report::render("self_test", doctor::self_test_document(*test)));
+    PERFLAB_TRY_VOID(print(text));
+  } else {
+    PERFLAB_TRY_VOID(print(doctor::self_test_text(*test, terminal_style())));
+  }
+  return test->exit_code();
+}
+
+void add_self_test_options(CLI::App& command, DoctorArguments& arguments, CLI::Option* commands) {
+  CLI::Option* const self_test =
+      command
+          .add_flag("--self-test", arguments.self_test,
+                    "Compile programs and take them through the commands on this machine's GPU")
+          ->excludes(commands)
+          ->excludes("--html");
+  command
+      .add_option("--only", arguments.only, "Cases of the self test whose name this regex matches")
+      ->needs(self_test);
+  command
+      .add_option("--time-budget", arguments.time_budget,
+                  "Cases that are left after this are skipped (90s, 10m)")
+      ->needs(self_test)
+      ->capture_default_str();
+  command
+      .add_option("--keep", arguments.keep,
+                  "Folder for programs, captures and all else of it; must not exist")
+      ->needs(self_test);
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<DoctorArguments>();
+  CLI::App* command =
+      app.add_subcommand("doctor", "Say what works on this machine, and how to get the rest");
+  command->footer(
+      "Examples: rocm-perf doctor profile replay\n"
+      "          rocm-perf doctor --self-test\n"
+      "Exit code 0; 4 when a command that is named does not work here. Of the self test: 0 all "
+      "that could run hold, 1 something failed, 4 nothing could run.");
+  CLI::Option* const commands =
+      command->add_option("COMMAND", arguments->commands, "Only these commands (default: all)")
+          ->check(offered(doctor::command_names()));
+  add_html_option(*command, arguments->html, "it");
+  add_self_test_options(*command, *arguments, commands);
+  command->add_flag("--json", arguments->json,
+                    "Print doctor.json, or self_test.json, and nothing else");
+  command->callback([arguments, &exit_code] {
+    const Result<int> done =
+        arguments->self_test ? run_doctor_self_test(*arguments) : run_doctor(*arguments);
+    exit_code = done ? *done : report_error(done.error());
+  });
+}
+
+void add_doctor_agents(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("doctor-agents", "")->group("");
+  command->callback([&exit_code] { exit_code = doctor::print_agents(); });
+}
+
+}  // namespace perflab::cli

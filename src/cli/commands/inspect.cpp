@@ -1,0 +1,169 @@
+// rocm-perf inspect: what a binary's or a source's device code says, with gates for CI.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "analyze/inspect/inspection.h"
+#include "analyze/inspect/inspection_gates.h"
+#include "base/text/progress.h"
+#include "cli/kit/command.h"
+#include "cli/kit/html_page.h"
+#include "report/code/inspection_document.h"
+#include "report/code/inspection_text.h"
+#include "report/kit/document.h"
+#include "report/kit/style.h"
+
+namespace perflab::cli {
+namespace {
+
+struct InspectArguments {
+  std::string file;
+  std::vector<std::string> archs;
+  std::string kernel;
+  std::string against;
+  std::optional<std::int64_t> block;
+  std::int64_t dynamic_lds = 0;
+  std::optional<std::int64_t> max_vgprs;
+  std::string min_occupancy;
+  bool no_spills = false;
+  bool mix = false;
+  bool no_mix = false;
+  bool json = false;
+  bool all = false;
+  HtmlArguments html;
+  std::string out;
+  unsigned threads = 0;
+};
+
+/// "0.5" or "50%".
+Result<double> fraction(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  const bool percent = parsed.ptr != end && std::string_view(parsed.ptr, end) == "%";
+  if (percent) value /= 100;
+  if (parsed.ec != std::errc{} || (parsed.ptr != end && !percent) || !(value >= 0 && value <= 1))
+    return fail(ErrorCode::usage, fmt::format("--min-occupancy {} is not an occupancy", text),
+                "say it like 0.5 or 50%");
+  return value;
+}
+
+Result<analyze::InspectOptions> options_of(const InspectArguments& arguments,
+                                           const std::vector<std::string>& compiler_arguments) {
+  analyze::InspectOptions options;
+  for (const std::string& arch : arguments.archs)
+    if (std::ranges::find(options.archs, arch) == options.archs.end())
+      options.archs.push_back(arch);
+  if (!arguments.kernel.empty()) {
+    PERFLAB_TRY(Pattern pattern, Pattern::compile(arguments.kernel));
+    options.kernels = std::move(pattern);
+  }
+  options.launch = {
+      .workgroup_size = arguments.block, .dynamic_lds = arguments.dynamic_lds, .recorded = {}};
+  options.mix = arguments.mix      ? analyze::MixChoice::always
+                : arguments.no_mix ? analyze::MixChoice::never
+                                   : analyze::MixChoice::automatic;
+  options.compiler_arguments = compiler_arguments;
+  options.threads = arguments.threads;
+  return options;
+}
+
+/// Whether every gate was passed.
+Result<bool> run_inspect(const InspectArguments& arguments,
+                         const std::vector<std::string>& compiler_arguments) {
+  std::vector<std::filesystem::path> inputs = {arguments.file};
+  if (!arguments.against.empty()) inputs.emplace_back(arguments.against);
+  PERFLAB_TRY_VOID(check_html_file(arguments.html, inputs, arguments.out));
+  PERFLAB_TRY(const analyze::InspectOptions options, options_of(arguments, compiler_arguments));
+  analyze::GateLimits limits{
+      .max_vgprs = arguments.max_vgprs, .min_occupancy = {}, .no_spills = arguments.no_spills};
+  if (!arguments.min_occupancy.empty()) {
+    PERFLAB_TRY(const double least, fraction(arguments.min_occupancy));
+    limits.min_occupancy = least;
+  }
+
+  LongWork work("inspecting " + arguments.file);
+  PERFLAB_TRY(const analyze::Inspection inspection, analyze::inspect_file(arguments.file, options));
+  std::vector<analyze::Gate> gates = analyze::check_gates(inspection, limits);
+  std::optional<analyze::Comparison> against;
+  if (!arguments.against.empty()) {
+    analyze::InspectOptions reference = options;
+    reference.reference = true;
+    PERFLAB_TRY(const analyze::Inspection old, analyze::inspect_file(arguments.against, reference));
+    against = analyze::compare_inspections(old, inspection);
+    gates.push_back(analyze::comparison_gate(*against));
+  }
+  work.end();
+  const bool passed = std::ranges::all_of(gates, &analyze::Gate::passed);
+
+  if (arguments.json || !arguments.out.empty() || arguments.html) {
+    const std::vector<Document> documents = {
+        {"inspection", report::inspection_document(inspection, gates, against)}};
+    if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+    PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
+    if (arguments.json) {
+      PERFLAB_TRY(const std::string text, report::render("inspection", documents.front().value));
+      PERFLAB_TRY_VOID(print(text));
+      return passed;
+    }
+  }
+  report::TerminalStyle style = terminal_style();
+  if (arguments.all) style.most_rows = SIZE_MAX / 8;
+  PERFLAB_TRY_VOID(print(report::inspection_text(inspection, gates, against, style)));
+  return passed;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code) {
+  const auto arguments = std::make_shared<InspectArguments>();
+  CLI::App* command = app.add_subcommand(
+      "inspect", "Show registers, spills, occupancy of a binary or a HIP source");
+  command->footer(
+      "Examples: rocm-perf inspect ./app --kernel gemm\n"
+      "          rocm-perf inspect softmax.hip --arch gfx942 --no-spills --min-occupancy 50% "
+      "-- -DBLOCK_SIZE=128\n"
+      "Words behind -- go to the compiler. Exit code 1: a gate failed.");
+  command
+      ->add_option("FILE", arguments->file,
+                   "Code object, offload bundle, executable, library, .o, or HIP source")
+      ->required();
+  command
+      ->add_option("--arch", arguments->archs,
+                   "Architecture: compile the source for it, or show only it; repeatable")
+      ->allow_extra_args(false);
+  command->add_option("--kernel", arguments->kernel, "Only kernels whose name this regex matches");
+  command
+      ->add_option("--block", arguments->block,
+                   "Work-items of a work-group for occupancy (default: the most it allows)")
+      ->check(CLI::Range(1, 1 << 20));
+  command
+      ->add_option("--dynamic-lds", arguments->dynamic_lds,
+                   "Bytes of LDS added at launch, for occupancy")
+      ->check(CLI::Range(0, 1 << 30));
+  command->add_option("--max-vgpr", arguments->max_vgprs, "Gate: no kernel has more VGPRs")
+      ->check(CLI::Range(0, 1 << 20));
+  command->add_option("--min-occupancy", arguments->min_occupancy,
+                      "Gate: no kernel is below this occupancy (resident model; 0.5 or 50%)");
+  command->add_flag("--no-spills", arguments->no_spills,
+                    "Gate: no kernel spills registers or uses scratch");
+  command->add_option("--against", arguments->against,
+                      "Gate: compare with an older build; more spills or less occupancy fail");
+  CLI::Option* mix = command->add_flag("--mix", arguments->mix,
+                                       "Disassemble for the instruction mix, however many kernels");
+  command->add_flag("--no-mix", arguments->no_mix, "Do not disassemble")->excludes(mix);
+  command->add_flag("--all", arguments->all, "Show every row of a table");
+  command->add_option("--out", arguments->out, "Write inspection.json into this folder");
+  add_html_option(*command, arguments->html, "kernels and gates");
+  command->add_flag("--json", arguments->json, "Print inspection.json and nothing else");
+  command->add_option("--threads", arguments->threads,
+                      "Threads (default: all cores); the result is the same");
+  command->callback([arguments, &target, &exit_code] {
+    const auto passed = run_inspect(*arguments, target);
+    exit_code = !passed ? report_error(passed.error()) : *passed ? 0 : 1;
+  });
+}
+
+}  // namespace perflab::cli

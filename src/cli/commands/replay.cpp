@@ -1,0 +1,177 @@
+// rocm-perf replay: a captured dispatch at its old addresses: can they be had, how long does it
+// take, does it compute the same (replay_verify.cpp).
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "base/hash.h"
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
+#include "base/text/duration.h"
+#include "base/text/progress.h"
+#include "capture/reader.h"
+#include "cli/kit/command.h"
+#include "cli/kit/html_page.h"
+#include "replay/hsa/hsa_device.h"
+#include "replay/session/full_vm.h"
+#include "replay/session/reserve_check.h"
+#include "report/kit/document.h"
+#include "report/replay/replay_document.h"
+#include "report/replay/replay_text.h"
+#include "report/replay/reservation_document.h"
+
+namespace perflab::cli {
+namespace {
+
+constexpr std::int64_t kMostIterations = 1'000'000;
+
+struct ReserveArguments {
+  std::string folder;
+  bool json = false;
+};
+
+struct FullVmArguments {
+  std::string folder, hsaco, out;
+  HtmlArguments html;
+  std::string time_limit = "60s";
+  std::int64_t iterations = 10, warmup = 1;
+  bool no_recopy = false, ignore_findings = false, json = false;
+};
+
+Result<int> run_reserve_check(const ReserveArguments& arguments) {
+  report::ReservationData data{.report = {}, .capture_folder = arguments.folder};
+  if (arguments.folder.empty()) {
+    PERFLAB_TRY(data.report, replay::probe_reservations());
+  } else {
+    PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(arguments.folder));
+    PERFLAB_TRY(data.report, replay::check_reservations(capture.description()));
+  }
+  std::string text;
+  if (arguments.json) {
+    PERFLAB_TRY(text, report::render("reservation", report::reservation_document(data)));
+  } else {
+    text = report::reservation_text(data, terminal_style());
+  }
+  PERFLAB_TRY_VOID(print(text));
+  return data.report.exit_code();
+}
+
+Result<report::ReplayData> replay_capture(const FullVmArguments& arguments) {
+  PERFLAB_TRY(const std::chrono::milliseconds limit, parse_duration(arguments.time_limit));
+  PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(arguments.folder));
+  const capture::Description& description = capture.description();
+  report::ReplayData data{.result = {},
+                          .warmup = static_cast<std::uint64_t>(arguments.warmup),
+                          .device = {},
+                          .code_object = "kernel.hsaco",
+                          .code_object_hash = description.code_object_hash,
+                          .original = arguments.hsaco.empty(),
+                          .capture_folder = arguments.folder,
+                          .capture_isa = description.machine.isa,
+                          .ordinal = description.dispatch.ordinal,
+                          .pid = ::getpid()};
+  if (!data.original) {
+    PERFLAB_TRY(const std::string bytes, read_file(arguments.hsaco));
+    data.code_object = arguments.hsaco;
+    data.code_object_hash = content_hash_text(bytes);
+  }
+  PERFLAB_TRY(const std::unique_ptr<replay::Device> device, replay::open_hsa_device(description));
+  const InterruptScope interrupts;
+  PERFLAB_TRY(replay::Session session,
+              replay::Session::open(capture, *device,
+                                    {.code_object = arguments.hsaco,
+                                     .time_limit = Nanos{std::chrono::nanoseconds(limit).count()},
+                                     .ignore_findings = arguments.ignore_findings}));
+  const replay::FullVmOptions options{
+      .iterations = static_cast<std::uint64_t>(arguments.iterations),
+      .warmup = arguments.no_recopy ? 0 : data.warmup,
+      .no_recopy = arguments.no_recopy};
+  data.warmup = options.warmup;
+  ProgressLine progress({.quiet = arguments.json});
+  PERFLAB_TRY(data.result, run_full_vm(session, options, [&](std::uint64_t done) {
+                progress.update(
+                    fmt::format("replaying: {} of {}", done, options.iterations),
+                    static_cast<double>(done) / static_cast<double>(options.iterations));
+              }));
+  data.device = device->facts();
+  return data;
+}
+
+Result<void> run_full_vm_command(const FullVmArguments& arguments) {
+  PERFLAB_TRY_VOID(
+      check_html_file(arguments.html, {arguments.folder, arguments.hsaco}, arguments.out));
+  PERFLAB_TRY(const report::ReplayData data, replay_capture(arguments));
+  const Json document = report::replay_document(data);
+  if (!arguments.out.empty())
+    PERFLAB_TRY_VOID(write_documents(arguments.out, {{"replay", document}}));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"replay", document}}, arguments.out));
+  if (!arguments.json) return print(report::replay_text(data, terminal_style()));
+  PERFLAB_TRY(const std::string text, report::render("replay", document));
+  return print(text);
+}
+
+void add_reserve_check(CLI::App& replay, int& exit_code) {
+  const auto arguments = std::make_shared<ReserveArguments>();
+  CLI::App* command = replay.add_subcommand(
+      "reserve-check", "Say whether every range of a capture can be had at its own address");
+  command->footer(
+      "Examples: rocm-perf replay reserve-check --capture-dir capture\n"
+      "          rocm-perf replay reserve-check        (typical addresses on this machine)\n"
+      "Exit codes: 0 all exact, 1 one failed, 2 one was relocated.");
+  command->add_option("DIR,--capture-dir", arguments->folder,
+                      "Folder of the capture (default: none; typical addresses are probed)");
+  command->add_flag("--json", arguments->json, "Print the document and nothing else");
+  command->callback([arguments, &exit_code] {
+    const auto done = run_reserve_check(*arguments);
+    exit_code = done ? *done : report_error(done.error());
+  });
+}
+
+void add_full_vm(CLI::App& replay, int& exit_code) {
+  const auto arguments = std::make_shared<FullVmArguments>();
+  CLI::App* command = replay.add_subcommand(
+      "full-vm", "Run a captured dispatch again at its old addresses, and time it");
+  command->footer(
+      "Example: rocm-perf replay full-vm --capture-dir capture --iterations 100 --json\n"
+      "An error begins with its name: relocated, occupied, isa_mismatch, hsa_call_failed, ...");
+  command->add_option("DIR,--capture-dir", arguments->folder, "Folder of the capture")->required();
+  command->add_option("--iterations", arguments->iterations, "Dispatches to count (default: 10)")
+      ->check(CLI::Range(std::int64_t{1}, kMostIterations));
+  command
+      ->add_option("--warmup", arguments->warmup,
+                   "Dispatches before the first that counts (default: 1; none with --no-recopy)")
+      ->check(CLI::Range(std::int64_t{0}, kMostIterations));
+  command->add_flag("--no-recopy", arguments->no_recopy,
+                    "Restore nothing between iterations: the state carries over");
+  command->add_option("--hsaco", arguments->hsaco,
+                      "Another code object (or a file that holds one) with a kernel of the same "
+                      "symbol and arguments");
+  command->add_option("--time-limit", arguments->time_limit,
+                      "Longest time of one dispatch: 500ms, 60s, 5m (default: 60s)");
+  command->add_flag("--ignore-findings", arguments->ignore_findings,
+                    "Replay although `capture check` finds errors in the capture");
+  command->add_option("--out", arguments->out, "Write replay.json into this folder");
+  add_html_option(*command, arguments->html, "the times");
+  command->add_flag("--json", arguments->json, "Print replay.json and nothing else");
+  command->callback([arguments, &exit_code] {
+    if (const auto done = run_full_vm_command(*arguments); !done)
+      exit_code = report_error(done.error());
+  });
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, int& exit_code) {
+  CLI::App* replay =
+      app.add_subcommand("replay", "Run a captured dispatch again: addresses, times, proof");
+  replay->require_subcommand(1);
+  replay->footer(
+      "Example: rocm-perf replay full-vm --capture-dir softmax.capture --iterations 100\n"
+      "rocm-perf replay COMMAND --help shows a command's options and an example.");
+  add_reserve_check(*replay, exit_code);
+  add_full_vm(*replay, exit_code);
+  add_replay_verify(*replay, exit_code);
+}
+
+}  // namespace perflab::cli

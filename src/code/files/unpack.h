@@ -1,0 +1,25 @@
+// Decompression of zlib and zstd streams whose claims are not believed: memory grows with what
+// really comes out.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "code/files/bundle.h"
+
+namespace perflab::code {
+
+/// What a stream unpacked to.
+struct Unpacked {
+  std::string bytes;
+  std::uint64_t consumed = 0;  ///< bytes of the payload that the stream took
+};
+
+/// Unpacks one stream that must give exactly `expected_bytes`. The error is the clause of a
+/// sentence: damaged, cut off, more or less than expected.
+std::expected<Unpacked, std::string> unpack(std::string_view payload, Compression method,
+                                            std::uint64_t expected_bytes);
+
+}  // namespace perflab::code

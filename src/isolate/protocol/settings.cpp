@@ -1,0 +1,38 @@
+// Settings of the tools library, read once in OnLoad.
+#include "isolate/protocol/settings.h"
+
+#include <charconv>
+
+#include "base/system/environment.h"
+
+namespace perflab::isolate {
+namespace {
+
+// A whole number from 1 on; `otherwise` when the variable is not set.
+Result<std::uint64_t> positive_number(const char* variable, std::uint64_t otherwise) {
+  const std::string text = environment(variable);
+  if (text.empty()) return otherwise;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value == 0)
+    return fail(ErrorCode::usage,
+                std::string(variable) + " is no whole number from 1 on: \"" + text + "\"");
+  return value;
+}
+
+}  // namespace
+
+Result<std::optional<Settings>> settings_from_environment() {
+  Settings settings;
+  settings.status = environment(kStatusVariable);
+  if (settings.status.empty()) return std::nullopt;
+  settings.kernel = environment(kKernelVariable);
+  settings.folder = environment(kFolderVariable);
+  if (settings.folder.empty())
+    return fail(ErrorCode::usage, std::string(kFolderVariable) + " is not set");
+  PERFLAB_TRY(settings.dispatch, positive_number(kDispatchVariable, settings.dispatch));
+  PERFLAB_TRY(settings.patience_ms, positive_number(kPatienceVariable, settings.patience_ms));
+  return settings;
+}
+
+}  // namespace perflab::isolate

@@ -1,0 +1,64 @@
+// Commands as tools: nothing is offered that nobody has classified.
+#include "cli/agents/mcp_tools.h"
+
+#include <gmock/gmock.h>
+
+namespace perflab::cli {
+namespace {
+
+using testing::HasSubstr;
+
+OptionInfo option_named(const std::string& name, bool positional = false) {
+  OptionInfo out;
+  out.names = {name};
+  out.positional = positional;
+  out.description = "about " + name;
+  return out;
+}
+
+CommandInfo analyze_with(const OptionInfo& option) {
+  return {.name = "analyze",
+          .description = "Analyse",
+          .footer = "Example: x\nExit code 1: never.",
+          .options = {option_named("TRACE", true), option, option_named("--json")},
+          .takes_words = false};
+}
+
+TEST(McpTools, a_command_that_is_not_in_the_table_offers_nothing) {
+  CommandInfo unknown = analyze_with(option_named("--att"));
+  unknown.name = "new-command";
+  for (const bool allow_run : {false, true}) {
+    const auto tools = tools_of({analyze_with(option_named("--att")), unknown}, allow_run);
+    ASSERT_FALSE(tools.has_value());
+    EXPECT_EQ(tools.error().code, ErrorCode::internal);
+    EXPECT_THAT(tools.error().message, HasSubstr("`new-command`"));
+  }
+}
+
+TEST(McpTools, an_option_that_is_not_in_the_table_offers_nothing) {
+  const auto tools = tools_of({analyze_with(option_named("--new-option"))}, false);
+  ASSERT_FALSE(tools.has_value());
+  EXPECT_THAT(tools.error().message, HasSubstr("--new-option of `analyze`"));
+}
+
+TEST(McpTools, words_behind_dashes_that_are_not_in_the_table_offer_nothing) {
+  CommandInfo command = analyze_with(option_named("--att"));
+  command.takes_words = true;
+  EXPECT_FALSE(tools_of({command}, true).has_value());
+}
+
+TEST(McpTools, an_option_that_writes_is_withheld_until_it_may) {
+  const CommandInfo command = analyze_with(option_named("--out"));
+  const auto reading = tools_of({command}, false), running = tools_of({command}, true);
+  ASSERT_TRUE(reading.has_value() && running.has_value());
+  EXPECT_TRUE(reading->front().parameters.at(1).withheld);
+  EXPECT_FALSE(running->front().parameters.at(1).withheld);
+  EXPECT_TRUE(reading->front().read_only);
+  EXPECT_FALSE(running->front().read_only);
+  EXPECT_THAT(reading->front().always, testing::ElementsAre("--json"));
+  EXPECT_THAT(reading->front().description, HasSubstr("Exit code 1: never."));
+  EXPECT_THAT(reading->front().description, testing::Not(HasSubstr("Example")));
+}
+
+}  // namespace
+}  // namespace perflab::cli
