@@ -6,15 +6,10 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/text/progress.h"
+#include "trace/read_options.h"
 #include "trace/trace.h"
 
 namespace perflab::trace {
-
-struct ReadOptions {
-  unsigned threads = 0;  ///< 0: as many as the process may run on; the result does not depend on it
-  TellProgress progress = {};
-};
 
 /// Reads all recordings of all files and merges them on the trace clock. The order of the files
 /// never changes what is concluded. Errors (bad_input) name the file. A trace without dispatches is

@@ -7,12 +7,10 @@
 
 #include "base/error.h"
 #include "trace/load_state.h"
-#include "trace/reader.h"
+#include "trace/read_options.h"
 #include "trace/trace.h"
 
 namespace perflab::trace::rocpd {
-
-using ReadOptions = trace::ReadOptions;
 
 /// Appends all recordings of a database to the state's Trace; `options.threads` as given to
 /// thread_count().

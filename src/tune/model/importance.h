@@ -5,7 +5,7 @@
 
 #include "tune/model/posterior.h"
 #include "tune/model/targets.h"
-#include "tune/search.h"
+#include "tune/model/model_figures.h"
 
 namespace perflab::tune {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tune/model/targets.h"
-#include "tune/search.h"
+#include "tune/model/model_figures.h"
 #include "tune/space/space.h"
 
 namespace perflab::tune {
