@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "base/text/json.h"
+#include "tune/records/read_space.h"
 #include "tune/records/recording.h"
-#include "tune/search.h"
-#include "tune/space/read_space.h"
+#include "tune/search/search.h"
 #include "tune/space/space.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tune/space/read_space.h"
+#include "tune/records/read_space.h"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
 #include "analyze/thread_trace/make_thread_traces.h"
-#include "trace/reader.h"
+#include "trace/files/reader.h"
 
 namespace perflab::analyze {
 namespace {

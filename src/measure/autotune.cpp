@@ -16,7 +16,7 @@
 #include "base/text/pattern.h"
 #include "hal/arch.h"
 #include "measure/gpu_timer.h"
-#include "tune/space/read_space.h"
+#include "tune/records/read_space.h"
 
 namespace perflab::measure {
 namespace {

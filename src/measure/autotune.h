@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "tune/evaluate/executor.h"
 #include "tune/records/journal.h"
-#include "tune/tune.h"
+#include "tune/run/tune.h"
 
 namespace perflab::measure {
 

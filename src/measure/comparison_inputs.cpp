@@ -19,7 +19,7 @@
 #include "base/text/json.h"
 #include "collect/run_folder.h"
 #include "stats/summary.h"
-#include "trace/reader.h"
+#include "trace/files/reader.h"
 #include "tune/records/journal.h"
 
 namespace perflab::measure {

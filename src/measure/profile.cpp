@@ -13,7 +13,7 @@
 #include "base/text/pattern.h"
 #include "hal/counter_tables.h"
 #include "measure/att_step.h"
-#include "trace/reader.h"
+#include "trace/files/reader.h"
 
 namespace perflab::measure {
 namespace {

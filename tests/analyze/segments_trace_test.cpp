@@ -8,7 +8,7 @@
 #include "support/big_trace.h"
 #include "support/test_database.h"
 #include "support/trace_description.h"
-#include "trace/reader.h"
+#include "trace/files/reader.h"
 
 namespace perflab::analyze {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "trace/reader.h"
+#include "trace/files/reader.h"
 
 namespace perflab::trace {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "tune/search.h"
+#include "tune/search/search.h"
 #include "tune/space/space.h"
 
 namespace perflab::tune {
@@ -49,8 +49,8 @@ struct Course {
 
 /// Proposes and tells until `budget` evaluations are used or the search ends; no value: it failed.
 /// `backwards`: a batch is told in reverse.
-inline Course drive(Search& search, const Space& space, const Function& objective, std::size_t budget,
-                 std::size_t batch = 1, bool backwards = false) {
+inline Course drive(Search& search, const Space& space, const Function& objective,
+                    std::size_t budget, std::size_t batch = 1, bool backwards = false) {
   Course run;
   while (run.proposals.size() < budget) {
     auto proposals = search.propose(std::min(batch, budget - run.proposals.size()));

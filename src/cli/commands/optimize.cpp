@@ -12,7 +12,7 @@
 #include "optimize/loop/apply.h"
 #include "optimize/loop/optimization_text.h"
 #include "optimize/loop/recheck.h"
-#include "optimize/session.h"
+#include "optimize/session/session.h"
 #include "report/kit/document.h"
 
 namespace perflab::cli {

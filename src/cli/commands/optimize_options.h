@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "cli/kit/html_page.h"
-#include "optimize/session.h"
+#include "optimize/session/session.h"
 
 namespace perflab::cli {
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/system/sandbox.h"
 #include "optimize/workshop/workshop.h"
-#include "tune/evaluate/command_template.h"
+#include "tune/space/command_template.h"
 
 namespace perflab::optimize {
 

@@ -21,9 +21,9 @@
 #include "optimize/workshop/command_outputs.h"
 #include "optimize/workshop/workshop.h"
 #include "optimize/workshop/workshop_build.h"
-#include "tune/evaluate/command_template.h"
 #include "tune/evaluate/metric.h"
 #include "tune/evaluate/process_step.h"
+#include "tune/space/command_template.h"
 
 namespace perflab::optimize {
 namespace {

@@ -1,5 +1,5 @@
 // autotune.json: what a search for the best configuration did and found. Schema:
-// schemas/autotune.schema.json. Model: tune/tune.h.
+// schemas/autotune.schema.json. Model: tune/run/tune.h.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "base/text/json.h"
 #include "tune/evaluate/evaluator.h"
-#include "tune/tune.h"
+#include "tune/run/tune.h"
 
 namespace perflab::report {
 

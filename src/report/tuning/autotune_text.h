@@ -5,7 +5,7 @@
 
 #include "report/kit/style.h"
 #include "report/tuning/autotune_document.h"
-#include "tune/tune.h"
+#include "tune/run/tune.h"
 
 namespace perflab::report {
 

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "tune/evaluate/evaluator.h"
-#include "tune/outcome.h"
+#include "tune/values/outcome.h"
 
 namespace perflab::tune {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tune/evaluate/evaluator.h"
-#include "tune/outcome.h"
+#include "tune/values/outcome.h"
 
 namespace perflab::tune {
 

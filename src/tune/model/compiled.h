@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tune/model/posterior.h"
-#include "tune/outcome.h"
+#include "tune/values/outcome.h"
 
 namespace perflab::tune {
 

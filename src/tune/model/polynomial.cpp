@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tune/value.h"
+#include "tune/values/value.h"
 
 namespace perflab::tune {
 namespace {

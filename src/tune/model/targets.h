@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "tune/outcome.h"
 #include "tune/space/space.h"
+#include "tune/values/outcome.h"
 
 namespace perflab::tune {
 

@@ -15,8 +15,8 @@
 #include "base/error.h"
 #include "base/system/line_log.h"
 #include "base/text/json.h"
-#include "tune/outcome.h"
-#include "tune/value.h"
+#include "tune/values/outcome.h"
+#include "tune/values/value.h"
 
 namespace perflab::tune {
 

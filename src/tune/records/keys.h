@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tune/value.h"
+#include "tune/values/value.h"
 
 namespace perflab::tune {
 

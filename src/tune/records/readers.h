@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "tune/records/json_text.h"
 #include "tune/records/recording.h"
-#include "tune/value.h"
+#include "tune/values/value.h"
 
 namespace perflab::tune {
 

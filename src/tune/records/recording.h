@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tune/outcome.h"
 #include "tune/space/space.h"
-#include "tune/value.h"
+#include "tune/values/outcome.h"
+#include "tune/values/value.h"
 
 namespace perflab::tune {
 

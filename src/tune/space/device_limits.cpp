@@ -8,7 +8,7 @@
 #include <array>
 
 #include "hal/arch.h"
-#include "tune/space/read_space.h"
+#include "tune/records/read_space.h"
 
 namespace perflab::tune {
 namespace {

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "tune/value.h"
+#include "tune/values/value.h"
 
 namespace perflab::tune {
 

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "tune/space/expression.h"
-#include "tune/value.h"
+#include "tune/values/value.h"
 
 namespace perflab::tune {
 

@@ -11,7 +11,7 @@
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
 #include "support/test_database.h"
-#include "trace/reader.h"
+#include "trace/files/reader.h"
 
 namespace perflab::test {
 namespace {

@@ -1,4 +1,4 @@
-// tune/outcome.h and tune/records/journal.h: evaluations and journals read back as they were
+// tune/values/outcome.h and tune/records/journal.h: evaluations and journals read back as they were
 // written; resuming, torn and damaged lines, other keys, two processes; and processes that are
 // killed while they append.
 #include "tune/records/journal.h"

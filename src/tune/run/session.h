@@ -13,9 +13,9 @@
 
 #include "base/error.h"
 #include "tune/records/journal.h"
-#include "tune/search.h"
+#include "tune/run/tune.h"
+#include "tune/search/search.h"
 #include "tune/space/space.h"
-#include "tune/tune.h"
 
 namespace perflab::tune {
 

@@ -1,5 +1,5 @@
 // Templates: splitting first, values after; whatever a value holds, it stays one argument.
-#include "tune/evaluate/command_template.h"
+#include "tune/space/command_template.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tune/tune.h"
+#include "tune/run/tune.h"
 
 namespace perflab::tune {
 

@@ -1,6 +1,6 @@
 // The tuning as a whole, with an executor that computes its answers: phases, budget, journal and
 // resumption, the last comparison, builds, simulation.
-#include "tune/tune.h"
+#include "tune/run/tune.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "base/system/files.h"
 #include "base/temp_folder.h"
-#include "tune/last_comparison.h"
+#include "tune/run/last_comparison.h"
 
 namespace perflab::tune {
 namespace {

@@ -1,6 +1,6 @@
 // Values of tuning parameters: text, equality as Python has it (a whole number and a real are
 // compared exactly: https://docs.python.org/3/library/stdtypes.html), JSON.
-#include "tune/value.h"
+#include "tune/values/value.h"
 
 #include <fmt/format.h>
 

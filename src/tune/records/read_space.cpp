@@ -1,6 +1,6 @@
 // Readers of search-space files. Facts: facts/autotune.md section 5; T1 is the schema of
 // Kernel Tuner, KTT and BAT, BaCO's is that of its "input_parameters".
-#include "tune/space/read_space.h"
+#include "tune/records/read_space.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,8 @@
 #include <cmath>
 #include <utility>
 
-#include "tune/evaluate/command_template.h"
 #include "tune/records/recording.h"
+#include "tune/space/command_template.h"
 #include "tune/space/rules.h"
 
 namespace perflab::tune {

@@ -1,6 +1,6 @@
 // Interleaved comparison of the best configurations (last_comparison.h). Its samples are fresh: the
 // search's own values favour whatever was lucky once (facts/autotune.md section 6, noise).
-#include "tune/last_comparison.h"
+#include "tune/run/last_comparison.h"
 
 #include <fmt/format.h>
 

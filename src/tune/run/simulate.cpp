@@ -3,9 +3,9 @@
 #include <unordered_map>
 
 #include "stats/summary.h"
-#include "tune/last_comparison.h"
-#include "tune/session.h"
-#include "tune/tune.h"
+#include "tune/run/last_comparison.h"
+#include "tune/run/session.h"
+#include "tune/run/tune.h"
 
 namespace perflab::tune {
 namespace {

@@ -1,5 +1,5 @@
 // Space files: every form, errors that name the field, T1 files against recorded tuning runs.
-#include "tune/space/read_space.h"
+#include "tune/records/read_space.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

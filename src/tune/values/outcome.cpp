@@ -1,6 +1,6 @@
 // Names of outcomes, and evaluations as JSON. Every key is always written, so that a reader can
 // tell a damaged entry from a short one.
-#include "tune/outcome.h"
+#include "tune/values/outcome.h"
 
 #include <fmt/format.h>
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tune/evaluate/command_template.h"
 #include "tune/evaluate/executor.h"
 #include "tune/records/journal.h"
 #include "tune/records/recording.h"
-#include "tune/search.h"
+#include "tune/search/search.h"
+#include "tune/space/command_template.h"
 #include "tune/space/space.h"
 
 namespace perflab::tune {

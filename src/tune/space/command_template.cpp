@@ -1,7 +1,7 @@
 // Splitting by base/text/command_line.h, then placeholders word by word. Quotes and backslashes are
 // gone before placeholders are looked for: '{A}' and "{A}" are placeholders too, and {{ is the way
 // to a brace.
-#include "tune/evaluate/command_template.h"
+#include "tune/space/command_template.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "tune/model/model_figures.h"
-#include "tune/outcome.h"
 #include "tune/space/space.h"
+#include "tune/values/outcome.h"
 
 namespace perflab::tune {
 

@@ -1,5 +1,5 @@
 // Databases first, in the order given; then the tables, in an order of their own.
-#include "trace/reader.h"
+#include "trace/files/reader.h"
 
 #include <algorithm>
 #include <array>

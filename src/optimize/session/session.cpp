@@ -1,5 +1,5 @@
 // The parts put together; each is its own file.
-#include "optimize/session.h"
+#include "optimize/session/session.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-// tune/search.h: what every search must keep to, whatever it models; known optima found with few
-// evaluations; one recorded space.
-#include "tune/search.h"
+// tune/search/search.h: what every search must keep to, whatever it models; known optima found with
+// few evaluations; one recorded space.
+#include "tune/search/search.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The loop of a tuning (session.h). Everything that decides depends on the seed and on results in
 // proposal order alone, which is what makes a resumed tuning end as an undisturbed one.
-#include "tune/session.h"
+#include "tune/run/session.h"
 
 #include <fmt/format.h>
 

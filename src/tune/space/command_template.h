@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tune/value.h"
+#include "tune/values/value.h"
 
 namespace perflab::tune {
 

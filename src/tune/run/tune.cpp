@@ -1,6 +1,6 @@
 // Live tuning: proposals become jobs of an executor, and everything measured goes to the journal
 // before anything else happens with it.
-#include "tune/tune.h"
+#include "tune/run/tune.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/hash.h"
-#include "tune/last_comparison.h"
-#include "tune/session.h"
+#include "tune/run/last_comparison.h"
+#include "tune/run/session.h"
 
 namespace perflab::tune {
 namespace {
@@ -62,8 +62,7 @@ Result<Job> LiveTuning::job_for(ConfigId id) const {
   if (!options_.build_folders.empty()) {
     std::vector<Binding> parameters(bindings.begin(),
                                     bindings.begin() + static_cast<std::ptrdiff_t>(space.width()));
-    job.build_folder =
-        options_.build_folders / key_text(configuration_key(std::move(parameters)));
+    job.build_folder = options_.build_folders / key_text(configuration_key(std::move(parameters)));
   }
   bindings.emplace_back(std::string(kBuildFolderName), job.build_folder.string());
   PERFLAB_TRY(job.run, commands_.run.fill(bindings));
