@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 BUILD = cmake --build build/$(1) --parallel $(JOBS)
 .DELETE_ON_ERROR:
 
-.PHONY: demo test test-gpu package reproducible newcomer release dev fuzz tsan clang19 format formats errors goldens clean help
+.PHONY: demo test test-gpu package reproducible newcomer release dev tsan clang19 format formats errors goldens clean help
 
 help:
 	@echo 'make demo     install what is missing, build, analyse the bundled sample trace'
@@ -23,7 +23,7 @@ help:
 demo: release
 	@scripts/demo
 
-test: dev fuzz tsan
+test: dev tsan
 	@scripts/test
 
 # Options for it: make test-gpu SELF_TEST='--only module --json'
@@ -53,9 +53,6 @@ newcomer:
 
 dev: build/.deps-test build/dev/build.ninja
 	@$(call BUILD,dev)
-
-fuzz: build/.deps-test build/fuzz/build.ninja
-	@$(call BUILD,fuzz) --target fuzz_rocpd fuzz_rocpd_edits fuzz_counter_csv fuzz_code_object fuzz_bundle fuzz_att fuzz_capture fuzz_mcp fuzz_tune_records fuzz_tune_space fuzz_code_uri make_rocpd make_code_object
 
 tsan: build/.deps-test build/tsan/build.ninja
 	@$(call BUILD,tsan) --target test_trace_threads test_base_threads test_analyze_threads test_att_threads test_tune_threads test_isolate_threads test_hsa_sim_threads test_mcp_threads

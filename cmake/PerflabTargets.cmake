@@ -1,17 +1,23 @@
-# perflab_unity(<target>): with PERFLAB_UNITY (presets dev, tsan and fuzz) twelve of the target's files are compiled as one, which costs
+# perflab_unity(<target>): with PERFLAB_UNITY (presets release, dev and tsan) twelve of the target's files are compiled as one, which costs
 # less than half of compiling each alone: most of the time goes into headers and into templates that every file instantiates again. Names in
-# unnamed namespaces have to be distinct within a target therefore. Presets release and clang19 compile every file alone: there a
-# missing include shows, and so it does with `cmake --preset dev -D PERFLAB_UNITY=OFF`.
+# unnamed namespaces have to be distinct within a target therefore. Preset clang19 compiles every file alone: there a missing
+# include shows, and so it does with `cmake --preset dev -D PERFLAB_UNITY=OFF`.
 function(perflab_unity target)
   if(PERFLAB_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
 endfunction()
 
-# Whether what is built runs under sanitizers (presets dev, tsan and fuzz), which make long loops ten times as long.
+# Whether what is built runs under sanitizers (presets dev and tsan), which make long loops ten times as long.
 set(PERFLAB_SANITIZED OFF)
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   set(PERFLAB_SANITIZED ON)
+endif()
+# Libraries that read what others wrote: where the fuzz targets are linked, the fuzzer sees which of their branches an input takes.
+set(PERFLAB_FUZZED_LIBRARIES trace att code capture mcp tune_inputs isolate)
+set(PERFLAB_FUZZERS OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
+  set(PERFLAB_FUZZERS ON)
 endif()
 # Libraries with long loops, which tests run for seconds. Under sanitizers the others are compiled without optimisation, which takes two
 # thirds of the time.
@@ -30,6 +36,9 @@ function(perflab_library name)
   endif()
   if(PERFLAB_SANITIZED AND NOT name IN_LIST PERFLAB_OPTIMISED_LIBRARIES)
     target_compile_options(perflab_${name} PRIVATE -O0)
+  endif()
+  if(PERFLAB_FUZZERS AND name IN_LIST PERFLAB_FUZZED_LIBRARIES)
+    target_compile_options(perflab_${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   perflab_unity(perflab_${name})
 endfunction()
@@ -70,14 +79,14 @@ function(perflab_test name)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${CMAKE_CURRENT_BINARY_DIR}/test_${name}_include.cmake")
 endfunction()
 
-# perflab_fuzz(<name> SOURCES ... DEPS ...): a libFuzzer target. Without -fsanitize=fuzzer (every preset but `fuzz`)
-# the same source is linked with fuzz/replay_main.cpp, which runs the files it is given: targets cannot rot, and the
-# seed corpus is a test everywhere.
+# perflab_fuzz(<name> SOURCES ... DEPS ...): a libFuzzer target (preset `dev`). In every other preset the same source is linked with
+# fuzz/replay_main.cpp, which runs the files it is given: targets cannot rot.
 function(perflab_fuzz name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(fuzz_${name} ${ARG_SOURCES})
   target_link_libraries(fuzz_${name} PRIVATE perflab_flags ${ARG_DEPS})
-  if(CMAKE_CXX_FLAGS MATCHES "fuzzer-no-link")
+  if(PERFLAB_FUZZERS)
+    target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer-no-link)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   else()
     target_sources(fuzz_${name} PRIVATE "${PROJECT_SOURCE_DIR}/fuzz/replay_main.cpp")

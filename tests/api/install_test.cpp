@@ -184,7 +184,8 @@ TEST_F(InstalledTree, IsFoundByAnotherProject) {
   const std::string build = *folder_ / "build", flags = PERFLAB_CONSUMER_FLAGS;
   output_of({PERFLAB_CMAKE, "-S", project, "-B", build, "-D",
              "CMAKE_PREFIX_PATH=" + prefix_.string(), "-D", "CMAKE_C_FLAGS=" + flags, "-D",
-             "CMAKE_CXX_FLAGS=" + flags});
+             "CMAKE_CXX_FLAGS=" + flags, "-D", "CMAKE_C_COMPILER=" PERFLAB_C_COMPILER, "-D",
+             "CMAKE_CXX_COMPILER=" PERFLAB_CXX_COMPILER});
   output_of({PERFLAB_CMAKE, "--build", build});
   const std::string version(kProgramVersion);
   EXPECT_THAT(output_of({build + "/documents", PERFLAB_SAMPLE}),
