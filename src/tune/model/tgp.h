@@ -1,5 +1,5 @@
 // The default model of the search: Gaussian process, feasibility and the choice of what to measure
-// next. Facts: facts/autotune.md section 4.
+// next. docs/MODELS.md "Autotuning".
 #pragma once
 
 #include <cstddef>
