@@ -47,7 +47,7 @@ def main():
     files = [root / name for name in sys.argv[2:]]
     if not files:
         files = [f for folder in FOLDERS.split() for f in (root / folder).rglob("*")
-                 if f.is_file() and not NO_SOURCES & set(f.relative_to(root).parts) and f.name != "facts_sample.h"
+                 if f.is_file() and not NO_SOURCES & set(f.relative_to(root).parts) and f.name != "facts_sample.md"
                  and f.suffix in {"", ".h", ".c", ".cpp", ".py", ".txt", ".cmake", ".md", ".ts", ".mjs", ".json", ".hip", ".toml"}]
         files += [f for f in root.iterdir() if f.suffix in {".txt", ".md"}]
     found = [f"{file.relative_to(root)}: {problem}" for file in sorted(files) for problem in problems_of(root, file)]

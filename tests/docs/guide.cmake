@@ -14,7 +14,7 @@ add_test(NAME docs.exec_proposer
   COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_proposer.py" "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:rocm-perf>)
 add_test(NAME docs.facts COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_facts.py" "${PROJECT_SOURCE_DIR}")
 add_test(NAME docs.facts_can_fail
-  COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_facts.py" "${PROJECT_SOURCE_DIR}" tests/docs/facts_sample.h)
+  COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_facts.py" "${PROJECT_SOURCE_DIR}" tests/docs/facts_sample.md)
 set_tests_properties(docs.facts_can_fail PROPERTIES PASS_REGULAR_EXPRESSION "\n5 citations in 1 files lead nowhere")
 add_test(NAME docs.formats COMMAND python3 "${PROJECT_SOURCE_DIR}/scripts/formats" --check)
 add_test(NAME docs.guide_code COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_guide.py" "${PROJECT_SOURCE_DIR}")
