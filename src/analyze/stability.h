@@ -1,5 +1,5 @@
 // Stability over runs: how far the kernel's runtime moves when the same command is run again
-// (DESIGN section 6).
+// (docs/MODELS.md "Stability").
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// code.json: the instructions with their sums (facts/att.md section 2), and the table from line
-// numbers to them.
+// code.json: the instructions with their sums (docs/facts/thread_trace.md "code.json"), and the
+// table from line numbers to them.
 #include <algorithm>
 
 #include "att/json_file.h"
@@ -92,7 +92,8 @@ LineTable::LineTable(const std::vector<CodeRow>& code) {
     if (place >= dense_.size()) dense_.resize(place + 1, kNoRow);
     if (dense_[place] == kNoRow) dense_[place] = row;
   }
-  // The decoder writes line 0 for an address that it does not know (facts/att.md section 2).
+  // The decoder writes line 0 for an address that it does not know (docs/facts/thread_trace.md
+  // "Wave files").
   if (!dense_.empty() && dense_[0] != kNoRow) {
     const CodeRow& first = code[dense_[0]];
     if (first.is_label() || first.hits == 0) dense_[0] = kNoRow;

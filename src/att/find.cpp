@@ -1,5 +1,5 @@
-// Finds what rocprofv3 wrote for each traced dispatch (facts/att.md section 2): ui_output folders,
-// and stats files with and without one.
+// Finds what rocprofv3 wrote for each traced dispatch (docs/facts/thread_trace.md "Folders"):
+// ui_output folders, and stats files with and without one.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // filenames.json: what was traced and which files there are; and the names of wave files
-// themselves, for folders without it (facts/att.md section 2).
+// themselves, for folders without it (docs/facts/thread_trace.md "Other files").
 #include <algorithm>
 
 #include "att/json_file.h"

@@ -1,5 +1,5 @@
 // occupancy.json: starts and ends of waves on all CUs of the traced shader engines, the kernels
-// they belong to, and events of the trace (facts/att.md section 2).
+// they belong to, and events of the trace (docs/facts/thread_trace.md "Occupancy and events").
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace perflab::att {
 namespace {
 
-/// Numbers of events (facts/att.md section 2).
+/// Numbers of events (docs/facts/thread_trace.md "Occupancy and events").
 constexpr std::int64_t kPacketLoss = 6, kTraceStallBegin = 9;
 
 /// Place of "workgroup_id" in the rows, where the file names their fields.

@@ -1,5 +1,6 @@
 // What each kind of file of a thread trace says, from its text: what read() and read_waves() are
-// made of. Facts: facts/att.md section 2. Internal to src/att, its fuzz target and its benchmark.
+// made of. Facts: docs/facts/thread_trace.md. Internal to src/att, its fuzz target and its
+// benchmark.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Reads ui_output folders and stats files of rocprofv3's thread trace (layouts 3.0.0 and 3.1.0).
-// Facts: facts/att.md section 2. JSON goes through simdjson.
+// Facts: docs/facts/thread_trace.md. JSON goes through simdjson.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The smaller files of a folder: clocks, wave states, counters, shader data, other SIMDs and the
-// copies of sources (facts/att.md section 2).
+// copies of sources (docs/facts/thread_trace.md "Other files").
 #include <algorithm>
 
 #include "att/json_file.h"

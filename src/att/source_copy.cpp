@@ -1,6 +1,6 @@
-// The copies of source files that rocprofv3 puts beside a trace (snapshots.json, facts/att.md
-// section 2). Code rows name them as the compiler did, snapshots as a tree of folders: "/a/b/../c"
-// is "/a/c" in both.
+// The copies of source files that rocprofv3 puts beside a trace (snapshots.json,
+// docs/facts/thread_trace.md "Other files"). Code rows name them as the compiler did, snapshots as
+// a tree of folders: "/a/b/../c" is "/a/c" in both.
 #include <fmt/format.h>
 
 #include "att/reader.h"

@@ -1,5 +1,5 @@
 // stats_ui_output_*.csv: the rows of code.json without their line numbers, by code object and
-// address (facts/att.md section 2).
+// address (docs/facts/thread_trace.md "Stats files").
 #include <fmt/format.h>
 
 #include <algorithm>

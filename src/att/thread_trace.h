@@ -1,8 +1,8 @@
 // A thread trace (ATT, SQTT) of one dispatch as rocprofv3 decoded it: the code with its per-line
 // sums, the waves of the traced CU, and what all CUs of the traced shader engines did. Facts:
-// facts/att.md. All times are shader-clock cycles from the begin of a shader engine's trace; each
-// engine has its own zero. They are fractions of what ran there: never a kernel's total, never a
-// runtime.
+// docs/facts/thread_trace.md. All times are shader-clock cycles from the begin of a shader engine's
+// trace; each engine has its own zero. They are fractions of what ran there: never a kernel's
+// total, never a runtime.
 #pragma once
 
 #include <array>

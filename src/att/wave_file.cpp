@@ -1,5 +1,5 @@
-// The file of one wave: its instructions, its timeline and what its waits were for (facts/att.md
-// section 2). This is where the time of reading a trace goes.
+// The file of one wave: its instructions, its timeline and what its waits were for
+// (docs/facts/thread_trace.md "Wave files"). This is where the time of reading a trace goes.
 #include <fmt/format.h>
 
 #include "att/json_file.h"

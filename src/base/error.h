@@ -1,6 +1,6 @@
 // Error, Result and PERFLAB_TRY: how everything that a user, file, driver or network can get wrong
-// is reported. Exit codes are the contract of DESIGN section 3. Bugs do not come this way:
-// PERFLAB_CHECK aborts with a stack trace.
+// is reported. Exit codes are the contract of docs/ARCHITECTURE.md "Errors". Bugs do not come this
+// way: PERFLAB_CHECK aborts with a stack trace.
 #pragma once
 
 #include <expected>
@@ -22,7 +22,7 @@ enum class ErrorCode {
   internal,       ///< a bug of ours that was caught (exit 70)
 };
 
-/// Process exit code of an error code (DESIGN section 3).
+/// Process exit code of an error code (docs/ARCHITECTURE.md "Errors").
 int exit_code(ErrorCode code);
 
 /// Stable name for documents and logs: "usage", "bad_input", ...

@@ -1,6 +1,6 @@
 // What a capture of one dispatch says: the dispatch, the agent it ran on, the memory that was there
 // before it and what it changed. docs/REPLAY.md describes the folder; the facts behind the fields
-// stand in facts/hsa_observed.md and facts/codeobject.md.
+// stand in docs/facts/hsa_runtime.md and docs/facts/code_object.md.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// rocm-perf: the program. Exit codes: DESIGN section 3.
+// rocm-perf: the program. Exit codes: docs/ARCHITECTURE.md "Errors".
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,7 +1,7 @@
 // Collecting a thread trace: `rocprofv3 --att` over one dispatch of one kernel, in a start of the
 // target apart from all others. What it leaves is decoded by rocprofv3 itself into ui_output
-// folders, which att/ reads; its times are never used. Facts: facts/att.md section 1 and
-// rocprofiler-sdk's rocprofv3.py, tool.cpp (July 2026).
+// folders, which att/ reads; its times are never used. Facts: docs/facts/thread_trace.md "Taking a
+// trace" and rocprofiler-sdk's rocprofv3.py, tool.cpp (July 2026).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Collecting counters: one call of rocprofv3 with a job file, which starts the target once per job
 // (counter pass) and leaves the databases of job N in counters/pass_N. Kernels run one after the
-// other in these passes: they give counters, never times. Facts: facts/pmc.md section 4 and
-// rocprofiler-sdk's rocprofv3.py (July 2026).
+// other in these passes: they give counters, never times. Facts: docs/facts/counters.md "Input of
+// rocprofv3" and rocprofiler-sdk's rocprofv3.py (July 2026).
 #pragma once
 
 #include <filesystem>

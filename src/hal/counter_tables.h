@@ -1,7 +1,7 @@
 // Hardware counters by architecture: which ones there are, how many of a block one pass holds, the
 // sets that rocm-perf asks for, and the formulas from counters to figures. The tables are
 // counters/*.json, embedded in the binary, with their sources; there is no counter name in the code
-// but those of the tables. Facts: facts/pmc.md.
+// but those of the tables. Facts: docs/facts/counters.md.
 #pragma once
 
 #include <array>

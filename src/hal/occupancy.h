@@ -1,5 +1,5 @@
 // Occupancy of a kernel on a known architecture: the tables (hal/arch.h) joined to the models
-// (hal/occupancy_model.h), with errors in words. Facts and formulas: facts/hal_facts.md section 4.
+// (hal/occupancy_model.h), with errors in words. Facts and formulas: docs/facts/hardware.md.
 #pragma once
 
 #include <cstdint>
@@ -99,7 +99,7 @@ struct OccupancyAdvice {
 /// compute_occupancy().
 Result<OccupancyAdvice> advise_occupancy(const Arch& arch, const OccupancyInput& input);
 
-/// The resources of one dispatch as rocpd has them (facts/rocpd.md section 3).
+/// The resources of one dispatch as rocpd has them (docs/facts/rocpd.md "Registers").
 struct TracedKernel {
   std::optional<int> wave_size = std::nullopt;  ///< the agent's wave_front_size; none: the default
   std::int64_t workgroup_size = 0;              ///< work-items: x * y * z

@@ -1,6 +1,6 @@
 // Which counters go into one run of the application: what a block can count at the same time, and
-// the packing of a user's own counters. Facts: facts/pmc.md section 3; the numbers are in the
-// tables.
+// the packing of a user's own counters. Facts: docs/facts/counters.md "Slots of a pass"; the
+// numbers are in the tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // Peaks of a GPU: what its pipes and memories can do at most, as figures of the tables (hal/arch.h)
-// times compute units and clock. Formulas: shared facts hal_facts.md sections 2 and 3. An agent's
+// times compute units and clock. Formulas: docs/facts/hardware.md "Limits and rates". An agent's
 // own compute units, clock and dies go before those of its product. Every peak carries what it was
 // computed from, and whether each of those numbers has a source.
 #pragma once

@@ -1,7 +1,7 @@
 // The entry points of the HSA runtime that this project calls or hooks: name, place in the
 // runtime's tables, signature. Offsets are bytes from the start of a table, its 16-byte version
 // included; the AMD extension's moved between the headers of 5.2.3 (major 1) and the runtimes of
-// today (major 2): facts/hsa_observed.md 1.3 and 1.4. 0 in the older column: not there yet.
+// today (major 2): docs/facts/hsa_runtime.md "Tables". 0 in the older column: not there yet.
 #pragma once
 
 #include "hsa/types.h"

@@ -1,8 +1,8 @@
 // AMD's loader extension: a table of functions that the runtime copies to whoever asks for it
 // (hsa_system_get_major_extension_table, hsa_system_get_extension_table), so that no hook of the
 // core table sees its calls. CLR makes the readers of modules that lie in files through it
-// (facts/hsa_observed.md 2.2 and the additions). The table has no head; each minor version appends:
-// 1.0 has 3 entries, 1.1 5, 1.2 6, 1.3 7, 1.4 9. Nothing here allocates or throws.
+// (docs/facts/hsa_runtime.md "Loader extension"). The table has no head; each minor version
+// appends: 1.0 has 3 entries, 1.1 5, 1.2 6, 1.3 7, 1.4 9. Nothing here allocates or throws.
 #pragma once
 
 #include <cstddef>

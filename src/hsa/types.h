@@ -1,7 +1,7 @@
 // The C ABI of the HSA runtime (libhsa-runtime64.so.1), as far as capture, replay and the stand-in
 // runtime of the tests use it: handles, packets, constants. Declared by ourselves because the
 // headers that Debian ships (5.2.3) describe an older table than the runtimes of today
-// (facts/hsa_observed.md section 0, fact 1). Names without their hsa_ prefix; values are the ABI's.
+// (docs/facts/hsa_runtime.md "Tables"). Names without their hsa_ prefix; values are the ABI's.
 #pragma once
 
 #include <cstddef>
@@ -229,7 +229,7 @@ struct DispatchTime {
   std::uint64_t start, end;  ///< ticks of system_info::timestamp
 };
 
-/// Answers of pointer_info: facts/hsa_observed.md 4.3.
+/// Answers of pointer_info: docs/facts/hsa_runtime.md "Pointer queries".
 enum class PointerType : std::uint32_t {
   unknown = 0,
   hsa = 1,

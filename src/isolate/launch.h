@@ -1,5 +1,5 @@
 // Running a program with the tools library in its HSA runtime, and what came of it. Facts:
-// facts/hsa_observed.md 1.5 and 1.6.
+// docs/facts/hsa_runtime.md "Load and unload of tools", "HSA_TOOLS_LIB".
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ void list_cuts(const Json& value, const std::string& path,
   }
 }
 
-/// What an exit code of this program means (DESIGN section 3).
+/// What an exit code of this program means (docs/ARCHITECTURE.md "Errors").
 std::string meaning(int exit_code) {
   switch (exit_code) {
     case 1:

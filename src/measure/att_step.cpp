@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kFirstGfxWithWgps = 10;
-constexpr int kWgpMask = 0x7f;  // bit 7 is the shader array (facts/att.md section 2)
+constexpr int kWgpMask = 0x7f;  // bit 7: docs/facts/thread_trace.md "Occupancy and events"
 
 /// Ids of the kernel in this trace; empty: its name does not occur.
 std::set<std::int64_t> ids_of(const att::ThreadTrace& trace, const std::string& mangled_name) {

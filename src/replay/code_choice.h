@@ -1,5 +1,5 @@
 // Which code object a replay loads, and whether the captured kernel arguments fit it. Facts:
-// facts/codeobject.md sections 2 and 4.
+// docs/facts/code_object.md "Metadata", "Offload bundles".
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
-// The rules of the lint. Which hidden arguments exist and where they stand: facts/codeobject.md
-// section 2; what cannot be checked by the runtime and has to be known before: hsa_observed.md 6.2.
+// The rules of the lint. Which hidden arguments exist and where they stand:
+// docs/facts/code_object.md "Hidden arguments"; what cannot be checked by the runtime and has to be
+// known before: docs/facts/hsa_runtime.md "Unreported mistakes".
 #include "replay/lint.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // The table of host API calls. Sources: HIP API reference (hip_runtime_api.h) and HSA runtime
-// specification 1.2; which of them wait: the same, and facts/hsa_observed.md.
+// specification 1.2; which of them wait: the same, and docs/facts/hsa_runtime.md "Packets of HIP".
 #include "trace/api_calls.h"
 
 #include <algorithm>

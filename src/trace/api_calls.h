@@ -31,8 +31,8 @@ enum class CallKind : std::uint8_t {
 /// What the call of that name does.
 CallKind call_kind(std::string_view name);
 
-/// Whether regions of that category are ranges of the user (roctx). rocprofiler-systems writes every
-/// HIP call twice, once as such a range (facts/rocpd.md section 8).
+/// Whether regions of that category are ranges of the user (roctx). rocprofiler-systems writes
+/// every HIP call twice, once as such a range (docs/facts/rocpd.md "What a reader survives").
 bool is_marker_category(std::string_view category);
 
 /// Calls whose arguments the graph needs for every call (streams and events); launches and copies

@@ -45,17 +45,17 @@ struct LoadState {
 };
 
 /// N of the nearest folder named pass_N or pmc_N: rocprofv3 puts each counter pass in one
-/// (facts/rocpd.md section 2).
+/// (docs/facts/rocpd.md "Files and tables").
 std::optional<int> pass_of(const std::filesystem::path& file);
 
 /// The error for a recording that was read before; `remedy` says what to give only once.
 [[nodiscard]] std::unexpected<Error> given_twice(std::string_view file, std::string_view recording,
                                                  std::string remedy);
 
-/// The profiler's accumulator register comes under one name whatever it accumulated (facts/pmc.md
-/// section 5): in the counter rows of one recording, from `first_row` on, SQ_ACCUM_PREV_HIRES
-/// becomes <LEVEL>_ACCUM where the dispatch has exactly one level counter. Elsewhere nobody can say
-/// what it means: those rows are left out and counted as of `table`.
+/// The profiler's accumulator register comes under one name whatever it accumulated
+/// (docs/facts/counters.md "Tables"): in the counter rows of one recording, from `first_row` on,
+/// SQ_ACCUM_PREV_HIRES becomes <LEVEL>_ACCUM where the dispatch has exactly one level counter.
+/// Elsewhere nobody can say what it means: those rows are left out and counted as of `table`.
 void name_accumulators(LoadState& state, std::size_t first_row, std::string_view table);
 
 /// Sorts all columns by time and turns stack codes into region indices.

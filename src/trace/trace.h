@@ -1,7 +1,7 @@
 // The Trace: what a profiler recorded, as columns. Vendor-neutral: agents, queues, streams,
 // dispatches, copies, API regions, allocations and counters by name; readers (trace/rocpd/) fill
 // it, analyze/ reads it and nothing above trace/ sees SQL. All times are nanoseconds on the trace
-// clock of their node (facts/rocpd.md section 3). Rows are ordered by start.
+// clock of their node (docs/facts/rocpd.md "Columns"). Rows are ordered by start.
 #pragma once
 
 #include <array>
@@ -119,8 +119,8 @@ struct KernelSymbol {
   bool known = false;      ///< false: dispatches name this id but the recording has no row for it
   std::optional<std::int64_t> static_lds_bytes, scratch_bytes_per_lane, kernarg_bytes;
   std::optional<std::int64_t> descriptor_address;  ///< of the .kd symbol, on the GPU
-  /// Registers as allocated granules (facts/rocpd.md section 3): the sum is right, the split may
-  /// not be.
+  /// Registers as allocated granules (docs/facts/rocpd.md "Registers"): the sum is right, the split
+  /// may not be.
   std::optional<std::int64_t> sgprs, arch_vgprs, accum_vgprs;
 };
 

@@ -1,5 +1,6 @@
 // The roofline of recorded runs, against what is known of them: vecCopy of 1,048,576 doubles reads
-// 8 MiB and writes 8 MiB in 16,384 waves (the SOURCE.md files beside the data, facts/pmc.md).
+// 8 MiB and writes 8 MiB in 16,384 waves (the SOURCE.md files beside the data,
+// docs/facts/counters.md).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Ground truth by construction: databases of kernels whose counts were chosen, on every
-// architecture that has counters, and every figure worked out by hand. Formulas: facts/pmc.md
-// section 2; ceilings: rates of facts/hal_facts.md section 2 x CUs x clock of section 3.
+// architecture that has counters, and every figure worked out by hand. Formulas:
+// docs/facts/counters.md; ceilings: rate x CUs x clock (docs/facts/hardware.md "Limits and rates").
 #include <gtest/gtest.h>
 
 #include "analyze/roofline_checks.h"
@@ -417,7 +417,8 @@ TEST(Gfx950, F6AndF4RunAtFourTimesTheRateOfFp16) {
 }
 
 TEST(Gfx950, ReadsWithoutTccBubble) {
-  // vecCopy of 8 MiB as recorded: 65,536 requests of 128 bytes, TCC_BUBBLE is 0 (facts/pmc.md).
+  // vecCopy of 8 MiB as recorded: 65,536 requests of 128 bytes, TCC_BUBBLE is 0
+  // (docs/facts/counters.md "Bytes").
   const CountedGpu gpu = test::mi350x();
   auto sets = own_sets("gfx950");
   for (const auto& set : sets)

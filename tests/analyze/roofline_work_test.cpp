@@ -1,6 +1,6 @@
 // What a kernel's work is, where floating-point counters do not tell all of it: integer
 // instructions, matrix types that nobody recorded, Radeons whose waves have two sizes; and what the
-// roof and the single dispatches say of it. Rates: facts/hal_facts.md sections 2 and 3.
+// roof and the single dispatches say of it. Rates: docs/facts/hardware.md "Limits and rates".
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

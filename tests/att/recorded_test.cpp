@@ -1,5 +1,6 @@
 // The recorded captures against the table in the SOURCE.md beside them and the identities of
-// facts/att.md section 3. They are not part of the project: without them these tests are skipped.
+// docs/facts/thread_trace.md "Sums". They are not part of the project: without them these tests are
+// skipped.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -105,7 +106,7 @@ TEST_P(Recorded, CyclesAreTheLivesOfTheWaves) {
   }
   EXPECT_LE(std::abs(cycles - overlaps + cuts - lives), 4 * std::ssize(whole().waves));
   EXPECT_LE(std::abs(timelines - lives), 4 * std::ssize(whole().waves));
-  // Where neither happens the cycles are the lives, as facts/att.md has it.
+  // Where neither happens the cycles are the lives, as docs/facts/thread_trace.md "Sums" has it.
   const bool plain = whole().trace.gfxip == 9 && std::string_view(GetParam()) != "mi300_pc2";
   EXPECT_TRUE(!plain || (overlaps == 0 && cuts == 0));
 }

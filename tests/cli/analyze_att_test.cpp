@@ -38,7 +38,7 @@ TEST_P(AnalyzeAtt, ReadsARecordedCapture) {
   ASSERT_GE(kernels.size(), 1U);
   EXPECT_EQ(analysis["bottlenecks"]["kernels"].size(), kernels.size());
   EXPECT_TRUE(analysis["selected_kernel"].is_null());
-  // The identity of facts/att.md section 3: the five parts are latency + idle.
+  // The identity of docs/facts/thread_trace.md "Sums": the five parts are latency + idle.
   for (const Json& kernel : kernels)
     EXPECT_EQ(kernel["time"]["cycles"], kernel["cycles"]["cost"]) << kernel["name"];
   const Json detail = document("thread_trace", test::text_of(folder / "docs/thread_trace.json"));

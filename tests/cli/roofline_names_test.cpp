@@ -1,5 +1,6 @@
 // Counters under the names that tools gave them at other times: tables of vecCopy, 1,048,576
-// doubles, as rocprofiler-compute leaves them (facts/pmc.md section 5), 8 MiB read and written.
+// doubles, as rocprofiler-compute leaves them (docs/facts/counters.md "Tables"), 8 MiB read and
+// written.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -12,6 +12,10 @@ add_dependencies(test_docs_examples slurm_worker)
 
 add_test(NAME docs.exec_proposer
   COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_proposer.py" "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:rocm-perf>)
+add_test(NAME docs.facts COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_facts.py" "${PROJECT_SOURCE_DIR}")
+add_test(NAME docs.facts_can_fail
+  COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_facts.py" "${PROJECT_SOURCE_DIR}" tests/docs/facts_sample.md)
+set_tests_properties(docs.facts_can_fail PROPERTIES PASS_REGULAR_EXPRESSION "\n5 citations in 1 files lead nowhere")
 add_test(NAME docs.formats COMMAND python3 "${PROJECT_SOURCE_DIR}/scripts/formats" --check)
 add_test(NAME docs.guide_code COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_guide.py" "${PROJECT_SOURCE_DIR}")
 add_test(NAME docs.guide_checkers COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/guide_checkers_test.py")
@@ -24,4 +28,4 @@ add_test(NAME docs.numbers COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_nu
 add_test(NAME docs.numbers_can_fail COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_numbers.py" "${PROJECT_SOURCE_DIR}" --self-test)
 set_tests_properties(docs.numbers_can_fail PROPERTIES PASS_REGULAR_EXPRESSION "2 of 2 figures differ")
 add_test(NAME docs.page_section COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_section.py" "${PROJECT_SOURCE_DIR}")
-set_tests_properties(docs.numbers docs.numbers_can_fail docs.page_section docs.exec_proposer docs.formats docs.guide_code docs.guide_checkers docs.names docs.names_can_fail PROPERTIES LABELS docs)
+set_tests_properties(docs.numbers docs.numbers_can_fail docs.page_section docs.exec_proposer docs.facts docs.facts_can_fail docs.formats docs.guide_code docs.guide_checkers docs.names docs.names_can_fail PROPERTIES LABELS docs)

@@ -1,5 +1,5 @@
 // hal/arch.h: look-ups, the shape of every table, and the peaks they give against the published
-// ones of the facts (shared/data/hal/hal_facts.json).
+// ones that were collected apart (shared/data/hal/hal_facts.json).
 #include "hal/arch.h"
 
 #include <fmt/format.h>
@@ -368,8 +368,8 @@ TEST(Rates, SomeThatAreEasilyWrong) {
   EXPECT_EQ(mi350.ops_per_clk_per_cu(Pipe::matrix, Precision::fp6), 16384);
 }
 
-/// The facts name rates like "fp32_vec_packed"; ours are a pipe and a precision. What they call
-/// FP16 vector is the packed rate.
+/// hal_facts.json names rates like "fp32_vec_packed"; ours are a pipe and a precision. What they
+/// call FP16 vector is the packed rate.
 std::string fact_name(const Rate& rate) {
   static const std::map<Pipe, std::string> suffix{{Pipe::vector, "_vec"},
                                                   {Pipe::packed, "_vec_packed"},

@@ -1,6 +1,6 @@
 // The llvm model against the installed clang 19: 200 fresh random kernels, each with pinned
-// registers, LDS and launch bounds (facts/hal_facts.md section 6), every one of which must agree.
-// The counts are read back from the same remarks, so that only the occupancy is under test.
+// registers, LDS and launch bounds (docs/facts/hardware.md "Test vectors"), every one of which must
+// agree. The counts are read back from the same remarks, so that only the occupancy is under test.
 // PERFLAB_SEED repeats a run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// hal/occupancy.h: the worked examples of the facts, where the three models part, what cannot be
-// launched, inputs from a trace, and properties over many kernels.
+// hal/occupancy.h: worked examples of what compilers print, where the three models part, what
+// cannot be launched, inputs from a trace, and properties over many kernels.
 #include "hal/occupancy.h"
 
 #include <gmock/gmock.h>

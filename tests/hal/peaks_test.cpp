@@ -1,5 +1,6 @@
-// hal/peaks.h: the products' peaks against the printed ones of the facts (hal_facts.md section 3),
-// what an agent's record changes, and what is said about figures that are missing or unsourced.
+// hal/peaks.h: the products' peaks against printed ones (docs/facts/hardware.md "Limits and
+// rates"), what an agent's record changes, and what is said about figures that are missing or
+// unsourced.
 #include "hal/peaks.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ Peaks peaks_of(std::string_view product, const AgentFigures& agent = {}) {
   return compute_peaks(peak_inputs(*found, agent));
 }
 
-/// As the facts print it: TFLOP/s with one digit, or "-".
+/// As it was printed: TFLOP/s with one digit, or "-".
 std::string tera(const Peak& peak) {
   return peak.value ? fmt::format("{:.1f}", *peak.value / 1000) : "-";
 }

@@ -1,5 +1,5 @@
 // Entry points found in tables of both layouts, and in tables that are shorter or of a version that
-// is not known. Offsets are written by hand from facts/hsa_observed.md 1.3 and 1.4.
+// is not known. Offsets are written by hand from docs/facts/hsa_runtime.md "Tables".
 #include "hsa/api.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(HsaTables, CoreEntriesStandWhereTheFactsSay) {
   EXPECT_EQ(tables.offset(core.executable_iterate_agent_symbols, tables.core), 1000);
 }
 
-// Fact 1: everything from offset 144 on moved when two entries were inserted, from 408 on by five.
+// Everything from offset 144 on moved when two entries were inserted, from 408 on by five.
 TEST(HsaTables, ExtensionEntriesStandElsewhereInTheOlderLayout) {
   const WrittenTables now(2, 744), older(1, 400);
   const AmdExt a = api_of(now.root).amd, b = api_of(older.root).amd;

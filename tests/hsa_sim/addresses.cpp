@@ -1,6 +1,7 @@
-// Where memory comes to lie (section 5). mmap mode: wherever the kernel puts it, so addresses
-// differ from run to run as the kernel randomises them. Reserved mode (HSA_RESERVE_SVM=1): one area
-// taken at the start, a quarter of it for host memory, addresses the same in every run.
+// Where memory comes to lie (docs/facts/hsa_runtime.md "Occupied addresses"). mmap mode: wherever
+// the kernel puts it, so addresses differ from run to run as the kernel randomises them. Reserved
+// mode (HSA_RESERVE_SVM=1): one area taken at the start, a quarter of it for host memory, addresses
+// the same in every run.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -87,7 +88,7 @@ std::uint64_t end_of_mapping_within(std::uint64_t start, std::uint64_t end) {
   return found;
 }
 
-// 5.5: what is mapped before hsa_init makes the area start above it.
+// "Repeatable addresses": what is mapped before hsa_init makes the area start above it.
 std::uint64_t take_area() {
   for (std::uint64_t start = kAreaStart; start + kAreaBytes < kHighest;) {
     if (map_new(start, kAreaBytes, PROT_NONE) != 0) return start;
@@ -185,10 +186,10 @@ std::uint64_t end_before(const Ranges& taken, std::uint64_t address) {
   return next == taken.begin() ? 0 : std::prev(next)->second;
 }
 
-// 5.2: nothing but host memory and other reservations is looked at, and nothing is mapped. A guard
-// page follows every reservation. One that is larger than a page has to keep away from what lies
-// below it: it begins at or above the next multiple of its size's power of two, 2 MiB at most
-// (libhsakmt's reserved_aperture_allocate_aligned).
+// "Reservations": nothing but host memory and other reservations is looked at, and nothing is
+// mapped. A guard page follows every reservation. One that is larger than a page has to keep away
+// from what lies below it: it begins at or above the next multiple of its size's power of two, 2
+// MiB at most (libhsakmt's reserved_aperture_allocate_aligned).
 std::uint64_t reserve_in_reserved_mode(std::uint64_t wish, std::uint64_t bytes,
                                        std::uint64_t alignment) {
   Addresses& all = addresses();

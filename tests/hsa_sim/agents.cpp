@@ -1,5 +1,5 @@
-// Agents, instruction sets, pools and regions, with the figures of facts/hsa_observed.md 2.1, and
-// what the system says of itself.
+// Agents, instruction sets, pools and regions, with the figures of docs/facts/hsa_runtime.md
+// "Agents and pools", and what the system says of itself.
 #include <array>
 #include <charconv>
 #include <cstdio>

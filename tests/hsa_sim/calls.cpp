@@ -30,7 +30,7 @@ struct Fault {
   std::string what;
 };
 
-// Never destroyed: programs call the runtime from their exit handlers (fact 10).
+// Never destroyed: programs call the runtime from their exit handlers.
 struct Watch {
   std::mutex mutex;
   std::vector<Fault> faults;

@@ -1,5 +1,5 @@
-// Readers, executables and symbols (sections 2.4, 2.7 and 6.1 of facts/hsa_observed.md). Symbols
-// are listed in an order that differs from run to run.
+// Readers, executables and symbols (docs/facts/hsa_runtime.md "Code of HIP", "Variables and
+// symbols", "Dispatch"). Symbols are listed in an order that differs from run to run.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ constexpr std::uint16_t kUsesDynamicStack = 1U << 11U;
 
 struct Reader {
   std::string file;        ///< its bytes, when it was made from a file
-  std::string_view bytes;  ///< of the program's own memory otherwise (6.1)
+  std::string_view bytes;  ///< of the program's own memory otherwise
   std::string uri;
 };
 
@@ -388,7 +388,7 @@ Status executable_symbol_get_info(ExecutableSymbol handle, std::uint32_t attribu
     case symbol_info::variable_size:
       return answer(value, static_cast<std::uint32_t>(symbol->bytes));
     case symbol_info::variable_address:
-    case symbol_info::kernel_object:  // 2.7: of a variable its address as well
+    case symbol_info::kernel_object:  // of a variable its address as well
       return answer(value, symbol->address);
     default:
       return symbol->is_kernel ? kernel_info(*symbol, attribute, value) : Status::invalid_argument;

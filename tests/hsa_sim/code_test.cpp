@@ -1,5 +1,5 @@
-// Code objects and kernels: sections 2.4, 2.7 and 6 of facts/hsa_observed.md, the rows of its table
-// of statuses that belong there, and the bodies that other tests rely on.
+// Code objects and kernels: docs/facts/hsa_runtime.md "Code of HIP", "Variables and symbols",
+// "Dispatch", its "Statuses" that belong there, and the bodies that other tests rely on.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -133,7 +133,7 @@ TEST(HsaSimCode, LoadsOnlyCodeWhoseFeaturesFit) {
   EXPECT_EQ(status(0x54c), Status::incompatible_arguments) << "gfx942";
 }
 
-// 2.7: variables lie in the image, with what the file has in them.
+// "Variables and symbols": they lie in the image, with what the file has in them.
 TEST(HsaSimCode, HasVariablesInItsImage) {
   Loader session;
   const Executable executable = session.load(
@@ -173,7 +173,7 @@ TEST(HsaSimCode, TellsTheFiguresOfItsKernels) {
   EXPECT_EQ(session.symbol_info<Agent>(kernel, info::agent), session.gpu);
 }
 
-// 2.7: the rival took the first symbol; here too that is another one each time.
+// "Variables and symbols": a prototype took the first; here too that is another one each time.
 TEST(HsaSimCode, ListsItsSymbolsInAnOrderThatChanges) {
   Loader session;
   const std::string object = sim_code_object({{.name = "vadd"},
@@ -233,7 +233,7 @@ struct KernelRun {
   float* x = nullptr;
 };
 
-// 6.2: too little LDS is not reported, the result is wrong.
+// "Unreported mistakes": too little LDS is not reported, the result is wrong.
 TEST(HsaSimKernels, NeedTheLdsOfThePacket) {
   KernelRun right({.name = "reverse"});
   right.run_on_array(64 * 4);

@@ -1,5 +1,6 @@
 // Loading a code object: its segments into memory, its exported symbols. Facts: ELF, and
-// facts/codeobject.md sections 1 and 3 (a kernel is the 64-byte object NAME.kd).
+// docs/facts/code_object.md "ELF header", "Kernel descriptor" (a kernel is the 64-byte object
+// NAME.kd).
 #include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>

@@ -1,5 +1,6 @@
-// Intercept queues (facts/hsa_observed.md 3.1, 3.2, 3.5, 3.7). Handlers run on the thread that
-// rings the doorbell; a doorbell rung inside a handler is served by one other thread.
+// Intercept queues (docs/facts/hsa_runtime.md "Handlers", "Writer", "Other doors"). Handlers run on
+// the thread that rings the doorbell; a doorbell rung inside a handler is served by one other
+// thread.
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>

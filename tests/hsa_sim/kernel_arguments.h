@@ -53,7 +53,7 @@ struct SumArguments {
   std::uint32_t n;
 };
 
-/// Bytes of the hidden arguments of version 5 (facts/codeobject.md section 2).
+/// Bytes of the hidden arguments of version 5 (docs/facts/code_object.md "Hidden arguments").
 inline constexpr std::uint32_t hidden_argument_bytes = 256;
 
 }  // namespace perflab::hsa::sim

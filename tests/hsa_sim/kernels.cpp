@@ -13,7 +13,8 @@
 namespace perflab::hsa::sim {
 namespace {
 
-constexpr std::uint32_t kMostLds = 64 << 10;  // facts/codeobject.md section 3: gfx9's of a group
+// Of a work-group on gfx9: docs/facts/code_object.md "Allocated registers".
+constexpr std::uint32_t kMostLds = 64 << 10;
 
 struct Invocation {
   const KernelDispatchPacket& packet;

@@ -1,7 +1,7 @@
-// Allocations from pools, what is known of a pointer, copies (facts/hsa_observed.md 2.6, 4). Small
-// requests are carved out of blocks of 2 MiB, which stay mapped when a fragment is freed; a stale
-// pointer reads what is there. Copies with a signal run on a thread of their own, as those of a
-// copy engine do.
+// Allocations from pools, what is known of a pointer, copies (docs/facts/hsa_runtime.md
+// "Fragments", "Pointer queries", "Copies"). Small requests are carved out of blocks of 2 MiB,
+// which stay mapped when a fragment is freed; a stale pointer reads what is there. Copies with a
+// signal run on a thread of their own, as those of a copy engine do.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -157,7 +157,7 @@ void fill_info(std::uint64_t address, PointerInfo& info, std::vector<Agent>& acc
       if (is.pool->on_gpu || agent != is.pool->agent) accessible.push_back(agent_of(agent));
     return;
   }
-  // In a block but in no fragment: the block's base and size, and a type of none (4.3).
+  // In a block but in no fragment: the block's base and size, and a type of none.
   auto block = all.blocks.upper_bound(address);
   if (block == all.blocks.begin()) return;
   --block;
@@ -315,7 +315,7 @@ Status agents_allow_access(std::uint32_t count, const Agent* agents, const std::
   return Status::success;
 }
 
-// 4.1: a copy of nothing succeeds and leaves the signal alone.
+// "Copies": one of nothing succeeds and leaves the signal alone.
 Status memory_async_copy(void* destination, Agent destination_agent, const void* source,
                          Agent source_agent, std::size_t size, std::uint32_t dep_count,
                          const Signal* dep_signals, Signal completion) {

@@ -1,5 +1,5 @@
-// Pools, pointers, copies and virtual memory: facts 6 and 7 of facts/hsa_observed.md, its sections
-// 2.1, 2.6, 4 and 5, and the rows of its table of statuses that belong there.
+// Pools, pointers, copies and virtual memory: docs/facts/hsa_runtime.md, from "Agents and pools" to
+// "Repeatable addresses", and its "Statuses" that belong there.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -64,7 +64,7 @@ struct Vmem : SimSession {
   }
 };
 
-// 2.1
+// "Agents and pools"
 TEST(HsaSimPools, AreThoseOfARealMachine) {
   const SimSession session(Set{"HSA_SIM_GPUS", "2"});
   EXPECT_EQ(session.agents.size(), 3U);
@@ -100,7 +100,7 @@ TEST(HsaSimPools, AreThoseOfARealMachine) {
   EXPECT_STREQ(isa, "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-");
 }
 
-// 2.6
+// "Fragments"
 TEST(HsaSimPools, CarveSmallRequestsOutOfBlocks) {
   const SimSession session;
   auto* const first = session.allocate(100);
@@ -137,7 +137,7 @@ TEST(HsaSimPools, AnswerMisuseWithTheRealStatuses) {
   EXPECT_EQ(amd.memory_pool_free(nullptr), success);
 }
 
-// 4.3
+// "Pointer queries"
 TEST(HsaSimPointers, AreKnownByWhatTheyPointTo) {
   const Vmem session;
   auto* const block = session.allocate(kPage + 100);
@@ -201,7 +201,7 @@ TEST(HsaSimPointers, ListTheAgentsThatHaveAccess) {
   EXPECT_EQ(agents(), std::vector{session.gpu});
 }
 
-// 4.1
+// "Copies"
 TEST(HsaSimCopies, OfNothingLeaveTheSignalAlone) {
   const SimSession session;
   auto* const a = session.allocate<int>(64);
@@ -242,7 +242,7 @@ TEST(HsaSimCopies, WaitForTheirSignals) {
   EXPECT_EQ(b[0], 5);
 }
 
-// Fact 6, and the rows of 5.2 for mmap mode.
+// "Reservations" in mmap mode.
 TEST(HsaSimReservations, AreMovedWithSuccessWhenTheAddressIsTaken) {
   const Vmem session;
   const std::uint64_t free = session.free_range(4 * kHuge);
@@ -303,7 +303,7 @@ TEST(HsaSimReservations, WithoutRegistrationAreHostMemory) {
   EXPECT_EQ(session.free_addresses(at, kHuge), success);
 }
 
-// 5.2, reserved mode: a guard follows each reservation, which broke the rival's replay.
+// "Reservations", reserved mode: a guard follows each, which broke a prototype's replay.
 TEST(HsaSimReservedMode, MovesTheSecondOfTwoAdjacentReservations) {
   const Vmem session(Set{"HSA_RESERVE_SVM", "1"});
   const std::uint64_t free = session.free_range(8 * kHuge);
@@ -325,7 +325,7 @@ TEST(HsaSimReservedMode, MovesAReservationThatIsLargeForThePlaceBehindAnother) {
   EXPECT_EQ(session.reserve(free + kHuge, kPage), free + kHuge);
 }
 
-// 5.2: live device memory too, but not host memory.
+// "Reservations": live device memory too, but not host memory.
 TEST(HsaSimReservedMode, TakesLiveDeviceMemory) {
   const Vmem session(Set{"HSA_RESERVE_SVM", "1"});
   const std::uint64_t device = address(session.allocate(kPage));
@@ -335,7 +335,7 @@ TEST(HsaSimReservedMode, TakesLiveDeviceMemory) {
   EXPECT_NE(session.reserve(address(host), kPage), address(host));
 }
 
-// 5.2, reserved mode: foreign mappings are not looked at, and a map over them destroys them.
+// "Reservations", reserved mode: foreign mappings are not looked at, a map over them destroys them.
 TEST(HsaSimReservedMode, TakesWhatOthersHave) {
   const Vmem session(Set{"HSA_RESERVE_SVM", "1"});
   auto* const foreign = static_cast<std::byte*>(
@@ -375,7 +375,7 @@ TEST(HsaSimReservedMode, HasHostMemoryByLockingOnly) {
   ::munmap(mine, kPage);
 }
 
-// 5.5: a placeholder from before hsa_init shifts the whole area above it.
+// "Repeatable addresses": a placeholder from before hsa_init shifts the whole area above it.
 TEST(HsaSimReservedMode, HasItsAreaAboveWhatWasThereBefore) {
   std::uint64_t usual = 0;
   {
@@ -405,7 +405,7 @@ TEST(HsaSimMaps, IgnoreTheOffsetIntoTheHandle) {
   EXPECT_EQ(*pointer(at + kHuge), std::byte{9}) << "both show offset 0";
 }
 
-// 5.3
+// "Mappings"
 TEST(HsaSimMaps, AnswerMisuseWithTheRealStatuses) {
   const Vmem session;
   static_cast<void>(session.handle(0, Status::invalid_argument));

@@ -1,5 +1,5 @@
-// Queues, packets and interception: facts 4, 5 and 9 of facts/hsa_observed.md, its sections 3 and
-// 6, and the rows of its table of statuses that belong there.
+// Queues, packets and interception: docs/facts/hsa_runtime.md, from "Handlers" to "Other doors",
+// "Dispatch", and its "Statuses" that belong there.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -165,7 +165,7 @@ TEST(HsaSimQueues, CompleteVendorPackets) {
   EXPECT_TRUE(bench.wait(done));
 }
 
-// 3.4: whatever the signal's value is, 1 is subtracted.
+// "Completion signals": whatever the signal's value is, 1 is subtracted.
 TEST(HsaSimQueues, SubtractFromTheSignal) {
   const Bench bench;
   const Signal five = bench.signal(5), zero = bench.signal(0), last = bench.signal();
@@ -179,7 +179,7 @@ TEST(HsaSimQueues, SubtractFromTheSignal) {
   EXPECT_EQ(bench.api.core.signal_destroy(five), success) << "7: twice succeeds";
 }
 
-// 3.6
+// "Times of dispatches"
 TEST(HsaSimQueues, TellTheTimesOfADispatch) {
   const Bench bench;
   Queue* const queue = bench.queue();
@@ -314,7 +314,7 @@ TEST(HsaSimInterception, HandsOverOneByOneAsOlderRuntimesDo) {
   EXPECT_EQ(calls[2].count, 1U);
 }
 
-// 3.1: a batch that wraps is handed over in one piece.
+// "Handlers": a batch that wraps is handed over in one piece.
 TEST(HsaSimInterception, HandsOverABatchAcrossTheRingsEnd) {
   const Bench bench;
   Intercepted on(bench);
@@ -344,7 +344,7 @@ TEST(HsaSimInterception, StopsAtAPacketThatIsNotValidYet) {
   EXPECT_EQ(on.calls().size(), 2U);
 }
 
-// 3.2: what is not written does not run; what is written more does.
+// "Writer": what is not written does not run; what is written more does.
 TEST(HsaSimInterception, RunsWhatTheWriterIsGiven) {
   const Bench bench;
   const Signal extra = bench.signal();
@@ -365,7 +365,7 @@ TEST(HsaSimInterception, RunsWhatTheWriterIsGiven) {
   EXPECT_EQ(bench.x[0], 2);
 }
 
-// 3.1: the last registered handler is called first, and its writer feeds the earlier one.
+// "Handlers": the last registered handler is called first, and its writer feeds the earlier one.
 TEST(HsaSimInterception, StacksItsHandlers) {
   const Bench bench;
   Intercepted on(bench);
@@ -404,7 +404,7 @@ TEST(HsaSimInterception, MayWaitForItsOwnPacketsInside) {
                                               0, nullptr, read),
               success);
     EXPECT_TRUE(bench.wait(read));
-    // 3.4: the replaced signal is the handler's to subtract from.
+    // "Completion signals": the replaced signal is the handler's to subtract from.
     bench.api.core.signal_subtract_screlease(packets[0].completion_signal, 1);
     writer(packets + 1, count - 1);
   });
@@ -416,7 +416,7 @@ TEST(HsaSimInterception, MayWaitForItsOwnPacketsInside) {
   EXPECT_EQ(bench.api.core.signal_load_relaxed(done), 4);
 }
 
-// Fact 9 and 3.5 (c): another queue is drained from inside; its handler runs on another thread.
+// "Waiting in a handler": another queue is drained from inside; its handler runs on another thread.
 TEST(HsaSimInterception, MayDrainAnotherQueueInside) {
   const Bench bench;
   Intercepted other(bench);

@@ -1,6 +1,6 @@
-// Queues: creation, indices, doorbells, and the thread that executes packets in order (sections 3
-// and 6 of facts/hsa_observed.md). The read index passes a packet before the packet is executed:
-// an empty ring does not mean an idle queue.
+// Queues: creation, indices, doorbells, and the thread that executes packets in order
+// (docs/facts/hsa_runtime.md "Handlers", "Dispatch"). The read index passes a packet before the
+// packet is executed: an empty ring does not mean an idle queue.
 #include "queues.h"
 
 #include <sys/mman.h>
@@ -392,7 +392,7 @@ Status profiling_set_profiler_enabled(Queue* queue, int) {
   return queue == nullptr ? Status::invalid_queue : Status::success;
 }
 
-// 3.6: a signal that no dispatch completed answers with 0 and 0.
+// "Times of dispatches": a signal that no dispatch completed answers with 0 and 0.
 Status profiling_get_dispatch_time(Agent agent, Signal signal, DispatchTime* time) {
   const auto index = index_of(agent);
   if (signal.handle == 0 || time == nullptr) return Status::invalid_argument;

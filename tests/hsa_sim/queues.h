@@ -26,7 +26,7 @@ struct SimQueue {
   SimSignal doorbell;  ///< its value: the last index that was rung
   std::atomic<std::uint64_t> read{0}, write{0};
 
-  std::mutex handlers_lock;  ///< held while handlers run (3.1)
+  std::mutex handlers_lock;  ///< held while handlers run
   std::vector<std::pair<PacketHandler, void*>> handlers;
   std::uint64_t next_to_hand_over = 0;
 

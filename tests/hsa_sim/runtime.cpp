@@ -1,5 +1,6 @@
-// Start and end of the runtime, and the tools libraries of HSA_TOOLS_LIB (section 1 of
-// facts/hsa_observed.md). A nested hsa_init in OnLoad waits forever for the lock, as it does there.
+// Start and end of the runtime, and the tools libraries of HSA_TOOLS_LIB (docs/facts/hsa_runtime.md
+// "Load and unload of tools", "HSA_TOOLS_LIB"). A nested hsa_init in OnLoad waits forever for the
+// lock, as it does there.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ Runtime& runtime() {
   return instance;
 }
 
-// 1.6: separated by spaces only.
+// "HSA_TOOLS_LIB": separated by spaces only.
 std::vector<std::string> tool_names() {
   std::vector<std::string> names;
   std::string_view list = setting("HSA_TOOLS_LIB");
@@ -65,7 +66,7 @@ bool load_tool(const std::string& name, const std::vector<std::string>& failed) 
   return true;
 }
 
-// 1.6 and fact 2: with a rocprofiler-register client the variable is not looked at.
+// "HSA_TOOLS_LIB": with a rocprofiler-register client the variable is not looked at.
 void load_tools() {
   if (setting_is_on("HSA_SIM_ROCPROFILER") && !setting_is_on("HSA_TOOLS_DISABLE_REGISTER") &&
       !setting_is_on("HSA_TOOLS_ROCPROFILER_V1_TOOLS"))
@@ -75,7 +76,7 @@ void load_tools() {
     if (!load_tool(name, failed)) failed.push_back(name);
 }
 
-// Libraries stay loaded: their destructors run at the end of the process (1.5).
+// Libraries stay loaded: their destructors run at the end of the process.
 void unload_tools() {
   auto& tools = runtime().tools;
   for (auto tool = tools.rbegin(); tool != tools.rend(); ++tool)

@@ -1,7 +1,8 @@
 // Inside of the stand-in for libhsa-runtime64.so.1: host memory as device memory, kernels as C++
 // functions, everything that a program or a tool can see as the real runtime was seen to do it
-// (facts/hsa_observed.md; numbers in comments are its sections). Environment variables HSA_SIM_*
-// choose variants and inject failures: see README.md beside this file.
+// (docs/facts/hsa_runtime.md; words in quotes at the head of a comment are its headings).
+// Environment variables HSA_SIM_* choose variants and inject failures: see README.md beside this
+// file.
 #pragma once
 
 #include <atomic>
@@ -38,7 +39,7 @@ PERFLAB_HSA_AMD(PERFLAB_SIM_DECLARE_AMD)
 std::string_view setting(const char* name);
 bool setting_is_on(const char* name);  ///< set to "1"
 
-/// Ends the process with a message: for what crashes the real runtime (6.2, 7).
+/// Ends the process with a message: for what crashes the real runtime.
 [[noreturn]] void misuse(const char* sentence);
 
 // --- calls: faults, log, tables (calls.cpp, tables.cpp) ---
@@ -103,7 +104,7 @@ bool in_reserved_mode();
 /// Readable and writable memory, zeroed, with nothing else in its last `guard` bytes behind.
 std::uint64_t take_memory(std::size_t bytes, std::size_t alignment, std::size_t guard, bool on_gpu);
 void give_memory(std::uint64_t base, std::size_t bytes, std::size_t guard);
-/// Addresses for a reservation: the wished ones, or others (fact 6); missing: no room at all.
+/// Addresses for a reservation: the wished ones, or others; missing: no room at all.
 std::optional<std::uint64_t> take_addresses(std::uint64_t wish, std::size_t bytes,
                                             std::size_t alignment, bool elsewhere);
 void give_addresses(std::uint64_t base, std::size_t bytes);
@@ -113,7 +114,7 @@ void clear_addresses(std::uint64_t base, std::size_t bytes);
 // --- vmem (vmem.cpp) ---
 
 void stop_vmem();
-/// Fills `info` when the pointer lies in a reservation (4.3).
+/// Fills `info` when the pointer lies in a reservation.
 bool vmem_pointer_info(std::uint64_t address, PointerInfo& info);
 /// Frees what the pools allocated.
 void stop_memory();

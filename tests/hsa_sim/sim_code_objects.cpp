@@ -1,4 +1,4 @@
-// See sim_code_objects.h. Hidden arguments: facts/codeobject.md section 2.
+// See sim_code_objects.h. Hidden arguments: docs/facts/code_object.md "Hidden arguments".
 #include "hsa_sim/sim_code_objects.h"
 
 #include <algorithm>

@@ -41,7 +41,7 @@ class SimSession {
     (variables_.push_back(std::make_unique<ScopedVariable>(set.name, set.value)), ...);
     api = hsa::api_of_library(sim_library());
     EXPECT_EQ(api.core.init(), success);
-    // Interception is in the tables only, which only a tool is given (fact 3).
+    // Interception is in the tables only, which only a tool is given ("Tables").
     void* const tool = ::dlopen(PERFLAB_TEST_TOOL, RTLD_NOW | RTLD_NOLOAD);
     using Tables = hsa::ApiTables*();
     tables = reinterpret_cast<Tables*>(::dlsym(tool, "hsa_sim_test_tables"))();

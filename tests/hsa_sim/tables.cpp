@@ -1,5 +1,5 @@
 // The API tables and the exported symbols. An exported function jumps through its slot of the live
-// table, so that a tool's hook sees the program's calls (1.4); the slots hold wrappers that count,
+// table, so that a tool's hook sees the program's calls; the slots hold wrappers that count,
 // inject and check that the runtime is open. HSA_SIM_TABLE=5.2.3 gives the older layout.
 #include <cstdio>
 #include <cstring>
@@ -38,7 +38,7 @@ __asm__(".hidden hsa_amd_queue_intercept_create\n.hidden hsa_amd_queue_intercept
 namespace perflab::hsa::sim {
 namespace {
 
-// Sizes of the tables (1.2, 1.4).
+// Sizes of the tables: docs/facts/hsa_runtime.md "Tables".
 constexpr std::uint32_t kCoreBytes = 1016, kAmdBytes = 744, kOldAmdBytes = 400, kRootBytes = 64,
                         kOldRootBytes = 48, kToolsBytes = 64, kSamplingBytes = 72, kAmdStep = 0x12;
 

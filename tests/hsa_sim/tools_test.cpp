@@ -1,4 +1,5 @@
-// Tables and tools libraries: facts 1, 2, 3, 8 and 10 of facts/hsa_observed.md and its section 1.
+// Tables and tools libraries: docs/facts/hsa_runtime.md "Tables", "Load and unload of tools",
+// "HSA_TOOLS_LIB".
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ std::uint32_t major_of(const void* table) {
   return static_cast<const TableVersion*>(table)->major;
 }
 
-// 1.2
+// "Tables"
 TEST(HsaSimTables, HaveTheSizesOfTheRuntimeOfToday) {
   const SimSession session;
   const ApiTables& root = *session.tables;
@@ -131,7 +132,8 @@ TEST(HsaSimTables, InterceptionIsInTheTableOnly) {
         << entry.name;
 }
 
-// 1.5: the first hsa_init passes no hook, what follows does; OnUnload finds a closed runtime.
+// "Load and unload of tools": the first hsa_init passes no hook, what follows does; OnUnload finds
+// a closed runtime.
 TEST(HsaSimTools, AreLoadedInTheFirstInitAndUnloadedInTheLastShutDown) {
   const AppRun run = run_app({{"HSA_TOOLS_LIB", PERFLAB_TEST_TOOL}});
   EXPECT_EQ(run.exit_code, 0);
@@ -168,7 +170,7 @@ TEST(HsaSimTools, AreSilentlyIgnoredUnderAProfiler) {
   EXPECT_EQ(run_app(variables).tool_lines.size(), 6U);
 }
 
-// 1.6: separated by spaces, unloaded in reverse; later tools are told which ones failed.
+// "HSA_TOOLS_LIB": separated by spaces, unloaded in reverse; later tools hear which ones failed.
 TEST(HsaSimTools, OfAListAreLoadedInOrder) {
   const std::string both = std::string(PERFLAB_TEST_TOOL) + " /no/such.so " + PERFLAB_TEST_TOOL_B;
   const AppRun run = run_app({{"HSA_TOOLS_LIB", both}});
@@ -211,7 +213,7 @@ TEST(HsaSimTools, ThatInitialiseInOnLoadWaitForever) {
   EXPECT_EQ(run.tool_lines.size(), 2U) << "constructed and OnLoad, nothing for half a second";
 }
 
-// 1.5: after a full shut-down OnLoad is called again, in the same library.
+// "Load and unload of tools": after a full shut-down OnLoad is called again, in the same library.
 TEST(HsaSimTools, AreLoadedAgainWithTheRuntime) {
   const TempFolder folder;
   const ScopedVariable log("HSA_SIM_TEST_TOOL_LOG", (folder / "log").string());

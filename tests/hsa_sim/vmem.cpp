@@ -1,5 +1,6 @@
-// Virtual memory: reservations, handles, maps and access (section 5 of facts/hsa_observed.md). A
-// handle is a range of a memory file; a map shows its start, whatever offset is asked for (fact 7).
+// Virtual memory: reservations, handles, maps and access (docs/facts/hsa_runtime.md "Reservations",
+// "Mappings"). A handle is a range of a memory file; a map shows its start, whatever offset is
+// asked for.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,7 +15,7 @@ namespace perflab::hsa::sim {
 namespace {
 
 constexpr std::uint64_t kVmemPage = 4096;
-// Between handles in the file, which is sparse: a map may be larger than its handle (5.3).
+// Between handles in the file, which is sparse: a map may be larger than its handle.
 constexpr std::uint64_t kHandleDistance = std::uint64_t{1} << 40;
 
 struct Handle {
@@ -178,7 +179,7 @@ bool vmem_pointer_info(std::uint64_t address, PointerInfo& info) {
     info.bytes = reservation->second.bytes;
     return true;
   }
-  // 4.3: the queried pointer with the whole map's size.
+  // "Pointer queries": the queried pointer with the whole map's size.
   info.type = PointerType::vmem;
   info.agent_base = info.host_base = vmem_pointer(address);
   info.bytes = map->second.bytes;
@@ -290,7 +291,7 @@ Status vmem_unmap(void* address, std::size_t size) {
   return Status::success;
 }
 
-// 5.3: applies to whole maps; agents that are not listed keep what they have.
+// "Mappings": applies to whole maps; agents that are not listed keep what they have.
 Status vmem_set_access(void* address, std::size_t size, const AccessDescription* descriptions,
                        std::size_t count) {
   if (descriptions == nullptr || count == 0) return Status::invalid_argument;

@@ -1,5 +1,6 @@
 // Which dispatch is captured, and in which state: the sample program of the stand-in runtime,
-// launched in the ways that a public prototype gets wrong (facts/rival_baselines.md).
+// launched in the ways that a public prototype gets wrong (docs/facts/hsa_runtime.md "A prototype's
+// mistakes").
 #include "isolate/isolated.h"
 
 namespace perflab::test {

@@ -1,4 +1,4 @@
-"""Checks the include graph of src/: a folder includes itself and floors below it, nothing else (DESIGN section 2)."""
+"""Checks the include graph of src/: a folder includes itself and floors below it, nothing else (docs/ARCHITECTURE.md, The house)."""
 import pathlib
 import re
 import sys

@@ -1,4 +1,4 @@
-// Layouts of facts/att.md section 2: compact JSON with sorted keys, null for an empty list.
+// Layouts of docs/facts/thread_trace.md: compact JSON with sorted keys, null for an empty list.
 #include "support/att_writer.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Writes ui_output folders and stats files of rocprofv3's thread trace, layouts 3.0.0 and 3.1.0, so
-// that tests have every form of them without recordings. Facts: facts/att.md section 2; the writer
-// shares nothing with the reader of src/att but those facts.
+// that tests have every form of them without recordings. Facts: docs/facts/thread_trace.md; the
+// writer shares nothing with the reader of src/att but those facts.
 #pragma once
 
 #include <array>
@@ -157,9 +157,9 @@ struct UiStep {
 };
 
 /// The wave that executes `steps` one after the other: from `place` (engine, simd, slot, id, cu,
-/// begin) on. Its end is that of the last step, its timeline what facts/att.md section 3 says:
-/// idle until the first attempt, then exec, stalls as stall, or as wait where the category is 9
-/// (gfx10 and later: their issue cycles too).
+/// begin) on. Its end is that of the last step, its timeline what docs/facts/thread_trace.md
+/// "States and buckets" says: idle until the first attempt, then exec, stalls as stall, or as wait
+/// where the category is 9 (gfx10 and later: their issue cycles too).
 UiWave make_ui_wave(const UiOutput& output, UiWave place, std::span<const UiStep> steps);
 
 /// make_ui_wave(), appended to the output's waves.

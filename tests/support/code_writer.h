@@ -1,6 +1,6 @@
 // Writers of AMDGPU code objects, host ELF files, offload bundles and packager images, so that
-// tests have every form of them without recordings. Facts: facts/codeobject.md; the writers share
-// nothing with the readers of src/code but those facts.
+// tests have every form of them without recordings. Facts: docs/facts/code_object.md; the writers
+// share nothing with the readers of src/code but those facts.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Rows of counter passes. Counters are rows of info_pmc, their values rows of pmc_event: one per
-// hardware instance (facts/rocpd.md section 5, "PMC details").
+// hardware instance (docs/facts/rocpd.md "Counters").
 #include "support/counter_samples.h"
 
 #include <fmt/format.h>

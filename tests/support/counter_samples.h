@@ -1,7 +1,7 @@
 // Counter passes as rocprofv3 leaves them: a program is described once, kernel by kernel, by what
 // the hardware counts while it runs; every run of it is then written as a database of its own, with
 // the counters of one pass, in a folder pass_N. What the figures must come out as follows from the
-// counts by hand. GPUs: shared facts hal_facts.md section 3.
+// counts by hand. GPUs: src/hal/archs.
 #pragma once
 
 #include <cstdint>

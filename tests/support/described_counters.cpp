@@ -1,5 +1,5 @@
 // From the work of a dispatch to its counters. "vecCopy" in comments: the recording of an MI300X
-// that a proportion is taken from (shared facts/pmc.md section 2, data/pmc/vcopy/MI300X_A1).
+// that a proportion is taken from (docs/facts/counters.md, the recording of an MI300X).
 #include "support/described_counters.h"
 
 #include <fmt/format.h>

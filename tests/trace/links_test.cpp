@@ -1,5 +1,5 @@
 // Which API call launched a dispatch or copy: the region whose event has the same stack id, never
-// through 0, and only inside one recording (facts/rocpd.md section 5).
+// through 0, and only inside one recording (docs/facts/rocpd.md "Links").
 #include <gtest/gtest.h>
 
 #include "support/test_database.h"

@@ -223,7 +223,7 @@ class CounterFeatures {
     figure(partial_waves, "partial_waves", 0.01);
     const Figure* const lanes = figure(lanes_active, "lanes", 1);
     if (lanes == nullptr) return;
-    // Only architectures of wave64 count lanes (facts/pmc.md section 2).
+    // Only architectures of wave64 count lanes (docs/facts/counters.md "Units").
     give(set_, lanes_active, *lanes->value / kLanesOfCounters,
          fmt::format("{:.6g} of {} lanes; {}{}", *lanes->value, kLanesOfCounters, lanes->formula,
                      passes_of(*lanes)));

@@ -1,4 +1,5 @@
-// Features of a thread trace: shares of the traced waves' cycles (facts/att.md section 3).
+// Features of a thread trace: shares of the traced waves' cycles (docs/facts/thread_trace.md
+// "States and buckets").
 #include <fmt/format.h>
 
 #include <array>

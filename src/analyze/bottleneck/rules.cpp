@@ -1,8 +1,8 @@
 // The table of bottleneck rules, and the names of verdicts. Thresholds stand here and nowhere else,
 // each with its reason. Roofline practice: streaming kernels reach 70 to 85 % of the nominal
 // bandwidth and tuned GEMMs 60 to 90 % of the nominal rate, so that 60 % counts as near a roof and
-// 40 % as the half of what can be had. Counters: facts/pmc.md section 2; thread trace: facts/att.md
-// section 3. docs/MODELS.md has the table for readers.
+// 40 % as the half of what can be had. Counters: docs/facts/counters.md; thread trace:
+// docs/facts/thread_trace.md. docs/MODELS.md has the table for readers.
 #include "analyze/bottleneck/rules.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ constexpr std::array kCusSeenIdle = {
     Condition{cu_busy, below, 0.5, "CUs are without waves for more than half of the time"},
     Condition{work_fill, below, 1,
               "the launch does not fill the GPU: it is not only launch and flush that the counted "
-              "cycles hold besides (facts/pmc.md section 2)"}};
+              "cycles hold besides (docs/facts/counters.md)"}};
 constexpr std::array kUneven = {
     Condition{cu_busy, below, 0.5, "CUs are without waves for more than half of the time"},
     Condition{work_fill, at_least, 1, kFillsGpu},

@@ -1,5 +1,5 @@
 // The checks, pass by pass. The names of the few counters that they are about stand here, with why
-// each check is true of working hardware (facts/pmc.md sections 2 and 5).
+// each check is true of working hardware (docs/facts/counters.md "Time base", "Units").
 #include "analyze/counters/counter_checks.h"
 
 #include <fmt/format.h>

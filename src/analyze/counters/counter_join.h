@@ -1,7 +1,7 @@
 // Counter passes joined to the dispatches that they are of. A dispatch of one pass is the same work
 // as the one of another pass with the same kernel, GPU, grid, work-group and ordinal among those;
 // never the one with the same dispatch id (passes may differ in what else they run). Facts:
-// facts/pmc.md sections 3 to 5.
+// docs/facts/counters.md "Slots of a pass", "Input of rocprofv3", "Tables".
 #pragma once
 
 #include <array>

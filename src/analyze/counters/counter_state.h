@@ -1,4 +1,5 @@
-// Is a counter's figure to be believed, and if there is none: why? (facts/pmc.md)
+// Is a counter's figure to be believed, and if there is none: why?
+// docs/ROOFLINE_DESIGN.md "Which counters are believed".
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,6 @@
 // From a Trace to a Graph: which host calls are nodes, which edges the recording proves, which are
-// inferred. Facts: facts/rocpd.md section 5; rules: edge_rules.h; calls by name: trace/api_calls.h.
+// inferred. Facts: docs/facts/rocpd.md "Links"; rules: edge_rules.h; calls by name:
+// trace/api_calls.h.
 #pragma once
 
 #include <array>

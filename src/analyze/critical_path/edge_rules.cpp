@@ -1,4 +1,4 @@
-// The table of edge rules. Sources: facts/rocpd.md section 5 (correlation ids); HIP programming
+// The table of edge rules. Sources: docs/facts/rocpd.md "Links" (correlation ids); HIP programming
 // guide and API reference (streams, events, default stream, synchronisation).
 #include "analyze/critical_path/edge_rules.h"
 

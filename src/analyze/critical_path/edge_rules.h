@@ -1,6 +1,6 @@
 // The kinds of order between two nodes of the graph: which events they join, whether the trace
 // proves them, and why. The only list of them; graph building, attribution and documents read it.
-// Facts: facts/rocpd.md section 5 (links), HIP's stream and event semantics.
+// Facts: docs/facts/rocpd.md "Links", HIP's stream and event semantics.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // What a kernel asks for according to its code object: registers, memory, launch bounds, and the
-// occupancy that follows. Facts: facts/codeobject.md sections 2 and 3, facts/hal_facts.md
-// section 4.
+// occupancy that follows. Facts: docs/facts/code_object.md "Metadata", "Kernel descriptor";
+// docs/facts/hardware.md "LLVM's occupancy".
 #pragma once
 
 #include <array>

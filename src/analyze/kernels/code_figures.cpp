@@ -1,5 +1,5 @@
 // The code object's counts are the compiler's own; the profiler's are granules that it decodes
-// wrongly in known cases (facts/rocpd.md section 3).
+// wrongly in known cases (docs/facts/rocpd.md "Registers").
 #include "analyze/kernels/code_figures.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Which code object did a dispatch run? Joins the code objects that a trace names to files that
 // hold them, so that registers come from the compiler's metadata and not from the profiler's
-// decoding (facts/codeobject.md section 5, facts/rocpd.md section 3).
+// decoding (docs/facts/code_object.md "Code of a dispatch", docs/facts/rocpd.md "Registers").
 #pragma once
 
 #include <filesystem>

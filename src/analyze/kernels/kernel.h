@@ -29,7 +29,7 @@ struct Resources {
   std::optional<std::int64_t>
       vgprs;  ///< allocated per work-item: arch and accumulation registers together
   std::optional<std::int64_t>
-      arch_vgprs;  ///< as recorded; the split can be wrong above 128 (facts/rocpd.md)
+      arch_vgprs;  ///< as recorded; wrong above 128 (docs/facts/rocpd.md "Registers")
   std::optional<std::int64_t> accum_vgprs;
   std::optional<std::int64_t> sgprs;  ///< allocated per wavefront
   std::optional<std::int64_t> lds_bytes, static_lds_bytes, dynamic_lds_bytes;  ///< per work-group
@@ -97,7 +97,7 @@ struct Kernel {
   std::vector<std::string> assumptions;
 };
 
-/// How the kernel of interest was chosen (DESIGN section 6).
+/// How the kernel of interest was chosen (docs/MODELS.md "The selected kernel").
 struct Selection {
   std::size_t kernel = 0;             ///< index into kernels
   std::int64_t longest_dispatch = 0;  ///< ns

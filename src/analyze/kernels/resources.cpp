@@ -206,7 +206,7 @@ RegisterRules find_register_rules(const trace::Trace& trace) {
   RegisterRules rules;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     // Recorders that name a full version (3.0.0, 3.0.1) know gfx950; those that write "3" do not
-    // (facts/rocpd.md section 3).
+    // (docs/facts/rocpd.md "Registers").
     const std::string& version = trace.sources[i].schema_version;
     const bool may_be_wrong =
         seen[i].gfx950 && !seen[i].accumulation && (version == "3" || version == "unknown");

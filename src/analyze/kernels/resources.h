@@ -1,6 +1,6 @@
 // Resources, GPU and occupancy of a kernel, from what the trace recorded about its longest
 // dispatch. What the recording has wrong or leaves out is null with a reason: the profiler's
-// register decoding has known defects (facts/rocpd.md section 3).
+// register decoding has known defects (docs/facts/rocpd.md "Registers").
 #pragma once
 
 #include <span>

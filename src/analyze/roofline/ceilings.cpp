@@ -10,8 +10,9 @@
 namespace perflab::analyze {
 namespace {
 
-/// rocprof-compute's FP32 benchmark runs packed instructions in newer versions (facts/peers.md
-/// section 4): what lies this far above the plain rate is the packed one.
+/// rocprof-compute's FP32 benchmark runs packed instructions in newer versions
+/// (docs/facts/hardware.md "Measured rates"): what lies this far above the plain rate is the packed
+/// one.
 constexpr double kPackedFrom = 1.05;
 
 /// Clocks above those of the tables leave measured figures less than this above their peaks.

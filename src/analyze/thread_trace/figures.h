@@ -1,7 +1,8 @@
 // What a thread trace says about a kernel: where the cycles of its waves went, by state, class,
 // instruction and source line; which loads the waits were for; occupancy over time; and how much of
-// the dispatch was seen. Formulas: facts/att.md section 3. Cycles are those of the traced waves
-// only: shares of them mean something, sums of them are neither a kernel's total nor its runtime.
+// the dispatch was seen. Formulas: docs/facts/thread_trace.md "Sums". Cycles are those of the
+// traced waves only: shares of them mean something, sums of them are neither a kernel's total nor
+// its runtime.
 #pragma once
 
 #include <array>
@@ -30,11 +31,11 @@ struct CycleSums {
   [[nodiscard]] std::int64_t issue() const { return latency - stall; }
 };
 
-/// The whole time of the traced waves in five parts that add up to latency + idle (facts/att.md
-/// section 3, the table of buckets). Waits (s_waitcnt, s_wait_*, barriers, s_nop) stand apart: on
-/// CDNA they are recorded as stall, on RDNA as issue. `wait + barrier` is the time in the wave
-/// state `wait`. On RDNA instructions overlap: there the parts add up to a little more than the
-/// waves' lifetimes.
+/// The whole time of the traced waves in five parts that add up to latency + idle
+/// (docs/facts/thread_trace.md "States and buckets"). Waits (s_waitcnt, s_wait_*, barriers, s_nop)
+/// stand apart: on CDNA they are recorded as stall, on RDNA as issue. `wait + barrier` is the time
+/// in the wave state `wait`. On RDNA instructions overlap: there the parts add up to a little more
+/// than the waves' lifetimes.
 struct WaveTime {
   std::int64_t issue = 0;        ///< instructions being issued (RDNA: executed), waits apart
   std::int64_t wait = 0;         ///< latency of waits on memory counters and dependencies

@@ -29,7 +29,7 @@ constexpr const char* kMoreWaves =
 constexpr const char* kTraceOne = "trace one of them: rocprofv3 --att --kernel-iteration-range";
 
 /// MHz: shader clocks between the first and last record of each engine, over the real time between
-/// them (facts/att.md section 3).
+/// them (docs/facts/thread_trace.md "Other files").
 std::optional<double> core_clock_mhz(const att::ThreadTrace& trace) {
   if (!trace.realtime_hz || *trace.realtime_hz <= 0) return std::nullopt;
   double cycles = 0;

@@ -1,6 +1,7 @@
 // What waves were doing over time: cycles by state in bins of equal length, and the runs of single
 // waves, both of bounded size however long a trace is. From the timelines of the waves
-// (facts/att.md section 2). Integers only: the sums over bins and runs are those of the timelines.
+// (docs/facts/thread_trace.md "Wave files"). Integers only: the sums over bins and runs are those
+// of the timelines.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 // Ctrl-C as data: while an InterruptScope lives, SIGINT and SIGTERM raise a flag and wake whoever
-// polls the descriptor, so that a command can keep what it finished and exit 130 (DESIGN
-// section 3). The third signal ends the program at once, for code that does not look.
+// polls the descriptor, so that a command can keep what it finished and exit 130
+// (docs/ARCHITECTURE.md "Errors"). The third signal ends the program at once, for code that does
+// not look.
 #pragma once
 
 namespace perflab {

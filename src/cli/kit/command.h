@@ -1,6 +1,6 @@
 // What every subcommand file offers, and the little they share. A subcommand maps arguments to one
-// call and renders the result; it holds no logic (DESIGN section 2). stdout is data, stderr is
-// talk.
+// call and renders the result; it holds no logic (docs/ARCHITECTURE.md "The house"). stdout is
+// data, stderr is talk.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -19,7 +19,7 @@
 namespace perflab::cli {
 namespace {
 
-/// Exit codes in the order of a page (DESIGN section 3).
+/// Exit codes in the order of a page (docs/ARCHITECTURE.md "Errors").
 std::vector<std::pair<int, std::string>> exit_statuses() {
   return {
       {0, "Done."},

@@ -1,6 +1,7 @@
 // What the flags and the ABI version of an AMDGPU ELF header mean: processor, features, code object
-// version. Facts: facts/codeobject.md section 1; LLVM AMDGPUUsage, "ELF Code Object", and LLVM's
-// test elf-header-flags-mach.ll. The one place for machine numbers: a new processor is a line here.
+// version. Facts: docs/facts/code_object.md "ELF header"; LLVM AMDGPUUsage, "ELF Code Object", and
+// LLVM's test elf-header-flags-mach.ll. The one place for machine numbers: a new processor is a
+// line here.
 #pragma once
 
 #include <cstdint>

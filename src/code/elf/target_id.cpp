@@ -1,4 +1,5 @@
-// Target ids as compilers, bundlers and runtimes spell them (facts/codeobject.md section 4).
+// Target ids as compilers, bundlers and runtimes spell them (docs/facts/code_object.md "Offload
+// bundles").
 #include "code/elf/target_id.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Names of AMDGPU targets: "gfx942:sramecc+:xnack-". Facts: facts/codeobject.md sections 1 and 4
-// (LLVM AMDGPUUsage, "Target ID").
+// Names of AMDGPU targets: "gfx942:sramecc+:xnack-". Facts: docs/facts/code_object.md "ELF header",
+// "Offload bundles" (LLVM AMDGPUUsage, "Target ID").
 #pragma once
 
 #include <optional>

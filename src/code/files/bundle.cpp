@@ -18,7 +18,8 @@ constexpr std::uint64_t kEntryHeaderBytes = 24;                // offset, size, 
 constexpr std::uint64_t kLongestId = 4096;                     // ids are some 60 characters
 constexpr std::uint64_t kMostBudget = std::uint64_t{1} << 60;  // sums with it cannot overflow
 
-/// The header of a compressed bundle (facts/codeobject.md section 4; LLVM's OffloadBundler.cpp).
+/// The header of a compressed bundle (docs/facts/code_object.md "Offload bundles"; LLVM's
+/// OffloadBundler.cpp).
 struct CompressedHeader {
   std::uint16_t version = 0;
   Compression method = Compression::none;

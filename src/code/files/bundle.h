@@ -1,6 +1,6 @@
 // Offload bundles: how code objects for several targets are packed into one file, plain
 // ("__CLANG_OFFLOAD_BUNDLE__") or compressed ("CCOB" versions 1 to 3, zlib or zstd). Facts:
-// facts/codeobject.md section 4.
+// docs/facts/code_object.md "Offload bundles".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Code objects wherever they are: a bare code object, a bundle file, or a host ELF file
-// (executable, shared library, .o) with bundles in it. Facts: facts/codeobject.md section 4.
+// (executable, shared library, .o) with bundles in it. Facts: docs/facts/code_object.md "Offload
+// bundles", "Host files".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Device code in host ELF files. Facts: facts/codeobject.md section 4; LLVM's OffloadBinary.h for
-// the images of the offload packager.
+// Device code in host ELF files. Facts: docs/facts/code_object.md "Host files"; LLVM's
+// OffloadBinary.h for the images of the offload packager.
 #pragma once
 
 #include <string_view>

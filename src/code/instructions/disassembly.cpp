@@ -34,7 +34,7 @@ constexpr std::string_view kInstallDisassembler =
     "an llvm-objdump with the AMDGPU target";
 
 /// A code object with no sections, for gfx900, which every LLVM that we can use knows: an ELF
-/// header (facts/codeobject.md section 1).
+/// header (docs/facts/code_object.md "ELF header").
 std::string empty_code_object() {
   constexpr std::array<unsigned char, 64> kHeader{
       0x7f, 'E', 'L', 'F', 2, 1, 1,  64, 3, 0, 0, 0, 0, 0, 0, 0,  // 64 bit, little, AMDGPU_HSA, V5

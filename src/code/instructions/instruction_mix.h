@@ -1,8 +1,9 @@
 // What a kernel's instructions are: counts by class and precision, operations and bytes of one
 // pass through the code, from mnemonics. Facts: LLVM's AMDGPU instruction names (AMDGPUAsmGFX9 to
 // GFX12) and AMD's ISA documents for CDNA 1 to 4 and RDNA 1 to 4. FLOPs as AMD's counters take them
-// (facts/pmc.md): add, subtract, multiply and a transcendental are one, a fused or unfused
-// multiply-add two, a dot product of n pairs 2n; minimum, compare, convert and round are none.
+// (docs/facts/counters.md "Operations"): add, subtract, multiply and a transcendental are one, a
+// fused or unfused multiply-add two, a dot product of n pairs 2n; minimum, compare, convert and
+// round are none.
 #pragma once
 
 #include <cstdint>

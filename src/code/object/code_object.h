@@ -1,5 +1,5 @@
 // AMDGPU code objects (ELF, versions 3 to 6): kernels with their metadata, descriptors and code.
-// Facts: facts/codeobject.md sections 1 to 3 (LLVM AMDGPUUsage, "Code Object"). Everything in the
+// Facts: docs/facts/code_object.md (LLVM AMDGPUUsage, "Code Object"). Everything in the
 // file is taken as hostile: offsets and sizes are checked before use.
 #pragma once
 
@@ -31,8 +31,8 @@ struct KernelArgument {
   [[nodiscard]] bool hidden() const { return value_kind.starts_with("hidden_"); }
 };
 
-/// The 64 bytes behind a kernel's ".kd" symbol (facts/codeobject.md section 3), decoded but not
-/// interpreted: granules are the architecture's, hal/ knows them.
+/// The 64 bytes behind a kernel's ".kd" symbol (docs/facts/code_object.md "Kernel descriptor"),
+/// decoded but not interpreted: granules are the architecture's, hal/ knows them.
 struct KernelDescriptor {
   std::uint32_t group_segment_bytes = 0;    ///< static LDS of a work-group
   std::uint32_t private_segment_bytes = 0;  ///< scratch of a work-item

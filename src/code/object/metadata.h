@@ -1,5 +1,5 @@
 // The metadata note of a code object: a MessagePack map that describes its kernels. Facts:
-// facts/codeobject.md section 2 (LLVM AMDGPUUsage, "Code Object V3/V4/V5 Metadata").
+// docs/facts/code_object.md "Metadata" (LLVM AMDGPUUsage, "Code Object V3/V4/V5 Metadata").
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // Running a HIP compiler, and reading its kernel-resource-usage remarks (LLVM's AMDGPUAsmPrinter).
-// The command line and the messages of a missing piece: facts/toolchain.md sections 3 and 4.
+// The command line and the messages of a missing piece: docs/facts/hip_toolchain.md "Command
+// lines", "Missing pieces".
 #include <fmt/format.h>
 
 #include <algorithm>

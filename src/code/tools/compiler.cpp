@@ -1,5 +1,5 @@
 // Finding a HIP compiler and what it is. Where compilers, HIP headers and device libraries lie:
-// facts/toolchain.md sections 1, 2 and 8.
+// docs/facts/hip_toolchain.md.
 #include "code/tools/compiler.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // HIP compilers: finding one, what it is and which architectures it knows, and compiling a HIP
-// source to a code object, reproducibly and with the command recorded. Facts: facts/toolchain.md.
+// source to a code object, reproducibly and with the command recorded. Facts:
+// docs/facts/hip_toolchain.md.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// The device-library folder of facts/toolchain.md section 2. The ISA version file is one constant
-// as LLVM bitcode; clang itself makes it from text (-x ir), so that no llvm-as is needed and the
-// bitcode is of the compiler's own version.
+// The device-library folder of docs/facts/hip_toolchain.md "Device libraries". The ISA version file
+// is one constant as LLVM bitcode; clang itself makes it from text (-x ir), so that no llvm-as is
+// needed and the bitcode is of the compiler's own version.
 #include "code/tools/device_libraries.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // A distribution's device libraries, completed for newer processors: Debian 12's rocm-device-libs
 // 5.2.3 lacks the ISA version file of gfx942 and of all gfx11 and gfx12, and nothing else
-// (facts/toolchain.md section 2). ROCm's own compilers need none of this.
+// (docs/facts/hip_toolchain.md "Device libraries"). ROCm's own compilers need none of this.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Where ROCm and distributions put their LLVM tools: ROCm has llvm/bin below its root (a link to
 // lib/llvm/bin in newer releases), Debian and Ubuntu NAME-<major> in /usr/bin
-// (facts/toolchain.md sections 1 and 8).
+// (docs/facts/hip_toolchain.md "Where compilers are").
 #include "code/tools/tool_search.h"
 
 #include <fmt/format.h>

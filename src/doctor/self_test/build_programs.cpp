@@ -1,5 +1,5 @@
 // Host and device code in one step, as `hipcc FILE -o PROGRAM` does; a distribution's clang needs
-// its folders named (facts/toolchain.md sections 2 and 3).
+// its folders named (docs/facts/hip_toolchain.md "Device libraries", "Command lines").
 #include "doctor/self_test/build_programs.h"
 
 #include <fmt/format.h>

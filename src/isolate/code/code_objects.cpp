@@ -1,6 +1,7 @@
 // The registry of code. Symbols are listed after a freeze, when the runtime holds no lock of its
 // own; asking inside a query of the program would wait for the loader's lock in some runtimes
-// (facts/peers.md section 2). Listing gives the symbols that are visible, kernels always are.
+// (docs/facts/hsa_runtime.md "Code of HIP"). Listing gives the symbols that are visible, kernels
+// always are.
 #include "isolate/code/code_objects.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Which code the program has loaded: the bytes behind readers and executables, held once by
-// content, and the kernels and variables in them (facts/hsa_observed.md 2.4, 2.7, 6.1).
+// content, and the kernels and variables in them (docs/facts/hsa_runtime.md "Code of HIP",
+// "Variables and symbols", "Dispatch").
 #pragma once
 
 #include <cstdint>

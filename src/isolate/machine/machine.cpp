@@ -1,5 +1,5 @@
 // Agents, pools and versions. Attribute numbers: hsa/types.h; where the installation keeps its
-// version: facts/toolchain.md (".info/version" beside "lib").
+// version: docs/facts/hip_toolchain.md "Where compilers are".
 #include "isolate/machine/machine.h"
 
 #include <dlfcn.h>

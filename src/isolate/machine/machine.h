@@ -1,5 +1,5 @@
 // The agents and memory pools of the runtime, asked for once in OnLoad, where that is allowed
-// (facts/hsa_observed.md 1.5), and what a capture says about them.
+// (docs/facts/hsa_runtime.md "Load and unload of tools"), and what a capture says about them.
 #pragma once
 
 #include <cstdint>

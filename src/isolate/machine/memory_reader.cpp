@@ -1,5 +1,6 @@
-// Copies of the runtime: facts/hsa_observed.md 4.1 (async_copy to pinned memory works inside a
-// packet handler; a copy of size 0 never signals) and 4.2 (an address that is not there kills).
+// Copies of the runtime: docs/facts/hsa_runtime.md "Copies" (async_copy to pinned memory works
+// inside a packet handler; a copy of size 0 never signals) and "Bad addresses" (one that is not
+// there kills).
 #include "isolate/machine/memory_reader.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // The queues whose packets pass through us, and draining them. How a queue is drained from inside a
-// packet handler: facts/hsa_observed.md 3.5.
+// packet handler: docs/facts/hsa_runtime.md "Waiting in a handler".
 #pragma once
 
 #include <atomic>

@@ -12,7 +12,7 @@
 namespace perflab::isolate {
 namespace {
 
-// HIP's and its runtime's own kernels (facts/hsa_observed.md 2.4).
+// HIP's and its runtime's own kernels (docs/facts/hsa_runtime.md "Code of HIP").
 constexpr std::string_view kOwnKernels = "__amd_rocclr_";
 
 }  // namespace

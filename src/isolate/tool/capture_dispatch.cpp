@@ -1,5 +1,5 @@
 // The moment of the match: drain, read, dispatch alone, read again, go on. Facts:
-// facts/hsa_observed.md 3.4 to 3.6.
+// docs/facts/hsa_runtime.md "Completion signals", "Waiting in a handler", "Times of dispatches".
 #include <fmt/format.h>
 
 #include <exception>

@@ -1,5 +1,6 @@
 // Memory from pools and regions, and memory that is not the GPU's but was shown to it. Recorded
-// after the runtime gave it, taken out before it is given back. Facts: facts/hsa_observed.md 2.5.
+// after the runtime gave it, taken out before it is given back. Facts: docs/facts/hsa_runtime.md
+// "Memory of HIP".
 #include "isolate/tool/hooks.h"
 #include "isolate/tool/tool.h"
 

@@ -1,5 +1,5 @@
 // What librocm_perf_isolate.so exports: OnLoad, called inside the first hsa_init, and OnUnload,
-// inside the last hsa_shut_down (facts/hsa_observed.md 1.5).
+// inside the last hsa_shut_down (docs/facts/hsa_runtime.md "Load and unload of tools").
 #include "isolate/tool/tool.h"
 
 // The runtime's side of the contract. It goes on without us whatever happens here; returning false

@@ -1,5 +1,6 @@
 // The packet handler: counts and passes on. What is no match goes on untouched, a run of packets in
-// one call of the writer. Facts: facts/hsa_observed.md 3.1 to 3.5.
+// one call of the writer. Facts: docs/facts/hsa_runtime.md "Handlers", "Writer", "Packets of HIP",
+// "Completion signals".
 #include <array>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // Queues: every one that a program creates becomes one whose packets pass through us. Other doors
-// than hsa_queue_create (facts/hsa_observed.md 3.7) are noted.
+// than hsa_queue_create (docs/facts/hsa_runtime.md "Other doors") are noted.
 //
 // Cooperative launches have one queue for each agent, which the runtime owns and gives to all who
 // ask. An intercept queue over it believes that it owns it too: its end destroys it, and the

@@ -1,5 +1,6 @@
 // Taking a capture. The order is the writer's: every region's pre-image, the dispatch, every
-// region's post-image, the documents. Facts: facts/hsa_observed.md 2.7, 2.8, 4 and 5.3.
+// region's post-image, the documents. Facts: docs/facts/hsa_runtime.md "Variables and symbols",
+// "Kernel arguments", "Copies", "Pointer queries", "Mappings".
 #include "isolate/tool/snapshot.h"
 
 #include <fmt/format.h>
@@ -199,8 +200,8 @@ Result<void> Snapshot::list_regions() {
   return list_variables();
 }
 
-// Where memory of the GPU lies tells the modes apart (facts/hsa_observed.md 5.4): the reserved
-// range ends below 1 TiB, ordinary mappings lie far above.
+// Where memory of the GPU lies tells the modes apart (docs/facts/hsa_runtime.md "Occupied
+// addresses"): the reserved range ends below 1 TiB, ordinary mappings lie far above.
 void Snapshot::find_address_mode() {
   if (!description_.machine.address_mode.empty()) return;
   for (const Part& part : parts_) {

@@ -1,5 +1,5 @@
-// The start of the library inside the first hsa_init (facts/hsa_observed.md section 1): settings,
-// the runtime's entry points, the hooks.
+// The start of the library inside the first hsa_init (docs/facts/hsa_runtime.md "Load and unload of
+// tools"): settings, the runtime's entry points, the hooks.
 #include "isolate/tool/tool.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The state of the tools library. Everything here lives until the process is gone: programs call
-// the runtime from exit handlers, after destructors of libraries have run (facts/hsa_observed.md
-// section 0, fact 10).
+// the runtime from exit handlers, after destructors of libraries have run
+// (docs/facts/hsa_runtime.md "Load and unload of tools").
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
-// Virtual memory: what counts is what is mapped, not what is reserved. Facts: facts/hsa_observed.md
-// 5.3 (one unmap may take several mappings; a handle may be released while it is mapped).
+// Virtual memory: what counts is what is mapped, not what is reserved. Facts:
+// docs/facts/hsa_runtime.md "Mappings" (one unmap may take several mappings; a handle may be
+// released while it is mapped).
 #include "isolate/tool/hooks.h"
 #include "isolate/tool/tool.h"
 

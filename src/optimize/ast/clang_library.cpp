@@ -1,5 +1,6 @@
-// Looking for libclang where ROCm and distributions put it (facts/toolchain.md sections 1 and 8),
-// and filling the table of its entries. Its own headers: clang::GetResourcesPath().
+// Looking for libclang where ROCm and distributions put it (docs/facts/hip_toolchain.md "Where
+// compilers are"), and filling the table of its entries. Its own headers:
+// clang::GetResourcesPath().
 #include "optimize/ast/clang_library.h"
 
 #include <dlfcn.h>
@@ -60,7 +61,8 @@ void add_folder(std::vector<Place>& places, const fs::path& folder, const std::s
   for (auto& [major, library] : found) places.push_back({std::move(library), why});
 }
 
-/// ROCm has its LLVM in llvm, in newer releases a link to lib/llvm (facts/toolchain.md section 8).
+/// ROCm has its LLVM in llvm, in newer releases a link to lib/llvm (docs/facts/hip_toolchain.md
+/// "Where compilers are").
 void add_root(std::vector<Place>& places, const std::string& root, const std::string& why) {
   if (root.empty()) return;
   for (const char* const below : {"llvm/lib", "lib/llvm/lib"})

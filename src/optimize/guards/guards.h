@@ -44,7 +44,8 @@ struct ResourceChange {
   std::optional<double> before, after;
   bool regression = false;  ///< beyond the limits below
 };
-/// From the issue: VGPR +20 %, occupancy -15 %, LDS +30 %, any new spill or scratch.
+/// docs/OPTIMIZER.md "What a proposal has to pass": VGPR +20 %, occupancy -15 %, LDS +30 %, any new
+/// spill or scratch.
 inline constexpr double kMostVgprGrowth = 0.20, kMostOccupancyLoss = 0.15, kMostLdsGrowth = 0.30;
 
 struct ObjectGuards {

@@ -1,6 +1,6 @@
-// Guards on the source of a candidate (facts/peers_gaps.md A5: how candidates cheat). What a body
-// may call is a positive list (call_names.cpp); functions of the user's files are looked into. A
-// candidate is parsed in a process of its own: some make clang crash, or never end.
+// Guards on the source of a candidate (docs/facts/candidates.md "Ways": how candidates cheat). What
+// a body may call is a positive list (call_names.cpp); functions of the user's files are looked
+// into. A candidate is parsed in a process of its own: some make clang crash, or never end.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

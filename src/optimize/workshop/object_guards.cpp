@@ -1,6 +1,6 @@
 // Guards on code objects: what their metadata, symbols and instruction bytes say. Facts:
-// facts/codeobject.md sections 1 to 4 (LLVM AMDGPUUsage); limits of resources: the constants in
-// guards.h, which are the issue's.
+// docs/facts/code_object.md (LLVM AMDGPUUsage); limits of resources: the constants in
+// guards.h (docs/OPTIMIZER.md "What a proposal has to pass").
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

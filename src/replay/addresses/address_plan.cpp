@@ -1,6 +1,6 @@
 // Rounding and merging of regions, and proc(5)'s maps. The bound of user space is x86-64's with
-// four-level page tables: a runtime that is asked for more moves the range (facts/hsa_observed.md
-// 5.2).
+// four-level page tables: a runtime that is asked for more moves the range
+// (docs/facts/hsa_runtime.md "Reservations").
 #include "replay/addresses/address_plan.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // Which ranges a replay has to place, from the regions of a capture: rounded to granules, those
 // that touch or share a granule merged into one (a guard page follows each reservation in the
-// runtime's reserved mode: facts/hsa_observed.md 5.2), kinds kept apart where they can be.
+// runtime's reserved mode: docs/facts/hsa_runtime.md "Reservations"), kinds kept apart where they
+// can be.
 #pragma once
 
 #include <cstddef>

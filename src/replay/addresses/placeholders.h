@@ -1,6 +1,7 @@
 // Keeping the captured addresses free in this process until they are reserved: libraries, threads
 // and the runtime's own buffers go wherever mmap has room, which is exactly where a captured
-// process had its memory (facts/hsa_observed.md 5.4). Linux: mmap(2), personality(2), proc(5).
+// process had its memory (docs/facts/hsa_runtime.md "Occupied addresses"). Linux: mmap(2),
+// personality(2), proc(5).
 #pragma once
 
 #include <string>

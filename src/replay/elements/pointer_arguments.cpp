@@ -1,6 +1,6 @@
 // The addresses among a kernel's arguments and what they point to: from the metadata's argument
-// list (facts/codeobject.md section 2) and from the parameters in the demangled name, which is
-// where HIP's compiler leaves the types.
+// list (docs/facts/code_object.md "Metadata") and from the parameters in the demangled name, which
+// is where HIP's compiler leaves the types.
 #include <cxxabi.h>
 #include <fmt/format.h>
 

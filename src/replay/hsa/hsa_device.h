@@ -24,9 +24,9 @@ Result<std::unique_ptr<Device>> open_hsa_device(const capture::Description& desc
 
 /// Sets (or removes) HSA_RESERVE_SVM according to the capture's address mode; before the runtime is
 /// opened. The ranges are held free in the reserved mode too: the runtime's own area starts above
-/// what it finds then (facts/hsa_observed.md 5.5). That is meant: inside the area the runtime would
-/// put device memory of its own over the ranges, because its reservations are not known to its
-/// allocator of device memory.
+/// what it finds then (docs/facts/hsa_runtime.md "Repeatable addresses"). That is meant: inside the
+/// area the runtime would put device memory of its own over the ranges, because its reservations
+/// are not known to its allocator of device memory.
 void set_address_mode(const std::string& address_mode);
 
 }  // namespace perflab::replay

@@ -1,5 +1,6 @@
 // Order of the calls: reserve, create, map, set access; backwards: unmap, release, free
-// (facts/hsa_observed.md 5.3). The offset of a map is ignored by the runtime: one handle per map.
+// (docs/facts/hsa_runtime.md "Mappings"). The offset of a map is ignored by the runtime: one handle
+// per map.
 #include "replay/hsa/hsa_memory.h"
 
 #include <fmt/format.h>

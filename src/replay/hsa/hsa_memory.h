@@ -1,5 +1,6 @@
 // Memory of a replay on the HSA runtime: reservations at fixed addresses, what is mapped into them,
-// buffers, and copies through a pinned buffer. Facts: facts/hsa_observed.md 4.1, 5.1 to 5.4.
+// buffers, and copies through a pinned buffer. Facts: docs/facts/hsa_runtime.md "Copies",
+// "Granules", "Reservations", "Mappings", "Occupied addresses".
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace perflab::replay {
 
 /// The area that the runtime keeps for itself in its reserved mode (HSA_RESERVE_SVM): what appeared
 /// with hsa_init as memory without access, from 64 GiB on. Empty in the other mode. Inside it the
-/// runtime knows what is free; outside it does not look (facts/hsa_observed.md 5.2, 5.4).
+/// runtime knows what is free; outside it does not look (docs/facts/hsa_runtime.md "Reservations",
+/// "Occupied addresses").
 Span svm_area(const std::vector<Mapping>& before_init, const std::vector<Mapping>& after_init);
 
 /// Reserves exactly `span`. `area`: svm_area(). Errors: occupied (a mapping of this process is
@@ -38,7 +40,7 @@ struct HostLock {
 /// Host memory at exactly this place, which the GPU uses at the same addresses: an ordinary mapping
 /// that is locked, as part of the pool that the range was captured in. So is the host memory of HIP
 /// made; as virtual memory it is refused in the runtime's reserved mode, and by some runtimes in
-/// the other (facts/hsa_observed.md, additions). Nothing is kept unless it is exact. Errors:
+/// the other (docs/facts/hsa_runtime.md "Granules"). Nothing is kept unless it is exact. Errors:
 /// occupied (a mapping of this process is there), not_replayable (no such pool), hsa_call_failed
 /// (no such call).
 Result<HostLock> lock_host_memory(const HsaRuntime& runtime, const HsaAgent& gpu,

@@ -1,7 +1,7 @@
 // Packets: the body first, then header and setup in one store that releases it; the doorbell gets
-// the index of the last packet (facts/hsa_observed.md 6.1). The dispatch keeps the fences that it
-// was captured with, because they are part of its time; the barriers around it reach the whole
-// system, because the memory is written and read by copy engines and the host.
+// the index of the last packet (docs/facts/hsa_runtime.md "Dispatch"). The dispatch keeps the
+// fences that it was captured with, because they are part of its time; the barriers around it reach
+// the whole system, because the memory is written and read by copy engines and the host.
 #include "replay/hsa/hsa_queue.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // The queue of a replay: one dispatch at a time, between two barriers that make memory coherent,
-// timed by the GPU's own clock. Facts: facts/hsa_observed.md 3.3, 3.6, 6.1.
+// timed by the GPU's own clock. Facts: docs/facts/hsa_runtime.md "Packets of HIP", "Times of
+// dispatches", "Dispatch".
 #pragma once
 
 #include <cstdint>

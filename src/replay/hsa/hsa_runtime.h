@@ -1,5 +1,6 @@
 // The HSA runtime of this machine, opened at run time: entry points, agents, memory pools, and the
-// one way in which a call's status becomes an error. Facts: facts/hsa_observed.md 2.1, 5.1.
+// one way in which a call's status becomes an error. Facts: docs/facts/hsa_runtime.md "Agents and
+// pools", "Granules".
 #pragma once
 
 #include <cstdint>

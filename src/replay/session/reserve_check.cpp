@@ -23,9 +23,10 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 
-/// Where captured memory typically lies (facts/hsa_observed.md 5.2, 5.4, 5.5): below 1 TiB in the
-/// runtime's reserved mode (host memory in the first quarter, then device memory), in the upper
-/// part of the mmap area else; far from everything; one range that is large.
+/// Where captured memory typically lies (docs/facts/hsa_runtime.md "Occupied addresses",
+/// "Repeatable addresses"): below 1 TiB in the runtime's reserved mode (host memory in the first
+/// quarter, then device memory), in the upper part of the mmap area else; far from everything; one
+/// range that is large.
 struct Probe {
   std::uint64_t base, bytes;
 };

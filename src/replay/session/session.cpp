@@ -22,7 +22,7 @@ constexpr std::uint32_t kMostPacketWorkgroup = 0xffff;  // 16 bits in the packet
 constexpr std::uint64_t kLeastKernargs = 64;
 
 /// A packet that no runtime would run must not be given to one: it reports nothing
-/// (facts/hsa_observed.md 6.2).
+/// (docs/facts/hsa_runtime.md "Unreported mistakes").
 Result<void> check_packet(const capture::Dispatch& dispatch) {
   const auto refuse = [](const std::string& what) {
     return fail(Failure::not_replayable, fmt::format("the captured packet has {}", what));

@@ -20,7 +20,7 @@ using analyze::KernelThreadTrace;
 
 constexpr std::string_view kOnlySums = "a stats file holds the sums of each line and no waves";
 constexpr std::string_view kNoWaves = "none of its waves was traced";
-constexpr std::string_view kNoEventsVersion = "3.0.0";  // facts/att.md section 4
+constexpr std::string_view kNoEventsVersion = "3.0.0";  // docs/facts/thread_trace.md "Versions"
 constexpr std::string_view kNoEvents = "layout 3.0.0 and stats files record no events";
 constexpr std::string_view kNoStarts = "no start of a wave was recorded (occupancy.json)";
 constexpr std::string_view kNoCycles = "no traced wave ran this kernel";

@@ -1,5 +1,5 @@
 // Reads tables of counters (CSV): rocprofv3's counter_collection.csv and rocprof-compute's long and
-// wide tables (facts/pmc.md section 5), with the file about the machine beside them.
+// wide tables (docs/facts/counters.md "Tables"), with the file about the machine beside them.
 #pragma once
 
 #include <filesystem>

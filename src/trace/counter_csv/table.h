@@ -1,5 +1,6 @@
-// The kinds of tables of counters and what their columns are called (facts/pmc.md section 5;
-// rocprofiler-sdk source/lib/output/generateCSV.cpp, rocprofiler-compute tests/workloads).
+// The kinds of tables of counters and what their columns are called (docs/facts/counters.md
+// "Tables"; rocprofiler-sdk source/lib/output/generateCSV.cpp, rocprofiler-compute
+// tests/workloads).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Scans of rocpd_arg (streams, events and devices that API calls name) and of the texts of user
 // ranges in rocpd_event. Argument names are those of the HIP API reference; values are text, as
-// rocprofv3 writes them: "0x55…", "(null)", decimal (facts/rocpd.md sections 3 and 5).
+// rocprofv3 writes them: "0x55…", "(null)", decimal (docs/facts/rocpd.md "Columns").
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Scan of rocpd_pmc_event: one row per hardware instance, summed here per (dispatch, counter) with
-// the spread kept (facts/rocpd.md section 5, "PMC details"). Rows of telemetry samples belong to no
+// the spread kept (docs/facts/rocpd.md "Counters"). Rows of telemetry samples belong to no
 // dispatch and are only counted.
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // The event table of one recording: every dispatch, copy and API region points to an event, and
-// events that share a stack id belong together (facts/rocpd.md section 5). Held only while the
+// events that share a stack id belong together (docs/facts/rocpd.md "Links"). Held only while the
 // recording is read.
 #pragma once
 

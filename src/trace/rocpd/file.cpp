@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Base names of the tables that are read (facts/rocpd.md section 3).
+/// Base names of the tables that are read (docs/facts/rocpd.md "Columns").
 constexpr std::array<std::string_view, 16> kBases = {
     "metadata",        "string",           "info_node",          "info_process",
     "info_thread",     "info_agent",       "info_queue",         "info_stream",

@@ -1,6 +1,6 @@
 // One rocpd database on disk: what is checked before it is read, which recordings (guid, table
-// suffix) it holds, and one connection per worker thread. Facts: facts/rocpd.md sections 1, 2
-// and 8. Views are never used: only physical tables.
+// suffix) it holds, and one connection per worker thread. Facts: docs/facts/rocpd.md "Versions",
+// "Files and tables", "What a reader survives". Views are never used: only physical tables.
 #pragma once
 
 #include <algorithm>

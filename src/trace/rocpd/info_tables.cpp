@@ -1,6 +1,6 @@
 // The small tables of a recording: names, processes, agents, queues, streams, code objects, kernel
 // symbols, counters. The process environment column is never selected: it can hold a user's secrets
-// (facts/rocpd.md section 8).
+// (docs/facts/rocpd.md "What a reader survives").
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ std::optional<std::int64_t> positive_member(std::string_view extdata, const char
   return value && *value > 0 ? value : std::nullopt;
 }
 
-/// Hardware figures come from extdata (facts/rocpd.md section 4); 0 stands there for "not known".
+/// Hardware figures come from extdata (docs/facts/rocpd.md "Agents"); 0 stands there for "not
+/// known".
 AgentFacts agent_facts(std::string_view extdata) {
   AgentFacts facts;
   if (extdata.size() > (1 << 20)) return facts;

@@ -1,5 +1,5 @@
 // Reads rocpd databases (rocprofv3, rocprofiler-systems; schema 3) into one Trace. Facts:
-// facts/rocpd.md.
+// docs/facts/rocpd.md.
 #pragma once
 
 #include <filesystem>

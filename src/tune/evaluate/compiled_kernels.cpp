@@ -1,6 +1,6 @@
 // Registers as the metadata counts them, else as the kernel descriptor allocates them
-// (facts/codeobject.md sections 2 and 3). analyze/inspect/static_kernel.h does the same for people,
-// with every assumption said; a model feature needs one number.
+// (docs/facts/code_object.md "Metadata", "Kernel descriptor"). analyze/static_kernel.h does the
+// same for people, with every assumption said; a model feature needs one number.
 #include "tune/evaluate/compiled_kernels.h"
 
 #include <cxxabi.h>

@@ -38,8 +38,8 @@ struct Objective {
   std::string unit;
 };
 
-/// How often a configuration is run, and when it is steady (facts/autotune.md section 2: clock
-/// ramps of AMD GPUs; DESIGN: cv > 0.10 is unstable).
+/// How often a configuration is run, and when it is steady (docs/facts/tuning.md "Noise": clock
+/// ramps; docs/MODELS.md "Stability": above 0.10 it is unstable).
 struct RepeatRule {
   std::size_t warm_up_runs =
       1;  ///< whole runs that are not counted; none when a run gives many samples

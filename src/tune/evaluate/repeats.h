@@ -1,5 +1,5 @@
 // How often a configuration is run: warm-up, clock ramps, and when its figures are steady
-// (facts/autotune.md section 2).
+// (docs/facts/tuning.md "Noise").
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Which configurations probably fail: a vote of those that were tried, near ones counting most.
-// Facts: facts/autotune.md section 4, point 6.
+// docs/MODELS.md "Autotuning".
 #pragma once
 
 #include <cstddef>

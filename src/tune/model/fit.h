@@ -1,5 +1,5 @@
 // Hyper-parameters of the model: the most probable ones for what was measured. Facts:
-// facts/autotune.md section 4, point 4.
+// docs/MODELS.md "Autotuning".
 #pragma once
 
 #include <cstddef>

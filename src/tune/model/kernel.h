@@ -1,5 +1,5 @@
 // The covariance of two configurations: a product over the parameters of correlations that stand
-// in tables, one number per pair of levels. Facts: facts/autotune.md section 4, points 2 and 4.
+// in tables, one number per pair of levels. docs/MODELS.md "Autotuning".
 #pragma once
 
 #include <cstddef>

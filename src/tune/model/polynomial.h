@@ -1,7 +1,7 @@
 // The published model, kept as the baseline: a polynomial of degree 2 on ACC = BLOCK_M x BLOCK_N,
 // ACC^2, BLOCK_K, num_warps, num_stages and threads_per_block, fitted by least squares to the
-// values themselves. Source: kalowery/rocm-perf-lab f9ff67a4 (tuner.py, regression.py, pruning.py),
-// as described in facts/autotune.md; nothing of it is copied.
+// values themselves. Source: kalowery/rocm-perf-lab f9ff67a4 (tuner.py, regression.py, pruning.py);
+// nothing of it is copied.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "tune/model/targets.h"
 #include "tune/model/model_figures.h"
+#include "tune/model/targets.h"
 #include "tune/space/space.h"
 
 namespace perflab::tune {

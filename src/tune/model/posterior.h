@@ -1,7 +1,7 @@
 // The Gaussian process at given hyper-parameters, and what it predicts for every candidate of a
 // pool. It grows by one observation at a time: a row of the Cholesky factor L, and a row of
 // V = L^-1 K(observations, pool), which costs observations x candidates. Rasmussen and Williams,
-// algorithm 2.1; facts/autotune.md section 4, point 5.
+// algorithm 2.1; docs/MODELS.md "Autotuning".
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // What the model learns from the results: logarithms of the values, standardised, the slowest ones
-// cut. Facts: facts/autotune.md section 4, point 3.
+// cut. docs/MODELS.md "Autotuning".
 #pragma once
 
 #include <cstddef>

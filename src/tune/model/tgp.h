@@ -1,5 +1,5 @@
 // The default model of the search: Gaussian process, feasibility and the choice of what to measure
-// next. Facts: facts/autotune.md section 4.
+// next. docs/MODELS.md "Autotuning".
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 #include "tune/model/encoding.h"
 #include "tune/model/feasibility.h"
 #include "tune/model/kernel.h"
+#include "tune/model/model_figures.h"
 #include "tune/model/posterior.h"
 #include "tune/model/targets.h"
-#include "tune/model/model_figures.h"
 
 namespace perflab::tune {
 

@@ -1,4 +1,4 @@
-// Readers of search-space files. Facts: facts/autotune.md section 5; T1 is the schema of
+// Readers of search-space files. Facts: docs/facts/tuning.md "Formats"; T1 is the schema of
 // Kernel Tuner, KTT and BAT, BaCO's is that of its "input_parameters".
 #include "tune/records/read_space.h"
 

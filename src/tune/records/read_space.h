@@ -1,5 +1,5 @@
 // Readers of search-space files: our compact form, a list of configurations, T1 (Kernel Tuner,
-// KTT, BAT), Triton configs, BaCO. Facts: facts/autotune.md section 5.
+// KTT, BAT), Triton configs, BaCO. Facts: docs/facts/tuning.md "Formats".
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // Results of earlier tuning, of this program or others: Kernel Tuner caches (also cut-off ones),
-// T4, KTT output, Triton's autotune caches, CSV; plain or gzip. Facts: facts/autotune.md section 5.
+// T4, KTT output, Triton's autotune caches, CSV; plain or gzip. Facts: docs/facts/tuning.md
+// "Formats".
 #pragma once
 
 #include <cstddef>

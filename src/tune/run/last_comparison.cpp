@@ -1,5 +1,5 @@
 // Interleaved comparison of the best configurations (last_comparison.h). Its samples are fresh: the
-// search's own values favour whatever was lucky once (facts/autotune.md section 6, noise).
+// search's own values favour whatever was lucky once (docs/facts/tuning.md "Noise").
 #include "tune/run/last_comparison.h"
 
 #include <fmt/format.h>

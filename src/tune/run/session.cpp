@@ -9,8 +9,8 @@
 namespace perflab::tune {
 namespace {
 
-constexpr std::size_t kMostWarmStarts = 4;  // facts/autotune.md section 4: the 4 best of a log
-constexpr double kGoodQuality = 0.75;       // leave-one-out R2 (DESIGN section 6)
+constexpr std::size_t kMostWarmStarts = 4;  // docs/facts/tuning.md "Choices of the model"
+constexpr double kGoodQuality = 0.75;       // of R2: docs/AUTOTUNE.md "Reading the result"
 
 SearchOptions search_options(const Space& space, const TuneOptions& options) {
   SearchOptions made = options.search;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSearchRound = "search";
 constexpr std::string_view kBuiltRound = "built";
-constexpr std::size_t kBatchWithBuilds = 4;  // costs nothing measurable at 100 (facts section 4)
+constexpr std::size_t kBatchWithBuilds = 4;  // docs/facts/tuning.md "Choices of the model"
 constexpr std::size_t kBuiltPerRun = 2;      // candidates built for each one that is run
 
 class LiveTuning {

@@ -1,5 +1,6 @@
-// One tuning from beginning to end: seed, predict, prune, confirm (DESIGN section 6). It knows no
-// file but the journal and no clock but the time limit; what it did stands in TuneResult.
+// One tuning from beginning to end: seed, predict, prune, confirm (docs/AUTOTUNE.md "Three
+// phases"). It knows no file but the journal and no clock but the time limit; what it did stands in
+// TuneResult.
 #pragma once
 
 #include <chrono>
@@ -36,7 +37,7 @@ struct TuneOptions {
   /// when there is something to build.
   std::size_t batch = 0;
   SearchOptions search;              ///< `first` is filled from the space and warm_start
-  std::vector<ConfigId> warm_start;  ///< best first; at most four are taken (facts section 4)
+  std::vector<ConfigId> warm_start;  ///< best first; at most four are taken
   Objective objective;
   RepeatRule repeats;
   double timeout_factor = 5;           ///< a run may take so many times the best one's

@@ -1,5 +1,5 @@
 // The phases of the search: what is given first, a space-filling seed, then the model. Facts:
-// facts/autotune.md section 4. Results are taken in at the next proposal, in the order of the
+// docs/MODELS.md "Autotuning". Results are taken in at the next proposal, in the order of the
 // proposals, so that the order in which a batch comes back changes nothing.
 #include "tune/search/search.h"
 

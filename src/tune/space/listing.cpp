@@ -1,6 +1,6 @@
 // Enumeration parameter by parameter: a rule is tested as soon as its last parameter has a value,
-// and takes the whole subtree with it (facts/autotune.md section 5). Parameters are bound in an
-// order that completes the smallest rules first; rows are sorted afterwards.
+// and takes the whole subtree with it (docs/facts/tuning.md "Recorded spaces"). Parameters are
+// bound in an order that completes the smallest rules first; rows are sorted afterwards.
 #include "tune/space/listing.h"
 
 #include <fmt/format.h>

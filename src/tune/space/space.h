@@ -1,5 +1,5 @@
 // The search space: parameters with their values, and the list of configurations that the
-// restrictions allow, each a row of level numbers. Format facts: facts/autotune.md section 5.
+// restrictions allow, each a row of level numbers. Format facts: docs/facts/tuning.md "Formats".
 #pragma once
 
 #include <cstddef>

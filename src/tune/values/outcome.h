@@ -1,5 +1,5 @@
 // How the evaluation of one configuration ended, and what it gave. Names follow the T4 format of
-// the auto-tuning community (facts/autotune.md section 5) as far as it has them.
+// the auto-tuning community (docs/facts/tuning.md "Formats") as far as it has them.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Kernels with a known answer. Each is told by its physics on an AMD Instinct MI300X (how many
 // waves run where and for how long, what they move and compute, what they wait for); from that
 // follow, apart from each other, the files that a profiler would leave (database, counter passes,
-// thread-trace folder) and the figures that must be found in them. Formulas: shared facts pmc.md
-// section 2 and att.md section 3; machine: hal_facts.md section 3 (src/hal/archs/gfx942.json).
+// thread-trace folder) and the figures that must be found in them. Formulas:
+// docs/facts/counters.md, docs/facts/thread_trace.md "Sums"; machine: src/hal/archs/gfx942.json.
 #pragma once
 
 #include <cstdint>

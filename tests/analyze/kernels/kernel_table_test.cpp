@@ -1,4 +1,5 @@
-// The kernel table and the choice of the kernel that the profile is about (DESIGN section 6).
+// The kernel table and the choice of the kernel that the profile is about (docs/MODELS.md "The
+// selected kernel").
 #include "analyze/kernels/kernel_table.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Registers, memory, GPU and occupancy of a kernel as a trace knows them, and what is said about
-// everything that it does not know. Facts of the profilers' defects: facts/rocpd.md section 3.
+// everything that it does not know. Facts of the profilers' defects: docs/facts/rocpd.md
+// "Registers".
 #include "analyze/kernels/resources.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Figures of the recorded captures, against sums that the test takes from the raw files itself, the
-// totals in their SOURCE.md, and the relations of facts/att.md section 3.
+// totals in their SOURCE.md, and the relations of docs/facts/thread_trace.md "Sums".
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

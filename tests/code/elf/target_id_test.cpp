@@ -69,7 +69,7 @@ TEST(TargetId, RunsWhereFeaturesAgreeOrDoNotMatter) {
 }
 
 TEST(ElfFlags, FeaturesOfEveryVersion) {
-  // Seen in recorded files (facts/codeobject.md section 1).
+  // Seen in recorded files (docs/facts/code_object.md "ELF header").
   EXPECT_EQ(to_string(target_of_flags(0x54c, 6)), "gfx942");
   EXPECT_EQ(to_string(target_of_flags(0xe4c, 5)), "gfx942:sramecc+:xnack-");
   EXPECT_EQ(target_of_flags(0x36, 5),

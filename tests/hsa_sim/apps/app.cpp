@@ -207,7 +207,7 @@ void go_to_ring_end(Gpu& gpu, const Options& options, Queue* queue) {
   }
 }
 
-// One launch and its end; as HIP does it, the kernel itself has no signal (fact 4).
+// One launch and its end; as HIP does it, the kernel itself has no signal.
 void launch(Gpu& gpu, const Options& options, Queue* queue, Task& task) {
   const Signal done = gpu.signal(options.signal_value);
   if (options.no_signal) {

@@ -1,4 +1,4 @@
-// See gpu.h. Sequences: facts/hsa_observed.md 6.1.
+// See gpu.h. Sequences: docs/facts/hsa_runtime.md "Dispatch".
 #include "hsa_sim/apps/gpu.h"
 
 #include <fcntl.h>

@@ -32,7 +32,7 @@ double bell(test::Prng& random) {
 }
 
 TEST(ClockRamp, CutsTheSlowStartAndNothingElse) {
-  // The optimum of conv_W6600 (facts/autotune.md section 2): 3.4x, 2.3x, 1.75x, the rest 0.85x.
+  // The optimum of conv_W6600 (docs/facts/tuning.md "Noise"): 3.4x, 2.3x, 1.75x, the rest 0.85x.
   std::vector<double> samples = {3.4, 2.3, 1.75};
   for (int i = 0; i < 29; ++i) samples.push_back(0.85 + 0.02 * (i % 3));
   EXPECT_EQ(clock_ramp(samples, false), 3U);

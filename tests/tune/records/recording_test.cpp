@@ -1,6 +1,6 @@
 // tune/records/recording.h: the recorded spaces of ../shared with the figures that their study
-// gives (facts/autotune.md section 2), the other formats as their programs write them, what is
-// damaged or hostile, and our own T4 and CSV, which must read back.
+// gives (docs/facts/tuning.md "Recorded spaces"), the other formats as their programs write them,
+// what is damaged or hostile, and our own T4 and CSV, which must read back.
 #include "tune/records/recording.h"
 
 #include <fmt/format.h>

@@ -337,7 +337,7 @@ TEST(TuneSearch, BeatsRandomOnARecordedSpace) {
   for (const std::uint64_t seed : {1U, 2U}) {
     Search search(*space, {.seed = seed, .first = {0}});
     drive(search, *space, function, 60);
-    // The median of 50 random ones is 1.85 times the optimum (facts/autotune.md section 3).
+    // The median of 50 random ones is 1.85 times the optimum (docs/facts/tuning.md "Baselines").
     EXPECT_LT(search.best_value().value_or(optimum * 9) / optimum, 1.6) << "seed " << seed;
   }
 }
