@@ -1,4 +1,5 @@
-"""Checks the include graph of src/: a folder includes itself and floors below it, nothing else (docs/ARCHITECTURE.md, The house)."""
+"""Checks the include graph of src/. Folders stand on floors, and the rooms of a folder on floors of their own: a file includes from
+its own room, from rooms below it and from folders below its own. A unit (x.h and x.cpp) is in no circle of includes."""
 import pathlib
 import re
 import sys
@@ -12,22 +13,85 @@ FLOORS = {
     "doctor": 6,
     "cli": 7,
 }
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)/', re.MULTILINE)
+# From the bottom up; "." is the folder itself. Rooms of one line stand on one floor.
+ROOMS = {
+    "base": [["."], ["text"], ["system"]],
+    "code": [["elf"], ["object", "tools"], ["files", "instructions"]],
+    "trace": [["."], ["counter_csv", "rocpd"], ["files"]],
+    "analyze": [["scope", "inspect"], ["kernels"], ["counters", "critical_path", "thread_trace", "compare"],
+                ["activity", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
+    "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["search"], ["run"]],
+    "isolate": [["protocol", "machine"], ["code", "."], ["tool"]],
+    "replay": [["."], ["addresses", "elements"], ["hsa"], ["session"], ["verify"], ["inputs"]],
+    "report": [["kit"], ["code", "comparison", "critical_path", "verdict", "replay", "tuning", "page"],
+               ["perfetto", "roofline", "thread_trace"], ["recording"]],
+    "optimize": [[".", "ast"], ["flow"], ["model"], ["guards", "transform"], ["workshop"], ["loop"], ["session"]],
+    "doctor": [["."], ["self_test"]],
+    "cli": [["kit"], ["recordings", "kernels", "faster", "program"], ["."]],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 MOST_LINES = 600
+MOST_UNITS = 16  # of a room
+
+
+def room_of(path):
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 else "."
+
+
+def floor_of(path):
+    folder, room = path.split("/")[0], room_of(path)
+    for floor, rooms in enumerate(ROOMS.get(folder, [["."]])):
+        if room in rooms:
+            return floor
+    return None
+
+
+def upward(path, included):
+    """What is wrong with an include, or None."""
+    here, there = path.split("/")[0], included.split("/")[0]
+    if here != there:
+        return None if FLOORS[there] < FLOORS[here] else f"{here} (floor {FLOORS[here]}) includes from {there} (floor {FLOORS[there]})"
+    if room_of(path) == room_of(included) or floor_of(included) < floor_of(path):
+        return None
+    return f"room {room_of(path)} of {here} includes from its room {room_of(included)}, which does not stand below it"
+
+
+def circles(needs):
+    """Sets of units that include each other, each found from its first member."""
+    def reached(start):
+        seen, todo = set(), [start]
+        while todo:
+            for unit in needs.get(todo.pop(), ()):
+                if unit not in seen:
+                    seen.add(unit)
+                    todo.append(unit)
+        return seen
+    reach = {unit: reached(unit) for unit in needs}
+    return sorted({tuple(sorted(other for other in reach[unit] if unit in reach.get(other, ()))) for unit in needs if unit in reach[unit]})
 
 
 def problems(root):
-    for file in sorted(p for p in root.rglob("*") if p.suffix in {".h", ".cpp"}):
-        folder = file.relative_to(root).parts[0]
-        if folder not in FLOORS:
-            yield f"{file}: folder '{folder}' has no floor"
+    files = {str(p.relative_to(root)): p.read_text() for p in sorted(root.rglob("*")) if p.suffix in {".h", ".cpp"}}
+    needs, units = {}, {}
+    for path, text in files.items():
+        if path.split("/")[0] not in FLOORS or floor_of(path) is None:
+            yield f"{path}: its folder or room has no floor"
             continue
-        text = file.read_text()
+        unit = path.rsplit(".", 1)[0]
+        units.setdefault((path.split("/")[0], room_of(path)), set()).add(unit)
         if text.count("\n") > MOST_LINES:
-            yield f"{file}: longer than {MOST_LINES} lines"
+            yield f"{path}: longer than {MOST_LINES} lines"
         for included in INCLUDE.findall(text):
-            if included in FLOORS and included != folder and FLOORS[included] >= FLOORS[folder]:
-                yield f"{file}: {folder} (floor {FLOORS[folder]}) includes from {included} (floor {FLOORS[included]})"
+            if included in files and (wrong := upward(path, included)):
+                yield f"{path}: {wrong}"
+            if included in files and included.rsplit(".", 1)[0] != unit:
+                needs.setdefault(unit, set()).add(included.rsplit(".", 1)[0])
+    for (folder, room), found in units.items():
+        if len(found) > MOST_UNITS:
+            yield f"{folder}/{room}: {len(found)} units in one room"
+    for circle in circles(needs):
+        yield f"a circle: {', '.join(circle)}"
 
 
 def main():

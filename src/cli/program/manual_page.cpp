@@ -1,7 +1,7 @@
 // The pages have the sections of man-pages(7). Descriptions, options and examples are the help's
 // own; an example is a line of the footer behind "Example:", and what the footer says of exit codes
 // stands with them.
-#include "cli/shell/manual_page.h"
+#include "cli/program/manual_page.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // From commands to tools. A server that only reads offers nothing by default: a command and each of
 // its options has to stand in the table below as one that reads.
-#include "cli/agents/mcp_tools.h"
+#include "cli/program/mcp_tools.h"
 
 #include <fmt/format.h>
 
@@ -131,7 +131,7 @@ bool has(const Names& names, std::string_view name) {
 std::unexpected<Error> not_said(const std::string& what) {
   return fail(ErrorCode::internal,
               fmt::format("rocm-perf mcp: nothing says whether {} runs or writes something", what),
-              "its table is in src/cli/agents/mcp_tools.cpp");
+              "its table is in src/cli/program/mcp_tools.cpp");
 }
 
 /// The name that stands for an option: a positional's own, else the long one.

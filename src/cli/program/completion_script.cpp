@@ -4,7 +4,7 @@
 //
 // bash splits words at COMP_WORDBREAKS, so "--type=f32" and "exec:agent" come as three words. Files
 // are left to the shells, which know how names are quoted.
-#include "cli/shell/completion_script.h"
+#include "cli/program/completion_script.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -12,7 +12,7 @@
 
 #include "base/system/files.h"
 #include "cli/kit/command.h"
-#include "cli/shell/manual_page.h"
+#include "cli/program/manual_page.h"
 
 namespace perflab::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/system/files.h"
 #include "cli/kit/command.h"
-#include "cli/shell/completion_script.h"
+#include "cli/program/completion_script.h"
 
 namespace perflab::cli {
 namespace {

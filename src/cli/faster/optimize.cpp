@@ -7,7 +7,7 @@
 #include "base/system/interrupt.h"
 #include "base/text/command_line.h"
 #include "base/text/progress.h"
-#include "cli/commands/optimize_options.h"
+#include "cli/faster/optimize_options.h"
 #include "cli/kit/command.h"
 #include "optimize/loop/apply.h"
 #include "optimize/loop/optimization_text.h"

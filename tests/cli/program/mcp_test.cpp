@@ -256,7 +256,7 @@ TEST_F(McpCommand, offers_only_what_reads_unless_told_otherwise) {
       EXPECT_EQ(withheld.erase(name), 1U) << name;
       EXPECT_FALSE(schema["description"].get<std::string>().starts_with("Write")) << name;
     }
-    // An option that is new is to stand in the table of src/cli/agents/mcp_tools.cpp, and here if
+    // An option that is new is to stand in the table of src/cli/program/mcp_tools.cpp, and here if
     // it acts.
     const std::set<std::string> act = {"out",         "html", "perfetto",          "junit",
                                        "markdown",    "arch", "self_test",         "only",

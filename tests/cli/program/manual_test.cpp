@@ -5,7 +5,7 @@
 
 #include "base/system/files.h"
 #include "cli/help_text.h"
-#include "cli/shell/manual_page.h"
+#include "cli/program/manual_page.h"
 
 namespace perflab::cli {
 namespace {

@@ -1,5 +1,5 @@
 // Commands as tools: nothing is offered that nobody has classified.
-#include "cli/agents/mcp_tools.h"
+#include "cli/program/mcp_tools.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Options to a SessionRequest.
-#include "cli/commands/optimize_options.h"
+#include "cli/faster/optimize_options.h"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 
 #include "base/system/subprocess.h"
 #include "base/version.h"
-#include "cli/agents/mcp_tools.h"
 #include "cli/kit/command.h"
+#include "cli/program/mcp_tools.h"
 #include "mcp/stdio.h"
 #include "report/kit/document.h"
 

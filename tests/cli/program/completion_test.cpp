@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "cli/help_text.h"
-#include "cli/shell/completion_script.h"
+#include "cli/program/completion_script.h"
 
 namespace perflab::cli {
 namespace {

@@ -1,0 +1,1 @@
+// Stands above the room that includes it.
