@@ -57,7 +57,7 @@ class TraceFigures {
         trace_(trace),
         number_(number),
         recording_(recording),
-        kernels_(kernels),
+        recorded_(kernels),
         table_(trace.code),
         kernels_(trace),
         rule_(trace.code, trace.gfxip),
@@ -170,11 +170,11 @@ class TraceFigures {
     out.mangled_name = names.mangled;
     out.kernel = names.mangled.empty() ? kNoName : names.mangled;
     if (!names.demangled.empty()) out.kernel = names.demangled;
-    const TraceJoin join = join_kernel(names, trace_.dispatch_id, recording_, kernels_);
+    const TraceJoin join = join_kernel(names, trace_.dispatch_id, recording_, recorded_);
     if (only_one || join.by_dispatch) out.dispatch_id = trace_.dispatch_id;
     if (!join.kernel) return;
     out.analysis_kernel = join.kernel;
-    out.kernel = kernels_[*join.kernel].name;
+    out.kernel = recorded_[*join.kernel].name;
     out.coverage.waves_of_dispatch = join.waves_of_dispatch;
   }
 
@@ -200,7 +200,7 @@ class TraceFigures {
     };
     if (!out.analysis_kernel)
       missing("analysis_kernel",
-              kernels_.empty() ? "no database of a run was given"
+              recorded_.empty() ? "no database of a run was given"
                                : "no kernel of the run has this name",
               "give the database of the same program beside the thread trace");
     if (!out.core_clock_mhz)
@@ -239,7 +239,7 @@ class TraceFigures {
   const att::ThreadTrace& trace_;
   std::size_t number_;
   const trace::Trace& recording_;
-  const std::vector<Kernel>& kernels_;
+  const std::vector<Kernel>& recorded_;
   RowTable table_;
   TraceKernels kernels_;
   WaitRule rule_;
@@ -297,16 +297,16 @@ Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>
                (static_cast<double>(out.traces.size()) + part) / static_cast<double>(all.size()));
     };
     PERFLAB_TRY_VOID(att::read_waves(found, read, take, threads));
-    std::vector<KernelThreadTrace> kernels = figures.make();
-    add_warnings(read, kernels, out.warnings);
-    for (const KernelThreadTrace& kernel : kernels)
+    std::vector<KernelThreadTrace> traced = figures.make();
+    add_warnings(read, traced, out.warnings);
+    for (const KernelThreadTrace& kernel : traced)
       if (!trace.sources.empty() && !kernel.analysis_kernel && kernel.sums.hits > 0)
         out.warnings.push_back(fmt::format(
             "thread trace {}: {} was traced, but is no kernel of the recordings: it may be of "
             "another program",
             read.name, kernel.kernel));
     out.traces.push_back(read.name);
-    std::ranges::move(kernels, std::back_inserter(out.kernels));
+    std::ranges::move(traced, std::back_inserter(out.kernels));
   }
   return out;
 }
