@@ -20,11 +20,12 @@ constexpr std::uint32_t kSmallestQueue = 64, kLargestQueue = 131072;
 constexpr std::uint32_t kKernelDispatchFeature = 1;
 
 /// The one queue of an agent's cooperative launches: the runtime owns it, its users share it. An
-/// intercept queue over it takes it along when it ends, and the runtime never learns that.
+/// intercept queue over it takes it along when it ends, and the runtime never learns that; with
+/// users left it is destroyed after its signals.
 struct Cooperative {
   Queue* queue = nullptr;
   int users = 0;
-  bool intercepted = false, lost = false;
+  bool lost = false;
 };
 
 struct Queues {
@@ -241,8 +242,10 @@ void stop_queues() {
   }
   all.live.clear();
   all.next_id = 0;
-  for (const auto& [agent, one] : all.cooperative)
+  for (const auto& [agent, one] : all.cooperative) {
     if (one.lost) misuse("the queue of cooperative launches is destroyed twice");
+    if (one.users > 0) misuse("the queue of cooperative launches outlives the runtime's signals");
+  }
   all.cooperative.clear();
 }
 
@@ -257,8 +260,6 @@ Cooperative& cooperative_of(Agent agent) {
 Status share_cooperative(Agent agent, std::uint32_t size, Queue** queue) {
   Cooperative& shared = cooperative_of(agent);
   if (shared.lost) misuse("a queue of cooperative launches is asked for that is destroyed");
-  if (shared.intercepted)
-    misuse("the queue of cooperative launches is used behind its interceptor");
   if (shared.queue == nullptr) {
     const Status status = create_queue(agent, size, nullptr, nullptr, false, &shared.queue);
     if (status != Status::success) return status;
@@ -272,7 +273,7 @@ Status share_cooperative(Agent agent, std::uint32_t size, Queue** queue) {
 // Whether the queue is still used by others; one that is not may be destroyed.
 bool leave_cooperative(const SimQueue& queue) {
   Cooperative& shared = cooperative_of(agent_of(queue.agent));
-  if (shared.intercepted) {
+  if (queue.intercepted) {
     shared.lost = true;
     return false;
   }
@@ -285,12 +286,12 @@ bool leave_cooperative(const SimQueue& queue) {
 
 Status intercept_cooperative(Agent agent, std::uint32_t size, QueueCallback callback, void* data,
                              Queue** queue) {
-  Cooperative& shared = cooperative_of(agent);
-  if (shared.intercepted) misuse("two intercept queues own the queue of cooperative launches");
+  Queue* below = nullptr;
+  if (const Status status = share_cooperative(agent, size, &below); status != Status::success)
+    return status;
   const Status status = create_queue(agent, size, callback, data, true, queue);
   if (status != Status::success) return status;
   queue_of(*queue).cooperative = true;
-  shared.intercepted = true;
   return status;
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { packed } from '../scripts/pack.mjs';
 import type { DocumentTypes } from '../src/documents';
-import { expect, fitsWidth, open, test, written as document } from './opened';
+import { expect, fitsWidth, open, screenshot, test, written as document } from './opened';
 import { program, results, share, template } from './places';
 
 const sample = join(share, 'decode_step.db');
@@ -14,8 +14,6 @@ const ask = (...args: string[]): any => JSON.parse(execFileSync(program, ['criti
 
 /** Moves a slider to a place. */
 const slide = (slider: Locator, place: number): Promise<void> => slider.fill(String(place));
-
-const shot = (section: Locator, name: string): Promise<Buffer> => section.screenshot({ path: join(results, `${name}.png`) });
 
 /** What the what-if section says the run takes, once it is `expected`. */
 const takes = (page: Page, expected: number): Promise<void> => expect(page.locator('.what-if-outcome')).toHaveAttribute('data-makespan', String(expected));
@@ -40,7 +38,7 @@ test('the critical path has the figures of dag.json', async ({ page }) => {
   const bins = await page.evaluate(() => (window.__charts!['parallelism']!.getOption() as { series: { data: number[] }[] }).series.map((one) => one.data));
   expect(bins[0]).toEqual(dag.parallelism.bins.map((bin: { dispatches: number }) => bin.dispatches));
   expect(bins[1]).toEqual(dag.parallelism.bins.map((bin: { copies: number }) => bin.copies));
-  await shot(page.locator('#critical-path'), 'critical-path');
+  await screenshot(page.locator('#critical-path'), 'critical-path');
 });
 
 test('the sliders give what the program gives, to the nanosecond', async ({ page }) => {
@@ -64,7 +62,7 @@ test('the sliders give what the program gives, to the nanosecond', async ({ page
   expect(answer.changes).toHaveLength(4);
   await takes(page, answer.makespan_ns);
   await expect(page.locator('.what-if-outcome')).toContainText('it gains');
-  await shot(page.locator('#what-if'), 'what-if');
+  await screenshot(page.locator('#what-if'), 'what-if');
   await page.getByLabel('the host never waits').check();
   await expect(page.locator('.what-if-outcome')).toContainText('No program can do better');
   await page.getByRole('button', { name: 'As recorded' }).click();
@@ -131,7 +129,7 @@ test('the timeline shows what lies under the pointer, and moves by key, wheel an
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('n');
   await expect(page.locator('.timeline-chosen')).toContainText(timeline.names[slices[0]![2]!]);
-  await shot(page.locator('#timeline'), 'timeline');
+  await screenshot(page.locator('#timeline'), 'timeline');
 });
 
 test('a search in the timeline counts what it finds, and a chosen kernel is chosen everywhere', async ({ page }) => {
@@ -181,7 +179,7 @@ test('the thread trace lists instructions with their cycles and what they waited
   const states = kernels[0].states[0];
   const drawn = await page.evaluate(() => (window.__charts!['wave-states']!.getOption() as { series: { name: string; data: number[] }[] }).series);
   expect(drawn.find((one) => one.name === 'executing')!.data).toEqual(states.exec.map((cycles: number) => cycles / states.bin_cycles));
-  await shot(page.locator('#thread-trace'), 'thread-trace');
+  await screenshot(page.locator('#thread-trace'), 'thread-trace');
 });
 
 /** A thread trace with source text, which no recorded sample has. */
@@ -236,7 +234,7 @@ test('instructions and source lead to each other, side by side and as tabs', asy
   await expect(code).toBeHidden();
   await page.keyboard.press('ArrowLeft');
   await expect(code).toBeVisible();
-  await shot(page.locator('#thread-trace'), 'thread-trace-390');
+  await screenshot(page.locator('#thread-trace'), 'thread-trace-390');
 });
 
 test('prints the whole timeline, light, whatever was in view', async ({ page }) => {
@@ -261,5 +259,5 @@ for (const theme of ['light', 'dark'] as const)
     await page.emulateMedia({ colorScheme: theme });
     await open(page, 'sample');
     await fitsWidth(page);
-    for (const section of ['timeline', 'what-if', 'critical-path', 'segments']) await shot(page.locator(`#${section}`), `${section}-390-${theme}`);
+    for (const section of ['timeline', 'what-if', 'critical-path', 'segments']) await screenshot(page.locator(`#${section}`), `${section}-390-${theme}`);
   });

@@ -1,5 +1,5 @@
 // Opening a page of setup.ts: waits until it is drawn, and fails at every error in the console and at every request.
-import { expect, test as base, type Page } from '@playwright/test';
+import { expect, test as base, type Locator, type Page } from '@playwright/test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -63,7 +63,12 @@ export async function fitsWidth(page: Page): Promise<void> {
   expect(content).toBeLessThanOrEqual(window!);
 }
 
-/** Saves a screenshot beside the pages. */
-export async function screenshot(page: Page, name: string, fullPage = true): Promise<void> {
-  await page.screenshot({ path: join(results, `${name}.png`), fullPage });
+/**
+ * Saves a screenshot beside the pages, for people to look at: PERFLAB_SCREENSHOTS=1 asks for them. On a busy machine one can take
+ * minutes, and no test looks at it.
+ */
+export async function screenshot(shown: Page | Locator, name: string, fullPage = true): Promise<void> {
+  if (process.env.PERFLAB_SCREENSHOTS === undefined) return;
+  const path = join(results, `${name}.png`);
+  await ('goto' in shown ? shown.screenshot({ path, fullPage }) : shown.screenshot({ path }));
 }

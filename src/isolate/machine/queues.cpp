@@ -58,18 +58,25 @@ std::unique_ptr<InterceptedQueue> Queues::take(const hsa::Queue* queue) {
   return taken;
 }
 
-hsa::Queue* Queues::cooperative(hsa::Agent agent) const {
+hsa::Queue* Queues::share(hsa::Agent agent) {
   const std::lock_guard lock(mutex_);
-  for (const auto& one : queues_)
-    if (one->agent == agent && one->type == hsa::queue_cooperative) return one->queue;
+  for (const auto& one : queues_) {
+    if (one->agent != agent || one->below == nullptr) continue;
+    ++one->users;
+    return one->queue;
+  }
   return nullptr;
 }
 
-bool Queues::is_cooperative(const hsa::Queue* queue) const {
+bool Queues::leave(const hsa::Queue* queue) {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(queues_, [&](const auto& one) {
-    return one->queue == queue && one->type == hsa::queue_cooperative;
-  });
+  const auto at = std::ranges::find(queues_, queue, [](const auto& one) { return one->queue; });
+  return at != queues_.end() && --(*at)->users > 0;
+}
+
+void Queues::keep(std::unique_ptr<InterceptedQueue> ended) {
+  const std::lock_guard lock(mutex_);
+  ended_.push_back(std::move(ended));
 }
 
 std::vector<InterceptedQueue*> Queues::queues_of(hsa::Agent agent) const {

@@ -29,6 +29,9 @@ struct InterceptedQueue {
   std::atomic<std::uint32_t> failure{0};  ///< the status that the queue's error callback was given
   hsa::QueueCallback callback = nullptr;  ///< the program's, for errors
   void* callback_data = nullptr;
+  /// Of the one of cooperative launches: the runtime's own queue below it, and who has it.
+  hsa::Queue* below = nullptr;
+  int users = 1;
 };
 
 /// The packet that waits for everything before it and then takes 1 off `signal` (0: nothing).
@@ -46,10 +49,15 @@ class Queues {
   bool add(std::unique_ptr<InterceptedQueue> queue) noexcept;
   /// Takes a queue out before it is destroyed; null when it is none of ours.
   std::unique_ptr<InterceptedQueue> take(const hsa::Queue* queue);
-  /// The agent's queue of cooperative launches; null: not made yet.
-  hsa::Queue* cooperative(hsa::Agent agent) const;
-  /// Whether it is the queue of cooperative launches of some agent.
-  bool is_cooperative(const hsa::Queue* queue) const;
+  /// One more user of the agent's queue of cooperative launches; null: it is not made yet. The
+  /// caller holds cooperative().
+  hsa::Queue* share(hsa::Agent agent);
+  /// One user less; true: it has others, and stays.
+  bool leave(const hsa::Queue* queue);
+  /// Keeps what the runtime may still point to.
+  void keep(std::unique_ptr<InterceptedQueue> ended);
+  /// Held by who makes, shares or ends a queue of cooperative launches.
+  std::mutex& cooperative() { return cooperative_; }
 
   /// Gives every queue of the agent its signal, when queues are held and nothing is drained yet.
   /// Error: no signal.
@@ -69,7 +77,8 @@ class Queues {
 
   const hsa::Api& api_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<InterceptedQueue>> queues_;
+  std::mutex cooperative_;
+  std::vector<std::unique_ptr<InterceptedQueue>> queues_, ended_;
 };
 
 }  // namespace perflab::isolate

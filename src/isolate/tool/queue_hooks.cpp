@@ -1,10 +1,10 @@
 // Queues: every one that a program creates becomes one whose packets pass through us. Other doors
 // than hsa_queue_create (docs/facts/hsa_runtime.md "Other doors") are noted.
 //
-// Cooperative launches have one queue for each agent, which the runtime owns and gives to all who
-// ask. An intercept queue over it believes that it owns it too: its end destroys it, and the
-// runtime's own end does so again (ROCr 1.21: hsa_amd_queue_intercept_create, ~GpuAgent). So one is
-// made, given to all who ask, and never destroyed.
+// Cooperative launches have one queue for each agent, which the runtime owns, counts the users of
+// and gives to all who ask. An intercept queue over it believes that it owns it too: its end would
+// destroy it without counting, and ~GpuAgent once more; never ended, it would outlive the runtime's
+// signals (ROCr 1.21). So it is asked for once more, and given back by its own handle.
 #include <memory>
 #include <new>
 
@@ -59,6 +59,51 @@ std::unique_ptr<InterceptedQueue> create_intercepted(const QueueRequest& asked,
   return nullptr;
 }
 
+Status create_queue(const QueueRequest& asked, hsa::Queue** queue) {
+  Tool& running = tool();
+  if (auto made = create_intercepted(asked, queue)) {
+    if (!running.queues.add(std::move(made)))
+      running.limit("There was no memory to remember a queue: it would not be waited for.");
+    return Status::success;
+  }
+  const Status status = create_plain(asked, queue);
+  if (status == Status::success)
+    running.limit("A queue could not be intercepted: its dispatches were not seen.");
+  return status;
+}
+
+// Twice for the runtime: once for its own queue, by which it can be given back, and once below
+// ours.
+Status create_cooperative(const QueueRequest& asked, hsa::Queue** queue) {
+  Tool& running = tool();
+  const std::lock_guard lock(running.queues.cooperative());
+  if (hsa::Queue* const there = running.queues.share(asked.agent)) {
+    *queue = there;
+    return Status::success;
+  }
+  hsa::Queue* below = nullptr;
+  if (const Status status = create_plain(asked, &below); status != Status::success) return status;
+  auto made = create_intercepted(asked, queue);
+  if (made == nullptr) {
+    *queue = below;
+    running.limit("A queue could not be intercepted: its dispatches were not seen.");
+    return Status::success;
+  }
+  made->below = below;
+  if (!running.queues.add(std::move(made)))
+    running.limit("There was no memory to remember a queue: it would not be waited for.");
+  return Status::success;
+}
+
+// Gives back the runtime's queue for both, and leaves ours, with what it points to, for ever.
+Status end_cooperative(std::unique_ptr<InterceptedQueue> ended) {
+  Tool& running = tool();
+  hsa::Queue* const below = ended->below;
+  running.queues.keep(std::move(ended));
+  running.api.core.queue_destroy(below);
+  return running.api.core.queue_destroy(below);
+}
+
 Status on_queue_create(hsa::Agent agent, std::uint32_t size, std::uint32_t type,
                        hsa::QueueCallback callback, void* data, std::uint32_t private_segment,
                        std::uint32_t group_segment, hsa::Queue** queue) noexcept {
@@ -72,31 +117,24 @@ Status on_queue_create(hsa::Agent agent, std::uint32_t size, std::uint32_t type,
                            .group_segment = group_segment};
   if (queue == nullptr || !running.machine.is_gpu(agent)) return create_plain(asked, queue);
   const Gate::Taking taking(running.gate, Gate::Phase::queues_held);
-  if (type == hsa::queue_cooperative) {
-    if (hsa::Queue* const there = running.queues.cooperative(agent)) {
-      *queue = there;
-      return Status::success;
-    }
-  }
-  if (auto made = create_intercepted(asked, queue)) {
-    if (!running.queues.add(std::move(made)))
-      running.limit("There was no memory to remember a queue: it would not be waited for.");
-    return Status::success;
-  }
-  const Status status = create_plain(asked, queue);
-  if (status == Status::success)
-    running.limit("A queue could not be intercepted: its dispatches were not seen.");
-  return status;
+  return type == hsa::queue_cooperative ? create_cooperative(asked, queue)
+                                        : create_queue(asked, queue);
 }
 
 Status on_queue_destroy(hsa::Queue* queue) noexcept {
   Tool& running = tool();
   const Gate::Taking taking(running.gate, Gate::Phase::queues_held);
-  if (running.queues.is_cooperative(queue)) return Status::success;
-  std::unique_ptr<InterceptedQueue> known = running.queues.take(queue);
+  std::unique_ptr<InterceptedQueue> known;
+  {
+    const std::lock_guard lock(running.queues.cooperative());
+    if (running.queues.leave(queue)) return Status::success;
+    known = running.queues.take(queue);
+  }
+  if (known != nullptr && known->below != nullptr) return end_cooperative(std::move(known));
   const Status status = running.api.core.queue_destroy(queue);
   if (known == nullptr) return status;
   if (status != Status::success) {
+    known->users = 1;
     running.queues.add(std::move(known));
     return status;
   }
