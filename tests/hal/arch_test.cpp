@@ -391,7 +391,7 @@ TEST(Facts, PublishedPeaksFollowFromTheTables) {
     ASSERT_NE(product, nullptr) << short_name;
     SCOPED_TRACE(short_name);
     const Arch& arch = *find_arch(product->gfx);
-    EXPECT_EQ(arch.gfx, fact.at("arch"));
+    EXPECT_EQ(fact.at("arch"), arch.gfx);
     EXPECT_EQ(arch.rates.size(), fact.at("peak_tflops").size() + 1) << "plain FP16 is not there";
     const double cu_mhz = product->cus * product->max_clock_mhz;
     for (const Rate& rate : arch.rates) {

@@ -71,14 +71,23 @@ class Evaluator {
   [[nodiscard]] std::size_t pass_count() const { return k_.passes->passes.size(); }
   [[nodiscard]] int number(Index pass) const { return k_.passes->passes[pass].info.number; }
 
+  struct Objection {
+    std::string reason;
+    std::string remedy = {};
+    Lack lack = Lack::other;
+    std::string doubt = {};
+  };
+
   /// Remembers why there is no figure, unless something weightier is known.
-  void object(Obstacle obstacle, std::string reason, std::string remedy = {}) {
+  void object(Obstacle obstacle, Objection why) {
     if (obstacle_ && *obstacle_ >= obstacle) return;
     obstacle_ = obstacle;
     figure_.state =
         obstacle == Obstacle::suspicious ? CounterState::suspicious : CounterState::missing;
-    figure_.reason = std::move(reason);
-    figure_.remedy = std::move(remedy);
+    figure_.reason = std::move(why.reason);
+    figure_.remedy = std::move(why.remedy);
+    figure_.lack = why.lack;
+    figure_.doubt = std::move(why.doubt);
   }
 
   static bool holds(const CounterSet& set, std::span<const Index> wanted) {
@@ -116,11 +125,12 @@ class Evaluator {
       }
       if (!total_) continue;
       object(Obstacle::uncovered,
-             fmt::format("{} not on each of the kernel's dispatches: of the {} with a grid of {} "
-                         "work-items none has them",
-                         fmt::join(text.counters, ", "), k_.sums.weights[shape],
-                         fmt::join(k_.kernel->shapes[shape].shape.grid, "x")),
-             kRemedy);
+             {.reason = fmt::format(
+                  "{} not on each of the kernel's dispatches: of the {} with a grid of {} "
+                  "work-items none has them",
+                  fmt::join(text.counters, ", "), k_.sums.weights[shape],
+                  fmt::join(k_.kernel->shapes[shape].shape.grid, "x")),
+              kRemedy});
       return {};
     }
     return shapes;
@@ -215,7 +225,7 @@ class Evaluator {
   bool differs(std::span<const Index> passes) {
     std::string why = difference_of_passes(k_, passes, total_);
     if (why.empty()) return false;
-    object(Obstacle::different, std::move(why));
+    object(Obstacle::different, {.reason = std::move(why)});
     return true;
   }
 
@@ -223,8 +233,11 @@ class Evaluator {
     for (std::size_t i = 0; i < taken.size(); ++i) {
       const std::string& why = k_.doubts.of(taken[i].pass, taken[i].counter);
       if (why.empty()) continue;
-      object(Obstacle::suspicious, fmt::format("{} of pass {} is suspicious: {}", text.counters[i],
-                                               number(taken[i].pass), why));
+      object(Obstacle::suspicious,
+             {.reason = fmt::format("{} of pass {} is suspicious: {}", text.counters[i],
+                                    number(taken[i].pass), why),
+              .lack = Lack::confidence,
+              .doubt = why});
       return true;
     }
     return false;
@@ -235,15 +248,17 @@ class Evaluator {
     for (const std::string& name : text.constants)
       if (!k_.constants.of(name)) {
         object(Obstacle::unknown_machine,
-               name == "LANES" ? "the wave size of this kernel is not known: the waves that were "
-                                 "counted, if any, fit several"
-                               : fmt::format("{} of this GPU is not known", name));
+               {.reason = name == "LANES"
+                              ? "the wave size of this kernel is not known: the waves that were "
+                                "counted, if any, fit several"
+                              : fmt::format("{} of this GPU is not known", name)});
         return false;
       }
     const std::vector<std::size_t> shapes = shapes_with(text, taken, together);
     if (shapes.empty()) {
-      object(Obstacle::apart, fmt::format("no launch geometry of the kernel has all of {}",
-                                          fmt::join(text.counters, ", ")));
+      object(Obstacle::apart,
+             {.reason = fmt::format("no launch geometry of the kernel has all of {}",
+                                    fmt::join(text.counters, ", "))});
       return false;
     }
     std::vector<Index> all;
@@ -342,13 +357,17 @@ class Evaluator {
         if (has_name(pass, name) && !ran_in(pass))
           return object(
               Obstacle::absent,
-              fmt::format("pass {} has {}, but not for this kernel: none of its dispatches "
-                          "is in that pass",
-                          pass.info.number, name));
-    object(Obstacle::absent,
-           absent.empty() ? "its counters were not recorded for this kernel's dispatches"
-                          : fmt::format("not recorded: {}", fmt::join(absent, ", ")),
-           kRemedy);
+              {.reason = fmt::format("pass {} has {}, but not for this kernel: none of its "
+                                     "dispatches is in that pass",
+                                     pass.info.number, name)});
+    if (absent.empty())
+      object(Obstacle::absent,
+             {.reason = "its counters were not recorded for this kernel's dispatches",
+              .remedy = kRemedy});
+    else
+      object(Obstacle::absent, {.reason = fmt::format("not recorded: {}", fmt::join(absent, ", ")),
+                                .remedy = kRemedy,
+                                .lack = Lack::recording});
   }
 
   const KernelCounters& k_;

@@ -18,6 +18,13 @@
 
 namespace perflab::analyze {
 
+/// What a figure lacks, as far as others lack it as well.
+enum class Lack : std::uint8_t {
+  other,       ///< `reason` says it
+  recording,   ///< its counters were not recorded
+  confidence,  ///< a counter is suspicious: `doubt` says why
+};
+
 /// A figure computed from counters, or why there is none.
 struct Figure {
   std::string name;             ///< of the formula: "fabric.read_bytes"
@@ -34,6 +41,8 @@ struct Figure {
   std::string note;    ///< from the tables: how to read it
   std::string reason;  ///< why there is no value
   std::string remedy;
+  Lack lack = Lack::other;
+  std::string doubt;  ///< without the name of the counter, which differs from figure to figure
 };
 
 /// One ceiling.

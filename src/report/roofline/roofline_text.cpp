@@ -196,12 +196,17 @@ std::string not_recorded_line(const std::vector<std::string>& names, std::string
   return fmt::format("{}: their counters were not recorded (which: see {})", list, all_figures);
 }
 
-/// A reason without the counter that it begins with, so that all counters of a pass in doubt for
-/// the same reason make one line: "SQ_X of pass 1 is suspicious: why".
-std::string shared_reason(const std::string& reason) {
-  const std::size_t at = reason.find("suspicious: ");
-  if (at != std::string::npos) return reason.substr(at);
-  return reason.starts_with(kNotRecorded) ? std::string(kNotRecorded) : reason;
+/// The reason as far as figures share it, so that all that lack for it make one line.
+std::string shared_reason(const Figure& figure) {
+  switch (figure.lack) {
+    case analyze::Lack::recording:
+      return std::string(kNotRecorded);
+    case analyze::Lack::confidence:
+      return "suspicious: " + figure.doubt;
+    case analyze::Lack::other:
+      break;
+  }
+  return figure.reason;
 }
 
 /// A line per group of features, then one per reason for which figures are not known. Figures
@@ -216,14 +221,14 @@ std::string feature_lines(const KernelRoofline& kernel, std::size_t width,
   };
   for (const LevelTraffic& level : kernel.levels) {
     if (!level.read_bytes.value)
-      unknown[shared_reason(level.read_bytes.reason)].push_back(level.read_bytes.name);
+      unknown[shared_reason(level.read_bytes)].push_back(level.read_bytes.name);
     if (level.split && !level.write_bytes.value)
-      unknown[shared_reason(level.write_bytes.reason)].push_back(level.write_bytes.name);
+      unknown[shared_reason(level.write_bytes)].push_back(level.write_bytes.name);
     if (!level.ceiling.value) unknown[level.ceiling.reason].push_back(level.name + " ceiling");
   }
   for (const Figure& figure : kernel.features) {
     if (!figure.value && !figure.across_passes) {
-      unknown[shared_reason(figure.reason)].push_back(figure.name);
+      unknown[shared_reason(figure)].push_back(figure.name);
       continue;
     }
     together = together || !figure.value;
