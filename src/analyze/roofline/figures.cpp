@@ -130,7 +130,7 @@ class Evaluator {
                   "work-items none has them",
                   fmt::join(text.counters, ", "), k_.sums.weights[shape],
                   fmt::join(k_.kernel->shapes[shape].shape.grid, "x")),
-              kRemedy});
+              .remedy = kRemedy});
       return {};
     }
     return shapes;
