@@ -3,6 +3,7 @@
 // way: PERFLAB_CHECK aborts with a stack trace.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ struct Error {
   std::string message;             ///< one sentence, no trailing newline
   std::vector<std::string> notes;  ///< context, innermost first
   std::string remedy;              ///< what the user can do; may be empty
+  /// What callers tell apart beyond the code, numbered by the folder that fails
+  /// (replay/failures.h); 0: nothing.
+  std::uint8_t kind = 0;
 
   /// Adds context and returns the error, for use in a return statement.
   Error&& with_note(std::string note) &&;

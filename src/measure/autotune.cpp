@@ -251,10 +251,13 @@ std::string space_key(const tune::Space& space) {
   return out;
 }
 
-std::string objective_key(const tune::Objective& objective) {
-  return fmt::format("{}{} {}{}", objective.maximize ? "maximize " : "",
-                     tune::to_string(objective.kind), objective.metric_pattern,
-                     objective.kernel_pattern);
+/// A journal's key with what is measured.
+tune::JournalKey key_of(const tune::Objective& objective) {
+  tune::JournalKey key;
+  key.kind = tune::to_string(objective.kind);
+  key.goal = objective.maximize ? tune::kMaximize : tune::kMinimize;
+  key.objective = objective.metric_pattern + objective.kernel_pattern;
+  return key;
 }
 
 Result<std::optional<tune::Journal>> open_journal(const AutotuneRequest& request,
@@ -335,13 +338,9 @@ Result<AutotuneRun> simulated(const AutotuneRequest& request, const OnAutotunePr
                        .maximize = request.maximize,
                        .unit = recording->unit};
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
-  const tune::JournalKey key{.command = "simulate " + key_text(bytes),
-                             .build = {},
-                             .check = {},
-                             .objective = objective_key(options.objective),
-                             .binary_hash = {},
-                             .gpu = {},
-                             .space = space_key(space)};
+  tune::JournalKey key = key_of(options.objective);
+  key.command = "simulate " + key_text(bytes);
+  key.space = space_key(space);
   PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
   const tune::OnProgress report = with_objective(progress, options.objective);
   PERFLAB_TRY(
@@ -364,13 +363,13 @@ Result<AutotuneRun> live(const AutotuneRequest& request, const OnAutotuneProgres
   PERFLAB_TRY(const std::unique_ptr<tune::Executor> executor,
               make_executor(request, options.objective));
   std::string gpu = executor->gpu();
-  const tune::JournalKey key{.command = request.templates.command,
-                             .build = build_key(request.templates.build),
-                             .check = request.templates.check,
-                             .objective = objective_key(options.objective),
-                             .binary_hash = hash_of_programs(request.templates.command),
-                             .gpu = gpu,
-                             .space = space_key(space)};
+  tune::JournalKey key = key_of(options.objective);
+  key.command = request.templates.command;
+  key.build = build_key(request.templates.build);
+  key.check = request.templates.check;
+  key.binary_hash = hash_of_programs(request.templates.command);
+  key.gpu = gpu;
+  key.space = space_key(space);
   PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
   std::optional<BuildFolder> builds;
   if (templates.build) {

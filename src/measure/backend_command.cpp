@@ -16,7 +16,7 @@ class CommandBackend final : public Backend {
       : options_(std::move(options)), metric_(std::move(metric)) {}
 
   [[nodiscard]] std::string name() const override {
-    return metric_ ? "command (metric)" : "command (wall time)";
+    return std::string(metric_ ? kMetricBackend : kWallTimeBackend);
   }
   [[nodiscard]] std::string unit() const override { return metric_ ? options_.metric_unit : "s"; }
   [[nodiscard]] bool larger_is_better() const override { return options_.larger_is_better; }

@@ -24,6 +24,10 @@ struct CommandBackendOptions {
   std::function<void(int stream, std::string_view)> on_stream{};
 };
 
+/// The backend's names, by what it takes its number from.
+inline constexpr std::string_view kMetricBackend = "command (metric)";
+inline constexpr std::string_view kWallTimeBackend = "command (wall time)";
+
 /// One measurement is one run of Variant::command: empty input, own session, ended with its
 /// children. A run that fails, hangs or prints no number is the variant's failure. Errors: usage
 /// (the pattern; a direction or unit without one). Those of measure(): interrupted, internal.

@@ -20,6 +20,7 @@
 #include "collect/run_folder.h"
 #include "stats/summary.h"
 #include "trace/files/reader.h"
+#include "tune/evaluate/evaluator.h"
 #include "tune/records/journal.h"
 
 namespace perflab::measure {
@@ -345,12 +346,10 @@ const Configuration* best_configuration(const std::map<std::string, Configuratio
 Result<SampleSide> read_journal(std::string_view text, const fs::path& file) {
   PERFLAB_TRY(const tune::JournalText journal, tune::parse_journal(text, file.string()));
   SampleSide side;
-  std::string_view objective = journal.key ? std::string_view(journal.key->objective) : "";
-  constexpr std::string_view kMaximize = "maximize ";
-  side.larger_is_better = objective.starts_with(kMaximize);
-  if (*side.larger_is_better) objective.remove_prefix(kMaximize.size());
-  if (objective.starts_with("gpu_time")) side.unit = "ns";
-  if (objective.starts_with("wall_time")) side.unit = "s";
+  const tune::JournalKey key = journal.key.value_or(tune::JournalKey{});
+  side.larger_is_better = key.goal == tune::kMaximize;
+  if (key.kind == tune::to_string(tune::ObjectiveKind::gpu_time)) side.unit = "ns";
+  if (key.kind == tune::to_string(tune::ObjectiveKind::wall_time)) side.unit = "s";
   side.samples_are = SampleKind::repeat;
   std::map<std::string, Configuration> configurations;
   for (const tune::JournalEntry& entry : journal.entries) {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -44,15 +43,15 @@ std::string_view to_string(Failure failure) {
 }
 
 std::optional<Failure> failure_of(const Error& error) {
-  const std::string_view message = error.message;
-  const auto* const found = std::ranges::find(kFailureNames, message.substr(0, message.find(':')));
-  if (found == kFailureNames.end()) return std::nullopt;
-  return static_cast<Failure>(found - kFailureNames.begin());
+  if (error.kind == 0 || error.kind > kFailureNames.size()) return std::nullopt;
+  return static_cast<Failure>(error.kind - 1);
 }
 
 std::unexpected<Error> fail(Failure failure, std::string_view sentence, std::string remedy) {
-  return perflab::fail(code_of(failure), fmt::format("{}: {}", to_string(failure), sentence),
-                       std::move(remedy));
+  auto failed = perflab::fail(code_of(failure), fmt::format("{}: {}", to_string(failure), sentence),
+                              std::move(remedy));
+  failed.error().kind = static_cast<std::uint8_t>(static_cast<std::uint8_t>(failure) + 1);
+  return failed;
 }
 
 }  // namespace perflab::replay

@@ -1,5 +1,5 @@
-// The named failures of a replay. A name begins the error's message, so that scripts can tell them
-// apart; docs/REPLAY.md lists them with their remedies.
+// The named failures of a replay: an error's kind, and for people the beginning of its message.
+// docs/REPLAY.md lists them with their remedies.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ enum class Failure : std::uint8_t {
 };
 std::string_view to_string(Failure failure);
 
-/// The failure that an error is; missing: it has none of these names.
+/// The failure that an error is, by its kind; missing: none of these.
 std::optional<Failure> failure_of(const Error& error);
 
-/// `return fail(Failure::relocated, "…")`: the message becomes "relocated: …".
+/// `return fail(Failure::relocated, "…")`: the message becomes "relocated: …", the kind is set.
 [[nodiscard]] std::unexpected<Error> fail(Failure failure, std::string_view sentence,
                                           std::string remedy = {});
 

@@ -2,6 +2,7 @@
 #include "base/text/error_json.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 namespace perflab {
@@ -28,7 +29,8 @@ Json error_json(const Error& error) {
   return {{"code", to_string(error.code)},
           {"message", error.message},
           {"notes", error.notes},
-          {"remedy", error.remedy}};
+          {"remedy", error.remedy},
+          {"kind", error.kind}};
 }
 
 std::optional<Error> error_from_json(const Json& json) {
@@ -37,13 +39,16 @@ std::optional<Error> error_from_json(const Json& json) {
     return std::nullopt;
   const auto code = error_code_from(json["code"].get<std::string>());
   const auto notes = json.find("notes");
+  const auto kind = json.find("kind");
+  if (kind == json.end() || !kind->is_number_unsigned() || *kind > UINT8_MAX) return std::nullopt;
   if (!code || notes == json.end() || !notes->is_array() ||
       !std::ranges::all_of(*notes, [](const Json& note) { return note.is_string(); }))
     return std::nullopt;
   return Error{.code = *code,
                .message = json["message"].get<std::string>(),
                .notes = notes->get<std::vector<std::string>>(),
-               .remedy = json["remedy"].get<std::string>()};
+               .remedy = json["remedy"].get<std::string>(),
+               .kind = kind->get<std::uint8_t>()};
 }
 
 }  // namespace perflab

@@ -8,7 +8,7 @@
 
 namespace perflab {
 
-/// {"code", "message", "notes", "remedy"}; the code by its name.
+/// {"code", "message", "notes", "remedy", "kind"}; the code by its name.
 Json error_json(const Error& error);
 
 /// What error_json() wrote; missing: the value is no such object, or its code is unknown.

@@ -8,6 +8,7 @@
 #include "base/system/files.h"
 #include "hal/arch.h"
 #include "llm/secrets.h"
+#include "measure/backend_command.h"
 #include "measure/profile.h"
 #include "optimize/loop/context.h"
 #include "optimize/loop/projection.h"
@@ -245,7 +246,8 @@ class SessionRunner {
     Result<Projection> projection = project(*run_, done.kernel, *speed);
     if (!projection) return missing(projection.error().message, projection.error().remedy);
     out_.projection = std::move(*projection);
-    if (done.final_proof->measurement->backend.starts_with("command"))
+    const std::string& backend = done.final_proof->measurement->backend;
+    if (backend == measure::kMetricBackend || backend == measure::kWallTimeBackend)
       out_.projection->sentence +=
           "; the speed-up is that of the command, which does more than run the kernel";
   }

@@ -20,12 +20,17 @@
 
 namespace perflab::tune {
 
+/// What `goal` of a key says.
+inline constexpr std::string_view kMinimize = "minimize", kMaximize = "maximize";
+
 /// What measurements must have in common to be comparable. A journal of another key is refused.
 struct JournalKey {
   std::string command;  ///< template of the command; "simulate" and the recording's hash
   std::string build;    ///< template of the build, and hashes of the files it names
   std::string check;
-  std::string objective;    ///< what is minimised, with its pattern or kernel
+  std::string kind;         ///< of the objective: "gpu_time", "wall_time", "metric"
+  std::string goal;         ///< "minimize" or "maximize"
+  std::string objective;    ///< its pattern or kernel
   std::string binary_hash;  ///< of the program that the command starts, when it is not built here
   std::string gpu;          ///< of the GPUs; empty: none
   std::string space;        ///< names of the parameters, and the derived values with expressions

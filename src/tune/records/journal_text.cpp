@@ -13,7 +13,7 @@ namespace perflab::tune {
 namespace {
 
 constexpr std::string_view kFormat = "rocm-perf autotune";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 /// Every journal begins with it: how one is told from any other file.
 constexpr std::string_view kBeginning = R"({"journal":"rocm-perf autotune")";
 
@@ -22,11 +22,13 @@ struct KeyField {
   std::string_view words;  ///< in messages
   std::string JournalKey::* member;
 };
-constexpr std::array<KeyField, 7> kKeyFields = {{
+constexpr std::array<KeyField, 9> kKeyFields = {{
     {"command", "command", &JournalKey::command},
     {"build", "build command", &JournalKey::build},
     {"check", "check command", &JournalKey::check},
-    {"objective", "objective", &JournalKey::objective},
+    {"kind", "objective", &JournalKey::kind},
+    {"goal", "goal", &JournalKey::goal},
+    {"objective", "pattern", &JournalKey::objective},
     {"binary_hash", "program's hash", &JournalKey::binary_hash},
     {"gpu", "GPU", &JournalKey::gpu},
     {"space", "search space", &JournalKey::space},

@@ -352,9 +352,11 @@ TEST_F(Compare, replays_of_a_capture) {
 }
 
 TEST_F(Compare, journals_of_a_tuning) {
-  const auto journal = [&](const char* name, const char* objective, double best, bool compared) {
+  const auto journal = [&](const char* name, const char* kind, double best, bool compared,
+                           const char* goal = "minimize") {
     tune::JournalKey key;
-    key.objective = objective;
+    key.kind = kind;
+    key.goal = goal;
     auto opened = tune::Journal::open(folder / name, key, false);
     ASSERT_TRUE(opened.has_value());
     for (const std::int64_t block : {64, 128, 256}) {
@@ -373,8 +375,8 @@ TEST_F(Compare, journals_of_a_tuning) {
       }
     }
   };
-  journal("a.jsonl", "wall_time ", 2.0, false);
-  journal("b.jsonl", "wall_time ", 2.0, true);
+  journal("a.jsonl", "wall_time", 2.0, false);
+  journal("b.jsonl", "wall_time", 2.0, true);
   const Json found = json({"a.jsonl", "b.jsonl"});
   EXPECT_EQ(found["kernels"][0]["a"]["samples"], 7);
   EXPECT_EQ(found["kernels"][0]["b"]["samples"], 9);
@@ -388,7 +390,7 @@ TEST_F(Compare, journals_of_a_tuning) {
             found["kernels"][0]["ratio"]);
   expect_error({"a.jsonl", "autotune.json", "--out", "b.jsonl"}, 2, "this is an input");
   // Of a metric: the larger the better, and the best is the largest.
-  journal("c.jsonl", "maximize metric x", 2.0, false);
+  journal("c.jsonl", "metric", 2.0, false, "maximize");
   EXPECT_NEAR(json({"c.jsonl", "c.jsonl"})["kernels"][0]["a"]["median"].get<double>(), 3.009, 1e-9);
   expect_error({"a.jsonl", "c.jsonl"}, 2, "does not say the unit");
   expect_error({"--a", "a.jsonl", "c.jsonl", "--b", "b.jsonl"}, 2, "are given as one side");

@@ -32,7 +32,9 @@ JournalKey sample_key() {
   return {.command = "./k --bm {BLOCK_M}",
           .build = "",
           .check = "./check",
-          .objective = "minimise gpu_time",
+          .kind = "gpu_time",
+          .goal = "minimize",
+          .objective = "gemm",
           .binary_hash = "00ff",
           .gpu = "gfx942 304 CUs",
           .space = "BLOCK_M"};
@@ -192,7 +194,8 @@ TEST(Journals, AnotherKeyIsRefusedWithBothValues) {
   const std::string before = text_of(file);
   const std::vector<std::pair<std::string JournalKey::*, std::string>> fields = {
       {&JournalKey::command, "command"},  {&JournalKey::build, "build"},
-      {&JournalKey::check, "check"},      {&JournalKey::objective, "objective"},
+      {&JournalKey::check, "check"},      {&JournalKey::kind, "objective"},
+      {&JournalKey::goal, "goal"},        {&JournalKey::objective, "pattern"},
       {&JournalKey::binary_hash, "hash"}, {&JournalKey::gpu, "GPU"},
       {&JournalKey::space, "space"}};
   for (const auto& [field, name] : fields) {
