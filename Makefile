@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 BUILD = cmake --build build/$(1) --parallel $(JOBS)
 .DELETE_ON_ERROR:
 
-.PHONY: demo test test-gpu package reproducible newcomer release dev tsan clang19 format formats errors goldens clean help
+.PHONY: demo test test-gpu package reproducible newcomer release dev tsan clang19 format formats errors goldens page clean help
 
 help:
 	@echo 'make demo     install what is missing, build, analyse the bundled sample trace'
@@ -18,6 +18,7 @@ help:
 	@echo 'make formats  write docs/FORMATS.md and docs/formats from the schemas'
 	@echo 'make errors   list the error messages of the sources in docs/ERRORS.md'
 	@echo 'make format   clang-format over the sources'
+	@echo 'make page     the report page anew from web/ (needs npm): web/dist/index.html'
 	@echo 'make clang19  build with clang 19 and clang-tidy (slow; by hand)'
 
 demo: release
@@ -63,6 +64,9 @@ clang19: build/.deps-test build/clang19/build.ninja
 goldens: dev
 	@PERFLAB_UPDATE_GOLDENS=1 ctest --preset dev -L golden --output-on-failure
 	@git diff --stat -- tests
+
+page: build/.deps-test build/dev/build.ninja
+	@$(call BUILD,dev) --target web_page
 
 format: build/.deps-test
 	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i
