@@ -110,7 +110,7 @@ void put_byte(const std::filesystem::path& path, std::size_t at, char byte) {
   file.put(byte);
 }
 
-TEST_F(CaptureDamage, flipped_bytes_never_pass) {
+TEST_F(CaptureDamage, FlippedBytesNeverPass) {
   constexpr std::size_t stride = test::size_of_test<std::size_t>(1, 3);
   std::size_t flips = 0, passed = 0;
   for (const auto& file : files_) {
@@ -132,7 +132,7 @@ TEST_F(CaptureDamage, flipped_bytes_never_pass) {
   EXPECT_LE(passed, 4U) << "a zstd frame has a bit that means nothing";
 }
 
-TEST_F(CaptureDamage, truncated_and_longer_files_are_named) {
+TEST_F(CaptureDamage, TruncatedAndLongerFilesAreNamed) {
   for (const auto& file : files_) {
     const std::string text = test::text_of(file);
     std::set<std::size_t> lengths{0, 1, text.size() / 2, text.size() - 1};
@@ -165,7 +165,7 @@ TEST_F(CaptureDamage, truncated_and_longer_files_are_named) {
   EXPECT_EQ(contents_of(folder_ / "c"), contents_);
 }
 
-TEST_F(CaptureDamage, what_is_no_capture_is_told_apart) {
+TEST_F(CaptureDamage, WhatIsNoCaptureIsToldApart) {
   const auto message = [&](const char* name) {
     const auto capture = Capture::open(folder_ / name);
     EXPECT_FALSE(capture.has_value());

@@ -77,7 +77,7 @@ class BlobHostile : public testing::Test {
   std::string text_;  ///< first byte of each page that was read
 };
 
-TEST_F(BlobHostile, sound_blobs_are_read) {
+TEST_F(BlobHostile, SoundBlobsAreRead) {
   std::string expected;
   for (int i = 0; i < 60; ++i) expected += static_cast<char>('A' + i);
   expected += std::string(4, '\0') + "DEFG" + "yz";
@@ -88,7 +88,7 @@ TEST_F(BlobHostile, sound_blobs_are_read) {
   }
 }
 
-TEST_F(BlobHostile, wrong_numbers_are_errors) {
+TEST_F(BlobHostile, WrongNumbersAreErrors) {
   const auto changed = [&](const std::function<void(ForgedBlob&)>& change) {
     ForgedBlob blob = test::forged_blob(compressed(last_pages()), true);
     change(blob);
@@ -145,7 +145,7 @@ TEST_F(BlobHostile, wrong_numbers_are_errors) {
               HasSubstr("frame 0 does not hold what was written"));
 }
 
-TEST_F(BlobHostile, documents_that_count_otherwise_are_errors) {
+TEST_F(BlobHostile, DocumentsThatCountOtherwiseAreErrors) {
   const std::string file = test::assembled(test::forged_blob(last_pages(), true));
   EXPECT_EQ(error_of(file, [](Blob&) {}), "");
   EXPECT_NE(error_of(file, [](Blob& b) { b.zero_pages = 3; }), "");
@@ -166,7 +166,7 @@ TEST_F(BlobHostile, documents_that_count_otherwise_are_errors) {
   EXPECT_FALSE(blobs.add(first_, 3).has_value()) << "a number is taken once";
 }
 
-TEST_F(BlobHostile, frames_that_unpack_to_something_else_are_errors) {
+TEST_F(BlobHostile, FramesThatUnpackToSomethingElseAreErrors) {
   // A bomb: small, and a gibibyte when unpacked.
   const std::string bomb = compressed(std::string(1 << 20, 'b'));
   EXPECT_THAT(error_of(test::forged_blob(bomb, false)), HasSubstr("cannot be decompressed"));
@@ -178,7 +178,7 @@ TEST_F(BlobHostile, frames_that_unpack_to_something_else_are_errors) {
               HasSubstr("does not hold what was written"));
 }
 
-TEST_F(BlobHostile, random_numbers_in_the_tables_do_no_harm) {
+TEST_F(BlobHostile, RandomNumbersInTheTablesDoNoHarm) {
   test::Prng random(17);
   const std::string sound = test::assembled(test::forged_blob(compressed(last_pages()), true));
   const std::size_t tables =
@@ -241,7 +241,7 @@ class CaptureHostile : public testing::Test {
   TempFolder folder_;
 };
 
-TEST_F(CaptureHostile, names_do_not_leave_the_folder) {
+TEST_F(CaptureHostile, NamesDoNotLeaveTheFolder) {
   (void)folder_.write("secret", "secret");
   for (const char* name : {"../secret", "/etc/passwd", "memory/../../secret", "memory/region_1.bin",
                            "", "writes/region_1000000.bin"})
@@ -257,7 +257,7 @@ TEST_F(CaptureHostile, names_do_not_leave_the_folder) {
   EXPECT_FALSE(capture->verify().has_value()) << "links are not followed";
 }
 
-TEST_F(CaptureHostile, documents_are_checked_field_by_field) {
+TEST_F(CaptureHostile, DocumentsAreCheckedFieldByField) {
   const auto region = [&](const std::function<void(Json&)>& change) {
     return error_of("memory_regions.json", [&](Json& json) { change(json["regions"][0]); });
   };
@@ -325,7 +325,7 @@ TEST_F(CaptureHostile, documents_are_checked_field_by_field) {
               HasSubstr("is no object"));
 }
 
-TEST_F(CaptureHostile, dispatch_and_marker_are_checked_too) {
+TEST_F(CaptureHostile, DispatchAndMarkerAreCheckedToo) {
   const auto dispatch = [&](const std::function<void(Json&)>& change) {
     return error_of("dispatch.json", change);
   };

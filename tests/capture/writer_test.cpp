@@ -128,7 +128,7 @@ void expect_same(const Capture& capture, const WrittenCapture& written) {
   }
 }
 
-TEST(CaptureRoundTrip, random_regions_come_back) {
+TEST(CaptureRoundTrip, RandomRegionsComeBack) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     test::Prng random(seed);
@@ -170,7 +170,7 @@ TEST(CaptureRoundTrip, random_regions_come_back) {
   }
 }
 
-TEST(CaptureRoundTrip, the_description_comes_back) {
+TEST(CaptureRoundTrip, TheDescriptionComesBack) {
   WrittenCapture written;
   Dispatch& dispatch = written.description.dispatch;
   dispatch = {.kernel = "_Z3addPf",
@@ -261,7 +261,7 @@ TEST(CaptureRoundTrip, the_description_comes_back) {
               HasSubstr("0x55550000 were not captured: it is host memory"));
 }
 
-TEST(CaptureRoundTrip, equal_and_zero_pages_cost_nothing) {
+TEST(CaptureRoundTrip, EqualAndZeroPagesCostNothing) {
   test::Prng random(7);
   const std::string page = random_page(random), other = random_page(random);
   WrittenCapture written;
@@ -287,7 +287,7 @@ TEST(CaptureRoundTrip, equal_and_zero_pages_cost_nothing) {
   expect_same(*capture, written);
 }
 
-TEST(CaptureRoundTrip, what_compresses_is_compressed_and_what_does_not_is_not) {
+TEST(CaptureRoundTrip, WhatCompressesIsCompressedAndWhatDoesNotIsNot) {
   test::Prng random(3);
   std::string numbers, noise;
   for (std::uint32_t i = 0; i < 256 * kPage / 4; ++i) {
@@ -308,7 +308,7 @@ TEST(CaptureRoundTrip, what_compresses_is_compressed_and_what_does_not_is_not) {
   EXPECT_GT(plain->regions[0].image.file_bytes, numbers.size());
 }
 
-TEST(CaptureRoundTrip, a_sparse_gibibyte_needs_neither_memory_nor_disk) {
+TEST(CaptureRoundTrip, ASparseGibibyteNeedsNeitherMemoryNorDisk) {
   rusage usage_before{}, usage_after{};
   ::getrusage(RUSAGE_SELF, &usage_before);
   const TempFolder folder;
@@ -353,7 +353,7 @@ TEST(CaptureRoundTrip, a_sparse_gibibyte_needs_neither_memory_nor_disk) {
   EXPECT_LT(usage_after.ru_maxrss - usage_before.ru_maxrss, 100 << 10) << "KiB";
 }
 
-TEST(CaptureRoundTrip, three_hundred_regions) {
+TEST(CaptureRoundTrip, ThreeHundredRegions) {
   WrittenCapture written;
   for (std::uint64_t i = 0; i < 300; ++i) {
     const std::string before = "region " + std::to_string(i) + std::string(i % 7 * 1000, 'x');
@@ -382,7 +382,7 @@ std::set<std::string> names_in(const std::filesystem::path& folder) {
   return names;
 }
 
-TEST(CaptureUnfinished, the_destructor_removes_it) {
+TEST(CaptureUnfinished, TheDestructorRemovesIt) {
   const TempFolder folder;
   {
     auto writer = Writer::create(folder / "c");
@@ -394,7 +394,7 @@ TEST(CaptureUnfinished, the_destructor_removes_it) {
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{});
 }
 
-TEST(CaptureUnfinished, a_killed_process_leaves_nothing_that_passes) {
+TEST(CaptureUnfinished, AKilledProcessLeavesNothingThatPasses) {
   const TempFolder folder;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -416,7 +416,7 @@ TEST(CaptureUnfinished, a_killed_process_leaves_nothing_that_passes) {
   EXPECT_TRUE(Capture::open(folder / "c").has_value());
 }
 
-TEST(CaptureUnfinished, a_full_disk_is_an_error_and_leaves_nothing) {
+TEST(CaptureUnfinished, AFullDiskIsAnErrorAndLeavesNothing) {
   rlimit old{};
   ::getrlimit(RLIMIT_FSIZE, &old);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -445,7 +445,7 @@ TEST(CaptureUnfinished, a_full_disk_is_an_error_and_leaves_nothing) {
   EXPECT_TRUE(test::write_capture(folder / "c", written).has_value());
 }
 
-TEST(CaptureUnfinished, wrong_calls_and_places_are_errors) {
+TEST(CaptureUnfinished, WrongCallsAndPlacesAreErrors) {
   const TempFolder folder;
   ASSERT_TRUE(test::write_capture(folder / "c", small_capture()).has_value());
   const auto again = Writer::create(folder / "c");

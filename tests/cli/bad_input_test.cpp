@@ -80,7 +80,7 @@ const std::vector<BadInput>& bad_inputs() {
 
 class BadInputTest : public testing::TestWithParam<BadInput> {};
 
-TEST_P(BadInputTest, is_one_sentence_and_exit_3_and_nothing_written) {
+TEST_P(BadInputTest, IsOneSentenceAndExit3AndNothingWritten) {
   const test::TempFolder folder;
   GetParam().make(folder / "bad.db");
   const Outcome outcome =
@@ -96,7 +96,7 @@ TEST_P(BadInputTest, is_one_sentence_and_exit_3_and_nothing_written) {
 INSTANTIATE_TEST_SUITE_P(Kinds, BadInputTest, testing::ValuesIn(bad_inputs()),
                          [](const auto& tested) { return tested.param.name; });
 
-TEST(BadInput, sqlite_without_rocpd_tables) {
+TEST(BadInput, SqliteWithoutRocpdTables) {
   const test::TempFolder folder;
   // An SQLite database of another program: the sample's bytes with every table name changed.
   write_changed(folder / "other.db", [](std::string& bytes) {
@@ -109,7 +109,7 @@ TEST(BadInput, sqlite_without_rocpd_tables) {
   EXPECT_THAT(outcome.err, HasSubstr("without rocpd tables"));
 }
 
-TEST(BadInput, no_permission) {
+TEST(BadInput, NoPermission) {
   if (::geteuid() == 0) GTEST_SKIP() << "skipped: root may read every file";
   const test::TempFolder folder;
   fs::copy_file(PERFLAB_SAMPLE, folder / "closed.db");

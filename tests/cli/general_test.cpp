@@ -13,14 +13,14 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(Program, prints_its_version) {
+TEST(Program, PrintsItsVersion) {
   const test::TempFolder folder;
   const Outcome outcome = rocm_perf(folder.path(), {"--version"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out, StartsWith("rocm-perf 0."));
 }
 
-TEST(Program, alone_lists_every_command_of_its_help_on_a_line_of_eighty_columns) {
+TEST(Program, AloneListsEveryCommandOfItsHelpOnALineOfEightyColumns) {
   const test::TempFolder folder;
   ProcessOptions narrow;
   narrow.set_environment = {{"COLUMNS", "80"}};
@@ -45,7 +45,7 @@ TEST(Program, alone_lists_every_command_of_its_help_on_a_line_of_eighty_columns)
   EXPECT_EQ(listed, there);
 }
 
-TEST(Program, help_of_every_subcommand_has_an_example) {
+TEST(Program, HelpOfEverySubcommandHasAnExample) {
   const test::TempFolder folder;
   for (const char* command : {"analyze", "autotune", "capture", "compare", "completion",
                               "critical-path", "doctor", "inspect", "isolate", "mcp", "occupancy",
@@ -57,7 +57,7 @@ TEST(Program, help_of_every_subcommand_has_an_example) {
   }
 }
 
-TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
+TEST(Program, AWrongCommandLineIsExit2AndLeavesStdoutEmpty) {
   const test::TempFolder folder;
   const std::vector<std::vector<std::string>> wrong = {
       {"nonsense"},
@@ -102,7 +102,7 @@ TEST(Program, a_wrong_command_line_is_exit_2_and_leaves_stdout_empty) {
   EXPECT_TRUE(names_in(folder.path()).empty());
 }
 
-TEST(Program, words_behind_dashes_are_refused_by_commands_that_take_none) {
+TEST(Program, WordsBehindDashesAreRefusedByCommandsThatTakeNone) {
   const test::TempFolder folder;
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"analyze", PERFLAB_SAMPLE, "--", "--json"},
@@ -122,7 +122,7 @@ TEST(Program, words_behind_dashes_are_refused_by_commands_that_take_none) {
   EXPECT_EQ(rocm_perf(folder.path(), {"schema", "profile", "--"}).exit_code, 0);
 }
 
-TEST(Program, schema_prints_the_schema) {
+TEST(Program, SchemaPrintsTheSchema) {
   const test::TempFolder folder;
   for (const std::string& name : report::schema_names()) {
     const Outcome outcome = rocm_perf(folder.path(), {"schema", name});

@@ -42,7 +42,7 @@ class Html : public testing::Test {
   test::TempFolder folder_;
 };
 
-TEST_F(Html, of_the_sample_holds_all_its_documents) {
+TEST_F(Html, OfTheSampleHoldsAllItsDocuments) {
   std::vector<std::string> command = {"analyze", PERFLAB_SAMPLE, "--out",     "docs",
                                       "--html",  "page.html",    "--counters"};
   for (const auto& pass : fs::directory_iterator(PERFLAB_SAMPLE_PASSES))
@@ -60,7 +60,7 @@ TEST_F(Html, of_the_sample_holds_all_its_documents) {
   EXPECT_GT(all["documents"][3]["document"]["nodes"].size(), 1000U);
 }
 
-TEST_F(Html, goes_with_json_and_needs_no_folder) {
+TEST_F(Html, GoesWithJsonAndNeedsNoFolder) {
   const Outcome plain = run({"analyze", PERFLAB_SAMPLE, "--json"});
   const Outcome with = run({"analyze", PERFLAB_SAMPLE, "--json", "--html", "page.html"});
   EXPECT_EQ(with.exit_code, 0) << with.err;
@@ -71,7 +71,7 @@ TEST_F(Html, goes_with_json_and_needs_no_folder) {
   EXPECT_EQ(to_canonical_text(documents[0]["document"]), plain.out);
 }
 
-TEST_F(Html, of_the_same_run_is_the_same_bytes_on_any_number_of_threads) {
+TEST_F(Html, OfTheSameRunIsTheSameBytesOnAnyNumberOfThreads) {
   for (const char* threads : {"1", "3"})
     EXPECT_EQ(run({"analyze", PERFLAB_SAMPLE, "--threads", threads, "--html",
                    std::string(threads) + ".html"})
@@ -80,7 +80,7 @@ TEST_F(Html, of_the_same_run_is_the_same_bytes_on_any_number_of_threads) {
   EXPECT_TRUE(test::text_of(folder_ / "1.html") == test::text_of(folder_ / "3.html"));
 }
 
-TEST_F(Html, of_a_critical_path_has_the_timeline_of_the_same_time) {
+TEST_F(Html, OfACriticalPathHasTheTimelineOfTheSameTime) {
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{}, {"--segment", "2", "--full"}}) {
     std::vector<std::string> command = {"critical-path", PERFLAB_SAMPLE, "--html", "page.html"};
@@ -107,7 +107,7 @@ TEST_F(Html, of_a_critical_path_has_the_timeline_of_the_same_time) {
   }
 }
 
-TEST_F(Html, without_a_critical_path_the_timeline_says_why) {
+TEST_F(Html, WithoutACriticalPathTheTimelineSaysWhy) {
   ASSERT_EQ(run({"analyze", PERFLAB_SAMPLE, "--no-critical-path", "--html", "page.html"}).exit_code,
             0);
   ASSERT_THAT(names("page.html"), ElementsAre("analysis", "profile", "timeline"));
@@ -117,7 +117,7 @@ TEST_F(Html, without_a_critical_path_the_timeline_says_why) {
   EXPECT_GT(timeline["lanes"].size(), 1U);
 }
 
-TEST_F(Html, of_other_commands_holds_their_document) {
+TEST_F(Html, OfOtherCommandsHoldsTheirDocument) {
   ASSERT_EQ(run({"occupancy", "--arch", "gfx942", "--vgpr", "72", "--block", "256", "--sweep",
                  "vgpr", "--html", "o.html"})
                 .exit_code,
@@ -136,7 +136,7 @@ TEST_F(Html, of_other_commands_holds_their_document) {
   EXPECT_THAT(names("r.html"), ElementsAre("roofline"));
 }
 
-TEST_F(Html, never_replaces_an_input_a_document_or_what_is_no_file) {
+TEST_F(Html, NeverReplacesAnInputADocumentOrWhatIsNoFile) {
   fs::copy_file(PERFLAB_SAMPLE, folder_ / "run.db");
   fs::create_symlink("run.db", folder_ / "link.db");
   fs::create_directory(folder_ / "taken");
@@ -165,7 +165,7 @@ TEST_F(Html, never_replaces_an_input_a_document_or_what_is_no_file) {
   EXPECT_TRUE(test::text_of(folder_ / "run.db") == before);
 }
 
-TEST_F(Html, goes_only_into_a_folder_that_is_there_or_will_be) {
+TEST_F(Html, GoesOnlyIntoAFolderThatIsThereOrWillBe) {
   const Outcome nowhere =
       run({"analyze", PERFLAB_SAMPLE, "--out", "docs", "--html", "no/page.html"});
   EXPECT_EQ(nowhere.exit_code, 2);
@@ -188,7 +188,7 @@ class Report : public Html {
   }
 };
 
-TEST_F(Report, makes_a_page_of_the_documents_in_a_folder) {
+TEST_F(Report, MakesAPageOfTheDocumentsInAFolder) {
   const Outcome outcome = run({"report", "docs", "--html", "page.html"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
@@ -196,7 +196,7 @@ TEST_F(Report, makes_a_page_of_the_documents_in_a_folder) {
   expect_documents("page.html", "docs");
 }
 
-TEST_F(Report, takes_files_of_any_name_in_the_order_given_and_each_once) {
+TEST_F(Report, TakesFilesOfAnyNameInTheOrderGivenAndEachOnce) {
   fs::rename(folder_ / "docs/dag.json", folder_ / "step.json");
   const Outcome outcome =
       run({"report", "step.json", "docs", "docs/analysis.json", "--html", "docs/page.html"});
@@ -207,7 +207,7 @@ TEST_F(Report, takes_files_of_any_name_in_the_order_given_and_each_once) {
   EXPECT_EQ(run({"report", "docs", "--html", "docs/page.html"}).exit_code, 0);
 }
 
-TEST_F(Report, refuses_what_is_no_document_and_says_what_one_is) {
+TEST_F(Report, RefusesWhatIsNoDocumentAndSaysWhatOneIs) {
   (void)folder_.write("text.json", "no JSON");
   (void)folder_.write("other.json", R"({"document": "analysis"})");
   (void)folder_.write("unknown.json",
@@ -236,7 +236,7 @@ TEST_F(Report, refuses_what_is_no_document_and_says_what_one_is) {
   }
 }
 
-TEST_F(Report, never_replaces_a_document_that_it_reads) {
+TEST_F(Report, NeverReplacesADocumentThatItReads) {
   const std::string before = test::text_of(folder_ / "docs/dag.json");
   for (const char* page : {"docs/dag.json", "docs/../docs/dag.json", "docs"})
     EXPECT_EQ(run({"report", "docs", "--html", page}).exit_code, 2) << page;

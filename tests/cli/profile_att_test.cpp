@@ -134,7 +134,7 @@ class ProfileAtt : public testing::Test {
   std::string base_, traces_, mode_ = "good";
 };
 
-TEST_F(ProfileAtt, traces_the_longest_dispatch_of_the_kernel_that_the_run_waits_for) {
+TEST_F(ProfileAtt, TracesTheLongestDispatchOfTheKernelThatTheRunWaitsFor) {
   traces_ = "1=" + trace("full", 2);
   const Outcome outcome = run({"--att", "--", "sh", "-c", "echo x >> starts"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -158,7 +158,7 @@ TEST_F(ProfileAtt, traces_the_longest_dispatch_of_the_kernel_that_the_run_waits_
                                      "the critical path), CU 1: "));
 }
 
-TEST_F(ProfileAtt, a_longer_dispatch_beside_the_critical_path_is_not_chosen) {
+TEST_F(ProfileAtt, ALongerDispatchBesideTheCriticalPathIsNotChosen) {
   traces_ = "1=" + trace("full", 1);
   base_ = database(
       "beside.db",
@@ -167,7 +167,7 @@ TEST_F(ProfileAtt, a_longer_dispatch_beside_the_critical_path_is_not_chosen) {
   EXPECT_THAT(values_of("--kernel-iteration-range"), ElementsAre("[3]"));
 }
 
-TEST_F(ProfileAtt, what_is_asked_for_is_traced) {
+TEST_F(ProfileAtt, WhatIsAskedForIsTraced) {
   traces_ = "6=" + trace("full", 1);
   const Outcome outcome =
       run({"--att", "--att-kernel", "^sca", "--att-iteration", "3", "--att-target-cu", "6",
@@ -184,7 +184,7 @@ TEST_F(ProfileAtt, what_is_asked_for_is_traced) {
               ElementsAre(R"(^__amd_rocclr_copyBuffer( \[clone \.kd\]|\.kd)?$)"));
 }
 
-TEST_F(ProfileAtt, a_kernel_or_dispatch_that_is_not_there_is_exit_2_and_the_profile_is_kept) {
+TEST_F(ProfileAtt, AKernelOrDispatchThatIsNotThereIsExit2AndTheProfileIsKept) {
   const Outcome no_kernel = run({"--att", "--att-kernel", "gemm", "--", "true"});
   EXPECT_EQ(no_kernel.exit_code, 2);
   EXPECT_THAT(no_kernel.err, HasSubstr("--att-kernel: no kernel of the run matches \"gemm\""));
@@ -195,7 +195,7 @@ TEST_F(ProfileAtt, a_kernel_or_dispatch_that_is_not_there_is_exit_2_and_the_prof
   EXPECT_THAT(values_of("--att-target-cu"), ElementsAre());
 }
 
-TEST_F(ProfileAtt, each_process_counts_its_own_dispatches_and_that_is_said) {
+TEST_F(ProfileAtt, EachProcessCountsItsOwnDispatchesAndThatIsSaid) {
   traces_ = "1=" + trace("full", 1);
   base_ = database("one.db", {{.start = 0, .end = 10}, {.start = 20, .end = 30}}, 41) + ":" +
           database("two.db", {{.start = 40, .end = 50}, {.start = 60, .end = 90}}, 42);
@@ -205,7 +205,7 @@ TEST_F(ProfileAtt, each_process_counts_its_own_dispatches_and_that_is_said) {
                                     "is traced; it was chosen for that of process 42"));
 }
 
-TEST_F(ProfileAtt, an_empty_trace_is_taken_once_more_where_waves_were_seen) {
+TEST_F(ProfileAtt, AnEmptyTraceIsTakenOnceMoreWhereWavesWereSeen) {
   traces_ = "1=" + trace("empty", 0) + "|5=" + trace("full", 2);
   const Outcome outcome = run({"--att", "--", "sh", "-c", "echo x >> starts"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -217,7 +217,7 @@ TEST_F(ProfileAtt, an_empty_trace_is_taken_once_more_where_waves_were_seen) {
   EXPECT_THAT(outcome.err, HasSubstr(", CU 5: "));
 }
 
-TEST_F(ProfileAtt, it_is_taken_again_once_only) {
+TEST_F(ProfileAtt, ItIsTakenAgainOnceOnly) {
   traces_ = "1=" + trace("empty", 0, false) + "|2=" + trace("empty_too", 0, false);
   const Outcome outcome = run({"--att", "--", "sh", "-c", "echo x >> starts"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -228,14 +228,14 @@ TEST_F(ProfileAtt, it_is_taken_again_once_only) {
                                 HasSubstr("--att-shader-engines")));
 }
 
-TEST_F(ProfileAtt, lost_data_is_said) {
+TEST_F(ProfileAtt, LostDataIsSaid) {
   traces_ = "1=" + trace("full", 1);
   mode_ = "lost";
   EXPECT_EQ(run({"--att", "--quiet", "--", "true"}).exit_code, 0);
   EXPECT_THAT(warnings(), HasSubstr("thread trace: not all of it was recorded (CU 1): Data Lost"));
 }
 
-TEST_F(ProfileAtt, without_a_decoder_nothing_more_is_run_and_it_is_exit_4) {
+TEST_F(ProfileAtt, WithoutADecoderNothingMoreIsRunAndItIsExit4) {
   fs::remove(library_);
   const Outcome outcome = run({"--att", "--", "sh", "-c", "echo x >> starts"});
   EXPECT_EQ(outcome.exit_code, 4);
@@ -252,7 +252,7 @@ TEST_F(ProfileAtt, without_a_decoder_nothing_more_is_run_and_it_is_exit_4) {
   EXPECT_THAT(why, HasSubstr("librocprof-trace-decoder.so is not in"));
 }
 
-TEST_F(ProfileAtt, a_rocprofv3_or_a_decoder_that_cannot_is_exit_4) {
+TEST_F(ProfileAtt, ARocprofv3OrADecoderThatCannotIsExit4) {
   mode_ = "refuse";
   const Outcome refused = run({"--att", "--", "true"});
   EXPECT_EQ(refused.exit_code, 4);
@@ -265,7 +265,7 @@ TEST_F(ProfileAtt, a_rocprofv3_or_a_decoder_that_cannot_is_exit_4) {
   EXPECT_DOUBLE_EQ(written("profile")["runtime_ms"], 0.05);
 }
 
-TEST_F(ProfileAtt, a_run_that_leaves_no_trace_is_exit_3_and_is_not_repeated) {
+TEST_F(ProfileAtt, ARunThatLeavesNoTraceIsExit3AndIsNotRepeated) {
   for (const auto& [mode, words] : std::map<std::string, std::string>{
            {"good", "was to trace dispatch 2 of scale"}, {"raw", "decode"}}) {
     mode_ = mode;
@@ -278,7 +278,7 @@ TEST_F(ProfileAtt, a_run_that_leaves_no_trace_is_exit_3_and_is_not_repeated) {
   }
 }
 
-TEST_F(ProfileAtt, a_failing_run_is_exit_5_and_what_it_left_is_used) {
+TEST_F(ProfileAtt, AFailingRunIsExit5AndWhatItLeftIsUsed) {
   traces_ = "1=" + trace("full", 1);
   const std::vector<std::string> fails{"--att", "--", "sh", "-c",
                                        "echo x >> starts; test $(wc -l < starts) -lt 2 || exit 7"};
@@ -294,7 +294,7 @@ TEST_F(ProfileAtt, a_failing_run_is_exit_5_and_what_it_left_is_used) {
   EXPECT_EQ(traced(), "none");
 }
 
-TEST_F(ProfileAtt, a_hanging_run_is_stopped) {
+TEST_F(ProfileAtt, AHangingRunIsStopped) {
   const Outcome outcome = run({"--att", "--timeout", "5s", "--", "sh", "-c",
                                "echo x >> starts; test $(wc -l < starts) -lt 2 || exec sleep 600"});
   EXPECT_EQ(outcome.exit_code, 5);
@@ -302,7 +302,7 @@ TEST_F(ProfileAtt, a_hanging_run_is_stopped) {
   EXPECT_DOUBLE_EQ(written("profile")["runtime_ms"], 0.05);
 }
 
-TEST_F(ProfileAtt, a_damaged_trace_is_exit_3_and_the_profile_is_kept) {
+TEST_F(ProfileAtt, ADamagedTraceIsExit3AndTheProfileIsKept) {
   const std::string place = trace("damaged", 1);
   std::ofstream(fs::path(place) / "ui_output_agent_7_dispatch_2/filenames.json") << "{";
   traces_ = "1=" + place;
@@ -311,14 +311,14 @@ TEST_F(ProfileAtt, a_damaged_trace_is_exit_3_and_the_profile_is_kept) {
   EXPECT_THAT(warnings(), HasSubstr("filenames.json"));
 }
 
-TEST_F(ProfileAtt, runs_that_fail_are_not_followed_by_a_trace) {
+TEST_F(ProfileAtt, RunsThatFailAreNotFollowedByATrace) {
   const Outcome outcome = run({"--att", "--", "sh", "-c", "exit 7"});
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_THAT(values_of("--att-target-cu"), ElementsAre());
   EXPECT_THAT(warnings(), HasSubstr("thread trace: none was taken: the runs did not end well"));
 }
 
-TEST_F(ProfileAtt, counters_come_first_and_neither_needs_the_other) {
+TEST_F(ProfileAtt, CountersComeFirstAndNeitherNeedsTheOther) {
   traces_ = "1=" + trace("full", 1);
   // Every counter pass delivers a database without counters: the trace is taken all the same.
   ProcessOptions options;
@@ -334,7 +334,7 @@ TEST_F(ProfileAtt, counters_come_first_and_neither_needs_the_other) {
   EXPECT_NE(traced(), "none");
 }
 
-TEST_F(ProfileAtt, options_that_cannot_be_right_are_refused_before_anything_runs) {
+TEST_F(ProfileAtt, OptionsThatCannotBeRightAreRefusedBeforeAnythingRuns) {
   for (const std::vector<std::string>& options : {std::vector<std::string>{"--att-kernel", "scale"},
                                                   {"--att-iteration", "2"},
                                                   {"--att-target-cu", "3"},

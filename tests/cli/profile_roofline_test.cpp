@@ -131,7 +131,7 @@ class ProfileRoofline : public testing::Test {
   test::TempFolder folder_;
 };
 
-TEST_F(ProfileRoofline, collects_the_planned_passes_and_writes_all_documents) {
+TEST_F(ProfileRoofline, CollectsThePlannedPassesAndWritesAllDocuments) {
   const Passes passes = planned("gfx942", true);
   const Outcome outcome = run({"--roofline", "--", "true"},
                               {.base = database("base.db", {}), .passes = databases_for(passes)});
@@ -152,7 +152,7 @@ TEST_F(ProfileRoofline, collects_the_planned_passes_and_writes_all_documents) {
   EXPECT_THAT(outcome.err, HasSubstr("profile.json, analysis.json, roofline.json"));
 }
 
-TEST_F(ProfileRoofline, counters_are_collected_once_whatever_the_number_of_runs) {
+TEST_F(ProfileRoofline, CountersAreCollectedOnceWhateverTheNumberOfRuns) {
   const Passes passes = planned("gfx942", true);
   const Outcome outcome =
       run({"--roofline", "--runs", "3", "--quiet", "--", "sh", "-c", "echo x >> starts"},
@@ -164,7 +164,7 @@ TEST_F(ProfileRoofline, counters_are_collected_once_whatever_the_number_of_runs)
   EXPECT_TRUE(profile["roofline"].is_object());
 }
 
-TEST_F(ProfileRoofline, counters_of_the_users_alone) {
+TEST_F(ProfileRoofline, CountersOfTheUsersAlone) {
   const Passes passes = planned("gfx942", false, {"SQ_WAVES", "TCC_HIT_sum"});
   ASSERT_EQ(passes.size(), 1U);
   const Outcome outcome = run({"--counters", "SQ_WAVES,TCC_HIT_sum", "--", "true"},
@@ -176,7 +176,7 @@ TEST_F(ProfileRoofline, counters_of_the_users_alone) {
   EXPECT_EQ(written("roofline")["passes"][0]["counters"].size(), 3U);
 }
 
-TEST_F(ProfileRoofline, the_program_may_follow_the_counters_without_dashes) {
+TEST_F(ProfileRoofline, TheProgramMayFollowTheCountersWithoutDashes) {
   const Outcome outcome = run({"--counters", "SQ_WAVES", "true"},
                               {.base = database("base.db", {}),
                                .passes = databases_for(planned("gfx942", false, {"SQ_WAVES"}))});
@@ -184,7 +184,7 @@ TEST_F(ProfileRoofline, the_program_may_follow_the_counters_without_dashes) {
   EXPECT_EQ(jobs().size(), 1U);
 }
 
-TEST_F(ProfileRoofline, the_recorded_passes_of_an_mi210) {
+TEST_F(ProfileRoofline, TheRecordedPassesOfAnMi210) {
   const fs::path recorded = fs::path(PERFLAB_SHARED_DIR) / "data/rocpd/mi210_vcopy_13_passes";
   if (!fs::exists(recorded)) GTEST_SKIP() << "skipped: " << recorded << " is not there";
   // In this order: the plan has fewer passes than the recording, and these hold the requests.
@@ -212,7 +212,7 @@ TEST_F(ProfileRoofline, the_recorded_passes_of_an_mi210) {
   EXPECT_THAT(warnings(), HasSubstr(" were asked for but are not in its database"));
 }
 
-TEST_F(ProfileRoofline, a_counter_that_is_not_there_is_named_with_its_pass) {
+TEST_F(ProfileRoofline, ACounterThatIsNotThereIsNamedWithItsPass) {
   const Passes passes = planned("gfx942", true);
   const Outcome outcome =
       run({"--roofline", "--", "true"},
@@ -228,7 +228,7 @@ TEST_F(ProfileRoofline, a_counter_that_is_not_there_is_named_with_its_pass) {
   EXPECT_EQ(written("roofline")["kernels"][0]["levels"][0]["read_bytes"]["value"], nullptr);
 }
 
-TEST_F(ProfileRoofline, a_pass_whose_database_holds_no_counters) {
+TEST_F(ProfileRoofline, APassWhoseDatabaseHoldsNoCounters) {
   const Passes passes = planned("gfx942", true);
   const std::string empty = database("empty.db", {});
   std::string groups = databases_for(passes);
@@ -240,7 +240,7 @@ TEST_F(ProfileRoofline, a_pass_whose_database_holds_no_counters) {
   EXPECT_DOUBLE_EQ(written("profile")["runtime_ms"], 0.06);
 }
 
-TEST_F(ProfileRoofline, a_failing_pass_is_exit_5_and_the_rest_is_kept) {
+TEST_F(ProfileRoofline, AFailingPassIsExit5AndTheRestIsKept) {
   const Passes passes = planned("gfx942", true);
   ASSERT_GE(passes.size(), 3U);
   // The base run and the first pass end well, the second pass does not.
@@ -256,7 +256,7 @@ TEST_F(ProfileRoofline, a_failing_pass_is_exit_5_and_the_rest_is_kept) {
             HasSubstr("pass 3: there is no database")));
 }
 
-TEST_F(ProfileRoofline, a_damaged_database_of_a_pass_does_not_spoil_the_others) {
+TEST_F(ProfileRoofline, ADamagedDatabaseOfAPassDoesNotSpoilTheOthers) {
   const Passes passes = planned("gfx942", true);
   const Outcome outcome = run(
       {"--roofline", "--", "true"},
@@ -266,7 +266,7 @@ TEST_F(ProfileRoofline, a_damaged_database_of_a_pass_does_not_spoil_the_others) 
   EXPECT_EQ(written("roofline")["passes"].size(), 1U);
 }
 
-TEST_F(ProfileRoofline, a_pass_without_a_database_is_exit_3_and_is_said) {
+TEST_F(ProfileRoofline, APassWithoutADatabaseIsExit3AndIsSaid) {
   const Passes passes = planned("gfx942", true);
   const Outcome outcome = run({"--roofline", "--", "true"}, {.base = database("base.db", {}),
                                                              .passes = databases_for(passes),
@@ -276,7 +276,7 @@ TEST_F(ProfileRoofline, a_pass_without_a_database_is_exit_3_and_is_said) {
   EXPECT_THAT(warnings(), HasSubstr("pass 2: there is no database"));
 }
 
-TEST_F(ProfileRoofline, a_refusal_of_rocprofv3_is_quoted) {
+TEST_F(ProfileRoofline, ARefusalOfRocprofv3IsQuoted) {
   const Passes passes = planned("gfx942", true);
   const std::string base = database("base.db", {});
   const std::string groups = databases_for(passes);
@@ -293,7 +293,7 @@ TEST_F(ProfileRoofline, a_refusal_of_rocprofv3_is_quoted) {
   EXPECT_THAT(warnings(), HasSubstr("rocprofv3: Unable to find all counters for agent 1"));
 }
 
-TEST_F(ProfileRoofline, an_architecture_without_a_table_leaves_the_profile_whole) {
+TEST_F(ProfileRoofline, AnArchitectureWithoutATableLeavesTheProfileWhole) {
   const Outcome outcome = run({"--roofline", "--", "sh", "-c", "echo x >> starts"},
                               {.base = database("base.db", {}, "gfx9999")});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -306,7 +306,7 @@ TEST_F(ProfileRoofline, an_architecture_without_a_table_leaves_the_profile_whole
   EXPECT_FALSE(fs::exists(folder_ / "roofline.json"));
 }
 
-TEST_F(ProfileRoofline, of_several_architectures_the_selected_kernels_is_planned_for) {
+TEST_F(ProfileRoofline, OfSeveralArchitecturesTheSelectedKernelsIsPlannedFor) {
   const fs::path base = folder_ / "base.db";
   test::RocpdWriter writer(base, {.guid = "base"});
   writer.agent(test::host_agent());
@@ -331,7 +331,7 @@ TEST_F(ProfileRoofline, of_several_architectures_the_selected_kernels_is_planned
                                     "ran; kernels on gfx1100 may lack some"));
 }
 
-TEST_F(ProfileRoofline, a_counter_of_no_architecture_is_refused_before_anything_runs) {
+TEST_F(ProfileRoofline, ACounterOfNoArchitectureIsRefusedBeforeAnythingRuns) {
   const Outcome outcome = run({"--counters", "SQ_WAVE", "--", "sh", "-c", "touch started"},
                               {.base = database("base.db", {})});
   EXPECT_EQ(outcome.exit_code, 2);
@@ -341,7 +341,7 @@ TEST_F(ProfileRoofline, a_counter_of_no_architecture_is_refused_before_anything_
   EXPECT_FALSE(fs::exists(folder_ / ".rocpd_profile"));
 }
 
-TEST_F(ProfileRoofline, a_counter_of_another_architecture_is_exit_2_and_the_profile_is_kept) {
+TEST_F(ProfileRoofline, ACounterOfAnotherArchitectureIsExit2AndTheProfileIsKept) {
   const Outcome outcome =
       run({"--counters", "TCC_EA_RDREQ_sum", "--", "true"}, {.base = database("base.db", {})});
   EXPECT_EQ(outcome.exit_code, 2);
@@ -350,7 +350,7 @@ TEST_F(ProfileRoofline, a_counter_of_another_architecture_is_exit_2_and_the_prof
   EXPECT_THAT(missing_roofline(), HasSubstr("TCC_EA_RDREQ_sum"));
 }
 
-TEST_F(ProfileRoofline, runs_that_fail_are_not_followed_by_counters) {
+TEST_F(ProfileRoofline, RunsThatFailAreNotFollowedByCounters) {
   const Outcome outcome = run({"--roofline", "--", "sh", "-c", "echo x >> starts; exit 7"},
                               {.base = database("base.db", {})});
   EXPECT_EQ(outcome.exit_code, 5);
@@ -358,7 +358,7 @@ TEST_F(ProfileRoofline, runs_that_fail_are_not_followed_by_counters) {
   EXPECT_THAT(missing_roofline(), HasSubstr("the runs did not end well"));
 }
 
-TEST_F(ProfileRoofline, a_hanging_pass_is_stopped) {
+TEST_F(ProfileRoofline, AHangingPassIsStopped) {
   const Passes passes = planned("gfx942", false, {"SQ_WAVES", "VmemLatency"});
   ASSERT_EQ(passes.size(), 2U);
   const Outcome outcome = run({"--counters", "SQ_WAVES,VmemLatency", "--timeout", "5s", "--", "sh",
@@ -369,7 +369,7 @@ TEST_F(ProfileRoofline, a_hanging_pass_is_stopped) {
   EXPECT_THAT(warnings(), HasSubstr("partial"));
 }
 
-TEST_F(ProfileRoofline, counters_without_rocprofv3_are_a_usage_error) {
+TEST_F(ProfileRoofline, CountersWithoutRocprofv3AreAUsageError) {
   for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--roofline"}, {"--counters", "SQ_WAVES"}}) {
     std::vector<std::string> arguments = options;
@@ -382,7 +382,7 @@ TEST_F(ProfileRoofline, counters_without_rocprofv3_are_a_usage_error) {
   }
 }
 
-TEST_F(ProfileRoofline, measured_ceilings_are_read_before_anything_runs) {
+TEST_F(ProfileRoofline, MeasuredCeilingsAreReadBeforeAnythingRuns) {
   const Outcome missing =
       run({"--roofline", "--roofs", "nothing.csv", "--", "touch", "started"}, {});
   EXPECT_EQ(missing.exit_code, 3);
@@ -391,7 +391,7 @@ TEST_F(ProfileRoofline, measured_ceilings_are_read_before_anything_runs) {
   EXPECT_EQ(run({"--roofs", "nothing.csv", "--", "true"}, {}).exit_code, 2);
 }
 
-TEST_F(ProfileRoofline, measured_ceilings_come_before_those_of_the_tables) {
+TEST_F(ProfileRoofline, MeasuredCeilingsComeBeforeThoseOfTheTables) {
   const Passes passes = planned("gfx942", true);
   const fs::path roofs = folder_.write("roofline.csv", "device,HBMBw\n0,4321\n");
   const Outcome outcome = run({"--roofline", "--roofs", roofs.string(), "--", "true"},
@@ -402,7 +402,7 @@ TEST_F(ProfileRoofline, measured_ceilings_come_before_those_of_the_tables) {
   EXPECT_EQ(ceiling["from"], "measured");
 }
 
-TEST_F(ProfileRoofline, without_it_nothing_is_collected_and_no_document_is_written) {
+TEST_F(ProfileRoofline, WithoutItNothingIsCollectedAndNoDocumentIsWritten) {
   const Outcome outcome = run({"--", "true"}, {.base = database("base.db", {})});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_FALSE(fs::exists(folder_ / "roofline.json"));

@@ -62,7 +62,7 @@ class RooflineHints : public ::testing::Test {
   test::TempFolder folder;
 };
 
-TEST_F(RooflineHints, name_the_option_that_gives_the_rest_or_the_document_that_has_it) {
+TEST_F(RooflineHints, NameTheOptionThatGivesTheRestOrTheDocumentThatHasIt) {
   write_stages(folder / "a.db", 6, true);
   const std::string either = "see --json or --out DIR";
   for (const auto& [command, hint] :
@@ -77,7 +77,7 @@ TEST_F(RooflineHints, name_the_option_that_gives_the_rest_or_the_document_that_h
   }
 }
 
-TEST_F(RooflineHints, a_kernel_without_match_is_answered_with_ten_names_at_most) {
+TEST_F(RooflineHints, AKernelWithoutMatchIsAnsweredWithTenNamesAtMost) {
   write_stages(folder / "ten.db", 10, true);
   write_stages(folder / "twelve.db", 12, true);
   const Outcome ten = run({"roofline", "ten.db", "--kernel", "gemm"});
@@ -91,7 +91,7 @@ TEST_F(RooflineHints, a_kernel_without_match_is_answered_with_ten_names_at_most)
   EXPECT_EQ(names, 10U);
 }
 
-TEST_F(RooflineHints, the_document_says_which_kernels_and_roofs_it_was_asked_for) {
+TEST_F(RooflineHints, TheDocumentSaysWhichKernelsAndRoofsItWasAskedFor) {
   write_stages(folder / "a.db", 3, true);
   std::ignore = folder.write("roofs.csv", "device,HBMBw\n0,4000\n");
   const Json all = roofline({"a.db"});
@@ -108,7 +108,7 @@ TEST_F(RooflineHints, the_document_says_which_kernels_and_roofs_it_was_asked_for
   EXPECT_TRUE(analyzed["environment"]["kernel_filter"].is_null());
 }
 
-TEST_F(RooflineHints, roofs_that_were_not_used_are_named) {
+TEST_F(RooflineHints, RoofsThatWereNotUsedAreNamed) {
   write_stages(folder / "run.db", 1, false);
   write_stages(folder / "counted.db", 1, true);
   std::ignore = folder.write("roofs.csv", "device,HBMBw\n0,4000\n");
@@ -120,7 +120,7 @@ TEST_F(RooflineHints, roofs_that_were_not_used_are_named) {
   EXPECT_EQ(run({"analyze", "run.db", "--json"}).err, "");
 }
 
-TEST_F(RooflineHints, a_roofline_of_an_earlier_run_is_removed_where_there_is_none_now) {
+TEST_F(RooflineHints, ARooflineOfAnEarlierRunIsRemovedWhereThereIsNoneNow) {
   write_stages(folder / "run.db", 1, false);
   write_stages(folder / "counted.db", 1, true);
   const std::vector<std::vector<std::string>> commands = {
@@ -137,7 +137,7 @@ TEST_F(RooflineHints, a_roofline_of_an_earlier_run_is_removed_where_there_is_non
   }
 }
 
-TEST_F(RooflineHints, quiet_removes_it_without_a_word) {
+TEST_F(RooflineHints, QuietRemovesItWithoutAWord) {
   write_stages(folder / "counted.db", 1, true);
   ASSERT_EQ(run({"roofline", "counted.db", "--out", "docs"}).exit_code, 0);
   const Outcome outcome =
@@ -146,7 +146,7 @@ TEST_F(RooflineHints, quiet_removes_it_without_a_word) {
   EXPECT_THAT(names_in(folder / "docs"), ElementsAre("profile.json"));
 }
 
-TEST_F(RooflineHints, other_files_of_that_name_stay) {
+TEST_F(RooflineHints, OtherFilesOfThatNameStay) {
   write_stages(folder / "run.db", 1, false);
   fs::create_directory(folder / "docs");
   for (const char* text :
@@ -161,7 +161,7 @@ TEST_F(RooflineHints, other_files_of_that_name_stay) {
   }
 }
 
-TEST_F(RooflineHints, warnings_fit_the_width) {
+TEST_F(RooflineHints, WarningsFitTheWidth) {
   write_stages(folder / "a.db", 1, true);
   std::ignore =
       folder.write("roofs.csv", "device,HBMBw\n0,4000\n1,3000\n2,3000\n3,3000\n4,3000\n5,3000\n");

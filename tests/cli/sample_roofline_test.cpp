@@ -68,7 +68,7 @@ class SampleRoofline : public ::testing::Test {
   test::TempFolder folder;
 };
 
-TEST_F(SampleRoofline, is_complete_and_nothing_in_it_is_doubtful) {
+TEST_F(SampleRoofline, IsCompleteAndNothingInItIsDoubtful) {
   EXPECT_TRUE(roofline()["warnings"].empty()) << roofline()["warnings"];
   EXPECT_THAT(roofline()["synthetic"].dump(), HasSubstr("not measured on a GPU"));
   ASSERT_EQ(roofline()["kernels"].size(), 14U);
@@ -92,7 +92,7 @@ TEST_F(SampleRoofline, is_complete_and_nothing_in_it_is_doubtful) {
   }
 }
 
-TEST_F(SampleRoofline, has_the_work_and_the_bytes_of_the_description) {
+TEST_F(SampleRoofline, HasTheWorkAndTheBytesOfTheDescription) {
   const auto described = described_kernels();
   for (const Json& kernel : roofline()["kernels"]) {
     const std::string name = kernel["name"];
@@ -115,7 +115,7 @@ TEST_F(SampleRoofline, has_the_work_and_the_bytes_of_the_description) {
   }
 }
 
-TEST_F(SampleRoofline, is_bound_by_what_takes_the_longest) {
+TEST_F(SampleRoofline, IsBoundByWhatTakesTheLongest) {
   const auto described = described_kernels();
   int near_the_roof = 0, far_below = 0;
   for (const Json& kernel : roofline()["kernels"]) {
@@ -135,7 +135,7 @@ TEST_F(SampleRoofline, is_bound_by_what_takes_the_longest) {
   EXPECT_EQ(far_below, 8);      // all others but attention
 }
 
-TEST_F(SampleRoofline, is_drawn_by_the_demo_in_eighty_columns) {
+TEST_F(SampleRoofline, IsDrawnByTheDemoInEightyColumns) {
   ProcessOptions options;
   options.set_environment = {{"COLUMNS", "80"}};
   const Outcome outcome =

@@ -70,7 +70,7 @@ std::vector<Part> all_but(std::initializer_list<Need> lacking) {
   return parts;
 }
 
-TEST(Doctor, knows_processors_by_the_number_of_the_driver) {
+TEST(Doctor, KnowsProcessorsByTheNumberOfTheDriver) {
   const auto processor_of = [](int version) {
     const Machine machine;
     machine.gpu(1, version);
@@ -83,7 +83,7 @@ TEST(Doctor, knows_processors_by_the_number_of_the_driver) {
   EXPECT_EQ(processor_of(90012), "gfx90c");
 }
 
-TEST(Doctor, lists_the_driver_s_gpus_and_leaves_cpus_out) {
+TEST(Doctor, ListsTheDriverSGpusAndLeavesCpusOut) {
   const Machine machine;
   machine.node(0, "cpu_cores_count 64\nsimd_count 0\ngfx_target_version 0\n");
   machine.gpu(10, 110000, 192);
@@ -101,7 +101,7 @@ TEST(Doctor, lists_the_driver_s_gpus_and_leaves_cpus_out) {
   EXPECT_EQ(gpus[2].node, 10);
 }
 
-TEST(Doctor, says_what_is_wrong_with_the_driver) {
+TEST(Doctor, SaysWhatIsWrongWithTheDriver) {
   const Machine machine;
   const std::vector<Gpu> gpus{Gpu{.node = 1, .processor = "gfx942"}};
   EXPECT_EQ(driver_part(machine.places, gpus).state, State::missing);
@@ -116,7 +116,7 @@ TEST(Doctor, says_what_is_wrong_with_the_driver) {
   EXPECT_EQ(part.problem, "");
 }
 
-TEST(Doctor, says_which_device_may_not_be_used) {
+TEST(Doctor, SaysWhichDeviceMayNotBeUsed) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read and write everything";
   const Machine machine;
   machine.devices();
@@ -127,7 +127,7 @@ TEST(Doctor, says_which_device_may_not_be_used) {
   EXPECT_THAT(part.remedy, HasSubstr("usermod"));
 }
 
-TEST(Doctor, reads_what_the_runtime_says) {
+TEST(Doctor, ReadsWhatTheRuntimeSays) {
   Machine machine;
   machine.gpu(1, 90402);
   machine.gpu(2, 90402);
@@ -148,7 +148,7 @@ TEST(Doctor, reads_what_the_runtime_says) {
   EXPECT_EQ(gpus[2].node, std::nullopt);
 }
 
-TEST(Doctor, outlives_a_runtime_that_crashes_or_answers_nonsense) {
+TEST(Doctor, OutlivesARuntimeThatCrashesOrAnswersNonsense) {
   Machine machine;
   std::vector<Gpu> gpus;
   for (const auto& [words, said] : std::vector<std::pair<std::string, std::string>>{
@@ -169,7 +169,7 @@ TEST(Doctor, outlives_a_runtime_that_crashes_or_answers_nonsense) {
   EXPECT_EQ(runtime_part(machine.places, gpus)->state, State::missing);
 }
 
-TEST(Doctor, tells_commands_that_work_from_those_that_lack_something) {
+TEST(Doctor, TellsCommandsThatWorkFromThoseThatLackSomething) {
   const auto of = [](const std::vector<Part>& parts, const std::string& command) {
     return readiness(parts, {command}).value().at(0);
   };
@@ -188,7 +188,7 @@ TEST(Doctor, tells_commands_that_work_from_those_that_lack_something) {
   EXPECT_THAT(unknown.error().remedy, HasSubstr("critical-path"));
 }
 
-TEST(Doctor, the_text_fits_and_says_what_to_do) {
+TEST(Doctor, TheTextFitsAndSaysWhatToDo) {
   Examination examination;
   examination.parts = all_but({Need::driver, Need::runtime});
   examination.parts[3].path = "/opt/" + std::string(200, 'p');
@@ -211,7 +211,7 @@ TEST(Doctor, the_text_fits_and_says_what_to_do) {
   }
 }
 
-TEST(Doctor, the_document_satisfies_its_schema) {
+TEST(Doctor, TheDocumentSatisfiesItsSchema) {
   Examination examination;
   examination.parts = all_but({Need::cluster});
   examination.gpus = {Gpu{.node = 1, .processor = "gfx942", .compute_units = 304}};

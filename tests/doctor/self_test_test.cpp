@@ -45,7 +45,7 @@ class SelfTestRunner : public ::testing::Test {
   Bench bench_;
 };
 
-TEST_F(SelfTestRunner, holds_when_every_step_ends_as_it_has_to) {
+TEST_F(SelfTestRunner, HoldsWhenEveryStepEndsAsItHasTo) {
   TestStep document = shell("echo '{\"a\": {\"b\": [1, {\"c\": 2, \"d\": 3}]}}'; exit 3");
   document.exits = {0, 3};
   document.document = "isolate";
@@ -63,7 +63,7 @@ TEST_F(SelfTestRunner, holds_when_every_step_ends_as_it_has_to) {
   EXPECT_EQ(held.steps[1].exit_code, 3);
 }
 
-TEST_F(SelfTestRunner, fails_with_the_field_that_is_wrong) {
+TEST_F(SelfTestRunner, FailsWithTheFieldThatIsWrong) {
   TestStep step = shell("echo '{\"captured\": false}'");
   step.document = "isolate";
   step.checks = {{"/captured", Relation::equal, true}, {"/gone", Relation::differs, nullptr}};
@@ -75,7 +75,7 @@ TEST_F(SelfTestRunner, fails_with_the_field_that_is_wrong) {
   EXPECT_EQ(failed.steps[0].unmet[1].found, "nothing");
 }
 
-TEST_F(SelfTestRunner, ends_at_the_first_step_that_fails) {
+TEST_F(SelfTestRunner, EndsAtTheFirstStepThatFails) {
   TestCase test = one_step(shell("echo 'no such device' >&2; exit 4"));
   test.steps.push_back(shell("true"));
   const CaseRun failed = run(test);
@@ -90,7 +90,7 @@ TEST_F(SelfTestRunner, ends_at_the_first_step_that_fails) {
   EXPECT_EQ(run(one_step(absent)).reason, TestReason::cannot_start);
 }
 
-TEST_F(SelfTestRunner, skips_what_fails_without_rocm_perf_too) {
+TEST_F(SelfTestRunner, SkipsWhatFailsWithoutRocmPerfToo) {
   TestStep step = shell("echo 'skip: there is one GPU'; exit 77");
   step.alone = true;
   const CaseRun lacking = run(one_step(step));
@@ -104,7 +104,7 @@ TEST_F(SelfTestRunner, skips_what_fails_without_rocm_perf_too) {
   EXPECT_EQ(broken.steps[0].signal, SIGSEGV);
 }
 
-TEST_F(SelfTestRunner, skips_what_the_times_do_not_decide) {
+TEST_F(SelfTestRunner, SkipsWhatTheTimesDoNotDecide) {
   TestStep step = shell("echo '{\"verdict\": \"UNDECIDED\"}'; exit 1");
   step.document = "comparison";
   step.checks = {{"/verdict", Relation::equal, "FASTER"}};
@@ -114,7 +114,7 @@ TEST_F(SelfTestRunner, skips_what_the_times_do_not_decide) {
   EXPECT_EQ(undecided.reason, TestReason::undecided);
 }
 
-TEST_F(SelfTestRunner, tells_the_limit_of_a_case_from_the_budget_of_all) {
+TEST_F(SelfTestRunner, TellsTheLimitOfACaseFromTheBudgetOfAll) {
   TestCase test = one_step(shell("sleep 30"));
   test.limit = std::chrono::seconds{1};
   const CaseRun slow = run(test);
@@ -129,7 +129,7 @@ TEST_F(SelfTestRunner, tells_the_limit_of_a_case_from_the_budget_of_all) {
   EXPECT_TRUE(late.steps.empty());
 }
 
-TEST_F(SelfTestRunner, skips_what_lacks_a_part_or_a_program) {
+TEST_F(SelfTestRunner, SkipsWhatLacksAPartOrAProgram) {
   TestCase test = one_step(shell("true"));
   test.needs = {Need::profiler};
   bench_.parts = {{.need = Need::profiler, .title = "rocprofv3", .problem = "it is not there"}};
@@ -144,7 +144,7 @@ TEST_F(SelfTestRunner, skips_what_lacks_a_part_or_a_program) {
   EXPECT_EQ(run(test).reason, TestReason::does_not_compile);
 }
 
-TEST_F(SelfTestRunner, chooses_the_address_mode_by_the_environment) {
+TEST_F(SelfTestRunner, ChoosesTheAddressModeByTheEnvironment) {
   const auto mode_seen = [this](AddressMode mode) {
     TestStep step = shell("echo \"{\\\"mode\\\": \\\"$HSA_RESERVE_SVM\\\"}\"");
     step.output = "<dir>/mode.json";
@@ -159,7 +159,7 @@ TEST_F(SelfTestRunner, chooses_the_address_mode_by_the_environment) {
   EXPECT_EQ(mode_seen(AddressMode::reserved), "1");
 }
 
-TEST(SelfTestPlaces, are_put_in_and_nothing_else_is) {
+TEST(SelfTestPlaces, ArePutInAndNothingElseIs) {
   const std::map<std::string, std::string> places{{"dir", "/tmp/x"}, {"bin:a", "/bin/a"}};
   EXPECT_EQ(with_places("<dir>/<bin:a> <other> a<b, 4> {source}", places),
             "/tmp/x//bin/a <other> a<b, 4> {source}");
@@ -224,7 +224,7 @@ void check_field(const Json& root, const FieldCheck& check, const std::string& w
   }
 }
 
-TEST(SelfTestCases, ask_for_fields_that_the_documents_have) {
+TEST(SelfTestCases, AskForFieldsThatTheDocumentsHave) {
   for (const TestCase& test : test_cases())
     for (const TestStep& step : test.steps) {
       const std::string where = test.id + ", " + step.name;
@@ -240,7 +240,7 @@ TEST(SelfTestCases, ask_for_fields_that_the_documents_have) {
     }
 }
 
-TEST(SelfTestCases, have_names_of_their_own_and_known_places) {
+TEST(SelfTestCases, HaveNamesOfTheirOwnAndKnownPlaces) {
   std::set<std::string> places{"<rocm-perf>", "<rocprofv3>", "<dir>",         "<src>",
                                "<arch>",      "<compiler>",  "<hip-compile>", "<search-time>"};
   for (const TestProgram& program : test_programs()) places.insert("<bin:" + program.id + ">");
@@ -274,7 +274,7 @@ SelfTest finished() {
   return test;
 }
 
-TEST(SelfTestResult, has_the_exit_code_of_the_worst) {
+TEST(SelfTestResult, HasTheExitCodeOfTheWorst) {
   SelfTest test = finished();
   EXPECT_EQ(test.exit_code(), 0);
   test.runs[1].outcome = TestOutcome::skipped;
@@ -286,7 +286,7 @@ TEST(SelfTestResult, has_the_exit_code_of_the_worst) {
   EXPECT_EQ(test.exit_code(), 4);
 }
 
-TEST(SelfTestResult, is_a_document_and_a_table_of_100_columns) {
+TEST(SelfTestResult, IsADocumentAndATableOf100Columns) {
   SelfTest test = finished();
   test.runs[0].steps = {{.name = "isolate",
                          .command = {"rocm-perf", "isolate"},
@@ -320,7 +320,7 @@ TEST(SelfTestResult, is_a_document_and_a_table_of_100_columns) {
   }
 }
 
-TEST(SelfTestResult, says_why_nothing_could_run) {
+TEST(SelfTestResult, SaysWhyNothingCouldRun) {
   SelfTest test;
   test.obstacle = {.reason = TestReason::no_device,
                    .sentence = "HSA runtime: it lists no GPU",
@@ -335,7 +335,7 @@ TEST(SelfTestResult, says_why_nothing_could_run) {
 
 // --- programs -------------------------------------------------------------------------------
 
-TEST(SelfTestPrograms, compile_for_gfx942) {
+TEST(SelfTestPrograms, CompileForGfx942) {
   const auto compiler = code::find_compiler("gfx942");
   if (!compiler || !compiler->knows("gfx942") || !compiler->rocm_path)
     GTEST_SKIP() << "no compiler for gfx942 with HIP headers";
@@ -350,7 +350,7 @@ TEST(SelfTestPrograms, compile_for_gfx942) {
   }
 }
 
-TEST(SelfTestPrograms, that_do_not_compile_say_so) {
+TEST(SelfTestPrograms, ThatDoNotCompileSaySo) {
   const test::TempFolder folder;
   const auto builds = build_programs(
       {"sh", "-c", "echo 'In file x:\ny.hip:3: error: no such kernel\n1 error' >&2; exit 1"},

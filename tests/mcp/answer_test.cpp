@@ -24,7 +24,7 @@ std::string all_text(const Json& result) {
   return out;
 }
 
-TEST(McpAnswer, a_document_is_text_and_structured_content) {
+TEST(McpAnswer, ADocumentIsTextAndStructuredContent) {
   const Json result = tool_result(run_that_printed("{\"a\": [1, 2.50]}\n"), "2025-11-25", kPlenty);
   EXPECT_EQ(result["isError"], false);
   EXPECT_EQ(result["structuredContent"], Json::parse(R"({"a": [1, 2.5]})"));
@@ -33,7 +33,7 @@ TEST(McpAnswer, a_document_is_text_and_structured_content) {
   EXPECT_EQ(result["content"].size(), 1U);
 }
 
-TEST(McpAnswer, structured_content_is_for_revisions_that_have_it) {
+TEST(McpAnswer, StructuredContentIsForRevisionsThatHaveIt) {
   EXPECT_FALSE(
       tool_result(run_that_printed("{}"), "2024-11-05", kPlenty).contains("structuredContent"));
   EXPECT_TRUE(
@@ -44,7 +44,7 @@ TEST(McpAnswer, structured_content_is_for_revisions_that_have_it) {
       tool_result(run_that_printed("[1]"), "2026-07-28", kPlenty).contains("structuredContent"));
 }
 
-TEST(McpAnswer, exit_code_1_is_a_result_and_others_are_errors) {
+TEST(McpAnswer, ExitCode1IsAResultAndOthersAreErrors) {
   const Json no = tool_result(run_that_printed("{\"passed\": false}", 1), "2026-07-28", kPlenty);
   EXPECT_EQ(no["isError"], false);
   EXPECT_EQ(no["structuredContent"]["passed"], false);
@@ -59,14 +59,14 @@ TEST(McpAnswer, exit_code_1_is_a_result_and_others_are_errors) {
   EXPECT_FALSE(failed.contains("structuredContent"));
 }
 
-TEST(McpAnswer, a_document_comes_with_a_failure_that_has_one) {
+TEST(McpAnswer, ADocumentComesWithAFailureThatHasOne) {
   const Json result = tool_result(run_that_printed("{\"lacks\": 1}", 4), "2026-07-28", kPlenty);
   EXPECT_EQ(result["isError"], true);
   EXPECT_EQ(result["structuredContent"]["lacks"], 1);
   EXPECT_THAT(all_text(result), HasSubstr("Exit code 4: the document and"));
 }
 
-TEST(McpAnswer, a_killed_program_and_one_that_did_not_start_are_errors) {
+TEST(McpAnswer, AKilledProgramAndOneThatDidNotStartAreErrors) {
   Outcome killed;
   killed.end = "was killed by SIGSEGV (segmentation fault)";
   EXPECT_THAT(all_text(tool_result(killed, "2026-07-28", kPlenty)), HasSubstr("SIGSEGV"));
@@ -76,13 +76,13 @@ TEST(McpAnswer, a_killed_program_and_one_that_did_not_start_are_errors) {
   EXPECT_EQ(tool_result(never, "2026-07-28", kPlenty)["isError"], true);
 }
 
-TEST(McpAnswer, plain_output_and_none_are_text) {
+TEST(McpAnswer, PlainOutputAndNoneAreText) {
   EXPECT_THAT(all_text(tool_result(run_that_printed("it holds\n"), "2026-07-28", kPlenty)),
               HasSubstr("it holds"));
   EXPECT_FALSE(tool_result(run_that_printed(""), "2026-07-28", kPlenty)["content"].empty());
 }
 
-TEST(McpAnswer, a_large_document_is_shortened_and_says_where) {
+TEST(McpAnswer, ALargeDocumentIsShortenedAndSaysWhere) {
   Json document = {{"total", 12345}, {"kernels", Json::array()}, {"few", {1, 2}}};
   for (int i = 0; i < 1000; ++i)
     document["kernels"].push_back({{"name", "k"}, {"index", i}, {"runs", Json(100, i)}});
@@ -104,7 +104,7 @@ TEST(McpAnswer, a_large_document_is_shortened_and_says_where) {
   EXPECT_EQ(Json::parse(result["content"][1]["text"].get<std::string>()), content);
 }
 
-TEST(McpAnswer, what_cannot_be_shortened_is_left_out_and_said) {
+TEST(McpAnswer, WhatCannotBeShortenedIsLeftOutAndSaid) {
   const Json result = tool_result(run_that_printed(Json{{"text", std::string(5000, 'x')}}.dump()),
                                   "2026-07-28", 2000);
   EXPECT_EQ(result["isError"], true);
@@ -117,7 +117,7 @@ TEST(McpAnswer, what_cannot_be_shortened_is_left_out_and_said) {
   EXPECT_THAT(all_text(tool_result(half, "2026-07-28", kPlenty)), HasSubstr("1000000 bytes"));
 }
 
-TEST(McpAnswer, bytes_that_are_not_utf8_still_make_a_line_of_json) {
+TEST(McpAnswer, BytesThatAreNotUtf8StillMakeALineOfJson) {
   Outcome strange = run_that_printed("", 3);
   strange.said = "caf\xe9 \xff\n";
   const std::string line = to_line(tool_result(strange, "2026-07-28", kPlenty));

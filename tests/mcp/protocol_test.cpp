@@ -28,7 +28,7 @@ Protocol initialized(const std::string& revision = "2025-11-25") {
   return protocol;
 }
 
-TEST(McpProtocol, initialize_agrees_on_a_revision) {
+TEST(McpProtocol, InitializeAgreesOnARevision) {
   const auto agreed = [](const std::string& asked) {
     Protocol protocol(sample_offer());
     return answer_of(protocol, legacy_request(0, "initialize",
@@ -49,7 +49,7 @@ TEST(McpProtocol, initialize_agrees_on_a_revision) {
   EXPECT_FALSE(result.contains("resultType"));
 }
 
-TEST(McpProtocol, a_second_initialize_and_one_without_a_version_are_refused) {
+TEST(McpProtocol, ASecondInitializeAndOneWithoutAVersionAreRefused) {
   Protocol protocol(sample_offer());
   EXPECT_EQ(error_code(answer_of(protocol, legacy_request(0, "initialize"))), -32602);
   EXPECT_EQ(
@@ -61,7 +61,7 @@ TEST(McpProtocol, a_second_initialize_and_one_without_a_version_are_refused) {
             -32600);
 }
 
-TEST(McpProtocol, requests_before_initialize_are_refused_but_for_ping) {
+TEST(McpProtocol, RequestsBeforeInitializeAreRefusedButForPing) {
   Protocol protocol(sample_offer());
   EXPECT_EQ(error_code(answer_of(protocol, legacy_request(1, "tools/list"))), -32602);
   EXPECT_EQ(error_code(answer_of(protocol, legacy_request(2, "server/discover"))), -32602);
@@ -73,7 +73,7 @@ TEST(McpProtocol, requests_before_initialize_are_refused_but_for_ping) {
             Json::parse(R"({"jsonrpc": "2.0", "id": 4, "result": {}})"));
 }
 
-TEST(McpProtocol, the_stateless_revision_needs_no_initialize) {
+TEST(McpProtocol, TheStatelessRevisionNeedsNoInitialize) {
   Protocol protocol(sample_offer());
   const Json result = answer_of(protocol, modern_request("d", "server/discover"))["result"];
   EXPECT_EQ(result["resultType"], "complete");
@@ -91,7 +91,7 @@ TEST(McpProtocol, the_stateless_revision_needs_no_initialize) {
   EXPECT_EQ(error_code(answer_of(protocol, modern_request(3, "initialize"))), -32601);
 }
 
-TEST(McpProtocol, requests_of_the_stateless_revision_are_checked) {
+TEST(McpProtocol, RequestsOfTheStatelessRevisionAreChecked) {
   Protocol protocol(sample_offer());
   const Json answer =
       answer_of(protocol, modern_request(1, "server/discover", Json::object(), "1900-01-01"));
@@ -109,7 +109,7 @@ TEST(McpProtocol, requests_of_the_stateless_revision_are_checked) {
   EXPECT_EQ(error_code(answer_of(protocol, wrong)), -32602);
 }
 
-TEST(McpProtocol, both_eras_can_share_a_connection) {
+TEST(McpProtocol, BothErasCanShareAConnection) {
   Protocol protocol = initialized();
   const Json old_list = answer_of(protocol, legacy_request(1, "tools/list"))["result"];
   const Json new_list = answer_of(protocol, modern_request(2, "tools/list"))["result"];
@@ -118,7 +118,7 @@ TEST(McpProtocol, both_eras_can_share_a_connection) {
   EXPECT_EQ(error_code(answer_of(protocol, legacy_request(3, "server/discover"))), -32601);
 }
 
-TEST(McpProtocol, lists_what_is_not_withheld_and_has_no_second_page) {
+TEST(McpProtocol, ListsWhatIsNotWithheldAndHasNoSecondPage) {
   Protocol protocol = initialized();
   const Json tools = answer_of(protocol, legacy_request(1, "tools/list"))["result"]["tools"];
   ASSERT_EQ(tools.size(), 2U);
@@ -128,7 +128,7 @@ TEST(McpProtocol, lists_what_is_not_withheld_and_has_no_second_page) {
             -32602);
 }
 
-TEST(McpProtocol, a_call_becomes_a_command_line) {
+TEST(McpProtocol, ACallBecomesACommandLine) {
   Protocol protocol(sample_offer());
   const Reaction reaction = protocol.receive(
       modern_request("c", "tools/call", {{"name", "analyze"}, {"arguments", {{"FILES", {"x.db"}}}}})
@@ -143,7 +143,7 @@ TEST(McpProtocol, a_call_becomes_a_command_line) {
   EXPECT_FALSE(answer["result"].contains("ttlMs")) << "the answers of tools are not cached";
 }
 
-TEST(McpProtocol, wrong_calls_are_refused) {
+TEST(McpProtocol, WrongCallsAreRefused) {
   Protocol protocol = initialized();
   const auto call = [&](const Json& params) {
     return answer_of(protocol, legacy_request(1, "tools/call", params));
@@ -161,7 +161,7 @@ TEST(McpProtocol, wrong_calls_are_refused) {
               HasSubstr("--allow-run"));
 }
 
-TEST(McpProtocol, resources_are_listed_and_read) {
+TEST(McpProtocol, ResourcesAreListedAndRead) {
   Protocol protocol = initialized();
   const Json list = answer_of(protocol, legacy_request(1, "resources/list"))["result"];
   EXPECT_EQ(list["resources"][0]["uri"], "sample://schema/x");
@@ -174,7 +174,7 @@ TEST(McpProtocol, resources_are_listed_and_read) {
   EXPECT_EQ(error_code(answer_of(protocol, legacy_request(5, "resources/read"))), -32602);
 }
 
-TEST(McpProtocol, notifications_and_answers_are_not_answered) {
+TEST(McpProtocol, NotificationsAndAnswersAreNotAnswered) {
   Protocol protocol = initialized();
   for (const char* line :
        {R"({"jsonrpc":"2.0","method":"notifications/initialized"})",
@@ -191,7 +191,7 @@ TEST(McpProtocol, notifications_and_answers_are_not_answered) {
   EXPECT_EQ(cancelled.cancelled, Json("7"));
 }
 
-TEST(McpProtocol, malformed_messages_get_the_error_of_json_rpc) {
+TEST(McpProtocol, MalformedMessagesGetTheErrorOfJsonRpc) {
   const std::vector<std::pair<std::string, int>> wrong = {
       {"nonsense", -32700},
       {R"({"jsonrpc":"2.0","id":1,"method":"ping")", -32700},
@@ -218,7 +218,7 @@ TEST(McpProtocol, malformed_messages_get_the_error_of_json_rpc) {
   }
 }
 
-TEST(McpProtocol, deep_and_long_messages_are_refused_unparsed) {
+TEST(McpProtocol, DeepAndLongMessagesAreRefusedUnparsed) {
   Protocol protocol = initialized();
   const auto code_of = [&](const std::string& line) {
     return error_code(protocol.receive(line).answer.value_or(Json::object()));
@@ -236,7 +236,7 @@ TEST(McpProtocol, deep_and_long_messages_are_refused_unparsed) {
 
 /// Torn and changed messages: every answer is a line of JSON-RPC, and no argument of a call leaves
 /// its place.
-TEST(McpProtocol, survives_torn_and_changed_messages) {
+TEST(McpProtocol, SurvivesTornAndChangedMessages) {
   std::mt19937 random(17);
   const std::vector<std::string> seeds = {
       legacy_request(0, "initialize", {{"protocolVersion", "2025-11-25"}}).dump(),

@@ -83,7 +83,7 @@ struct McpService : testing::Test {
   std::vector<Json> sent_;
 };
 
-TEST_F(McpService, runs_calls_in_order) {
+TEST_F(McpService, RunsCallsInOrder) {
   const auto service = make();
   for (int i = 0; i < 5; ++i) service->receive(call(i, fmt::format("f{}", i)));
   service->drain();
@@ -92,7 +92,7 @@ TEST_F(McpService, runs_calls_in_order) {
     EXPECT_EQ(sent_about(i).at(0)["result"]["structuredContent"]["file"], fmt::format("f{}", i));
 }
 
-TEST_F(McpService, answers_other_requests_while_a_call_runs) {
+TEST_F(McpService, AnswersOtherRequestsWhileACallRuns) {
   const auto service = make();
   service->receive(call(1, "wait"));
   runner_.wait_for_start("wait");
@@ -102,7 +102,7 @@ TEST_F(McpService, answers_other_requests_while_a_call_runs) {
   service->drain();
 }
 
-TEST_F(McpService, a_cancelled_call_ends_unanswered_and_the_next_one_runs) {
+TEST_F(McpService, ACancelledCallEndsUnansweredAndTheNextOneRuns) {
   const auto service = make();
   service->receive(call("a", "wait"));
   service->receive(call("b", "never"));
@@ -118,7 +118,7 @@ TEST_F(McpService, a_cancelled_call_ends_unanswered_and_the_next_one_runs) {
   EXPECT_THAT(runner_.started(), testing::ElementsAre("wait", "last"));
 }
 
-TEST_F(McpService, the_end_gives_up_what_runs_and_forgets_what_waits) {
+TEST_F(McpService, TheEndGivesUpWhatRunsAndForgetsWhatWaits) {
   auto service = make();
   service->receive(call(1, "wait"));
   service->receive(call(2, "never"));
@@ -128,7 +128,7 @@ TEST_F(McpService, the_end_gives_up_what_runs_and_forgets_what_waits) {
   EXPECT_THAT(runner_.started(), testing::ElementsAre("wait"));
 }
 
-TEST_F(McpService, refuses_an_id_that_is_in_use_and_more_calls_than_can_wait) {
+TEST_F(McpService, RefusesAnIdThatIsInUseAndMoreCallsThanCanWait) {
   const auto service = make();
   service->receive(call("run", "wait"));
   runner_.wait_for_start("wait");
@@ -145,7 +145,7 @@ TEST_F(McpService, refuses_an_id_that_is_in_use_and_more_calls_than_can_wait) {
   EXPECT_EQ(runner_.started().size(), 1U);
 }
 
-TEST_F(McpService, an_exception_is_an_error_and_not_the_end) {
+TEST_F(McpService, AnExceptionIsAnErrorAndNotTheEnd) {
   const auto service = make();
   service->receive(call(1, "throw"));
   service->receive(call(2, "after"));

@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(McpLines, are_cut_at_newlines_wherever_the_bytes_are_torn) {
+TEST(McpLines, AreCutAtNewlinesWhereverTheBytesAreTorn) {
   LineSplitter splitter(100);
   EXPECT_THAT(splitter.feed("ab"), IsEmpty());
   EXPECT_THAT(splitter.feed("c\n\nde"), ElementsAre("abc", ""));
@@ -26,7 +26,7 @@ TEST(McpLines, are_cut_at_newlines_wherever_the_bytes_are_torn) {
   EXPECT_THAT(splitter.feed(""), IsEmpty());
 }
 
-TEST(McpLines, a_long_line_is_seen_to_be_too_long_and_is_not_kept) {
+TEST(McpLines, ALongLineIsSeenToBeTooLongAndIsNotKept) {
   LineSplitter splitter(10);
   for (int i = 0; i < 1000; ++i) EXPECT_THAT(splitter.feed("0123456"), IsEmpty());
   EXPECT_THAT(splitter.feed("x\nok\n"), ElementsAre("01234560123", "ok"));
@@ -104,7 +104,7 @@ const std::string kCall =
         .dump() +
     "\n";
 
-TEST(McpStdio, answers_line_by_line_among_torn_and_hostile_ones) {
+TEST(McpStdio, AnswersLineByLineAmongTornAndHostileOnes) {
   PipedServer server(run_nothing);
   server.say("\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi");
   server.say("ng\"}\r\nnonsense\n" + std::string("\0\x01\xff\n", 4));
@@ -120,7 +120,7 @@ TEST(McpStdio, answers_line_by_line_among_torn_and_hostile_ones) {
   EXPECT_TRUE(server.result_.has_value());
 }
 
-TEST(McpStdio, the_end_of_input_ends_a_call_that_runs) {
+TEST(McpStdio, TheEndOfInputEndsACallThatRuns) {
   std::atomic<bool> started = false, given_up = false;
   PipedServer server([&](const auto&, const std::function<bool()>& give_up) {
     started = true;
@@ -136,7 +136,7 @@ TEST(McpStdio, the_end_of_input_ends_a_call_that_runs) {
   EXPECT_TRUE(server.result_.has_value());
 }
 
-TEST(McpStdio, the_end_of_input_ends_it_although_an_answer_is_not_read) {
+TEST(McpStdio, TheEndOfInputEndsItAlthoughAnAnswerIsNotRead) {
   PipedServer server(run_nothing);
   server.say(kCall);
   server.wait_for_output();  // more follows than a pipe can hold
@@ -145,7 +145,7 @@ TEST(McpStdio, the_end_of_input_ends_it_although_an_answer_is_not_read) {
   EXPECT_TRUE(server.result_.has_value());
 }
 
-TEST(McpStdio, a_client_that_reads_no_longer_ends_it) {
+TEST(McpStdio, AClientThatReadsNoLongerEndsIt) {
   PipedServer server(run_nothing);
   server.stop_reading();
   server.say(kCall);

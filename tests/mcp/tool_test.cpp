@@ -17,7 +17,7 @@ std::vector<std::string> words_of_call(const std::string& arguments) {
   return {"refused", words.error().message};
 }
 
-TEST(McpTool, schema_has_types_choices_and_what_is_required) {
+TEST(McpTool, SchemaHasTypesChoicesAndWhatIsRequired) {
   const Json entry = list_entry(sample_tool());
   const Json& schema = entry["inputSchema"];
   EXPECT_EQ(schema["type"], "object");
@@ -35,7 +35,7 @@ TEST(McpTool, schema_has_types_choices_and_what_is_required) {
   EXPECT_EQ(entry["annotations"]["readOnlyHint"], true);
 }
 
-TEST(McpTool, choices_of_a_number_are_numbers) {
+TEST(McpTool, ChoicesOfANumberAreNumbers) {
   Tool tool = sample_tool();
   tool.parameters[2].choices = {"19", "20"};
   EXPECT_EQ(list_entry(tool)["inputSchema"]["properties"]["segment"]["enum"],
@@ -44,7 +44,7 @@ TEST(McpTool, choices_of_a_number_are_numbers) {
   EXPECT_FALSE(command_words(tool, Json::parse(R"({"FILES": ["a"], "segment": 21})")).has_value());
 }
 
-TEST(McpTool, arguments_become_words_positionals_first_and_values_inside_their_options) {
+TEST(McpTool, ArgumentsBecomeWordsPositionalsFirstAndValuesInsideTheirOptions) {
   EXPECT_THAT(words_of_call(R"({"what_if": ["k=2x", "--out=x"], "full": true, "segment": 3,
                         "FILES": ["a.db", "b.db"], "unit": "ms", "command": ["--json", ""]})"),
               ElementsAre("analyze", "a.db", "b.db", "--what-if=k=2x", "--what-if=--out=x",
@@ -55,17 +55,17 @@ TEST(McpTool, arguments_become_words_positionals_first_and_values_inside_their_o
               ElementsAre("analyze", "a", "--segment=2", "--json"));
 }
 
-TEST(McpTool, a_file_name_cannot_become_an_option) {
+TEST(McpTool, AFileNameCannotBecomeAnOption) {
   EXPECT_THAT(words_of_call(R"({"FILES": ["--out=x", "-h", "--"]})"),
               ElementsAre("analyze", "./--out=x", "./-h", "./--", "--json"));
 }
 
-TEST(McpTool, an_option_without_a_document_goes_without_json) {
+TEST(McpTool, AnOptionWithoutADocumentGoesWithoutJson) {
   EXPECT_THAT(words_of_call(R"({"FILES": ["a"], "recheck": "r.json"})"),
               ElementsAre("analyze", "a", "--recheck=r.json"));
 }
 
-TEST(McpTool, wrong_arguments_are_refused_by_name) {
+TEST(McpTool, WrongArgumentsAreRefusedByName) {
   const auto refused = [](const std::string& arguments) {
     const auto words = words_of_call(arguments);
     return words.front() == "refused" ? words.back() : "accepted: " + arguments;
@@ -86,14 +86,14 @@ TEST(McpTool, wrong_arguments_are_refused_by_name) {
   EXPECT_THAT(refused(R"({"FILES": ["a"], "out": "x"})"), HasSubstr("this server only reads"));
 }
 
-TEST(McpTool, a_positional_does_not_take_the_place_of_an_earlier_one) {
+TEST(McpTool, APositionalDoesNotTakeThePlaceOfAnEarlierOne) {
   const Tool two = sample_offer().tools[1];
   EXPECT_FALSE(command_words(two, Json::parse(R"({"B": "x"})")).has_value());
   EXPECT_THAT(command_words(two, Json::parse(R"({"B": "y", "A": "x"})")).value(),
               ElementsAre("compare", "x", "y"));
 }
 
-TEST(McpTool, a_withheld_tool_is_refused_with_what_to_do) {
+TEST(McpTool, AWithheldToolIsRefusedWithWhatToDo) {
   const auto words = command_words(sample_offer().tools[2], Json::object());
   ASSERT_FALSE(words.has_value());
   EXPECT_THAT(words.error().remedy, HasSubstr("--allow-run"));

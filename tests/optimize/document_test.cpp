@@ -65,7 +65,7 @@ std::vector<std::string> broken(const Result<Recheck>& result) {
   return out;
 }
 
-TEST(OptimizationDocument, satisfies_its_schema_and_a_recheck) {
+TEST(OptimizationDocument, SatisfiesItsSchemaAndARecheck) {
   const Finished finished;
   const auto text = report::render("optimization", finished.document);
   ASSERT_TRUE(text) << text.error().message;
@@ -77,14 +77,14 @@ TEST(OptimizationDocument, satisfies_its_schema_and_a_recheck) {
   EXPECT_EQ(result->count(Finding::not_checked), 0U) << recheck_text(*result);
 }
 
-TEST(OptimizationDocument, is_the_same_for_the_same_input) {
+TEST(OptimizationDocument, IsTheSameForTheSameInput) {
   Finished first, second;
   for (Finished* one : {&first, &second}) one->document.erase("environment");
   EXPECT_EQ(to_canonical_text(first.document), to_canonical_text(second.document));
   EXPECT_EQ(to_canonical_text(first.document).find("/tmp"), std::string::npos);
 }
 
-TEST(OptimizationDocument, of_a_resumed_run_is_that_of_one_without_a_break) {
+TEST(OptimizationDocument, OfAResumedRunIsThatOfOneWithoutABreak) {
   Finished finished;
   finished.options.resume = true;
   FakeProposer again(kTexts);
@@ -96,7 +96,7 @@ TEST(OptimizationDocument, of_a_resumed_run_is_that_of_one_without_a_break) {
   EXPECT_EQ(to_canonical_text(document), to_canonical_text(finished.document));
 }
 
-TEST(OptimizationDocument, of_nothing_accepted_says_why) {
+TEST(OptimizationDocument, OfNothingAcceptedSaysWhy) {
   Finished finished;
   finished.done.accepted.reset();
   finished.done.final_proof.reset();
@@ -108,7 +108,7 @@ TEST(OptimizationDocument, of_nothing_accepted_says_why) {
   EXPECT_THAT(fields, testing::ElementsAre("accepted", "final", "projection", "usage.cost_usd"));
 }
 
-TEST(OptimizationText, names_every_candidate_and_shows_the_diff) {
+TEST(OptimizationText, NamesEveryCandidateAndShowsTheDiff) {
   const Finished finished;
   const std::string text = optimization_text(finished.data(), {.width = 100});
   for (const char* part :
@@ -119,7 +119,7 @@ TEST(OptimizationText, names_every_candidate_and_shows_the_diff) {
               "candidate 3: proposal: refused (wrong_output): element 3 differs");
 }
 
-TEST(OptimizationText, says_below_each_refused_candidate_why_and_the_verdict_last) {
+TEST(OptimizationText, SaysBelowEachRefusedCandidateWhyAndTheVerdictLast) {
   Finished finished;
   const std::string text = optimization_text(finished.data(), {.width = 100});
   EXPECT_THAT(text, testing::AllOf(HasSubstr("compared with"), HasSubstr("times as fast as that")));
@@ -145,7 +145,7 @@ TEST(OptimizationText, says_below_each_refused_candidate_why_and_the_verdict_las
   EXPECT_THAT(narrow, testing::Not(HasSubstr("element 9")));
 }
 
-TEST(OptimizationText, of_nothing_accepted_counts_what_was_refused) {
+TEST(OptimizationText, OfNothingAcceptedCountsWhatWasRefused) {
   Finished finished;
   finished.done.accepted.reset();
   finished.done.best.reset();
@@ -173,7 +173,7 @@ TEST(OptimizationText, of_nothing_accepted_counts_what_was_refused) {
 }
 
 /// Each alteration of a sound document, and what it is found by.
-TEST(Recheck, finds_what_was_altered) {
+TEST(Recheck, FindsWhatWasAltered) {
   using Change = std::function<void(Json&)>;
   const Json::json_pointer samples("/candidates/4/measurement/samples/after");
   const std::vector<std::pair<const char*, Change>> alterations = {
@@ -227,7 +227,7 @@ TEST(Recheck, finds_what_was_altered) {
   }
 }
 
-TEST(Recheck, finds_files_that_were_changed_and_says_which_are_gone) {
+TEST(Recheck, FindsFilesThatWereChangedAndSaysWhichAreGone) {
   const Finished finished;
   ASSERT_TRUE(write_file_atomically(finished.folder / "out/accepted.hip", "another\n"));
   ASSERT_TRUE(write_file_atomically(finished.source, "edited\n"));
@@ -239,7 +239,7 @@ TEST(Recheck, finds_files_that_were_changed_and_says_which_are_gone) {
 }
 
 /// What was accepted is not sound without the texts that it is about.
-TEST(Recheck, what_was_accepted_has_to_be_there) {
+TEST(Recheck, WhatWasAcceptedHasToBeThere) {
   for (const char* gone : {"candidates/000.hip", "candidates/005.hip", "candidates/008.hip"}) {
     const Finished finished;
     std::filesystem::remove(finished.folder / "out" / gone);
@@ -247,7 +247,7 @@ TEST(Recheck, what_was_accepted_has_to_be_there) {
   }
 }
 
-TEST(Recheck, of_a_damaged_document_is_an_error) {
+TEST(Recheck, OfADamagedDocumentIsAnError) {
   Finished finished;
   for (const char* text : {"", "{}", "{\"document\": \"optimization\"}", "[1, 2"}) {
     ASSERT_TRUE(write_file_atomically(finished.file(), text));
@@ -263,7 +263,7 @@ TEST(Recheck, of_a_damaged_document_is_an_error) {
   }
 }
 
-TEST(Ledger, has_a_line_for_every_step) {
+TEST(Ledger, HasALineForEveryStep) {
   const Finished finished;
   const std::string text = test::text_of(finished.folder / "out/ledger.jsonl");
   std::map<std::string, int> events;
@@ -282,7 +282,7 @@ TEST(Ledger, has_a_line_for_every_step) {
 }
 
 /// Cut anywhere, it is resumed to the same end.
-TEST(Ledger, cut_anywhere_is_resumed) {
+TEST(Ledger, CutAnywhereIsResumed) {
   Finished finished;
   const std::filesystem::path file = finished.folder / "out/ledger.jsonl";
   const std::string whole = test::text_of(file);
@@ -299,7 +299,7 @@ TEST(Ledger, cut_anywhere_is_resumed) {
 }
 
 /// A kill between a measurement and its decision does not make it measured again.
-TEST(Ledger, cut_behind_a_measurement_keeps_it) {
+TEST(Ledger, CutBehindAMeasurementKeepsIt) {
   Finished finished;
   const std::filesystem::path file = finished.folder / "out/ledger.jsonl";
   const std::string whole = test::text_of(file);
@@ -318,7 +318,7 @@ TEST(Ledger, cut_behind_a_measurement_keeps_it) {
   EXPECT_EQ(done->accepted, 8U);
 }
 
-TEST(Ledger, refuses_what_is_damaged_and_what_is_none) {
+TEST(Ledger, RefusesWhatIsDamagedAndWhatIsNone) {
   const std::string head =
       R"({"event":"begin","ledger":"rocm-perf optimize","version":2,"key":{"a":1}})"
       "\n";
@@ -347,7 +347,7 @@ TEST(Ledger, refuses_what_is_damaged_and_what_is_none) {
   }
 }
 
-TEST(Records, are_read_back_as_they_were_written) {
+TEST(Records, AreReadBackAsTheyWereWritten) {
   const Finished finished;
   for (const Candidate& candidate : finished.done.candidates) {
     const Json json = to_json(candidate);
@@ -365,7 +365,7 @@ analyze::AnalyzedTrace sample() {
   return std::move(*analyzed);
 }
 
-TEST(Projection, scales_the_kernel_in_the_recorded_run) {
+TEST(Projection, ScalesTheKernelInTheRecordedRun) {
   const analyze::AnalyzedTrace analyzed = sample();
   const auto& rows = analyzed.analysis.critical_path->kernels;
   ASSERT_FALSE(rows.empty());
@@ -390,7 +390,7 @@ TEST(Projection, scales_the_kernel_in_the_recorded_run) {
   EXPECT_EQ(none.error().code, ErrorCode::bad_input);
 }
 
-TEST(Context, has_the_facts_of_the_kernel) {
+TEST(Context, HasTheFactsOfTheKernel) {
   const analyze::AnalyzedTrace analyzed = sample();
   const std::string name(
       analyzed.trace.strings.view(analyzed.analysis.critical_path->kernels.front().name));
@@ -401,7 +401,7 @@ TEST(Context, has_the_facts_of_the_kernel) {
   for (const auto& [key, value] : nothing.items()) EXPECT_TRUE(value.is_null()) << key;
 }
 
-TEST(Context, chooses_the_kernel_that_is_most_worth_it) {
+TEST(Context, ChoosesTheKernelThatIsMostWorthIt) {
   const analyze::AnalyzedTrace analyzed = sample();
   SourceModel model;
   model.options.path = "k.hip";

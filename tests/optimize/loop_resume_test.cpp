@@ -14,7 +14,7 @@ using fakes::FakeProposer;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(LoopResume, goes_on_after_an_interrupt_without_measuring_again) {
+TEST(LoopResume, GoesOnAfterAnInterruptWithoutMeasuringAgain) {
   Bench bench;
   const std::vector<std::string> texts = {"speed 0.9\n", "wrong\n", "speed 0.5\n", "speed 0.7\n"};
   FakeProposer stopped(texts);
@@ -53,7 +53,7 @@ TEST(LoopResume, goes_on_after_an_interrupt_without_measuring_again) {
 }
 
 /// A language model without a transcript says something else the second time.
-TEST(LoopResume, resumes_though_proposals_come_in_another_order) {
+TEST(LoopResume, ResumesThoughProposalsComeInAnotherOrder) {
   Bench bench;
   FakeProposer first({"speed 1.2\n", "speed 0.5\n"});
   ASSERT_TRUE(bench.run(first));
@@ -72,7 +72,7 @@ TEST(LoopResume, resumes_though_proposals_come_in_another_order) {
   EXPECT_EQ(test::text_of(bench.folder / "out/candidates/001.hip"), "speed 1.2\n");
 }
 
-TEST(LoopResume, a_ledger_of_something_else_is_not_resumed) {
+TEST(LoopResume, ALedgerOfSomethingElseIsNotResumed) {
   Bench bench;
   FakeProposer proposer({"speed 0.5\n"});
   ASSERT_TRUE(bench.run(proposer));
@@ -88,7 +88,7 @@ TEST(LoopResume, a_ledger_of_something_else_is_not_resumed) {
   EXPECT_THAT(done.error().message, HasSubstr("workshop: its seed is 1, now it is 2"));
 }
 
-TEST(LoopResume, another_libclang_is_another_key) {
+TEST(LoopResume, AnotherLibclangIsAnotherKey) {
   Bench bench;
   FakeProposer proposer({"speed 0.5\n"});
   ASSERT_TRUE(bench.run(proposer));
@@ -142,7 +142,7 @@ struct Altered : Bench {
   std::string sound;
 };
 
-TEST(LoopResume, a_ledger_that_does_not_say_what_it_records_is_refused) {
+TEST(LoopResume, ALedgerThatDoesNotSayWhatItRecordsIsRefused) {
   Altered altered;
   const auto accepts = [](Json& line) {
     line["decision"]["outcome"] = "accepted";
@@ -192,7 +192,7 @@ TEST(LoopResume, a_ledger_that_does_not_say_what_it_records_is_refused) {
   EXPECT_TRUE(altered.again());
 }
 
-TEST(LoopResume, what_was_accepted_has_to_build_to_the_same) {
+TEST(LoopResume, WhatWasAcceptedHasToBuildToTheSame) {
   Altered altered;
   const auto other_hash = [](Json& line) { line["build"]["hash"] = "xxh3:0000000000000000"; };
   for (const auto& [event, nth] : {std::pair{"original", 0}, {"build", 2}}) {
@@ -206,7 +206,7 @@ TEST(LoopResume, what_was_accepted_has_to_build_to_the_same) {
 
 /// In every process the original is proven before a candidate runs, and the backend is told what
 /// timed runs have to compute, though both proofs are recorded.
-TEST(LoopResume, proves_the_original_and_prepares_timing_in_its_own_process) {
+TEST(LoopResume, ProvesTheOriginalAndPreparesTimingInItsOwnProcess) {
   Altered altered;
   altered.alter("proof", 2, [](Json&) {}, true);  // candidate 4 is proven, not timed
   altered.workshop.proofs = altered.workshop.prepared = 0;

@@ -22,7 +22,7 @@ using fakes::FakeProposer;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Loop, decides_every_candidate_for_its_own_reason) {
+TEST(Loop, DecidesEveryCandidateForItsOwnReason) {
   Bench bench;
   FakeProposer proposer({"speed 0.99\n", "speed 1.3\n", "broken\n", "wrong\nspeed 0.5\n",
                          "forbidden\nspeed 0.5\n", "layout\nspeed 0.5\n", "crash\n",
@@ -47,7 +47,7 @@ TEST(Loop, decides_every_candidate_for_its_own_reason) {
   EXPECT_EQ(test::text_of(bench.source), fakes::kOriginal);  // nothing was applied
 }
 
-TEST(Loop, does_only_the_steps_that_are_needed) {
+TEST(Loop, DoesOnlyTheStepsThatAreNeeded) {
   Bench bench;
   FakeProposer proposer({"forbidden\n", "speed 1.0 // same\n", "broken\n"});
   const auto done = bench.run(proposer);
@@ -60,7 +60,7 @@ TEST(Loop, does_only_the_steps_that_are_needed) {
   EXPECT_EQ(done->decision.sentence, "no candidate was accepted");
 }
 
-TEST(Loop, tells_the_proposer_what_is_known_and_what_was_tried) {
+TEST(Loop, TellsTheProposerWhatIsKnownAndWhatWasTried) {
   Bench bench;
   bench.options.context = {{"architecture", {{"name", "gfx942"}}}};
   FakeProposer proposer({"wrong\n", "speed 0.5\n", "speed 0.9\n"});
@@ -84,7 +84,7 @@ TEST(Loop, tells_the_proposer_what_is_known_and_what_was_tried) {
   EXPECT_EQ(last.context["history"][2]["sentence"], "it was slower");
 }
 
-TEST(Loop, asks_for_repairs_of_what_does_not_compile_at_most_twice) {
+TEST(Loop, AsksForRepairsOfWhatDoesNotCompileAtMostTwice) {
   Bench bench;
   FakeProposer proposer({"broken 1\n", "broken 2\n", "broken 3\n", "broken 4\n", "speed 0.5\n"},
                         true);
@@ -103,7 +103,7 @@ TEST(Loop, asks_for_repairs_of_what_does_not_compile_at_most_twice) {
   EXPECT_EQ(proposer.asked[3].compiler_text, "");
 }
 
-TEST(Loop, ends_at_its_limits) {
+TEST(Loop, EndsAtItsLimits) {
   Bench bench;
   bench.options.max_candidates = 2;
   FakeProposer many({"speed 1.1\n", "speed 1.2\n", "speed 1.3\n"});
@@ -130,7 +130,7 @@ TEST(Loop, ends_at_its_limits) {
   EXPECT_TRUE(done->candidates.empty());
 }
 
-TEST(Loop, an_original_that_cannot_be_built_or_proven_is_refused) {
+TEST(Loop, AnOriginalThatCannotBeBuiltOrProvenIsRefused) {
   for (const char* text : {"broken\n", "wrong\n"}) {
     Bench bench;
     ASSERT_TRUE(write_file_atomically(bench.source, text));
@@ -142,7 +142,7 @@ TEST(Loop, an_original_that_cannot_be_built_or_proven_is_refused) {
   }
 }
 
-TEST(Loop, an_original_whose_builds_differ_is_a_warning) {
+TEST(Loop, AnOriginalWhoseBuildsDifferIsAWarning) {
   Bench bench;
   ASSERT_TRUE(write_file_atomically(bench.source, "unsteady\nspeed 1.0\n"));
   FakeProposer proposer({"unsteady\nspeed 0.5\n"});
@@ -152,7 +152,7 @@ TEST(Loop, an_original_whose_builds_differ_is_a_warning) {
   EXPECT_EQ(done->warnings.size(), 1U);
 }
 
-TEST(Loop, nothing_is_accepted_when_the_final_proof_fails) {
+TEST(Loop, NothingIsAcceptedWhenTheFinalProofFails) {
   Bench bench;
   bench.workshop.fail_proof = 3;  // the original, the candidate, the final one
   FakeProposer proposer({"speed 0.5\n"});
@@ -165,7 +165,7 @@ TEST(Loop, nothing_is_accepted_when_the_final_proof_fails) {
 }
 
 /// Files of ours, as a candidate finds them while it runs.
-TEST(Loop, a_candidate_that_changes_files_is_refused) {
+TEST(Loop, ACandidateThatChangesFilesIsRefused) {
   for (const std::string when : {"proof", "timing"})
     for (const std::string what : {"object", "text", "itself"}) {
       Bench bench;
@@ -198,7 +198,7 @@ TEST(Loop, a_candidate_that_changes_files_is_refused) {
 }
 
 /// The build of the best so far is not run in a proof, but the next comparison needs it.
-TEST(Loop, a_candidate_that_changes_the_best_one_is_refused) {
+TEST(Loop, ACandidateThatChangesTheBestOneIsRefused) {
   for (const std::string when : {"proof", "timing"}) {
     Bench bench;
     FakeProposer proposer({"speed 0.9\n", "tampers-" + when + "-best\nspeed 0.5\n", "speed 0.6\n"});
@@ -211,7 +211,7 @@ TEST(Loop, a_candidate_that_changes_the_best_one_is_refused) {
 }
 
 /// Folders of builds are emptied before each build.
-TEST(Loop, a_source_in_a_folder_of_builds_is_refused) {
+TEST(Loop, ASourceInAFolderOfBuildsIsRefused) {
   Bench bench;
   bench.options.source = bench.folder / "out/builds/000/k.hip";
   std::filesystem::create_directories(bench.options.source.parent_path());
@@ -224,7 +224,7 @@ TEST(Loop, a_source_in_a_folder_of_builds_is_refused) {
 }
 
 /// An error of a proof is nobody's fault but the candidate's, when it changed what was run.
-TEST(Loop, an_error_after_files_were_changed_is_the_candidates) {
+TEST(Loop, AnErrorAfterFilesWereChangedIsTheCandidates) {
   Bench bench;
   FakeProposer cheat({"tampers-proof-object\nderails\n", "speed 0.5\n"});
   const auto done = bench.run(cheat);
@@ -237,7 +237,7 @@ TEST(Loop, an_error_after_files_were_changed_is_the_candidates) {
   EXPECT_EQ(failed.error().code, ErrorCode::target_failed);
 }
 
-TEST(Loop, files_that_something_else_changed_are_built_again_or_end_it) {
+TEST(Loop, FilesThatSomethingElseChangedAreBuiltAgainOrEndIt) {
   for (const char* changed : {"out/builds/000/object", "out/candidates/000.hip"})
     for (const bool steady : {true, false}) {
       Bench bench;
@@ -263,7 +263,7 @@ TEST(Loop, files_that_something_else_changed_are_built_again_or_end_it) {
     }
 }
 
-TEST(Loop, the_final_proof_is_of_builds_made_anew) {
+TEST(Loop, TheFinalProofIsOfBuildsMadeAnew) {
   Bench bench;
   FakeProposer proposer({"speed 0.5\n"});
   ASSERT_TRUE(bench.run(proposer));
@@ -283,7 +283,7 @@ TEST(Loop, the_final_proof_is_of_builds_made_anew) {
   }
 }
 
-TEST(Loop, a_final_proof_after_which_files_are_others_accepts_nothing) {
+TEST(Loop, AFinalProofAfterWhichFilesAreOthersAcceptsNothing) {
   for (const char* step : {"proof", "timing"}) {
     Bench bench;
     FakeProposer proposer({"speed 0.5\n"});
@@ -303,7 +303,7 @@ TEST(Loop, a_final_proof_after_which_files_are_others_accepts_nothing) {
   }
 }
 
-TEST(Decision, records_that_contradict_themselves_accept_nothing) {
+TEST(Decision, RecordsThatContradictThemselvesAcceptNothing) {
   Bench bench;
   FakeProposer proposer({"big\nspeed 0.5\n"});
   const auto done = bench.run(proposer);
@@ -328,7 +328,7 @@ TEST(Decision, records_that_contradict_themselves_accept_nothing) {
   }
 }
 
-TEST(Apply, replaces_the_file_and_keeps_the_original) {
+TEST(Apply, ReplacesTheFileAndKeepsTheOriginal) {
   Bench bench;
   FakeProposer proposer({"speed 0.5\n"});
   const auto done = bench.run(proposer);
@@ -352,7 +352,7 @@ TEST(Apply, replaces_the_file_and_keeps_the_original) {
   EXPECT_THAT(resumed.error().message, HasSubstr("already is the accepted source"));
 }
 
-TEST(Apply, leaves_a_file_that_was_changed_meanwhile) {
+TEST(Apply, LeavesAFileThatWasChangedMeanwhile) {
   Bench bench;
   FakeProposer proposer({"speed 0.5\n"});
   const auto done = bench.run(proposer);
@@ -379,7 +379,7 @@ int no_exchange(const std::string& /*one*/, const std::string& /*other*/) {
   return -1;
 }
 
-TEST(Apply, keeps_mode_and_links_with_and_without_exchange) {
+TEST(Apply, KeepsModeAndLinksWithAndWithoutExchange) {
   for (const bool exchanges : {true, false}) {
     Bench bench;
     std::filesystem::permissions(bench.source, std::filesystem::perms(0640));
@@ -401,7 +401,7 @@ TEST(Apply, keeps_mode_and_links_with_and_without_exchange) {
 }
 
 /// Between the last look at the file and its replacement.
-TEST(Apply, leaves_a_file_that_is_saved_at_the_last_moment) {
+TEST(Apply, LeavesAFileThatIsSavedAtTheLastMoment) {
   for (const bool exchanges : {true, false}) {
     Bench bench;
     FakeProposer proposer({"speed 0.5\n"});
@@ -418,7 +418,7 @@ TEST(Apply, leaves_a_file_that_is_saved_at_the_last_moment) {
   }
 }
 
-TEST(Apply, loses_nothing_when_a_file_is_saved_twice_meanwhile) {
+TEST(Apply, LosesNothingWhenAFileIsSavedTwiceMeanwhile) {
   Bench bench;
   FakeProposer proposer({"speed 0.5\n"});
   const auto done = bench.run(proposer);
@@ -441,7 +441,7 @@ TEST(Apply, loses_nothing_when_a_file_is_saved_twice_meanwhile) {
   EXPECT_EQ(test::text_of(message.substr(message.rfind(' ') + 1)), "first\n");
 }
 
-TEST(LayoutFree, is_equal_for_texts_that_differ_in_layout_only) {
+TEST(LayoutFree, IsEqualForTextsThatDifferInLayoutOnly) {
   const std::string text = "int f(int a) {\n  return a + 1;  // one\n}\n";
   for (const char* same :
        {"int f ( int a ) { return a + 1; }", "int f(int a){return a+ /* x */ 1;}",
@@ -461,7 +461,7 @@ TEST(LayoutFree, is_equal_for_texts_that_differ_in_layout_only) {
   EXPECT_NE(layout_free("#define A\nint b;"), layout_free("#define A int b;"));
 }
 
-TEST(Diff, is_what_patch_understands) {
+TEST(Diff, IsWhatPatchUnderstands) {
   EXPECT_EQ(unified_diff("a\n", "a\n", "x", "y"), "");
   EXPECT_EQ(unified_diff("a\nb\nc\n", "a\nB\nc\n", "a/k", "b/k"),
             "--- a/k\n+++ b/k\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
@@ -478,7 +478,7 @@ TEST(Diff, is_what_patch_understands) {
             "28\n 29\n-30\n+thirty\n 31\n 32\n 33\n");
 }
 
-TEST(KernelNames, of_recordings_are_those_of_sources) {
+TEST(KernelNames, OfRecordingsAreThoseOfSources) {
   for (const char* recorded :
        {"ns::k", "void ns::k<float, (int)3>(float*, int)", "_ZN2ns1kEPf", "_ZN2ns1kEPf.kd",
         "ns::k(std::vector<int>, void (*)(int))", "(anonymous namespace)::ns::k(float*)"})

@@ -126,7 +126,7 @@ std::vector<std::string> rules_after(const std::function<void(LintCase&)>& chang
   return rules(one.findings());
 }
 
-TEST(ReplayLint, a_clean_capture_has_no_finding) {
+TEST(ReplayLint, ACleanCaptureHasNoFinding) {
   EXPECT_THAT(LintCase().findings(), IsEmpty());
   // Nothing of a hidden argument that is null, or that the kernel does not list.
   EXPECT_THAT(rules_after([](LintCase& one) { one.hidden("hidden_hostcall_buffer", 0); }),
@@ -135,7 +135,7 @@ TEST(ReplayLint, a_clean_capture_has_no_finding) {
   EXPECT_THAT(rules_after([](LintCase& one) { one.hidden("hidden_block_count_x", 8); }), IsEmpty());
 }
 
-TEST(ReplayLint, hidden_arguments_into_the_old_process) {
+TEST(ReplayLint, HiddenArgumentsIntoTheOldProcess) {
   const std::vector<std::tuple<std::string, std::string, std::string, std::string>> table = {
       {"hidden_hostcall_buffer", "hidden_hostcall", "error", "error"},
       {"hidden_printf_buffer", "hidden_printf", "error", "warning"},
@@ -182,7 +182,7 @@ TEST(ReplayLint, hidden_arguments_into_the_old_process) {
   }
 }
 
-TEST(ReplayLint, without_a_disassembler_nothing_is_refused_unseen) {
+TEST(ReplayLint, WithoutADisassemblerNothingIsRefusedUnseen) {
   const test::ScopedVariable none("ROCM_PERF_LLVM_OBJDUMP", "/nowhere/llvm-objdump");
   LintCase one;
   one.code = kLoads;
@@ -192,7 +192,7 @@ TEST(ReplayLint, without_a_disassembler_nothing_is_refused_unseen) {
   EXPECT_THAT(found.at(0).sentence, HasSubstr("/nowhere/llvm-objdump"));
 }
 
-TEST(ReplayLint, pointer_arguments) {
+TEST(ReplayLint, PointerArguments) {
   const auto pointer = [](std::uint64_t value) {
     return rules_after([&](LintCase& one) { one.set(8, value); });
   };
@@ -214,7 +214,7 @@ TEST(ReplayLint, pointer_arguments) {
             "captured: it is host memory");
 }
 
-TEST(ReplayLint, words_by_value_that_look_like_pointers) {
+TEST(ReplayLint, WordsByValueThatLookLikePointers) {
   const auto by_value = [](std::uint64_t value) {
     return rules_after([&](LintCase& one) { one.set(16, value); });
   };
@@ -236,7 +236,7 @@ TEST(ReplayLint, words_by_value_that_look_like_pointers) {
               ElementsAre("warning host_pointer", "warning not_captured"));
 }
 
-TEST(ReplayLint, segments_and_geometry) {
+TEST(ReplayLint, SegmentsAndGeometry) {
   using Dispatch = capture::Dispatch;
   const auto dispatch = [](const std::function<void(Dispatch&)>& change) {
     return rules_after([&](LintCase& one) { change(one.capture.description.dispatch); });
@@ -270,7 +270,7 @@ TEST(ReplayLint, segments_and_geometry) {
   EXPECT_THAT(metadata(".reqd_workgroup_size", {32, 1, 1}), ElementsAre("error geometry"));
 }
 
-TEST(ReplayLint, machine_kernel_and_limits) {
+TEST(ReplayLint, MachineKernelAndLimits) {
   const auto isa = [](const std::string& name, std::uint32_t flags) {
     return rules_after([&](LintCase& one) {
       one.capture.description.machine.isa = name;
@@ -308,7 +308,7 @@ TEST(ReplayLint, machine_kernel_and_limits) {
                           "note grid_remainder"));
 }
 
-TEST(ReplayLint, a_damaged_code_object_is_bad_input) {
+TEST(ReplayLint, ADamagedCodeObjectIsBadInput) {
   LintCase one;
   one.capture.code_object = "no elf";
   const test::TempFolder folder;
@@ -321,7 +321,7 @@ TEST(ReplayLint, a_damaged_code_object_is_bad_input) {
   EXPECT_THAT(found.error().message, HasSubstr("kernel.hsaco"));
 }
 
-TEST(ReplayLint, regions_that_were_not_captured_are_counted_once) {
+TEST(ReplayLint, RegionsThatWereNotCapturedAreCountedOnce) {
   LintCase one;
   one.capture.code_object = test::write_code_object(test::sample_code_object(1));
   one.capture.description.dispatch.kernel = "_Z11saxpy_00000PKfS0_Pfi";

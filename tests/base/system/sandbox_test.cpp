@@ -30,7 +30,7 @@ std::shared_ptr<Sandbox> some_sandbox() {
   return sandbox;
 }
 
-TEST(Sandbox, the_command_line_hides_then_shows_then_lets_write) {
+TEST(Sandbox, TheCommandLineHidesThenShowsThenLetsWrite) {
   const test::TempFolder folder;
   fs::create_directories(folder / "project/build");
   const std::string project = folder / "project", build = folder / "project/build";
@@ -64,7 +64,7 @@ TEST(Sandbox, the_command_line_hides_then_shows_then_lets_write) {
   EXPECT_THAT(sandbox_command({.sandbox = sandbox}), Contains("--share-net"));
 }
 
-TEST(Sandbox, a_link_in_a_hidden_place_is_shown_where_it_was_named) {
+TEST(Sandbox, ALinkInAHiddenPlaceIsShownWhereItWasNamed) {
   const test::TempFolder folder;
   const std::string there = folder.write("there", ""), link = folder / "link";
   fs::create_symlink(there, link);
@@ -76,7 +76,7 @@ TEST(Sandbox, a_link_in_a_hidden_place_is_shown_where_it_was_named) {
   EXPECT_LT(place_of(command, {"--ro-bind", there, link}), end);
 }
 
-TEST(Sandbox, homes_and_temporary_files_are_hidden) {
+TEST(Sandbox, HomesAndTemporaryFilesAreHidden) {
   EXPECT_TRUE(is_hidden("/tmp"));
   EXPECT_TRUE(is_hidden("/tmp/any/thing"));
   EXPECT_TRUE(is_hidden("/root/.ssh"));
@@ -92,7 +92,7 @@ TEST(Sandbox, homes_and_temporary_files_are_hidden) {
   EXPECT_FALSE(holds_hidden("/home/anybody/project"));
 }
 
-TEST(Sandbox, variables_with_secrets_are_known_by_name_or_value) {
+TEST(Sandbox, VariablesWithSecretsAreKnownByNameOrValue) {
   for (const char* name :
        {"OPENAI_API_KEY", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD_X", "db_password",
         "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "GITLAB_PAT"})
@@ -104,7 +104,7 @@ TEST(Sandbox, variables_with_secrets_are_known_by_name_or_value) {
   EXPECT_FALSE(is_secret_variable("MAIL", "ssh://git@host/x"));
 }
 
-TEST(Sandbox, says_that_bubblewrap_is_missing_or_may_not_work) {
+TEST(Sandbox, SaysThatBubblewrapIsMissingOrMayNotWork) {
   const test::TempFolder folder;
   const test::ScopedVariable path("PATH", folder.path().string());
   const auto missing = find_sandbox();
@@ -146,7 +146,7 @@ class InTheSandbox : public ::testing::Test {
   std::shared_ptr<const Sandbox> sandbox_;
 };
 
-TEST_F(InTheSandbox, only_its_own_folder_can_be_written_to) {
+TEST_F(InTheSandbox, OnlyItsOwnFolderCanBeWrittenTo) {
   const ProcessResult result =
       run("echo x > own/file && echo own\necho x > beside && echo beside\n"
           "echo x > /etc/rocm-perf-test && echo system\n"
@@ -159,7 +159,7 @@ TEST_F(InTheSandbox, only_its_own_folder_can_be_written_to) {
   EXPECT_FALSE(fs::exists(std::string(std::getenv("HOME")) + "/rocm-perf-test"));
 }
 
-TEST_F(InTheSandbox, there_is_no_network_and_no_other_process) {
+TEST_F(InTheSandbox, ThereIsNoNetworkAndNoOtherProcess) {
   const test::Listener listener;
   const std::string connect =
       "import socket; socket.create_connection(('127.0.0.1', " + listener.port() + "), 5)";
@@ -173,7 +173,7 @@ TEST_F(InTheSandbox, there_is_no_network_and_no_other_process) {
   EXPECT_TRUE(listener.was_reached());
 }
 
-TEST_F(InTheSandbox, what_it_leaves_behind_is_gone_when_it_has_ended) {
+TEST_F(InTheSandbox, WhatItLeavesBehindIsGoneWhenItHasEnded) {
   const std::string mark = folder_.path().string() + "/left-behind";
   const ProcessResult result =
       run("setsid sh -c 'echo up > own/up; while :; do sleep 0.01; done' " + mark +
@@ -183,7 +183,7 @@ TEST_F(InTheSandbox, what_it_leaves_behind_is_gone_when_it_has_ended) {
   EXPECT_THAT(test::processes_with(mark), testing::IsEmpty());
 }
 
-TEST_F(InTheSandbox, the_environment_comes_without_secrets) {
+TEST_F(InTheSandbox, TheEnvironmentComesWithoutSecrets) {
   const test::ScopedVariable token("SOME_TOKEN", "secret"), plain("SOME_OTHER", "plain");
   ProcessOptions options;
   options.set_environment = {{"GIVEN_KEY", "given"}};
@@ -191,7 +191,7 @@ TEST_F(InTheSandbox, the_environment_comes_without_secrets) {
             ",plain,given,/tmp\n");
 }
 
-TEST_F(InTheSandbox, ends_and_limits_are_those_of_the_program) {
+TEST_F(InTheSandbox, EndsAndLimitsAreThoseOfTheProgram) {
   EXPECT_EQ(run("exit 3").exit_code, 3);
   EXPECT_EQ(run("kill -SEGV $$").exit_code, 128 + SIGSEGV);
   ProcessOptions options;

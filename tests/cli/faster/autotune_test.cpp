@@ -147,7 +147,7 @@ class Autotune : public testing::Test {
                        "--metric-regex", "time: ([0-9.]+)", "--timeout-factor", "100000"};
 };
 
-TEST_F(Autotune, finds_the_optimum_of_a_recording_and_says_the_same_every_time) {
+TEST_F(Autotune, FindsTheOptimumOfARecordingAndSaysTheSameEveryTime) {
   write_cache("cache.json");
   const Words search = {"--simulate", "cache.json", "--budget", "60", "--seed", "3"};
   const Json found = json(search);
@@ -176,7 +176,7 @@ TEST_F(Autotune, finds_the_optimum_of_a_recording_and_says_the_same_every_time) 
   EXPECT_EQ(all["phases"]["prune"]["never_reached"], 0);
 }
 
-TEST_F(Autotune, what_it_writes_can_be_read_again) {
+TEST_F(Autotune, WhatItWritesCanBeReadAgain) {
   write_cache("cache.json");
   const Json first = json({"--simulate", "cache.json", "--effort", "full", "--out", "o"});
   EXPECT_THAT(names_in(folder_ / "o"), testing::ElementsAre("autotune.json", "journal.jsonl",
@@ -193,7 +193,7 @@ TEST_F(Autotune, what_it_writes_can_be_read_again) {
   }
 }
 
-TEST_F(Autotune, searches_a_recorded_gpu) {
+TEST_F(Autotune, SearchesARecordedGpu) {
   const fs::path recording =
       fs::path(PERFLAB_SHARED_DIR) / "data/autotune/amd/convolution_milo__MI250X.json.gz";
   if (!fs::exists(recording))
@@ -206,7 +206,7 @@ TEST_F(Autotune, searches_a_recorded_gpu) {
   EXPECT_EQ(found["space"]["listed"], 4362);
 }
 
-TEST_F(Autotune, measures_a_command_and_gives_the_line_to_use) {
+TEST_F(Autotune, MeasuresACommandAndGivesTheLineToUse) {
   const Outcome outcome = run(live_ + Words{"--out", "o", "--effort", "full", "--repeats", "1"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("10  A=3 B=5"), HasSubstr("  sh k.sh 3 5\n"),
@@ -230,7 +230,7 @@ TEST_F(Autotune, measures_a_command_and_gives_the_line_to_use) {
   EXPECT_EQ(without_environment(again), without_environment(found));
 }
 
-TEST_F(Autotune, maximises_when_told) {
+TEST_F(Autotune, MaximisesWhenTold) {
   const Json found = json(live_ + Words{"--maximize", "--metric-unit", "GB/s", "--repeats", "1",
                                         "--budget", "45", "--effort", "full"});
   EXPECT_EQ(found["best"]["value"], 116);
@@ -238,7 +238,7 @@ TEST_F(Autotune, maximises_when_told) {
   EXPECT_EQ(found["objective"]["unit"], "GB/s");
 }
 
-TEST_F(Autotune, says_a_tie) {
+TEST_F(Autotune, SaysATie) {
   write("same.sh", "for i in 1 2 3 4 5 6; do echo time: 7; done\n");
   const Words same = {"--space",        "space.json", "--cmd-template", "sh same.sh {A} {B}",
                       "--metric-regex", "time: (.*)", "--budget",       "3"};
@@ -248,14 +248,14 @@ TEST_F(Autotune, says_a_tie) {
   EXPECT_THAT(run(same + Words{"--resume"}).out, HasSubstr("a tie: measured again in turns"));
 }
 
-TEST_F(Autotune, wall_time_is_the_objective_of_last_resort_and_said) {
+TEST_F(Autotune, WallTimeIsTheObjectiveOfLastResortAndSaid) {
   const Outcome outcome = run({"--space", "space.json", "--cmd-template", "true {A} {B}",
                                "--budget", "2", "--repeats", "1"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("the wall time of the whole command is minimised"));
 }
 
-TEST_F(Autotune, survives_kills_while_simulating) {
+TEST_F(Autotune, SurvivesKillsWhileSimulating) {
   write_cache("cache.json");
   const Words search = {"--simulate", "cache.json", "--budget", "50", "--effort", "full"};
   const auto begin = std::chrono::steady_clock::now();
@@ -281,7 +281,7 @@ TEST_F(Autotune, survives_kills_while_simulating) {
   EXPECT_EQ(entries_of(folder_ / "killed.jsonl"), expected);
 }
 
-TEST_F(Autotune, survives_kills_while_measuring) {
+TEST_F(Autotune, SurvivesKillsWhileMeasuring) {
   const Words search = live_ + Words{"--budget", "30", "--effort", "full", "--repeats", "1"};
   const Json undisturbed = json(search + Words{"--journal", "whole.jsonl"});
   const std::set<std::string> expected = entries_of(folder_ / "whole.jsonl");
@@ -310,7 +310,7 @@ TEST_F(Autotune, survives_kills_while_measuring) {
   EXPECT_LE(lines_of(folder_ / "runs.log").size(), runs + 2 * kKills);
 }
 
-TEST_F(Autotune, a_torn_last_line_is_dropped_and_said) {
+TEST_F(Autotune, ATornLastLineIsDroppedAndSaid) {
   const Words search = live_ + Words{"--budget", "5", "--repeats", "1"};
   json(search);
   const fs::path journal = folder_ / "autotune.journal.jsonl";
@@ -322,7 +322,7 @@ TEST_F(Autotune, a_torn_last_line_is_dropped_and_said) {
   EXPECT_FALSE(entries_of(journal).empty());
 }
 
-TEST_F(Autotune, ctrl_c_keeps_what_was_finished_and_says_how_to_go_on) {
+TEST_F(Autotune, CtrlCKeepsWhatWasFinishedAndSaysHowToGoOn) {
   // Stands still in its tenth run until the interrupt has come.
   write("slow.sh",
         "until [ -e go ] || [ ! -e runs.log ] || [ $(wc -l < runs.log) -lt 9 ]; do\n"
@@ -359,7 +359,7 @@ TEST_F(Autotune, ctrl_c_keeps_what_was_finished_and_says_how_to_go_on) {
   entries_of(journal);
 }
 
-TEST_F(Autotune, a_journal_of_other_measurements_is_refused) {
+TEST_F(Autotune, AJournalOfOtherMeasurementsIsRefused) {
   const Words end = {"--budget", "2", "--repeats", "1"};
   json(live_ + end);
   const std::string before = test::text_of(folder_ / "autotune.journal.jsonl");
@@ -378,7 +378,7 @@ TEST_F(Autotune, a_journal_of_other_measurements_is_refused) {
   EXPECT_EQ(test::text_of(folder_ / "autotune.journal.jsonl"), before);
 }
 
-TEST_F(Autotune, a_new_value_keeps_what_was_measured) {
+TEST_F(Autotune, ANewValueKeepsWhatWasMeasured) {
   json(live_ + Words{"--budget", "45", "--effort", "full", "--repeats", "1"});
   write("space.json",
         R"({"tune_params": {"A": [1, 2, 3, 4, 5, 6], "B": [1, 2, 3, 4, 5, 6, 7, 8, 9]},)"
@@ -389,7 +389,7 @@ TEST_F(Autotune, a_new_value_keeps_what_was_measured) {
   EXPECT_EQ(found["environment"]["resumed"], 45);
 }
 
-TEST_F(Autotune, commands_that_misbehave_do_not_end_it) {
+TEST_F(Autotune, CommandsThatMisbehaveDoNotEndIt) {
   write("space.json", R"({"tune_params": {"CASE": ["good", "crash", "silent", "hang", "flood",
       "orphan", "tty", "stdin", "noise"]}, "default": {"CASE": "good"}})");
   write("bad.sh",
@@ -419,7 +419,7 @@ TEST_F(Autotune, commands_that_misbehave_do_not_end_it) {
   EXPECT_EQ(found["best"]["configuration"]["CASE"], "good");
 }
 
-TEST_F(Autotune, wrong_results_and_failed_builds_cannot_win) {
+TEST_F(Autotune, WrongResultsAndFailedBuildsCannotWin) {
   write("check.sh", "test $1 != 3\n");
   write("build.sh", "test $2 != 4 && cp k.sh $1/k.sh\n");
   const Json found = json(
@@ -434,7 +434,7 @@ TEST_F(Autotune, wrong_results_and_failed_builds_cannot_win) {
   EXPECT_GE(names_in(folder_ / "autotune_builds").size(), 45U);
 }
 
-TEST_F(Autotune, without_a_working_configuration_it_is_exit_1_with_a_document) {
+TEST_F(Autotune, WithoutAWorkingConfigurationItIsExit1WithADocument) {
   const Outcome outcome = run({"--space", "space.json", "--cmd-template", "sh -c 'exit 3' {A}",
                                "--metric-regex", "(x)", "--budget", "3", "--json"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
@@ -443,7 +443,7 @@ TEST_F(Autotune, without_a_working_configuration_it_is_exit_1_with_a_document) {
   EXPECT_EQ(found["outcomes"]["runtime"], 3);
 }
 
-TEST_F(Autotune, values_stay_one_argument) {
+TEST_F(Autotune, ValuesStayOneArgument) {
   const Json values = {"a b", "; touch gotcha", "$(touch gotcha)", "--x", "'", "\"", "", "{A}",
                        "a\nb"};
   write("space.json", Json({{"tune_params", {{"V", values}}}}).dump());
@@ -454,7 +454,7 @@ TEST_F(Autotune, values_stay_one_argument) {
   EXPECT_FALSE(fs::exists(folder_ / "gotcha"));
 }
 
-TEST_F(Autotune, wrong_use_is_exit_2_before_anything_runs) {
+TEST_F(Autotune, WrongUseIsExit2BeforeAnythingRuns) {
   write_cache("cache.json");
   const Words simulate = {"--simulate", "cache.json"};
   const std::vector<Words> wrong = {
@@ -518,7 +518,7 @@ TEST_F(Autotune, wrong_use_is_exit_2_before_anything_runs) {
               AllOf(HasSubstr("NOPE"), HasSubstr("A, B")));
 }
 
-TEST_F(Autotune, a_program_that_is_not_there_is_one_error) {
+TEST_F(Autotune, AProgramThatIsNotThereIsOneError) {
   for (const char* command : {"no-such-program-here {A}", "./k.sh {A}"}) {  // k.sh: no executable
     const Outcome outcome = run(
         {"--space", "space.json", "--cmd-template", command, "--metric-regex", "time: ([0-9.]+)"});
@@ -530,7 +530,7 @@ TEST_F(Autotune, a_program_that_is_not_there_is_one_error) {
   EXPECT_FALSE(fs::exists(folder_ / "autotune.journal.jsonl"));
 }
 
-TEST_F(Autotune, bad_files_are_exit_3_in_one_sentence) {
+TEST_F(Autotune, BadFilesAreExit3InOneSentence) {
   write("empty.json", "");
   write("other.json", "{\"a\": 1}");
   write("cyclic.json",
@@ -549,7 +549,7 @@ TEST_F(Autotune, bad_files_are_exit_3_in_one_sentence) {
   }
 }
 
-TEST_F(Autotune, a_space_of_a_trillion_is_sampled_and_says_so) {
+TEST_F(Autotune, ASpaceOfATrillionIsSampledAndSaysSo) {
   Json space = {{"tune_params", Json::object()}};
   for (int i = 0; i < 12; ++i)
     space["tune_params"]["P" + std::to_string(i)] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
@@ -561,7 +561,7 @@ TEST_F(Autotune, a_space_of_a_trillion_is_sampled_and_says_so) {
   EXPECT_THAT(found["warnings"].dump(), HasSubstr("sample"));
 }
 
-TEST_F(Autotune, the_example_gets_faster_when_measured_again) {
+TEST_F(Autotune, TheExampleGetsFasterWhenMeasuredAgain) {
   const std::string examples = PERFLAB_SOURCE_DIR "/examples/autotune/";
   const std::string flags = "-DBM={BM} -DBN={BN} -DBK={BK} -DMR={MR} -DNR={NR} ";
   const Json found =

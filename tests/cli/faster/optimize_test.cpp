@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Optimize, says_what_does_not_fit) {
+TEST(Optimize, SaysWhatDoesNotFit) {
   const test::TempFolder folder;
   (void)folder.write("k.cpp", "void k(float* p) { *p = 1; }\n");
   const std::vector<std::pair<std::vector<std::string>, const char*>> wrong = {
@@ -28,7 +28,7 @@ TEST(Optimize, says_what_does_not_fit) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"k.cpp"});
 }
 
-TEST(Optimize, recheck_of_a_damaged_document_is_exit_3) {
+TEST(Optimize, RecheckOfADamagedDocumentIsExit3) {
   const test::TempFolder folder;
   (void)folder.write("optimization.json", "{}");
   for (const char* name : {"optimization.json", "missing.json"}) {
@@ -50,7 +50,7 @@ case $n in
 esac
 )";
 
-TEST(Optimize, refuses_what_cheats_and_can_be_rechecked) {
+TEST(Optimize, RefusesWhatCheatsAndCanBeRechecked) {
   const test::TempFolder folder;
   const auto source = folder.write("k.cpp", test::kToldTimeSource);
   (void)folder.script("agent", kAgent);

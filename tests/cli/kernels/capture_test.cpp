@@ -77,7 +77,7 @@ class CaptureCommand : public testing::Test {
   test::TempFolder folder_;
 };
 
-TEST_F(CaptureCommand, info_shows_what_is_there) {
+TEST_F(CaptureCommand, InfoShowsWhatIsThere) {
   const Outcome outcome = run({"info", "good"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* text :
@@ -97,7 +97,7 @@ TEST_F(CaptureCommand, info_shows_what_is_there) {
   }
 }
 
-TEST_F(CaptureCommand, info_has_a_document) {
+TEST_F(CaptureCommand, InfoHasADocument) {
   const Outcome outcome = run({"info", "--capture-dir", "good", "--json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const Json json = document("capture", outcome.out);
@@ -116,7 +116,7 @@ TEST_F(CaptureCommand, info_has_a_document) {
   EXPECT_EQ(run({"info", "good", "--json"}).out, outcome.out) << "the same capture, the same bytes";
 }
 
-TEST_F(CaptureCommand, check_answers_with_its_exit_code) {
+TEST_F(CaptureCommand, CheckAnswersWithItsExitCode) {
   const Outcome good = run({"check", "good"});
   EXPECT_EQ(good.exit_code, 0) << good.err;
   EXPECT_THAT(good.out, HasSubstr("Every file is the one that was written."));
@@ -134,7 +134,7 @@ TEST_F(CaptureCommand, check_answers_with_its_exit_code) {
   EXPECT_EQ(json["findings"][0]["severity"], "error");
 }
 
-TEST_F(CaptureCommand, damage_is_exit_3) {
+TEST_F(CaptureCommand, DamageIsExit3) {
   const auto blob = folder_ / "good/memory/region_7f1000000000.bin";
   std::string text = test::text_of(blob);
   text[capture::page_bytes + 30] ^= 1;
@@ -164,7 +164,7 @@ TEST_F(CaptureCommand, damage_is_exit_3) {
   EXPECT_EQ(run({"check", "no_code"}).exit_code, 3);
 }
 
-TEST_F(CaptureCommand, wrong_calls_are_exit_2) {
+TEST_F(CaptureCommand, WrongCallsAreExit2) {
   const std::vector<std::vector<std::string>> wrong = {
       {}, {"info"}, {"check", "--capture-dir"}, {"look", "good"}, {"info", "good", "--", "x"}};
   for (const auto& arguments : wrong) {

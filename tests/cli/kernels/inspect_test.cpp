@@ -36,7 +36,7 @@ class InspectCommand : public ::testing::Test {
   test::TempFolder folder_;
 };
 
-TEST_F(InspectCommand, shows_kernels_as_a_table) {
+TEST_F(InspectCommand, ShowsKernelsAsATable) {
   (void)folder_.write("k.co", code_object({24, 128}));
   const Outcome outcome = run({"k.co"});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -46,7 +46,7 @@ TEST_F(InspectCommand, shows_kernels_as_a_table) {
   EXPECT_THAT(outcome.out, HasSubstr("gfx942"));
 }
 
-TEST_F(InspectCommand, json_satisfies_its_schema_and_is_the_same_every_time) {
+TEST_F(InspectCommand, JsonSatisfiesItsSchemaAndIsTheSameEveryTime) {
   (void)folder_.write("k.co", code_object({24, 128}));
   const Outcome first = run({"k.co", "--json", "--threads", "1"});
   EXPECT_EQ(first.exit_code, 0);
@@ -57,7 +57,7 @@ TEST_F(InspectCommand, json_satisfies_its_schema_and_is_the_same_every_time) {
   EXPECT_EQ(run({"k.co", "--json", "--threads", "3"}).out, first.out);
 }
 
-TEST_F(InspectCommand, gates_decide_the_exit_code) {
+TEST_F(InspectCommand, GatesDecideTheExitCode) {
   (void)folder_.write("k.co", code_object({24, 128}));
   EXPECT_EQ(run({"k.co", "--max-vgpr", "128", "--min-occupancy", "50%", "--no-spills"}).exit_code,
             0);
@@ -72,7 +72,7 @@ TEST_F(InspectCommand, gates_decide_the_exit_code) {
   EXPECT_EQ(run({"spills.co", "--no-spills"}).exit_code, 1);
 }
 
-TEST_F(InspectCommand, compares_with_an_older_build) {
+TEST_F(InspectCommand, ComparesWithAnOlderBuild) {
   (void)folder_.write("old.co", code_object({64, 64}));
   (void)folder_.write("same.co", code_object({64, 64}));
   (void)folder_.write("worse.co", code_object({64, 72}));
@@ -88,7 +88,7 @@ TEST_F(InspectCommand, compares_with_an_older_build) {
   EXPECT_EQ(json["gates"][0]["passed"], false);
 }
 
-TEST_F(InspectCommand, writes_its_document_into_a_folder) {
+TEST_F(InspectCommand, WritesItsDocumentIntoAFolder) {
   (void)folder_.write("k.co", code_object({24}));
   const Outcome outcome = run({"k.co", "--out", "report"});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -96,7 +96,7 @@ TEST_F(InspectCommand, writes_its_document_into_a_folder) {
   (void)document("inspection", test::text_of(folder_ / "report/inspection.json"));
 }
 
-TEST_F(InspectCommand, wrong_calls_are_exit_2_with_a_sentence) {
+TEST_F(InspectCommand, WrongCallsAreExit2WithASentence) {
   (void)folder_.write("k.co", code_object({24}));
   (void)folder_.write("k.hip", "__global__ void k() {}\n");
   const std::vector<std::vector<std::string>> wrong = {{},
@@ -117,7 +117,7 @@ TEST_F(InspectCommand, wrong_calls_are_exit_2_with_a_sentence) {
   }
 }
 
-TEST_F(InspectCommand, bad_files_are_exit_3) {
+TEST_F(InspectCommand, BadFilesAreExit3) {
   (void)folder_.write("text.txt", "hello");
   (void)folder_.write("cut.co", code_object({24}).substr(0, 200));
   for (const char* file : {"text.txt", "cut.co", "nowhere.co"}) {
@@ -128,7 +128,7 @@ TEST_F(InspectCommand, bad_files_are_exit_3) {
   }
 }
 
-TEST_F(InspectCommand, a_missing_compiler_is_exit_4_and_says_what_to_install) {
+TEST_F(InspectCommand, AMissingCompilerIsExit4AndSaysWhatToInstall) {
   (void)folder_.write("k.hip", "__global__ void k() {}\n");
   ProcessOptions options;
   options.set_environment = {{"ROCM_PERF_CLANG", (folder_ / "nowhere").string()}};
@@ -137,7 +137,7 @@ TEST_F(InspectCommand, a_missing_compiler_is_exit_4_and_says_what_to_install) {
   EXPECT_EQ(outcome.out, "");
 }
 
-TEST_F(InspectCommand, a_source_is_compiled_for_each_architecture) {
+TEST_F(InspectCommand, ASourceIsCompiledForEachArchitecture) {
   if (!find_program("clang++-19")) GTEST_SKIP() << "skipped: clang++-19 is not there";
   // Needs no HIP header and no device library: an empty kernel.
   (void)folder_.write("k.hip",

@@ -43,7 +43,7 @@ class Described : public testing::Test {
   bool flag_ = false;
 };
 
-TEST_F(Described, commands_are_those_of_the_help_without_groups_and_hidden_ones) {
+TEST_F(Described, CommandsAreThoseOfTheHelpWithoutGroupsAndHiddenOnes) {
   std::vector<std::string> names;
   for (const CommandInfo& command : describe_commands(app_)) names.push_back(command.name);
   EXPECT_THAT(names, ElementsAre("group part", "measure"));
@@ -53,7 +53,7 @@ TEST_F(Described, commands_are_those_of_the_help_without_groups_and_hidden_ones)
   EXPECT_EQ(describe_commands(app_).back().footer, "Example: lab measure x");
 }
 
-TEST_F(Described, options_stand_in_the_order_of_the_help_without_help_and_hidden_ones) {
+TEST_F(Described, OptionsStandInTheOrderOfTheHelpWithoutHelpAndHiddenOnes) {
   std::vector<std::string> names;
   const std::vector<CommandInfo> commands = describe_commands(app_);
   for (const OptionInfo& one : commands.back().options) names.push_back(one.names.back());
@@ -61,7 +61,7 @@ TEST_F(Described, options_stand_in_the_order_of_the_help_without_help_and_hidden
               ElementsAre("--file", "MORE", "--mode", "--runs", "--share", "--each", "--json"));
 }
 
-TEST_F(Described, a_positional_has_its_own_name_first) {
+TEST_F(Described, APositionalHasItsOwnNameFirst) {
   EXPECT_THAT(option(0).names, ElementsAre("FILE", "-f", "--file"));
   EXPECT_TRUE(option(0).positional);
   EXPECT_TRUE(option(0).required);
@@ -71,7 +71,7 @@ TEST_F(Described, a_positional_has_its_own_name_first) {
   EXPECT_FALSE(option(1).required);
 }
 
-TEST_F(Described, choices_numbers_flags_and_defaults_are_told_apart) {
+TEST_F(Described, ChoicesNumbersFlagsAndDefaultsAreToldApart) {
   EXPECT_THAT(option(2).choices, ElementsAre("fast", "slow"));
   EXPECT_FALSE(option(2).number);
   EXPECT_EQ(option(2).default_text, "fast");
@@ -87,7 +87,7 @@ TEST_F(Described, choices_numbers_flags_and_defaults_are_told_apart) {
   EXPECT_EQ(option(6).description, "JSON");
 }
 
-TEST(TakesWords, of_the_commands_that_run_or_compile_something) {
+TEST(TakesWords, OfTheCommandsThatRunOrCompileSomething) {
   for (const char* command : {"inspect", "isolate", "optimize", "profile"})
     EXPECT_TRUE(takes_words(command)) << command;
   for (const char* command : {"", "analyze", "replay", "replay verify", "completion"})

@@ -19,7 +19,7 @@ Outcome wrong(const std::vector<std::string>& arguments) {
   return outcome;
 }
 
-TEST(WrongCommandLine, a_command_that_does_not_exist_is_named_with_those_that_do) {
+TEST(WrongCommandLine, ACommandThatDoesNotExistIsNamedWithThoseThatDo) {
   EXPECT_THAT(wrong({"nonsense"}).err,
               AllOf(StartsWith("rocm-perf: rocm-perf has no command 'nonsense'\n  try: one of: "),
                     HasSubstr(" analyze, "), HasSubstr(" schema"), Not(HasSubstr("worker"))));
@@ -29,7 +29,7 @@ TEST(WrongCommandLine, a_command_that_does_not_exist_is_named_with_those_that_do
                          "  try: one of: full-vm, reserve-check, verify; "));
 }
 
-TEST(WrongCommandLine, a_command_that_is_missing_is_asked_for) {
+TEST(WrongCommandLine, ACommandThatIsMissingIsAskedFor) {
   EXPECT_THAT(wrong({"--", "app"}).err,
               StartsWith("rocm-perf: rocm-perf needs a command\n  try: one of: "));
   EXPECT_THAT(wrong({"capture"}).err, StartsWith("rocm-perf: rocm-perf capture needs a command\n"));
@@ -39,7 +39,7 @@ TEST(WrongCommandLine, a_command_that_is_missing_is_asked_for) {
               StartsWith("rocm-perf: rocm-perf capture has no option '--quiet=1'\n"));
 }
 
-TEST(WrongCommandLine, what_the_parser_refuses_names_the_help_of_the_command) {
+TEST(WrongCommandLine, WhatTheParserRefusesNamesTheHelpOfTheCommand) {
   for (const auto& [arguments, message, help] :
        std::vector<std::tuple<std::vector<std::string>, const char*, const char*>>{
            {{"isolate"}, "--kernel is required", "rocm-perf isolate --help"},
@@ -60,7 +60,7 @@ TEST(WrongCommandLine, what_the_parser_refuses_names_the_help_of_the_command) {
   }
 }
 
-TEST(WrongCommandLine, help_and_version_are_no_errors) {
+TEST(WrongCommandLine, HelpAndVersionAreNoErrors) {
   const test::TempFolder folder;
   for (const char* option : {"--help", "--version"}) {
     const Outcome outcome = rocm_perf(folder.path(), {option});

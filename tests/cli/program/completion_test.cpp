@@ -90,7 +90,7 @@ Words bash_offers(const Words& words) {
 const Words kFiles = {"(files)"};
 const Words kNothing = {"(nothing)"};
 
-TEST(CompletionBash, offers_every_command_and_option_of_the_help_and_no_other) {
+TEST(CompletionBash, OffersEveryCommandAndOptionOfTheHelpAndNoOther) {
   const test::TempFolder folder;
   const auto commands = help_of_all_commands(folder.path());
   ASSERT_GT(commands.size(), 15U);
@@ -106,7 +106,7 @@ TEST(CompletionBash, offers_every_command_and_option_of_the_help_and_no_other) {
   }
 }
 
-TEST(CompletionBash, offers_what_begins_as_the_word_does) {
+TEST(CompletionBash, OffersWhatBeginsAsTheWordDoes) {
   EXPECT_THAT(bash_offers({"comp"}), ElementsAre("compare", "completion"));
   EXPECT_THAT(bash_offers({"replay", "v"}), ElementsAre("verify"));
   EXPECT_THAT(bash_offers({"analyze", "--wh"}), ElementsAre("--what-if"));
@@ -115,7 +115,7 @@ TEST(CompletionBash, offers_what_begins_as_the_word_does) {
   EXPECT_EQ(bash_offers({"analyze", "--nonsense"}), kNothing);
 }
 
-TEST(CompletionBash, offers_the_choices_of_an_option_in_every_form) {
+TEST(CompletionBash, OffersTheChoicesOfAnOptionInEveryForm) {
   const Words objectives = {"gpu", "metric", "wall"};
   const auto autotune = [](Words words) {
     words.insert(words.begin(), "autotune");
@@ -136,7 +136,7 @@ TEST(CompletionBash, offers_the_choices_of_an_option_in_every_form) {
   EXPECT_THAT(bash_offers({"doctor", "profile", "rep"}), ElementsAre("replay", "report"));
 }
 
-TEST(CompletionBash, leaves_files_to_readline_and_offers_none_for_numbers) {
+TEST(CompletionBash, LeavesFilesToReadlineAndOffersNoneForNumbers) {
   EXPECT_EQ(bash_offers({"analyze", ""}), kFiles);
   EXPECT_EQ(bash_offers({"analyze", "a.db", "b"}), kFiles);
   EXPECT_EQ(bash_offers({"analyze", "--code", ""}), kFiles);
@@ -147,7 +147,7 @@ TEST(CompletionBash, leaves_files_to_readline_and_offers_none_for_numbers) {
   EXPECT_EQ(bash_offers({"schema", "profile", ""}), kNothing);
 }
 
-TEST(CompletionBash, knows_which_words_are_values) {
+TEST(CompletionBash, KnowsWhichWordsAreValues) {
   EXPECT_THAT(bash_offers({"autotune", "--objective", "gpu", "--effort", "q"}),
               ElementsAre("quick"));
   EXPECT_THAT(bash_offers({"optimize", "--json", "--provider", "="}),
@@ -162,7 +162,7 @@ TEST(CompletionBash, knows_which_words_are_values) {
   EXPECT_THAT(bash_offers({"analyze", "replay", "--wh"}), ElementsAre("--what-if"));
 }
 
-TEST(CompletionBash, offers_programs_and_files_behind_dashes) {
+TEST(CompletionBash, OffersProgramsAndFilesBehindDashes) {
   Completion completion("bash");
   std::filesystem::create_directory(completion.folder() / "bin");
   std::filesystem::rename(completion.folder().script("perflab_some_app", "true"),
@@ -184,7 +184,7 @@ TEST(CompletionBash, offers_programs_and_files_behind_dashes) {
   EXPECT_EQ(bash_offers({"analyze", "a.db", "--", ""}), kNothing);
 }
 
-TEST(CompletionBash, names_with_any_sign_come_as_one_word_and_run_nothing) {
+TEST(CompletionBash, NamesWithAnySignComeAsOneWordAndRunNothing) {
   CLI::App app("A program", "lab");
   std::string value;
   const Words choices = {"a b", "it's", "$(touch ran)", "`touch ran`", "*", "\\", "x;touch ran"};
@@ -202,7 +202,7 @@ TEST(CompletionBash, names_with_any_sign_come_as_one_word_and_run_nothing) {
   EXPECT_FALSE(std::filesystem::exists(completion.folder() / "ran"));
 }
 
-TEST(CompletionBash, is_registered_for_both_names_of_the_program) {
+TEST(CompletionBash, IsRegisteredForBothNamesOfTheProgram) {
   const Completion completion("bash");
   EXPECT_THAT(completion.run("source \"$1\"; complete -p rocm-perf rocm-perf-lab", {}),
               ElementsAre("complete -o bashdefault -o default -F _rocm_perf rocm-perf",
@@ -228,7 +228,7 @@ Words zsh_offers(const Words& words) {
   return kCompletion.run(kZshCall, words);
 }
 
-TEST(CompletionZsh, offers_what_the_help_has) {
+TEST(CompletionZsh, OffersWhatTheHelpHas) {
   if (!find_program("zsh")) GTEST_SKIP() << "zsh is not installed";
   const test::TempFolder folder;
   for (const HelpOfCommand& command : help_of_all_commands(folder.path())) {
@@ -242,7 +242,7 @@ TEST(CompletionZsh, offers_what_the_help_has) {
   }
 }
 
-TEST(CompletionZsh, offers_choices_files_and_programs) {
+TEST(CompletionZsh, OffersChoicesFilesAndPrograms) {
   if (!find_program("zsh")) GTEST_SKIP() << "zsh is not installed";
   EXPECT_THAT(zsh_offers({"autotune", "--objective", ""}), ElementsAre("gpu", "metric", "wall"));
   EXPECT_THAT(zsh_offers({"autotune", "--objective=w"}),
@@ -266,7 +266,7 @@ Words fish_offers(const std::string& line) {
   return offers;
 }
 
-TEST(CompletionFish, offers_what_the_help_has) {
+TEST(CompletionFish, OffersWhatTheHelpHas) {
   if (!find_program("fish")) GTEST_SKIP() << "fish is not installed";
   const test::TempFolder folder;
   for (const HelpOfCommand& command : help_of_all_commands(folder.path())) {
@@ -280,7 +280,7 @@ TEST(CompletionFish, offers_what_the_help_has) {
   }
 }
 
-TEST(CompletionFish, offers_choices_files_and_programs) {
+TEST(CompletionFish, OffersChoicesFilesAndPrograms) {
   if (!find_program("fish")) GTEST_SKIP() << "fish is not installed";
   EXPECT_THAT(fish_offers("rocm-perf autotune --objective "),
               UnorderedElementsAreArray({"gpu", "metric", "wall"}));
@@ -295,7 +295,7 @@ TEST(CompletionFish, offers_choices_files_and_programs) {
   EXPECT_THAT(fish_offers("rocm-perf-lab repla"), ElementsAre("replay"));
 }
 
-TEST(Completion, of_an_unknown_shell_is_refused_and_a_file_is_written_on_demand) {
+TEST(Completion, OfAnUnknownShellIsRefusedAndAFileIsWrittenOnDemand) {
   const test::TempFolder folder;
   const Outcome unknown = rocm_perf(folder.path(), {"completion", "tcsh"});
   EXPECT_EQ(unknown.exit_code, 2);

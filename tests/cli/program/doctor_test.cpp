@@ -32,7 +32,7 @@ class DoctorCommand : public ::testing::Test {
   test::TempFolder folder_;
 };
 
-TEST_F(DoctorCommand, finds_what_is_there) {
+TEST_F(DoctorCommand, FindsWhatIsThere) {
   const Outcome outcome = doctor({"--json"}, {{"LD_LIBRARY_PATH", PERFLAB_HSA_SIM_FOLDER},
                                               {"ROCPROFV3", PERFLAB_FAKE_ROCPROFV3}});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -51,7 +51,7 @@ TEST_F(DoctorCommand, finds_what_is_there) {
   EXPECT_EQ(find_in(found["commands"], "command", "analyze")["readiness"], "ready");
 }
 
-TEST_F(DoctorCommand, says_what_is_missing_and_how_to_get_it) {
+TEST_F(DoctorCommand, SaysWhatIsMissingAndHowToGetIt) {
   const std::vector<std::pair<std::string, std::string>> bare{
       {"PATH", folder_.path().string()},
       {"ROCPROFV3", "/nowhere/rocprofv3"},
@@ -73,7 +73,7 @@ TEST_F(DoctorCommand, says_what_is_missing_and_how_to_get_it) {
   EXPECT_THAT(text.out, HasSubstr("to get it: "));
 }
 
-TEST_F(DoctorCommand, of_named_commands_answers_with_its_exit_code) {
+TEST_F(DoctorCommand, OfNamedCommandsAnswersWithItsExitCode) {
   const Outcome lacking =
       doctor({"optimize", "--json"}, {{"ROCM_PERF_LIBCLANG", "/nowhere/libclang.so"}});
   EXPECT_EQ(lacking.exit_code, 4);
@@ -81,7 +81,7 @@ TEST_F(DoctorCommand, of_named_commands_answers_with_its_exit_code) {
   EXPECT_EQ(doctor({"analyze", "schema"}, {}).exit_code, 0);
 }
 
-TEST_F(DoctorCommand, knows_every_command_of_the_help) {
+TEST_F(DoctorCommand, KnowsEveryCommandOfTheHelp) {
   const Outcome outcome = doctor({"--json"}, {});
   const Json found = document("doctor", outcome.out);
   const std::string help = rocm_perf(folder_.path(), {"--help"}).out;
@@ -101,7 +101,7 @@ TEST_F(DoctorCommand, knows_every_command_of_the_help) {
   EXPECT_EQ(known, in_help);
 }
 
-TEST_F(DoctorCommand, self_test_without_a_gpu_says_that_nothing_could_run) {
+TEST_F(DoctorCommand, SelfTestWithoutAGpuSaysThatNothingCouldRun) {
   // Stand-in runtimes list a GPU; this folder holds none.
   const Outcome json = doctor({"--self-test", "--json"},
                               {{"HIP_VISIBLE_DEVICES", ""}, {"LD_LIBRARY_PATH", "/nowhere"}});
@@ -115,7 +115,7 @@ TEST_F(DoctorCommand, self_test_without_a_gpu_says_that_nothing_could_run) {
 
 /// Over the stand-in HSA runtime there is a GPU, but HIP's own runtime finds none: programs fail
 /// by themselves, which is said of them, and what needs no GPU runs.
-TEST_F(DoctorCommand, self_test_takes_every_case_as_far_as_it_goes) {
+TEST_F(DoctorCommand, SelfTestTakesEveryCaseAsFarAsItGoes) {
   const std::vector<std::pair<std::string, std::string>> stand_in{
       {"LD_LIBRARY_PATH", PERFLAB_HSA_SIM_FOLDER}};
   const Json examined = document("doctor", doctor({"--json"}, stand_in).out);
@@ -138,7 +138,7 @@ TEST_F(DoctorCommand, self_test_takes_every_case_as_far_as_it_goes) {
   }
 }
 
-TEST_F(DoctorCommand, self_test_names_its_cases_and_goes_with_no_other_question) {
+TEST_F(DoctorCommand, SelfTestNamesItsCasesAndGoesWithNoOtherQuestion) {
   const Outcome unknown = doctor({"--self-test", "--only", "^no such case$"}, {});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("in_place"));

@@ -52,7 +52,7 @@ std::string page_name_of(const HelpOfCommand& command) {
   return name;
 }
 
-TEST_F(ManualPages, has_a_page_for_every_command_and_nothing_else) {
+TEST_F(ManualPages, HasAPageForEveryCommandAndNothingElse) {
   std::vector<std::string> expected;
   for (const HelpOfCommand& command : help_of_all_commands(folder_.path()))
     expected.push_back(page_name_of(command) + ".1");
@@ -61,7 +61,7 @@ TEST_F(ManualPages, has_a_page_for_every_command_and_nothing_else) {
   EXPECT_EQ(names_in(folder_.path() / "man1"), expected);
 }
 
-TEST_F(ManualPages, every_page_has_its_sections_and_every_option_of_the_help) {
+TEST_F(ManualPages, EveryPageHasItsSectionsAndEveryOptionOfTheHelp) {
   for (const HelpOfCommand& command : help_of_all_commands(folder_.path())) {
     const std::string name = page_name_of(command);
     const std::string text = page(name);
@@ -77,7 +77,7 @@ TEST_F(ManualPages, every_page_has_its_sections_and_every_option_of_the_help) {
   }
 }
 
-TEST_F(ManualPages, a_page_shows_what_the_help_says) {
+TEST_F(ManualPages, APageShowsWhatTheHelpSays) {
   if (!find_program("groff")) GTEST_SKIP() << "groff is not installed";
   const std::string optimize = shown("rocm-perf-optimize");
   EXPECT_THAT(optimize, HasSubstr("rocm-perf optimize [OPTIONS] [SOURCE] [-- WORD...]"));
@@ -102,7 +102,7 @@ TEST_F(ManualPages, a_page_shows_what_the_help_says) {
                               "rocm-perf-schema(1).")));
 }
 
-TEST_F(ManualPages, groff_has_nothing_to_say) {
+TEST_F(ManualPages, GroffHasNothingToSay) {
   if (!find_program("groff")) GTEST_SKIP() << "groff is not installed";
   for (const std::string& name : names_in(folder_.path() / "man1")) {
     const Outcome groff = run({"groff", "-man", "-Tutf8", "-ww", "man1/" + name});
@@ -111,7 +111,7 @@ TEST_F(ManualPages, groff_has_nothing_to_say) {
   }
 }
 
-TEST_F(ManualPages, mandoc_has_nothing_to_say) {
+TEST_F(ManualPages, MandocHasNothingToSay) {
   if (!find_program("mandoc")) GTEST_SKIP() << "mandoc is not installed";
   write("dated", "1700000000");  // a page without a date is one of its warnings
   for (const std::string& name : names_in(folder_.path() / "dated")) {
@@ -120,7 +120,7 @@ TEST_F(ManualPages, mandoc_has_nothing_to_say) {
   }
 }
 
-TEST_F(ManualPages, two_writings_are_the_same_bytes_and_the_date_is_that_of_the_source) {
+TEST_F(ManualPages, TwoWritingsAreTheSameBytesAndTheDateIsThatOfTheSource) {
   write("again", {});
   write("dated", "1700000000");
   for (const std::string& name : names_in(folder_.path() / "man1")) {
@@ -133,7 +133,7 @@ TEST_F(ManualPages, two_writings_are_the_same_bytes_and_the_date_is_that_of_the_
   }
 }
 
-TEST_F(ManualPages, a_wrong_date_or_place_is_a_usage_error) {
+TEST_F(ManualPages, AWrongDateOrPlaceIsAUsageError) {
   for (const char* epoch : {"yesterday", "-1", "1e9", "999999999999999999999"}) {
     ProcessOptions options;
     options.set_environment = {{"SOURCE_DATE_EPOCH", epoch}};
@@ -148,7 +148,7 @@ TEST_F(ManualPages, a_wrong_date_or_place_is_a_usage_error) {
   EXPECT_THAT(rocm_perf(folder_.path(), {"--help"}).out, Not(HasSubstr("manual")));
 }
 
-TEST_F(ManualPages, what_cmake_installs_is_what_the_program_writes) {
+TEST_F(ManualPages, WhatCmakeInstallsIsWhatTheProgramWrites) {
   const Outcome install = run({PERFLAB_CMAKE, "--install", PERFLAB_BINARY_DIR, "--prefix",
                                folder_ / "prefix", "--component", "terminal"});
   ASSERT_EQ(install.exit_code, 0) << install.err;
@@ -162,7 +162,7 @@ TEST_F(ManualPages, what_cmake_installs_is_what_the_program_writes) {
     EXPECT_EQ(test::text_of(share / place), rocm_perf(folder_.path(), {"completion", shell}).out);
 }
 
-TEST(RoffText, shows_every_sign_as_it_stands) {
+TEST(RoffText, ShowsEverySignAsItStands) {
   EXPECT_EQ(roff_text(".so /etc/passwd"), "\\&.so /etc/passwd");
   EXPECT_EQ(roff_text("a\n.b\n'c"), "a\n\\&.b\n\\(aqc");
   EXPECT_EQ(roff_text("1.5 x"), "1.5 x");

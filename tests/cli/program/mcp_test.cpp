@@ -180,7 +180,7 @@ struct McpCommand : testing::Test {
   const Json wait_ = {{"command", {waiting_.string()}}, {"no_rocprof", true}, {"out", "report"}};
 };
 
-TEST_F(McpCommand, gives_the_numbers_of_the_command_line_in_both_eras) {
+TEST_F(McpCommand, GivesTheNumbersOfTheCommandLineInBothEras) {
   const Outcome direct = rocm_perf(folder_.path(), {"analyze", PERFLAB_SAMPLE, "--json"});
   ASSERT_EQ(direct.exit_code, 0) << direct.err;
   const Json expected = document("analysis", direct.out);
@@ -199,7 +199,7 @@ TEST_F(McpCommand, gives_the_numbers_of_the_command_line_in_both_eras) {
   }
 }
 
-TEST_F(McpCommand, discover_names_the_revisions_and_resources_are_the_schemas) {
+TEST_F(McpCommand, DiscoverNamesTheRevisionsAndResourcesAreTheSchemas) {
   McpClient client(folder_.path(), {});
   const Json found = client.ask("server/discover")["result"];
   EXPECT_EQ(found["supportedVersions"][0], "2026-07-28");
@@ -213,7 +213,7 @@ TEST_F(McpCommand, discover_names_the_revisions_and_resources_are_the_schemas) {
   }
 }
 
-TEST_F(McpCommand, every_command_of_the_help_is_a_tool_or_meant_for_people) {
+TEST_F(McpCommand, EveryCommandOfTheHelpIsAToolOrMeantForPeople) {
   McpClient client(folder_.path(), {"--allow-run"});
   std::set<std::string> tools;
   const Json listed = client.ask("tools/list")["result"]["tools"];
@@ -240,7 +240,7 @@ TEST_F(McpCommand, every_command_of_the_help_is_a_tool_or_meant_for_people) {
   }
 }
 
-TEST_F(McpCommand, offers_only_what_reads_unless_told_otherwise) {
+TEST_F(McpCommand, OffersOnlyWhatReadsUnlessToldOtherwise) {
   McpClient reading(folder_.path(), {}), running(folder_.path(), {"--allow-run"});
   const Json all = running.ask("tools/list")["result"]["tools"];
   std::vector<std::string> names;
@@ -269,7 +269,7 @@ TEST_F(McpCommand, offers_only_what_reads_unless_told_otherwise) {
                           "doctor", "inspect", "occupancy", "roofline", "schema"));
 }
 
-TEST_F(McpCommand, refuses_to_run_and_to_write_without_allow_run) {
+TEST_F(McpCommand, RefusesToRunAndToWriteWithoutAllowRun) {
   McpClient client(folder_.path(), {});
   const auto source = folder_.write("k.hip", "#include \"secret\"\n__global__ void k() {}\n");
   const std::vector<std::pair<std::string, Json>> refused = {
@@ -292,7 +292,7 @@ TEST_F(McpCommand, refuses_to_run_and_to_write_without_allow_run) {
   EXPECT_THAT(names_in(folder_.path()), ElementsAre("k.hip", "waiting"));
 }
 
-TEST_F(McpCommand, runs_programs_with_allow_run) {
+TEST_F(McpCommand, RunsProgramsWithAllowRun) {
   McpClient client(folder_.path(), {"--allow-run"});
   const Json result = client.call(
       "profile",
@@ -302,7 +302,7 @@ TEST_F(McpCommand, runs_programs_with_allow_run) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "report/profile.json"));
 }
 
-TEST_F(McpCommand, a_cancelled_call_ends_and_is_not_answered) {
+TEST_F(McpCommand, ACancelledCallEndsAndIsNotAnswered) {
   McpClient client(folder_.path(), {"--allow-run"});
   const int id = client.send("tools/call", {{"name", "profile"}, {"arguments", wait_}});
   const pid_t pid = pid_in(folder_ / "pid");
@@ -311,7 +311,7 @@ TEST_F(McpCommand, a_cancelled_call_ends_and_is_not_answered) {
   EXPECT_FALSE(lives(pid));
 }
 
-TEST_F(McpCommand, the_end_of_its_input_ends_a_call_that_runs) {
+TEST_F(McpCommand, TheEndOfItsInputEndsACallThatRuns) {
   McpClient client(folder_.path(), {"--allow-run"});
   client.send("tools/call", {{"name", "profile"}, {"arguments", wait_}});
   const pid_t pid = pid_in(folder_ / "pid");
@@ -320,7 +320,7 @@ TEST_F(McpCommand, the_end_of_its_input_ends_a_call_that_runs) {
   EXPECT_EQ(client.message(), nullptr);
 }
 
-TEST_F(McpCommand, a_signal_ends_it_and_the_call_that_runs) {
+TEST_F(McpCommand, ASignalEndsItAndTheCallThatRuns) {
   McpClient client(folder_.path(), {"--allow-run"});
   client.send("tools/call", {{"name", "profile"}, {"arguments", wait_}});
   const pid_t pid = pid_in(folder_ / "pid");
@@ -328,7 +328,7 @@ TEST_F(McpCommand, a_signal_ends_it_and_the_call_that_runs) {
   EXPECT_FALSE(lives(pid));
 }
 
-TEST_F(McpCommand, says_what_went_wrong_and_what_is_a_no) {
+TEST_F(McpCommand, SaysWhatWentWrongAndWhatIsANo) {
   McpClient client(folder_.path(), {});
   const Json missing = client.call("analyze", {{"TRACE", {"nowhere.db"}}});
   EXPECT_EQ(missing["isError"], true);
@@ -348,7 +348,7 @@ TEST_F(McpCommand, says_what_went_wrong_and_what_is_a_no) {
   EXPECT_TRUE(report::validate("comparison", no["structuredContent"]).has_value());
 }
 
-TEST_F(McpCommand, shortens_a_long_document_and_says_so) {
+TEST_F(McpCommand, ShortensALongDocumentAndSaysSo) {
   McpClient client(folder_.path(), {"--max-answer", "20000"});
   const Json result = client.call("analyze", {{"TRACE", {PERFLAB_SAMPLE}}});
   EXPECT_EQ(result["isError"], false);
@@ -357,7 +357,7 @@ TEST_F(McpCommand, shortens_a_long_document_and_says_so) {
   EXPECT_THAT(texts_of(result), HasSubstr("more than the 20000 of an answer"));
 }
 
-TEST_F(McpCommand, lives_through_hostile_lines) {
+TEST_F(McpCommand, LivesThroughHostileLines) {
   McpClient client(folder_.path(), {});
   const std::vector<std::string> lines = {"nonsense",
                                           "[]",
@@ -373,7 +373,7 @@ TEST_F(McpCommand, lives_through_hostile_lines) {
   EXPECT_EQ(client.call("schema", {{"NAME", "analysis"}})["isError"], false);
 }
 
-TEST_F(McpCommand, wrong_options_of_its_own_are_exit_2) {
+TEST_F(McpCommand, WrongOptionsOfItsOwnAreExit2) {
   EXPECT_EQ(rocm_perf(folder_.path(), {"mcp", "--max-answer", "1"}).exit_code, 2);
   EXPECT_EQ(rocm_perf(folder_.path(), {"mcp", "--", "x"}).exit_code, 2);
   EXPECT_EQ(rocm_perf(folder_.path(), {"mcp"}).out, "") << "the end of its input at once";

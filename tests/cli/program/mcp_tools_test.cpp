@@ -24,7 +24,7 @@ CommandInfo analyze_with(const OptionInfo& option) {
           .takes_words = false};
 }
 
-TEST(McpTools, a_command_that_is_not_in_the_table_offers_nothing) {
+TEST(McpTools, ACommandThatIsNotInTheTableOffersNothing) {
   CommandInfo unknown = analyze_with(option_named("--att"));
   unknown.name = "new-command";
   for (const bool allow_run : {false, true}) {
@@ -35,19 +35,19 @@ TEST(McpTools, a_command_that_is_not_in_the_table_offers_nothing) {
   }
 }
 
-TEST(McpTools, an_option_that_is_not_in_the_table_offers_nothing) {
+TEST(McpTools, AnOptionThatIsNotInTheTableOffersNothing) {
   const auto tools = tools_of({analyze_with(option_named("--new-option"))}, false);
   ASSERT_FALSE(tools.has_value());
   EXPECT_THAT(tools.error().message, HasSubstr("--new-option of `analyze`"));
 }
 
-TEST(McpTools, words_behind_dashes_that_are_not_in_the_table_offer_nothing) {
+TEST(McpTools, WordsBehindDashesThatAreNotInTheTableOfferNothing) {
   CommandInfo command = analyze_with(option_named("--att"));
   command.takes_words = true;
   EXPECT_FALSE(tools_of({command}, true).has_value());
 }
 
-TEST(McpTools, an_option_that_writes_is_withheld_until_it_may) {
+TEST(McpTools, AnOptionThatWritesIsWithheldUntilItMay) {
   const CommandInfo command = analyze_with(option_named("--out"));
   const auto reading = tools_of({command}, false), running = tools_of({command}, true);
   ASSERT_TRUE(reading.has_value() && running.has_value());

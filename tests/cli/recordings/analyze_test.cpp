@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Analyze, json_is_one_valid_document_and_nothing_else) {
+TEST(Analyze, JsonIsOneValidDocumentAndNothingElse) {
   const test::TempFolder folder;
   const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--json"});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -25,7 +25,7 @@ TEST(Analyze, json_is_one_valid_document_and_nothing_else) {
   EXPECT_TRUE(names_in(folder.path()).empty());
 }
 
-TEST(Analyze, the_sample_is_called_synthetic_everywhere) {
+TEST(Analyze, TheSampleIsCalledSyntheticEverywhere) {
   const test::TempFolder folder;
   const Outcome text = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "docs"});
   EXPECT_THAT(text.out, testing::StartsWith("SYNTHETIC"));
@@ -36,7 +36,7 @@ TEST(Analyze, the_sample_is_called_synthetic_everywhere) {
   }
 }
 
-TEST(Analyze, out_writes_all_documents_and_no_temporary_file) {
+TEST(Analyze, OutWritesAllDocumentsAndNoTemporaryFile) {
   const test::TempFolder folder;
   const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "a/b"});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -44,7 +44,7 @@ TEST(Analyze, out_writes_all_documents_and_no_temporary_file) {
               ElementsAre("analysis.json", "dag.json", "profile.json", "timeline.json"));
 }
 
-TEST(Analyze, documents_do_not_depend_on_the_number_of_threads) {
+TEST(Analyze, DocumentsDoNotDependOnTheNumberOfThreads) {
   const test::TempFolder folder;
   const Outcome one =
       rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--json", "--threads", "1"});
@@ -55,7 +55,7 @@ TEST(Analyze, documents_do_not_depend_on_the_number_of_threads) {
   EXPECT_EQ(one.out, again.out);
 }
 
-TEST(Analyze, text_fits_the_width) {
+TEST(Analyze, TextFitsTheWidth) {
   const test::TempFolder folder;
   ProcessOptions options;
   options.set_environment = {{"COLUMNS", "80"}};
@@ -69,7 +69,7 @@ TEST(Analyze, text_fits_the_width) {
     EXPECT_LE(report::display_width(line), 80U) << line;
 }
 
-TEST(Analyze, the_environment_of_a_traced_process_is_never_shown) {
+TEST(Analyze, TheEnvironmentOfATracedProcessIsNeverShown) {
   const test::TempFolder folder;
   ASSERT_TRUE(test::write_quirks(folder / "quirks.db").has_value());
   const Outcome text = rocm_perf(folder.path(), {"analyze", "quirks.db", "--out", "docs"});
@@ -81,14 +81,14 @@ TEST(Analyze, the_environment_of_a_traced_process_is_never_shown) {
     EXPECT_THAT(shown, Not(HasSubstr(std::string(test::kSecret))));
 }
 
-TEST(Analyze, the_same_database_twice_is_refused) {
+TEST(Analyze, TheSameDatabaseTwiceIsRefused) {
   const test::TempFolder folder;
   const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, PERFLAB_SAMPLE});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("was given already"));
 }
 
-TEST(Analyze, a_folder_that_cannot_be_made_is_exit_2) {
+TEST(Analyze, AFolderThatCannotBeMadeIsExit2) {
   const test::TempFolder folder;
   const auto file = folder.write("file", "text");
   const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "file"});

@@ -126,7 +126,7 @@ class CompareRuns : public Compare {
   }
 };
 
-TEST_F(CompareRuns, folders_of_runs_are_compared_by_their_sums) {
+TEST_F(CompareRuns, FoldersOfRunsAreComparedByTheirSums) {
   const Json found = json({"a", "b"}, 1);
   EXPECT_EQ(found["verdict"], "regression");
   EXPECT_EQ(found["regressions"], 2);
@@ -158,7 +158,7 @@ TEST_F(CompareRuns, folders_of_runs_are_compared_by_their_sums) {
   EXPECT_THAT(elsewhere.dump(), Not(HasSubstr("_results.db")));
 }
 
-TEST_F(CompareRuns, options_of_the_gate) {
+TEST_F(CompareRuns, OptionsOfTheGate) {
   EXPECT_EQ(json({"a", "b", "--threshold", "20%"})["verdict"], "pass");
   EXPECT_EQ(json({"b", "a"})["kernels"][0]["verdict"], "FASTER");
   const Json softmax = json({"a", "b", "--kernel", "^softmax"});
@@ -177,7 +177,7 @@ TEST_F(CompareRuns, options_of_the_gate) {
   EXPECT_NEAR(single["total"]["a"]["median"].get<double>(), 280'900, 3'000);
 }
 
-TEST_F(CompareRuns, runs_can_be_given_one_by_one_in_any_number_of_threads) {
+TEST_F(CompareRuns, RunsCanBeGivenOneByOneInAnyNumberOfThreads) {
   std::vector<std::string> words = {"--a"};
   for (int i = 1; i <= 6; ++i) words.push_back(fmt::format("a/run_{}/h/1_results.db", i));
   words.emplace_back("--b");
@@ -189,7 +189,7 @@ TEST_F(CompareRuns, runs_can_be_given_one_by_one_in_any_number_of_threads) {
   EXPECT_EQ(run({"a", "b", "--json"}).out, run({"a", "b", "--json", "--threads", "3"}).out);
 }
 
-TEST_F(CompareRuns, text_names_what_fails) {
+TEST_F(CompareRuns, TextNamesWhatFails) {
   const Outcome outcome = run({"a", "b"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.err, "");
@@ -200,7 +200,7 @@ TEST_F(CompareRuns, text_names_what_fails) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("rocclr")));
 }
 
-TEST_F(CompareRuns, outputs_are_written_and_never_replace_an_input) {
+TEST_F(CompareRuns, OutputsAreWrittenAndNeverReplaceAnInput) {
   const Outcome outcome =
       run({"a", "b", "--out", "c.json", "--junit", "c.xml", "--markdown", "c.md", "--json"});
   EXPECT_EQ(outcome.exit_code, 1);
@@ -221,7 +221,7 @@ TEST_F(CompareRuns, outputs_are_written_and_never_replace_an_input) {
   EXPECT_FALSE(fs::exists(folder / "x"));
 }
 
-TEST_F(CompareRuns, documents_lead_to_their_databases) {
+TEST_F(CompareRuns, DocumentsLeadToTheirDatabases) {
   const std::string database = "a/run_1/h/1_results.db";
   ASSERT_EQ(rocm_perf(folder.path(), {"analyze", database, "--out", "docs"}).exit_code, 0);
   for (const char* name : {"docs/profile.json", "docs/analysis.json", "docs"}) {
@@ -248,14 +248,14 @@ TEST_F(CompareRuns, documents_lead_to_their_databases) {
   EXPECT_TRUE(found["total"].is_null());
 }
 
-TEST_F(CompareRuns, several_profiles_in_one_folder_are_refused) {
+TEST_F(CompareRuns, SeveralProfilesInOneFolderAreRefused) {
   fs::create_directories(folder / "both/0001");
   fs::rename(folder / "a", folder / "both/0001/x");
   fs::rename(folder / "b", folder / "both/0002");
   expect_error({"both", "both/0002"}, 3, "several profiles lie in it");
 }
 
-TEST_F(Compare, single_recordings_say_what_their_dispatches_do_not_tell) {
+TEST_F(Compare, SingleRecordingsSayWhatTheirDispatchesDoNotTell) {
   write_run(folder / "a.db", 1, {{"gemm", 40, 50'000}, {"tiny", 2, 1'000}});
   write_run(folder / "b.db", 2, {{"gemm", 20, 50'000}, {"tiny", 2, 1'000}});
   const Json found = json({"a.db", "b.db"});
@@ -276,7 +276,7 @@ TEST_F(Compare, single_recordings_say_what_their_dispatches_do_not_tell) {
   expect_error({"a.db", "c.db"}, 3, "have no kernel in common");
 }
 
-TEST_F(Compare, numbers_of_any_tool) {
+TEST_F(Compare, NumbersOfAnyTool) {
   (void)folder.write("ms.txt", "# by hand\n" + numbers(12, 1.5, 1, "time [ms]\n"));
   (void)folder.write("us.csv", numbers(12, 1500, 2, "\"time_us\"\n"));
   (void)folder.write("plain", numbers(12, 1.5, 3));
@@ -309,7 +309,7 @@ TEST_F(Compare, numbers_of_any_tool) {
   EXPECT_THAT(holes["warnings"].dump(), HasSubstr("2 samples that are no finite numbers"));
 }
 
-TEST_F(Compare, drift_and_outliers_are_reported) {
+TEST_F(Compare, DriftAndOutliersAreReported) {
   std::string rising;
   for (int i = 0; i < 20; ++i) rising += fmt::format("{}\n", 100 + 2 * i);
   (void)folder.write("rising", rising);
@@ -322,7 +322,7 @@ TEST_F(Compare, drift_and_outliers_are_reported) {
               AllOf(HasSubstr("A's samples drift by +"), HasSubstr("2 of 22 samples of B")));
 }
 
-TEST_F(Compare, replays_of_a_capture) {
+TEST_F(Compare, ReplaysOfACapture) {
   const auto replay = [&](const char* name, const char* mode, int base) {
     Json samples = Json::array();
     for (int i = 0; i < 10; ++i) samples.push_back(base + i);
@@ -351,7 +351,7 @@ TEST_F(Compare, replays_of_a_capture) {
   expect_error({"nowhere.json", "a.json"}, 3, "nowhere.json");
 }
 
-TEST_F(Compare, journals_of_a_tuning) {
+TEST_F(Compare, JournalsOfATuning) {
   const auto journal = [&](const char* name, const char* kind, double best, bool compared,
                            const char* goal = "minimize") {
     tune::JournalKey key;
@@ -396,7 +396,7 @@ TEST_F(Compare, journals_of_a_tuning) {
   expect_error({"--a", "a.jsonl", "c.jsonl", "--b", "b.jsonl"}, 2, "are given as one side");
 }
 
-TEST_F(Compare, names_are_data_in_every_format) {
+TEST_F(Compare, NamesAreDataInEveryFormat) {
   const std::vector<std::string> names = {"k<int, &A::b>(\"x\", 'y')", "a|b``c`", "]]> @someone",
                                           "nl\ntab\x01 esc\x1b[31m", "bad\xff utf \xef\xbf\xbe"};
   std::vector<Work> work;
@@ -432,7 +432,7 @@ TEST_F(Compare, names_are_data_in_every_format) {
   EXPECT_THAT(test::text_of(folder / "c.md"), HasSubstr("``` a\\|b``c` ```"));
 }
 
-TEST_F(Compare, wrong_command_lines) {
+TEST_F(Compare, WrongCommandLines) {
   (void)folder.write("n", numbers(9, 1, 1));
   expect_error({}, 2, "two sides");
   expect_error({"n"}, 2, "two sides");

@@ -78,7 +78,7 @@ class CriticalPathCommand : public ::testing::Test {
   test::TempFolder folder;
 };
 
-TEST_F(CriticalPathCommand, json_is_one_valid_document_that_adds_up) {
+TEST_F(CriticalPathCommand, JsonIsOneValidDocumentThatAddsUp) {
   const Outcome outcome = run({"critical-path", "run.db", "--json"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.err, "");
@@ -96,7 +96,7 @@ TEST_F(CriticalPathCommand, json_is_one_valid_document_that_adds_up) {
   EXPECT_THAT(names_in(folder.path()), ElementsAre("run.db"));
 }
 
-TEST_F(CriticalPathCommand, what_if_says_what_the_whole_run_gains) {
+TEST_F(CriticalPathCommand, WhatIfSaysWhatTheWholeRunGains) {
   const Json dag = this->dag({"--what-if", "gemm=2x"});
   EXPECT_EQ(dag["what_if"]["changes"][0]["matched"], kSteps);
   EXPECT_EQ(dag["what_if"]["gain_ns"], 25 * kSteps * kMicrosecond);
@@ -107,7 +107,7 @@ TEST_F(CriticalPathCommand, what_if_says_what_the_whole_run_gains) {
               AllOf(HasSubstr("What if"), HasSubstr("125 us less")));
 }
 
-TEST_F(CriticalPathCommand, a_what_if_that_says_nothing_is_exit_2) {
+TEST_F(CriticalPathCommand, AWhatIfThatSaysNothingIsExit2) {
   for (const char* wrong : {"gemm", "gemm=fast", "(=2x", "nobody=2x"})
     for (const char* command : {"critical-path", "analyze"}) {
       const Outcome outcome = run({command, "run.db", "--what-if", wrong});
@@ -116,7 +116,7 @@ TEST_F(CriticalPathCommand, a_what_if_that_says_nothing_is_exit_2) {
     }
 }
 
-TEST_F(CriticalPathCommand, handover_is_tunable) {
+TEST_F(CriticalPathCommand, HandoverIsTunable) {
   EXPECT_EQ(dag({"--handover", "0"})["graph"]["options"]["handover_ns"], 0);
   EXPECT_EQ(dag({"--handover", "1.5us"})["graph"]["options"]["handover_ns"], 1500);
   for (const char* wrong : {"-1us", "5", "5 us", "soon", ""}) {
@@ -125,7 +125,7 @@ TEST_F(CriticalPathCommand, handover_is_tunable) {
   }
 }
 
-TEST_F(CriticalPathCommand, full_lists_the_graph) {
+TEST_F(CriticalPathCommand, FullListsTheGraph) {
   EXPECT_TRUE(dag({})["nodes"].is_null());
   const Json nodes = dag({"--full"})["nodes"];
   EXPECT_GE(nodes.size(), 5U * kSteps);
@@ -135,7 +135,7 @@ TEST_F(CriticalPathCommand, full_lists_the_graph) {
   EXPECT_EQ(document("dag", test::text_of(folder / "docs/dag.json"))["nodes"], nodes);
 }
 
-TEST_F(CriticalPathCommand, segments_are_the_ranges_and_one_can_be_analysed_alone) {
+TEST_F(CriticalPathCommand, SegmentsAreTheRangesAndOneCanBeAnalysedAlone) {
   const Json whole = dag({});
   EXPECT_EQ(whole["segments"]["source"], "ranges");
   EXPECT_EQ(whole["segments"]["count"], kSteps);
@@ -158,7 +158,7 @@ TEST_F(CriticalPathCommand, segments_are_the_ranges_and_one_can_be_analysed_alon
   EXPECT_EQ(none.out, "");
 }
 
-TEST_F(CriticalPathCommand, perfetto_writes_a_trace_and_says_so) {
+TEST_F(CriticalPathCommand, PerfettoWritesATraceAndSaysSo) {
   for (const char* command : {"critical-path", "analyze"}) {
     const Outcome outcome = run({command, "run.db", "--perfetto", "trace.json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -173,7 +173,7 @@ TEST_F(CriticalPathCommand, perfetto_writes_a_trace_and_says_so) {
   EXPECT_EQ(outcome.out, "");
 }
 
-TEST_F(CriticalPathCommand, perfetto_never_replaces_an_input_or_what_is_no_file) {
+TEST_F(CriticalPathCommand, PerfettoNeverReplacesAnInputOrWhatIsNoFile) {
   fs::create_symlink("run.db", folder / "link.db");
   fs::create_hard_link(folder / "run.db", folder / "hard.db");
   fs::create_directory(folder / "taken");
@@ -194,7 +194,7 @@ TEST_F(CriticalPathCommand, perfetto_never_replaces_an_input_or_what_is_no_file)
               HasSubstr("--perfetto link.db: this is an input, and it would be replaced"));
 }
 
-TEST_F(CriticalPathCommand, a_segment_that_is_no_number_is_one_sentence) {
+TEST_F(CriticalPathCommand, ASegmentThatIsNoNumberIsOneSentence) {
   for (const char* wrong : {"-1", "1.5", "x", "99999999999999999999999", ""}) {
     const Outcome outcome = run({"critical-path", "run.db", "--segment", wrong});
     EXPECT_EQ(outcome.exit_code, 2) << wrong;
@@ -203,7 +203,7 @@ TEST_F(CriticalPathCommand, a_segment_that_is_no_number_is_one_sentence) {
   }
 }
 
-TEST_F(CriticalPathCommand, a_change_without_anything_to_change_says_what_to_record) {
+TEST_F(CriticalPathCommand, AChangeWithoutAnythingToChangeSaysWhatToRecord) {
   EXPECT_THAT(run({"critical-path", "run.db", "--what-if", "copy=0"}).err,
               HasSubstr("--memory-copy-trace"));
   EXPECT_THAT(run({"critical-path", "run.db", "--what-if", "nobody=0"}).err,
@@ -214,7 +214,7 @@ TEST_F(CriticalPathCommand, a_change_without_anything_to_change_says_what_to_rec
                 AllOf(HasSubstr("--hip-trace"), Not(HasSubstr("table of kernels"))));
 }
 
-TEST_F(CriticalPathCommand, out_writes_what_json_prints) {
+TEST_F(CriticalPathCommand, OutWritesWhatJsonPrints) {
   const Outcome json = run({"critical-path", "run.db", "--json", "--out", "a/b"});
   EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("dag.json", "timeline.json"));
   EXPECT_EQ(test::text_of(folder / "a/b/dag.json"), json.out);
@@ -222,7 +222,7 @@ TEST_F(CriticalPathCommand, out_writes_what_json_prints) {
               HasSubstr("documents: c/dag.json, c/timeline.json"));
 }
 
-TEST_F(CriticalPathCommand, text_fits_eighty_columns_without_colour) {
+TEST_F(CriticalPathCommand, TextFitsEightyColumnsWithoutColour) {
   const Outcome outcome = run({"critical-path", PERFLAB_SAMPLE});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, testing::StartsWith("SYNTHETIC"));
@@ -233,7 +233,7 @@ TEST_F(CriticalPathCommand, text_fits_eighty_columns_without_colour) {
     EXPECT_LE(report::display_width(line), 80U) << line;
 }
 
-TEST_F(CriticalPathCommand, analyze_has_it_by_default) {
+TEST_F(CriticalPathCommand, AnalyzeHasItByDefault) {
   const Outcome outcome = run({"analyze", "run.db", "--out", "docs", "--what-if", "gemm=2x"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Where the time went"));
@@ -244,7 +244,7 @@ TEST_F(CriticalPathCommand, analyze_has_it_by_default) {
   EXPECT_EQ(analysis["critical_path"]["critical_path_ns"], 484 * kMicrosecond);
 }
 
-TEST_F(CriticalPathCommand, counter_passes_alone_have_none) {
+TEST_F(CriticalPathCommand, CounterPassesAloneHaveNone) {
   write_counted(folder / "counted.db");
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"critical-path", "counted.db"},
@@ -258,7 +258,7 @@ TEST_F(CriticalPathCommand, counter_passes_alone_have_none) {
   EXPECT_THAT(run({"analyze", "counted.db"}).out, HasSubstr("no critical path: "));
 }
 
-TEST_F(CriticalPathCommand, one_of_an_earlier_run_is_removed_where_there_is_none_now) {
+TEST_F(CriticalPathCommand, OneOfAnEarlierRunIsRemovedWhereThereIsNoneNow) {
   write_counted(folder / "counted.db");
   ASSERT_EQ(run({"analyze", "run.db", "--out", "docs"}).exit_code, 0);
   ASSERT_TRUE(fs::exists(folder / "docs/dag.json"));
@@ -269,7 +269,7 @@ TEST_F(CriticalPathCommand, one_of_an_earlier_run_is_removed_where_there_is_none
                                      "critical path"));
 }
 
-TEST_F(CriticalPathCommand, the_document_does_not_depend_on_the_number_of_threads) {
+TEST_F(CriticalPathCommand, TheDocumentDoesNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(dag({"--threads", "1", "--full"}), dag({"--threads", "3", "--full"}));
 }
 

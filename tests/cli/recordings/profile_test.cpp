@@ -30,7 +30,7 @@ class Profile : public testing::Test {
   test::TempFolder folder_;
 };
 
-TEST_F(Profile, good_run_writes_the_documents_and_keeps_the_database) {
+TEST_F(Profile, GoodRunWritesTheDocumentsAndKeepsTheDatabase) {
   const Outcome outcome = run({"--", "true"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const Json profile = written("profile");
@@ -44,7 +44,7 @@ TEST_F(Profile, good_run_writes_the_documents_and_keeps_the_database) {
   EXPECT_TRUE(fs::exists(folder_ / ".rocpd_profile/0001/run_1"));
 }
 
-TEST_F(Profile, runs_give_stability_and_every_run_has_its_own_folder) {
+TEST_F(Profile, RunsGiveStabilityAndEveryRunHasItsOwnFolder) {
   const Outcome outcome = run({"--runs", "3", "--json", "--", "true"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const Json profile = document("profile", outcome.out);
@@ -56,7 +56,7 @@ TEST_F(Profile, runs_give_stability_and_every_run_has_its_own_folder) {
   EXPECT_THAT(names_in(folder_ / ".rocpd_profile"), ElementsAre("0001", "0002"));
 }
 
-TEST_F(Profile, several_processes_of_one_run_are_merged) {
+TEST_F(Profile, SeveralProcessesOfOneRunAreMerged) {
   const fs::path other = folder_ / "other.db";
   test::RocpdWriter writer(other, {.guid = "second"});
   const test::Id kernel = writer.kernel({.name = "_Z5otherv", .display_name = "other()"});
@@ -68,13 +68,13 @@ TEST_F(Profile, several_processes_of_one_run_are_merged) {
   EXPECT_EQ(written("analysis")["recordings"].size(), 2U);
 }
 
-TEST_F(Profile, target_output_never_lands_on_stdout) {
+TEST_F(Profile, TargetOutputNeverLandsOnStdout) {
   const Outcome outcome = run({"--json", "--", "sh", "-c", "echo from the target"});
   document("profile", outcome.out);
   EXPECT_THAT(outcome.err, HasSubstr("from the target"));
 }
 
-TEST_F(Profile, one_string_is_split_without_a_shell) {
+TEST_F(Profile, OneStringIsSplitWithoutAShell) {
   const Outcome outcome = run({"sh -c 'touch \"a b\" $(touch c)'"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_TRUE(fs::exists(folder_ / "a b"));
@@ -82,7 +82,7 @@ TEST_F(Profile, one_string_is_split_without_a_shell) {
   EXPECT_EQ(profile["environment"]["command"].size(), 3U);
 }
 
-TEST_F(Profile, failing_target_is_exit_5_and_what_it_left_is_called_partial) {
+TEST_F(Profile, FailingTargetIsExit5AndWhatItLeftIsCalledPartial) {
   const Outcome outcome = run({"--", "sh", "-c", "exit 7"});
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_THAT(outcome.err, HasSubstr("7"));
@@ -91,7 +91,7 @@ TEST_F(Profile, failing_target_is_exit_5_and_what_it_left_is_called_partial) {
   EXPECT_THAT(profile["warnings"].dump(), HasSubstr("partial"));
 }
 
-TEST_F(Profile, a_failed_run_does_not_count_when_another_ended_well) {
+TEST_F(Profile, AFailedRunDoesNotCountWhenAnotherEndedWell) {
   const Outcome outcome =
       run({"--runs", "3", "--", "sh", "-c", "test -e seen && exit 1; touch seen"});
   EXPECT_EQ(outcome.exit_code, 5);
@@ -103,38 +103,38 @@ TEST_F(Profile, a_failed_run_does_not_count_when_another_ended_well) {
   EXPECT_EQ(profile["stability"]["cv"], nullptr);
 }
 
-TEST_F(Profile, hanging_target_is_stopped) {
+TEST_F(Profile, HangingTargetIsStopped) {
   const Outcome outcome = run({"--timeout", "3s", "--", "sleep", "600"});
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_THAT(written("profile")["stability"]["runs"][0]["target"].get<std::string>(),
               HasSubstr("timed out"));
 }
 
-TEST_F(Profile, missing_output_is_exit_3_and_nothing_is_written) {
+TEST_F(Profile, MissingOutputIsExit3AndNothingIsWritten) {
   const Outcome outcome = run({"--", "true"}, "no_output");
   EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
   EXPECT_EQ(outcome.out, "");
   EXPECT_FALSE(fs::exists(folder_ / "profile.json"));
 }
 
-TEST_F(Profile, half_written_database_is_one_sentence) {
+TEST_F(Profile, HalfWrittenDatabaseIsOneSentence) {
   const Outcome outcome = run({"--", "true"}, "crash");
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_FALSE(fs::exists(folder_ / "profile.json"));
 }
 
-TEST_F(Profile, unsupported_option_is_exit_4) {
+TEST_F(Profile, UnsupportedOptionIsExit4) {
   const Outcome outcome = run({"--", "true"}, "unsupported");
   EXPECT_EQ(outcome.exit_code, 4);
   EXPECT_THAT(outcome.err, HasSubstr("rocprofv3"));
 }
 
-TEST_F(Profile, missing_target_is_exit_2) {
+TEST_F(Profile, MissingTargetIsExit2) {
   EXPECT_EQ(run({"--", "./not-there"}).exit_code, 2);
   EXPECT_FALSE(fs::exists(folder_ / "profile.json"));
 }
 
-TEST_F(Profile, no_rocprofv3_is_exit_4_and_says_how_to_get_it) {
+TEST_F(Profile, NoRocprofv3IsExit4AndSaysHowToGetIt) {
   ProcessOptions options;
   options.set_environment = {{"PATH", "/usr/bin:/bin"}, {"ROCM_PATH", folder_.path().string()}};
   options.unset_environment = {"ROCPROFV3"};
@@ -145,7 +145,7 @@ TEST_F(Profile, no_rocprofv3_is_exit_4_and_says_how_to_get_it) {
   EXPECT_THAT(outcome.err, HasSubstr("--no-rocprof"));
 }
 
-TEST_F(Profile, no_rocprof_times_the_process_and_says_what_is_missing) {
+TEST_F(Profile, NoRocprofTimesTheProcessAndSaysWhatIsMissing) {
   const Outcome outcome = run({"--no-rocprof", "--runs", "2", "--json", "--", "true"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const Json profile = document("profile", outcome.out);
@@ -156,14 +156,14 @@ TEST_F(Profile, no_rocprof_times_the_process_and_says_what_is_missing) {
   EXPECT_FALSE(fs::exists(folder_ / ".rocpd_profile"));
 }
 
-TEST_F(Profile, quiet_says_nothing_of_its_own) {
+TEST_F(Profile, QuietSaysNothingOfItsOwn) {
   const Outcome outcome = run({"--quiet", "--", "sh", "-c", "echo from the target"});
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("from the target"));
   EXPECT_THAT(outcome.err, testing::Not(HasSubstr("documents in")));
 }
 
-TEST_F(Profile, the_same_recording_gives_the_same_documents) {
+TEST_F(Profile, TheSameRecordingGivesTheSameDocuments) {
   run({"--", "true"});
   const std::string first = test::text_of(folder_ / "analysis.json");
   ASSERT_NE(first, "");

@@ -101,7 +101,7 @@ class RooflineCommand : public ::testing::Test {
   test::TempFolder folder;
 };
 
-TEST_F(RooflineCommand, json_is_one_valid_document_with_hand_computed_figures) {
+TEST_F(RooflineCommand, JsonIsOneValidDocumentWithHandComputedFigures) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   const Outcome outcome = run({"roofline", "axpy.db", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -128,7 +128,7 @@ TEST_F(RooflineCommand, json_is_one_valid_document_with_hand_computed_figures) {
   EXPECT_TRUE(names_in(folder.path()) == std::vector<std::string>{"axpy.db"});
 }
 
-TEST_F(RooflineCommand, text_draws_the_kernel_in_eighty_columns_without_colour) {
+TEST_F(RooflineCommand, TextDrawsTheKernelInEightyColumnsWithoutColour) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   const Outcome outcome = run({"roofline", "axpy.db"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -142,7 +142,7 @@ TEST_F(RooflineCommand, text_draws_the_kernel_in_eighty_columns_without_colour) 
     EXPECT_LE(report::display_width(line), 80U) << line;
 }
 
-TEST_F(RooflineCommand, measured_roofs_go_before_those_of_the_tables) {
+TEST_F(RooflineCommand, MeasuredRoofsGoBeforeThoseOfTheTables) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   std::ignore = folder.write(
       "roofline.csv",
@@ -158,7 +158,7 @@ TEST_F(RooflineCommand, measured_roofs_go_before_those_of_the_tables) {
               HasSubstr("/ memory 4.00 TB/s (measured)"));
 }
 
-TEST_F(RooflineCommand, of_measured_roofs_of_two_devices_one_is_taken_and_named) {
+TEST_F(RooflineCommand, OfMeasuredRoofsOfTwoDevicesOneIsTakenAndNamed) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   write_axpy(folder / "run.db", "base", {});
   std::ignore = folder.write("roofs.csv",
@@ -193,7 +193,7 @@ TEST_F(RooflineCommand, of_measured_roofs_of_two_devices_one_is_taken_and_named)
   }
 }
 
-TEST_F(RooflineCommand, a_device_that_the_roofs_do_not_have_is_exit_2) {
+TEST_F(RooflineCommand, ADeviceThatTheRoofsDoNotHaveIsExit2) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   std::ignore = folder.write("roofs.csv", "device,HBMBw\n0,4000\n1,3000\n");
   for (const char* command : {"roofline", "analyze"}) {
@@ -206,7 +206,7 @@ TEST_F(RooflineCommand, a_device_that_the_roofs_do_not_have_is_exit_2) {
   }
 }
 
-TEST_F(RooflineCommand, one_device_needs_no_warning) {
+TEST_F(RooflineCommand, OneDeviceNeedsNoWarning) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   std::ignore = folder.write("roofs.csv", "device,HBMBw\n5,4000\n");
   const Outcome outcome = run({"roofline", "axpy.db", "--roofs", "roofs.csv", "--json"});
@@ -216,7 +216,7 @@ TEST_F(RooflineCommand, one_device_needs_no_warning) {
   EXPECT_EQ(json["warnings"].size(), 0U);
 }
 
-TEST_F(RooflineCommand, a_bad_roofs_file_is_exit_3_and_names_it) {
+TEST_F(RooflineCommand, ABadRoofsFileIsExit3AndNamesIt) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   std::ignore = folder.write("roofs.csv", "no,roofs\n1,2\n");
   for (const char* command : {"roofline", "analyze"}) {
@@ -227,7 +227,7 @@ TEST_F(RooflineCommand, a_bad_roofs_file_is_exit_3_and_names_it) {
   }
 }
 
-TEST_F(RooflineCommand, without_counters_is_exit_3_with_the_reason_and_what_to_do) {
+TEST_F(RooflineCommand, WithoutCountersIsExit3WithTheReasonAndWhatToDo) {
   const Outcome outcome = run({"roofline", PERFLAB_SAMPLE, "--out", "docs", "--json"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.out, "");
@@ -236,7 +236,7 @@ TEST_F(RooflineCommand, without_counters_is_exit_3_with_the_reason_and_what_to_d
   EXPECT_FALSE(fs::exists(folder / "docs"));
 }
 
-TEST_F(RooflineCommand, kernel_selects_by_regex) {
+TEST_F(RooflineCommand, KernelSelectsByRegex) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   EXPECT_EQ(run({"roofline", "axpy.db", "--kernel", "^axpy"}).exit_code, 0);
   const Outcome none = run({"roofline", "axpy.db", "--kernel", "gemm"});
@@ -246,7 +246,7 @@ TEST_F(RooflineCommand, kernel_selects_by_regex) {
   EXPECT_EQ(run({"roofline", "axpy.db", "--kernel", "("}).exit_code, 2);
 }
 
-TEST_F(RooflineCommand, out_writes_what_json_prints) {
+TEST_F(RooflineCommand, OutWritesWhatJsonPrints) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   const Outcome json = run({"roofline", "axpy.db", "--json", "--out", "a/b"});
   EXPECT_EQ(json.exit_code, 0) << json.err;
@@ -256,7 +256,7 @@ TEST_F(RooflineCommand, out_writes_what_json_prints) {
               HasSubstr("documents: c/roofline.json"));
 }
 
-TEST_F(RooflineCommand, analyze_with_counters_adds_the_roofline_and_takes_times_from_the_trace) {
+TEST_F(RooflineCommand, AnalyzeWithCountersAddsTheRooflineAndTakesTimesFromTheTrace) {
   write_axpy(folder / "run.db", "base", {});
   write_axpy(folder / "pass_1/c.db", "counted", axpy_counters());
   const Outcome outcome = run({"analyze", "run.db", "--counters", "pass_1/c.db", "--out", "docs"});
@@ -274,7 +274,7 @@ TEST_F(RooflineCommand, analyze_with_counters_adds_the_roofline_and_takes_times_
   EXPECT_EQ(profile["runtime"]["total_ns"], 2 * kDuration);
 }
 
-TEST_F(RooflineCommand, analyze_without_counters_writes_no_roofline_and_says_why) {
+TEST_F(RooflineCommand, AnalyzeWithoutCountersWritesNoRooflineAndSaysWhy) {
   write_axpy(folder / "run.db", "base", {});
   const Outcome outcome = run({"analyze", "run.db", "--out", "docs"});
   EXPECT_THAT(names_in(folder / "docs"),
@@ -286,7 +286,7 @@ TEST_F(RooflineCommand, analyze_without_counters_writes_no_roofline_and_says_why
   EXPECT_THAT(profile["missing"].dump(), HasSubstr("no hardware counters were collected"));
 }
 
-TEST_F(RooflineCommand, of_thirteen_recorded_passes_has_the_bytes_of_vec_copy) {
+TEST_F(RooflineCommand, OfThirteenRecordedPassesHasTheBytesOfVecCopy) {
   std::vector<std::string> arguments = mi210_passes();
   if (arguments.empty()) GTEST_SKIP() << "skipped: the recorded MI210 passes are not there";
   std::vector<std::string> backwards(arguments.rbegin(), arguments.rend());
@@ -308,7 +308,7 @@ TEST_F(RooflineCommand, of_thirteen_recorded_passes_has_the_bytes_of_vec_copy) {
   EXPECT_EQ(run(backwards).out, outcome.out);  // also the order of files under environment
 }
 
-TEST_F(RooflineCommand, reads_tables_of_counters_which_analyze_refuses) {
+TEST_F(RooflineCommand, ReadsTablesOfCountersWhichAnalyzeRefuses) {
   const fs::path csv = fs::path(PERFLAB_SHARED_DIR) / "data/pmc/vcopy/MI200/pmc_perf.csv";
   if (!fs::exists(csv)) GTEST_SKIP() << "skipped: the recorded tables are not there";
   const Outcome roofline = run({"roofline", csv.string(), "--json"});

@@ -52,7 +52,7 @@ Compared compared(const std::map<std::string, std::vector<double>>& a,
   return {.options = std::move(options), .result = std::move(*result)};
 }
 
-TEST(ComparisonText, the_gate_never_says_pass_of_what_it_could_not_decide) {
+TEST(ComparisonText, TheGateNeverSaysPassOfWhatItCouldNotDecide) {
   const auto sentence = [](const Compared& one) { return gate_sentence(one.result, one.options); };
   const std::map<std::string, std::vector<double>> steady{{"k", kSteady}}, few{{"k", kFew}},
       mixed{{"k", kSteady}, {"l", kFew}};
@@ -74,7 +74,7 @@ TEST(ComparisonText, the_gate_never_says_pass_of_what_it_could_not_decide) {
     EXPECT_THAT(text, AllOf(HasSubstr("no regression shown"), Not(HasSubstr("pass")))) << text;
 }
 
-TEST(ComparisonText, titles_name_the_confidence_of_the_intervals) {
+TEST(ComparisonText, TitlesNameTheConfidenceOfTheIntervals) {
   EXPECT_EQ(interval_title(0.95), "95 % interval");
   EXPECT_EQ(interval_title(1 - 0.05 / 3), "98.3 % interval");
   EXPECT_EQ(interval_title(0.995), "99.5 % interval");
@@ -92,7 +92,7 @@ TEST(ComparisonText, titles_name_the_confidence_of_the_intervals) {
   EXPECT_THAT(comparison_junit(found.result, found.options), HasSubstr("B / A, 97.5 % interval: "));
 }
 
-TEST(ComparisonText, JUnit_skips_what_is_undecided_and_what_cannot_fail) {
+TEST(ComparisonText, JUnitSkipsWhatIsUndecidedAndWhatCannotFail) {
   const std::map<std::string, std::vector<double>> a{{"k", kSteady}, {"l", kFew}, {"tiny", {1}}},
       b{{"k", kSteady}, {"l", kFew}, {"tiny", {2}}};
   const Compared found = compared(a, b, {.min_share = 0.05});
@@ -106,7 +106,7 @@ TEST(ComparisonText, JUnit_skips_what_is_undecided_and_what_cannot_fail) {
                     HasSubstr("<failure type=\"undecided\"")));
 }
 
-TEST(ComparisonText, a_share_that_is_not_known_is_a_dash_and_null) {
+TEST(ComparisonText, AShareThatIsNotKnownIsADashAndNull) {
   EXPECT_EQ(share_text(0.125), "12.5 %");
   EXPECT_EQ(share_text(std::nullopt), kDash);
   // No times: samples add up to nothing.
