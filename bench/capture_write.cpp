@@ -73,7 +73,7 @@ double captured(const std::filesystem::path& folder, Noise& noise, std::size_t c
     }
     const auto made = writer->finish({}, "code", {});
     PERFLAB_CHECK(made.has_value() &&
-                  made->regions[0].image.stored_pages == region.bytes / capture::page_bytes);
+                  made->regions[0].image.stored_pages == region.bytes / capture::kPageBytes);
   }
   const double seconds = seconds_since(start);
   std::filesystem::remove_all(folder);

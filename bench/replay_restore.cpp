@@ -33,9 +33,9 @@ void fill(std::vector<std::byte>& bytes, std::uint64_t offset, std::uint64_t eve
     std::memcpy(&bytes[at], &word, 8);
   }
   if (!after) return;
-  for (std::size_t page = 0; page < bytes.size() / capture::page_bytes; ++page)
-    if ((offset / capture::page_bytes + page) % every == 0)
-      bytes[page * capture::page_bytes] ^= std::byte{1};
+  for (std::size_t page = 0; page < bytes.size() / capture::kPageBytes; ++page)
+    if ((offset / capture::kPageBytes + page) % every == 0)
+      bytes[page * capture::kPageBytes] ^= std::byte{1};
 }
 
 Result<void> write_capture(const std::filesystem::path& folder, std::uint64_t size,

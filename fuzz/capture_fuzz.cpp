@@ -91,8 +91,8 @@ std::uint64_t pages_of(BlobSet& blobs, const Blob& blob) {
   const auto read =
       blobs.read(blob.number, 0, blob.pages, true,
                  [&](std::uint64_t page, std::span<const std::byte> bytes) -> Result<void> {
-                   PERFLAB_CHECK(page == next && bytes.size() % page_bytes == 0 && !bytes.empty());
-                   next += bytes.size() / page_bytes;
+                   PERFLAB_CHECK(page == next && bytes.size() % kPageBytes == 0 && !bytes.empty());
+                   next += bytes.size() / kPageBytes;
                    hash.add(bytes.data(), bytes.size());
                    return {};
                  });
@@ -132,8 +132,8 @@ void check_blob(std::string file) {
 /// A sound blob, its last frame as it is or compressed, with bytes of header, last frame and tables
 /// replaced.
 void check_edits(std::string_view edits) {
-  std::string last = std::string(page_bytes, static_cast<char>('A' + 64)) +
-                     std::string(page_bytes, static_cast<char>('A' + 65));
+  std::string last = std::string(kPageBytes, static_cast<char>('A' + 64)) +
+                     std::string(kPageBytes, static_cast<char>('A' + 65));
   if (edits.size() % 2 == 0) {
     std::string packed(ZSTD_compressBound(last.size()), '\0');
     packed.resize(ZSTD_compress(packed.data(), packed.size(), last.data(), last.size(), 1));
@@ -141,14 +141,14 @@ void check_edits(std::string_view edits) {
   }
   const test::ForgedBlob blob = test::forged_blob(last, true);
   std::string file = test::assembled(blob);
-  const std::size_t rest = file.size() - blob_header_bytes - frame_bytes;
+  const std::size_t rest = file.size() - kBlobHeaderBytes - kFrameBytes;
   for (; edits.size() >= 3; edits.remove_prefix(3)) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(edits[i]); };
     const std::size_t where =
         (byte(0) | static_cast<std::size_t>(byte(1)) << 8U) % (sizeof(BlobHeader) + rest);
     const std::size_t at = where < sizeof(BlobHeader)
                                ? where
-                               : blob_header_bytes + frame_bytes + where - sizeof(BlobHeader);
+                               : kBlobHeaderBytes + kFrameBytes + where - sizeof(BlobHeader);
     file[at] = edits[2];
   }
   check_blob(std::move(file));

@@ -11,11 +11,11 @@ namespace perflab::capture {
 
 bool is_zero_page(const std::byte* page) {
   // A page whose bytes all equal their right neighbour, and whose first is zero.
-  return page[0] == std::byte{0} && std::memcmp(page, page + 1, page_bytes - 1) == 0;
+  return page[0] == std::byte{0} && std::memcmp(page, page + 1, kPageBytes - 1) == 0;
 }
 
 PageHash hash_page(const std::byte* page) {
-  const XXH128_hash_t hash = XXH3_128bits(page, page_bytes);
+  const XXH128_hash_t hash = XXH3_128bits(page, kPageBytes);
   return {.low = hash.low64, .high = hash.high64};
 }
 

@@ -27,17 +27,17 @@ namespace perflab::capture {
 
 static_assert(std::endian::native == std::endian::little);
 
-inline constexpr std::uint64_t blob_magic = 0x424f4c424c504d52;  // "RMPLBLOB"
-inline constexpr std::uint32_t blob_version = 1;
-inline constexpr std::uint32_t frame_pages = 64;
-inline constexpr std::size_t frame_bytes = frame_pages * page_bytes;
-inline constexpr std::uint64_t blob_header_bytes = page_bytes;
+inline constexpr std::uint64_t kBlobMagic = 0x424f4c424c504d52;  // "RMPLBLOB"
+inline constexpr std::uint32_t kBlobVersion = 1;
+inline constexpr std::uint32_t kFramePages = 64;
+inline constexpr std::size_t kFrameBytes = kFramePages * kPageBytes;
+inline constexpr std::uint64_t kBlobHeaderBytes = kPageBytes;
 
 struct BlobHeader {
-  std::uint64_t magic = blob_magic;
-  std::uint32_t version = blob_version;
-  std::uint32_t page = page_bytes;
-  std::uint32_t pages_of_a_frame = frame_pages;
+  std::uint64_t magic = kBlobMagic;
+  std::uint32_t version = kBlobVersion;
+  std::uint32_t page = kPageBytes;
+  std::uint32_t pages_of_a_frame = kFramePages;
   std::uint32_t number = 0;
   std::uint64_t pages = 0, stored_pages = 0;
   std::uint64_t runs = 0, places = 0;  ///< entries of those tables
@@ -66,9 +66,9 @@ struct RunEntry {
 static_assert(sizeof(RunEntry) == 16);
 static_assert(sizeof(PageRun) == 16);
 
-inline constexpr unsigned kind_shift = 56, blob_shift = 40;
-inline constexpr std::uint64_t most_pages = std::uint64_t{1} << blob_shift;  ///< of a blob: 4 PiB
-inline constexpr std::uint32_t most_blobs = std::uint32_t{1} << (64 - blob_shift);
+inline constexpr unsigned kKindShift = 56, kBlobShift = 40;
+inline constexpr std::uint64_t kMostPages = std::uint64_t{1} << kBlobShift;  ///< of a blob: 4 PiB
+inline constexpr std::uint32_t kMostBlobs = std::uint32_t{1} << (64 - kBlobShift);
 
 /// A stored page anywhere in the capture.
 struct PagePlace {
@@ -77,18 +77,18 @@ struct PagePlace {
 };
 
 inline RunEntry pack_run(std::uint64_t first, RunKind kind, PagePlace target) {
-  return {.first_and_kind = first | static_cast<std::uint64_t>(kind) << kind_shift,
-          .target = static_cast<std::uint64_t>(target.blob) << blob_shift | target.index};
+  return {.first_and_kind = first | static_cast<std::uint64_t>(kind) << kKindShift,
+          .target = static_cast<std::uint64_t>(target.blob) << kBlobShift | target.index};
 }
 inline std::uint64_t first_of(const RunEntry& run) {
-  return run.first_and_kind & ((std::uint64_t{1} << kind_shift) - 1);
+  return run.first_and_kind & ((std::uint64_t{1} << kKindShift) - 1);
 }
 inline RunKind kind_of(const RunEntry& run) {
-  return static_cast<RunKind>(run.first_and_kind >> kind_shift);
+  return static_cast<RunKind>(run.first_and_kind >> kKindShift);
 }
 inline PagePlace target_of(const RunEntry& run) {
-  return {.blob = static_cast<std::uint32_t>(run.target >> blob_shift),
-          .index = run.target & (most_pages - 1)};
+  return {.blob = static_cast<std::uint32_t>(run.target >> kBlobShift),
+          .index = run.target & (kMostPages - 1)};
 }
 
 /// XXH3-128 of a page; {0, 0} stands for a page of zeros.

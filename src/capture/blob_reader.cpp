@@ -22,21 +22,21 @@
 namespace perflab::capture {
 namespace {
 
-constexpr std::size_t most_open_files = 32, cached_frames = 8;
-constexpr std::uint64_t window_entries = 512;
-constexpr std::size_t table_step = std::size_t{1}
+constexpr std::size_t kMostOpenFiles = 32, kCachedFrames = 8;
+constexpr std::uint64_t kWindowEntries = 512;
+constexpr std::size_t kTableStep = std::size_t{1}
                                    << 16;  // a multiple of no entry's size: see check()
 
 /// What zero pages are handed over from.
-constexpr std::size_t zero_pages_at_once = 64;
-const std::array<std::byte, zero_pages_at_once * page_bytes> zeros{};
+constexpr std::size_t kZeroPagesAtOnce = 64;
+const std::array<std::byte, kZeroPagesAtOnce * kPageBytes> kZeros{};
 
 }  // namespace
 
 Result<void> give_zeros(std::uint64_t first_page, std::uint64_t count, const BlobSink& sink) {
   while (count > 0) {
-    const std::uint64_t here = std::min<std::uint64_t>(zero_pages_at_once, count);
-    PERFLAB_TRY_VOID(sink(first_page, std::span(zeros).first(here * page_bytes)));
+    const std::uint64_t here = std::min<std::uint64_t>(kZeroPagesAtOnce, count);
+    PERFLAB_TRY_VOID(sink(first_page, std::span(kZeros).first(here * kPageBytes)));
     first_page += here;
     count -= here;
   }
@@ -44,11 +44,11 @@ Result<void> give_zeros(std::uint64_t first_page, std::uint64_t count, const Blo
 }
 
 std::uint64_t BlobSet::Known::frames() const {
-  return header.stored_pages / frame_pages + (header.stored_pages % frame_pages != 0);
+  return header.stored_pages / kFramePages + (header.stored_pages % kFramePages != 0);
 }
 
 std::uint64_t BlobSet::Known::pages_of_frame(std::uint64_t frame) const {
-  return std::min<std::uint64_t>(frame_pages, header.stored_pages - frame * frame_pages);
+  return std::min<std::uint64_t>(kFramePages, header.stored_pages - frame * kFramePages);
 }
 
 std::uint64_t BlobSet::Known::runs_offset() const {
@@ -60,7 +60,7 @@ std::uint64_t BlobSet::Known::places_offset() const {
 }
 
 BlobSet::BlobSet(std::filesystem::path folder)
-    : folder_(std::move(folder)), cache_(cached_frames), context_(ZSTD_createDCtx()) {
+    : folder_(std::move(folder)), cache_(kCachedFrames), context_(ZSTD_createDCtx()) {
   PERFLAB_CHECK(context_ != nullptr);
 }
 
@@ -89,7 +89,7 @@ Result<void> BlobSet::add(const Blob& blob, std::uint64_t region_pages) {
 }
 
 Result<void> BlobSet::open_file(Known& known) {
-  if (open_files_ >= most_open_files) {
+  if (open_files_ >= kMostOpenFiles) {
     Known* oldest = nullptr;
     for (auto& [number, other] : blobs_)
       if (other.descriptor >= 0 && (oldest == nullptr || other.used < oldest->used))
@@ -140,14 +140,14 @@ Result<void> BlobSet::read_bytes(const Known& known, std::uint64_t offset,
 
 Result<void> BlobSet::check_header(Known& known) const {
   BlobHeader& header = known.header;
-  if (known.blob.file_bytes < blob_header_bytes)
+  if (known.blob.file_bytes < kBlobHeaderBytes)
     return damaged(known, "it has no room for a header");
-  std::array<std::byte, blob_header_bytes> first;
+  std::array<std::byte, kBlobHeaderBytes> first;
   PERFLAB_TRY_VOID(read_bytes(known, 0, first));
   std::memcpy(&header, first.data(), sizeof(header));
-  if (header.magic != blob_magic) return damaged(known, "it does not begin like a blob");
-  if (header.version != blob_version || header.page != page_bytes ||
-      header.pages_of_a_frame != frame_pages)
+  if (header.magic != kBlobMagic) return damaged(known, "it does not begin like a blob");
+  if (header.version != kBlobVersion || header.page != kPageBytes ||
+      header.pages_of_a_frame != kFramePages)
     return damaged(known, fmt::format("it is of version {}", header.version));
   const bool of_header = known.blob.hash.starts_with("xxh3:");  // format 1
   if (header.header_hash != header_hash(header) ||
@@ -160,7 +160,7 @@ Result<void> BlobSet::check_header(Known& known) const {
       header.stored_pages != known.blob.stored_pages)
     return damaged(known, "its header counts other pages than the region's document");
   const std::uint64_t size = known.blob.file_bytes;
-  if (header.tables_offset < blob_header_bytes || header.tables_offset > size)
+  if (header.tables_offset < kBlobHeaderBytes || header.tables_offset > size)
     return damaged(known, "its tables lie outside");
   // None of the three products can overflow: each count is bounded by the size of the file first.
   const std::uint64_t room = size - header.tables_offset;
@@ -177,10 +177,10 @@ Result<void> BlobSet::check_header(Known& known) const {
 class BlobSet::TableCheck {
  public:
   TableCheck(const Known& known, const std::map<std::uint32_t, Known>& blobs)
-      : known_(known), blobs_(blobs), offset_(blob_header_bytes) {}
+      : known_(known), blobs_(blobs), offset_(kBlobHeaderBytes) {}
 
   bool frame(const FrameEntry& entry) {
-    const std::uint64_t plain = known_.pages_of_frame(frame_++) * page_bytes;
+    const std::uint64_t plain = known_.pages_of_frame(frame_++) * kPageBytes;
     const bool sound = entry.offset == offset_ &&
                        (entry.packing == Packing::raw    ? entry.bytes == plain
                         : entry.packing == Packing::zstd ? entry.bytes > 0 && entry.bytes < plain
@@ -253,7 +253,7 @@ Result<void> BlobSet::check(Known& known) {
   TableCheck tables(known, blobs_);
   RunningHash hash;
   std::uint64_t at = known.header.tables_offset;
-  std::vector<std::byte> buffer(table_step);
+  std::vector<std::byte> buffer(kTableStep);
   // Each table in steps of whole entries.
   const auto table = [&]<class Entry>(std::uint64_t count,
                                       bool (TableCheck::*look)(const Entry&)) -> Result<void> {
@@ -285,7 +285,7 @@ Result<void> BlobSet::check(Known& known) {
 
 Result<RunEntry> BlobSet::entry_at(Known& known, std::uint64_t index) {
   if (index < known.window_first || index - known.window_first >= known.window.size()) {
-    known.window.resize(std::min(window_entries, known.header.runs - index));
+    known.window.resize(std::min(kWindowEntries, known.header.runs - index));
     known.window_first = index;
     if (auto got = read_bytes(known, known.runs_offset() + index * sizeof(RunEntry),
                               std::as_writable_bytes(std::span(known.window)));
@@ -361,10 +361,10 @@ Result<void> BlobSet::read_stored(PagePlace place, std::uint64_t count, std::uin
     PERFLAB_TRY(Known* const known, opened(place.blob));
     if (place.index >= known->header.stored_pages)
       return damaged(*known, "a page is asked for that it does not store");
-    PERFLAB_TRY(const auto bytes, frame(*known, place.index / frame_pages));
-    const std::uint64_t in_frame = place.index % frame_pages;
-    const std::uint64_t here = std::min(count, bytes.size() / page_bytes - in_frame);
-    PERFLAB_TRY_VOID(sink(page, bytes.subspan(in_frame * page_bytes, here * page_bytes)));
+    PERFLAB_TRY(const auto bytes, frame(*known, place.index / kFramePages));
+    const std::uint64_t in_frame = place.index % kFramePages;
+    const std::uint64_t here = std::min(count, bytes.size() / kPageBytes - in_frame);
+    PERFLAB_TRY_VOID(sink(page, bytes.subspan(in_frame * kPageBytes, here * kPageBytes)));
     place.index += here;
     page += here;
     count -= here;
@@ -373,7 +373,7 @@ Result<void> BlobSet::read_stored(PagePlace place, std::uint64_t count, std::uin
 }
 
 Result<std::span<const std::byte>> BlobSet::frame(Known& known, std::uint64_t index) {
-  const std::uint64_t key = static_cast<std::uint64_t>(known.blob.number) << blob_shift | index;
+  const std::uint64_t key = static_cast<std::uint64_t>(known.blob.number) << kBlobShift | index;
   CachedFrame* slot = &cache_.front();
   for (CachedFrame& cached : cache_) {
     if (cached.key == key) {
@@ -385,7 +385,7 @@ Result<std::span<const std::byte>> BlobSet::frame(Known& known, std::uint64_t in
   FrameEntry entry;
   PERFLAB_TRY_VOID(read_bytes(known, known.header.tables_offset + index * sizeof(FrameEntry),
                               std::as_writable_bytes(std::span(&entry, 1))));
-  const std::uint64_t pages = known.pages_of_frame(index), plain = pages * page_bytes;
+  const std::uint64_t pages = known.pages_of_frame(index), plain = pages * kPageBytes;
   const bool raw = entry.packing == Packing::raw;
   if (entry.bytes > plain || (raw && entry.bytes != plain))
     return damaged(known, fmt::format("frame {} has a size that cannot be", index));
@@ -395,7 +395,7 @@ Result<std::span<const std::byte>> BlobSet::frame(Known& known, std::uint64_t in
   if (raw) {
     PERFLAB_TRY_VOID(read_bytes(known, entry.offset, slot->bytes));
   } else {
-    packed_.resize(frame_bytes);
+    packed_.resize(kFrameBytes);
     const auto packed = std::span(packed_).first(entry.bytes);
     PERFLAB_TRY_VOID(read_bytes(known, entry.offset, packed));
     const std::size_t got =
@@ -403,9 +403,9 @@ Result<std::span<const std::byte>> BlobSet::frame(Known& known, std::uint64_t in
     if (ZSTD_isError(got) != 0 || got != plain)
       return damaged(known, fmt::format("frame {} cannot be decompressed", index));
   }
-  std::array<PageHash, frame_pages> hashes{};
+  std::array<PageHash, kFramePages> hashes{};
   for (std::uint64_t i = 0; i < pages; ++i)
-    hashes[i] = hash_page(slot->bytes.data() + i * page_bytes);
+    hashes[i] = hash_page(slot->bytes.data() + i * kPageBytes);
   if (hash_of(hashes.data(), pages) != entry.hash)
     return damaged(known, fmt::format("frame {} does not hold what was written", index));
   slot->key = key;
@@ -441,8 +441,8 @@ Result<void> BlobSet::check_bytes(std::uint32_t number) {
     }
     return {};
   };
-  PERFLAB_TRY_VOID(add(blob_header_bytes, known->blob.file_bytes));
-  PERFLAB_TRY_VOID(add(0, blob_header_bytes));  // was written last
+  PERFLAB_TRY_VOID(add(kBlobHeaderBytes, known->blob.file_bytes));
+  PERFLAB_TRY_VOID(add(0, kBlobHeaderBytes));  // was written last
   if (hash.finish() != known->blob.hash)
     return damaged(*known, "its bytes are not those that were written");
   known->summed = true;

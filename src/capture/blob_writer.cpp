@@ -18,9 +18,9 @@ namespace perflab::capture {
 namespace {
 
 /// A sample: that many bytes of every 16th page.
-constexpr std::size_t sample_step = 16, sample_bytes = 2048;
+constexpr std::size_t kSampleStep = 16, kSampleBytes = 2048;
 /// The disk begins to write after that many bytes, not all at the end.
-constexpr std::uint64_t early_write_bytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t kEarlyWriteBytes = std::uint64_t{32} << 20;
 
 /// Compression pays when a sixteenth is saved.
 bool pays(std::size_t packed, std::size_t plain) {
@@ -41,8 +41,8 @@ std::optional<PagePlace> PageIndex::find(const PageHash& hash) const {
   const Slot* const bucket = slots_.get() + (hash.low & (buckets_ - 1)) * ways;
   for (std::size_t i = 0; i < ways; ++i)
     if (bucket[i].hash == hash)
-      return PagePlace{.blob = static_cast<std::uint32_t>(bucket[i].place >> blob_shift),
-                       .index = bucket[i].place & (most_pages - 1)};
+      return PagePlace{.blob = static_cast<std::uint32_t>(bucket[i].place >> kBlobShift),
+                       .index = bucket[i].place & (kMostPages - 1)};
   return std::nullopt;
 }
 
@@ -53,16 +53,16 @@ void PageIndex::insert(const PageHash& hash, PagePlace place) {
       std::find_if(bucket, bucket + ways, [](const Slot& slot) { return slot.hash == PageHash{}; });
   Slot& slot = free != bucket + ways ? *free : bucket[hash.high % ways];
   slot = {.hash = hash,
-          .place = static_cast<std::uint64_t>(place.blob) << blob_shift | place.index};
+          .place = static_cast<std::uint64_t>(place.blob) << kBlobShift | place.index};
 }
 
 BlobWriter::BlobWriter(std::filesystem::path folder, int zstd_level, std::size_t shared_page_limit)
     : folder_(std::move(folder)),
       zstd_level_(zstd_level),
       index_(shared_page_limit),
-      own_(frame_bytes),
-      gathered_(frame_bytes),
-      packed_(ZSTD_compressBound(frame_bytes)),
+      own_(kFrameBytes),
+      gathered_(kFrameBytes),
+      packed_(ZSTD_compressBound(kFrameBytes)),
       frames_(folder_),
       runs_(folder_) {}
 
@@ -99,14 +99,14 @@ Result<void> BlobWriter::add(const std::byte* page, const PageHash& hash) {
   hashes_[in_frame_] = hash;
   ++in_frame_;
   PERFLAB_TRY_VOID(extend_run(RunKind::stored, place));
-  return in_frame_ == frame_pages ? flush_frame() : Result<void>{};
+  return in_frame_ == kFramePages ? flush_frame() : Result<void>{};
 }
 
 void BlobWriter::settle() {
   for (std::size_t i = 0; i < in_frame_; ++i) {
-    std::byte* const own = own_.data() + i * page_bytes;
+    std::byte* const own = own_.data() + i * kPageBytes;
     if (pages_[i] == own) continue;
-    std::memcpy(own, pages_[i], page_bytes);
+    std::memcpy(own, pages_[i], kPageBytes);
     pages_[i] = own;
   }
 }
@@ -135,9 +135,9 @@ Result<void> BlobWriter::create_file() {
   const std::filesystem::path path = folder_ / blob_.file;
   descriptor_ = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor_ < 0) return cannot_write(path, errno);
-  if (::lseek(descriptor_, static_cast<off_t>(blob_header_bytes), SEEK_SET) < 0)
+  if (::lseek(descriptor_, static_cast<off_t>(kBlobHeaderBytes), SEEK_SET) < 0)
     return cannot_write(path, errno);
-  offset_ = synced_ = blob_header_bytes;
+  offset_ = synced_ = kBlobHeaderBytes;
   return {};
 }
 
@@ -156,11 +156,11 @@ bool BlobWriter::compresses() {
     if (context_ == nullptr) return false;
     ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, zstd_level_);
   }
-  std::array<std::byte, frame_pages / sample_step * sample_bytes> sample;
+  std::array<std::byte, kFramePages / kSampleStep * kSampleBytes> sample;
   std::size_t size = 0;
-  for (std::size_t i = 0; i < in_frame_; i += sample_step) {
-    std::memcpy(sample.data() + size, pages_[i], sample_bytes);
-    size += sample_bytes;
+  for (std::size_t i = 0; i < in_frame_; i += kSampleStep) {
+    std::memcpy(sample.data() + size, pages_[i], kSampleBytes);
+    size += kSampleBytes;
   }
   const std::size_t packed =
       ZSTD_compress2(context_, packed_.data(), packed_.size(), sample.data(), size);
@@ -168,12 +168,12 @@ bool BlobWriter::compresses() {
 }
 
 std::span<const std::byte> BlobWriter::in_one_piece() {
-  const std::size_t size = in_frame_ * page_bytes;
+  const std::size_t size = in_frame_ * kPageBytes;
   bool together = true;
-  for (std::size_t i = 1; i < in_frame_; ++i) together &= pages_[i] == pages_[i - 1] + page_bytes;
+  for (std::size_t i = 1; i < in_frame_; ++i) together &= pages_[i] == pages_[i - 1] + kPageBytes;
   if (together) return {pages_[0], size};
   for (std::size_t i = 0; i < in_frame_; ++i)
-    std::memcpy(gathered_.data() + i * page_bytes, pages_[i], page_bytes);
+    std::memcpy(gathered_.data() + i * kPageBytes, pages_[i], kPageBytes);
   return {gathered_.data(), size};
 }
 
@@ -197,7 +197,7 @@ Result<void> BlobWriter::flush_frame() {
   PERFLAB_TRY_VOID(write(bytes));
   in_frame_ = 0;
   ++frame_count_;
-  if (offset_ - synced_ >= early_write_bytes) {
+  if (offset_ - synced_ >= kEarlyWriteBytes) {
     // A hint: what it answers does not matter, fsync comes at the end.
     (void)::sync_file_range(descriptor_, static_cast<off_t>(synced_),
                             static_cast<off_t>(offset_ - synced_), SYNC_FILE_RANGE_WRITE);
@@ -241,7 +241,7 @@ Result<Blob> BlobWriter::finish(std::span<const PageRun> places) {
   header.places = places.size();
   PERFLAB_TRY_VOID(write_tables(header, places));
   header.header_hash = header_hash(header);
-  std::array<std::byte, blob_header_bytes> first{};
+  std::array<std::byte, kBlobHeaderBytes> first{};
   std::memcpy(first.data(), &header, sizeof(header));
   if (::lseek(descriptor_, 0, SEEK_SET) != 0) return cannot_write(folder_ / blob_.file, errno);
   const int error = write_all(descriptor_, first);

@@ -89,8 +89,8 @@ class BlobWriter {
   std::uint64_t offset_ = 0;  ///< bytes in the file
   std::uint64_t synced_ = 0;  ///< of these, handed to the disk
   Sha256 hash_;               ///< of what was written, but for the header
-  std::array<const std::byte*, frame_pages> pages_{};
-  std::array<PageHash, frame_pages> hashes_{};
+  std::array<const std::byte*, kFramePages> pages_{};
+  std::array<PageHash, kFramePages> hashes_{};
   std::size_t in_frame_ = 0;  ///< pages
   struct Run {
     std::uint64_t first = 0, count = 0;

@@ -15,13 +15,13 @@ namespace perflab::capture {
 namespace {
 
 /// Addresses of today's GPUs have at most 57 bits; a region is at most as large as 48 of them.
-constexpr std::uint64_t most_address = std::uint64_t{1} << 57,
-                        most_region_bytes = std::uint64_t{1} << 48;
-constexpr std::size_t most_regions = std::size_t{1} << 20;
-constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t any32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t any16 = std::numeric_limits<std::uint16_t>::max();
-constexpr std::string_view format_name = "rocm-perf capture";
+constexpr std::uint64_t kMostAddress = std::uint64_t{1} << 57,
+                        kMostRegionBytes = std::uint64_t{1} << 48;
+constexpr std::size_t kMostRegions = std::size_t{1} << 20;
+constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kAny32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kAny16 = std::numeric_limits<std::uint16_t>::max();
+constexpr std::string_view kFormatName = "rocm-perf capture";
 
 /// Fields of an object, by name. The first thing that is wrong is kept; what is read after it is
 /// empty.
@@ -53,7 +53,7 @@ class Fields {
     const Json& value = at(key);
     return Fields(value, fmt::format("{}: \"{}\"", what_, key), error_);
   }
-  std::uint64_t number(const char* key, std::uint64_t most = any) {
+  std::uint64_t number(const char* key, std::uint64_t most = kAny) {
     return number_of(key, at(key), most);
   }
   std::uint64_t number_of(const char* key, const Json& value, std::uint64_t most) {
@@ -61,8 +61,12 @@ class Fields {
       wrong(key, "is not a number that can stand there");
     return good() ? value.get<std::uint64_t>() : 0;
   }
-  std::uint32_t number32(const char* key) { return static_cast<std::uint32_t>(number(key, any32)); }
-  std::uint16_t number16(const char* key) { return static_cast<std::uint16_t>(number(key, any16)); }
+  std::uint32_t number32(const char* key) {
+    return static_cast<std::uint32_t>(number(key, kAny32));
+  }
+  std::uint16_t number16(const char* key) {
+    return static_cast<std::uint16_t>(number(key, kAny16));
+  }
   std::string text(const char* key, bool or_null = false) {
     const Json& value = at(key);
     if (!good() || (or_null && value.is_null())) return {};
@@ -74,7 +78,7 @@ class Fields {
     if (good() && !value.is_boolean()) wrong(key, "is neither true nor false");
     return good() && value.get<bool>();
   }
-  std::uint64_t address(const char* key, std::uint64_t most = any) {
+  std::uint64_t address(const char* key, std::uint64_t most = kAny) {
     const std::string value = text(key);
     std::uint64_t out = 0;
     const char* const end = value.data() + value.size();
@@ -90,7 +94,7 @@ class Fields {
     std::array<std::uint32_t, 3> out{};
     if (good() && (!value.is_array() || value.size() != 3)) wrong(key, "are not three numbers");
     for (std::size_t i = 0; good() && i < 3; ++i)
-      out[i] = static_cast<std::uint32_t>(number_of(key, value[i], any32));
+      out[i] = static_cast<std::uint32_t>(number_of(key, value[i], kAny32));
     return out;
   }
   const Json& list(const char* key) {
@@ -111,7 +115,7 @@ Result<void> answer(std::optional<Error>& error) {
 }
 
 Json format_json() {
-  return {{"name", format_name}, {"major", format_major}, {"minor", format_minor}};
+  return {{"name", kFormatName}, {"major", kFormatMajor}, {"minor", kFormatMinor}};
 }
 
 Json text_or_null(const std::string& text) {
@@ -154,13 +158,13 @@ Json region_json(const MemoryRegion& region) {
 }
 
 Blob read_blob(Fields&& fields, const std::string& expected_file) {
-  Blob blob{.number = static_cast<std::uint32_t>(fields.number("number", most_blobs - 1)),
+  Blob blob{.number = static_cast<std::uint32_t>(fields.number("number", kMostBlobs - 1)),
             .file = fields.text("file", true),
-            .pages = fields.number("pages", most_pages - 1),
-            .zero_pages = fields.number("zero_pages", most_pages),
-            .shared_pages = fields.number("shared_pages", most_pages),
-            .stored_pages = fields.number("stored_pages", most_pages),
-            .file_bytes = fields.number("file_bytes", any >> 1U),
+            .pages = fields.number("pages", kMostPages - 1),
+            .zero_pages = fields.number("zero_pages", kMostPages),
+            .shared_pages = fields.number("shared_pages", kMostPages),
+            .stored_pages = fields.number("stored_pages", kMostPages),
+            .file_bytes = fields.number("file_bytes", kAny >> 1U),
             .hash = fields.text("hash", true)};
   if (blob.zero_pages + blob.shared_pages + blob.stored_pages != blob.pages || blob.pages == 0)
     fields.wrong("pages", "is not the sum of its kinds");
@@ -188,8 +192,8 @@ void check_blobs(Fields& fields, const MemoryRegion& region) {
 
 MemoryRegion read_region(Fields& fields, bool variables) {
   MemoryRegion region;
-  region.base = fields.address("base", most_address);
-  region.bytes = fields.number("bytes", most_region_bytes);
+  region.base = fields.address("base", kMostAddress);
+  region.bytes = fields.number("bytes", kMostRegionBytes);
   const auto origin = origin_from(fields.text("origin"));
   if (!origin || (*origin == Origin::variable) != variables)
     fields.wrong("origin", "is none that can stand there");
@@ -198,12 +202,12 @@ MemoryRegion read_region(Fields& fields, bool variables) {
   region.agent_index = fields.number32("agent_index");
   region.pool_flags = fields.number32("pool_flags");
   region.allocation_flags = fields.number32("allocation_flags");
-  region.granule = fields.number("granule", most_region_bytes);
-  region.recommended_granule = fields.number("recommended_granule", most_region_bytes);
+  region.granule = fields.number("granule", kMostRegionBytes);
+  region.recommended_granule = fields.number("recommended_granule", kMostRegionBytes);
   if (region.origin == Origin::vmem) {
     Fields reservation = fields.object("reservation");
-    region.reservation_base = reservation.address("base", most_address);
-    region.reservation_bytes = reservation.number("bytes", most_region_bytes);
+    region.reservation_base = reservation.address("base", kMostAddress);
+    region.reservation_bytes = reservation.number("bytes", kMostRegionBytes);
   }
   if (region.origin == Origin::variable) {
     region.symbol = fields.text("symbol");
@@ -211,9 +215,9 @@ MemoryRegion read_region(Fields& fields, bool variables) {
   }
   region.not_captured = fields.text("not_captured", true);
   if (!fields.at("image").is_null())
-    region.image = read_blob(fields.object("image"), blob_file(image_folder, region.base));
+    region.image = read_blob(fields.object("image"), blob_file(kImageFolder, region.base));
   if (!fields.at("writes").is_null())
-    region.writes = read_blob(fields.object("writes"), blob_file(writes_folder, region.base));
+    region.writes = read_blob(fields.object("writes"), blob_file(kWritesFolder, region.base));
   check_blobs(fields, region);
   return region;
 }
@@ -233,12 +237,13 @@ Machine read_machine(Fields&& machine) {
 void read_format(Fields& document, const std::string& what, std::optional<Error>& error) {
   Fields format = document.object("format");
   const std::string name = format.text("name");
-  const std::uint64_t major = format.number("major", any32), minor = format.number("minor", any32);
-  if (!error && name != format_name) format.wrong("name", "is of something else");
-  if (!error && (major < oldest_format_major || major > format_major))
+  const std::uint64_t major = format.number("major", kAny32),
+                      minor = format.number("minor", kAny32);
+  if (!error && name != kFormatName) format.wrong("name", "is of something else");
+  if (!error && (major < kOldestFormatMajor || major > kFormatMajor))
     error = fail(ErrorCode::bad_input,
                  fmt::format("{}: a capture of format {}.{}, and this program reads {}.x to {}.x",
-                             what, major, minor, oldest_format_major, format_major),
+                             what, major, minor, kOldestFormatMajor, kFormatMajor),
                  "take the capture again, or use the version of rocm-perf that took it")
                 .error();
 }
@@ -355,7 +360,7 @@ Result<void> read_regions(const Json& json, const std::string& what, bool variab
   Fields document(json, what, error);
   read_format(document, what, error);
   const Json& list = document.list("regions");
-  if (!error && list.size() > most_regions) document.wrong("regions", "are too many");
+  if (!error && list.size() > kMostRegions) document.wrong("regions", "are too many");
   if (error) return answer(error);
   const MemoryRegion* last = nullptr;
   out.reserve(out.size() + list.size());
@@ -385,7 +390,7 @@ Result<std::vector<FileRecord>> read_marker(const Json& json, const std::string&
     if (error) break;
     Fields fields(entry, fmt::format("{}: file {}", what, files.size()), error);
     files.push_back({.name = fields.text("name"),
-                     .bytes = fields.number("bytes", any >> 1U),
+                     .bytes = fields.number("bytes", kAny >> 1U),
                      .hash = fields.text("hash")});
     if (!names.insert(files.back().name).second) fields.wrong("name", "is listed twice");
   }

@@ -14,14 +14,14 @@
 
 namespace perflab::capture {
 
-inline constexpr std::string_view marker_file = "capture_complete.json";
-inline constexpr std::string_view dispatch_file = "dispatch.json";
-inline constexpr std::string_view regions_file = "memory_regions.json";
-inline constexpr std::string_view variables_file = "module_variables.json";
-inline constexpr std::string_view kernarg_file = "kernarg.bin";
-inline constexpr std::string_view code_object_file = "kernel.hsaco";
-inline constexpr std::string_view image_folder = "memory";
-inline constexpr std::string_view writes_folder = "writes";
+inline constexpr std::string_view kMarkerFile = "capture_complete.json";
+inline constexpr std::string_view kDispatchFile = "dispatch.json";
+inline constexpr std::string_view kRegionsFile = "memory_regions.json";
+inline constexpr std::string_view kVariablesFile = "module_variables.json";
+inline constexpr std::string_view kKernargFile = "kernarg.bin";
+inline constexpr std::string_view kCodeObjectFile = "kernel.hsaco";
+inline constexpr std::string_view kImageFolder = "memory";
+inline constexpr std::string_view kWritesFolder = "writes";
 
 /// "0x7f0012340000".
 std::string hex_text(std::uint64_t address);

@@ -7,7 +7,7 @@
 namespace perflab::capture {
 namespace {
 
-constexpr std::array<std::pair<Origin, std::string_view>, 8> origin_names{
+constexpr std::array<std::pair<Origin, std::string_view>, 8> kOriginNames{
     {{Origin::pool, "pool"},
      {Origin::region, "region"},
      {Origin::vmem, "vmem"},
@@ -20,14 +20,14 @@ constexpr std::array<std::pair<Origin, std::string_view>, 8> origin_names{
 }  // namespace
 
 std::string_view to_string(Origin origin) {
-  return std::ranges::find(origin_names, origin, &std::pair<Origin, std::string_view>::first)
+  return std::ranges::find(kOriginNames, origin, &std::pair<Origin, std::string_view>::first)
       ->second;
 }
 
 std::optional<Origin> origin_from(std::string_view name) {
   const auto* const found =
-      std::ranges::find(origin_names, name, &std::pair<Origin, std::string_view>::second);
-  return found == origin_names.end() ? std::nullopt : std::optional(found->first);
+      std::ranges::find(kOriginNames, name, &std::pair<Origin, std::string_view>::second);
+  return found == kOriginNames.end() ? std::nullopt : std::optional(found->first);
 }
 
 }  // namespace perflab::capture

@@ -14,10 +14,10 @@ namespace perflab::capture {
 
 /// Version of the folder's layout. Another major version is refused by name.
 /// 2: hashes are SHA-256. 1: they were XXH3; such captures are still read.
-inline constexpr int format_major = 2, format_minor = 0, oldest_format_major = 1;
+inline constexpr int kFormatMajor = 2, kFormatMinor = 0, kOldestFormatMajor = 1;
 
 /// Granule of zero elision, of sharing and of the write set, in bytes.
-inline constexpr std::uint64_t page_bytes = 4096;
+inline constexpr std::uint64_t kPageBytes = 4096;
 
 /// The captured packet and its kernel.
 struct Dispatch {
@@ -108,7 +108,7 @@ struct MemoryRegion {
   std::vector<PageRun> written;  ///< where those pages lie: ascending, not adjacent
 
   [[nodiscard]] std::uint64_t pages() const {
-    return bytes / page_bytes + (bytes % page_bytes != 0);
+    return bytes / kPageBytes + (bytes % kPageBytes != 0);
   }
   [[nodiscard]] bool captured() const { return not_captured.empty(); }
 };

@@ -19,9 +19,9 @@
 namespace perflab::capture {
 namespace {
 
-constexpr std::uint64_t most_document_bytes = std::uint64_t{1} << 27,
-                        most_kernarg_bytes = std::uint64_t{1} << 20,
-                        most_code_object_bytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMostDocumentBytes = std::uint64_t{1} << 27,
+                        kMostKernargBytes = std::uint64_t{1} << 20,
+                        kMostCodeObjectBytes = std::uint64_t{1} << 32;
 
 /// Files of the folder, by name, as the marker lists them.
 using Records = std::map<std::string, FileRecord, std::less<>>;
@@ -30,15 +30,15 @@ Result<Records> read_records(const std::filesystem::path& folder, std::string& m
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
     return fail(ErrorCode::bad_input, fmt::format("{}: there is no such folder", folder.string()));
-  const std::filesystem::path marker = folder / marker_file;
+  const std::filesystem::path marker = folder / kMarkerFile;
   if (!std::filesystem::exists(std::filesystem::symlink_status(marker, ignored))) {
-    const bool begun = std::filesystem::exists(folder / image_folder, ignored);
+    const bool begun = std::filesystem::exists(folder / kImageFolder, ignored);
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is {}: {} is missing", folder.string(),
-                            begun ? "an unfinished capture" : "no capture", marker_file),
+                            begun ? "an unfinished capture" : "no capture", kMarkerFile),
                 begun ? kTakeAgain : "give the folder that rocm-perf isolate --out wrote");
   }
-  PERFLAB_TRY(const std::string text, read_file(marker, most_document_bytes));
+  PERFLAB_TRY(const std::string text, read_file(marker, kMostDocumentBytes));
   marker_text = text;
   PERFLAB_TRY(const Json json, parse_json(text, marker.string()));
   PERFLAB_TRY(auto files, read_marker(json, marker.string()));
@@ -57,7 +57,7 @@ Result<std::string> read_listed(const std::filesystem::path& folder, std::string
   const auto record = records.find(name);
   if (record == records.end())
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: {} is not listed", (folder / marker_file).string(), name),
+                fmt::format("{}: {} is not listed", (folder / kMarkerFile).string(), name),
                 kTakeAgain);
   PERFLAB_TRY(std::string bytes, read_file(path, most_bytes));
   if (bytes.size() < record->second.bytes)
@@ -75,7 +75,7 @@ Result<std::string> read_listed(const std::filesystem::path& folder, std::string
 
 Result<Json> read_document(const std::filesystem::path& folder, std::string_view name,
                            const Records& records) {
-  PERFLAB_TRY(const std::string text, read_listed(folder, name, records, most_document_bytes));
+  PERFLAB_TRY(const std::string text, read_listed(folder, name, records, kMostDocumentBytes));
   return parse_json(text, (folder / name).string());
 }
 
@@ -87,7 +87,7 @@ Result<void> check_listed(const std::filesystem::path& folder, const Blob& blob,
   if (record == records.end() || record->second != expected)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: {} is not listed as its region's document says",
-                            (folder / marker_file).string(), blob.file),
+                            (folder / kMarkerFile).string(), blob.file),
                 kTakeAgain);
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(folder / blob.file, error);
@@ -160,7 +160,7 @@ Result<void> Capture::State::open_blobs() {
   }
   if (listed != records.size())
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: lists files that no region has", (folder / marker_file).string()),
+                fmt::format("{}: lists files that no region has", (folder / kMarkerFile).string()),
                 kTakeAgain);
   for (MemoryRegion& region : description.regions) {
     if (region.writes.pages == 0) continue;
@@ -180,22 +180,22 @@ Result<Capture> Capture::open(const std::filesystem::path& folder) {
   state->hash = content_hash_text(state->marker);
   const Records& records = state->records;
   Description& description = state->description;
-  PERFLAB_TRY(const Json dispatch, read_document(folder, dispatch_file, records));
-  PERFLAB_TRY_VOID(read_dispatch(dispatch, (folder / dispatch_file).string(), description));
-  for (const std::string_view name : {regions_file, variables_file}) {
+  PERFLAB_TRY(const Json dispatch, read_document(folder, kDispatchFile, records));
+  PERFLAB_TRY_VOID(read_dispatch(dispatch, (folder / kDispatchFile).string(), description));
+  for (const std::string_view name : {kRegionsFile, kVariablesFile}) {
     PERFLAB_TRY(const Json regions, read_document(folder, name, records));
-    PERFLAB_TRY_VOID(read_regions(regions, (folder / name).string(), name == variables_file,
+    PERFLAB_TRY_VOID(read_regions(regions, (folder / name).string(), name == kVariablesFile,
                                   description.regions));
   }
-  PERFLAB_TRY(state->kernarg, read_listed(folder, kernarg_file, records, most_kernarg_bytes));
+  PERFLAB_TRY(state->kernarg, read_listed(folder, kKernargFile, records, kMostKernargBytes));
   PERFLAB_TRY(state->code_object,
-              read_listed(folder, code_object_file, records, most_code_object_bytes));
-  if (description.kernarg_hash != records.find(kernarg_file)->second.hash ||
-      description.code_object_hash != records.find(code_object_file)->second.hash ||
+              read_listed(folder, kCodeObjectFile, records, kMostCodeObjectBytes));
+  if (description.kernarg_hash != records.find(kKernargFile)->second.hash ||
+      description.code_object_hash != records.find(kCodeObjectFile)->second.hash ||
       description.code_object_bytes != state->code_object.size())
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is of other kernel arguments or another code object",
-                            (folder / dispatch_file).string()),
+                            (folder / kDispatchFile).string()),
                 kTakeAgain);
   PERFLAB_TRY_VOID(state->open_blobs());
   return Capture(std::move(state));
@@ -203,9 +203,9 @@ Result<Capture> Capture::open(const std::filesystem::path& folder) {
 
 Result<void> Capture::verify(const TellProgress& progress) const {
   for (const auto& [name, most] :
-       {std::pair(dispatch_file, most_document_bytes), std::pair(regions_file, most_document_bytes),
-        std::pair(variables_file, most_document_bytes), std::pair(kernarg_file, most_kernarg_bytes),
-        std::pair(code_object_file, most_code_object_bytes)})
+       {std::pair(kDispatchFile, kMostDocumentBytes), std::pair(kRegionsFile, kMostDocumentBytes),
+        std::pair(kVariablesFile, kMostDocumentBytes), std::pair(kKernargFile, kMostKernargBytes),
+        std::pair(kCodeObjectFile, kMostCodeObjectBytes)})
     PERFLAB_TRY_VOID(read_listed(state_->folder, name, state_->records, most));
   double bytes = 0, done = 0;
   for (const MemoryRegion& region : state_->description.regions)
@@ -238,7 +238,7 @@ Result<const MemoryRegion*> Capture::State::captured_region(std::size_t region) 
 
 Result<void> Capture::State::hand_on(const MemoryRegion& region, std::uint64_t page,
                                      std::span<const std::byte> bytes, const PageSink& sink) {
-  const std::uint64_t offset = page * page_bytes;
+  const std::uint64_t offset = page * kPageBytes;
   return sink(offset, bytes.first(std::min<std::uint64_t>(bytes.size(), region.bytes - offset)));
 }
 
@@ -281,8 +281,8 @@ Result<void> Capture::read_at(std::size_t region, std::uint64_t offset,
   PERFLAB_TRY(const MemoryRegion* const found, state_->captured_region(region));
   if (out.empty()) return {};
   PERFLAB_CHECK(offset <= found->bytes && out.size() <= found->bytes - offset);
-  const std::uint64_t end = offset + out.size(), first = offset / page_bytes;
-  const std::uint64_t count = (end - 1) / page_bytes - first + 1;
+  const std::uint64_t end = offset + out.size(), first = offset / kPageBytes;
+  const std::uint64_t count = (end - 1) / kPageBytes - first + 1;
   return state_->read_pages(
       *found, first, count, true,
       [&](std::uint64_t at, std::span<const std::byte> bytes) -> Result<void> {

@@ -15,7 +15,7 @@
 namespace perflab::capture {
 namespace {
 
-constexpr std::size_t spool_buffer_bytes = std::size_t{1} << 18;
+constexpr std::size_t kSpoolBufferBytes = std::size_t{1} << 18;
 
 int open_nameless(const std::filesystem::path& folder) {
   const int direct = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -71,7 +71,7 @@ Result<void> Spool::spill() {
 }
 
 Result<void> Spool::add(std::span<const std::byte> bytes) {
-  if (buffer_.size() + bytes.size() > spool_buffer_bytes && !buffer_.empty())
+  if (buffer_.size() + bytes.size() > kSpoolBufferBytes && !buffer_.empty())
     PERFLAB_TRY_VOID(spill());
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   return {};

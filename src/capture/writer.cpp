@@ -28,7 +28,7 @@
 namespace perflab::capture {
 namespace {
 
-constexpr std::size_t hashes_at_once = 1024;
+constexpr std::size_t kHashesAtOnce = 1024;
 
 Result<void> flush_to_disk(const std::filesystem::path& path, int flags) {
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
@@ -61,7 +61,7 @@ Result<std::filesystem::path> make_partial(const std::filesystem::path& folder) 
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::chmod(name.c_str(), 0777 & ~mask);
-  for (const std::string_view inner : {image_folder, writes_folder})
+  for (const std::string_view inner : {kImageFolder, kWritesFolder})
     if (const auto error = make_folder(std::filesystem::path(name) / inner)) {
       std::error_code ignored;
       std::filesystem::remove_all(name, ignored);
@@ -105,7 +105,7 @@ struct Writer::State {
   bool any_writes = false;
   std::size_t region = 0;
   std::uint64_t received = 0;
-  std::array<std::byte, page_bytes> tail{};
+  std::array<std::byte, kPageBytes> tail{};
   std::vector<PageHash> old_hashes;  ///< of the post-image's next pages
   std::size_t old_used = 0;
 
@@ -188,7 +188,7 @@ Result<std::size_t> Writer::State::add_region(MemoryRegion&& wanted) {
   if (current.captured() && current.bytes > 0) {
     step = Step::image;
     received = 0;
-    blobs.start(blob_file(image_folder, current.base), blob_count++);
+    blobs.start(blob_file(kImageFolder, current.base), blob_count++);
   }
   return region;
 }
@@ -205,7 +205,7 @@ Result<void> Writer::State::changed(std::size_t wanted) {
   old_used = 0;
   if (regions[region].bytes == 0) return {};
   step = Step::writes;
-  blobs.start(blob_file(writes_folder, regions[region].base), blob_count++);
+  blobs.start(blob_file(kWritesFolder, regions[region].base), blob_count++);
   return {};
 }
 
@@ -213,7 +213,7 @@ Result<void> Writer::State::append(std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
   const std::uint64_t size = step == Step::none ? 0 : regions[region].bytes;
   if (received >= size || bytes.size() > size - received ||
-      (bytes.size() % page_bytes != 0 && bytes.size() != size - received))
+      (bytes.size() % kPageBytes != 0 && bytes.size() != size - received))
     return fail(ErrorCode::internal, "bytes came that no region waits for");
   PERFLAB_TRY_VOID(add_pages(bytes));
   received += bytes.size();
@@ -222,9 +222,9 @@ Result<void> Writer::State::append(std::span<const std::byte> bytes) {
 
 Result<void> Writer::State::add_pages(std::span<const std::byte> bytes) {
   std::vector<PageHash> fresh;
-  for (std::uint64_t offset = 0; offset < bytes.size(); offset += page_bytes) {
+  for (std::uint64_t offset = 0; offset < bytes.size(); offset += kPageBytes) {
     const std::byte* page = bytes.data() + offset;
-    if (bytes.size() - offset < page_bytes) {
+    if (bytes.size() - offset < kPageBytes) {
       tail = {};
       std::memcpy(tail.data(), page, bytes.size() - offset);
       page = tail.data();
@@ -232,7 +232,7 @@ Result<void> Writer::State::add_pages(std::span<const std::byte> bytes) {
     if (step == Step::image)
       PERFLAB_TRY_VOID(add_image_page(page, fresh));
     else
-      PERFLAB_TRY_VOID(add_written_page(page, (received + offset) / page_bytes));
+      PERFLAB_TRY_VOID(add_written_page(page, (received + offset) / kPageBytes));
   }
   blobs.settle();
   return page_hashes.add(std::as_bytes(std::span(fresh)));
@@ -241,7 +241,7 @@ Result<void> Writer::State::add_pages(std::span<const std::byte> bytes) {
 Result<void> Writer::State::add_image_page(const std::byte* page, std::vector<PageHash>& fresh) {
   const PageHash hash = is_zero_page(page) ? PageHash{} : hash_page(page);
   fresh.push_back(hash);
-  if (fresh.size() == hashes_at_once) {
+  if (fresh.size() == kHashesAtOnce) {
     PERFLAB_TRY_VOID(page_hashes.add(std::as_bytes(std::span(fresh))));
     fresh.clear();
   }
@@ -251,7 +251,7 @@ Result<void> Writer::State::add_image_page(const std::byte* page, std::vector<Pa
 Result<PageHash> Writer::State::next_old_hash(std::uint64_t number) {
   if (old_used == old_hashes.size()) {
     const std::uint64_t left = regions[region].pages() - number;
-    old_hashes.resize(std::min<std::uint64_t>(left, hashes_at_once));
+    old_hashes.resize(std::min<std::uint64_t>(left, kHashesAtOnce));
     old_used = 0;
     PERFLAB_TRY_VOID(page_hashes.read((first_hash[region] + number) * sizeof(PageHash),
                                       std::as_writable_bytes(std::span(old_hashes))));
@@ -290,11 +290,11 @@ Result<std::vector<FileRecord>> Writer::State::write_contents(const Description&
     const std::string text = to_canonical_text(json);
     return write_file(name, std::as_bytes(std::span(text)), &records);
   };
-  PERFLAB_TRY_VOID(document(dispatch_file, dispatch_json(description)));
-  PERFLAB_TRY_VOID(document(regions_file, regions_json(description.regions, false)));
-  PERFLAB_TRY_VOID(document(variables_file, regions_json(description.regions, true)));
-  PERFLAB_TRY_VOID(write_file(kernarg_file, kernarg, &records));
-  PERFLAB_TRY_VOID(write_file(code_object_file, std::as_bytes(std::span(code_object)), &records));
+  PERFLAB_TRY_VOID(document(kDispatchFile, dispatch_json(description)));
+  PERFLAB_TRY_VOID(document(kRegionsFile, regions_json(description.regions, false)));
+  PERFLAB_TRY_VOID(document(kVariablesFile, regions_json(description.regions, true)));
+  PERFLAB_TRY_VOID(write_file(kKernargFile, kernarg, &records));
+  PERFLAB_TRY_VOID(write_file(kCodeObjectFile, std::as_bytes(std::span(code_object)), &records));
   for (const MemoryRegion& one : description.regions)
     for (const Blob* blob : {&one.image, &one.writes})
       if (!blob->file.empty())
@@ -304,9 +304,9 @@ Result<std::vector<FileRecord>> Writer::State::write_contents(const Description&
 
 /// The marker, and the names of all files.
 Result<void> Writer::State::flush_folder() const {
-  PERFLAB_TRY_VOID(flush_to_disk(partial / marker_file, O_RDONLY));
+  PERFLAB_TRY_VOID(flush_to_disk(partial / kMarkerFile, O_RDONLY));
   for (const std::filesystem::path& inner :
-       {partial / image_folder, partial / writes_folder, partial})
+       {partial / kImageFolder, partial / kWritesFolder, partial})
     PERFLAB_TRY_VOID(flush_to_disk(inner, O_RDONLY | O_DIRECTORY));
   return {};
 }
@@ -316,7 +316,7 @@ Result<void> Writer::State::publish(const std::vector<FileRecord>& records) {
     for (const FileRecord& record : records)
       PERFLAB_TRY_VOID(flush_to_disk(partial / record.name, O_RDONLY));
   const std::string text = to_canonical_text(marker_json(records));
-  PERFLAB_TRY_VOID(write_file(marker_file, std::as_bytes(std::span(text)), nullptr));
+  PERFLAB_TRY_VOID(write_file(kMarkerFile, std::as_bytes(std::span(text)), nullptr));
   if (flush) PERFLAB_TRY_VOID(flush_folder());
   if (::renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, folder.c_str(), RENAME_NOREPLACE) != 0) {
     // File systems without that flag: an existing folder that is not empty is refused all the same.

@@ -27,14 +27,13 @@ using capture::Origin;
 
 /// Words of arguments by value are taken for pointers from here on: programs, their heap and
 /// mappings of 64-bit Linux begin above it (x86-64 and AArch64), and user space ends at 2^47.
-constexpr std::uint64_t likely_pointers = 0x550000000000,
-                        end_of_user_space = std::uint64_t{1} << 47;
+constexpr std::uint64_t kLikelyPointers = 0x550000000000, kEndOfUserSpace = std::uint64_t{1} << 47;
 /// What may lie between a kernel's descriptor and other parts of its loaded code object, beside the
 /// object's own size: segments begin on pages of their own.
-constexpr std::uint64_t code_slack = std::uint64_t{1} << 20;
-constexpr std::uint64_t word_bytes = 8;
+constexpr std::uint64_t kCodeSlack = std::uint64_t{1} << 20;
+constexpr std::uint64_t kWordBytes = 8;
 /// Code objects beyond this are not disassembled to see what a kernel uses.
-constexpr std::size_t most_disassembled = std::size_t{32} << 20;
+constexpr std::size_t kMostDisassembled = std::size_t{32} << 20;
 
 /// A hidden argument that points into the process which the capture was taken from.
 struct HiddenRule {
@@ -51,7 +50,7 @@ code::KernargUse use_in_code(std::string_view bytes, const code::CodeObject& obj
     use.nothing_known_because = std::move(because);
     return use;
   };
-  if (bytes.size() > most_disassembled)
+  if (bytes.size() > kMostDisassembled)
     return unknown(
         fmt::format("a code object of {} bytes is not disassembled for that", bytes.size()));
   const std::string& processor = object.target.processor;
@@ -65,22 +64,22 @@ code::KernargUse use_in_code(std::string_view bytes, const code::CodeObject& obj
   return code::KernargUse::of(object, kernel, *done->front());
 }
 
-constexpr std::string_view no_host = "take the call out of the kernel, or capture another dispatch";
-constexpr std::array<HiddenRule, 7> hidden_rules{{
+constexpr std::string_view kNoHost = "take the call out of the kernel, or capture another dispatch";
+constexpr std::array<HiddenRule, 7> kHiddenRules{{
     {"hidden_hostcall_buffer", "hidden_hostcall",
      "printf, assert or malloc of the kernel ask a thread of the old process through it and would "
      "wait for ever",
-     Severity::error, Severity::error, no_host},
+     Severity::error, Severity::error, kNoHost},
     {"hidden_printf_buffer", "hidden_printf", "printf of the kernel writes into it",
      Severity::error, Severity::warning, "take printf out of the kernel"},
     {"hidden_heap_v1", "hidden_heap", "malloc and free of the kernel work on it", Severity::error,
      Severity::warning, "take malloc and free out of the kernel"},
     {"hidden_default_queue", "hidden_default_queue",
      "kernels that this one starts would be put there, and nobody runs them", Severity::error,
-     Severity::error, no_host},
+     Severity::error, kNoHost},
     {"hidden_completion_action", "hidden_completion_action",
      "kernels that this one starts end there, and nobody looks at it", Severity::error,
-     Severity::error, no_host},
+     Severity::error, kNoHost},
     {"hidden_multigrid_sync_arg", "hidden_multigrid_sync",
      "work-groups of a cooperative launch wait for each other there: all of them must be resident "
      "at once, which a replay does not promise",
@@ -148,9 +147,9 @@ class Linter {
 
   [[nodiscard]] std::optional<std::uint64_t> word(std::uint64_t offset) const {
     const auto kernarg = capture_.kernarg();
-    if (offset > kernarg.size() || kernarg.size() - offset < word_bytes) return std::nullopt;
+    if (offset > kernarg.size() || kernarg.size() - offset < kWordBytes) return std::nullopt;
     std::uint64_t value = 0;
-    std::memcpy(&value, kernarg.data() + offset, word_bytes);
+    std::memcpy(&value, kernarg.data() + offset, kWordBytes);
     return value;
   }
 
@@ -174,7 +173,7 @@ class Linter {
 
   [[nodiscard]] bool near_code(std::uint64_t address) const {
     const std::uint64_t object = description_.dispatch.kernel_object;
-    const std::uint64_t reach = description_.code_object_bytes + code_slack;
+    const std::uint64_t reach = description_.code_object_bytes + kCodeSlack;
     return object != 0 && address != 0 &&
            (address > object ? address - object : object - address) <= reach;
   }
@@ -205,8 +204,8 @@ class Linter {
         if (const auto value = word(offset)) pointer(*value, said(argument, i, offset), true);
       } else if (argument.value_kind == "by_value") {
         const std::uint64_t end = offset + static_cast<std::uint64_t>(argument.size);
-        for (std::uint64_t at = (offset + word_bytes - 1) / word_bytes * word_bytes;
-             at + word_bytes <= end; at += word_bytes) {
+        for (std::uint64_t at = (offset + kWordBytes - 1) / kWordBytes * kWordBytes;
+             at + kWordBytes <= end; at += kWordBytes) {
           const auto value = word(at);
           if (!value) break;
           pointer(*value, said(argument, i, at), false);
@@ -214,7 +213,7 @@ class Linter {
       }
     }
     if (kernel.arguments.empty())  // hand-written kernels record none
-      for (std::uint64_t at = 0; const auto value = word(at); at += word_bytes)
+      for (std::uint64_t at = 0; const auto value = word(at); at += kWordBytes)
         pointer(*value, fmt::format("the word at byte {} of the kernel arguments", at), false);
   }
 
@@ -227,9 +226,9 @@ class Linter {
   /// Compilers list hidden arguments that nothing uses: without optimisation all of them.
   void hidden(const code::Kernel& kernel, const code::KernelArgument& argument) {
     const std::string_view kind = argument.value_kind;
-    const auto* const rule = std::ranges::find(hidden_rules, kind, &HiddenRule::kind);
+    const auto* const rule = std::ranges::find(kHiddenRules, kind, &HiddenRule::kind);
     const auto value = word(static_cast<std::uint64_t>(argument.offset));
-    if (rule == hidden_rules.end() || value.value_or(0) == 0) return;
+    if (rule == kHiddenRules.end() || value.value_or(0) == 0) return;
     if (!use_) use_ = use_in_code(bytes_, object_, kernel);
     const std::string_view name = kind.substr(7);
     const code::ArgumentUse use = use_->use_of(argument.offset, argument.size);
@@ -268,7 +267,7 @@ class Linter {
                       "it will lie elsewhere",
                       is),
           "pass function and table addresses in another way");
-    const bool likely = value >= likely_pointers && value < end_of_user_space;
+    const bool likely = value >= kLikelyPointers && value < kEndOfUserSpace;
     if (!sure && !likely) return;
     add(sure ? Severity::error : Severity::warning, "host_pointer",
         sure ? fmt::format("{}: {} (memory of the host, or freed)", is, found.text)

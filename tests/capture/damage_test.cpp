@@ -23,11 +23,11 @@ using testing::HasSubstr;
 /// Pages of every kind in both blobs of two regions, a compressed frame and a raw one.
 test::WrittenCapture damage_sample() {
   test::Prng random(11);
-  std::string noise(3 * page_bytes, '\0');
+  std::string noise(3 * kPageBytes, '\0');
   for (char& byte : noise) byte = static_cast<char>(random.next());
-  const std::string zeros(2 * page_bytes, '\0'), text(3 * page_bytes + 100, 't');
-  std::string other = noise + zeros + noise.substr(0, page_bytes);
-  other[page_bytes] ^= 1;
+  const std::string zeros(2 * kPageBytes, '\0'), text(3 * kPageBytes + 100, 't');
+  std::string other = noise + zeros + noise.substr(0, kPageBytes);
+  other[kPageBytes] ^= 1;
   test::WrittenCapture written;
   MemoryRegion first, second, variable, locked;
   first.base = 0x7f0000000000;
@@ -38,7 +38,7 @@ test::WrittenCapture damage_sample() {
   variable.base = 0x7f0000300000;
   variable.origin = Origin::variable;
   variable.symbol = "v";
-  written.regions = {{first, noise + zeros + noise.substr(0, page_bytes), other},
+  written.regions = {{first, noise + zeros + noise.substr(0, kPageBytes), other},
                      {second, text, std::string(text.size(), 'u')},
                      {locked, "", {}},
                      {variable, "12345678", "87654321"}};
@@ -116,7 +116,7 @@ TEST_F(CaptureDamage, FlippedBytesNeverPass) {
   for (const auto& file : files_) {
     const std::string text = test::text_of(file);
     // Every byte of documents, headers and tables; of the padding and of plain pages a few.
-    const bool blob = file.extension() == ".bin" && text.size() > page_bytes;
+    const bool blob = file.extension() == ".bin" && text.size() > kPageBytes;
     for (std::size_t at = 0; at < text.size(); at += stride) {
       if (blob && at >= sizeof(BlobHeader) && at < text.size() - 200 && at % 509 != 0) continue;
       put_byte(file, at, static_cast<char>(text[at] ^ (1 << (at % 8))));
@@ -125,7 +125,7 @@ TEST_F(CaptureDamage, FlippedBytesNeverPass) {
       ++flips;
       if (!contents) continue;
       EXPECT_EQ(*contents, contents_) << file << " byte " << at;
-      passed += file.filename() != marker_file;  // there the minor version may be a later one
+      passed += file.filename() != kMarkerFile;  // there the minor version may be a later one
     }
   }
   EXPECT_GT(flips, 5000U / stride);
@@ -140,18 +140,18 @@ TEST_F(CaptureDamage, TruncatedAndLongerFilesAreNamed) {
                                      text.size() - 16, text.size() - 24})
       if (length < text.size()) lengths.insert(length);
     // JSON without its last line break is JSON.
-    if (file.filename() == marker_file) lengths.erase(text.size() - 1);
+    if (file.filename() == kMarkerFile) lengths.erase(text.size() - 1);
     for (const std::size_t length : lengths) {
       put(file, text.substr(0, length));
       const auto capture = Capture::open(folder_ / "c");
       ASSERT_FALSE(capture.has_value()) << file << " at " << length;
       EXPECT_EQ(capture.error().code, ErrorCode::bad_input);
       EXPECT_THAT(capture.error().message, HasSubstr(file.string()));
-      const bool marker = file.filename() == marker_file;
+      const bool marker = file.filename() == kMarkerFile;
       EXPECT_TRUE(marker || capture.error().message.contains("truncated"))
           << capture.error().message;
     }
-    if (file.filename() != marker_file) {  // white space behind JSON is JSON
+    if (file.filename() != kMarkerFile) {  // white space behind JSON is JSON
       put(file, text + " ");
       EXPECT_EQ(contents_of(folder_ / "c"), std::nullopt);
     }

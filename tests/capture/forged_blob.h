@@ -29,7 +29,7 @@ std::string bytes_of(const std::vector<Entry>& entries) {
 /// The file; counts and hashes of the header are left as they are.
 inline std::string assembled(const ForgedBlob& blob) {
   std::string file(reinterpret_cast<const char*>(&blob.header), sizeof(blob.header));
-  file.resize(capture::blob_header_bytes, '\0');
+  file.resize(capture::kBlobHeaderBytes, '\0');
   return file + blob.frames + bytes_of(blob.frame_table) + bytes_of(blob.runs) +
          bytes_of(blob.places);
 }
@@ -56,7 +56,7 @@ inline capture::Blob sealed(std::string& file, std::string name) {
     std::memcpy(file.data(), &header, sizeof(header));
     // What the runs say, as far as they can be believed.
     const std::uint64_t frames =
-        header.stored_pages / frame_pages + (header.stored_pages % frame_pages != 0);
+        header.stored_pages / kFramePages + (header.stored_pages % kFramePages != 0);
     const std::uint64_t room = (file.size() - header.tables_offset) / sizeof(FrameEntry);
     if (frames <= room) {
       const std::uint64_t at = header.tables_offset + frames * sizeof(FrameEntry);
@@ -87,18 +87,18 @@ inline ForgedBlob first_blob() {
   ForgedBlob blob;
   std::vector<PageHash> hashes;
   for (const char letter : {'x', 'y', 'z'}) {
-    const std::string page(page_bytes, letter);
+    const std::string page(kPageBytes, letter);
     blob.frames += page;
     hashes.push_back(hash_page(reinterpret_cast<const std::byte*>(page.data())));
   }
-  blob.frame_table = {{.offset = blob_header_bytes,
-                       .bytes = 3 * page_bytes,
+  blob.frame_table = {{.offset = kBlobHeaderBytes,
+                       .bytes = 3 * kPageBytes,
                        .packing = Packing::raw,
                        .hash = hash_of(hashes.data(), 3)}};
   blob.runs = {pack_run(0, RunKind::stored, {})};
   blob.header.pages = blob.header.stored_pages = 3;
   blob.header.runs = 1;
-  blob.header.tables_offset = blob_header_bytes + blob.frames.size();
+  blob.header.tables_offset = kBlobHeaderBytes + blob.frames.size();
   return blob;
 }
 
@@ -110,21 +110,21 @@ inline ForgedBlob forged_blob(const std::string& last_frame_packed, bool places)
   ForgedBlob blob;
   std::vector<PageHash> hashes;
   for (std::size_t i = 0; i < 66; ++i) {
-    std::string page(page_bytes, static_cast<char>('A' + i));
-    if (i < frame_pages) blob.frames += page;
+    std::string page(kPageBytes, static_cast<char>('A' + i));
+    if (i < kFramePages) blob.frames += page;
     hashes.push_back(hash_page(reinterpret_cast<const std::byte*>(page.data())));
   }
-  const std::uint64_t second = blob_header_bytes + blob.frames.size();
+  const std::uint64_t second = kBlobHeaderBytes + blob.frames.size();
   blob.frames += last_frame_packed;
   blob.frame_table = {
-      {.offset = blob_header_bytes,
-       .bytes = frame_bytes,
+      {.offset = kBlobHeaderBytes,
+       .bytes = kFrameBytes,
        .packing = Packing::raw,
-       .hash = hash_of(hashes.data(), frame_pages)},
+       .hash = hash_of(hashes.data(), kFramePages)},
       {.offset = second,
        .bytes = static_cast<std::uint32_t>(last_frame_packed.size()),
-       .packing = last_frame_packed.size() == 2 * page_bytes ? Packing::raw : Packing::zstd,
-       .hash = hash_of(hashes.data() + frame_pages, 2)}};
+       .packing = last_frame_packed.size() == 2 * kPageBytes ? Packing::raw : Packing::zstd,
+       .hash = hash_of(hashes.data() + kFramePages, 2)}};
   blob.runs = {pack_run(0, RunKind::stored, {.blob = 1, .index = 0}),
                pack_run(60, RunKind::zero, {}),
                pack_run(64, RunKind::shared, {.blob = 1, .index = 3}),
@@ -136,7 +136,7 @@ inline ForgedBlob forged_blob(const std::string& last_frame_packed, bool places)
   blob.header.stored_pages = 66;
   blob.header.runs = blob.runs.size();
   blob.header.places = blob.places.size();
-  blob.header.tables_offset = blob_header_bytes + blob.frames.size();
+  blob.header.tables_offset = kBlobHeaderBytes + blob.frames.size();
   return blob;
 }
 

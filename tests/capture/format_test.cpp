@@ -46,7 +46,7 @@ void replace_all(Json& json, const std::map<std::string, std::string>& table) {
 
 /// Makes a capture what a version with format 1 would have written.
 void age(const fs::path& folder) {
-  Json marker = *parse_json(text_of(folder / marker_file), "marker");
+  Json marker = *parse_json(text_of(folder / kMarkerFile), "marker");
   std::map<std::string, std::string> old;
   for (const Json& file : marker["files"]) {
     const std::string name = file["name"];
@@ -67,7 +67,7 @@ void age(const fs::path& folder) {
     file["bytes"] = text.size();
     file["hash"] = key_text(text);
   }
-  rewrite(folder / marker_file, to_canonical_text(aged(marker)));
+  rewrite(folder / kMarkerFile, to_canonical_text(aged(marker)));
 }
 
 class CaptureFormat : public testing::Test {
@@ -76,8 +76,8 @@ class CaptureFormat : public testing::Test {
     test::WrittenCapture written;
     MemoryRegion region;
     region.base = 0x7f0000000000;
-    written.regions = {{region, std::string(9 * page_bytes, 'a') + std::string(page_bytes, 'b'),
-                        std::string(9 * page_bytes, 'a') + std::string(page_bytes, 'c')}};
+    written.regions = {{region, std::string(9 * kPageBytes, 'a') + std::string(kPageBytes, 'b'),
+                        std::string(9 * kPageBytes, 'a') + std::string(kPageBytes, 'c')}};
     const auto made = test::write_capture(capture_, written);
     EXPECT_TRUE(made.has_value()) << (made ? "" : describe(made.error()));
   }
@@ -102,11 +102,11 @@ class CaptureFormat : public testing::Test {
 TEST_F(CaptureFormat, HashesOfTwoAreSha256) {
   const auto capture = Capture::open(capture_);
   ASSERT_TRUE(capture.has_value()) << describe(capture.error());
-  EXPECT_EQ(capture->hash(), content_hash_text(text_of(capture_ / marker_file)));
+  EXPECT_EQ(capture->hash(), content_hash_text(text_of(capture_ / kMarkerFile)));
   EXPECT_THAT(capture->hash(), StartsWith("sha256:"));
   EXPECT_THAT(capture->description().code_object_hash, StartsWith("sha256:"));
   EXPECT_THAT(capture->description().regions[0].image.hash, StartsWith("sha256:"));
-  EXPECT_EQ(text_of(capture_ / marker_file).find("xxh3"), std::string::npos);
+  EXPECT_EQ(text_of(capture_ / kMarkerFile).find("xxh3"), std::string::npos);
   EXPECT_TRUE(capture->has_hash(capture->hash()));
   EXPECT_FALSE(capture->has_hash(content_hash_text("other")));
 }
@@ -123,20 +123,20 @@ TEST_F(CaptureFormat, OneIsReadAndChecked) {
   EXPECT_TRUE(capture->check_bytes().has_value());
   EXPECT_THAT(capture->description().code_object_hash, StartsWith("xxh3:"));
   // Documents of that time have the hash of its marker in the old form.
-  EXPECT_TRUE(capture->has_hash(key_text(text_of(capture_ / marker_file))));
+  EXPECT_TRUE(capture->has_hash(key_text(text_of(capture_ / kMarkerFile))));
   EXPECT_FALSE(capture->has_hash(key_text("other")));
 
-  std::string code = text_of(capture_ / code_object_file);
+  std::string code = text_of(capture_ / kCodeObjectFile);
   code[0] ^= 1;
-  rewrite(capture_ / code_object_file, code);
+  rewrite(capture_ / kCodeObjectFile, code);
   EXPECT_THAT(refusal(), HasSubstr("is altered"));
 }
 
 TEST_F(CaptureFormat, OneWithAnotherPageIsRefused) {
   age(capture_);
-  const fs::path file = capture_ / blob_file(image_folder, 0x7f0000000000);
+  const fs::path file = capture_ / blob_file(kImageFolder, 0x7f0000000000);
   std::string blob = text_of(file);
-  blob[blob_header_bytes] ^= 1;
+  blob[kBlobHeaderBytes] ^= 1;
   rewrite(file, blob);
   EXPECT_NE(refusal(), "");
 }
@@ -144,14 +144,14 @@ TEST_F(CaptureFormat, OneWithAnotherPageIsRefused) {
 TEST_F(CaptureFormat, APageThatKeepsItsXxh3IsRefused) {
   // Whoever finds a page with the hash of another needs to change nothing else. Finding one is not
   // ours to do: the tables and the header are given the hashes of the page that was put there.
-  const fs::path file = capture_ / blob_file(image_folder, 0x7f0000000000);
+  const fs::path file = capture_ / blob_file(kImageFolder, 0x7f0000000000);
   std::string blob = text_of(file);
   BlobHeader header;
   std::memcpy(&header, blob.data(), sizeof(header));
   FrameEntry frame;
   std::memcpy(&frame, blob.data() + header.tables_offset, sizeof(frame));
   ASSERT_EQ(header.stored_pages, 2U);
-  std::string pages = std::string(page_bytes, 'A') + std::string(page_bytes, 'b');
+  std::string pages = std::string(kPageBytes, 'A') + std::string(kPageBytes, 'b');
   ASSERT_EQ(frame.packing, Packing::zstd);
   pages.resize(frame.bytes, '\0');  // no frame of zstd at all, but as long as it was
   blob.replace(frame.offset, frame.bytes, pages);
@@ -170,9 +170,9 @@ TEST_F(CaptureFormat, APageThatKeepsItsXxh3IsRefused) {
 
 TEST_F(CaptureFormat, OthersAreRefusedWithBothNumbers) {
   for (const int major : {0, 3}) {
-    Json marker = *parse_json(text_of(capture_ / marker_file), "marker");
+    Json marker = *parse_json(text_of(capture_ / kMarkerFile), "marker");
     marker["format"]["major"] = major;
-    rewrite(capture_ / marker_file, to_canonical_text(marker));
+    rewrite(capture_ / kMarkerFile, to_canonical_text(marker));
     EXPECT_THAT(refusal(), HasSubstr("a capture of format " + std::to_string(major) +
                                      ".0, and this program reads 1.x to 2.x"));
   }

@@ -28,8 +28,8 @@ std::string compressed(const std::string& text) {
 }
 
 std::string last_pages() {
-  return std::string(page_bytes, static_cast<char>('A' + 64)) +
-         std::string(page_bytes, static_cast<char>('A' + 65));
+  return std::string(kPageBytes, static_cast<char>('A' + 64)) +
+         std::string(kPageBytes, static_cast<char>('A' + 65));
 }
 
 constexpr std::uint64_t kRegionPages = 100;
@@ -61,7 +61,7 @@ class BlobHostile : public testing::Test {
     const auto read =
         blobs.read(1, 0, blob.pages, true,
                    [&](std::uint64_t, std::span<const std::byte> bytes) -> Result<void> {
-                     for (std::size_t i = 0; i < bytes.size(); i += page_bytes)
+                     for (std::size_t i = 0; i < bytes.size(); i += kPageBytes)
                        text_ += static_cast<char>(bytes[i]);
                      return {};
                    });
@@ -121,7 +121,7 @@ TEST_F(BlobHostile, WrongNumbersAreErrors) {
       {"runs not ascending", [](B& b) { std::swap(b.runs[1], b.runs[2]); }},
       {"two runs at once", [](B& b) { b.runs[2] = b.runs[1]; }},
       {"a run behind the end", [](B& b) { b.runs[4].first_and_kind += 1000; }},
-      {"unknown kind", [](B& b) { b.runs[1].first_and_kind |= std::uint64_t{9} << kind_shift; }},
+      {"unknown kind", [](B& b) { b.runs[1].first_and_kind |= std::uint64_t{9} << kKindShift; }},
       {"stored run not next", [](B& b) { b.runs[4].target += 1; }},
       {"stored in another blob", [](B& b) { b.runs[0].target = 0; }},
       {"shared with itself",
@@ -174,7 +174,7 @@ TEST_F(BlobHostile, FramesThatUnpackToSomethingElseAreErrors) {
               HasSubstr("cannot be decompressed"));
   EXPECT_THAT(error_of(test::forged_blob("no frame at all", false)),
               HasSubstr("cannot be decompressed"));
-  EXPECT_THAT(error_of(test::forged_blob(compressed(std::string(2 * page_bytes, 'q')), false)),
+  EXPECT_THAT(error_of(test::forged_blob(compressed(std::string(2 * kPageBytes, 'q')), false)),
               HasSubstr("does not hold what was written"));
 }
 
@@ -208,20 +208,20 @@ class CaptureHostile : public testing::Test {
     region.base = 0x1000000;
     written.regions.push_back({region, std::string(9000, 'a'), std::string(9000, 'b')});
     region.base = 0x2000000;
-    written.regions.push_back({region, std::string(page_bytes, 'c'), {}});
+    written.regions.push_back({region, std::string(kPageBytes, 'c'), {}});
     EXPECT_TRUE(test::write_capture(folder_ / "c", written).has_value());
   }
 
   std::string error_of(std::string_view name, const std::function<void(Json&)>& change) {
     const auto path = folder_ / "c" / name;
     const std::string before = test::text_of(path);
-    const auto marker_path = folder_ / "c" / marker_file;
+    const auto marker_path = folder_ / "c" / kMarkerFile;
     const std::string marker_before = test::text_of(marker_path);
     Json json = Json::parse(before);
     change(json);
     const std::string after = to_canonical_text(json);
     (void)folder_.write("c/" + std::string(name), after);
-    if (name != marker_file) {
+    if (name != kMarkerFile) {
       Json marker = Json::parse(marker_before);
       for (Json& file : marker["files"])
         if (file["name"] == name) {

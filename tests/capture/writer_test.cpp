@@ -25,7 +25,7 @@ using test::WrittenCapture;
 using test::WrittenRegion;
 using testing::HasSubstr;
 
-constexpr std::size_t kPage = page_bytes;
+constexpr std::size_t kPage = kPageBytes;
 
 std::string random_page(test::Prng& random) {
   std::string page(kPage, '\0');

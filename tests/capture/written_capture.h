@@ -36,7 +36,7 @@ inline Result<void> append_text(capture::Writer& writer, const std::string& text
                                 std::size_t pages_at_once) {
   const auto bytes = std::as_bytes(std::span(text));
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t size = std::min(pages_at_once * capture::page_bytes, bytes.size() - at);
+    const std::size_t size = std::min(pages_at_once * capture::kPageBytes, bytes.size() - at);
     PERFLAB_TRY_VOID(writer.append(bytes.subspan(at, size)));
     at += size;
   }

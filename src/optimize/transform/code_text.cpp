@@ -20,7 +20,7 @@ bool is_decimal(char c) {
   return c >= '0' && c <= '9';
 }
 
-constexpr std::array<std::string_view, 24> long_symbols{
+constexpr std::array<std::string_view, 24> kLongSymbols{
     "<<=", ">>=", "...", "->*", "<=>", "::", "->", "++", "--", "+=", "-=", "*=",
     "/=",  "%=",  "&=",  "|=",  "^=",  "<<", ">>", "<=", ">=", "==", "!=", "&&"};
 
@@ -88,7 +88,7 @@ class WordReader {
     if (starts_name(c)) return name_or_text();
     if (is_decimal(c) || (c == '.' && is_decimal(peek(1)))) return number();
     if (c == '"' || c == '\'') return quoted(c);
-    for (const std::string_view symbol : long_symbols) {
+    for (const std::string_view symbol : kLongSymbols) {
       if (text_.substr(at_).starts_with(symbol)) {
         at_ += symbol.size();
         return CodeWord::Kind::symbol;
@@ -145,14 +145,14 @@ class WordReader {
   bool line_began_ = true;
 };
 
-constexpr std::array<std::string_view, 11> assignments{
+constexpr std::array<std::string_view, 11> kAssignments{
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
 /// Names behind which an operand stands, not a name that is declared.
-constexpr std::array<std::string_view, 9> operand_follows{
+constexpr std::array<std::string_view, 9> kOperandFollows{
     "return", "case", "else", "do", "sizeof", "throw", "co_return", "co_yield", "delete"};
 
 /// Spellings of the types that shown_type() knows, and their canonical names.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 18> type_spellings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kTypeSpellings{{
     {"int", "int"},
     {"unsigned", "unsigned int"},
     {"unsigned int", "unsigned int"},
@@ -186,8 +186,8 @@ bool closes_header(std::span<const CodeWord> words, std::size_t close) {
 
 std::optional<std::string> canonical_type(std::string_view spelling) {
   const auto* const found = std::ranges::find(
-      type_spellings, spelling, &std::pair<std::string_view, std::string_view>::first);
-  if (found == type_spellings.end()) return {};
+      kTypeSpellings, spelling, &std::pair<std::string_view, std::string_view>::first);
+  if (found == kTypeSpellings.end()) return {};
   return std::string(found->second);
 }
 
@@ -292,7 +292,7 @@ std::optional<std::size_t> closing_bracket(std::span<const CodeWord> words, std:
 }
 
 bool may_end_type(const CodeWord& word) {
-  if (word.kind == CodeWord::Kind::name) return !one_of(operand_follows, word.text);
+  if (word.kind == CodeWord::Kind::name) return !one_of(kOperandFollows, word.text);
   return word.is(">");
 }
 
@@ -300,7 +300,7 @@ bool is_unary(std::span<const CodeWord> words, std::size_t index) {
   if (index == 0) return true;
   const CodeWord& before = words[index - 1];
   if (before.kind == CodeWord::Kind::number || before.kind == CodeWord::Kind::text) return false;
-  if (before.kind == CodeWord::Kind::name) return one_of(operand_follows, before.text);
+  if (before.kind == CodeWord::Kind::name) return one_of(kOperandFollows, before.text);
   if (before.is(")")) return closes_header(words, index - 1);
   return !before.is("]");  // behind "}" a statement begins more often than a product goes on
 }
@@ -310,7 +310,7 @@ bool is_member(std::span<const CodeWord> words, std::size_t index) {
 }
 
 bool changes(const CodeWord& word) {
-  return one_of(assignments, word.text) || word.is("++") || word.is("--");
+  return one_of(kAssignments, word.text) || word.is("++") || word.is("--");
 }
 
 bool may_change(std::span<const CodeWord> words, std::string_view name) {

@@ -14,12 +14,12 @@ namespace {
 
 /// Bytes of all copies of a body: beyond it, a loop leaves the instruction cache sooner than it
 /// saves a branch.
-constexpr std::size_t most_copied_bytes = 4000;
+constexpr std::size_t kMostCopiedBytes = 4000;
 /// Of a constant step: a block's length in any of the types is far below half of their range.
-constexpr std::int64_t largest_step = std::int64_t{1} << 20;
+constexpr std::int64_t kLargestStep = std::int64_t{1} << 20;
 
 /// Types of loop variables: those that integer promotion leaves as they are.
-constexpr std::array<std::string_view, 6> counter_types{
+constexpr std::array<std::string_view, 6> kCounterTypes{
     "int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long"};
 
 TextRange with_semicolon(std::string_view text, TextRange range) {
@@ -131,7 +131,7 @@ std::optional<Objection> object_to_step(const LoopView& view) {
         return Objection{"step", "its step may change in the body"};
     return {};
   }
-  if (std::abs(*counted.step_value) > largest_step || *counted.step_value == 0)
+  if (std::abs(*counted.step_value) > kLargestStep || *counted.step_value == 0)
     return Objection{"step", "its step is zero or too large"};
   if ((*counted.step_value > 0) != upwards)
     return Objection{"direction", "it steps away from its bound"};
@@ -376,7 +376,7 @@ std::optional<Objection> object_to_blocks(const LoopView& view) {
     return Objection{"not_counted",
                      "it is no plain `for (T i = first; i < bound; i += step)`, or something "
                      "beside its header may change the variable"};
-  if (!one_of(counter_types, view.counted().type))
+  if (!one_of(kCounterTypes, view.counted().type))
     return Objection{"type", fmt::format("its variable is a {}", view.counted().type)};
   return {};
 }
@@ -398,9 +398,9 @@ std::optional<Objection> object_to_factor(const LoopView& view, int factor) {
 
 std::optional<Objection> object_to_size(const LoopView& view, int factor) {
   const std::size_t bytes = view.at(view.body).size() * static_cast<std::size_t>(factor);
-  if (bytes <= most_copied_bytes) return {};
+  if (bytes <= kMostCopiedBytes) return {};
   return Objection{"too_large", fmt::format("{} copies of its body are {} bytes; the most is {}",
-                                            factor, bytes, most_copied_bytes)};
+                                            factor, bytes, kMostCopiedBytes)};
 }
 
 std::string blocked_loop(const LoopView& view, const BlockPlan& plan) {

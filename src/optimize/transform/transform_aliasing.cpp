@@ -11,7 +11,7 @@
 namespace perflab::optimize {
 namespace {
 
-constexpr std::string_view overlap_note =
+constexpr std::string_view kOverlapNote =
     "right only if the buffers do not overlap, which the judge proves on the captured state only";
 
 bool writes_one_and_reads_another(const Kernel& kernel) {
@@ -47,7 +47,7 @@ void add_restrict(TransformList& list) {
     text = replaced(text, {place, place}, blank ? " __restrict__" : " __restrict__ ");
   }
   list.offer(Promise::restrict_all, "restrict",
-             fmt::format("mark {} pointer parameters __restrict__ ({})", open.size(), overlap_note),
+             fmt::format("mark {} pointer parameters __restrict__ ({})", open.size(), kOverlapNote),
              std::move(text));
 }
 
@@ -76,7 +76,7 @@ void add_read_only_alias(TransformList& list, const Parameter& parameter) {
                   parameter.pointee, alias, parameter.name, list.model.at(body)));
   list.offer(Promise::read_only_alias, id,
              fmt::format("read {} through a pointer that says it is read-only ({})", parameter.name,
-                         overlap_note),
+                         kOverlapNote),
              inner);
 }
 

@@ -11,8 +11,8 @@
 namespace perflab::optimize {
 namespace {
 
-constexpr std::int64_t largest_workgroup = 1024;
-constexpr std::array<std::int64_t, 3> wave_goals{2, 4, 8};
+constexpr std::int64_t kLargestWorkgroup = 1024;
+constexpr std::array<std::int64_t, 3> kWaveGoals{2, 4, 8};
 
 std::optional<Objection> object_to_attributes(const TransformList& list) {
   if (list.facts.host) return Objection{"host", "the attribute means nothing on a host"};
@@ -20,7 +20,7 @@ std::optional<Objection> object_to_attributes(const TransformList& list) {
     return Objection{"in_macro", "the text does not show where the kernel's name stands"};
   const std::optional<std::int64_t>& size = list.facts.workgroup_size;
   if (!size) return Objection{"workgroup_size", "the size of the launched work-group is not known"};
-  if (*size <= 0 || *size > largest_workgroup)
+  if (*size <= 0 || *size > kLargestWorkgroup)
     return Objection{"workgroup_size",
                      fmt::format("no GPU has work-groups of {} work-items", *size)};
   if (list.facts.wave_size <= 0 || *size % list.facts.wave_size != 0)
@@ -60,7 +60,7 @@ void add_waves(TransformList& list) {
       (bounds != list.kernel.attributes.end() && bounds->values.size() > 1))
     objection = {"has_attribute", "the kernel says already how many waves it wants"};
   if (objection) return list.forbid("waves-per-eu", *objection);
-  for (const std::int64_t waves : wave_goals) {
+  for (const std::int64_t waves : kWaveGoals) {
     list.offer(
         Promise::waves_per_eu, fmt::format("waves-per-eu:{}", waves),
         fmt::format("let the compiler spare registers for {} waves per SIMD", waves),

@@ -224,8 +224,8 @@ void add_hoists(TransformList& list, const LoopView& view, const LoopLoads& load
   }
 }
 
-constexpr std::array<std::string_view, 3> wide_types{"float", "int", "unsigned int"};
-constexpr int wide_elements = 4;
+constexpr std::array<std::string_view, 3> kWideTypes{"float", "int", "unsigned int"};
+constexpr int kWideElements = 4;
 
 /// Whether the index grows by one with the loop's variable and does not wrap while it does: the
 /// variable itself, or `base + variable` with an invariant base of the variable's signed type.
@@ -257,7 +257,7 @@ std::map<std::string, ElementRow> element_rows(const TransformList& list, const 
     if (!is_next_to(view, loads, subscript.index)) continue;
     const auto parameter =
         std::ranges::find(list.kernel.parameters, subscript.array, &Parameter::name);
-    if (parameter == list.kernel.parameters.end() || !one_of(wide_types, parameter->pointee) ||
+    if (parameter == list.kernel.parameters.end() || !one_of(kWideTypes, parameter->pointee) ||
         loads.may_write_to(subscript.array) ||
         !view.at(subscript.range).starts_with(parameter->name))
       continue;
@@ -275,7 +275,7 @@ std::map<std::string, ElementRow> element_rows(const TransformList& list, const 
 /// The plan for a block of four iterations that begins with the loads of its rows.
 BlockPlan wide_plan(const LoopView& view, const std::map<std::string, ElementRow>& rows) {
   const std::string indent = view.indent() + "      ";
-  BlockPlan plan{.factor = wide_elements, .copy = {}, .before = {}, .head = {}, .after = {}};
+  BlockPlan plan{.factor = kWideElements, .copy = {}, .before = {}, .head = {}, .after = {}};
   std::vector<std::pair<TextRange, std::string>> places;
   for (const auto& [element, row] : rows) {
     std::string wish = fmt::format("rp_four_{}", row.array);
@@ -310,7 +310,7 @@ void add_wide_loads(TransformList& list, const LoopView& view, const LoopLoads& 
   std::optional<Objection> objection = object_to_copies(view);
   if (!objection) objection = object_to_blocks(view);
   if (!objection) objection = object_to_moving_loads(view);
-  if (!objection) objection = object_to_factor(view, wide_elements);
+  if (!objection) objection = object_to_factor(view, kWideElements);
   if (objection) return list.forbid(id, *objection);
   std::string elements;
   for (const auto& [element, row] : rows)

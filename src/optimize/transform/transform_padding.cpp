@@ -13,7 +13,7 @@
 namespace perflab::optimize {
 namespace {
 
-constexpr std::int64_t bank_bytes = 4;
+constexpr std::int64_t kBankBytes = 4;
 
 std::optional<std::int64_t> bytes_of(std::string_view type) {
   constexpr std::array<std::pair<std::string_view, std::int64_t>, 14> kBytes{{
@@ -114,7 +114,7 @@ void add_padding(TransformList& list) {
     const std::string id = fmt::format("pad-lds:{}", array.name);
     const auto bytes = bytes_of(array.element_type);
     const ArrayUses uses = uses_of(list, array);
-    const std::int64_t row_of_banks = list.facts.lds_banks * bank_bytes;
+    const std::int64_t row_of_banks = list.facts.lds_banks * kBankBytes;
     std::optional<Objection> objection;
     if (list.facts.host)
       objection = {"host", "a host's memory has no banks"};

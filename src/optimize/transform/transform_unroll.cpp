@@ -16,7 +16,7 @@ struct Factor {
   int number;
   Promise unroll, split;
 };
-constexpr std::array<Factor, 3> factors{
+constexpr std::array<Factor, 3> kFactors{
     Factor{4, Promise::unroll_by_4, Promise::split_by_4},
     Factor{8, Promise::unroll_by_8, Promise::split_by_8},
     Factor{2, Promise::unroll_by_2, Promise::split_by_2},
@@ -31,7 +31,7 @@ std::optional<Objection> object_to_unrolling(const LoopView& view) {
 void add_unroll(TransformList& list, const LoopView& view) {
   const std::string id = fmt::format("unroll:{}", view.label);
   if (const auto objection = object_to_unrolling(view)) return list.forbid(id, *objection);
-  for (const Factor& factor : factors) {
+  for (const Factor& factor : kFactors) {
     const std::string this_id = fmt::format("{}:{}", id, factor.number);
     if (const auto objection = object_to_factor(view, factor.number)) {
       list.forbid(this_id, *objection);
@@ -69,7 +69,7 @@ void add_pragma(TransformList& list, const LoopView& view) {
   if (!objection && list.facts.host)
     objection = {"host", "host compilers do not share the pragma: it may mean nothing to this one"};
   if (objection) return list.forbid(id, *objection);
-  for (const Factor& factor : factors) {
+  for (const Factor& factor : kFactors) {
     const std::string this_id = fmt::format("{}:{}", id, factor.number);
     if (const auto too_large = object_to_size(view, factor.number)) {
       list.forbid(this_id, *too_large);
@@ -239,7 +239,7 @@ void add_split(TransformList& list, const LoopView& view) {
   std::optional<Objection> objection = object_to_unrolling(view);
   if (!objection && found.names.empty()) objection = found.objection;
   if (objection) return list.forbid(id, *objection);
-  for (const Factor& factor : factors) {
+  for (const Factor& factor : kFactors) {
     const std::string this_id = fmt::format("{}:{}", id, factor.number);
     if (const auto against = object_to_factor(view, factor.number)) {
       list.forbid(this_id, *against);

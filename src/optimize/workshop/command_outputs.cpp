@@ -30,7 +30,7 @@ std::string plural(std::uint64_t count, std::string_view thing) {
 replay::Comparison compare_files(std::string_view expected, std::string_view found,
                                  const OutputRule& rule) {
   replay::Comparer comparer(rule.type, rule.type ? "given" : "", rule.compare);
-  std::array<std::byte, capture::page_bytes> before{};
+  std::array<std::byte, capture::kPageBytes> before{};
   for (std::size_t at = 0; at < expected.size(); at += before.size()) {
     const auto page = bytes_in(expected.substr(at, before.size()));
     std::ranges::transform(page, before.begin(), [](std::byte one) { return ~one; });

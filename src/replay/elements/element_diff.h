@@ -62,7 +62,7 @@ inline bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> 
 }
 
 /// A bit per byte of a page.
-using ByteMask = std::bitset<capture::page_bytes>;
+using ByteMask = std::bitset<capture::kPageBytes>;
 
 /// At most a page of a region, three times. Offsets are whole elements, sizes too except at the
 /// region's end, where the rest is compared byte by byte.

@@ -40,9 +40,9 @@ Result<void> scan_and_restore(PerturbState& state, std::size_t region, F&& take)
     std::ranges::copy(batch.before, before.begin());
     state.memory.apply(region, batch.offset, before);
     PERFLAB_TRY_VOID(verify.session.read(region, batch.offset, now));
-    const auto kept = verify.kept.pages().lower_bound({region, batch.offset / capture::page_bytes});
+    const auto kept = verify.kept.pages().lower_bound({region, batch.offset / capture::kPageBytes});
     const bool any_kept = kept != verify.kept.pages().end() && kept->first.first == region &&
-                          kept->first.second * capture::page_bytes < batch.offset + before.size();
+                          kept->first.second * capture::kPageBytes < batch.offset + before.size();
     if (!any_kept && same_bytes(now, before)) return {};
     const Batch varied{
         .offset = batch.offset, .before = before, .after = batch.after, .written = batch.written};

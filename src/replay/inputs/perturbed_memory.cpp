@@ -195,8 +195,8 @@ std::uint64_t PerturbedMemory::apply(std::size_t region, std::uint64_t offset,
   for (const PerturbedSpan& span : spans_) {
     if (span.region != region || span.begin >= offset + bytes.size() || span.end <= offset)
       continue;
-    for (std::size_t at = 0; at < bytes.size(); at += capture::page_bytes) {
-      const std::size_t size = std::min<std::size_t>(capture::page_bytes, bytes.size() - at);
+    for (std::size_t at = 0; at < bytes.size(); at += capture::kPageBytes) {
+      const std::size_t size = std::min<std::size_t>(capture::kPageBytes, bytes.size() - at);
       if (span.begin >= offset + at + size || span.end <= offset + at) continue;
       changed += vary(span, offset + at, bytes.subspan(at, size));
     }

@@ -16,7 +16,7 @@
 namespace perflab::replay {
 namespace {
 
-using capture::page_bytes;
+using capture::kPageBytes;
 
 /// Runs of the original on an input; more of one that does not repeat itself: timed dispatches are
 /// many, and each byte that varies has to be known.
@@ -157,9 +157,9 @@ void TimedInputs::State::find_varied_pages() {
   varied.clear();
   for (const PerturbedSpan& span : oracle->memory.spans()) {
     const std::uint64_t bytes = session.capture().description().regions[span.region].bytes;
-    const std::uint64_t begin = span.begin / page_bytes * page_bytes;
+    const std::uint64_t begin = span.begin / kPageBytes * kPageBytes;
     const std::uint64_t end =
-        std::min((span.end + page_bytes - 1) / page_bytes * page_bytes, bytes);
+        std::min((span.end + kPageBytes - 1) / kPageBytes * kPageBytes, bytes);
     if (!varied.empty() && varied.back().region == span.region && begin <= varied.back().end)
       varied.back().end = std::max(varied.back().end, end);
     else
@@ -168,7 +168,7 @@ void TimedInputs::State::find_varied_pages() {
   std::uint64_t at = 0;
   for (VariedPages& pages : varied) {
     pages.at = at;
-    at += (pages.end - pages.begin + page_bytes - 1) / page_bytes * page_bytes;
+    at += (pages.end - pages.begin + kPageBytes - 1) / kPageBytes * kPageBytes;
   }
 }
 
@@ -225,7 +225,7 @@ Result<bool> TimedInputs::State::make_input(int number) {
 /// Keeps what the regions hold now, which is the input, on the device.
 Result<void> TimedInputs::State::keep_copy(TimedInput& input, std::size_t place) {
   const VariedPages& last = varied.back();
-  const std::uint64_t bytes = last.at + (last.end - last.begin + page_bytes - 1);
+  const std::uint64_t bytes = last.at + (last.end - last.begin + kPageBytes - 1);
   if (rooms.size() <= place || rooms[place].second < bytes) {
     PERFLAB_TRY(const std::optional<std::uint64_t> room, session.allocate(bytes));
     if (!room) return {};
@@ -266,8 +266,8 @@ Result<void> TimedInputs::State::write_varied() {
 
 bool TimedInputs::State::is_varied(std::size_t region, std::uint64_t page) const {
   return std::ranges::any_of(varied, [&](const VariedPages& pages) {
-    return pages.region == region && pages.begin <= page * page_bytes &&
-           page * page_bytes < pages.end;
+    return pages.region == region && pages.begin <= page * kPageBytes &&
+           page * kPageBytes < pages.end;
   });
 }
 
@@ -277,9 +277,9 @@ Result<void> TimedInputs::State::write_loose(bool copied) {
   for (const auto& [region, page] : loose) {
     if (!session.address(region) || (copied && is_varied(region, page))) continue;
     PageBytes bytes{};
-    const std::uint64_t offset = page * page_bytes;
+    const std::uint64_t offset = page * kPageBytes;
     const auto whole = std::span(bytes).first(static_cast<std::size_t>(std::min<std::uint64_t>(
-        page_bytes, session.capture().description().regions[region].bytes - offset)));
+        kPageBytes, session.capture().description().regions[region].bytes - offset)));
     PERFLAB_TRY_VOID(session.capture().read_at(region, offset, whole));
     oracle->memory.apply(region, offset, whole);
     PERFLAB_TRY_VOID(session.write(region, offset, whole));
@@ -363,9 +363,9 @@ Result<void> TimedInputs::State::compare_loose(TimedInput& input, std::size_t pl
   const std::size_t region = oracle->verify.regions[place].region;
   for (auto at = loose.lower_bound({region, 0}); at != loose.end() && at->first == region; ++at) {
     PageBytes bytes{};
-    const std::uint64_t offset = at->second * page_bytes;
+    const std::uint64_t offset = at->second * kPageBytes;
     const auto before = std::span(bytes).first(static_cast<std::size_t>(std::min<std::uint64_t>(
-        page_bytes, session.capture().description().regions[region].bytes - offset)));
+        kPageBytes, session.capture().description().regions[region].bytes - offset)));
     PERFLAB_TRY_VOID(session.capture().read_at(region, offset, before));
     PERFLAB_TRY_VOID(compare_batch(
         input, place, {.offset = offset, .before = before, .after = before, .written = false},

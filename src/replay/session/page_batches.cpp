@@ -79,12 +79,12 @@ Result<void> each_other_batch(const capture::Capture& capture, std::size_t regio
   });
   const auto take = [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
     while (!bytes.empty()) {
-      while (run != written.end() && (run->first + run->count) * capture::page_bytes <= offset)
+      while (run != written.end() && (run->first + run->count) * capture::kPageBytes <= offset)
         ++run;
       const std::uint64_t first =
-          run == written.end() ? UINT64_MAX : run->first * capture::page_bytes;
+          run == written.end() ? UINT64_MAX : run->first * capture::kPageBytes;
       const bool inside = first <= offset;
-      const std::uint64_t end = inside ? (run->first + run->count) * capture::page_bytes : first;
+      const std::uint64_t end = inside ? (run->first + run->count) * capture::kPageBytes : first;
       const std::size_t part = std::min<std::uint64_t>(bytes.size(), end - offset);
       if (!inside) PERFLAB_TRY_VOID(gatherer.add(offset, bytes.first(part)));
       bytes = bytes.subspan(part);
@@ -99,8 +99,8 @@ Result<void> each_other_batch(const capture::Capture& capture, std::size_t regio
 namespace {
 
 /// A record of the store's file: the page, then a bit per byte.
-constexpr std::size_t kMaskBytes = capture::page_bytes / 8;
-constexpr std::size_t kRecordBytes = capture::page_bytes + kMaskBytes;
+constexpr std::size_t kMaskBytes = capture::kPageBytes / 8;
+constexpr std::size_t kRecordBytes = capture::kPageBytes + kMaskBytes;
 using Record = std::array<std::byte, kRecordBytes>;
 
 std::unexpected<Error> store_error(std::string_view what) {
@@ -135,9 +135,9 @@ Result<KeptPage> PageStore::get(const Key& key) {
   if (std::fread(record.data(), 1, record.size(), file_.get()) != record.size())
     return store_error("read");
   KeptPage page;
-  std::copy_n(record.begin(), capture::page_bytes, page.bytes.begin());
+  std::copy_n(record.begin(), capture::kPageBytes, page.bytes.begin());
   for (std::size_t i = 0; i < kMaskBytes; ++i) {
-    const auto bits = std::to_integer<unsigned>(record.at(capture::page_bytes + i));
+    const auto bits = std::to_integer<unsigned>(record.at(capture::kPageBytes + i));
     for (std::size_t bit = 0; bits >> bit != 0; ++bit)
       if ((bits >> bit & 1U) != 0) page.varying.set(i * 8 + bit);
   }
@@ -149,9 +149,9 @@ Result<void> PageStore::put(const Key& key, const KeptPage& page) {
   if (file_ == nullptr) return store_error("made");
   Record record{};
   std::ranges::copy(page.bytes, record.begin());
-  for (std::size_t i = 0; i < capture::page_bytes; ++i)
+  for (std::size_t i = 0; i < capture::kPageBytes; ++i)
     if (page.varying.test(i))
-      record.at(capture::page_bytes + i / 8) |= std::byte{1} << static_cast<int>(i % 8);
+      record.at(capture::kPageBytes + i / 8) |= std::byte{1} << static_cast<int>(i % 8);
   const std::uint64_t slot = slots_.try_emplace(key, slots_.size()).first->second;
   PERFLAB_TRY_VOID(seek(slot));
   if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size() ||

@@ -37,7 +37,7 @@ Result<void> each_other_batch(const capture::Capture& capture, std::size_t regio
                               const BatchSink& sink);
 
 /// One page on its own.
-using PageBytes = std::array<std::byte, capture::page_bytes>;
+using PageBytes = std::array<std::byte, capture::kPageBytes>;
 struct PageView {
   std::uint64_t page = 0, offset = 0;  ///< number and first byte in the region
   std::span<const std::byte> before, after, found;
@@ -47,9 +47,9 @@ struct PageView {
 /// The pages of a batch; `found` has its size.
 template <class F>
 Result<void> each_page(const Batch& batch, std::span<const std::byte> found, F&& take) {
-  for (std::size_t at = 0; at < batch.before.size(); at += capture::page_bytes) {
-    const std::size_t size = std::min<std::size_t>(capture::page_bytes, batch.before.size() - at);
-    PERFLAB_TRY_VOID(take(PageView{.page = (batch.offset + at) / capture::page_bytes,
+  for (std::size_t at = 0; at < batch.before.size(); at += capture::kPageBytes) {
+    const std::size_t size = std::min<std::size_t>(capture::kPageBytes, batch.before.size() - at);
+    PERFLAB_TRY_VOID(take(PageView{.page = (batch.offset + at) / capture::kPageBytes,
                                    .offset = batch.offset + at,
                                    .before = batch.before.subspan(at, size),
                                    .after = batch.after.subspan(at, size),

@@ -13,7 +13,7 @@
 namespace perflab::replay {
 namespace {
 
-using capture::page_bytes;
+using capture::kPageBytes;
 using capture::PageRun;
 using capture::Pages;
 
@@ -91,8 +91,8 @@ Result<std::vector<std::string>> PreImage::find_variables(
 }
 
 std::uint64_t PreImage::bytes_of(const Kept& kept) const {
-  const std::uint64_t first = kept.pages.first * page_bytes;
-  return std::min(kept.pages.count * page_bytes, region(kept.region).bytes - first);
+  const std::uint64_t first = kept.pages.first * kPageBytes;
+  return std::min(kept.pages.count * kPageBytes, region(kept.region).bytes - first);
 }
 
 Result<void> PreImage::restore_region(std::size_t number, Pages pages) {
@@ -123,7 +123,7 @@ Result<Restored> PreImage::restore_all() {
 Result<void> PreImage::save_new() {
   if (saved_ == kept_.size() || !from_host_because_.empty()) return {};
   std::uint64_t bytes = 0;
-  for (std::size_t i = saved_; i < kept_.size(); ++i) bytes += kept_[i].pages.count * page_bytes;
+  for (std::size_t i = saved_; i < kept_.size(); ++i) bytes += kept_[i].pages.count * kPageBytes;
   PERFLAB_TRY(const std::optional<std::uint64_t> buffer, device_.allocate(bytes));
   if (!buffer) {
     from_host_because_ = fmt::format(
@@ -136,7 +136,7 @@ Result<void> PreImage::save_new() {
   std::uint64_t at = *buffer;
   for (Kept& kept : fresh) {
     kept.saved_at = at;
-    at += kept.pages.count * page_bytes;
+    at += kept.pages.count * kPageBytes;
   }
   PERFLAB_TRY_VOID(fill_saved(fresh));
   saved_ = kept_.size();
@@ -148,14 +148,14 @@ Result<void> PreImage::fill_saved(std::span<const Kept> kept) {
   std::vector<std::byte> gathered;
   std::uint64_t start = kept.front().saved_at;
   for (const Kept& one : kept) {
-    const std::uint64_t whole = one.pages.count * page_bytes, exact = bytes_of(one);
+    const std::uint64_t whole = one.pages.count * kPageBytes, exact = bytes_of(one);
     for (std::uint64_t done = 0; done < whole;) {
       const std::uint64_t piece = std::min(kChunk - gathered.size(), whole - done);
       gathered.resize(gathered.size() + piece);
       // Behind the end of a region the last page stays zero; it is never copied back.
       if (done < exact)
         PERFLAB_TRY_VOID(
-            capture_.read_at(one.region, one.pages.first * page_bytes + done,
+            capture_.read_at(one.region, one.pages.first * kPageBytes + done,
                              std::span(gathered).last(piece).first(std::min(piece, exact - done))));
       done += piece;
       if (gathered.size() < kChunk) continue;
@@ -173,7 +173,7 @@ Result<Restored> PreImage::restore_from_host() {
   std::vector<std::byte> piece;
   for (const Kept& one : kept_) {
     if (!addresses_[one.region]) continue;
-    const std::uint64_t first = one.pages.first * page_bytes, bytes = bytes_of(one);
+    const std::uint64_t first = one.pages.first * kPageBytes, bytes = bytes_of(one);
     for (std::uint64_t done = 0; done < bytes; done += piece.size()) {
       piece.resize(std::min(kChunk, bytes - done));
       PERFLAB_TRY_VOID(capture_.read_at(one.region, first + done, piece));
@@ -192,7 +192,7 @@ Result<Restored> PreImage::restore_writes() {
   runs.reserve(kept_.size());
   for (const Kept& one : kept_) {
     if (!addresses_[one.region]) continue;
-    runs.push_back({.to = *addresses_[one.region] + one.pages.first * page_bytes,
+    runs.push_back({.to = *addresses_[one.region] + one.pages.first * kPageBytes,
                     .from = one.saved_at,
                     .bytes = bytes_of(one)});
     restored.bytes += runs.back().bytes;
@@ -218,9 +218,9 @@ Result<std::uint64_t> PreImage::learn_region(std::size_t number) {
                            std::span<const std::byte> before) -> Result<void> {
     now.resize(before.size());
     PERFLAB_TRY_VOID(device_.read(*addresses_[number] + offset, now));
-    for (std::size_t at = 0; at < now.size(); at += page_bytes) {
-      const std::size_t size = std::min<std::size_t>(page_bytes, now.size() - at);
-      const std::uint64_t page = (offset + at) / page_bytes;
+    for (std::size_t at = 0; at < now.size(); at += kPageBytes) {
+      const std::size_t size = std::min<std::size_t>(kPageBytes, now.size() - at);
+      const std::uint64_t page = (offset + at) / kPageBytes;
       if (std::memcmp(now.data() + at, before.data() + at, size) != 0 &&
           !has_page(write_set_[number], page))
         append_page(page, fresh);

@@ -212,12 +212,12 @@ Result<void> compare_first_run(VerifyState& state, RegionState& region) {
   auto run = description.written.begin();
   for (auto at = state.kept.pages().lower_bound({region.region, 0});
        at != state.kept.pages().end() && at->first.first == region.region; ++at) {
-    const std::uint64_t page = at->first.second, offset = page * capture::page_bytes;
+    const std::uint64_t page = at->first.second, offset = page * capture::kPageBytes;
     while (run != description.written.end() && run->first + run->count <= page) ++run;
     if (run != description.written.end() && run->first <= page) continue;
     PageBytes before{};
     const auto bytes = std::span(before).first(static_cast<std::size_t>(
-        std::min<std::uint64_t>(capture::page_bytes, description.bytes - offset)));
+        std::min<std::uint64_t>(capture::kPageBytes, description.bytes - offset)));
     PERFLAB_TRY_VOID(state.capture.read_at(region.region, offset, bytes));
     PERFLAB_TRY_VOID(feed({.page = page,
                            .offset = offset,
@@ -234,11 +234,11 @@ Result<void> judge_original(VerifyState& state, RegionState& region) {
   const std::uint64_t bytes = state.description_of(region).bytes;
   for (auto at = state.kept.pages().lower_bound({region.region, 0});
        at != state.kept.pages().end() && at->first.first == region.region; ++at) {
-    const std::uint64_t offset = at->first.second * capture::page_bytes;
+    const std::uint64_t offset = at->first.second * capture::kPageBytes;
     PERFLAB_TRY(const KeptPage kept, state.kept.get(at->first));
     add_ranges(
         region, offset,
-        static_cast<std::size_t>(std::min<std::uint64_t>(capture::page_bytes, bytes - offset)),
+        static_cast<std::size_t>(std::min<std::uint64_t>(capture::kPageBytes, bytes - offset)),
         kept.varying);
   }
   PERFLAB_TRY_VOID(compare_first_run(state, region));

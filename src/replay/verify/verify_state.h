@@ -66,10 +66,10 @@ Result<void> scan(VerifyState& state, std::size_t region, Look where, F&& take) 
     const auto now = std::span(found).first(batch.before.size());
     PERFLAB_TRY_VOID(state.session.read(region, batch.offset, now));
     // Nothing was written here now; but a page that an earlier run wrote is looked at again.
-    const auto kept = state.kept.pages().lower_bound({region, batch.offset / capture::page_bytes});
+    const auto kept = state.kept.pages().lower_bound({region, batch.offset / capture::kPageBytes});
     const bool any_kept =
         kept != state.kept.pages().end() && kept->first.first == region &&
-        kept->first.second * capture::page_bytes < batch.offset + batch.before.size();
+        kept->first.second * capture::kPageBytes < batch.offset + batch.before.size();
     if (where == Look::changed && !batch.written && !any_kept && same_bytes(now, batch.before))
       return {};
     return each_page(batch, now, take);

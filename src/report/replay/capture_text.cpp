@@ -29,7 +29,7 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string changed_text(const MemoryRegion& region) {
   if (!region.captured()) return kDash;
-  return size_text(region.writes.pages * capture::page_bytes);
+  return size_text(region.writes.pages * capture::kPageBytes);
 }
 
 std::string device_text(const MemoryRegion& region) {

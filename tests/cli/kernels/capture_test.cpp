@@ -49,11 +49,11 @@ test::WrittenCapture sample(std::uint64_t pointer) {
   capture::MemoryRegion region;
   region.base = kFirst;
   region.pool_flags = 4;
-  std::string after(3 * capture::page_bytes + 5, 'a');
-  after[capture::page_bytes] = 'b';
-  written.regions.push_back({region, std::string(3 * capture::page_bytes + 5, 'a'), after});
+  std::string after(3 * capture::kPageBytes + 5, 'a');
+  after[capture::kPageBytes] = 'b';
+  written.regions.push_back({region, std::string(3 * capture::kPageBytes + 5, 'a'), after});
   region.base += 0x100000;
-  written.regions.push_back({region, std::string(2 * capture::page_bytes, '\0'), {}});
+  written.regions.push_back({region, std::string(2 * capture::kPageBytes, '\0'), {}});
   region.base += 0x100000;
   region.origin = capture::Origin::locked;
   region.on_gpu = false;
@@ -137,7 +137,7 @@ TEST_F(CaptureCommand, CheckAnswersWithItsExitCode) {
 TEST_F(CaptureCommand, DamageIsExit3) {
   const auto blob = folder_ / "good/memory/region_7f1000000000.bin";
   std::string text = test::text_of(blob);
-  text[capture::page_bytes + 30] ^= 1;
+  text[capture::kPageBytes + 30] ^= 1;
   (void)folder_.write("good/memory/region_7f1000000000.bin", text);
   EXPECT_EQ(run({"info", "good"}).exit_code, 0) << "info does not read the pages";
   const Outcome flipped = run({"check", "good", "--json"});

@@ -486,8 +486,8 @@ TEST(Compare, PiecesGiveWhatOneElementAfterTheOtherGives) {
       found[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(size)))] =
           static_cast<std::byte>(random.next());
     Comparer comparer(type, "given", {});
-    for (std::size_t at = 0; at < size; at += capture::page_bytes) {
-      const std::size_t part = std::min<std::size_t>(capture::page_bytes, size - at);
+    for (std::size_t at = 0; at < size; at += capture::kPageBytes) {
+      const std::size_t part = std::min<std::size_t>(capture::kPageBytes, size - at);
       comparer.feed({.offset = at,
                      .before = std::span(before).subspan(at, part),
                      .expected = std::span(expected).subspan(at, part),
