@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <set>
 
+#include "base/text/numbers.h"
 #include "capture/blob.h"
 #include "capture/remedies.h"
 
@@ -79,15 +79,9 @@ class Fields {
     return good() && value.get<bool>();
   }
   std::uint64_t address(const char* key, std::uint64_t most = kAny) {
-    const std::string value = text(key);
-    std::uint64_t out = 0;
-    const char* const end = value.data() + value.size();
-    const bool prefixed = value.starts_with("0x") && value.size() > 2;
-    const auto parsed = prefixed ? std::from_chars(value.data() + 2, end, out, 16)
-                                 : std::from_chars_result{end, std::errc::invalid_argument};
-    if (good() && (parsed.ec != std::errc{} || parsed.ptr != end || out > most))
-      wrong(key, "is no address");
-    return good() ? out : 0;
+    const auto value = hex_number(text(key));
+    if (good() && (!value || *value > most)) wrong(key, "is no address");
+    return good() ? value.value_or(0) : 0;
   }
   std::array<std::uint32_t, 3> three(const char* key) {
     const Json& value = at(key);

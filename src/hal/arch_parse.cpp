@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
 #include "base/text/json.h"
+#include "base/text/numbers.h"
 
 namespace perflab::hal {
 namespace {
@@ -215,15 +215,12 @@ void read_pci_ids(FieldReader& fields, const char* key, std::vector<std::uint32_
   std::vector<std::string> texts;
   fields.read(key, texts);
   for (const std::string& text : texts) {
-    std::uint32_t id = 0;
-    const char* const end = text.data() + text.size();
-    const bool hex = text.starts_with("0x");
-    const auto parsed = std::from_chars(text.data() + (hex ? 2 : 0), end, id, 16);
-    if (!hex || parsed.ec != std::errc{} || parsed.ptr != end) {
+    const auto id = hex_number<std::uint32_t>(text);
+    if (!id) {
       fields.note(key, "must hold texts like 0x74a1");
       return;
     }
-    ids.push_back(id);
+    ids.push_back(*id);
   }
 }
 

@@ -12,12 +12,14 @@
 #include <numeric>
 #include <vector>
 
+#include "base/random.h"
+
 namespace perflab::stats {
 namespace {
 
 class Bits {
  public:
-  explicit Bits(std::uint64_t seed) : state_(seed) {}
+  explicit Bits(std::uint64_t seed) : random_(seed) {}
 
   /// Below `limit`, which is below 2^32.
   std::size_t below(std::uint64_t limit) {
@@ -34,15 +36,9 @@ class Bits {
   }
 
  private:
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15;
-    std::uint64_t bits = state_;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-    return bits ^ (bits >> 31);
-  }
+  std::uint64_t next() { return random_.next(); }
 
-  std::uint64_t state_;
+  SplitMix64 random_;
 };
 
 /// Draws resamples of one set of samples and gives their medians.

@@ -1,6 +1,7 @@
 // The parts of the library alone: tables, names, events, verdicts.
 #include <map>
 
+#include "base/random.h"
 #include "isolate/isolated.h"
 #include "isolate/protocol/fixed_table.h"
 #include "isolate/protocol/kernels.h"
@@ -17,7 +18,7 @@ TEST(IsolateParts, FixedTableDoesWhatAMapDoes) {
   isolate::FixedTable<std::uint64_t, 6> table;
   std::map<std::uint64_t, std::uint64_t> map;
   std::uint64_t state = 12345;
-  const auto random = [&] { return state = isolate::spread(state + 0x9e3779b97f4a7c15U); };
+  const auto random = [&] { return state = SplitMix64(state).next(); };
   for (int step = 0; step < 20'000; ++step) {
     const std::uint64_t key = 1 + random() % 90, value = random();
     if (random() % 2 == 0) {

@@ -4,20 +4,16 @@
 
 #include <cstdint>
 
+#include "base/random.h"
+
 namespace perflab::test {
 
 class Prng {
  public:
-  explicit Prng(std::uint64_t seed) : state_(seed) {}
+  explicit Prng(std::uint64_t seed) : random_(seed) {}
 
   /// The next 64 random bits.
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t next() { return random_.next(); }
 
   /// A number in [0, limit); limit > 0. (The modulo's bias is far below what matters here.)
   std::int64_t below(std::int64_t limit) {
@@ -31,7 +27,7 @@ class Prng {
   }
 
  private:
-  std::uint64_t state_;
+  SplitMix64 random_;
 };
 
 }  // namespace perflab::test

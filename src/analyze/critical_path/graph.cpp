@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analyze/critical_path/bindings.h"
+#include "base/random.h"
 
 namespace perflab::analyze {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 class MedianSample {
  public:
   void add(std::int64_t value) {
-    if ((hash(seen_++) & mask_) != 0) return;
+    if ((SplitMix64(seen_++).next() & mask_) != 0) return;
     values_.push_back(value);
     if (values_.size() == kMost) thin();
   }
@@ -29,19 +30,11 @@ class MedianSample {
  private:
   static constexpr std::size_t kMost = std::size_t{1} << 19;
 
-  /// SplitMix64's mixing (Steele, Lea, Flood 2014).
-  static std::uint64_t hash(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-
   void thin() {
     mask_ = mask_ * 2 + 1;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < values_.size(); ++i)
-      if ((hash(i ^ (mask_ << 32)) & 1) == 0) values_[kept++] = values_[i];
+      if ((SplitMix64(i ^ (mask_ << 32)).next() & 1) == 0) values_[kept++] = values_[i];
     values_.resize(kept);
   }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "base/text/numbers.h"
 #include "code/files/container.h"
 
 namespace perflab::analyze {
@@ -28,18 +29,6 @@ struct Uri {
   std::optional<std::filesystem::path> file;
   std::optional<std::uint64_t> offset, size;
 };
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x")) {
-    text.remove_prefix(2);
-    base = 16;
-  }
-  std::uint64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// Undoes percent-encoding; what is not one stays as it is.
 std::string percent_decoded(std::string_view text) {
@@ -67,8 +56,8 @@ Uri parse_uri(std::string_view text) {
   std::string_view rest = mark == std::string_view::npos ? "" : text.substr(mark + 1);
   while (!rest.empty()) {
     const std::string_view field = rest.substr(0, rest.find('&'));
-    if (field.starts_with("offset=")) uri.offset = number(field.substr(7));
-    if (field.starts_with("size=")) uri.size = number(field.substr(5));
+    if (field.starts_with("offset=")) uri.offset = number_of(field.substr(7));
+    if (field.starts_with("size=")) uri.size = number_of(field.substr(5));
     rest.remove_prefix(std::min(field.size() + 1, rest.size()));
   }
   return uri;

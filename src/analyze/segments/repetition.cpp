@@ -16,6 +16,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/random.h"
 
 namespace perflab::analyze {
 namespace {
@@ -29,14 +30,6 @@ constexpr double kMost = 0.8, kSome = 0.5;  ///< of the work that the repetition
 constexpr double kEvidence = 4;             ///< nats, before the number of anchors tried
 constexpr double kFewKernels = 4;           ///< evenly used ones: then twice that evidence
 constexpr std::size_t kVerifications = 32;  ///< cuts whose pieces are compared kernel by kernel
-
-/// SplitMix64's mixing: a random number for each kernel.
-std::uint64_t random_of(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
 
 /// How far a piece's length may be from the usual one.
 std::size_t tolerance(std::size_t length) {
@@ -108,7 +101,7 @@ class Finder {
     time_.assign(size_ + 1, 0);
     for (std::size_t i = 0; i < size_; ++i) {
       positions_[next[symbol_[i]]++] = static_cast<std::uint32_t>(i);
-      content_[i + 1] = content_[i] + random_of(work_.name[i]);
+      content_[i + 1] = content_[i] + SplitMix64(work_.name[i]).next();
       time_[i + 1] = time_[i] + static_cast<double>(work_.duration[i]);
     }
   }

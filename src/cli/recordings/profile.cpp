@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <memory>
 
 #include "base/system/interrupt.h"
 #include "base/text/command_line.h"
 #include "base/text/duration.h"
+#include "base/text/numbers.h"
 #include "base/text/progress.h"
 #include "base/text/text.h"
 #include "cli/kit/analysis_options.h"
@@ -188,15 +188,9 @@ CLI::Validator whole_number(std::uint64_t most, bool bytes) {
             digits.remove_suffix(1);
           }
         }
-        const bool hex = digits.starts_with("0x");
-        if (hex) digits.remove_prefix(2);
-        std::uint64_t value = 0;
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
-        if (error != std::errc{} || end != digits.data() + digits.size() || value == 0 ||
-            value > most / unit)
-          return bad;
-        text = fmt::format("{}", value * unit);
+        const auto value = number_of(digits);
+        if (!value || *value == 0 || *value > most / unit) return bad;
+        text = fmt::format("{}", *value * unit);
         return {};
       },
       "");

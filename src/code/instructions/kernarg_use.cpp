@@ -8,12 +8,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <deque>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "base/text/numbers.h"
 
 namespace perflab::code {
 namespace {
@@ -57,13 +58,9 @@ struct Operand {
 std::optional<std::int64_t> number_in(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
-  const bool hex = text.starts_with("0x");
-  if (hex) text.remove_prefix(2);
-  std::uint32_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  const std::int64_t number = static_cast<std::int32_t>(value);
+  const auto value = perflab::number_of<std::uint32_t>(text);
+  if (!value) return std::nullopt;
+  const std::int64_t number = static_cast<std::int32_t>(*value);
   return negative ? -number : number;
 }
 

@@ -5,22 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/text/numbers.h"
 
 namespace perflab::isolate {
 namespace {
 
 constexpr std::string_view kFile = "file://", kMemory = "memory://";
 constexpr std::size_t kLongestShown = 200;
-
-template <class T>
-std::optional<T> whole_number(std::string_view digits, int base) {
-  T value{};
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
 
 /// An integer literal of C.
 std::optional<std::uint64_t> literal(std::string_view text) {

@@ -9,14 +9,9 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace perflab::isolate {
+#include "base/random.h"
 
-/// Spreads the bits of an address or handle (the finaliser of SplitMix64, Steele et al. 2014).
-constexpr std::uint64_t spread(std::uint64_t key) {
-  key = (key ^ key >> 30U) * 0xbf58476d1ce4e5b9U;
-  key = (key ^ key >> 27U) * 0x94d049bb133111ebU;
-  return key ^ key >> 31U;
-}
+namespace perflab::isolate {
 
 /// Anonymous zeroed memory that is never given back; null when there is none.
 inline void* arena(std::size_t bytes) {
@@ -86,7 +81,7 @@ class FixedTable {
     std::uint64_t key;
     Value value;
   };
-  static std::size_t home_of(std::uint64_t key) { return spread(key) & (slots - 1); }
+  static std::size_t home_of(std::uint64_t key) { return mixed_bits(key) & (slots - 1); }
   static std::size_t next(std::size_t at) { return (at + 1) & (slots - 1); }
   // Where the key stands, or the empty slot where it would.
   [[nodiscard]] std::size_t place_of(std::uint64_t key) const {

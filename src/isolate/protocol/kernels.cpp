@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "base/random.h"
 #include "base/text/json.h"
 #include "isolate/protocol/fixed_table.h"
 
@@ -39,7 +40,7 @@ Kernels::Kernels(Pattern pattern, const StatusLog& status)
 
 KernelName* Kernels::find(std::uint64_t kernel_object) const {
   if (slots_ == nullptr || kernel_object == 0) return nullptr;
-  for (std::size_t at = spread(kernel_object) & (kSlots - 1);; at = (at + 1) & (kSlots - 1)) {
+  for (std::size_t at = mixed_bits(kernel_object) & (kSlots - 1);; at = (at + 1) & (kSlots - 1)) {
     const std::uint64_t object = slots_[at].object.load(std::memory_order_acquire);
     if (object == kernel_object) return slots_[at].name.load(std::memory_order_acquire);
     if (object == 0) return nullptr;
@@ -64,7 +65,7 @@ KernelName* Kernels::named(const std::string& symbol) {
 bool Kernels::bind(std::uint64_t kernel_object, KernelName* name) {
   const std::lock_guard lock(mutex_);
   if (slots_ == nullptr || kernel_object == 0) return false;
-  std::size_t at = spread(kernel_object) & (kSlots - 1);
+  std::size_t at = mixed_bits(kernel_object) & (kSlots - 1);
   for (; slots_[at].object.load(std::memory_order_relaxed) != 0; at = (at + 1) & (kSlots - 1)) {
     if (slots_[at].object.load(std::memory_order_relaxed) != kernel_object) continue;
     slots_[at].name.store(name, std::memory_order_release);

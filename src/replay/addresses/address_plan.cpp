@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <tuple>
 
+#include "base/text/numbers.h"
 #include "hsa/types.h"
 #include "replay/failures.h"
 
@@ -121,14 +121,6 @@ void widen(const capture::Description& description, AddressPlan& plan) {
   }
 }
 
-std::optional<std::uint64_t> hex(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
-
 /// "first-last perms offset device inode   name".
 std::optional<Mapping> mapping_of(const std::string& line) {
   std::istringstream fields(line);
@@ -137,8 +129,8 @@ std::optional<Mapping> mapping_of(const std::string& line) {
   std::getline(fields >> std::ws, name);
   const std::size_t dash = range.find('-');
   if (dash == std::string::npos) return std::nullopt;
-  const auto first = hex(std::string_view(range).substr(0, dash));
-  const auto last = hex(std::string_view(range).substr(dash + 1));
+  const auto first = whole_number(std::string_view(range).substr(0, dash), 16);
+  const auto last = whole_number(std::string_view(range).substr(dash + 1), 16);
   if (!first || !last || *first >= *last) return std::nullopt;
   return Mapping{.first = *first, .last = *last, .permissions = permissions, .name = name};
 }

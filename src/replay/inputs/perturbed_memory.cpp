@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "base/random.h"
 #include "replay/verify/verify_state.h"
 
 namespace perflab::replay {
@@ -20,21 +21,13 @@ constexpr std::uint64_t kZerosPerNumber = 8;
 
 class PerturbRandom {
  public:
-  explicit PerturbRandom(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15;
-    return mixed(state_);
-  }
+  explicit PerturbRandom(std::uint64_t seed) : random_(seed) {}
+  std::uint64_t next() { return random_.next(); }
   /// In [0, limit).
   std::uint64_t below(std::uint64_t limit) { return (next() >> 1U) % limit; }
-  static std::uint64_t mixed(std::uint64_t z) {
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31U);
-  }
 
  private:
-  std::uint64_t state_;
+  SplitMix64 random_;
 };
 
 std::uint64_t load_element(const std::byte* from, std::size_t bytes) {
@@ -230,9 +223,9 @@ std::uint64_t PerturbedMemory::vary(const PerturbedSpan& span, std::uint64_t fir
     into.at.push_back(at);
     into.bits.push_back(bits);
   }
-  PerturbRandom random(PerturbRandom::mixed(
-      PerturbRandom::mixed(seed_ * 1000003 + static_cast<std::uint64_t>(number_)) ^
-      PerturbRandom::mixed((std::uint64_t{span.region} << 40U) + first + span.begin * 3 + 1)));
+  PerturbRandom random(
+      mixed_bits(mixed_bits(seed_ * 1000003 + static_cast<std::uint64_t>(number_)) ^
+                 mixed_bits((std::uint64_t{span.region} << 40U) + first + span.begin * 3 + 1)));
   shuffle(elements.bits, random);
   if (floats && !permute_only) vary_floats(elements.bits, *fields, random, false);
   if (zeros_fill) vary_floats(zeros.bits, *fields, random, true);

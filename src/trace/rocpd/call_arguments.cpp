@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 #include <unordered_map>
 
 #include "base/text/json.h"
+#include "base/text/numbers.h"
 #include "trace/rocpd/loader.h"
 
 namespace perflab::trace::rocpd {
@@ -40,16 +40,9 @@ std::uint8_t argument_of(std::string_view name) {
 /// A handle or ordinal as 64 bits; nullopt when the text is none.
 std::optional<std::uint64_t> parse_value(std::string_view text) {
   if (text == "(null)") return 0;
-  const bool negative = text.starts_with('-');
-  const bool hex = text.starts_with("0x");
-  if (hex) text.remove_prefix(2);
-  const char* const end = text.data() + text.size();
-  std::uint64_t value = 0;
-  std::int64_t below_zero = 0;
-  const auto parsed = negative ? std::from_chars(text.data(), end, below_zero)
-                               : std::from_chars(text.data(), end, value, hex ? 16 : 10);
-  if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return negative ? static_cast<std::uint64_t>(below_zero) : value;
+  if (!text.starts_with('-')) return number_of(text);
+  const auto below_zero = whole_number<std::int64_t>(text);
+  return below_zero ? std::optional(static_cast<std::uint64_t>(*below_zero)) : std::nullopt;
 }
 
 /// One argument of one call.
