@@ -21,7 +21,9 @@ help:
 	@echo 'make page     the report page anew from web/ (needs npm): web/dist/index.html'
 	@echo 'make clang19  build with clang 19 and clang-tidy (slow; by hand)'
 
-demo: release
+# What the demonstration runs; `make release` builds all that is installed.
+demo: build/.deps-build build/release/build.ninja
+	@$(call BUILD,release) --target rocm-perf sample_trace
 	@scripts/demo
 
 test: dev tsan

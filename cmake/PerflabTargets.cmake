@@ -1,10 +1,10 @@
-# perflab_unity(<target>): with PERFLAB_UNITY (presets release, dev and tsan) twelve of the target's files are compiled as one, which costs
-# less than half of compiling each alone: most of the time goes into headers and into templates that every file instantiates again. Names in
-# unnamed namespaces have to be distinct within a target therefore. Preset clang19 compiles every file alone: there a missing
+# perflab_unity(<target>): with PERFLAB_UNITY (presets release, dev and tsan) so many of the target's files are compiled as one, which
+# costs less than half of compiling each alone: most of the time goes into headers and into templates that every file instantiates again.
+# Names in unnamed namespaces have to be distinct within a target therefore. Preset clang19 compiles every file alone: there a missing
 # include shows, and so it does with `cmake --preset dev -D PERFLAB_UNITY=OFF`.
 function(perflab_unity target)
   if(PERFLAB_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${PERFLAB_UNITY})
   endif()
 endfunction()
 
@@ -19,9 +19,9 @@ set(PERFLAB_FUZZERS OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
   set(PERFLAB_FUZZERS ON)
 endif()
-# Libraries with long loops, which tests run for seconds. Under sanitizers the others are compiled without optimisation, which takes two
-# thirds of the time.
-set(PERFLAB_OPTIMISED_LIBRARIES base stats hal code trace att capture analyze tune tune_inputs replay)
+# Libraries with long loops, where a user or a test waits. The others are compiled with -O1 (under sanitizers -O0, which takes two thirds of
+# the time).
+set(PERFLAB_OPTIMISED_LIBRARIES base stats hal code trace att capture analyze tune tune_inputs replay isolate)
 
 # perflab_library(<folder> SOURCES ... [DEPS ...] [PRIVATE_DEPS ...] [SHAREABLE]): the static library of one folder of src/. SHAREABLE:
 # it also becomes part of librocm_perf_isolate.so and is position-independent therefore.
@@ -34,8 +34,8 @@ function(perflab_library name)
   if(ARG_SHAREABLE)
     set_target_properties(perflab_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   endif()
-  if(PERFLAB_SANITIZED AND NOT name IN_LIST PERFLAB_OPTIMISED_LIBRARIES)
-    target_compile_options(perflab_${name} PRIVATE -O0)
+  if(NOT name IN_LIST PERFLAB_OPTIMISED_LIBRARIES)
+    target_compile_options(perflab_${name} PRIVATE $<IF:$<BOOL:${PERFLAB_SANITIZED}>,-O0,-O1>)
   endif()
   if(PERFLAB_FUZZERS AND name IN_LIST PERFLAB_FUZZED_LIBRARIES)
     target_compile_options(perflab_${name} PRIVATE -fsanitize=fuzzer-no-link)
