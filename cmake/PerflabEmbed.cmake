@@ -14,6 +14,8 @@ function(perflab_embed target)
     DEPENDS ${ARG_FILES} "${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake"
     VERBATIM)
   target_sources(${target} PRIVATE "${source}" "${header}")
-  set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # every one has the same names
+  set_source_files_properties("${source}" PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON              # every one has the same names
+    COMPILE_OPTIONS -Wno-overlength-strings)  # clang's limit is that of the standard, a page's length is not
   target_include_directories(${target} PRIVATE "${out_dir}")
 endfunction()

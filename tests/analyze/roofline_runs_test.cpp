@@ -101,7 +101,8 @@ TEST_F(TwoGpus, AreToldApartInTheSingleDispatches) {
   run(1, 1, 2);  // in the other order of time
   const Passes passes = find_passes(b_.trace);
   Analysis analysis;
-  make_roofline(b_.trace, passes, find_timing_scope(b_.trace, passes), nullptr, analysis);
+  analysis.roofline =
+      make_roofline(b_.trace, passes, find_timing_scope(b_.trace, passes), nullptr, {}).roofline;
   const KernelRoofline& kernel = kernel_of(analysis);
   EXPECT_EQ(kernel.dispatches, 2U);
   EXPECT_FIGURE(level_of(kernel, "hbm").read_bytes.value, 64 * 4000);

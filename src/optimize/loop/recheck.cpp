@@ -179,7 +179,7 @@ class Rechecker {
     add("the final source is the last one accepted", proven == best,
         fmt::format("it is {}, and {} was", proven, best));
     if (proven != 0 && proven <= candidates_.size())
-      add("hash of the final source", candidates_[proven - 1].hash == final_proof["hash"],
+      add("hash of the final source", final_proof["hash"] == candidates_[proven - 1].hash,
           "it is not that of its candidate");
   }
 

@@ -67,7 +67,6 @@ std::string replay_text(const ReplayData& data, const TerminalStyle& style) {
 }
 
 std::string reservation_text(const ReservationData& data, const TerminalStyle& style) {
-  using Column = TextTable::Column;
   const Paint paint(style.colour);
   const replay::ReserveReport& report = data.report;
   std::string out =
@@ -83,9 +82,10 @@ std::string reservation_text(const ReservationData& data, const TerminalStyle& s
     return one->outcome != replay::Reservation::exact;
   });
   const std::size_t shown = std::min(order.size(), style.most_rows);
-  TextTable table({Column{"address"}, Column{"bytes"}, Column{"memory", TextTable::Align::left},
-                   Column{"outcome", TextTable::Align::left},
-                   Column{"in the way", TextTable::Align::left, true}});
+  TextTable table({TextTable::Column{"address"}, TextTable::Column{"bytes"},
+                   TextTable::Column{"memory", TextTable::Align::left},
+                   TextTable::Column{"outcome", TextTable::Align::left},
+                   TextTable::Column{"in the way", TextTable::Align::left, true}});
   for (const replay::RangeCheck* const one : std::span(order).first(shown)) {
     std::string why = one->holder;
     if (why.empty() && one->returned != 0 && one->outcome != replay::Reservation::exact)
