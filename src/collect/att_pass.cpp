@@ -182,7 +182,7 @@ Result<AttRun> collect_thread_trace(const CollectPlan& plan, const Collection& b
              .problem = std::nullopt};
   PERFLAB_TRY(run.folder, make_att_folder(base.folder, request.target_cu));
   AttLog log;
-  ProcessOptions options = process_options(plan, true, plan.timeout, [&](Nanos) {
+  ProcessOptions options = process_options(plan, run.folder, plan.timeout, [&](Nanos) {
     return Shown{
         .text = fmt::format("thread trace on CU {}: {}", request.target_cu, program_name(plan)),
         .fraction = std::nullopt};

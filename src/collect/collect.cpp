@@ -52,7 +52,7 @@ class Collector {
       PERFLAB_TRY(run.folder, make_run_folder(collection_.folder, number));
     }
     input_.rewind();
-    Result<ProcessResult> process = run_program(command(run), options(number));
+    Result<ProcessResult> process = run_program(command(run), options(run, number));
     if (!process) {
       take_back_folders(run);
       return std::unexpected(cannot_start(std::move(process).error(), collection_.traced));
@@ -77,8 +77,9 @@ class Collector {
     return rocprofv3_command(tool_, run.folder, words, plan_.target);
   }
 
-  [[nodiscard]] ProcessOptions options(int number) const {
-    return process_options(plan_, collection_.traced, plan_.timeout, [this, number](Nanos elapsed) {
+  [[nodiscard]] ProcessOptions options(const TargetRun& run, int number) const {
+    const std::filesystem::path traced = collection_.traced ? run.folder : std::filesystem::path();
+    return process_options(plan_, traced, plan_.timeout, [this, number](Nanos elapsed) {
       return Shown{.text = fmt::format("run {} of {}: {}", number, plan_.runs, program_name(plan_)),
                    .fraction = done_fraction(elapsed)};
     });

@@ -107,7 +107,7 @@ class CounterCollector {
   }
 
   [[nodiscard]] ProcessOptions options() {
-    ProcessOptions options = process_options(plan_, true, timeout_, [this](Nanos) {
+    ProcessOptions options = process_options(plan_, collection_.folder, timeout_, [this](Nanos) {
       const std::size_t total = collection_.passes.size();
       const std::size_t done = std::min(count_started(), total - 1);
       return Shown{

@@ -150,11 +150,13 @@ std::vector<std::string> rocprofv3_command(const Rocprofv3& tool, const fs::path
   return command;
 }
 
-std::vector<std::string> rocprofv3_leaking_variables() {
-  return {"ROCPROF_OUTPUT_FILE_NAME",   "ROCPROF_OUTPUT_PATH",
-          "ROCPROF_OUTPUT_FORMAT",      "ROCPROF_MINIMUM_OUTPUT_BYTES",
-          "ROCPROF_COUNTERS",           "ROCPROF_COUNTER_GROUPS",
-          "ROCPROF_COUNTER_COLLECTION", "ROCPROF_ADVANCED_THREAD_TRACE"};
+void set_rocprofv3_environment(const fs::path& folder, ProcessOptions& options) {
+  for (const char* leaking :
+       {"ROCPROF_OUTPUT_FILE_NAME", "ROCPROF_OUTPUT_PATH", "ROCPROF_OUTPUT_FORMAT",
+        "ROCPROF_MINIMUM_OUTPUT_BYTES", "ROCPROF_COUNTERS", "ROCPROF_COUNTER_GROUPS",
+        "ROCPROF_COUNTER_COLLECTION", "ROCPROF_ADVANCED_THREAD_TRACE"})
+    options.unset_environment.emplace_back(leaking);
+  options.set_environment.emplace_back("ROCPROF_TMPDIR", folder.string());
 }
 
 Result<void> check_extra_options(const std::vector<std::string>& options) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/subprocess.h"
 
 namespace perflab::collect {
 
@@ -36,8 +37,10 @@ std::vector<std::string> rocprofv3_command(const Rocprofv3& tool,
                                            const std::vector<std::string>& options,
                                            const std::vector<std::string>& target);
 
-/// Environment variables that would change where or what rocprofv3 writes; removed for a run.
-std::vector<std::string> rocprofv3_leaking_variables();
+/// Makes the environment of a run that of rocprofv3: without variables that would change where or
+/// what it writes, and with its temporary files in `folder`. Elsewhere they would lie in the
+/// current folder, which may not be writable (rocprofv3 aborts then) and keeps a ".rocprofv3".
+void set_rocprofv3_environment(const std::filesystem::path& folder, ProcessOptions& options);
 
 /// Refuses (usage) options of the user's that would take the output away from the run's folder or
 /// from rocpd: -d, -o, -f, -i, -p in every spelling, and "--".

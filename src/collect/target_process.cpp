@@ -77,7 +77,7 @@ void RewindableInput::rewind() const {
   if (start_ >= 0) ::lseek(STDIN_FILENO, start_, SEEK_SET);
 }
 
-ProcessOptions process_options(const CollectPlan& plan, bool traced,
+ProcessOptions process_options(const CollectPlan& plan, const std::filesystem::path& traced,
                                std::optional<std::chrono::milliseconds> timeout,
                                std::function<Shown(Nanos elapsed)> shown) {
   ProcessOptions options;
@@ -86,7 +86,7 @@ ProcessOptions process_options(const CollectPlan& plan, bool traced,
   options.timeout = timeout;
   options.grace = plan.grace;
   options.linger = plan.linger;
-  if (traced) options.unset_environment = rocprofv3_leaking_variables();
+  if (!traced.empty()) set_rocprofv3_environment(traced, options);
   if (plan.progress == nullptr) return options;
   ProgressLine& progress = *plan.progress;
   options.on_output = [&progress](std::string_view text) { progress.pass_through(text); };

@@ -48,9 +48,10 @@ struct Shown {
   std::optional<double> fraction;  ///< of all work that is done, where known
 };
 
-/// How the target is run under this plan. `timeout` is that of this start; `shown` is asked at
-/// every tick, and only when the plan has a progress line. The plan must outlive the options.
-ProcessOptions process_options(const CollectPlan& plan, bool traced,
+/// How the target is run under this plan. `traced`: the folder of what rocprofv3 records; empty: it
+/// runs without. `timeout` is that of this start; `shown` is asked at every tick, and only when the
+/// plan has a progress line. The plan must outlive the options.
+ProcessOptions process_options(const CollectPlan& plan, const std::filesystem::path& traced,
                                std::optional<std::chrono::milliseconds> timeout,
                                std::function<Shown(Nanos elapsed)> shown);
 

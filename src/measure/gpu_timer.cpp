@@ -143,7 +143,7 @@ class Timer {
     options.confinement = job.confinement;
     options.confinement.writable.push_back(folder);
     options.set_environment = job.environment;
-    options.unset_environment = collect::rocprofv3_leaking_variables();
+    collect::set_rocprofv3_environment(folder, options);
     for (std::string& name : tune::device_variables_to_remove(job.environment))
       options.unset_environment.push_back(std::move(name));
     options.empty_input = true;

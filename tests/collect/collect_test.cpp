@@ -142,6 +142,11 @@ TEST_F(CollectTest, OutputSettingsOfTheEnvironmentDoNotLeakIn) {
               testing::Not(HasSubstr("everybody")));
 }
 
+TEST_F(CollectTest, TheCurrentFolderStaysAsItIs) {
+  (void)must(collect(plan({"true"})));
+  EXPECT_FALSE(std::filesystem::exists(".rocprofv3"));
+}
+
 TEST_F(CollectTest, AFailingTargetEndsTheCollectionAndLeavesWhatThereIs) {
   const auto counter = folder_ / "count";
   const auto script = "echo x >> '" + counter.string() + "'; test $(wc -l < '" + counter.string() +
