@@ -228,7 +228,8 @@ void expect_difference(const analyze::AnalyzedRuns& runs, const Json& difference
   for (const Json& kernel : documents.analysis.at("kernels"))
     EXPECT_EQ(kernel.at("gpu").at("table_differences"), one) << kernel.at("gpu");
   EXPECT_EQ(documents.profile.at("gpu").at("table_differences"), one);
-  EXPECT_EQ(documents.profile.at("gpu").at(difference.at("field")), difference.at("recorded"));
+  EXPECT_EQ(documents.profile.at("gpu").at(difference.at("field").get<std::string>()),
+            difference.at("recorded"));
   const auto& [trace, analysis] = runs.representative;
   const std::string text = analysis_text(trace, analysis, {});
   EXPECT_NE(text.find("\n" + line + "\n"), std::string::npos) << text;

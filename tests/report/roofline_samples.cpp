@@ -317,7 +317,7 @@ trace::Trace sample_roofline_trace() {
 }
 
 analyze::KernelRoofline simple_kernel(const std::string& name, double gflops, double intensity) {
-  constexpr double kRoof = 1000, kBandwidth = 100;
+  constexpr double kRoof = 1000, kBytesPerNs = 100;
   KernelRoofline kernel = on_mi300x(name);
   kernel.time_ns = 1e9;
   kernel.flops_raw = kernel.flops_lane_corrected = gflops * 1e9;
@@ -328,13 +328,13 @@ analyze::KernelRoofline simple_kernel(const std::string& name, double gflops, do
   kernel.overlapped_roof = kRoof;
   kernel.compute_share = gflops / kRoof;
   kernel.levels = {level("hbm", "HBM and fabric", gflops * 1e9 / intensity, 0, gflops * 1e9, 1,
-                         kBandwidth, kRoof)};
+                         kBytesPerNs, kRoof)};
   kernel.levels[0].intensity = intensity;
-  const bool memory = intensity < kRoof / kBandwidth;
+  const bool memory = intensity < kRoof / kBytesPerNs;
   kernel.binding = {.roof = memory ? "hbm" : "compute",
                     .bound = memory ? "memory" : "compute",
-                    .attainable_gflops = std::min(kRoof, kBandwidth * intensity),
-                    .share = gflops / std::min(kRoof, kBandwidth * intensity)};
+                    .attainable_gflops = std::min(kRoof, kBytesPerNs * intensity),
+                    .share = gflops / std::min(kRoof, kBytesPerNs * intensity)};
   return kernel;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analyze/analysis.h"
 #include "analyze/thread_trace/make_thread_traces.h"
 #include "analyze/thread_trace/occupancy_over_time.h"
 #include "analyze/trace_builder.h"
@@ -27,7 +28,7 @@ class TracesTest : public testing::Test {
 
   ThreadTraces make(const fs::path& place, const trace::Trace& trace = {},
                     const Analysis& analysis = {}) {
-    auto made = make_thread_traces({place}, trace, analysis, 2);
+    auto made = make_thread_traces({place}, trace, analysis.kernels, 2);
     EXPECT_TRUE(made) << describe(made.error());
     return made ? std::move(*made) : ThreadTraces{};
   }
