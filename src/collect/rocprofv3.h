@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/subprocess.h"
+#include "base/system/subprocess.h"
 
 namespace perflab::collect {
 
