@@ -441,7 +441,8 @@ Result<SampleSide> read_folder(const fs::path& folder, unsigned threads) {
     return read_document(text, profile, threads);
   }
   DatabaseFiles files;
-  for (const collect::DatabaseFile& database : collect::find_databases(folder).databases)
+  for (const auto found = collect::find_databases(folder);
+       const collect::DatabaseFile& database : found.databases)
     files.push_back(database.path);
   if (files.empty())
     return bad_input(folder,

@@ -88,7 +88,8 @@ TEST(ObjectGuards, TheSameObjectPassesAllWithoutAWord) {
 TEST(ObjectGuards, CodeOfTheKernelItselfMayChange) {
   WrittenCodeObject candidate = guarded_object();
   candidate.kernels[0].code.append(64, '\0');
-  for (const GuardResult& guard : guards_of(candidate).results) EXPECT_TRUE(guard.passed);
+  for (const auto guards = guards_of(candidate); const GuardResult& guard : guards.results)
+    EXPECT_TRUE(guard.passed);
 }
 
 TEST(ObjectGuards, EveryChangeOfTheArgumentsIsSeen) {
@@ -223,12 +224,11 @@ TEST(ObjectGuards, NamesMayDifferInTheirTranslationUnitOnly) {
   const auto against = [&](const WrittenCodeObject& candidate) {
     return guards_of(candidate, kGroup, 0, original);
   };
-  for (const char* unit : {"1842227ace5d8122", "6fe5a6d6f046dd", "52641bfe00_059a4aa7"})
-    for (const GuardResult& guard :
-         against(with(fmt::format("_ZL5otherPi.intern.{}", unit),
-                      fmt::format("_ZL1m.static.{}.managed", unit), four))
-             .results)
-      EXPECT_EQ(guard.detail, "") << guard.name;
+  for (const char* unit : {"1842227ace5d8122", "6fe5a6d6f046dd", "52641bfe00_059a4aa7"}) {
+    const ObjectGuards guards = against(with(fmt::format("_ZL5otherPi.intern.{}", unit),
+                                             fmt::format("_ZL1m.static.{}.managed", unit), four));
+    for (const GuardResult& guard : guards.results) EXPECT_EQ(guard.detail, "") << guard.name;
+  }
   // Everything else about them has to stay.
   const std::string kernel = "_ZL5otherPi.intern.1842227ace5d8122";
   EXPECT_EQ(only_failure(against(with(kernel, "_ZL1m.static.1842227ace5d8122.managed",
@@ -272,7 +272,8 @@ TEST(ObjectGuards, TheKernelItselfIsFoundInAnotherTranslationUnit) {
     EXPECT_TRUE(checked) << checked.error().message;
     return checked ? *checked : ObjectGuards{};
   };
-  for (const GuardResult& guard : judged("_ZL4vadd.intern.34cd").results)
+  for (const auto guards = judged("_ZL4vadd.intern.34cd");
+       const GuardResult& guard : guards.results)
     EXPECT_EQ(guard.detail, "") << guard.name;
   for (const char* other : {"_ZL4vadd", "_ZL4vadd.static2.34cd", "_ZL5vadd2.intern.34cd"})
     EXPECT_EQ(judged(other).results.at(0).reason, Reason::kernel_missing) << other;

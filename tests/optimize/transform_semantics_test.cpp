@@ -327,7 +327,8 @@ TEST(TransformSemantics, TheGuardsLetVariantsPass) {
   ASSERT_TRUE(model.has_value()) << describe(model.error());
   std::set<std::string> families;
   for (std::size_t i = 0; i < model->kernels.size(); ++i) {
-    for (const TransformedSource& one : transforms_of(*model, i, kFacts).offered) {
+    for (const auto made = transforms_of(*model, i, kFacts);
+         const TransformedSource& one : made.offered) {
       const std::string family = one.id.substr(0, one.id.find(':'));
       if (!families.insert(fmt::format("{}{}", family, one.id.ends_with(":8"))).second) continue;
       const Result<GuardResults> results =

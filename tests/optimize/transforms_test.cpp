@@ -259,7 +259,8 @@ TEST(TransformGuards, ForbidWhatMayNotBeRepeated) {
     EXPECT_THAT(offered_ids(transforms), Contains("pragma-unroll:3:4")) << one.guard;
     EXPECT_THAT(offered_ids(transforms), Not(Contains("hoist:3:a[m]"))) << one.guard;
   }
-  for (const ForbiddenTransform& one : transforms_of(clean, 0, kHost).forbidden) {
+  for (const auto made = transforms_of(clean, 0, kHost);
+       const ForbiddenTransform& one : made.forbidden) {
     EXPECT_FALSE(one.sentence.empty()) << one.id;
     EXPECT_FALSE(one.sentence.ends_with('.')) << one.id;
   }

@@ -438,13 +438,14 @@ TEST(ReplayWorker, AnswersErrorsAndEndsComeBack) {
   }
   ReplayWorker refuses = scripted(
       "printf '{\"error\": {\"code\": \"refused\", \"message\": \"no\", \"notes\": [\"n\"], "
-      "\"remedy\": \"r\"}, \"lost\": true}' > y; mv y 1.answer");
+      "\"remedy\": \"r\", \"kind\": 4}, \"lost\": true}' > y; mv y 1.answer");
   const auto refused = refuses.ask(Json::object());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::refused);
   EXPECT_EQ(refused.error().message, "no");
   EXPECT_EQ(refused.error().notes, std::vector<std::string>{"n"});
   EXPECT_EQ(refused.error().remedy, "r");
+  EXPECT_EQ(refused.error().kind, 4);
   ReplayWorker dies =
       scripted("printf candidate > step; echo 'Memory access fault' >&2; kill -SEGV $$");
   const auto died = dies.ask(Json::object());

@@ -137,7 +137,8 @@ Result<RecordedRun> recorded_run(const std::filesystem::path& place) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(place, ignored)) return RecordedRun{place, {place}};
   RecordedRun run{.place = collect::latest_run(place), .databases = {}};
-  for (const collect::DatabaseFile& database : collect::find_databases(run.place).databases)
+  for (const auto found = collect::find_databases(run.place);
+       const collect::DatabaseFile& database : found.databases)
     run.databases.push_back(database.path);
   if (run.databases.empty())
     return fail(ErrorCode::bad_input,

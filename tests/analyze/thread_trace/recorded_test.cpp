@@ -368,7 +368,7 @@ TEST_F(RecordedThreadTrace, WaitsByCauseFromTheRawLinks) {
       }
     }
     std::map<std::int64_t, std::int64_t> found;
-    for (const KernelThreadTrace& kernel : make(folder).kernels) {
+    for (const auto made = make(folder); const KernelThreadTrace& kernel : made.kernels) {
       EXPECT_EQ(kernel.wait_unattributed, 0);
       for (const InstructionCycles& cause : kernel.causes)
         found[cause.row] += cause.wait_caused;  // rows are lines here

@@ -207,7 +207,8 @@ TEST(FunctionAt, PutsTheLabelsOfAKernelTogether) {
       {.symbol = "b", .address = 16, .instructions = {nop(16), nop(20)}}};
   const auto addresses = [&](std::uint64_t address, std::uint64_t bytes) {
     std::vector<std::uint64_t> found;
-    for (const Instruction& i : function_at(functions, "k", address, bytes).instructions)
+    for (const auto function = function_at(functions, "k", address, bytes);
+         const Instruction& i : function.instructions)
       found.push_back(i.address);
     return found;
   };

@@ -20,8 +20,8 @@ std::string pack(const Json& value) {
 
 Json document() {
   Json top = test::object_metadata(5, "amdgcn-amd-amdhsa--gfx942");
-  top["amdhsa.kernels"] = {test::kernel_metadata(
-      "k", std::vector<test::WrittenArgument>{{0, 8, "global_buffer"}, {8, 4, "by_value"}})};
+  top["amdhsa.kernels"] = Json::array({test::kernel_metadata(
+      "k", std::vector<test::WrittenArgument>{{0, 8, "global_buffer"}, {8, 4, "by_value"}})});
   return top;
 }
 

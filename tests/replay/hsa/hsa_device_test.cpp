@@ -100,7 +100,8 @@ TEST(HsaDevice, PlacesNeighboursHostMemoryAndOddSizes) {
                                      std::string("hsa_amd_memory_lock_to_pool@*=") + how);
     expect_all_in_place(neighbours());
     capture::Description description = neighbours().description;
-    for (const SampleRegion& one : neighbours().regions) description.regions.push_back(one.region);
+    for (const auto sample = neighbours(); const SampleRegion& one : sample.regions)
+      description.regions.push_back(one.region);
     const auto report = check_reservations(description, {.may_restart = false});
     ASSERT_TRUE(report.has_value()) << describe(report.error());
     EXPECT_EQ(report->exact, 3U);

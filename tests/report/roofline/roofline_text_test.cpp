@@ -111,7 +111,7 @@ TEST(RooflineText, SaysWhereTheRestStands) {
   std::vector<analyze::KernelRoofline> kernels(6, simple_kernel("k", 20, 0.5));
   analyze::Figure figure;
   figure.name = "hit.l2";
-  figure.reason = "not recorded: TCC_HIT_sum, TCC_MISS_sum";
+  figure.lack = analyze::Lack::recording;
   kernels[0].features = {figure};
   const analyze::Analysis analysis = analysis_of(std::move(kernels));
   const std::string text = roofline_text(analysis, {.width = 100}, "--out DIR");

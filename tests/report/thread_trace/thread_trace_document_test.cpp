@@ -170,7 +170,7 @@ TEST(SourceParts, OfALargeFileAreTheSurroundings) {
   for (int line = 1; line <= 1000; ++line) text += std::to_string(line) + "\n";
   const auto spans = [&](const std::set<std::int64_t>& lines) {
     std::vector<std::pair<std::int64_t, std::int64_t>> out;
-    for (const SourcePart& part : source_parts(text, lines).parts) {
+    for (const auto shown = source_parts(text, lines); const SourcePart& part : shown.parts) {
       EXPECT_EQ(part.text.front(), std::to_string(part.first_line));
       out.emplace_back(part.first_line,
                        part.first_line + static_cast<std::int64_t>(part.text.size()) - 1);

@@ -285,8 +285,8 @@ TEST(Journals, DamagedLinesAreNamed) {
   EXPECT_THAT(refuse("int main() {}"), HasSubstr("no journal"));
   EXPECT_THAT(refuse("{}\n"), HasSubstr("no journal"));
   std::string newer = whole;
-  newer.replace(newer.find("\"version\":1"), 11, "\"version\":2");
-  EXPECT_THAT(refuse(newer), HasSubstr("version 2"));
+  newer.replace(newer.find("\"version\":2"), 11, "\"version\":3");
+  EXPECT_THAT(refuse(newer), HasSubstr("version 3"));
   std::string keyless = whole;
   keyless.replace(keyless.find("\"gpu\""), 5, "\"gpx\"");
   EXPECT_THAT(refuse(keyless), HasSubstr("gpu"));
