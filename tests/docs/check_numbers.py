@@ -8,7 +8,7 @@ import sys
 
 MODELS, AUTOTUNE, COMPARE, PAPER = "docs/MODELS.md", "docs/AUTOTUNE.md", "docs/COMPARE.md", "docs/WHITEPAPER.md"
 ROOFLINE, GUIDE, OPTIMIZER, REPLAY = "docs/ROOFLINE_DESIGN.md", "docs/DEVELOPER_GUIDE.md", "docs/OPTIMIZER.md", "docs/REPLAY.md"
-TGP, EVALUATOR = "src/tune/model/tgp.cpp", "src/tune/evaluate/evaluator.h"
+TGP, JOB = "src/tune/model/tgp.cpp", "src/tune/evaluate/job.h"
 CONFIDENCE, CHECKS = "src/analyze/thread_trace/confidence.h", "src/analyze/counters/counter_checks.cpp"
 COMPARISON = "src/stats/comparison.cpp"
 PERCENT, MINUTES, MIB, KIB, PARTS = 0.01, 60_000, 1 << 20, 1 << 10, 2
@@ -45,11 +45,11 @@ NUMBERS = [
     (MODELS, r"mean - (\d+) sd above", TGP, r"kPruneDeviations = (\d+)", 1),
     (MODELS, r"Jansen's estimator, (\d+) fixed pairs", "src/tune/model/importance.cpp", r"kPairs = (\d+)", 1),
     (MODELS, r"at least (\w+) rounds and at most 20", "src/tune/run/last_comparison.h", r"kFewestRounds = (\d+)", 1),
-    (MODELS, r"rounds and at most (\d+); what is surely worse", "src/tune/run/tune.h", r"final_rounds = (\d+)", 1),
-    (AUTOTUNE, r"CV at most ([\d.]+)\)", EVALUATOR, r"steady_cv = ([\d.]+)", 1),
-    (AUTOTUNE, r"Above a CV of ([\d.]+) it is unstable", EVALUATOR, r"unstable_cv = ([\d.]+)", 1),
-    (AUTOTUNE, r"at most `--repeats` \((\d+)\) times", EVALUATOR, r"most_runs = (\d+)", 1),
-    (AUTOTUNE, r"`full` spends the `--budget` \((\d+)\)", "src/tune/run/tune.h", r"budget = (\d+)", 1),
+    (MODELS, r"rounds and at most (\d+); what is surely worse", "src/tune/run/tuning.h", r"final_rounds = (\d+)", 1),
+    (AUTOTUNE, r"CV at most ([\d.]+)\)", JOB, r"steady_cv = ([\d.]+)", 1),
+    (AUTOTUNE, r"Above a CV of ([\d.]+) it is unstable", JOB, r"unstable_cv = ([\d.]+)", 1),
+    (AUTOTUNE, r"at most `--repeats` \((\d+)\) times", JOB, r"most_runs = (\d+)", 1),
+    (AUTOTUNE, r"`full` spends the `--budget` \((\d+)\)", "src/tune/run/tuning.h", r"budget = (\d+)", 1),
     (COMPARE, r"outliers \(farther than (\d+) x", COMPARISON, r"kOutlierDistance = (\d+)", 1),
     (COMPARE, r"above (\d+) % over the measurement and significant", COMPARISON, r"kLeastDrift = ([\d.]+)", PERCENT),
     (COMPARE, r"of more than (\d+) samples, the", COMPARISON, r"kMostForDrift = (\d+)", 1),
