@@ -4,7 +4,6 @@
 // Nothing here prints, nothing reads a database.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,34 +11,11 @@
 
 #include "base/error.h"
 #include "base/system/subprocess.h"
-#include "base/text/progress.h"
-#include "base/units.h"
+#include "collect/collect_plan.h"
 #include "collect/rocprofv3.h"
 #include "collect/run_folder.h"
 
 namespace perflab::collect {
-
-/// What to collect.
-struct CollectPlan {
-  std::vector<std::string> target;                   ///< program and arguments, taken as they are
-  int runs = 1;                                      ///< at least 1
-  std::optional<std::chrono::milliseconds> timeout;  ///< per run; none: as long as it takes
-  std::filesystem::path root = kProfileRoot;         ///< see make_collection_folder
-  bool no_rocprof = false;                           ///< time the process alone: no GPU figures
-  std::vector<std::string> trace_options = {"--kernel-trace", "--hip-trace", "--memory-copy-trace",
-                                            "--marker-trace"};
-  std::vector<std::string> extra_options;  ///< the user's own, for rocprofv3
-
-  /// Time that a stopped target gets between SIGTERM (SIGINT for Ctrl-C) and the next, harder
-  /// signal. rocprofv3 writes its database in that time.
-  std::chrono::milliseconds grace{30'000};
-  /// Time that children may outlive the target; they may still be writing their databases.
-  std::chrono::milliseconds linger{10'000};
-
-  /// Shows the run and passes on the target's stdout and stderr (both to the line's descriptor:
-  /// stdout is for data). Null: nothing is shown.
-  ProgressLine* progress = nullptr;
-};
 
 /// One run of the target: how it ended and what it left.
 struct TargetRun {

@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "base/system/subprocess.h"
 #include "base/units.h"
-#include "collect/collect.h"
+#include "collect/collect_plan.h"
+#include "collect/rocprofv3.h"
+#include "collect/run_folder.h"
 
 namespace perflab::collect {
 

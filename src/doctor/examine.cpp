@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/system/files.h"
-#include "base/system/sandbox.h"
+#include "base/system/find_sandbox.h"
 #include "base/system/subprocess.h"
 #include "base/text/text.h"
 #include "code/instructions/disassembly.h"

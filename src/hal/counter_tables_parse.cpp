@@ -9,6 +9,7 @@
 
 #include "base/text/json.h"
 #include "hal/counter_formula.h"
+#include "hal/pass_plan.h"
 
 namespace perflab::hal {
 namespace {

@@ -1,15 +1,14 @@
 // Which counters go into one run of the application: what a block can count at the same time, and
 // the packing of a user's own counters. Facts: docs/facts/counters.md "Slots of a pass"; the
 // numbers are in the tables.
+#include "hal/pass_plan.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
-
-#include "hal/counter_tables.h"
-#include "hal/counter_tables_parse.h"
 
 namespace perflab::hal {
 namespace {

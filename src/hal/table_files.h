@@ -4,11 +4,12 @@
 
 #include <cstdio>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
-#include "hal/arch_parse.h"
 
 namespace perflab::hal {
 
@@ -21,6 +22,9 @@ T must(Result<T> result) {
   PERFLAB_CHECK(result.has_value());
   return std::move(*result);
 }
+
+/// Meaning of source keys, in the order of the file.
+using SourceTable = std::vector<std::pair<std::string, std::string>>;
 
 /// What a source key stands for; nullopt for an unknown key.
 inline std::optional<std::string_view> meaning_of(const SourceTable& sources,

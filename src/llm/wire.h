@@ -1,4 +1,4 @@
-// The two forms in which chat servers are asked and answer.
+// The two forms (chat.h) in which chat servers are asked and answer.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "llm/chat.h"
+#include "llm/chat_exchange.h"
 #include "llm/http.h"
 #include "llm/secrets.h"
 

@@ -12,7 +12,8 @@
 
 #include "att/reader.h"
 #include "base/error.h"
-#include "measure/profile.h"
+#include "collect/collect_plan.h"
+#include "measure/profile_contents.h"
 
 namespace perflab::measure {
 

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "base/system/environment.h"
+#include "base/system/find_sandbox.h"
 #include "base/system/subprocess.h"
 #include "base/text/command_line.h"
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/system/sandbox.h"
+#include "base/system/find_sandbox.h"
 #include "base/temp_folder.h"
 
 /// Skips the test, with the reason, where no sandbox can be made.

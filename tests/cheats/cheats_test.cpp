@@ -5,6 +5,7 @@
 
 #include "base/sandbox_tests.h"
 #include "base/system/files.h"
+#include "base/system/find_sandbox.h"
 #include "cheats/corpus.h"
 #include "cli/program.h"
 

@@ -15,7 +15,7 @@
 #include "docs/examples/remote_executor.h"
 #include "docs/examples/spill_rule.h"
 #include "docs/examples/transform_workgroup_size.h"
-#include "hal/arch_parse.h"
+#include "hal/arch_table.h"
 #include "hal/counter_tables_parse.h"
 #include "hal/occupancy.h"
 #include "llm/exec_proposer.h"

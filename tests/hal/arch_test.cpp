@@ -13,7 +13,7 @@
 
 #include "base/system/files.h"
 #include "base/text/json.h"
-#include "hal/arch_parse.h"
+#include "hal/arch_table.h"
 
 namespace perflab::hal {
 namespace {

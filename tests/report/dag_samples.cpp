@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "analyze/critical_path/bindings.h"
 #include "analyze/critical_path/solve.h"
 
 namespace perflab::report {

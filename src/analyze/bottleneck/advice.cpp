@@ -1,5 +1,7 @@
 // What to try, by the rules that hold: the rule's own sentence, with the limiter and the next step
 // of the occupancy where that is what is short, and the source lines that the thread trace names.
+#include "analyze/bottleneck/advice.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 // take at the binding roof. Little's law: with the same latency, throughput grows at most with the
 // waves in flight. Critical path: the old path with this kernel scaled is still a path of the
 // changed run, so that the run cannot lose more than the kernel's time on it.
+#include "analyze/bottleneck/bound.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

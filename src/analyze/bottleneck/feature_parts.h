@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "analyze/bottleneck/features.h"
+#include "analyze/bottleneck/feature_table.h"
+#include "analyze/thread_trace/figures.h"
 
 namespace perflab::analyze {
 
@@ -49,6 +51,8 @@ inline void lack_all(FeatureSet& set, FeatureSource source, std::string_view rea
     if (const auto id = static_cast<FeatureId>(i); info(id).source == source)
       lack(set, id, std::string(reason), remedy);
 }
+
+struct KernelRoofline;
 
 /// What a CU can hold of a kernel; nullopt: not known.
 struct CuRoom {

@@ -1,6 +1,8 @@
 // Which measurement could change the verdict: rules that lack features, and counter-conditions of
 // rules that hold. A feature without a remedy cannot be had on this GPU or in this run: nobody is
 // sent to measure it.
+#include "analyze/bottleneck/next_measurement.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/bottleneck/features.h"
+#include "analyze/bottleneck/feature_table.h"
 
 namespace perflab::analyze {
 

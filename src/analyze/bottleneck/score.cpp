@@ -1,9 +1,8 @@
 // Rules against features: which hold, which are open, and what the verdicts score.
+#include "analyze/bottleneck/score.h"
+
 #include <algorithm>
 #include <optional>
-
-#include "analyze/bottleneck/bottleneck.h"
-#include "analyze/bottleneck/describe.h"
 
 namespace perflab::analyze {
 namespace {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/critical_path/bindings.h"
 #include "analyze/critical_path/graph_input.h"
 #include "analyze/critical_path/graph_lanes.h"
 #include "analyze/critical_path/handover.h"

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyze/critical_path/gains.h"
+#include "analyze/critical_path/graph_input.h"
 #include "analyze/critical_path/parallelism.h"
 #include "analyze/critical_path/path_segments.h"
 
@@ -254,20 +255,6 @@ void add_warnings(CriticalPath& result) {
 Index longest_machine(const trace::Trace& trace, const TimingScope& scope) {
   const std::vector<Machine> machines = find_machines(trace, scope);
   return machines.empty() ? kNone : machines.front().node;
-}
-
-Index node_name(const trace::Trace& trace, const Graph& graph, NodeId node) {
-  const std::uint32_t row = graph.row(node);
-  switch (graph.kind(node)) {
-    case NodeKind::dispatch:
-      return trace.kernel_symbols[trace.dispatches.kernel[row]].name;
-    case NodeKind::copy:
-      return trace.copies.kind[row];
-    case NodeKind::call:
-    case NodeKind::call_wait:
-      return trace.regions.name[row];
-  }
-  return 0;
 }
 
 Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingScope& scope,

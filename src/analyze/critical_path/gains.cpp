@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/critical_path/graph_input.h"
 #include "trace/api_calls.h"
 
 namespace perflab::analyze {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "analyze/critical_path/critical_path.h"
+#include "analyze/critical_path/figures.h"
 #include "base/error.h"
 #include "trace/trace.h"
 

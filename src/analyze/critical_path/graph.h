@@ -67,10 +67,4 @@ struct Graph {
 /// No edge.
 inline constexpr std::uint32_t kNoEdge = 0xFFFF'FFFF;
 
-/// Fills usual_lag and usual_sync_call: medians over the edges that bind (of waiting calls: over
-/// those that did not wait), of at most half a million drawn by a hash. A rule that never binds
-/// takes the median of the rules that work like it, at most its own smallest distance; 0 where none
-/// of those binds either: what is then computed from it is the most that could be gained.
-void measure_usual_lags(Graph& graph);
-
 }  // namespace perflab::analyze

@@ -273,4 +273,18 @@ Index GraphInput::submitter(Operation op) const {
   return region == kNone ? kNone : owner_[region];
 }
 
+Index node_name(const trace::Trace& trace, const Graph& graph, NodeId node) {
+  const std::uint32_t row = graph.row(node);
+  switch (graph.kind(node)) {
+    case NodeKind::dispatch:
+      return trace.kernel_symbols[trace.dispatches.kernel[row]].name;
+    case NodeKind::copy:
+      return trace.copies.kind[row];
+    case NodeKind::call:
+    case NodeKind::call_wait:
+      return trace.regions.name[row];
+  }
+  return 0;
+}
+
 }  // namespace perflab::analyze

@@ -88,6 +88,9 @@ class GraphInput {
   std::unordered_map<trace::Index, trace::Index> overtaken_;
 };
 
+/// What a node is called: its kernel, copy kind or API call (index into strings).
+trace::Index node_name(const trace::Trace& trace, const Graph& graph, NodeId node);
+
 /// An operation as the graph names it.
 constexpr Operation operation(NodeKind kind, std::size_t row) {
   return static_cast<std::uint32_t>(kind) << Graph::kRowBits | static_cast<std::uint32_t>(row);

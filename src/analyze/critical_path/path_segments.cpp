@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/critical_path/graph_input.h"
+
 namespace perflab::analyze {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyze/critical_path/critical_path.h"
+#include "analyze/critical_path/figures.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {

@@ -1,5 +1,7 @@
 // Figures of segments: their work, which are warm-up, the spread of the others, and what is
 // different in the slowest.
+#include "analyze/segments/segment_figures.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +10,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/segments/segment_parts.h"
 #include "stats/summary.h"
 
 namespace perflab::analyze {

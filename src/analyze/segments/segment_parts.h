@@ -1,24 +1,17 @@
-// Inside of segments.cpp and its neighbours: which work is of which segment, before anything is
-// measured.
+// What the ways to find segments share: the work of a process in order, before anything is
+// measured; and the way by user ranges. Private to src/analyze/segments.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyze/segments/segments.h"
+#include "analyze/segments/segment_figures.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {
-
-/// Sum of times from 0 that stops at the largest: damaged recordings have such times.
-inline std::int64_t add_times(std::int64_t a, std::int64_t b) {
-  return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max()
-                                                          : a + b;
-}
 
 /// The dispatches of one process in the order in which it asked for them: by the start of their
 /// launch; without a recorded launch by that of the last launch on their queue, else by their own
@@ -40,13 +33,6 @@ std::int64_t host_time(const trace::Trace& trace, trace::Index launch, std::int6
 /// `most`: only ranges that hold more than half of the dispatch time.
 std::optional<Segments> segments_of_ranges(const trace::Trace& trace, trace::Index process,
                                            const OrderedWork& work, bool most);
-
-/// Segments from the sequence of dispatches; the same things are set. `reason`: why there are none.
-std::optional<Segments> segments_of_sequence(const trace::Trace& trace, trace::Index process,
-                                             const OrderedWork& work, std::string& reason);
-
-/// Measures: everything else of Segments. Drops segments without dispatches, orders by start.
-void measure_segments(const trace::Trace& trace, Segments& segments);
 
 /// A range's text with its numbers as '#': "iter=3 loss=-1e-5" -> "iter=# loss=#".
 std::string without_numbers(std::string_view text);

@@ -5,6 +5,7 @@
 #include "analyze/counters/counter_join.h"
 #include "analyze/scope/passes.h"
 #include "analyze/segments/segment_parts.h"
+#include "analyze/segments/segments.h"
 
 namespace perflab::analyze {
 namespace {

@@ -21,8 +21,6 @@ inline constexpr double kMostUnattributed = 0.05;
 /// Of the waits on memory counters by their cycles, above which the attribution is doubtful:
 /// medium.
 inline constexpr double kMostUnexplained = 0.10;
-/// Of the waves that started, without a recorded end: above it there is no occupancy, and low.
-inline constexpr double kMostUnended = 0.05;
 
 /// What speaks against a kernel's figures and stands in none of them.
 struct TraceDoubts {

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "analyze/thread_trace/confidence.h"
 #include "analyze/thread_trace/row_table.h"
 
 namespace perflab::analyze {

@@ -45,6 +45,9 @@ inline constexpr std::int64_t kShortestPause = 1000;
 /// before others started. Dispatches that overlap or follow at once are not told apart by this.
 bool several_dispatches(const KernelLifetimes& kernel);
 
+/// Of the waves that started, without a recorded end: above it there is no occupancy, and low.
+inline constexpr double kMostUnended = 0.05;
+
 /// Whether more than kMostUnended of the waves have no recorded end.
 bool too_many_unended(std::uint64_t unended, std::uint64_t started);
 

@@ -13,16 +13,10 @@
 #include "analyze/critical_path/solve.h"
 #include "analyze/scope/place.h"
 #include "analyze/scope/timing_scope.h"
+#include "analyze/timeline/timeline_operations.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {
-
-/// What slices are called: a kernel, a kind of copy, an API call.
-struct TimelineName {
-  NodeKind kind = NodeKind::dispatch;  ///< dispatch, copy or call
-  trace::Index name = 0;               ///< strings
-  friend bool operator==(const TimelineName&, const TimelineName&) = default;
-};
 
 /// One operation, or several that begin close to each other.
 struct TimelineSlice {

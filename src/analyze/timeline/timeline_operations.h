@@ -1,5 +1,5 @@
-// The operations of a timeline one by one, each with the lane it ran on: what timeline.cpp walks
-// over twice instead of keeping anything per operation.
+// The operations of a timeline one by one, each with the lane it ran on: making one walks over them
+// twice instead of keeping anything per operation.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/timeline/timeline.h"
+#include "analyze/critical_path/graph.h"
+#include "analyze/scope/place.h"
+#include "analyze/scope/timing_scope.h"
+#include "trace/trace.h"
 
 namespace perflab::analyze {
+
+/// What slices are called: a kernel, a kind of copy, an API call.
+struct TimelineName {
+  NodeKind kind = NodeKind::dispatch;  ///< dispatch, copy or call
+  trace::Index name = 0;               ///< strings
+  friend bool operator==(const TimelineName&, const TimelineName&) = default;
+};
 
 /// A lane without what is on it.
 struct TimelinePlace {

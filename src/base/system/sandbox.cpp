@@ -13,7 +13,6 @@
 #include <set>
 
 #include "base/system/environment.h"
-#include "base/system/subprocess.h"
 #include "base/text/text.h"
 
 namespace perflab {
@@ -22,14 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kHomes = "/home";  // each folder in it is somebody's
-constexpr const char* kToInstall = "sudo apt install bubblewrap (Debian, Ubuntu)";
-constexpr const char* kToAllow =
-    "let it make user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1 "
-    "user.max_user_namespaces=15000; on Ubuntu 24.04 or later also an AppArmor profile for bwrap "
-    "(or sysctl kernel.apparmor_restrict_unprivileged_userns=0); a container has to be started "
-    "with the right to (Docker's security options seccomp=unconfined and systempaths=unconfined)";
-constexpr std::chrono::milliseconds kProbeLimit{10'000};
-
 /// The real path of what is there; empty: nothing is.
 fs::path real_path(const fs::path& path) {
   std::error_code error;
@@ -91,15 +82,6 @@ void bind(std::vector<std::string>& command, const char* how, const fs::path& pa
   if (!given.has_filename()) given = given.parent_path();
   if (given != real && given.parent_path() == real_path(given.parent_path()) && is_hidden(given))
     add(command, {how, real.native(), given.native()});
-}
-
-/// "bwrap: setting up uid map: Permission denied" without its name.
-std::string words_of(const ProcessResult& end) {
-  std::string_view text = trimmed(end.error.tail);
-  text = text.substr(0, text.find('\n'));
-  constexpr std::string_view kName = "bwrap: ";
-  if (text.starts_with(kName)) text.remove_prefix(kName.size());
-  return text.empty() ? describe_end(end) : std::string(text);
 }
 
 }  // namespace
@@ -171,32 +153,6 @@ bool is_secret_variable(std::string_view name, std::string_view value) {
   const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
   const std::size_t at = authority.rfind('@');
   return at != std::string_view::npos && authority.substr(0, at).contains(':');
-}
-
-Result<Sandbox> find_sandbox() {
-  const auto program = find_program("bwrap");
-  if (!program)
-    return fail(ErrorCode::missing_tool, "bubblewrap (bwrap) is not installed", kToInstall);
-  ProcessOptions options;
-  options.empty_input = true;
-  options.standard_output = options.standard_error = StreamMode::capture;
-  options.timeout = kProbeLimit;
-  Sandbox sandbox;
-  sandbox.program = *program;
-  PERFLAB_TRY(const ProcessResult asked, run_program({program->string(), "--version"}, options));
-  if (asked.succeeded()) {  // "bubblewrap 0.8.0"
-    const std::string_view line = trimmed(asked.output.tail);
-    sandbox.version = line.substr(line.rfind(' ') + 1);
-  }
-  options.confinement.sandbox = std::make_shared<const Sandbox>(sandbox);
-  PERFLAB_TRY(const ProcessResult tried, run_program({"true"}, options));
-  if (tried.interrupted) return fail(ErrorCode::interrupted, "bwrap: interrupted");
-  if (!tried.succeeded())
-    return fail(ErrorCode::refused,
-                fmt::format("bubblewrap ({}) cannot make a sandbox here: {}", program->string(),
-                            words_of(tried)),
-                kToAllow);
-  return sandbox;
 }
 
 }  // namespace perflab

@@ -1,8 +1,8 @@
 // A sandbox for programs that others wrote: bubblewrap (bwrap(1), Debian's package bubblewrap) in
-// front of their command line, found at run time and never linked. A program in it sees the system
-// read-only and nothing of the user's: no home, no temporary files, no sockets of services below
-// /run, no network, no processes but its own, no capabilities, no variables with secrets. What it
-// leaves behind ends with it.
+// front of their command line, found at run time (find_sandbox.h) and never linked. A program in it
+// sees the system read-only and nothing of the user's: no home, no temporary files, no sockets of
+// services below /run, no network, no processes but its own, no capabilities, no variables with
+// secrets. What it leaves behind ends with it.
 #pragma once
 
 #include <filesystem>
@@ -34,11 +34,6 @@ struct Confinement {
   /// Where it may write and what is written stays: folders or files that exist.
   std::vector<std::filesystem::path> writable{};
 };
-
-/// Looks for bwrap on PATH and runs a program in it: whether user namespaces are allowed, no file
-/// says reliably. Errors: missing_tool (not installed), refused (it cannot make a sandbox here; the
-/// message has its words), interrupted.
-Result<Sandbox> find_sandbox();
 
 /// Places that are empty folders in a sandbox, and its own: homes, temporary files, /run. Real
 /// paths, none inside of another.

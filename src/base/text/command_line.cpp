@@ -8,7 +8,7 @@
 namespace perflab {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kBetweenWords = " \t\r\n";
 constexpr std::string_view kOperators = "|&;<>";
 constexpr std::string_view kEscapableInDoubleQuotes = "$`\"\\\n";
 constexpr std::string_view kRemedy =
@@ -30,7 +30,7 @@ class Splitter {
   Result<std::vector<std::string>> split() {
     while (at_ < text_.size()) {
       const char c = text_[at_++];
-      if (is_one_of(c, kBlanks)) {
+      if (is_one_of(c, kBetweenWords)) {
         end_word();
         continue;
       }

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "code/elf/bytes.h"
-#include "code/files/unpack.h"
 
 namespace perflab::code {
 namespace {
@@ -175,18 +174,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::string_view to_string(Compression compression) {
-  switch (compression) {
-    case Compression::none:
-      return "none";
-    case Compression::zlib:
-      return "zlib";
-    case Compression::zstd:
-      return "zstd";
-  }
-  return "none";
-}
 
 bool is_bundle(std::string_view bytes) {
   return bytes.starts_with(kPlainMagic) || bytes.starts_with(kCompressedMagic);

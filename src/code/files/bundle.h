@@ -12,12 +12,9 @@
 
 #include "base/error.h"
 #include "code/elf/target_id.h"
+#include "code/files/unpack.h"
 
 namespace perflab::code {
-
-/// How a bundle is packed.
-enum class Compression { none, zlib, zstd };
-std::string_view to_string(Compression compression);
 
 /// One entry of a bundle.
 struct BundleEntry {

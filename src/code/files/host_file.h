@@ -2,10 +2,11 @@
 // OffloadBinary.h for the images of the offload packager.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/error.h"
-#include "code/files/container.h"
+#include "code/files/embedded_objects.h"
 
 namespace perflab::code {
 
@@ -13,12 +14,5 @@ namespace perflab::code {
 /// (bad_input): the ELF file, a bundle or an image is damaged.
 Result<void> search_host_file(std::string_view bytes, std::string_view what,
                               std::uint64_t most_unpacked, Container& container);
-
-/// Adds an object, or a note when it is device code but no code object. Empty and host entries are
-/// passed over.
-void add_object(Container& container, EmbeddedObject object);
-
-/// Adds a note, up to a sensible number of them.
-void add_note(Container& container, std::string note);
 
 }  // namespace perflab::code

@@ -111,6 +111,18 @@ std::expected<Unpacked, std::string> unpack_with(Decoder decoder, std::uint64_t 
 
 }  // namespace
 
+std::string_view to_string(Compression compression) {
+  switch (compression) {
+    case Compression::none:
+      return "none";
+    case Compression::zlib:
+      return "zlib";
+    case Compression::zstd:
+      return "zstd";
+  }
+  return "none";
+}
+
 std::expected<Unpacked, std::string> unpack(std::string_view payload, Compression method,
                                             std::uint64_t expected_bytes) {
   if (method == Compression::zstd)

@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "code/files/bundle.h"
-
 namespace perflab::code {
+
+/// How a bundle is packed.
+enum class Compression { none, zlib, zstd };
+std::string_view to_string(Compression compression);
 
 /// What a stream unpacked to.
 struct Unpacked {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "code/instructions/instruction_mix.h"
+#include "code/instructions/instruction_info.h"
 
 namespace perflab::code::detail {
 

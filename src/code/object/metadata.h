@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "code/object/code_object.h"
+#include "code/object/kernel.h"
 
 namespace perflab::code {
 

@@ -9,7 +9,6 @@
 
 #include "base/system/environment.h"
 #include "base/system/subprocess.h"
-#include "code/tools/device_libraries.h"
 #include "code/tools/tool_search.h"
 
 namespace perflab::code {
@@ -78,9 +77,9 @@ Result<Compiler> complete(Compiler compiler) {
   PERFLAB_TRY(const bool own, finds_device_libraries(compiler));
   if (own) return compiler;
   if (compiler.rocm_path)
-    compiler.stock_device_libraries = stock_device_libraries(*compiler.rocm_path);
+    compiler.stock_device_libraries = detail::stock_device_libraries(*compiler.rocm_path);
   if (!compiler.stock_device_libraries)
-    compiler.stock_device_libraries = stock_device_libraries("/usr");
+    compiler.stock_device_libraries = detail::stock_device_libraries("/usr");
   return compiler;
 }
 

@@ -104,19 +104,6 @@ Result<fs::path> complete(const Compiler& compiler, std::string_view processor,
 
 }  // namespace
 
-std::optional<fs::path> stock_device_libraries(const fs::path& rocm_path) {
-  // Debian and Ubuntu; Fedora; a plain prefix.
-  std::vector<fs::path> folders;
-  for (const std::string_view lib :
-       {"lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64", "lib", "."})
-    folders.push_back((rocm_path / lib / "amdgcn/bitcode").lexically_normal());
-  const auto found = std::ranges::find_if(folders, [](const fs::path& folder) {
-    std::error_code error;
-    return fs::exists(folder / "ockl.bc", error);
-  });
-  return found == folders.end() ? std::nullopt : std::optional(*found);
-}
-
 std::optional<int> isa_version(std::string_view processor) {
   if (!processor.starts_with("gfx")) return std::nullopt;
   const std::string_view digits = processor.substr(3);

@@ -13,10 +13,6 @@
 
 namespace perflab::code {
 
-/// The folder of device libraries of a distribution, where one is: `rocm_path`/lib*/amdgcn/bitcode
-/// and the like. Missing: none found.
-std::optional<std::filesystem::path> stock_device_libraries(const std::filesystem::path& rocm_path);
-
 /// The number that a processor's ISA version file holds: major * 1000 + minor * 100 + stepping
 /// (gfx90a 9010, gfx942 9402, gfx1100 11000). Missing for names that are not one processor
 /// ("gfx11-generic").

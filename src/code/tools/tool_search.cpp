@@ -85,6 +85,19 @@ std::vector<fs::path> compiler_candidates() {
   return found;
 }
 
+std::optional<fs::path> stock_device_libraries(const fs::path& rocm_path) {
+  // Debian and Ubuntu; Fedora; a plain prefix.
+  std::vector<fs::path> folders;
+  for (const std::string_view lib :
+       {"lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64", "lib", "."})
+    folders.push_back((rocm_path / lib / "amdgcn/bitcode").lexically_normal());
+  const auto found = std::ranges::find_if(folders, [](const fs::path& folder) {
+    std::error_code error;
+    return fs::exists(folder / "ockl.bc", error);
+  });
+  return found == folders.end() ? std::nullopt : std::optional(*found);
+}
+
 std::vector<std::string> processors_in(std::string_view listing) {
   std::vector<std::string> processors;
   while (!listing.empty()) {

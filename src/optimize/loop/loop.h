@@ -3,10 +3,8 @@
 // original once more. The user's file is only read.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,41 +15,12 @@
 #include "llm/proposer.h"
 #include "optimize/loop/candidate.h"
 #include "optimize/loop/ledger.h"
+#include "optimize/loop/loop_options.h"
 #include "optimize/model/source_model.h"
 #include "optimize/sandboxing.h"
 #include "optimize/workshop/workshop.h"
 
 namespace perflab::optimize {
-
-struct LoopOptions {
-  std::filesystem::path source;  ///< the user's file
-  std::filesystem::path folder;  ///< for the ledger, candidates and builds
-  std::string kernel;            ///< qualified or unique last part; empty: the only one
-  ParseOptions parse;
-  JudgeOptions judge;
-  std::optional<unsigned> max_candidates;  ///< proposals, repairs not counted
-  std::optional<unsigned> patience;        ///< refusals in a row that end it
-  std::optional<std::chrono::milliseconds> time_budget;
-  unsigned most_repairs = 2;  ///< of one proposal that does not compile
-  bool resume = false;
-  SandboxRecord sandbox;          ///< where the proposer and the workshop run what others wrote
-  std::string sandbox_warning;    ///< empty: nothing to warn of
-  Json context = Json::object();  ///< what proposers are told beside the source (context.h)
-};
-
-/// What the loop works with. `parse` and `check`: parse_source() and check_source() unless given.
-struct LoopTools {
-  llm::Proposer* proposer = nullptr;
-  Workshop* workshop = nullptr;
-  std::function<Result<SourceModel>(std::string text)> parse;
-  std::function<Result<GuardResults>(const SourceModel& original, const std::string& candidate,
-                                     const SourceGuardOptions& options)>
-      check;
-  /// A step begins: "guards", "build", "proof", "timing" (again at every turn), "proposal".
-  std::function<void(const Candidate&, std::string_view step, std::size_t turns)> on_step;
-  std::function<void(const Candidate&)> on_decided;
-  std::function<void(const std::string&)> note;  ///< warnings as they come
-};
 
 enum class Ended : std::uint8_t { no_more_proposals, max_candidates, patience, time_budget };
 std::string_view to_string(Ended ended);
@@ -87,10 +56,5 @@ struct Optimization {
 /// such kernel), refused (the original does not compile, or cannot be proven against itself),
 /// missing_tool, interrupted (what was finished is in the ledger).
 Result<Optimization> run_loop(const LoopOptions& options, const LoopTools& tools);
-
-/// Names in the folder.
-inline constexpr std::string_view kLedgerName = "ledger.jsonl";
-inline constexpr std::string_view kCandidatesName = "candidates";
-inline constexpr std::string_view kBuildsName = "builds";
 
 }  // namespace perflab::optimize

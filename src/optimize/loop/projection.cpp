@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "analyze/critical_path/graph_input.h"
 #include "analyze/critical_path/what_if.h"
 #include "optimize/kernel_names.h"
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "optimize/loop/candidate.h"
 #include "optimize/loop/ledger.h"
-#include "optimize/loop/loop.h"
+#include "optimize/loop/loop_options.h"
 
 namespace perflab::optimize {
 

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "optimize/ast/syntax_tree.h"
-#include "optimize/model/source_model.h"
+#include "optimize/model/kernel_text.h"
 
 namespace perflab::optimize {
 

@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "optimize/model/source_model.h"
 #include "optimize/transform/code_text.h"
-#include "optimize/transform/transforms.h"
 
 namespace perflab::optimize {
 

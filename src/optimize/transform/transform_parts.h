@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "optimize/model/source_model.h"
 #include "optimize/transform/loop_text.h"
-#include "optimize/transform/transforms.h"
+#include "optimize/transform/transformed_source.h"
 
 namespace perflab::optimize {
 

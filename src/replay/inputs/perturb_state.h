@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "replay/inputs/perturb.h"
+#include "replay/inputs/perturbed_input.h"
 #include "replay/inputs/perturbed_memory.h"
+#include "replay/session/session.h"
 #include "replay/verify/verify_state.h"
 
 namespace perflab::replay {

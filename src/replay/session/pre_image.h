@@ -13,7 +13,7 @@
 #include "capture/reader.h"
 #include "replay/addresses/address_plan.h"
 #include "replay/device.h"
-#include "replay/session/session.h"
+#include "replay/session/restored.h"
 
 namespace perflab::replay {
 

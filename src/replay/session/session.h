@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "capture/reader.h"
 #include "replay/device.h"
+#include "replay/session/restored.h"
 
 namespace perflab::replay {
 
@@ -24,12 +25,6 @@ struct SessionOptions {
   Nanos time_limit{60'000'000'000};  ///< of one dispatch
   /// Goes on when lint() finds an error; the findings become notes.
   bool ignore_findings = false;
-};
-
-/// What a restore moved.
-struct Restored {
-  std::uint64_t bytes = 0;
-  bool on_device = false;  ///< copied within the GPU, not from the host
 };
 
 /// One capture on one device. Regions are numbered as in the capture's description; addresses of

@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "replay/elements/element_diff.h"
 #include "replay/elements/element_type.h"
 #include "replay/session/page_batches.h"
-#include "replay/verify/verify.h"
+#include "replay/session/session.h"
+#include "replay/verify/certificate.h"
 
 namespace perflab::replay {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tune/evaluate/evaluator.h"
+#include "tune/evaluate/job.h"
 #include "tune/values/outcome.h"
 
 namespace perflab::tune {

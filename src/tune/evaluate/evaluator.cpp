@@ -120,18 +120,6 @@ Result<Evaluation> look_into_code(const Job& job, Evaluation evaluation) {
 
 }  // namespace
 
-std::string_view to_string(ObjectiveKind kind) {
-  switch (kind) {
-    case ObjectiveKind::gpu_time:
-      return "gpu_time";
-    case ObjectiveKind::metric:
-      return "metric";
-    case ObjectiveKind::wall_time:
-      return "wall_time";
-  }
-  return "";
-}
-
 Result<Evaluation> build(const Job& job) {
   Evaluation evaluation;
   evaluation.outcome = Outcome::correct;

@@ -1,12 +1,12 @@
 // Jobs as JSON: what is sent to a worker on another machine. Every field is written and every field
 // must be there when it is read, so that a worker of another version refuses instead of guessing.
+#include "tune/evaluate/job.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
-
-#include "tune/evaluate/evaluator.h"
 
 namespace perflab::tune {
 namespace {
@@ -187,6 +187,18 @@ Result<RepeatRule> repeats_from(const Json& json, std::string what) {
 }
 
 }  // namespace
+
+std::string_view to_string(ObjectiveKind kind) {
+  switch (kind) {
+    case ObjectiveKind::gpu_time:
+      return "gpu_time";
+    case ObjectiveKind::metric:
+      return "metric";
+    case ObjectiveKind::wall_time:
+      return "wall_time";
+  }
+  return "";
+}
 
 Json to_json(const Job& job) {
   Json objective;

@@ -5,10 +5,14 @@
 #include <cstddef>
 #include <vector>
 
-#include "tune/evaluate/evaluator.h"
+#include "tune/evaluate/job.h"
 #include "tune/values/outcome.h"
 
 namespace perflab::tune {
+
+/// The samples that count, and those at the beginning that do not: a slow start of monotone falling
+/// repeats (clock ramp) is cut as long as at least half of the samples stay.
+std::size_t clock_ramp(const std::vector<double>& samples, bool maximize);
 
 /// The samples of a configuration's runs as they come.
 class Repeats {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/system/files.h"
-#include "tune/records/journal_text.h"
 
 namespace perflab::tune {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tune/run/tune.h"
+#include "tune/run/tuning.h"
 
 namespace perflab::tune {
 

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "tune/records/journal.h"
-#include "tune/run/tune.h"
+#include "tune/run/tuning.h"
 #include "tune/search/search.h"
 #include "tune/space/space.h"
 

@@ -3,18 +3,14 @@
 // TuneResult.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "tune/evaluate/executor.h"
 #include "tune/records/journal.h"
 #include "tune/records/recording.h"
+#include "tune/run/tuning.h"
 #include "tune/search/search.h"
 #include "tune/space/command_template.h"
 #include "tune/space/space.h"
@@ -28,126 +24,6 @@ struct Commands {
   std::optional<CommandTemplate> code_object;  ///< one argument: the path of the file to look into
   std::string code_object_kernel;              ///< pattern
 };
-
-struct TuneOptions {
-  std::size_t budget = 200;  ///< configurations evaluated in search, failing ones included
-  std::optional<std::chrono::nanoseconds>
-      time_limit;  ///< of the search, earlier processes excluded
-  /// Configurations proposed together; 0: as many as the executor has workers, and at least four
-  /// when there is something to build.
-  std::size_t batch = 0;
-  SearchOptions search;              ///< `first` is filled from the space and warm_start
-  std::vector<ConfigId> warm_start;  ///< best first; at most four are taken
-  Objective objective;
-  RepeatRule repeats;
-  double timeout_factor = 5;           ///< a run may take so many times the best one's
-  double least_timeout_seconds = 1;    ///< and never less than this
-  double first_timeout_seconds = 600;  ///< before there is a best
-  double build_timeout_seconds = 600;
-  std::string architecture;             ///< whose limits compiled kernels must keep; empty: none
-  std::filesystem::path build_folders;  ///< one folder per configuration in it; empty: no builds
-  std::size_t final_candidates = 5;     ///< that are compared again at the end
-  std::size_t final_rounds = 20;        ///< most repeats of each in that comparison
-};
-
-enum class Phase { baseline, warm_start, seed, confirm };
-std::string_view to_string(Phase phase);
-
-/// One evaluated configuration, in the order of the search.
-struct Step {
-  ConfigId id = 0;
-  Phase phase = Phase::seed;
-  bool local = false;  ///< a neighbour of the best, not the pick of the expected improvement
-  std::optional<double> predicted, expected_gain;  ///< before it was measured
-  Evaluation evaluation;
-  std::string worker;
-  bool from_journal = false;  ///< an earlier process measured it
-  std::optional<double> best_so_far;
-};
-
-/// A ratio with its interval: above 1 is better than what it is compared to.
-struct Gain {
-  double ratio = 1;
-  std::optional<double> low,
-      high;  ///< 95 %, bootstrap; missing with fewer than 3 samples of either
-};
-
-/// One line of the final table: search samples and those of the last comparison together or, when
-/// there was one, the last comparison's alone.
-struct Candidate {
-  ConfigId id = 0;
-  double value = 0;  ///< median
-  std::size_t samples = 0;
-  std::optional<double> cv;
-  bool unstable = false;
-  std::optional<Gain> over_default;
-};
-
-/// How the winner stands against the runner-up.
-enum class Decision { separated, tie, only_one, not_compared };
-std::string_view to_string(Decision decision);
-
-struct PruneCounts {
-  double product = 0;            ///< combinations of all values
-  std::vector<Removed> removed;  ///< by declared restrictions and device limits
-  std::size_t listed = 0;        ///< configurations of the space
-  bool sampled = false;
-  std::size_t not_recorded = 0;  ///< --simulate: the space has them, the recording does not
-  PrunedByModel model;
-  std::size_t built_not_run = 0;   ///< the compiler's figures ruled them out
-  std::size_t not_launchable = 0;  ///< built, needs more than the device has
-  std::size_t never_reached = 0;   ///< left when the search ended
-};
-
-struct OutcomeCounts {
-  std::size_t correct = 0, compile = 0, runtime = 0, timeout = 0, wrong = 0, device_limit = 0;
-  std::size_t unstable = 0;  ///< among the correct ones
-};
-
-/// --simulate only.
-struct Simulation {
-  double optimum = 0;  ///< best recorded value of the space
-  ConfigId optimum_id = 0;
-  std::optional<double> best;  ///< recorded value of what the search found
-};
-
-struct TuneResult {
-  Objective objective;
-  std::uint64_t seed = 0;
-  std::size_t budget = 0;
-  ModelKind model = ModelKind::tgp;
-  Effort effort = Effort::automatic;
-  double prune_factor = 1.75;
-  std::vector<Step> steps;
-  OutcomeCounts outcomes;
-  PruneCounts pruned;
-  ModelQuality quality;
-  std::vector<Importance> importance;
-  ConfigId default_id = 0;
-  bool default_declared = false;
-  std::optional<double> default_value;  ///< missing: it failed (its step says how)
-  std::optional<ConfigId> winner;       ///< missing: nothing ran
-  std::vector<Candidate> finalists;     ///< best first; the winner is the first
-  Decision decision = Decision::not_compared;
-  std::optional<Gain> over_runner_up;
-  std::vector<ConfigId> tied;  ///< finalists that cannot be told from the winner
-  std::optional<double> expected_gain_left;
-  std::string stopped_because;  ///< "the budget of 200 evaluations was used"
-  std::size_t resumed = 0;      ///< steps that the journal answered
-  bool journal_torn = false;
-  std::optional<Simulation> simulation;
-  std::vector<std::string> warnings;  ///< R2 below 0.75, unstable winner, default failed, ...
-};
-
-/// What is shown while it runs.
-struct TuneProgress {
-  Phase phase = Phase::seed;
-  std::size_t evaluated = 0, budget = 0;
-  std::optional<double> best, default_value, expected_gain;
-  std::size_t round = 0, rounds = 0;  ///< of the last comparison; 0: the search goes on
-  std::optional<double> fraction;     ///< of budget or time, whichever is further
-};
-using OnProgress = std::function<void(const TuneProgress&)>;
 
 /// Live tuning. Errors: usage and bad_input of templates, what the executor cannot go on from,
 /// interrupted (the journal has everything that was finished).

@@ -12,7 +12,7 @@
 namespace perflab::tune {
 namespace {
 
-using Node = CompiledExpression::Node;
+using Node = ExpressionNode;
 
 Item item_of(const Value& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return Item(*whole);

@@ -15,12 +15,12 @@
 
 namespace perflab::tune {
 
+struct ExpressionNode;
+
 /// An expression whose names are bound to slots: values come as one array per evaluation, which
 /// makes it fast enough for millions of combinations.
 class CompiledExpression {
  public:
-  struct Node;
-
   /// `names`: what may be named; slot i is names[i]. Takes: int, float, bool, string literals;
   /// names; + - * / // % ** << >> & | ^, unary - + ~ not; comparisons, chained too; in, not in
   /// (lists, tuples, ranges, strings); and, or; a if c else b; parentheses, lists, tuples; min,
@@ -47,7 +47,7 @@ class CompiledExpression {
 
   std::string text_;
   std::vector<std::size_t> used_;
-  std::shared_ptr<const Node> root_;
+  std::shared_ptr<const ExpressionNode> root_;
   std::shared_ptr<const void> constants_;  ///< owner of what the tree's constants point to
   std::size_t locals_ = 0;
   std::size_t nodes_ = 0;

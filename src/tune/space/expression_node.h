@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tune/space/expression.h"
 #include "tune/space/expression_item.h"
 
 namespace perflab::tune {
@@ -32,8 +31,8 @@ enum class NodeKind {
   generator,      ///< child: element
 };
 
-struct CompiledExpression::Node {
-  using Pointer = std::unique_ptr<Node>;
+struct ExpressionNode {
+  using Pointer = std::unique_ptr<ExpressionNode>;
   /// "for VARIABLE in ITERABLE if CONDITION if CONDITION".
   struct Clause {
     std::string variable;
@@ -58,7 +57,7 @@ struct CompiledExpression::Node {
 
 /// What a text was parsed to. Constants of the tree live in the arena.
 struct ParsedExpression {
-  CompiledExpression::Node::Pointer root;
+  ExpressionNode::Pointer root;
   std::shared_ptr<Arena> arena;
   std::size_t locals = 0;
   std::size_t nodes = 0;          ///< of the tree
@@ -70,7 +69,7 @@ Result<ParsedExpression> parse_expression(std::string_view text,
                                           std::span<const std::string> names);
 
 /// The value of a node. Failed: machine.why() says how.
-Item run_node(Machine& machine, const CompiledExpression::Node& node);
+Item run_node(Machine& machine, const ExpressionNode& node);
 
 /// The text as messages quote it: not more than a line of it.
 std::string shown_text(std::string_view text);

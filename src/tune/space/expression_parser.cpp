@@ -15,7 +15,7 @@
 namespace perflab::tune {
 namespace {
 
-using Node = CompiledExpression::Node;
+using Node = ExpressionNode;
 
 // Deeper nesting than anybody writes; well within any stack.
 constexpr std::size_t kMostNesting = 100;

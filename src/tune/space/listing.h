@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "tune/space/rules.h"
-#include "tune/space/space.h"
+#include "tune/space/space_description.h"
 
 namespace perflab::tune {
 

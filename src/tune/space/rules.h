@@ -10,7 +10,8 @@
 
 #include "base/error.h"
 #include "tune/space/expression.h"
-#include "tune/space/space.h"
+#include "tune/space/space_description.h"
+#include "tune/values/value.h"
 
 namespace perflab::tune {
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "analyze/critical_path/bindings.h"
+
 namespace perflab::test {
 
 using analyze::EdgeRule;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyze/critical_path/graph_input.h"
 #include "analyze/critical_path/recording.h"
 #include "support/test_database.h"
 #include "trace/api_calls.h"

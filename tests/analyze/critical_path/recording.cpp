@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "analyze/critical_path/graph_input.h"
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
 #include "support/test_database.h"

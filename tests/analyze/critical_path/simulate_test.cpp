@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 
+#include "analyze/critical_path/bindings.h"
 #include "analyze/critical_path/random_graph.h"
 #include "analyze/critical_path/solve.h"
 #include "analyze/critical_path/what_if.h"

@@ -1,5 +1,6 @@
 // What comes in front of a command line, and what a program behind it can do.
 #include "base/system/sandbox.h"
+#include "base/system/find_sandbox.h"
 
 #include <gmock/gmock.h>
 

@@ -2,6 +2,7 @@
 // compilation that fails is called, the remarks' text, and real compilations where clang-19 is
 // installed.
 #include "code/tools/compiler.h"
+#include "base/system/find_sandbox.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,9 @@
 // Lags and own work of a recorded graph; formulas in graph.h.
-#include "analyze/critical_path/graph.h"
+#include "analyze/critical_path/bindings.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "analyze/critical_path/bindings.h"
 #include "base/random.h"
 
 namespace perflab::analyze {

@@ -1,6 +1,6 @@
-// Reader of the architecture tables. A table is ours, so it is read strictly: a missing, mistyped,
-// negative or unknown field is an error, never a default.
-#include "hal/arch_parse.h"
+// Look-ups in one architecture table, and the reader of its text. A table is ours, so it is read
+// strictly: a missing, mistyped, negative or unknown field is an error, never a default.
+#include "hal/arch_table.h"
 
 #include <fmt/format.h>
 
@@ -313,7 +313,89 @@ std::string_view inconsistency(const Arch& arch) {
   return "";
 }
 
+/// Whether the dotted path is `group` or stands below it.
+bool is_at_or_below(std::string_view path, std::string_view group) {
+  return path.starts_with(group) && (path.size() == group.size() || path[group.size()] == '.');
+}
+
 }  // namespace
+
+std::string_view to_string(Precision precision) {
+  switch (precision) {
+    case Precision::fp64:
+      return "fp64";
+    case Precision::fp32:
+      return "fp32";
+    case Precision::tf32:
+      return "tf32";
+    case Precision::fp16:
+      return "fp16";
+    case Precision::bf16:
+      return "bf16";
+    case Precision::fp8:
+      return "fp8";
+    case Precision::fp6:
+      return "fp6";
+    case Precision::fp4:
+      return "fp4";
+    case Precision::int8:
+      return "int8";
+    case Precision::int4:
+      return "int4";
+  }
+  return "";
+}
+
+std::string_view to_string(Pipe pipe) {
+  switch (pipe) {
+    case Pipe::vector:
+      return "vector";
+    case Pipe::packed:
+      return "packed";
+    case Pipe::dual_issue:
+      return "dual_issue";
+    case Pipe::matrix:
+      return "matrix";
+    case Pipe::dot:
+      return "dot";
+  }
+  return "";
+}
+
+const WaveSizeLimits* Arch::wave_limits(std::int64_t wave_size) const {
+  const auto it = std::ranges::find(wave_sizes, wave_size, &WaveSizeLimits::wave_size);
+  return it == wave_sizes.end() ? nullptr : &*it;
+}
+
+std::optional<double> Arch::ops_per_clk_per_cu(Pipe pipe, Precision precision) const {
+  for (const Rate& rate : rates)
+    if (rate.pipe == pipe && rate.precision == precision) return rate.ops_per_clk_per_cu;
+  return std::nullopt;
+}
+
+std::vector<std::string> Arch::unconfirmed_of_occupancy() const {
+  constexpr std::array kGroups{"compute_unit", "default_wave_size", "wave_sizes", "vgpr", "sgpr",
+                               "lds"};
+  std::vector<std::string> fields;
+  for (const std::string& field : provenance.unconfirmed)
+    if (std::ranges::any_of(kGroups, [&](auto group) { return is_at_or_below(field, group); }))
+      fields.push_back(field);
+  return fields;
+}
+
+std::span<const std::string> Provenance::sources_of(std::string_view field) const {
+  const FieldSources* closest = nullptr;
+  for (const FieldSources& entry : sources)
+    if (is_at_or_below(field, entry.field) &&
+        (closest == nullptr || entry.field.size() > closest->field.size()))
+      closest = &entry;
+  return closest == nullptr ? std::span<const std::string>{} : closest->keys;
+}
+
+bool Provenance::is_unconfirmed(std::string_view field) const {
+  return std::ranges::any_of(
+      unconfirmed, [field](const std::string& entry) { return is_at_or_below(field, entry); });
+}
 
 Result<Arch> parse_arch(std::string_view text, std::string_view what) {
   PERFLAB_TRY(const Json json, parse_json(text, what));

@@ -1,0 +1,102 @@
+// What one architecture counts: its counters with their blocks and other names, and the formulas
+// from counters to figures. Where it is from: counter_tables_parse.h; all of them:
+// counter_tables.h.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hal/counter_formula.h"
+
+namespace perflab::hal {
+
+/// How the counters of a formula may be put together.
+enum class CounterRule {
+  work,  ///< counts of the work itself (instructions, lanes, requests): every pass repeats them, so
+         ///< that counters of several passes may meet in one figure
+  time,  ///< how this run went (cycles, waits, latencies, what a cache held): all of one pass
+};
+
+/// One figure that counters give, with what it means. The first alternative whose counters are all
+/// there is the one to use.
+struct CounterFormula {
+  std::string name;   ///< "fabric.read_bytes", "vector.fp32", "latency.vmem"; see docs/COUNTERS.md
+  std::string label;  ///< for people: "L2 hit rate"
+  std::string unit;   ///< "bytes", "FLOP", "%", "cycles", "waves", ...
+  CounterRule rule = CounterRule::time;
+  std::vector<FormulaText> alternatives;
+  std::string note;  ///< what to know when reading it; may be empty
+  /// Why it must not be held against a ceiling; empty: it may. A figure with a doubt is shown only.
+  std::string doubt;
+  std::vector<std::string> sources;  ///< keys for counter_source()
+};
+
+/// Another name of a counter: what some tool records, or used to record, the same event as.
+struct CounterAlias {
+  std::string counter;  ///< its name in the table, which is the one that rocprofv3 takes
+  std::string tool;     ///< whose recordings have the other name: "rocprofiler-compute"
+  std::string since;  ///< day from which on they have it ("2025-08-08"); empty: from the beginning
+  std::string until;  ///< day from which on they have it no longer; empty: they still do
+  std::vector<std::string> sources;  ///< keys for counter_source()
+};
+
+/// What one architecture counts.
+struct CounterTable {
+  std::string gfx;
+  std::vector<CounterFormula> formulas;  ///< in the order of the file: by level, then features
+  std::vector<std::vector<std::string>> sets;  ///< each fits one pass and holds the counter below
+  std::string in_every_pass;  ///< GRBM_GUI_ACTIVE: the cycles that ratios divide by
+  bool confirmed = true;      ///< false: taken from a sibling without proof (gfx940 from gfx942)
+
+  /// The formula of that name; nullptr: this architecture cannot say it.
+  [[nodiscard]] const CounterFormula* find(std::string_view formula) const;
+  /// Whether the architecture counts this; "X_sum", "X_avr", "X_min", "X_max" and "X_ACCUM" exist
+  /// where X does, as do channels "X[3]".
+  [[nodiscard]] bool has_counter(std::string_view counter) const;
+  /// The block that it occupies ("SQ", "TCC"): of its name, whether the table has it or not; empty
+  /// for derived metrics.
+  [[nodiscard]] std::string block_of(std::string_view counter) const;
+  /// Whether it is a formula of the profiler's own over counters (VmemLatency): its values are not
+  /// to be added up.
+  [[nodiscard]] bool is_derived(std::string_view counter) const;
+  /// Whether the architecture counts it or the profiler derives it there.
+  [[nodiscard]] bool knows(std::string_view counter) const;
+  /// What the name is another name of, whatever its reduction or channel ("TCC_EA0_RDREQ_sum" on
+  /// gfx908); nullptr: it is none.
+  [[nodiscard]] const CounterAlias* alias(std::string_view counter) const;
+  /// The table's name of a counter that has another one there; a name that is none stays as it is.
+  [[nodiscard]] std::string own_name(std::string_view counter) const;
+  /// The names under which recordings can have a counter of the table: its own, then the others.
+  [[nodiscard]] std::vector<std::string> spellings(std::string_view counter) const;
+  /// Counters of that block that one pass holds; nullopt: not known.
+  [[nodiscard]] std::optional<int> slots(std::string_view block) const;
+  /// Known names that look like a misspelt one, best first, three at most.
+  [[nodiscard]] std::vector<std::string> similar(std::string_view counter) const;
+
+  // What the functions above look into.
+  std::set<std::string, std::less<>> counters, derived;
+  std::map<std::string, CounterAlias, std::less<>> aliases;  ///< by the other name
+  std::vector<std::pair<std::string, int>> block_slots;
+  /// How a block's counters begin, where known: {"SQC", "SQ"}.
+  std::vector<std::pair<std::string, std::string>> block_prefixes;
+  /// Counters that the profiler collects for a derived metric; none for constants (CU_NUM).
+  std::map<std::string, std::vector<std::string>, std::less<>> derived_inputs;
+};
+
+/// A counter's name taken apart: "TCC_HIT_sum", "TCC_HIT[3]", "SQ_LEVEL_WAVES_ACCUM".
+struct CounterName {
+  std::string base;          ///< what the hardware counts: "TCC_HIT"
+  std::string suffix;        ///< as it stands in the name: "_sum", "[3]"; may be empty
+  bool accumulated = false;  ///< a level, added up over time
+};
+
+/// Takes a name apart. A name that the table has as it is has no suffix.
+CounterName split_counter(const CounterTable& table, std::string_view name);
+
+}  // namespace perflab::hal

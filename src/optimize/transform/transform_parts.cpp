@@ -1,0 +1,17 @@
+// The list of transforms, sorted by what they promise.
+#include "optimize/transform/transform_parts.h"
+
+#include <algorithm>
+
+namespace perflab::optimize {
+
+Transforms TransformList::take() {
+  std::ranges::stable_sort(
+      offered_, {}, [](const std::pair<Promise, TransformedSource>& each) { return each.first; });
+  Transforms transforms;
+  for (auto& [promise, source] : offered_) transforms.offered.push_back(std::move(source));
+  transforms.forbidden = std::move(forbidden_);
+  return transforms;
+}
+
+}  // namespace perflab::optimize
