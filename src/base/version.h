@@ -5,7 +5,7 @@
 
 namespace perflab {
 
-/// "0.1.0". A string literal's: data() ends with a NUL.
+/// A string literal: data() ends with a NUL.
 extern const std::string_view kProgramVersion;
 
 }  // namespace perflab

@@ -76,9 +76,8 @@ CommandReadiness readiness_of(const Command& command, const std::vector<Part>& p
 }
 
 constexpr std::array<std::string_view, kNeeds> kNeedNames{
-    "driver",       "runtime",       "profiler", "decoder",         "compiler",
-    "disassembler", "source_reader", "network",  "capture_library", "cluster",
-    "sandbox"};
+    "driver",        "runtime", "profiler",        "decoder", "compiler", "disassembler",
+    "source_reader", "network", "capture_library", "cluster", "sandbox"};
 
 }  // namespace
 

@@ -59,7 +59,7 @@ NUMBERS = [
     (GUIDE, r"At most (\d+) MiB, and 10 minutes", "src/llm/proposer.h", r"kMostProposalBytes = std::size_t\{1\} << (\d+)", "MiB of a shift"),
     (GUIDE, r"At most 1 MiB, and (\d+) minutes", "src/llm/exec_proposer.h", r"time_limit\{([\d']+)\}", MINUTES),
     (REPLAY, r"then up to (\w+) times with fresh randomisation", "src/replay/addresses/placeholders.h", r"then up\s+(?:///\s+)?to (\w+) times with new random ones", 1),
-    (REPLAY, r"frames of (\d+) pages compressed", "src/capture/blob.h", r"frame_pages = (\d+)", 1),
+    (REPLAY, r"frames of (\d+) pages compressed", "src/capture/blob.h", r"kFramePages = (\d+)", 1),
 ]
 WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 

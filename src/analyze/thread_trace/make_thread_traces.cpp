@@ -201,7 +201,7 @@ class TraceFigures {
     if (!out.analysis_kernel)
       missing("analysis_kernel",
               recorded_.empty() ? "no database of a run was given"
-                               : "no kernel of the run has this name",
+                                : "no kernel of the run has this name",
               "give the database of the same program beside the thread trace");
     if (!out.core_clock_mhz)
       missing("core_clock_mhz", "the trace has no two records of real time (realtime.json)");

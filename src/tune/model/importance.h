@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "tune/model/model_figures.h"
 #include "tune/model/posterior.h"
 #include "tune/model/targets.h"
-#include "tune/model/model_figures.h"
 
 namespace perflab::tune {
 

@@ -11,18 +11,18 @@ CODES = {"usage": 2, "bad_input": 3, "missing_tool": 4, "target_failed": 5, "ref
 # Places that make no message of their own: (file, a part of the message's expression), with the reason.
 PASSED_ON = {
     ("base/error.cpp", "std :: move ( message )"): "the function fail() itself",
-    ("base/error_json.cpp", "json ["): "an error of another process of this program, listed where it is made",
+    ("base/text/error_json.cpp", "json ["): "an error of another process of this program, listed where it is made",
     ("replay/failures.cpp", "to_string ( failure )"): "the function fail() of named failures: its calls are listed with the name",
     ("tune/evaluate/slurm_executor.cpp", '"on {}: {}" , node_ , message'): "an error of this program on another node, with that node's name",
-    ("cli/wrong_command_line.cpp", "refusal . what"): "a text of CLI11: those stand in the section Options of docs/ERRORS.md",
+    ("cli/kit/wrong_command_line.cpp", "refusal . what"): "a text of CLI11: those stand in the section Options of docs/ERRORS.md",
     ("api/perflab.cpp", ". message = message"): "an error as a program in C sees it, listed where it is made",
     ("api/perflab.cpp", "-> message = describe ("): "an error as a program in C sees it, listed where it is made",
-    ("cli/analysis_options.cpp", '. message = "--handover "'): "a name in front of a message that is listed",
-    ("cli/output_file.cpp", '. message = fmt :: format ( "{} {}" , file . option'): "a name in front of a message that is listed",
+    ("cli/kit/analysis_options.cpp", '. message = "--handover "'): "a name in front of a message that is listed",
+    ("cli/kit/output_file.cpp", '. message = fmt :: format ( "{} {}" , file . option'): "a name in front of a message that is listed",
     ("measure/autotune.cpp", '. message = fmt :: format ( "{}: {}" , option'): "a name in front of a message that is listed",
     ("optimize/loop/recheck.cpp", ". message = document . string ( )"): "a name in front of a message that is listed",
     ("optimize/workshop/workshop_build.cpp", '. message = fmt :: format ( "{}: {}" , option'): "a name in front of a message that is listed",
-    ("tune/evaluate/command_template.cpp", '. message = fmt :: format ( "command template'): "a name in front of a message that is listed",
+    ("tune/space/command_template.cpp", '. message = fmt :: format ( "command template'): "a name in front of a message that is listed",
     ("tune/space/expression.cpp", '. message = fmt :: format ( "{}: {}" , shown_text'): "the expression in front of a message that is listed",
     ("tune/space/rules.cpp", '. message = fmt :: format ( "{}{}: {}" , message_start'): "the rule in front of a message that is listed",
     ("tune/space/rules.cpp", ". message = message_start ( description )"): "the rule in front of a message that is listed, the values behind it",
@@ -305,7 +305,7 @@ class Extractor:
 
     def remedy_of_options(self):
         """What stands below everything that the parser of the command line refuses."""
-        source = self.sources.get("cli/wrong_command_line.cpp")
+        source = self.sources.get("cli/kit/wrong_command_line.cpp")
         for root in roots_of(source, {}) if source else []:
             if "refusal . what" in source.text(*root.message):
                 return self.reader.read(source, *root.remedy, {})

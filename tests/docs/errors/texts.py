@@ -21,7 +21,7 @@ NAMES = {"errno": "REASON", "errno_text": "REASON", "error.message": "REASON", "
 # Functions and parameters whose texts are values in a message, and no words of it.
 NO_WORDS = {"to_string", "describe", "join", "describe_end", "status_text", "duration_text", "join_command_line", "quoted", "call", "key"}
 # Members that a function elsewhere fills with sentences, and which of them are errors: the others say that all is well.
-SENTENCES = {"certificate . sentence": ("replay/verdict.cpp", "sentence_of", r"Nothing was compared|not deterministic|does not (end|reproduce|compute)")}
+SENTENCES = {"certificate . sentence": ("replay/verify/verdict.cpp", "sentence_of", r"Nothing was compared|not deterministic|does not (end|reproduce|compute)")}
 ENDINGS = {"describe_end": "ENDING", "status_text": "STATUS", "duration_text": "TIME", "join_command_line": "COMMAND"}
 MOST_VARIANTS = 48
 MOST_FORMS_OF_A_PART = 24
