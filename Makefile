@@ -4,19 +4,20 @@ JOBS ?= $(shell nproc)
 BUILD = cmake --build build/$(1) --parallel $(JOBS)
 .DELETE_ON_ERROR:
 
-.PHONY: demo test test-gpu package reproducible newcomer release dev tsan clang19 format formats errors goldens page clean help
+.PHONY: demo test test-slow test-gpu package reproducible newcomer release-check release dev tsan clang19 format formats goldens page clean help
 
 help:
 	@echo 'make demo     install what is missing, build, analyse the bundled sample trace'
-	@echo 'make test     build with sanitizers and run every test (what CI runs)'
+	@echo 'make test     build with sanitizers, run the tests, fuzz (without the slow ones)'
+	@echo 'make test-slow  the tests that make test leaves out (CI runs both: .ci/run)'
 	@echo 'make test-gpu  on a machine with an AMD GPU: the real commands on programs of our own (under ten minutes)'
 	@echo 'make release  the optimised program: build/release/src/cli/rocm-perf; cmake --install build/release installs it'
 	@echo 'make package  the Debian package: build/release/package/'
 	@echo 'make reproducible  build the package twice, elsewhere, and compare (some 25 minutes)'
 	@echo 'make newcomer  a fresh Debian 12 (debootstrap): clone, demo, package, tutorial (root; some 20 minutes; docs/PACKAGES.md)'
+	@echo 'make release-check  version, changelog, package, reproducible, newcomer, with one table at the end (an hour)'
 	@echo 'make goldens  write the golden files of the tests anew (then read the diff)'
-	@echo 'make formats  write docs/FORMATS.md and docs/formats from the schemas'
-	@echo 'make errors   list the error messages of the sources in docs/ERRORS.md'
+	@echo 'make formats  write docs/FORMATS.md from the schemas, and every field as a table to build/formats/'
 	@echo 'make format   clang-format over the sources'
 	@echo 'make page     the report page anew from web/ (needs npm): web/dist/index.html'
 	@echo 'make clang19  build with clang 19 and clang-tidy (slow; by hand)'
@@ -26,8 +27,11 @@ demo: build/.deps-build build/release/build.ninja
 	@$(call BUILD,release) --target rocm-perf sample_trace
 	@scripts/demo
 
-test: dev tsan
-	@scripts/test
+test: dev build/tsan/build.ninja
+	@JOBS=$(JOBS) scripts/test
+
+test-slow: dev
+	@scripts/test slow
 
 # Options for it: make test-gpu SELF_TEST='--only module --json'
 test-gpu: release
@@ -50,6 +54,10 @@ package: build/.deps-package release
 reproducible: build/.deps-package
 	@scripts/reproducible
 
+# make release-check PARTS='version changelog'
+release-check:
+	@scripts/release-check $(PARTS)
+
 newcomer:
 	@scripts/bootstrap newcomer || echo 'newcomer: no debootstrap: a clean clone then' >&2
 	@scripts/newcomer
@@ -58,7 +66,7 @@ dev: build/.deps-test build/dev/build.ninja
 	@$(call BUILD,dev)
 
 tsan: build/.deps-test build/tsan/build.ninja
-	@$(call BUILD,tsan) --target test_trace_threads test_base_threads test_analyze_threads test_att_threads test_tune_threads test_isolate_threads test_hsa_sim_threads test_mcp_threads
+	@$(call BUILD,tsan) --target test_threads
 
 clang19: build/.deps-test build/clang19/build.ninja
 	@$(call BUILD,clang19)
@@ -75,9 +83,6 @@ format: build/.deps-test
 
 formats:
 	@scripts/formats
-
-errors:
-	@scripts/errors
 
 clean:
 	rm -rf build

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "att/reader.h"
+#include "att/read_thread_trace.h"
 #include "support/prng.h"
 
 namespace {

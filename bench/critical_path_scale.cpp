@@ -12,7 +12,7 @@
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
-#include "trace/files/reader.h"
+#include "trace/read/read_trace.h"
 
 namespace {
 

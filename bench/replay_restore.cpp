@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "capture/writer.h"
 #include "hsa/types.h"
 #include "hsa_sim/sim_code_objects.h"

@@ -19,12 +19,42 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${perflab_data}"
 install(FILES "${PROJECT_BINARY_DIR}/share/decode_step.db" DESTINATION "${perflab_data}")
 install(DIRECTORY "${PROJECT_BINARY_DIR}/share/decode_step_counters" DESTINATION "${perflab_data}")
 
-# The formats and the documents to read, with links between them intact.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/schemas" DESTINATION "${perflab_data}" FILES_MATCHING PATTERN "*.schema.json")
+# The schemas, complete (src/report/kit/schema_source.h), for all who do not ask the program: installations, the page's types, the
+# documents. They are written when a schema changed, not after every link.
+set(perflab_schemas "${PROJECT_BINARY_DIR}/schemas")
+file(GLOB schema_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/schemas/*.json")
+set(schema_names ${schema_sources})
+list(FILTER schema_names INCLUDE REGEX "\\.schema\\.json$")
+list(TRANSFORM schema_names REPLACE "^.*/([^/]*)\\.schema\\.json$" "\\1")
+add_custom_command(OUTPUT "${perflab_schemas}/analysis.schema.json"
+  COMMAND "${CMAKE_COMMAND}" -D PROGRAM=$<TARGET_FILE:rocm-perf> -D "NAMES=${schema_names}" -D "OUT=${perflab_schemas}"
+    -P "${PROJECT_SOURCE_DIR}/cmake/write_schemas.cmake"
+  DEPENDS ${schema_sources} "${PROJECT_SOURCE_DIR}/src/report/kit/schema_source.cpp" "${PROJECT_SOURCE_DIR}/cmake/write_schemas.cmake"
+  COMMENT "The complete schemas" VERBATIM)
+add_custom_target(complete_schemas ALL DEPENDS "${perflab_schemas}/analysis.schema.json")
+add_dependencies(complete_schemas rocm-perf)
+add_dependencies(installed complete_schemas)
+install(DIRECTORY "${perflab_schemas}" DESTINATION "${perflab_data}")
+
+# The documents to read, with links between them intact.
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/HACKING.md" "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
+# Every field of every document, as tables beside FORMATS.md: where there is a python3, as on every machine that makes packages.
+find_program(PERFLAB_PYTHON NAMES python3)
+if(PERFLAB_PYTHON)
+  set(format_pages "${PROJECT_BINARY_DIR}/formats")
+  add_custom_command(OUTPUT "${format_pages}/common.md"
+    COMMAND "${PERFLAB_PYTHON}" "${PROJECT_SOURCE_DIR}/scripts/formats" --only-pages --schemas "${perflab_schemas}"
+      --pages "${format_pages}"
+    DEPENDS "${perflab_schemas}/analysis.schema.json" "${PROJECT_SOURCE_DIR}/scripts/formats"
+    COMMENT "The pages of the formats" VERBATIM)
+  add_custom_target(format_pages ALL DEPENDS "${format_pages}/common.md")
+  add_dependencies(format_pages complete_schemas)
+  add_dependencies(installed format_pages)
+  install(DIRECTORY "${format_pages}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs")
+endif()
 foreach(folder bench examples)
   install(FILES "${PROJECT_SOURCE_DIR}/${folder}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
 endforeach()

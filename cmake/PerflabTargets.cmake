@@ -19,9 +19,13 @@ set(PERFLAB_FUZZERS OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
   set(PERFLAB_FUZZERS ON)
 endif()
-# Libraries with long loops, where a user or a test waits. The others are compiled with -O1 (under sanitizers -O0, which takes two thirds of
-# the time).
-set(PERFLAB_OPTIMISED_LIBRARIES base stats hal code trace att capture analyze tune tune_inputs replay isolate)
+# Libraries with long loops, where a user or a test waits. The others are compiled with -O1 (in Debug builds -O0, which takes two thirds
+# of the time).
+set(PERFLAB_OPTIMISED_LIBRARIES base stats hal code trace att capture mcp analyze tune tune_inputs replay isolate)
+set(PERFLAB_UNOPTIMISED -O1)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(PERFLAB_UNOPTIMISED -O0)
+endif()
 
 # perflab_library(<folder> SOURCES ... [DEPS ...] [PRIVATE_DEPS ...] [SHAREABLE]): the static library of one folder of src/. SHAREABLE:
 # it also becomes part of librocm_perf_isolate.so and is position-independent therefore.
@@ -34,49 +38,16 @@ function(perflab_library name)
   if(ARG_SHAREABLE)
     set_target_properties(perflab_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   endif()
+  set(options "")
   if(NOT name IN_LIST PERFLAB_OPTIMISED_LIBRARIES)
-    target_compile_options(perflab_${name} PRIVATE $<IF:$<BOOL:${PERFLAB_SANITIZED}>,-O0,-O1>)
+    list(APPEND options ${PERFLAB_UNOPTIMISED})
   endif()
   if(PERFLAB_FUZZERS AND name IN_LIST PERFLAB_FUZZED_LIBRARIES)
-    target_compile_options(perflab_${name} PRIVATE -fsanitize=fuzzer-no-link)
+    list(APPEND options -fsanitize=fuzzer-no-link)
   endif()
+  target_compile_options(perflab_${name} PRIVATE ${options})
   perflab_unity(perflab_${name})
-endfunction()
-
-# perflab_test(<name> SOURCES ... [DEPS ...] [LABELS <one>] [OPTIMISED]): one GoogleTest program, every suite its own ctest entry.
-# Tests read recorded inputs through PERFLAB_SHARED_DIR and project files through PERFLAB_SOURCE_DIR.
-# Tests themselves are compiled without optimisation and, in preset dev, without the instructions of the sanitizers, which is half of
-# the time of `make test`; what they test has both. OPTIMISED is for those whose own loops are long.
-function(perflab_test name)
-  cmake_parse_arguments(ARG "OPTIMISED" "" "SOURCES;DEPS;LABELS" ${ARGN})
-  add_executable(test_${name} ${ARG_SOURCES})
-  perflab_unity(test_${name})
-  target_include_directories(test_${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_link_libraries(test_${name} PRIVATE perflab_flags ${ARG_DEPS} GTest::gmock GTest::gtest_main)
-  target_compile_definitions(test_${name} PRIVATE
-    PERFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PERFLAB_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
-    PERFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  if(PERFLAB_SANITIZED)
-    target_compile_definitions(test_${name} PRIVATE PERFLAB_SANITIZED)  # tests/base/sizes.h
-  endif()
-  if(NOT ARG_OPTIMISED AND CMAKE_BUILD_TYPE STREQUAL "Debug")
-    target_compile_options(test_${name} PRIVATE -O0)
-    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")  # threads are another matter: there every access has to be seen
-      target_compile_options(test_${name} PRIVATE -fno-sanitize=all)
-    endif()
-  endif()
-  if(NOT ARG_LABELS)
-    set(ARG_LABELS unit)  # an empty list would swallow the next property
-  endif()
-  set(suites "${CMAKE_CURRENT_BINARY_DIR}/test_${name}_suites.cmake")
-  add_custom_command(TARGET test_${name} POST_BUILD BYPRODUCTS "${suites}"
-    COMMAND "${CMAKE_COMMAND}" -D NAME=${name} -D PROGRAM=$<TARGET_FILE:test_${name}> -D LABELS=${ARG_LABELS} -D OUT=${suites}
-      -D DIRECTORY=${CMAKE_CURRENT_BINARY_DIR} -D RESULTS=${PROJECT_BINARY_DIR}/test-results -P "${PROJECT_SOURCE_DIR}/cmake/discover_suites.cmake"
-    VERBATIM)
-  # A program that was not built has no list: it is a failing test, not a missing one.
-  file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/test_${name}_include.cmake"
-    "if(EXISTS \"${suites}\")\n  include(\"${suites}\")\nelse()\n  add_test(${name}_NOT_BUILT ${name}_NOT_BUILT)\n  set_tests_properties(${name}_NOT_BUILT PROPERTIES LABELS \"${ARG_LABELS}\")\nendif()\n")
-  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${CMAKE_CURRENT_BINARY_DIR}/test_${name}_include.cmake")
+  perflab_precompiled(perflab_${name} library ${options})
 endfunction()
 
 # perflab_fuzz(<name> SOURCES ... DEPS ...): a libFuzzer target (preset `dev`). In every other preset the same source is linked with

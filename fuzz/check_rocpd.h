@@ -15,10 +15,10 @@
 
 #include "analyze/pipeline.h"
 #include "report/kit/document.h"
-#include "report/recording/analysis_document.h"
-#include "report/recording/analysis_text.h"
-#include "report/recording/profile_document.h"
-#include "report/recording/profile_text.h"
+#include "report/analysis/analysis_document.h"
+#include "report/analysis/analysis_text.h"
+#include "report/analysis/profile_document.h"
+#include "report/analysis/profile_text.h"
 
 namespace perflab::fuzz {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/counter_csv/reader.h"
+#include "trace/counter_csv/read_counter_csv.h"
 #include "trace/load_state.h"
 
 namespace {

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "mcp/answer.h"
 #include "mcp/protocol.h"
 #include "mcp/sample_offer.h"
 #include "mcp/stdio.h"
+#include "mcp/tool_answer.h"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
 #include "analyze/thread_trace/make_thread_traces.h"
-#include "trace/files/reader.h"
+#include "trace/read/read_trace.h"
 
 namespace perflab::analyze {
 namespace {
@@ -188,19 +188,25 @@ Result<void> read_thread_traces(const trace::Trace& trace,
   return {};
 }
 
+/// A trace, with which of its recordings count for what. The trace must outlive it.
+struct ScopedTrace {
+  explicit ScopedTrace(const trace::Trace& whole)
+      : trace(whole), passes(find_passes(whole)), scope(find_timing_scope(whole, passes)) {}
+
+  const trace::Trace& trace;
+  Passes passes;
+  TimingScope scope;
+};
+
 /// Verdicts from everything else of the analysis, which is of the whole of `trace`.
 void judge_kernels(const trace::Trace& trace, Analysis& analysis) {
-  analysis.bottlenecks =
-      find_bottlenecks(trace, find_timing_scope(trace, find_passes(trace)), analysis);
+  analysis.bottlenecks = find_bottlenecks(trace, ScopedTrace(trace).scope, analysis);
 }
 
-}  // namespace
-
-Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
-                       const hal::MeasuredRoofs* roofs) {
+Analysis analyze_scoped(const ScopedTrace& scoped, const CodeJoin& join,
+                        const hal::MeasuredRoofs* roofs) {
+  const auto& [trace, passes, scope] = scoped;
   Analysis analysis;
-  const Passes passes = find_passes(trace);
-  const TimingScope scope = find_timing_scope(trace, passes);
   analysis.timed_under_counters = scope.under_counters;
   analysis.kernels = make_kernel_table(trace, scope, join);
   for (const Kernel& kernel : analysis.kernels) analysis.timed_dispatches += kernel.durations.count;
@@ -217,6 +223,13 @@ Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
   add_warnings(trace, scope, analysis);
   std::ranges::copy(join.warnings, std::back_inserter(analysis.warnings));
   return analysis;
+}
+
+}  // namespace
+
+Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
+                       const hal::MeasuredRoofs* roofs) {
+  return analyze_scoped(ScopedTrace(trace), join, roofs);
 }
 
 Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
@@ -240,7 +253,8 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
                                   files.size() > 1 ? ", nor does any other file given" : ""),
                 "record a run that launches kernels, with rocprofv3 --kernel-trace -f rocpd");
   }
-  const TimingScope scope = find_timing_scope(trace, find_passes(trace));
+  const ScopedTrace whole(trace);
+  const TimingScope& scope = whole.scope;
   stages.begin("looking for repeated segments", stages.read());
   FoundSegments segments = find_segments(trace, scope);
   std::optional<trace::Selection> rows;  // of one segment; the critical path needs the others too
@@ -249,14 +263,16 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
     PERFLAB_TRY(rows, rows_of(trace, scope, segments, *options.segment));
     part = trace::select(trace, *rows);
   }
-  const trace::Trace& seen = part ? *part : trace;
+  const std::optional<ScopedTrace> scoped_part =
+      part ? std::optional<ScopedTrace>(*part) : std::nullopt;
+  const ScopedTrace& seen = scoped_part ? *scoped_part : whole;
   stages.begin("analysing kernels", stages.segmented());
   CodeJoin join;
   if (options.search_code) {
-    PERFLAB_TRY(join, join_code(seen, options.code_files));
+    PERFLAB_TRY(join, join_code(seen.trace, options.code_files));
   }
-  Analysis analysis = analyze_trace(seen, join, options.roofs ? &*options.roofs : nullptr);
-  if (analysis.roofline) find_packed_code(seen, join, *analysis.roofline);
+  Analysis analysis = analyze_scoped(seen, join, options.roofs ? &*options.roofs : nullptr);
+  if (analysis.roofline) find_packed_code(seen.trace, join, *analysis.roofline);
   analysis.segments = std::move(segments);
   analysis.segment = options.segment;
   if (options.segment)
@@ -265,10 +281,9 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
   PERFLAB_TRY_VOID(add_critical_path(trace, scope, rows ? &*rows : nullptr, options, analysis));
   add_timeline(trace, scope, options, analysis);
   // Beside the stages: how long that takes nobody knows before it begins.
-  PERFLAB_TRY_VOID(read_thread_traces(seen, options.thread_traces, options.threads,
+  PERFLAB_TRY_VOID(read_thread_traces(seen.trace, options.thread_traces, options.threads,
                                       options.keep_trace_detail, options.progress, analysis));
-  analysis.bottlenecks =
-      find_bottlenecks(seen, part ? find_timing_scope(seen, find_passes(seen)) : scope, analysis);
+  analysis.bottlenecks = find_bottlenecks(seen.trace, seen.scope, analysis);
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
 }
 
@@ -327,13 +342,15 @@ Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem:
       result.failed[i] = std::move(analyzed).error();
       continue;
     }
-    analyses[i] = analyzed->analysis;
+    analyses[i] = std::move(analyzed->analysis);
     result.representative = std::move(*analyzed);
     kept = i;
   }
   if (!kept) return std::unexpected(std::move(*result.failed.front()));
   result.representative_index = representative_run(analyses);
-  if (result.representative_index != *kept) {
+  if (result.representative_index == *kept) {
+    result.representative.analysis = *analyses[*kept];
+  } else {
     AnalyzeOptions again = options;
     again.progress = part_of(options.progress, share(runs.size()), 1);
     PERFLAB_TRY(result.representative, analyze_files(runs[result.representative_index], again));

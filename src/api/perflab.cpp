@@ -15,9 +15,9 @@
 #include "analyze/pipeline.h"
 #include "base/error.h"
 #include "base/version.h"
+#include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 #include "report/page/page.h"
-#include "report/recording/recording_documents.h"
 
 struct perflab_documents {
   struct Entry {
@@ -164,8 +164,12 @@ const char* perflab_page(perflab_documents* documents) {
 
 const char* perflab_schema(const char* name) {
   if (name == nullptr) return nullptr;
-  const auto text = report::schema_text(name);
-  return text ? text->data() : nullptr;  // embedded as a literal: it ends with a zero byte
+  try {
+    const auto text = report::schema_text(name);
+    return text ? text->data() : nullptr;  // it ends with a zero byte
+  } catch (...) {                          // no memory
+    return nullptr;
+  }
 }
 
 void perflab_free(perflab_documents* documents) {

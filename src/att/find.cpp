@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "att/parse.h"
-#include "att/reader.h"
+#include "att/read_thread_trace.h"
 
 namespace perflab::att {
 namespace {

@@ -5,7 +5,6 @@
 #include <simdjson.h>
 
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text/numbers.h"
 
 namespace perflab::att {
 
@@ -96,10 +96,8 @@ inline Result<std::optional<dom::object>> object_at(const dom::object& object, s
 
 /// A whole text as a number from 0 on; nullopt: it is none.
 inline std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = perflab::whole_number<std::int64_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 }  // namespace perflab::att

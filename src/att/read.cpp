@@ -9,7 +9,7 @@
 
 #include "att/json_file.h"
 #include "att/parse.h"
-#include "att/reader.h"
+#include "att/read_thread_trace.h"
 #include "att/rows.h"
 #include "base/parallel.h"
 #include "base/system/files.h"

@@ -3,7 +3,7 @@
 // a tree of folders: "/a/b/../c" is "/a/c" in both.
 #include <fmt/format.h>
 
-#include "att/reader.h"
+#include "att/read_thread_trace.h"
 #include "base/system/files.h"
 
 namespace perflab::att {

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/enum_names.h"
+
 namespace perflab {
 namespace {
 
@@ -39,23 +41,15 @@ int exit_code(ErrorCode code) {
 }
 
 std::string_view to_string(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::usage:
-      return "usage";
-    case ErrorCode::bad_input:
-      return "bad_input";
-    case ErrorCode::missing_tool:
-      return "missing_tool";
-    case ErrorCode::target_failed:
-      return "target_failed";
-    case ErrorCode::refused:
-      return "refused";
-    case ErrorCode::interrupted:
-      return "interrupted";
-    case ErrorCode::internal:
-      return "internal";
-  }
-  return "internal";
+  using enum ErrorCode;
+  static constexpr auto kNames = enum_names<ErrorCode>({{usage, "usage"},
+                                                        {bad_input, "bad_input"},
+                                                        {missing_tool, "missing_tool"},
+                                                        {target_failed, "target_failed"},
+                                                        {refused, "refused"},
+                                                        {interrupted, "interrupted"},
+                                                        {internal, "internal"}});
+  return kNames[code];
 }
 
 Error&& Error::with_note(std::string note) && {

@@ -68,7 +68,6 @@ class BlobWriter {
  private:
   Result<void> create_file();
   Result<void> flush_frame();
-  Result<void> write_frame(std::span<const std::byte> packed);
   /// The frame's bytes as one piece: where they are, or gathered.
   std::span<const std::byte> in_one_piece();
   /// Whether a sample of the frame gets smaller.

@@ -66,7 +66,6 @@ enum class Origin : std::uint8_t {
   variable,  ///< a variable inside a loaded code object; its address is not kept at replay
 };
 std::string_view to_string(Origin origin);
-std::optional<Origin> origin_from(std::string_view name);
 
 /// Where one blob's bytes stand and what they are. Written by RegionWriter.
 struct Blob {

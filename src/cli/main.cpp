@@ -1,6 +1,7 @@
 // rocm-perf: the program. Exit codes: docs/ARCHITECTURE.md "Errors".
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -8,9 +9,9 @@
 
 #include "base/version.h"
 #include "cli/kit/command.h"
-#include "cli/kit/describe.h"
 #include "cli/kit/help.h"
 #include "cli/kit/overview.h"
+#include "cli/kit/program_info.h"
 #include "cli/kit/wrong_command_line.h"
 #include "report/kit/document.h"
 
@@ -42,7 +43,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "rocm-perf COMMAND --help shows a command's options and an example.\n"
-      "Every error message with its remedy: docs/ERRORS.md.");
+      "Errors that people meet, and what to do: docs/ERRORS.md.");
   app.parse_complete_callback([&] { refuse_words_behind_dashes(app, target); });
   int exit_code = 0;
   cli::add_profile(app, target, exit_code);

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 
 #include "base/system/environment.h"
 #include "base/system/subprocess.h"
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 
 namespace perflab::collect {
@@ -74,11 +74,8 @@ bool is_log_line(std::string_view line) {
 
 /// The number that stands before `end`.
 std::optional<int> number_before(std::string_view text, std::string_view end) {
-  int number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool ends_well =
-      std::string_view(stop, text.data() + text.size()).starts_with(end) && error == std::errc();
-  return ends_well ? std::optional(number) : std::nullopt;
+  const auto number = take_number<int>(text);
+  return text.starts_with(end) ? number : std::nullopt;
 }
 
 /// What follows `part` in the text.

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 
 #include "base/system/files.h"
+#include "base/text/numbers.h"
 
 namespace perflab::collect {
 namespace {
@@ -21,12 +21,7 @@ constexpr int kAttempts = 10'000;  // as many processes would have to take a num
 /// The number that a folder's name stands for, if it is one.
 std::optional<std::uint32_t> number_of(const std::string& name) {
   constexpr std::size_t kMostDigits = 9;  // no overflow, and no one collects more often
-  if (name.size() > kMostDigits) return std::nullopt;
-  std::uint32_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
+  return name.size() > kMostDigits ? std::nullopt : whole_number<std::uint32_t>(name);
 }
 
 constexpr const char* kFirstRun = "run_1";

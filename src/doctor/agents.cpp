@@ -22,7 +22,9 @@ Json agents_json() {
   const Result<replay::HsaRuntime> runtime = replay::HsaRuntime::open();
   if (!runtime) {
     const Error& error = runtime.error();
-    return {{"problem", error.message}, {"remedy", error.remedy}};
+    return {{"problem", error.message},
+            {"remedy", error.remedy},
+            {"installed", replay::HsaRuntime::is_installed()}};
   }
   Json gpus = Json::array();
   for (const replay::HsaAgent& gpu : runtime->gpus())
@@ -54,8 +56,7 @@ void read_answer(const Json& answer, Part& part, std::vector<Gpu>& gpus) {
   if (answer.contains("problem")) {
     part.problem = answer.value("problem", "");
     part.remedy = answer.value("remedy", "");
-    // "no_runtime: libhsa-runtime64.so.1 cannot be opened: ..."; else it is there.
-    if (part.problem.find("cannot be opened") == std::string::npos) part.state = State::unusable;
+    if (answer.value("installed", false)) part.state = State::unusable;
     return;
   }
   part.version = answer.value("version", "");

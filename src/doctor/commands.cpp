@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_names.h"
 #include "doctor/examination.h"
 
 namespace perflab::doctor {
@@ -75,38 +76,36 @@ CommandReadiness readiness_of(const Command& command, const std::vector<Part>& p
   return out;
 }
 
-constexpr std::array<std::string_view, kNeeds> kNeedNames{
-    "driver",        "runtime", "profiler",        "decoder", "compiler", "disassembler",
-    "source_reader", "network", "capture_library", "cluster", "sandbox"};
-
 }  // namespace
 
 std::string_view to_string(Need need) {
-  return kNeedNames.at(static_cast<std::size_t>(need));
+  using enum Need;
+  static constexpr auto kNames = enum_names<Need>({{driver, "driver"},
+                                                   {runtime, "runtime"},
+                                                   {profiler, "profiler"},
+                                                   {decoder, "decoder"},
+                                                   {compiler, "compiler"},
+                                                   {disassembler, "disassembler"},
+                                                   {source_reader, "source_reader"},
+                                                   {network, "network"},
+                                                   {capture_library, "capture_library"},
+                                                   {cluster, "cluster"},
+                                                   {sandbox, "sandbox"}});
+  return kNames[need];
 }
 
 std::string_view to_string(State state) {
-  switch (state) {
-    case State::works:
-      return "works";
-    case State::missing:
-      return "missing";
-    case State::unusable:
-      return "unusable";
-  }
-  return "";
+  using enum State;
+  static constexpr auto kNames =
+      enum_names<State>({{works, "works"}, {missing, "missing"}, {unusable, "unusable"}});
+  return kNames[state];
 }
 
 std::string_view to_string(Readiness readiness) {
-  switch (readiness) {
-    case Readiness::ready:
-      return "ready";
-    case Readiness::partly:
-      return "partly";
-    case Readiness::not_ready:
-      return "not_ready";
-  }
-  return "";
+  using enum Readiness;
+  static constexpr auto kNames =
+      enum_names<Readiness>({{ready, "ready"}, {partly, "partly"}, {not_ready, "not_ready"}});
+  return kNames[readiness];
 }
 
 std::vector<std::string> command_names() {

@@ -6,8 +6,6 @@
 namespace perflab::doctor {
 namespace {
 
-using report::or_null;
-
 Json part_json(const Part& part) {
   return {{"need", to_string(part.need)},     {"title", part.title},
           {"state", to_string(part.state)},   {"version", or_null(part.version)},

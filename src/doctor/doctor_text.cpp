@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/enum_names.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
 
@@ -33,15 +34,10 @@ std::string_view colour_of(const report::Paint& paint, Readiness readiness) {
 }
 
 std::string_view words_of(Readiness readiness) {
-  switch (readiness) {
-    case Readiness::ready:
-      return "works";
-    case Readiness::partly:
-      return "works, but";
-    case Readiness::not_ready:
-      return "not here";
-  }
-  return "";
+  using enum Readiness;
+  static constexpr auto kNames =
+      enum_names<Readiness>({{ready, "works"}, {partly, "works, but"}, {not_ready, "not here"}});
+  return kNames[readiness];
 }
 
 /// The parts that a command lacks, those with the same effect together.
@@ -94,9 +90,9 @@ std::string commands_text(const Examination& examination, const report::Paint& p
 std::string short_version(const std::string& version) {
   constexpr std::string_view kKey = "version ";
   const std::size_t at = version.find(kKey);
-  if (at == std::string::npos) return version.empty() ? kDash : report::printable(version);
+  if (at == std::string::npos) return version.empty() ? kDash : printable(version);
   const std::size_t begin = at + kKey.size();
-  return report::printable(version.substr(begin, version.find(' ', begin) - begin));
+  return printable(version.substr(begin, version.find(' ', begin) - begin));
 }
 
 std::string parts_text(const Examination& examination, std::size_t width) {
@@ -106,7 +102,7 @@ std::string parts_text(const Examination& examination, std::size_t width) {
                    {.title = "where", .align = TextTable::Align::left, .flexible = true}});
   for (const Part& part : examination.parts)
     table.add({part.title, std::string(to_string(part.state)), short_version(part.version),
-               part.path.empty() ? kDash : report::printable(part.path)});
+               part.path.empty() ? kDash : printable(part.path)});
   return table.text(width);
 }
 
@@ -120,7 +116,7 @@ std::string gpus_text(const Examination& examination, std::size_t width) {
                    {.title = "compiler", .align = TextTable::Align::left}});
   for (const Gpu& gpu : examination.gpus)
     table.add({gpu.node ? fmt::format("{}", *gpu.node) : kDash, gpu.processor,
-               gpu.product.empty() ? kDash : report::printable(gpu.product),
+               gpu.product.empty() ? kDash : printable(gpu.product),
                gpu.compute_units ? fmt::format("{}", *gpu.compute_units) : kDash,
                gpu.known ? "known" : "not known: no occupancy, no roofs",
                gpu.compilable ? "knows it" : "does not know it"});

@@ -1,6 +1,6 @@
 // What one architecture counts: its counters with their blocks and other names, and the formulas
-// from counters to figures. Where it is from: counter_tables_parse.h; all of them:
-// counter_tables.h.
+// from counters to figures. Where it is from: counter_catalogue_parse.h; all of them:
+// counter_catalogue.h.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <ranges>
@@ -18,6 +17,7 @@
 
 #include "base/system/files.h"
 #include "base/text/csv.h"
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 
 namespace perflab::hal {
@@ -165,14 +165,12 @@ Result<std::optional<double>> Table::figure(const Row& row, std::string_view nam
     return bad(
         fmt::format("{}: line {}, column {}: \"{}\" {}", file_, row.line, name, shown(text), what));
   };
-  double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || !std::isfinite(value))
-    return refuse("is no number");
-  if (value < 0) return refuse("is below 0");
-  if (value == 0) return std::nullopt;
-  if (value < kLeast) return refuse("is less than any GPU gives");
-  if (value > most) return refuse("is more than any GPU gives");
+  const auto value = finite_number(text);
+  if (!value) return refuse("is no number");
+  if (*value < 0) return refuse("is below 0");
+  if (*value == 0) return std::nullopt;
+  if (*value < kLeast) return refuse("is less than any GPU gives");
+  if (*value > most) return refuse("is more than any GPU gives");
   return value;
 }
 
@@ -187,9 +185,9 @@ Result<void> Table::add_header(std::span<const std::string_view> fields) {
 
 Result<void> Table::add_row(std::span<const std::string_view> fields, std::size_t line) {
   const std::string_view number = trimmed(fields[*column("device")]);
-  Row row{.line = line, .device = 0, .fields = {fields.begin(), fields.end()}};
-  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), row.device);
-  if (parsed.ec != std::errc{} || parsed.ptr != number.data() + number.size() || row.device < 0)
+  const auto device = whole_number<decltype(Row::device)>(number);
+  Row row{.line = line, .device = device.value_or(-1), .fields = {fields.begin(), fields.end()}};
+  if (row.device < 0)
     return bad(fmt::format("{}: line {}, column device: \"{}\" is no device number", file_, line,
                            shown(number)));
   if (!devices_.insert(row.device).second)

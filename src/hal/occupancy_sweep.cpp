@@ -34,20 +34,20 @@ std::pair<std::int64_t, std::int64_t> range_of(const OccupancyLimits& limits,
 }
 
 /// What tells one step from the next.
-struct Verdict {
+struct StepOutcome {
   std::optional<LaunchProblem> problem;
   std::array<std::int64_t, kOccupancyModels.size()> waves{};
 
-  bool operator==(const Verdict&) const = default;
+  bool operator==(const StepOutcome&) const = default;
 };
 
-Verdict verdict_on(const ModelLimits& limits, const KernelResources& kernel) {
-  Verdict verdict{.problem = check_launch(limits.resident, kernel)};
-  if (!verdict.problem)
+StepOutcome step_outcome(const ModelLimits& limits, const KernelResources& kernel) {
+  StepOutcome outcome{.problem = check_launch(limits.resident, kernel)};
+  if (!outcome.problem)
     for (const OccupancyModel model : kOccupancyModels)
-      verdict.waves[static_cast<std::size_t>(model)] =
+      outcome.waves[static_cast<std::size_t>(model)] =
           detail::comparable_waves(limits.of(model), kernel, model);
-  return verdict;
+  return outcome;
 }
 
 SweepStep step_at(const Arch& arch, const OccupancyInput& input, std::int64_t from) {
@@ -72,17 +72,17 @@ Result<OccupancySweep> sweep_occupancy(const Arch& arch, const OccupancyInput& i
   PERFLAB_TRY(const ModelLimits limits, limits_of_models(arch, input));
   OccupancyInput tried = input;
   OccupancySweep sweep{.of = of, .current = swept(tried.kernel, of), .steps = {}};
-  std::optional<Verdict> last;
+  std::optional<StepOutcome> last;
   const auto [first, end] = range_of(limits.resident, input.kernel, of);
   for (std::int64_t amount = first; amount <= end; ++amount) {
     swept(tried.kernel, of) = amount;
-    const Verdict verdict = verdict_on(limits, tried.kernel);
-    if (verdict == last) {
+    const StepOutcome outcome = step_outcome(limits, tried.kernel);
+    if (outcome == last) {
       sweep.steps.back().to = amount;
       continue;
     }
     sweep.steps.push_back(step_at(arch, tried, amount));
-    last = verdict;
+    last = outcome;
   }
   return sweep;
 }

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/system/subprocess.h"
-#include "isolate/protocol/events.h"
+#include "isolate/protocol/status_events.h"
 
 namespace perflab::isolate {
 

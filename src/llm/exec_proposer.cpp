@@ -8,7 +8,7 @@
 #include "base/system/subprocess.h"
 #include "base/text/command_line.h"
 #include "base/text/text.h"
-#include "llm/answer.h"
+#include "llm/model_answer.h"
 #include "llm/secrets.h"
 #include "llm/transcript.h"
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "llm/answer.h"
+#include "llm/model_answer.h"
 #include "llm/transcript.h"
 
 namespace perflab::llm {

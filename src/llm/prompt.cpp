@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "llm/answer.h"
+#include "llm/model_answer.h"
 
 namespace perflab::llm {
 namespace {

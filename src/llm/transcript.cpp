@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/system/files.h"
+#include "base/text/json_fields.h"
 
 namespace perflab::llm {
 namespace {
@@ -54,19 +55,14 @@ std::size_t depth_of(std::string_view line) {
   return deepest;
 }
 
-const std::string* text_in(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
-}
-
 }  // namespace
 
 Result<void> Transcript::read_line(const Json& line, std::size_t number) {
   if (!line.is_object()) return damaged_transcript(file_, number, "is no object");
   if (!header_) {
-    const std::string* const format = text_in(line, "transcript");
-    const std::string* const proposer = text_in(line, "proposer");
-    if (format == nullptr || *format != kFormat || proposer == nullptr)
+    const auto format = member_as<std::string>(line, "transcript");
+    const auto proposer = member_as<std::string>(line, "proposer");
+    if (format != kFormat || !proposer)
       return fail(ErrorCode::bad_input,
                   fmt::format("{}: is no transcript of {}", file_.string(), kFormat));
     if (const auto version = line.find("version"); version == line.end() || *version != kVersion)
@@ -85,7 +81,7 @@ Result<void> Transcript::read_line(const Json& line, std::size_t number) {
     return {};
   }
   if (end_) return damaged_transcript(file_, number, "stands behind the end");
-  if (const std::string* const reason = text_in(line, "end")) {
+  if (const auto reason = member_as<std::string>(line, "end")) {
     end_ = *reason;
     return {};
   }

@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "llm/answer.h"
+#include "base/text/json_fields.h"
+#include "llm/model_answer.h"
 
 namespace perflab::llm {
 namespace {
 
-/// A member of an object, or null: for anything else, too.
-const Json& member(const Json& json, const char* name) {
+/// What stands at the end of these keys, or null.
+const Json& at(const Json& json, std::initializer_list<std::string_view> keys) {
   static const Json kNone;
-  if (!json.is_object()) return kNone;
-  const auto found = json.find(name);
-  return found == json.end() ? kNone : *found;
+  const Json* found = member_at(json, keys);
+  return found == nullptr ? kNone : *found;
 }
 
 const Json& first_of(const Json& json) {
@@ -20,14 +20,10 @@ const Json& first_of(const Json& json) {
   return json.is_array() && !json.empty() ? json.front() : kNone;
 }
 
-std::string text_or_empty(const Json& json) {
-  return json.is_string() ? json.get<std::string>() : std::string();
-}
-
-std::optional<std::uint64_t> count_of(const Json& json) {
+std::optional<std::uint64_t> count_of(const Json& usage, std::string_view key) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;  // sums of such counts cannot overflow
-  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > kMost) return std::nullopt;
-  return json.get<std::uint64_t>();
+  const auto count = member_as<std::uint64_t>(usage, key);
+  return count && *count <= kMost ? count : std::nullopt;
 }
 
 /// A text, or a list of parts of which those of type "text" count; nothing: neither.
@@ -36,7 +32,8 @@ std::optional<std::string> content_text(const Json& content) {
   if (!content.is_array()) return std::nullopt;
   std::string text;
   for (const Json& part : content)
-    if (text_or_empty(member(part, "type")) == "text") text += text_or_empty(member(part, "text"));
+    if (member_as<std::string>(part, "type") == "text")
+      text += member_as<std::string>(part, "text").value_or("");
   return text;
 }
 
@@ -49,9 +46,9 @@ ChatReply bad_answer(std::string detail) {
 
 /// Prompt tokens of Anthropic's form: those read from or put into a cache are counted apart.
 std::optional<std::uint64_t> anthropic_prompt_tokens(const Json& usage) {
-  std::optional<std::uint64_t> sum = count_of(member(usage, "input_tokens"));
+  std::optional<std::uint64_t> sum = count_of(usage, "input_tokens");
   for (const char* name : {"cache_creation_input_tokens", "cache_read_input_tokens"})
-    if (const auto more = count_of(member(usage, name)); sum && more) *sum += *more;
+    if (const auto more = count_of(usage, name); sum && more) *sum += *more;
   return sum;
 }
 
@@ -111,23 +108,22 @@ ChatReply read_reply(const std::string& body, Provider provider, const Secrets& 
   const Result<Json> json = parse_json(body, "the answer");
   if (!json) return bad_answer("the server's answer is not valid JSON");
   const bool anthropic = provider == Provider::anthropic;
-  const Json& choice = first_of(member(*json, "choices"));
-  const Json& usage = member(*json, "usage");
-  const Json& content =
-      anthropic ? member(*json, "content") : member(member(choice, "message"), "content");
+  const Json& choice = first_of(at(*json, {"choices"}));
+  const Json& usage = at(*json, {"usage"});
+  const Json& content = anthropic ? at(*json, {"content"}) : at(choice, {"message", "content"});
   const auto text = content_text(content);
   if (!text)
     return bad_answer(fmt::format("the server's answer has no text at {}",
                                   anthropic ? "content" : "choices[0].message.content"));
   ChatReply reply;
   reply.text = secrets.without(*text);
-  reply.finish = one_printable_line(secrets.without(
-      text_or_empty(anthropic ? member(*json, "stop_reason") : member(choice, "finish_reason"))));
+  const auto finish = anthropic ? member_as<std::string>(*json, "stop_reason")
+                                : member_as<std::string>(choice, "finish_reason");
+  reply.finish = one_printable_line(secrets.without(finish.value_or("")));
   reply.cut_off = reply.finish == (anthropic ? "max_tokens" : "length");
   reply.prompt_tokens =
-      anthropic ? anthropic_prompt_tokens(usage) : count_of(member(usage, "prompt_tokens"));
-  reply.completion_tokens =
-      count_of(member(usage, anthropic ? "output_tokens" : "completion_tokens"));
+      anthropic ? anthropic_prompt_tokens(usage) : count_of(usage, "prompt_tokens");
+  reply.completion_tokens = count_of(usage, anthropic ? "output_tokens" : "completion_tokens");
   return reply;
 }
 
@@ -136,8 +132,8 @@ std::string refusal_text(const std::string& body, const Secrets& secrets) {
   const Result<Json> json = parse_json(body, "the answer");
   if (!json) return {};
   // {"error": {"message": "..."}} of both forms; {"error": "..."} and {"message": "..."} of others.
-  const Json& error = member(*json, "error");
-  for (const Json* place : {&member(error, "message"), &error, &member(*json, "message")})
+  const Json& error = at(*json, {"error"});
+  for (const Json* place : {&at(error, {"message"}), &error, &at(*json, {"message"})})
     if (place->is_string())
       return one_printable_line(secrets.without(place->get<std::string>()), kMost);
   return {};

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "mcp/answer.h"
+#include "base/text/json_fields.h"
+#include "mcp/tool_answer.h"
 
 namespace perflab::mcp {
 namespace {
@@ -71,19 +72,12 @@ Reaction failed(const Json& id, RpcError code, const std::string& text, Json dat
   return answered(error_message(id, code, text, std::move(data)));
 }
 
-/// A member of an object that is a string; null otherwise.
-const std::string* text_member(const Json& object, std::string_view name) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(std::string(name));
-  return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
-}
-
 /// Why a request of the modern era is malformed; empty: it is not.
 std::string malformed(const Json& meta) {
-  if (text_member(meta, kVersionKey) == nullptr)
+  if (!member_as<std::string>(meta, kVersionKey))
     return fmt::format("_meta has no text {}", kVersionKey);
-  const auto capabilities = meta.find(std::string(kCapabilitiesKey));
-  if (capabilities == meta.end() || !capabilities->is_object())
+  const Json* const capabilities = member(meta, kCapabilitiesKey);
+  if (capabilities == nullptr || !capabilities->is_object())
     return fmt::format("_meta has no object {}", kCapabilitiesKey);
   return {};
 }
@@ -91,11 +85,8 @@ std::string malformed(const Json& meta) {
 /// The id that a notification of a cancellation names.
 std::optional<Json> cancelled_id(const std::string& method, const Json& message) {
   if (method != "notifications/cancelled") return std::nullopt;
-  const auto params = message.find("params");
-  if (params == message.end() || !params->is_object()) return std::nullopt;
-  const auto id = params->find("requestId");
-  if (id == params->end() || !is_id(*id)) return std::nullopt;
-  return *id;
+  const Json* const id = member_at(message, {"params", "requestId"});
+  return id != nullptr && is_id(*id) ? std::optional(*id) : std::nullopt;
 }
 
 }  // namespace
@@ -133,39 +124,38 @@ Reaction Protocol::receive(std::string_view line) {
   if (!message->is_object())
     return failed(nullptr, RpcError::invalid_request, "a message has to be an object");
 
-  const auto id = message->find("id");
-  const Json request_id = id == message->end() ? Json(nullptr) : *id;
-  const std::string* const version = text_member(*message, "jsonrpc");
-  if (version == nullptr || *version != "2.0")
+  const Json* const id = member(*message, "id");
+  const Json request_id = id == nullptr ? Json(nullptr) : *id;
+  const auto version = member_as<std::string>(*message, "jsonrpc");
+  if (version != "2.0")
     return failed(request_id, RpcError::invalid_request, "jsonrpc has to be \"2.0\"");
-  const std::string* const method = text_member(*message, "method");
-  if (method == nullptr) {
+  const auto method = member_as<std::string>(*message, "method");
+  if (!method) {
     // Answers to requests: this server makes none.
     if (message->contains("result") || message->contains("error")) return {};
     return failed(request_id, RpcError::invalid_request, "method has to be a string");
   }
-  if (id == message->end())
+  if (id == nullptr)
     return {.answer = {}, .call = {}, .cancelled = cancelled_id(*method, *message)};
   if (!is_id(request_id))
     return failed(nullptr, RpcError::invalid_request, "id has to be a string or a whole number");
   Request request{.id = request_id, .method = *method, .params = Json::object(), .revision = {}};
-  if (const auto params = message->find("params"); params != message->end()) {
+  if (const Json* const params = member(*message, "params")) {
     if (!params->is_object())
       return failed(request_id, RpcError::invalid_params, "params has to be an object");
-    request.params = std::move(*params);
+    request.params = *params;
   }
   return react(std::move(request));
 }
 
 Reaction Protocol::react(Request request) {
-  const auto meta = request.params.find("_meta");
-  const bool says_revision =
-      meta != request.params.end() && meta->is_object() && meta->contains(std::string(kVersionKey));
+  const Json* const meta = member(request.params, "_meta");
+  const bool says_revision = meta != nullptr && member(*meta, kVersionKey) != nullptr;
   if (request.method == "initialize" && !says_revision) return initialize(request);
   if (says_revision) {
     if (const std::string why = malformed(*meta); !why.empty())
       return failed(request.id, RpcError::invalid_params, why);
-    request.revision = *text_member(*meta, kVersionKey);
+    request.revision = *member_as<std::string>(*meta, kVersionKey);
     if (is_legacy(request.revision))
       return failed(
           request.id, RpcError::invalid_params,
@@ -185,8 +175,8 @@ Reaction Protocol::react(Request request) {
   };
   const bool lists =
       method == "tools/list" || method == "resources/list" || method == "resources/templates/list";
-  if (const auto cursor = request.params.find("cursor");
-      lists && cursor != request.params.end() && !cursor->is_null())
+  if (const Json* const cursor = member(request.params, "cursor");
+      lists && cursor != nullptr && !cursor->is_null())
     return failed(request.id, RpcError::invalid_params,
                   "there is no such cursor: lists come in one piece");
   if (method == "tools/call") return call_tool(request);
@@ -211,8 +201,8 @@ Reaction Protocol::react_before_session(const Request& request) {
 }
 
 Reaction Protocol::initialize(const Request& request) {
-  const std::string* const asked = text_member(request.params, "protocolVersion");
-  if (asked == nullptr)
+  const auto asked = member_as<std::string>(request.params, "protocolVersion");
+  if (!asked)
     return failed(request.id, RpcError::invalid_params,
                   "initialize needs the text protocolVersion");
   if (!session_.empty())
@@ -253,8 +243,8 @@ Json Protocol::list_resources() const {
 }
 
 Reaction Protocol::read_resource(const Request& request) const {
-  const std::string* const uri = text_member(request.params, "uri");
-  if (uri == nullptr)
+  const auto uri = member_as<std::string>(request.params, "uri");
+  if (!uri)
     return failed(request.id, RpcError::invalid_params, "resources/read needs the text uri");
   const auto found = std::ranges::find(offer_.resources, *uri, &Resource::uri);
   if (found == offer_.resources.end())
@@ -269,15 +259,14 @@ Reaction Protocol::read_resource(const Request& request) const {
 
 /// Wrong arguments are a result with isError: a model can read those and do better.
 Reaction Protocol::call_tool(const Request& request) {
-  const std::string* const name = text_member(request.params, "name");
-  if (name == nullptr)
-    return failed(request.id, RpcError::invalid_params, "tools/call needs the text name");
+  const auto name = member_as<std::string>(request.params, "name");
+  if (!name) return failed(request.id, RpcError::invalid_params, "tools/call needs the text name");
   const auto tool = std::ranges::find(offer_.tools, *name, &Tool::name);
   if (tool == offer_.tools.end())
     return failed(request.id, RpcError::invalid_params,
                   fmt::format("Unknown tool: {} (tools/list names them)", *name));
   Json arguments = Json::object();
-  if (const auto given = request.params.find("arguments"); given != request.params.end()) {
+  if (const Json* const given = member(request.params, "arguments")) {
     if (!given->is_object())
       return failed(request.id, RpcError::invalid_params, "arguments has to be an object");
     arguments = *given;

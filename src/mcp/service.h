@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "mcp/answer.h"
 #include "mcp/protocol.h"
+#include "mcp/tool_answer.h"
 
 namespace perflab::mcp {
 

@@ -8,17 +8,16 @@
 #include <array>
 #include <charconv>
 
+#include "base/text/numbers.h"
+
 namespace perflab::mcp {
 namespace {
 
 Json choices_json(const Parameter& parameter) {
   Json values = Json::array();
   for (const std::string& choice : parameter.choices) {
-    std::int64_t number = 0;
-    const char* const end = choice.data() + choice.size();
-    const bool whole = parameter.kind == ValueKind::number &&
-                       std::from_chars(choice.data(), end, number).ptr == end;
-    values.push_back(whole ? Json(number) : Json(choice));
+    const auto number = whole_number<std::int64_t>(choice);
+    values.push_back(parameter.kind == ValueKind::number && number ? Json(*number) : Json(choice));
   }
   return values;
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "att/reader.h"
+#include "att/read_thread_trace.h"
 #include "base/error.h"
 #include "collect/collect_plan.h"
 #include "measure/profile_contents.h"

@@ -22,7 +22,7 @@
 #include "collect/rocprofv3.h"
 #include "collect/run_folder.h"
 #include "collect/target_process.h"
-#include "trace/files/reader.h"
+#include "trace/read/read_trace.h"
 #include "tune/evaluate/process_step.h"
 
 namespace perflab::measure {

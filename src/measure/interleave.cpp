@@ -55,7 +55,7 @@ stats::Comparison compare_interleaved(std::span<const double> a, std::span<const
   stats::Comparison result = stats::compare(a, b, comparison);
   const std::size_t fewest = options.stopping.fewest;
   if (std::min(a.size(), b.size()) < fewest) {
-    result.verdict = stats::Verdict::undecided;
+    result.verdict = stats::SpeedVerdict::undecided;
     result.samples_to_decide = std::max(result.samples_to_decide.value_or(0), fewest);
   }
   return result;
@@ -72,7 +72,7 @@ Result<Interleaved> interleave(Backend& backend, const Variant& a, const Variant
   const Side side_b{.variant = b, .letter = 'B', .samples = out.b, .failure = out.failure_b};
   const auto decided = [&] {
     return options.decided ? options.decided(out.comparison)
-                           : out.comparison.verdict != stats::Verdict::undecided;
+                           : out.comparison.verdict != stats::SpeedVerdict::undecided;
   };
   const std::size_t turns = options.warmup + options.stopping.most;
   for (std::size_t turn = 0; turn < turns; ++turn) {

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "base/text/pattern.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 #include "measure/att_step.h"
-#include "trace/files/reader.h"
+#include "trace/read/read_trace.h"
 
 namespace perflab::measure {
 namespace {

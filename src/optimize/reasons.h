@@ -53,6 +53,5 @@ enum class Reason : std::uint8_t {
 };
 /// "no_code", "signature_changed", ...
 std::string_view to_string(Reason reason);
-std::optional<Reason> reason_from(std::string_view name);
 
 }  // namespace perflab::optimize

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_names.h"
 #include "base/system/environment.h"
 #include "base/system/find_sandbox.h"
 #include "base/system/subprocess.h"
@@ -148,24 +149,19 @@ std::string sentence_of(const SandboxRequest& request, const Sandbox& sandbox) {
 }  // namespace
 
 std::string_view to_string(NoSandbox why) {
-  switch (why) {
-    case NoSandbox::not_needed:
-      return "not_needed";
-    case NoSandbox::turned_off:
-      return "turned_off";
-    case NoSandbox::not_installed:
-      return "not_installed";
-    case NoSandbox::does_not_work:
-      return "does_not_work";
-  }
-  return "";
+  using enum NoSandbox;
+  static constexpr auto kNames = enum_names<NoSandbox>({{not_needed, "not_needed"},
+                                                        {turned_off, "turned_off"},
+                                                        {not_installed, "not_installed"},
+                                                        {does_not_work, "does_not_work"}});
+  return kNames[why];
 }
 
 Json to_json(const SandboxRecord& record) {
   return {{"used", !record.why_not},
           {"tool", sandbox_kind(record)},
-          {"version", record.version.empty() ? Json(nullptr) : Json(record.version)},
-          {"reason", record.why_not ? Json(to_string(*record.why_not)) : Json(nullptr)},
+          {"version", or_null(record.version)},
+          {"reason", or_null(record.why_not)},
           {"sentence", record.sentence},
           {"proposer_network", record.proposer_network}};
 }

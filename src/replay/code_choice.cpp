@@ -42,8 +42,8 @@ bool same_argument(const code::KernelArgument& a, const code::KernelArgument& b)
 }
 
 /// The first difference, as a clause; empty: the arguments fit.
-std::string difference(const code::Kernel& captured, const code::Kernel& other) {
-  const auto has = [](const code::Kernel& kernel, const code::KernelArgument& argument) {
+std::string difference(const code::KernelMetadata& captured, const code::KernelMetadata& other) {
+  const auto has = [](const code::KernelMetadata& kernel, const code::KernelArgument& argument) {
     return std::ranges::any_of(kernel.arguments,
                                [&](const auto& one) { return same_argument(one, argument); });
   };
@@ -56,7 +56,7 @@ std::string difference(const code::Kernel& captured, const code::Kernel& other) 
   return {};
 }
 
-Result<void> check_arguments(const capture::Capture& capture, const code::Kernel& other,
+Result<void> check_arguments(const capture::Capture& capture, const code::KernelMetadata& other,
                              const std::string& what) {
   const std::string& name = capture.description().dispatch.kernel;
   const std::size_t bytes = capture.kernarg().size();
@@ -66,7 +66,8 @@ Result<void> check_arguments(const capture::Capture& capture, const code::Kernel
                             name, other.kernarg_bytes, bytes),
                 "the signature has to stay that of the captured kernel");
   const auto captured = code::read_code_object(as_text(capture.code_object()), "kernel.hsaco");
-  const code::Kernel* const kernel = captured ? code::kernel_named(*captured, name) : nullptr;
+  const code::KernelMetadata* const kernel =
+      captured ? code::kernel_named(*captured, name) : nullptr;
   if (kernel == nullptr) return {};  // nothing to compare with but the size
   if (const std::string clause = difference(*kernel, other); !clause.empty())
     return fail(Failure::kernel_mismatch, fmt::format("{}: {}: {}", what, name, clause),
@@ -122,7 +123,7 @@ Result<ChosenObject> choose_code_object(const capture::Capture& capture,
     targets.push_back(code::to_string(object.target));
     if (!may_run(object.target, device)) continue;
     PERFLAB_TRY(const code::CodeObject read, code::read_code_object(object.bytes, file.string()));
-    if (const code::Kernel* const kernel =
+    if (const code::KernelMetadata* const kernel =
             code::kernel_named(read, capture.description().dispatch.kernel)) {
       PERFLAB_TRY_VOID(check_arguments(capture, *kernel, file.string()));
       ChosenObject chosen{.bytes = std::string(object.bytes),
@@ -132,7 +133,7 @@ Result<ChosenObject> choose_code_object(const capture::Capture& capture,
                   renamed_variables(capture.description(), chosen.bytes, file.string()));
       return chosen;
     }
-    for (const code::Kernel& kernel : read.kernels) kernels.push_back(kernel.name);
+    for (const code::KernelMetadata& kernel : read.kernels) kernels.push_back(kernel.name);
   }
   if (std::ranges::none_of(container.objects, [&](const code::EmbeddedObject& object) {
         return may_run(object.target, device);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 
 namespace perflab::replay {
 

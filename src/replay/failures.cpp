@@ -6,14 +6,12 @@
 #include <array>
 #include <utility>
 
+#include "base/enum_names.h"
+
 namespace perflab::replay {
 namespace {
 
 /// In the order of Failure.
-constexpr std::array<std::string_view, 11> kFailureNames{
-    "no_runtime", "no_gpu",          "isa_mismatch",     "relocated",
-    "occupied",   "hsa_call_failed", "kernel_not_found", "kernel_mismatch",
-    "timed_out",  "kernel_fault",    "not_replayable"};
 
 ErrorCode code_of(Failure failure) {
   switch (failure) {
@@ -39,11 +37,23 @@ ErrorCode code_of(Failure failure) {
 }  // namespace
 
 std::string_view to_string(Failure failure) {
-  return kFailureNames.at(static_cast<std::size_t>(failure));
+  using enum Failure;
+  static constexpr auto kWords = enum_names<Failure>({{no_runtime, "no_runtime"},
+                                                      {no_gpu, "no_gpu"},
+                                                      {isa_mismatch, "isa_mismatch"},
+                                                      {relocated, "relocated"},
+                                                      {occupied, "occupied"},
+                                                      {hsa_call_failed, "hsa_call_failed"},
+                                                      {kernel_not_found, "kernel_not_found"},
+                                                      {kernel_mismatch, "kernel_mismatch"},
+                                                      {timed_out, "timed_out"},
+                                                      {kernel_fault, "kernel_fault"},
+                                                      {not_replayable, "not_replayable"}});
+  return kWords[failure];
 }
 
 std::optional<Failure> failure_of(const Error& error) {
-  if (error.kind == 0 || error.kind > kFailureNames.size()) return std::nullopt;
+  if (error.kind == 0 || error.kind > enumerator_count<Failure>()) return std::nullopt;
   return static_cast<Failure>(error.kind - 1);
 }
 

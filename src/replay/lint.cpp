@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "code/elf/target_id.h"
 #include "code/instructions/disassembly.h"
 #include "code/instructions/kernarg_use.h"
@@ -44,7 +45,7 @@ struct HiddenRule {
 
 /// What the code of the kernel says about its arguments.
 code::KernargUse use_in_code(std::string_view bytes, const code::CodeObject& object,
-                             const code::Kernel& kernel) {
+                             const code::KernelMetadata& kernel) {
   const auto unknown = [](std::string because) {
     code::KernargUse use;
     use.nothing_known_because = std::move(because);
@@ -97,7 +98,7 @@ class Linter {
 
   std::vector<Finding> run() {
     const auto& name = description_.dispatch.kernel;
-    const auto kernel = std::ranges::find(object_.kernels, name, &code::Kernel::name);
+    const auto kernel = std::ranges::find(object_.kernels, name, &code::KernelMetadata::name);
     if (kernel == object_.kernels.end()) {
       add(Severity::error, "kernel_not_found",
           fmt::format("the code object has no kernel {}; it has {}", name,
@@ -127,10 +128,10 @@ class Linter {
     std::string text;                      ///< in words
   };
 
-  static std::vector<std::string_view> names_of(const std::vector<code::Kernel>& kernels) {
+  static std::vector<std::string_view> names_of(const std::vector<code::KernelMetadata>& kernels) {
     constexpr std::size_t most = 8;
     std::vector<std::string_view> names;
-    for (const code::Kernel& kernel : kernels)
+    for (const code::KernelMetadata& kernel : kernels)
       if (names.size() < most) names.push_back(kernel.name);
     if (names.empty()) names.emplace_back("none");
     if (kernels.size() > most) names.emplace_back("...");
@@ -178,7 +179,7 @@ class Linter {
            (address > object ? address - object : object - address) <= reach;
   }
 
-  void kernarg_size(const code::Kernel& kernel) {
+  void kernarg_size(const code::KernelMetadata& kernel) {
     const auto expected =
         static_cast<std::uint64_t>(std::max<std::int64_t>(kernel.kernarg_bytes, 0));
     const std::uint64_t here = capture_.kernarg().size();
@@ -193,7 +194,7 @@ class Linter {
                       expected));
   }
 
-  void arguments(const code::Kernel& kernel) {
+  void arguments(const code::KernelMetadata& kernel) {
     for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
       const code::KernelArgument& argument = kernel.arguments[i];
       if (argument.offset < 0 || argument.size < 0) continue;
@@ -224,7 +225,7 @@ class Linter {
   }
 
   /// Compilers list hidden arguments that nothing uses: without optimisation all of them.
-  void hidden(const code::Kernel& kernel, const code::KernelArgument& argument) {
+  void hidden(const code::KernelMetadata& kernel, const code::KernelArgument& argument) {
     const std::string_view kind = argument.value_kind;
     const auto* const rule = std::ranges::find(kHiddenRules, kind, &HiddenRule::kind);
     const auto value = word(static_cast<std::uint64_t>(argument.offset));
@@ -295,7 +296,7 @@ class Linter {
           "replay on a machine with as many GPUs");
   }
 
-  void segments(const code::Kernel& kernel) {
+  void segments(const code::KernelMetadata& kernel) {
     const capture::Dispatch& dispatch = description_.dispatch;
     if (dispatch.dynamic_callstack || kernel.dynamic_stack)
       add(Severity::warning, "dynamic_callstack",
@@ -317,7 +318,7 @@ class Linter {
                       dispatch.group_segment_bytes));
   }
 
-  void geometry(const code::Kernel& kernel) {
+  void geometry(const code::KernelMetadata& kernel) {
     const auto& grid = description_.dispatch.grid;
     const auto& group = description_.dispatch.workgroup;
     std::int64_t items = 1;
@@ -390,15 +391,10 @@ class Linter {
 }  // namespace
 
 std::string_view to_string(Severity severity) {
-  switch (severity) {
-    case Severity::note:
-      return "note";
-    case Severity::warning:
-      return "warning";
-    case Severity::error:
-      break;
-  }
-  return "error";
+  using enum Severity;
+  static constexpr auto kWords =
+      enum_names<Severity>({{note, "note"}, {warning, "warning"}, {error, "error"}});
+  return kWords[severity];
 }
 
 std::vector<Finding> nothing_written(const capture::Description& description) {

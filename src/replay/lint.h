@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 
 namespace perflab::replay {
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "stats/summary.h"
 
 namespace perflab::stats {
@@ -179,12 +180,12 @@ std::optional<std::size_t> samples_to_decide(const Comparison& found,
   return samples;
 }
 
-Verdict verdict_of(const Interval& interval, const ComparisonOptions& options) {
+SpeedVerdict verdict_of(const Interval& interval, const ComparisonOptions& options) {
   const double border = 1 + options.margin;
-  if (interval.low >= 1 / border && interval.high <= border) return Verdict::same;
+  if (interval.low >= 1 / border && interval.high <= border) return SpeedVerdict::same;
   const bool larger = interval.low > 1;
-  if (!larger && !(interval.high < 1)) return Verdict::undecided;
-  return larger == options.larger_is_better ? Verdict::faster : Verdict::slower;
+  if (!larger && !(interval.high < 1)) return SpeedVerdict::undecided;
+  return larger == options.larger_is_better ? SpeedVerdict::faster : SpeedVerdict::slower;
 }
 
 /// The looks of a rule, ascending, each once.
@@ -205,18 +206,11 @@ std::vector<std::size_t> looks_of(const StoppingRule& rule) {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::same:
-      return "SAME";
-    case Verdict::faster:
-      return "FASTER";
-    case Verdict::slower:
-      return "SLOWER";
-    case Verdict::undecided:
-      break;
-  }
-  return "UNDECIDED";
+std::string_view to_string(SpeedVerdict verdict) {
+  using enum SpeedVerdict;
+  static constexpr auto kNames = enum_names<SpeedVerdict>(
+      {{same, "SAME"}, {faster, "FASTER"}, {slower, "SLOWER"}, {undecided, "UNDECIDED"}});
+  return kNames[verdict];
 }
 
 Comparison compare(std::span<const double> a, std::span<const double> b,
@@ -245,7 +239,7 @@ Comparison compare(std::span<const double> a, std::span<const double> b,
   if (!found.interval) return found;
   if (enough(of_a.size(), of_b.size(), options.confidence))
     found.verdict = verdict_of(*found.interval, options);
-  if (found.verdict == Verdict::undecided)
+  if (found.verdict == SpeedVerdict::undecided)
     found.samples_to_decide = samples_to_decide(found, options);
   return found;
 }

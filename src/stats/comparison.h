@@ -14,9 +14,9 @@
 
 namespace perflab::stats {
 
-enum class Verdict : std::uint8_t { same, faster, slower, undecided };
+enum class SpeedVerdict : std::uint8_t { same, faster, slower, undecided };
 /// "SAME", "FASTER", "SLOWER", "UNDECIDED".
-std::string_view to_string(Verdict verdict);
+std::string_view to_string(SpeedVerdict verdict);
 
 struct ComparisonOptions {
   double margin = 0.02;  ///< ratios within [1 / (1 + margin), 1 + margin] are the same
@@ -46,7 +46,7 @@ struct Comparison {
   std::optional<double> ratio;  ///< median(B) / median(A); missing: one of them is not positive
   std::optional<Interval> interval;  ///< of the ratio; missing: bootstrap.h says when
   std::optional<double> effect;      ///< Cliff's delta: P(B > A) - P(B < A), -1 to 1
-  Verdict verdict = Verdict::undecided;
+  SpeedVerdict verdict = SpeedVerdict::undecided;
   /// Samples of each side that would decide, at the spread seen: the interval's width shrinks with
   /// the square root of their number. Missing: decided already, no interval, or the ratio lies so
   /// near a border of the margin that more than a million are needed.

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/enum_names.h"
+
 namespace perflab::stats {
 namespace {
 
@@ -209,15 +211,10 @@ Stability classify(double cv) {
 }
 
 std::string_view to_string(Stability stability) {
-  switch (stability) {
-    case Stability::stable:
-      return "stable";
-    case Stability::moderate:
-      return "moderate";
-    case Stability::unstable:
-      return "unstable";
-  }
-  return "unstable";
+  using enum Stability;
+  static constexpr auto kNames =
+      enum_names<Stability>({{stable, "stable"}, {moderate, "moderate"}, {unstable, "unstable"}});
+  return kNames[stability];
 }
 
 }  // namespace perflab::stats

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
+
+#include "base/text/numbers.h"
 
 namespace perflab::trace {
 namespace {
@@ -44,13 +45,9 @@ std::optional<int> pass_of(const std::filesystem::path& file) {
   for (fs::path folder = file.parent_path(); !folder.empty() && folder != folder.root_path();
        folder = folder.parent_path()) {
     const std::string name = folder.filename().string();
-    for (const std::string_view prefix : {"pass_", "pmc_"}) {
-      if (!name.starts_with(prefix)) continue;
-      int number = 0;
-      const char* const end = name.data() + name.size();
-      const auto parsed = std::from_chars(name.data() + prefix.size(), end, number);
-      if (parsed.ec == std::errc{} && parsed.ptr == end) return number;
-    }
+    for (const std::string_view prefix : {"pass_", "pmc_"})
+      if (name.starts_with(prefix))
+        if (const auto number = whole_number<int>(name.substr(prefix.size()))) return number;
   }
   return std::nullopt;
 }

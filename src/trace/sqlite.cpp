@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
+
+#include "base/text/numbers.h"
 
 namespace perflab::trace {
 namespace {
@@ -64,15 +65,8 @@ std::optional<std::int64_t> Statement::slow_integer(int column) const {
   }
   if (type != SQLITE_TEXT) return std::nullopt;
   const std::string_view digits = text(column);
-  const char* const end = digits.data() + digits.size();
-  std::int64_t value = 0;
-  if (const auto parsed = std::from_chars(digits.data(), end, value);
-      parsed.ec == std::errc{} && parsed.ptr == end)
-    return value;
-  std::uint64_t wide = 0;
-  if (const auto parsed = std::from_chars(digits.data(), end, wide);
-      parsed.ec == std::errc{} && parsed.ptr == end)
-    return static_cast<std::int64_t>(wide);
+  if (const auto value = whole_number<std::int64_t>(digits)) return value;
+  if (const auto wide = whole_number(digits)) return static_cast<std::int64_t>(*wide);
   return std::nullopt;
 }
 
@@ -84,13 +78,7 @@ std::optional<double> Statement::real(int column) const {
     return std::nullopt;
   }
   if (type != SQLITE_TEXT) return std::nullopt;
-  const std::string_view digits = text(column);
-  double value = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() ||
-      !std::isfinite(value))
-    return std::nullopt;
-  return value;
+  return finite_number(text(column));
 }
 
 std::string_view Statement::text(int column) const {

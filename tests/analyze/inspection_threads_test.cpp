@@ -9,7 +9,7 @@
 namespace perflab::analyze {
 namespace {
 
-constexpr std::uint32_t kGfx942 = 0x54c;
+constexpr std::uint32_t kTarget = 0x54c;
 
 TEST(InspectionThreads, DoNotChangeTheResult) {
   const test::TempFolder folder;
@@ -17,7 +17,7 @@ TEST(InspectionThreads, DoNotChangeTheResult) {
   for (int i = 0; i < 24; ++i)
     entries.push_back(
         {.id = "hipv4-amdgcn-amd-amdhsa--gfx942",
-         .bytes = test::write_code_object(test::sample_code_object(1 + i % 5, kGfx942))});
+         .bytes = test::write_code_object(test::sample_code_object(1 + i % 5, kTarget))});
   const auto path = folder.write("many.hipfb", test::write_bundle(entries));
   InspectOptions options;
   options.mix = MixChoice::never;

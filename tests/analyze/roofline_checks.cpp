@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "analyze/pipeline.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 #include "support/test_database.h"
 
 namespace perflab::analyze {

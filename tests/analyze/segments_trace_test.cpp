@@ -8,7 +8,7 @@
 #include "support/big_trace.h"
 #include "support/test_database.h"
 #include "support/trace_description.h"
-#include "trace/files/reader.h"
+#include "trace/read/read_trace.h"
 
 namespace perflab::analyze {
 namespace {

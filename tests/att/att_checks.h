@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "att/reader.h"
+#include "att/read_thread_trace.h"
 
 namespace perflab::att {
 

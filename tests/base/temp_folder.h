@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -56,10 +56,13 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-/// The whole text of a file; empty when there is none.
+/// The text of a file as far as it can be read; empty when there is none. A stream's operator<<,
+/// not its iterators, which throw: a file of /proc ends in an error when its process does.
 inline std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 /// Sets (or unsets) an environment variable until the end of the scope.

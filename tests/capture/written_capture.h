@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "capture/writer.h"
 
 namespace perflab::test {

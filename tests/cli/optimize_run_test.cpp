@@ -165,7 +165,10 @@ TEST_F(OptimizeRun, AnApplicationsHottestKernelIsChosenAndTheGainProjected) {
   EXPECT_GT(projection["end_to_end_ratio"].get<double>(), 1 - 0.449 / 32.1);  // all it could be
 }
 
-TEST_F(OptimizeRun, KilledAtAnyMomentItLeavesTheOriginalOrTheAcceptedSource) {
+/// A suite of its own, because it is slow (CMakeLists.txt).
+class OptimizeRunKills : public OptimizeRun {};
+
+TEST_F(OptimizeRunKills, AtAnyMomentLeaveTheOriginalOrTheAcceptedSource) {
   std::mt19937 random(20261122);  // moments differ from machine to machine all the same
   std::uniform_real_distribution<double> part(0, 1);
   const std::vector<std::string> more{"--rtol",           "1e-4", "--atol", "1e-3",

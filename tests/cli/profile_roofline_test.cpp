@@ -6,7 +6,7 @@
 #include <map>
 
 #include "cli/program.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 #include "support/rocpd_writer.h"
 
 namespace perflab::cli {

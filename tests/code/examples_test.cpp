@@ -66,7 +66,8 @@ class ExamplesTest : public ::testing::TestWithParam<std::string> {
 };
 
 /// Registers, memory and spills: the metadata says what the remark says.
-void expect_same_resources(const Kernel& kernel, const ResourceRemark& remark, bool unified) {
+void expect_same_resources(const KernelMetadata& kernel, const ResourceRemark& remark,
+                           bool unified) {
   EXPECT_EQ(kernel.name, remark.kernel);
   EXPECT_EQ(kernel.lds_bytes, remark.lds_bytes);
   EXPECT_EQ(kernel.scratch_bytes, remark.scratch_bytes);
@@ -82,7 +83,7 @@ void expect_same_resources(const Kernel& kernel, const ResourceRemark& remark, b
             unified && agprs > 0 ? (*remark.vgprs + 3) / 4 * 4 + agprs : *remark.vgprs);
 }
 
-void expect_same_occupancy(const Kernel& kernel, const ResourceRemark& remark,
+void expect_same_occupancy(const KernelMetadata& kernel, const ResourceRemark& remark,
                            const hal::Arch& arch) {
   hal::OccupancyInput input;
   input.wave_size = static_cast<int>(kernel.wave_size);
@@ -111,7 +112,7 @@ void expect_known_instructions(const Disassembler& objdump, const std::vector<Ex
     SCOPED_TRACE(examples[i].name);
     ASSERT_TRUE((*result)[i].has_value()) << describe((*result)[i].error());
     ASSERT_EQ((*result)[i].value().size(), 1U);
-    const Kernel& kernel = examples[i].object.kernels.at(0);
+    const KernelMetadata& kernel = examples[i].object.kernels.at(0);
     const Function& function = (*result)[i].value()[0];
     EXPECT_EQ(function.address, kernel.code_address);
     const InstructionMix mix =
@@ -142,7 +143,7 @@ TEST_P(ExamplesTest, TheRemarkTheCodeObjectTheModelAndTheCodeAgree) {
     ASSERT_EQ(example.object.kernels.size(), 1U);
     ASSERT_EQ(example.compiled.remarks.size(), 1U);
     EXPECT_THAT(example.compiled.messages, IsEmpty());
-    const Kernel& kernel = example.object.kernels[0];
+    const KernelMetadata& kernel = example.object.kernels[0];
     const ResourceRemark& remark = example.compiled.remarks[0];
     ASSERT_TRUE(remark.sgprs && remark.occupancy && remark.lds_bytes);
     expect_same_resources(kernel, remark, arch->agpr_rule == hal::AgprRule::unified);

@@ -23,7 +23,7 @@ def check(root):
             to = (folder / path).resolve() if path else root / name
             if not to.is_relative_to(root):
                 problems.append(where + "leads out of the repository")
-            elif not to.exists():
+            elif not to.exists() and to.relative_to(root).as_posix() not in texts:
                 problems.append(where + "there is no such file")
             elif anchor:
                 of = to.relative_to(root).as_posix()

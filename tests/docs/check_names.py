@@ -2,7 +2,8 @@
 
     check_names.py ROOT PROGRAM [DOCUMENT...]     exit code 1 and a line for each name that does not exist
 
-Without DOCUMENTs: README.md, HACKING.md, docs/**/*.md, examples/README.md and bench/README.md (a changelog speaks of the past).
+Without DOCUMENTs: README.md, HACKING.md, docs/**/*.md, the pages of the formats, examples/README.md and bench/README.md (a changelog
+speaks of the past).
 Options are those of PROGRAM's help, of every subcommand, and those of other programs in FOREIGN, which has to be used up.
 """
 import fnmatch
@@ -11,6 +12,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+from documents import format_pages, formats_script
 
 FOLDERS = "src|docs|schemas|tests|examples|scripts|bench|fuzz|cmake|web"
 PATH = re.compile(rf"(?<![\w/.$}}-])((?:{FOLDERS})/[\w./*<>+-]*)")
@@ -29,13 +32,9 @@ FOREIGN_FIELDS = {"definitions[].block": "rocprofiler-sdk's definitions", "v.xy"
 
 # Options of other programs that the documents name, and whose they are.
 FOREIGN = {
-    "--att-library-path": "rocprofv3",
     "--bn": "a user's program",
-    "--device": "docker and podman",
-    "--genco": "hipcc",
     "--hip-trace": "rocprofv3",
     "--kernel-trace": "rocprofv3",
-    "--memory-copy-trace": "rocprofv3",
     "--pmc": "rocprofv3",
     "--install": "cmake",
     "--prefix": "cmake",
@@ -109,7 +108,7 @@ def fields_of_schemas(root):
             if isinstance(inside, dict):
                 walk(inside, path, definitions)
 
-    for file in sorted((root / "schemas").glob("*.schema.json")):
+    for file in sorted(formats_script(root).schema_folder().glob("*.schema.json")):
         schema = json.loads(file.read_text())
         walk(schema, "", schema.get("definitions", {}))
     return paths
@@ -135,8 +134,7 @@ def path_exists(root, name):
     return (root / name).exists() or any((root / name).parent.glob(pathlib.PurePath(name).name + ".*"))
 
 
-def problems_of(root, document, options, words, is_dotted_name, used):
-    text = (root / document).read_text()
+def problems_of(root, document, text, options, words, is_dotted_name, used):
     for number, line in enumerate(text.splitlines(), start=1):
         where = f"{document}:{number}: "
         for path in PATH.findall(line):
@@ -170,16 +168,17 @@ def main():
     if everything:
         documents = ["README.md", "HACKING.md", "examples/README.md", "bench/README.md"]
         documents += sorted(f.relative_to(root).as_posix() for f in (root / "docs").rglob("*.md"))
+    texts = {document: (root / document).read_text() for document in documents} | (format_pages(root) if everything else {})
     options, tools = options_of(program)
     options |= options_of_scripts(root)
     words, tree = tree_of(root)
     words, used, found, is_dotted_name = words | tools, set(), [], known_dotted(root, tree)
-    for document in documents:
-        found += problems_of(root, document, options, words, is_dotted_name, used)
+    for document, text in texts.items():
+        found += problems_of(root, document, text, options, words, is_dotted_name, used)
     if everything:
         found += [f"check_names.py: {option} of {whose} is in no document any more"
                   for option, whose in FOREIGN.items() if option not in used and option not in options]
-    print("\n".join(found) + ("\n" if found else "") + f"{len(found)} names in {len(documents)} documents do not exist")
+    print("\n".join(found) + ("\n" if found else "") + f"{len(found)} names in {len(texts)} documents do not exist")
     return 1 if found else 0
 
 

@@ -5,6 +5,8 @@ takes the lines up to EOF. Lines that begin with # are comments, lines that begi
 other languages (`text`, `json`, `cpp`) are no commands; but when a line in one begins with `rocm-perf`, it counts as one, so
 that no command hides there: it needs a place in commands.toml."""
 import dataclasses
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import re
@@ -127,10 +129,27 @@ def anchors_of(text):
     return anchors
 
 
+def formats_script(root):
+    """scripts/formats as a module."""
+    loader = importlib.machinery.SourceFileLoader("formats", str(pathlib.Path(root) / "scripts/formats"))
+    formats = importlib.util.module_from_spec(importlib.util.spec_from_loader("formats", loader))
+    loader.exec_module(formats)
+    return formats
+
+
+def format_pages(root):
+    """The pages of the formats, which scripts/formats writes: where they lie when they are installed, and their texts. A tree of
+    the checkers' own tests has none."""
+    if not (pathlib.Path(root) / "scripts/formats").exists():
+        return {}
+    formats = formats_script(root)
+    return {f"docs/formats/{name}": text for name, text in formats.pages(formats.schema_folder())[1].items()}
+
+
 def documents(root):
-    """Every document of the project, by its path from the root: where a newcomer reads."""
+    """Every document of the project, by its path from the root: where a newcomer reads; and the pages of the formats."""
     root = pathlib.Path(root)
     found = [root / "README.md", root / "HACKING.md", root / "CHANGELOG.md"]
     for pattern in ("docs/**/*.md", "examples/**/*.md", "bench/*.md", "tests/*/README.md", "web/*.md"):
         found += sorted(root.glob(pattern))
-    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found if path.exists()}
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found if path.exists()} | format_pages(root)

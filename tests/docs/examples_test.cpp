@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "analyze/bottleneck/describe.h"
+#include "analyze/bottleneck/in_words.h"
 #include "analyze/pipeline.h"
 #include "base/system/files.h"
 #include "base/temp_folder.h"
@@ -16,7 +16,7 @@
 #include "docs/examples/spill_rule.h"
 #include "docs/examples/transform_workgroup_size.h"
 #include "hal/arch_table.h"
-#include "hal/counter_tables_parse.h"
+#include "hal/counter_catalogue_parse.h"
 #include "hal/occupancy.h"
 #include "llm/exec_proposer.h"
 

@@ -157,7 +157,8 @@ TEST(Doctor, OutlivesARuntimeThatCrashesOrAnswersNonsense) {
            {"echo nonsense", "code 0"},
            {"echo '[]'", "code 0"},
            {R"(echo '{"version":"1.18","gpus":[]}')", "no GPU"},
-           {R"(echo '{"problem":"hsa_call_failed: x","remedy":"y"}')", "hsa_call_failed"}}) {
+           {R"(echo '{"problem":"hsa_call_failed: x","remedy":"y","installed":true}')",
+            "hsa_call_failed"}}) {
     machine.answers(words);
     const Result<Part> part = runtime_part(machine.places, gpus);
     ASSERT_TRUE(part);
@@ -165,7 +166,7 @@ TEST(Doctor, OutlivesARuntimeThatCrashesOrAnswersNonsense) {
     EXPECT_THAT(part->problem, HasSubstr(said)) << words;
     EXPECT_NE(part->remedy, "") << words;
   }
-  machine.answers(R"(echo '{"problem":"no_runtime: it cannot be opened","remedy":"y"}')");
+  machine.answers(R"(echo '{"problem":"no_runtime: x","remedy":"y","installed":false}')");
   EXPECT_EQ(runtime_part(machine.places, gpus)->state, State::missing);
 }
 

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "base/system/files.h"
+#include "hal/counter_catalogue.h"
 #include "hal/counter_table_of.h"
-#include "hal/counter_tables.h"
 
 namespace perflab::hal {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 
 namespace perflab::hal {
 

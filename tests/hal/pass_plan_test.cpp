@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "base/system/files.h"
+#include "hal/counter_catalogue.h"
 #include "hal/counter_table_of.h"
-#include "hal/counter_tables.h"
 #include "support/prng.h"
 
 namespace perflab::hal {

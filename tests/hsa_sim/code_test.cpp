@@ -9,7 +9,7 @@
 
 #include "base/temp_folder.h"
 #include "code/object/code_object.h"
-#include "hsa/loader.h"
+#include "hsa/loader_table.h"
 #include "hsa_sim/sim_session.h"
 
 namespace perflab::test {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "hsa/loader.h"
+#include "hsa/loader_table.h"
 #include "sim.h"
 
 namespace perflab::hsa::sim {

@@ -14,7 +14,7 @@
 
 #include "base/system/environment.h"
 #include "base/temp_folder.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "isolate/launch.h"
 
 namespace perflab::test {

@@ -8,26 +8,27 @@ FLOORS = {
     "base": 1,
     "stats": 2, "hal": 2, "hsa": 2, "code": 2, "trace": 2, "att": 2, "capture": 2, "llm": 2, "mcp": 2,
     "collect": 3, "analyze": 3, "tune": 3, "isolate": 3, "replay": 3,
-    "report": 4, "measure": 4,
-    "optimize": 5, "api": 5,
-    "doctor": 6,
-    "cli": 7,
+    "compare": 4, "measure": 4,
+    "report": 5,
+    "optimize": 6, "api": 6,
+    "doctor": 7,
+    "cli": 8,
 }
 # From the bottom up; "." is the folder itself. Rooms of one line stand on one floor.
 ROOMS = {
     "base": [["."], ["text"], ["system"]],
     "code": [["elf"], ["object", "tools"], ["files", "instructions"]],
-    "trace": [["."], ["counter_csv", "rocpd"], ["files"]],
-    "analyze": [["scope", "inspect"], ["kernels"], ["counters", "critical_path", "thread_trace", "compare"],
+    "trace": [["."], ["counter_csv", "rocpd"], ["read"]],
+    "analyze": [["scope", "inspect"], ["kernels"], ["counters", "critical_path", "thread_trace"],
                 ["activity", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
     "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["search"], ["run"]],
     "isolate": [["protocol", "machine"], ["code", "."], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa"], ["session"], ["verify"], ["inputs"]],
-    "report": [["kit"], ["code", "comparison", "critical_path", "verdict", "replay", "tuning", "page"],
-               ["perfetto", "roofline", "thread_trace"], ["recording"]],
-    "optimize": [[".", "ast"], ["flow"], ["model"], ["guards", "transform"], ["workshop"], ["loop"], ["session"]],
+    "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page"],
+               ["perfetto", "roofline", "thread_trace"], ["analysis"]],
+    "optimize": [[".", "ast"], ["flow"], ["model"], ["guards", "transform"], ["workshop"], ["rounds"], ["run"]],
     "doctor": [["."], ["self_test"]],
-    "cli": [["kit"], ["recordings", "kernels", "faster", "program"], ["."]],
+    "cli": [["kit"], ["recordings", "kernels", "tuning", "program"], ["."]],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 MOST_LINES = 600

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/temp_folder.h"
-#include "llm/answer.h"
 #include "llm/budget.h"
+#include "llm/model_answer.h"
 #include "llm/prompt.h"
 #include "llm/secrets.h"
 

@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "mcp/answer.h"
 #include "mcp/sample_offer.h"
+#include "mcp/tool_answer.h"
 
 namespace perflab::mcp {
 namespace {

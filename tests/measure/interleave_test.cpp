@@ -12,7 +12,7 @@
 namespace perflab::measure {
 namespace {
 
-using stats::Verdict;
+using stats::SpeedVerdict;
 using testing::HasSubstr;
 
 /// Times around 100 with noise, scaled per variant and drifting with every measurement.
@@ -78,7 +78,7 @@ TEST(Interleave, TakesTurnsAndLetsWarmUpBe) {
   EXPECT_EQ(taken->order, "ABBAABBAAB");
   EXPECT_THAT(turns, testing::ElementsAre(1, 2, 3, 4, 5));
   EXPECT_EQ(taken->unit, "au");
-  EXPECT_EQ(taken->comparison.verdict, Verdict::undecided);
+  EXPECT_EQ(taken->comparison.verdict, SpeedVerdict::undecided);
   EXPECT_FALSE(taken->out_of_time);
 }
 
@@ -100,13 +100,13 @@ TEST(Interleave, DecidesEarlyAndRightly) {
     slower.scale_of_b_ = 1.1;
     equal.noise_ = 0.005;
     const Interleaved gain = take(faster), loss = take(slower), none = take(equal);
-    EXPECT_EQ(gain.comparison.verdict, Verdict::faster);
-    EXPECT_EQ(loss.comparison.verdict, Verdict::slower);
+    EXPECT_EQ(gain.comparison.verdict, SpeedVerdict::faster);
+    EXPECT_EQ(loss.comparison.verdict, SpeedVerdict::slower);
     EXPECT_LE(gain.a.size(), 20U);
     EXPECT_TRUE(stats::is_look({}, gain.a.size()));
-    same += none.comparison.verdict == Verdict::same;
-    wrong +=
-        none.comparison.verdict == Verdict::faster || none.comparison.verdict == Verdict::slower;
+    same += none.comparison.verdict == SpeedVerdict::same;
+    wrong += none.comparison.verdict == SpeedVerdict::faster ||
+             none.comparison.verdict == SpeedVerdict::slower;
   }
   EXPECT_GE(same, 57U);
   EXPECT_EQ(wrong, 0U);
@@ -175,7 +175,7 @@ TEST(Interleave, EndsWhenTheTimeIsOver) {
     const Interleaved taken = take(backend, options);
     EXPECT_EQ(taken.a.size(), turns);
     EXPECT_TRUE(taken.out_of_time);
-    EXPECT_EQ(taken.comparison.verdict, Verdict::undecided);
+    EXPECT_EQ(taken.comparison.verdict, SpeedVerdict::undecided);
     if (turns == 12) {
       EXPECT_EQ(taken.comparison.samples_to_decide, 20U);
     }
@@ -189,7 +189,7 @@ TEST(Interleave, EndsWhenTheTimeIsOver) {
   options.out_of_time = [&] { return backend.calls_.size() >= 20; };
   const Interleaved taken = take(backend, options);
   EXPECT_EQ(taken.a.size(), 10U);
-  EXPECT_EQ(taken.comparison.verdict, Verdict::faster);
+  EXPECT_EQ(taken.comparison.verdict, SpeedVerdict::faster);
   EXPECT_FALSE(taken.out_of_time);
 }
 
@@ -199,7 +199,7 @@ TEST(Interleave, TheDirectionIsTheBackendsAndTheComparisonCanBeMadeAgain) {
   backend.larger_is_better_ = true;
   InterleaveOptions options;
   const Interleaved taken = take(backend, options);
-  EXPECT_EQ(taken.comparison.verdict, Verdict::faster);
+  EXPECT_EQ(taken.comparison.verdict, SpeedVerdict::faster);
   options.comparison.larger_is_better = true;
   const stats::Comparison again = compare_interleaved(taken.a, taken.b, options);
   EXPECT_EQ(again.verdict, taken.comparison.verdict);

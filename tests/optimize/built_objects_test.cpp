@@ -142,8 +142,8 @@ TEST_F(BuiltObjects, AKernelOfTheUnitAloneIsFoundAgain) {
              other = code::read_code_object(there, "there");
   ASSERT_TRUE(object && other);
   int renamed = 0;
-  for (const code::Kernel& kernel : object->kernels) {
-    const code::Kernel* const found = code::kernel_named(*other, kernel.name);
+  for (const code::KernelMetadata& kernel : object->kernels) {
+    const code::KernelMetadata* const found = code::kernel_named(*other, kernel.name);
     ASSERT_NE(found, nullptr) << kernel.name;
     renamed += found->name != kernel.name;
     const auto checked = check_object(here, there, {.kernel = kernel.name, .workgroup_size = 64});

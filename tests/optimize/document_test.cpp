@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 
 #include "optimize/fakes.h"
-#include "optimize/loop/apply.h"
-#include "optimize/loop/context.h"
-#include "optimize/loop/optimization_text.h"
-#include "optimize/loop/projection.h"
-#include "optimize/loop/recheck.h"
-#include "optimize/loop/records.h"
+#include "optimize/rounds/apply.h"
+#include "optimize/rounds/context.h"
+#include "optimize/rounds/optimization_text.h"
+#include "optimize/rounds/projection.h"
+#include "optimize/rounds/recheck.h"
+#include "optimize/rounds/records.h"
 #include "report/kit/document.h"
 
 namespace perflab::optimize {
@@ -409,7 +409,7 @@ TEST(Context, ChoosesTheKernelThatIsMostWorthIt) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::usage);
   for (const analyze::KernelCriticality& row : analyzed.analysis.critical_path->kernels) {
-    Kernel kernel;
+    SourceKernel kernel;
     kernel.name = analyzed.trace.strings.view(row.name);
     model.kernels.insert(model.kernels.begin(), kernel);
   }

@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "base/system/files.h"
 #include "base/temp_folder.h"
-#include "optimize/loop/loop.h"
+#include "optimize/rounds/loop.h"
 
 namespace perflab::optimize::fakes {
 
@@ -155,7 +155,7 @@ class FakeWorkshop : public Workshop {
 inline Result<SourceModel> fake_parse(std::string text) {
   SourceModel model;
   model.text = std::move(text);
-  Kernel kernel;
+  SourceKernel kernel;
   kernel.name = "ns::k";
   kernel.signature = "void ns::k(float *)";
   kernel.definition = {.begin = 0, .end = static_cast<std::uint32_t>(model.text.size())};

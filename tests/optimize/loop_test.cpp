@@ -1,5 +1,5 @@
 // The loop on fakes: decisions, repairs, what ends it, files that change, the final proof, --apply.
-#include "optimize/loop/loop.h"
+#include "optimize/rounds/loop.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,8 +10,8 @@
 
 #include "optimize/fakes.h"
 #include "optimize/kernel_names.h"
-#include "optimize/loop/apply.h"
-#include "optimize/loop/diff.h"
+#include "optimize/rounds/apply.h"
+#include "optimize/rounds/diff.h"
 
 namespace perflab::optimize {
 namespace {

@@ -106,7 +106,7 @@ class HipSource : public ::testing::Test {
     return std::string(model_->at(range));
   }
   /// The innermost loop whose text has a word.
-  [[nodiscard]] const Loop& loop(const Kernel& kernel, std::string_view word) const {
+  [[nodiscard]] const Loop& loop(const SourceKernel& kernel, std::string_view word) const {
     const Loop* found = nullptr;
     for (const Loop& each : kernel.loops)
       if (model_->at(each.range).find(word) != std::string_view::npos) found = &each;
@@ -118,7 +118,7 @@ class HipSource : public ::testing::Test {
 
 TEST_F(HipSource, KernelsAreFoundThroughTheTreeNotTheText) {
   std::vector<std::string> signatures;
-  for (const Kernel& kernel : model_->kernels) signatures.push_back(kernel.signature);
+  for (const SourceKernel& kernel : model_->kernels) signatures.push_back(kernel.signature);
   EXPECT_THAT(
       signatures,
       ElementsAre("void ns::(anonymous)::hidden(float *)",
@@ -136,7 +136,7 @@ TEST_F(HipSource, KernelsAreFoundThroughTheTreeNotTheText) {
 }
 
 TEST_F(HipSource, PlacesInTheTextAreThoseOfTheDefinition) {
-  const Kernel& mixed = model_->kernels[1];
+  const SourceKernel& mixed = model_->kernels[1];
   EXPECT_TRUE(mixed.is_template);
   EXPECT_THAT(text(mixed.definition), ::testing::StartsWith("template <typename T, int N>"));
   EXPECT_THAT(text(mixed.definition), ::testing::EndsWith("f(called);\n}"));
@@ -146,10 +146,10 @@ TEST_F(HipSource, PlacesInTheTextAreThoseOfTheDefinition) {
   EXPECT_EQ(mixed.attributes[0].name, "launch_bounds");
   EXPECT_THAT(mixed.attributes[0].values, ElementsAre(128, 2));
   EXPECT_EQ(mixed.attributes[0].range, TextRange{});
-  const Kernel& declared = model_->kernels[2];
+  const SourceKernel& declared = model_->kernels[2];
   EXPECT_THAT(text(declared.definition), ::testing::StartsWith("KERNEL void ns::declared"));
   EXPECT_EQ(model_->text.substr(*declared.attribute_place, 4), "ns::");
-  const Kernel& made = model_->kernels[3];
+  const SourceKernel& made = model_->kernels[3];
   EXPECT_EQ(text(made.definition), "MAKE(made)");
   EXPECT_FALSE(made.attribute_place);
   EXPECT_TRUE(made.loops[0].in_macro);
@@ -168,7 +168,7 @@ TEST_F(HipSource, FindKernelTakesNamesAndSignatures) {
 }
 
 TEST_F(HipSource, ParametersTellWhereQualifiersGo) {
-  const Kernel& places = model_->kernels[4];
+  const SourceKernel& places = model_->kernels[4];
   ASSERT_EQ(places.parameters.size(), 6U);
   const auto behind = [&](std::size_t i) {
     const auto at = places.parameters[i].behind_star;
@@ -187,14 +187,14 @@ TEST_F(HipSource, ParametersTellWhereQualifiersGo) {
   for (std::size_t i = 0; i < read_written.size(); ++i)
     EXPECT_EQ(std::pair(places.parameters[i].read, places.parameters[i].written), read_written[i])
         << places.parameters[i].name;
-  const Kernel& mixed = model_->kernels[1];
+  const SourceKernel& mixed = model_->kernels[1];
   EXPECT_TRUE(mixed.parameters[0].restricted);
   EXPECT_FALSE(mixed.parameters[1].restricted);
   EXPECT_FALSE(mixed.parameters[0].written);
 }
 
 TEST_F(HipSource, WhatLoopsReachIsSeenThroughFunctions) {
-  const Kernel& declared = model_->kernels[2];
+  const SourceKernel& declared = model_->kernels[2];
   const Loop& meets = loop(declared, "meets");
   EXPECT_TRUE(meets.has_barrier);
   EXPECT_FALSE(meets.has_unknown_call);
@@ -212,7 +212,7 @@ TEST_F(HipSource, WhatLoopsReachIsSeenThroughFunctions) {
 }
 
 TEST_F(HipSource, SharedMemoryIsFollowedThroughPointers) {
-  const Kernel& mixed = model_->kernels[1];
+  const SourceKernel& mixed = model_->kernels[1];
   const Loop& moved = loop(mixed, "moved");
   EXPECT_TRUE(moved.uses_shared && moved.uses_dynamic_shared);
   EXPECT_EQ(moved.counted->trips, 4);
@@ -237,14 +237,14 @@ TEST_F(HipSource, SharedMemoryIsFollowedThroughPointers) {
 }
 
 TEST_F(HipSource, FactsNameWhatABodyTouches) {
-  const Kernel& same = model_->kernels[5];
+  const SourceKernel& same = model_->kernels[5];
   EXPECT_THAT(same.facts.calls, Contains("clock64"));
   EXPECT_THAT(same.facts.assembly, Not(IsEmpty()));
-  const Kernel& vectors = model_->kernels[6];
+  const SourceKernel& vectors = model_->kernels[6];
   EXPECT_THAT(vectors.facts.calls, Contains("__expf"));
   EXPECT_FALSE(vectors.facts.integer_to_pointer);
   EXPECT_THAT(vectors.facts.assembly, IsEmpty());
-  for (const Kernel& kernel : model_->kernels) EXPECT_THAT(kernel.facts.globals, IsEmpty());
+  for (const SourceKernel& kernel : model_->kernels) EXPECT_THAT(kernel.facts.globals, IsEmpty());
 }
 
 // --- loops, on the host ------------------------------------------------------------------------
@@ -500,7 +500,7 @@ TEST(HostSource, LineEndsAndLettersDoNotMovePlaces) {
       "  for (int \xC3\xA4 = 0; \xC3\xA4 < n; ++\xC3\xA4)\r\n    p[\xC3\xA4] = '}';\r\n}\r\n",
       host_options());
   ASSERT_TRUE(model) << describe(model.error());
-  const Kernel& kernel = model->kernels.at(0);
+  const SourceKernel& kernel = model->kernels.at(0);
   EXPECT_EQ(kernel.signature, "static void k(int *, int = 3)");
   EXPECT_EQ(model->at(kernel.definition).substr(0, 12), "static __glo");
   EXPECT_EQ(model->at(kernel.definition).back(), '}');

@@ -239,7 +239,8 @@ struct Variant {
 };
 
 /// The kernel's definition after a transform: the rest of the file is as it was.
-std::string definition_of(const SourceModel& model, const Kernel& kernel, const std::string& text) {
+std::string definition_of(const SourceModel& model, const SourceKernel& kernel,
+                          const std::string& text) {
   const std::size_t behind = model.text.size() - kernel.definition.end;
   return text.substr(kernel.definition.begin, text.size() - behind - kernel.definition.begin);
 }
@@ -252,7 +253,7 @@ std::string with_rows(std::string text) {
 
 std::string semantic_program(const SourceModel& model, const std::vector<Variant>& variants) {
   std::string program = fmt::format("{}{}{}", kHeaders, kPrelude, with_rows(std::string(kDriver)));
-  for (const Kernel& kernel : model.kernels)
+  for (const SourceKernel& kernel : model.kernels)
     program += fmt::format("namespace original {{ {} }}\n", model.at(kernel.definition));
   for (std::size_t i = 0; i < variants.size(); ++i)
     program += fmt::format("namespace v{} {{ {} }}\n", i, variants[i].text);

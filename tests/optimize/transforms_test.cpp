@@ -448,7 +448,7 @@ __global__ void guarded(const float* in, float* out, int n) {
 
 TEST(Transforms, DeclaresTheLaunch) {
   SourceModel model = transform_model(fmt::format("{}{}", kMark, kSaxpy));
-  Kernel& kernel = model.kernels.at(0);
+  SourceKernel& kernel = model.kernels.at(0);
   kernel.attribute_place = static_cast<std::uint32_t>(model.text.find("saxpy"));
   const Transforms transforms = transforms_of(model, 0, kDevice);
   EXPECT_THAT(offered_text(transforms, "launch-bounds:256"),

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "capture/writer.h"
 #include "hsa/types.h"
 #include "support/code_writer.h"

@@ -188,7 +188,7 @@ TEST(Autotune, TextSaysWhatIsNotEstablished) {
   const char* why = "no interval: the recorded repeats have another median";
   EXPECT_THAT(autotune_text(recorded.data(), {}), Not(HasSubstr(why)));  // no samples
   EXPECT_THAT(autotune_text(recorded.data(), {}), HasSubstr("the first one: the space declares"));
-  for (tune::Candidate& one : recorded.result.finalists) one.samples = 4;
+  for (tune::Finalist& one : recorded.result.finalists) one.samples = 4;
   recorded.result.pruned.sampled = true;
   const std::string text = autotune_text(recorded.data(), {.width = 100});
   EXPECT_THAT(text, HasSubstr(why));

@@ -5,16 +5,16 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysis_document.h"
+#include "report/analysis/profile_document.h"
+#include "report/bottleneck/bottleneck_json.h"
 #include "report/bottleneck_samples.h"
 #include "report/document_checks.h"
 #include "report/kit/document.h"
-#include "report/recording/analysis_document.h"
-#include "report/recording/profile_document.h"
 #include "report/report_cases.h"
 #include "report/roofline/roofline_document.h"
 #include "report/roofline_samples.h"
 #include "report/thread_trace/thread_trace_json.h"
-#include "report/verdict/bottleneck_json.h"
 
 namespace perflab::report {
 namespace {
@@ -133,7 +133,7 @@ TEST(ThreadTraceJson, WithoutCyclesHasNoShares) {
 TEST(BottleneckJson, EvidenceCanBeRecomputed) {
   const Json kernel = verdict(0);
   EXPECT_EQ(kernel.at("verdict"), "memory-bandwidth-bound");
-  EXPECT_EQ(kernel.at("label"), analyze::label_of(analyze::Verdict::memory_bandwidth));
+  EXPECT_EQ(kernel.at("label"), analyze::label_of(analyze::Bottleneck::memory_bandwidth));
   EXPECT_EQ(kernel.at("score"), 2);
   EXPECT_EQ(kernel.at("runner_up"), "latency-bound");
   const Json& evidence = kernel.at("evidence");
@@ -213,7 +213,7 @@ TEST(BottleneckJson, OfTheSelectedKernelStandsInTheProfile) {
   analysis.bottlenecks.kernels[0].analysis_kernel = analysis.selection->kernel;
   EXPECT_EQ(profile().at("bottleneck"),
             (Json{{"verdict", "memory-bandwidth-bound"},
-                  {"label", analyze::label_of(analyze::Verdict::memory_bandwidth)},
+                  {"label", analyze::label_of(analyze::Bottleneck::memory_bandwidth)},
                   {"score", 2},
                   {"confidence", "high"},
                   {"summary", analysis.bottlenecks.kernels[0].summary}}));

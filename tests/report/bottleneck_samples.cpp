@@ -7,7 +7,7 @@
 namespace perflab::report {
 namespace {
 
-using analyze::Candidate;
+using analyze::Bottleneck;
 using analyze::Condition;
 using analyze::Evidence;
 using analyze::FeatureId;
@@ -16,7 +16,7 @@ using analyze::KernelBottleneck;
 using analyze::KernelThreadTrace;
 using analyze::Relation;
 using analyze::Rule;
-using analyze::Verdict;
+using analyze::ScoredBottleneck;
 using code::InstructionClass;
 
 constexpr std::array<Condition, 2> kNearRoof = {
@@ -31,7 +31,7 @@ constexpr std::array<Condition, 2> kGaps = {
      {FeatureId::path_launch_share, Relation::at_least, 0.3, "a sample threshold"}}};
 
 const Rule kBandwidth = {.id = "sample.near_roof",
-                         .verdict = Verdict::memory_bandwidth,
+                         .verdict = Bottleneck::memory_bandwidth,
                          .weight = 3,
                          .when = kNearRoof,
                          .against = kFewLanes,
@@ -39,7 +39,7 @@ const Rule kBandwidth = {.id = "sample.near_roof",
                          .advice = "move fewer bytes",
                          .advice_at_lines = true};
 const Rule kLatency = {.id = "sample.waits",
-                       .verdict = Verdict::latency,
+                       .verdict = Bottleneck::latency,
                        .weight = 2,
                        .when = kWaits,
                        .against = {},
@@ -47,7 +47,7 @@ const Rule kLatency = {.id = "sample.waits",
                        .advice = "load earlier",
                        .advice_at_lines = true};
 const Rule kLaunch = {.id = "sample.gaps",
-                      .verdict = Verdict::launch,
+                      .verdict = Bottleneck::launch,
                       .weight = 2,
                       .when = kGaps,
                       .against = {},
@@ -80,7 +80,7 @@ std::vector<Evidence> evidence_of(const Rule& rule, std::span<const Condition> c
   return out;
 }
 
-Candidate candidate(const Rule& rule, int score, const analyze::FeatureSet& features) {
+ScoredBottleneck candidate(const Rule& rule, int score, const analyze::FeatureSet& features) {
   return {.verdict = rule.verdict,
           .score = score,
           .held = {{.rule = &rule,
@@ -201,7 +201,7 @@ KernelBottleneck copy_verdict() {
   out.architecture = "gfx942";
   out.analysis_kernel = 0;
   out.thread_trace = 0;
-  out.verdict = Verdict::memory_bandwidth;
+  out.verdict = Bottleneck::memory_bandwidth;
   out.confidence = analyze::Confidence::high;
   out.summary =
       "memory-bandwidth bound: HBM works at 72.5 % of its bandwidth while vector units are mostly "
@@ -214,8 +214,8 @@ KernelBottleneck copy_verdict() {
   know(out.features, FeatureId::att_wait, 0.4, "1600 of 4000 cycles of 4 waves");
   out.candidates = {candidate(kBandwidth, 2, out.features),
                     candidate(kLatency, 2, out.features),
-                    {.verdict = Verdict::launch, .score = 0, .held = {}, .open = {&kLaunch}}};
-  out.runner_up = Verdict::latency;
+                    {.verdict = Bottleneck::launch, .score = 0, .held = {}, .open = {&kLaunch}}};
+  out.runner_up = Bottleneck::latency;
   out.bound = {.parts = {{"roofline", 1 / 0.725, "72.5 % of 5300 GB/s of HBM are reached"},
                          {"occupancy", std::nullopt, "all wave slots are in use"}},
                .kernel_factor = 1 / 0.725,
@@ -226,14 +226,14 @@ KernelBottleneck copy_verdict() {
                                       .command = "rocm-perf profile -- ./app",
                                       .why = "whether launches are in the way is not known",
                                       .features = {FeatureId::idle_before},
-                                      .decides = {Verdict::launch}};
+                                      .decides = {Bottleneck::launch}};
   out.advice = {{"sample.near_roof",
                  "move fewer bytes: smaller types, reuse in LDS",
                  {"copy.hip:12", "load.h:7"}}};
-  out.history = {{FeatureSource::dispatches, Verdict::insufficient_data, 0, ""},
-                 {FeatureSource::counters, Verdict::memory_bandwidth, 2,
+  out.history = {{FeatureSource::dispatches, Bottleneck::insufficient_data, 0, ""},
+                 {FeatureSource::counters, Bottleneck::memory_bandwidth, 2,
                   "memory-bandwidth bound instead of insufficient data: by sample.near_roof"},
-                 {FeatureSource::thread_trace, Verdict::memory_bandwidth, 2, ""}};
+                 {FeatureSource::thread_trace, Bottleneck::memory_bandwidth, 2, ""}};
   return out;
 }
 
@@ -244,17 +244,17 @@ KernelBottleneck without_data(const char* name, std::optional<std::size_t> kerne
   out.confidence_reasons = {"there are no counters"};
   out.summary = "Too little was measured.";
   out.features = no_features();
-  out.candidates = {{.verdict = Verdict::launch, .score = 0, .held = {}, .open = {&kLaunch}}};
+  out.candidates = {{.verdict = Bottleneck::launch, .score = 0, .held = {}, .open = {&kLaunch}}};
   out.bound.missing = {
       {"bound.kernel_factor", "there are no counters", "rocm-perf profile --roofline"}};
-  out.history = {{FeatureSource::dispatches, Verdict::insufficient_data, 0, ""}};
+  out.history = {{FeatureSource::dispatches, Bottleneck::insufficient_data, 0, ""}};
   return out;
 }
 
 KernelBottleneck loose_verdict() {
   KernelBottleneck out = without_data("loose", std::nullopt);
   out.thread_trace = 2;
-  out.verdict = Verdict::latency;
+  out.verdict = Bottleneck::latency;
   know(out.features, FeatureId::att_wait, 0.55, "550 of 1000 cycles of 1 wave");
   out.candidates.insert(out.candidates.begin(), candidate(kLatency, 2, out.features));
   out.confidence_reasons.clear();

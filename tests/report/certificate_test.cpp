@@ -38,7 +38,7 @@ CertificateData wrong_candidate() {
   certificate.original = false;
   certificate.reproduces = true;
   certificate.runs = 3;
-  certificate.verdict = replay::Verdict::differs;
+  certificate.verdict = replay::ProofVerdict::differs;
   certificate.sentence =
       "The other code object does not compute the same: 2 of 1024 elements differ.";
   certificate.notes = {"1 of 4 regions were not captured"};
@@ -46,13 +46,13 @@ CertificateData wrong_candidate() {
   right.changed_bytes = right.compared_bytes = right.pure_output_bytes = 4096;
   right.changed_poison_bytes = 4096;
   right.poisoned = true;
-  right.verdict = replay::Verdict::bitwise;
+  right.verdict = replay::ProofVerdict::bitwise;
   right.comparison.type = ElementType::f32;
   right.comparison.type_from = "given";
   right.comparison.elements = 1024;
   replay::RegionVerdict wrong = right;
   wrong.region = 1;
-  wrong.verdict = replay::Verdict::differs;
+  wrong.verdict = replay::ProofVerdict::differs;
   wrong.not_rewritten_bytes = 8;
   wrong.not_deterministic = {{.offset = 64, .bytes = 4}, {.offset = 128, .bytes = 8}};
   wrong.not_deterministic_bytes = 12;
@@ -71,7 +71,7 @@ CertificateData wrong_candidate() {
   replay::RegionVerdict stray;
   stray.region = 2;
   stray.unexpected_bytes = stray.compared_bytes = 2;
-  stray.verdict = replay::Verdict::differs;
+  stray.verdict = replay::ProofVerdict::differs;
   stray.comparison.elements = stray.comparison.different = stray.comparison.beyond_tolerance = 2;
   stray.comparison.examples = {{.offset = 1, .expected = "0x00", .found = "0x07"}};
   certificate.regions = {right, wrong, stray};
@@ -88,7 +88,7 @@ CertificateData plain_original() {
   data.certificate.notes.clear();
   data.certificate.regions.resize(1);
   data.certificate.regions[0].poisoned = false;
-  data.certificate.verdict = replay::Verdict::bitwise;
+  data.certificate.verdict = replay::ProofVerdict::bitwise;
   data.certificate.sentence = "This capture reproduces itself, bitwise, over 3 runs.";
   data.device.rocm_version = "7.0";
   data.device.product_name = "AMD Instinct MI300X";

@@ -1,23 +1,18 @@
-// Whole outputs, byte by byte, of the bundled sample and of the recorded MI350X database. After an
-// intended change, PERFLAB_UPDATE_GOLDENS=1 (or `make goldens`) writes the files anew: read the
-// diff.
+// Whole outputs of the bundled sample, of the recorded MI350X database and of written samples:
+// texts and short documents byte by byte, long documents by their fields (support/golden.h).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-
+#include "report/analysis/analysis_document.h"
+#include "report/analysis/analysis_text.h"
+#include "report/analysis/profile_document.h"
+#include "report/analysis/profile_text.h"
+#include "report/analysis/timeline_document.h"
 #include "report/autotune_samples.h"
 #include "report/bottleneck_samples.h"
 #include "report/critical_path/dag_document.h"
 #include "report/critical_path/dag_text.h"
 #include "report/dag_samples.h"
-#include "report/recording/analysis_document.h"
-#include "report/recording/analysis_text.h"
-#include "report/recording/profile_document.h"
-#include "report/recording/profile_text.h"
-#include "report/recording/timeline_document.h"
 #include "report/report_cases.h"
 #include "report/roofline/roofline_document.h"
 #include "report/roofline/roofline_text.h"
@@ -26,40 +21,21 @@
 #include "report/thread_trace/thread_trace_text.h"
 #include "report/thread_trace_samples.h"
 #include "report/tuning/autotune_text.h"
+#include "support/golden.h"
 
 namespace perflab::report {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path golden_folder() {
-  return fs::path(PERFLAB_SOURCE_DIR) / "tests/report/golden";
-}
-
-/// The first line that differs, of both.
-std::string first_difference(const std::string& expected, const std::string& found) {
-  const auto at = std::ranges::mismatch(expected, found).in1 - expected.begin();
-  const auto line_of = [&](const std::string& text) {
-    const auto begin = text.rfind('\n', at > 0 ? static_cast<std::size_t>(at) - 1 : 0) + 1;
-    return text.substr(begin, text.find('\n', begin) - begin);
-  };
-  const auto line = 1 + std::count(expected.begin(), expected.begin() + at, '\n');
-  return fmt::format("line {}:\n  golden: {}\n  now:    {}", line, line_of(expected),
-                     line_of(found));
-}
-
+/// A text that is read whole.
 void expect_golden(const std::string& name, const std::string& text) {
-  const fs::path path = golden_folder() / name;
-  if (std::getenv("PERFLAB_UPDATE_GOLDENS") != nullptr) {
-    fs::create_directories(golden_folder());
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file.good()) << path << " is not there; PERFLAB_UPDATE_GOLDENS=1 writes it";
-  const std::string golden((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_TRUE(text == golden) << name << " differs in " << first_difference(golden, text)
-                              << "\nPERFLAB_UPDATE_GOLDENS=1 writes it anew";
+  test::expect_golden("report/golden/" + name, text);
+}
+
+/// A document by its fields: NAME.fields.
+void expect_fields(const std::string& name, const std::string& document) {
+  test::expect_fields("report/golden/" + name, document);
 }
 
 void expect_goldens(const std::string& name, const Case& input) {
@@ -67,10 +43,10 @@ void expect_goldens(const std::string& name, const Case& input) {
   ASSERT_TRUE(runs);
   const auto& [trace, analysis] = runs->representative;
   const ProfileData profile = profile_of_recording(*runs);
-  expect_golden(name + ".analysis.json", rendered("analysis", analysis_document(trace, analysis)));
+  expect_fields(name + ".analysis", rendered("analysis", analysis_document(trace, analysis)));
   expect_golden(name + ".profile.json", rendered("profile", profile_document(profile)));
   if (analysis.critical_path)
-    expect_golden(name + ".dag.json", rendered("dag", dag_document(trace, analysis)));
+    expect_fields(name + ".dag", rendered("dag", dag_document(trace, analysis)));
   expect_golden(name + ".txt", analysis_text(trace, analysis, {}) + dag_text(trace, analysis, {}) +
                                    roofline_text(analysis, {}) + profile_text(profile, {}));
 }
@@ -85,7 +61,7 @@ TEST(Golden, Sample) {
 
 TEST(Golden, WrittenAutotune) {
   const AutotuneSample sample = sample_autotune();
-  expect_golden("written.autotune.json", rendered("autotune", autotune_document(sample.data())));
+  expect_fields("written.autotune", rendered("autotune", autotune_document(sample.data())));
   expect_golden("written.autotune.80.txt", autotune_text(sample.data(), {.width = 80}));
   expect_golden("written.autotune.tie.120.txt",
                 autotune_text(sample_autotune_tie().data(), {.width = 120}));
@@ -94,14 +70,14 @@ TEST(Golden, WrittenAutotune) {
 TEST(Golden, WrittenRoofline) {
   const analyze::Analysis analysis = sample_roofline();
   const trace::Trace trace = sample_roofline_trace();
-  expect_golden("written.roofline.json", rendered("roofline", roofline_document(trace, analysis)));
+  expect_fields("written.roofline", rendered("roofline", roofline_document(trace, analysis)));
   expect_golden("written.roofline.txt", roofline_report_text(trace, analysis, {.width = 80}));
 }
 
 TEST(Golden, WrittenCriticalPath) {
   const analyze::Analysis analysis = sample_dag();
   const trace::Trace trace = sample_dag_trace();
-  expect_golden("written.dag.json", rendered("dag", dag_document(trace, analysis, {.full = true})));
+  expect_fields("written.dag", rendered("dag", dag_document(trace, analysis, {.full = true})));
   expect_golden("written.dag.80.txt", dag_report_text(trace, analysis, {.width = 80}));
   expect_golden("written.dag.100.txt", dag_report_text(trace, analysis, {.width = 100}));
 }
@@ -117,15 +93,14 @@ TEST(Golden, WrittenTimeline) {
 
 TEST(Golden, WrittenBottleneck) {
   const analyze::Analysis analysis = sample_bottlenecks();
-  expect_golden("written.bottleneck.json", rendered("analysis", analysis_document({}, analysis)));
+  expect_fields("written.bottleneck", rendered("analysis", analysis_document({}, analysis)));
   expect_golden("written.bottleneck.80.txt", thread_trace_report_text(analysis, {.width = 80}));
   expect_golden("written.bottleneck.120.txt", thread_trace_report_text(analysis, {.width = 120}));
 }
 
 TEST(Golden, WrittenThreadTrace) {
   const analyze::Analysis analysis = sample_traced_kernels("traced_golden");
-  expect_golden("written.thread_trace.json",
-                rendered("thread_trace", thread_trace_document(analysis)));
+  expect_fields("written.thread_trace", rendered("thread_trace", thread_trace_document(analysis)));
 }
 
 TEST(Golden, Mi350x) {

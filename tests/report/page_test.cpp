@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 
 #include "base/version.h"
+#include "report/analysis/timeline_document.h"
 #include "report/critical_path/dag_document.h"
 #include "report/dag_samples.h"
 #include "report/kit/document.h"
-#include "report/recording/timeline_document.h"
 #include "support/unpacked_page.h"
 
 namespace perflab::report {

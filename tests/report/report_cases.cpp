@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysis_document.h"
+#include "report/analysis/profile_document.h"
+#include "report/analysis/timeline_document.h"
 #include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
-#include "report/recording/analysis_document.h"
-#include "report/recording/profile_document.h"
-#include "report/recording/timeline_document.h"
 #include "report/roofline/roofline_document.h"
 #include "support/quirks_trace.h"
 #include "support/rocpd_writer.h"

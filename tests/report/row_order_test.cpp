@@ -6,10 +6,10 @@
 #include <functional>
 #include <vector>
 
-#include "report/recording/analysis_document.h"
-#include "report/recording/analysis_text.h"
-#include "report/recording/profile_document.h"
-#include "report/recording/profile_text.h"
+#include "report/analysis/analysis_document.h"
+#include "report/analysis/analysis_text.h"
+#include "report/analysis/profile_document.h"
+#include "report/analysis/profile_text.h"
 #include "report/report_cases.h"
 #include "support/prng.h"
 #include "support/rocpd_writer.h"

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/analysis/analysis_text.h"
+#include "report/analysis/profile_text.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_table.h"
-#include "report/recording/analysis_text.h"
-#include "report/recording/profile_text.h"
 
 namespace perflab::report {
 namespace {

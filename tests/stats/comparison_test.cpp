@@ -32,10 +32,10 @@ TEST(Comparison, KnownVerdicts) {
   Prng prng(3);
   const auto base = noisy_times(prng, 30, 100, 0.1), near = noisy_times(prng, 30, 100.2, 0.1),
              slow = noisy_times(prng, 30, 110, 0.1), unclear = noisy_times(prng, 8, 101, 1);
-  EXPECT_EQ(compare(base, near).verdict, Verdict::same);
-  EXPECT_EQ(compare(base, slow).verdict, Verdict::slower);
-  EXPECT_EQ(compare(slow, base).verdict, Verdict::faster);
-  EXPECT_EQ(compare(base, unclear).verdict, Verdict::undecided);
+  EXPECT_EQ(compare(base, near).verdict, SpeedVerdict::same);
+  EXPECT_EQ(compare(base, slow).verdict, SpeedVerdict::slower);
+  EXPECT_EQ(compare(slow, base).verdict, SpeedVerdict::faster);
+  EXPECT_EQ(compare(base, unclear).verdict, SpeedVerdict::undecided);
   const Comparison found = compare(base, slow);
   EXPECT_NEAR(*found.ratio, 1.1, 0.01);
   EXPECT_LT(found.interval->low, *found.ratio);
@@ -44,11 +44,11 @@ TEST(Comparison, KnownVerdicts) {
   EXPECT_FALSE(found.samples_to_decide);
   EXPECT_EQ(found.samples_a, 30U);
   // A rate is better when it is larger; a wider margin takes 10 % for the same.
-  EXPECT_EQ(compare(base, slow, {.larger_is_better = true}).verdict, Verdict::faster);
-  EXPECT_EQ(compare(slow, base, {.larger_is_better = true}).verdict, Verdict::slower);
-  EXPECT_EQ(compare(base, slow, {.margin = 0.2}).verdict, Verdict::same);
-  EXPECT_EQ(to_string(Verdict::same), "SAME");
-  EXPECT_EQ(to_string(Verdict::undecided), "UNDECIDED");
+  EXPECT_EQ(compare(base, slow, {.larger_is_better = true}).verdict, SpeedVerdict::faster);
+  EXPECT_EQ(compare(slow, base, {.larger_is_better = true}).verdict, SpeedVerdict::slower);
+  EXPECT_EQ(compare(base, slow, {.margin = 0.2}).verdict, SpeedVerdict::same);
+  EXPECT_EQ(to_string(SpeedVerdict::same), "SAME");
+  EXPECT_EQ(to_string(SpeedVerdict::undecided), "UNDECIDED");
 }
 
 TEST(Comparison, ExchangingTheSidesMirrorsEverything) {
@@ -64,10 +64,10 @@ TEST(Comparison, ExchangingTheSidesMirrorsEverything) {
     EXPECT_NEAR(there.interval->high * back.interval->low, 1, 1e-12);
     EXPECT_NEAR(*there.effect, -*back.effect, 1e-12);
     EXPECT_EQ(there.samples_to_decide, back.samples_to_decide);
-    const auto mirrored = [](Verdict verdict) {
-      return verdict == Verdict::faster   ? Verdict::slower
-             : verdict == Verdict::slower ? Verdict::faster
-                                          : verdict;
+    const auto mirrored = [](SpeedVerdict verdict) {
+      return verdict == SpeedVerdict::faster   ? SpeedVerdict::slower
+             : verdict == SpeedVerdict::slower ? SpeedVerdict::faster
+                                               : verdict;
     };
     EXPECT_EQ(there.verdict, mirrored(back.verdict));
     // The unit does not matter (a power of two is exact), nor the order.
@@ -88,7 +88,7 @@ TEST(Comparison, WhatIsMissing) {
   const std::vector<double> few = {1, 2}, zeros(9, 0.0), fine = {5, 5.1, 5.2, 5.3, 5, 5.1},
                             holes = {5, kNan, 5.1, std::numeric_limits<double>::infinity(), 5.2};
   EXPECT_FALSE(compare({}, fine).ratio);
-  EXPECT_EQ(compare({}, {}).verdict, Verdict::undecided);
+  EXPECT_EQ(compare({}, {}).verdict, SpeedVerdict::undecided);
   EXPECT_EQ(*compare(few, fine).ratio, 5.1 / 1.5);
   EXPECT_FALSE(compare(few, fine).interval);
   EXPECT_FALSE(compare(few, fine).samples_to_decide);
@@ -104,13 +104,13 @@ TEST(Comparison, WhatIsMissing) {
 
 TEST(Comparison, FewSamplesDecideNothingHoweverClear) {
   const auto at = [](std::size_t count, double value) { return std::vector(count, value); };
-  EXPECT_EQ(compare(at(4, 1), at(4, 2)).verdict, Verdict::undecided);
+  EXPECT_EQ(compare(at(4, 1), at(4, 2)).verdict, SpeedVerdict::undecided);
   EXPECT_EQ(compare(at(4, 1), at(4, 2)).samples_to_decide, 5U);
-  EXPECT_EQ(compare(at(5, 1), at(5, 2)).verdict, Verdict::slower);
-  EXPECT_EQ(compare(at(5, 1), at(5, 1)).verdict, Verdict::same);
+  EXPECT_EQ(compare(at(5, 1), at(5, 2)).verdict, SpeedVerdict::slower);
+  EXPECT_EQ(compare(at(5, 1), at(5, 1)).verdict, SpeedVerdict::same);
   EXPECT_EQ(compare(at(4, 1), at(4, 2), {.confidence = 0.995}).samples_to_decide, 6U);
-  EXPECT_EQ(compare(at(6, 1), at(6, 2), {.confidence = 0.995}).verdict, Verdict::slower);
-  EXPECT_EQ(compare(at(3, 1), at(20, 2)).verdict, Verdict::slower);  // 2 / 1771
+  EXPECT_EQ(compare(at(6, 1), at(6, 2), {.confidence = 0.995}).verdict, SpeedVerdict::slower);
+  EXPECT_EQ(compare(at(3, 1), at(20, 2)).verdict, SpeedVerdict::slower);  // 2 / 1771
 }
 
 /// Shares of FASTER or SLOWER among `trials` comparisons of one distribution with itself.
@@ -118,8 +118,8 @@ template <class Decide>
 double false_alarms(int trials, const Decide& decide) {
   int alarms = 0;
   for (int trial = 0; trial < trials; ++trial) {
-    const Verdict verdict = decide(static_cast<std::uint64_t>(trial));
-    alarms += verdict == Verdict::faster || verdict == Verdict::slower ? 1 : 0;
+    const SpeedVerdict verdict = decide(static_cast<std::uint64_t>(trial));
+    alarms += verdict == SpeedVerdict::faster || verdict == SpeedVerdict::slower ? 1 : 0;
   }
   return static_cast<double>(alarms) / trials;
 }
@@ -138,8 +138,8 @@ TEST(Comparison, SeesNoDifferenceWhereThereIsNone) {
 }
 
 /// Adds samples to both sides until the verdict is clear or the rule is at its end; the number.
-Verdict grown(const StoppingRule& rule, Prng& prng, double centre_b,
-              const ComparisonOptions& options, std::size_t* samples = nullptr) {
+SpeedVerdict grown(const StoppingRule& rule, Prng& prng, double centre_b,
+                   const ComparisonOptions& options, std::size_t* samples = nullptr) {
   std::vector<double> a, b;
   Comparison found;
   for (std::size_t count = 1; count <= rule.most; ++count) {
@@ -150,7 +150,7 @@ Verdict grown(const StoppingRule& rule, Prng& prng, double centre_b,
     ComparisonOptions of_look = options;
     of_look.confidence = confidence_of_look(rule, options.confidence);
     found = compare(a, b, of_look);
-    if (found.verdict != Verdict::undecided) break;
+    if (found.verdict != SpeedVerdict::undecided) break;
   }
   return found.verdict;
 }
@@ -169,7 +169,7 @@ TEST(Comparison, SequentialLooksEndEarlyWhenTheDifferenceIsLarge) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Prng prng(seed);
     std::size_t samples = 0;
-    EXPECT_EQ(grown(rule, prng, 20, {}, &samples), Verdict::slower);
+    EXPECT_EQ(grown(rule, prng, 20, {}, &samples), SpeedVerdict::slower);
     EXPECT_EQ(samples, rule.fewest);
   }
 }
@@ -194,7 +194,7 @@ TEST(Comparison, TheSamplesThatDecideDo) {
     ++predicted;
     EXPECT_GT(*first.samples_to_decide, 12U);
     const auto again = [&](std::size_t count) {
-      return compared(count).verdict != Verdict::undecided;
+      return compared(count).verdict != SpeedVerdict::undecided;
     };
     decided += again(*first.samples_to_decide) ? 1 : 0;
     decided_by_fewer += again(std::max<std::size_t>(*first.samples_to_decide / 4, 5)) ? 1 : 0;
@@ -206,7 +206,7 @@ TEST(Comparison, TheSamplesThatDecideDo) {
   const std::vector<double> a = {99, 100, 101, 99.5, 100.5, 100, 100},
                             b = {101, 102, 103, 101.5, 102.5, 102, 102};
   const Comparison border = compare(a, b, {.margin = 0.02, .confidence = 0.99999});
-  ASSERT_EQ(border.verdict, Verdict::undecided);
+  ASSERT_EQ(border.verdict, SpeedVerdict::undecided);
   EXPECT_TRUE(border.samples_to_decide);  // as SLOWER
 }
 

@@ -42,7 +42,7 @@ inline bool check_code_object(std::string_view bytes) {
   PERFLAB_CHECK(object->version >= 3 && object->version <= 6);
   PERFLAB_CHECK(!object->target.processor.empty());
   for (std::size_t i = 0; i < object->kernels.size(); ++i) {
-    const code::Kernel& kernel = object->kernels[i];
+    const code::KernelMetadata& kernel = object->kernels[i];
     PERFLAB_CHECK(kernel.wave_size == 32 || kernel.wave_size == 64);
     if (i < kMostObjectsRead) {
       const std::string_view code = code::kernel_code(bytes, kernel);

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "hal/arch.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 #include "hal/occupancy.h"
 #include "support/described_trace.h"
 #include "support/prng.h"

@@ -1,5 +1,5 @@
 // Counter passes of a trace description: the application run again once per set of counters of
-// gfx942 (hal/counter_tables.h), with one kernel at a time. What a dispatch does (FLOPs, bytes,
+// gfx942 (hal/counter_catalogue.h), with one kernel at a time. What a dispatch does (FLOPs, bytes,
 // instructions) stands in the description; what the hardware counts while it does so follows here,
 // in the proportions that docs/facts/counters.md has from a recorded MI300X. Synthetic throughout.
 #pragma once

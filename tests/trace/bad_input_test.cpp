@@ -13,7 +13,7 @@
 #include "support/big_trace.h"
 #include "support/prng.h"
 #include "support/test_database.h"
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/read_rocpd.h"
 #include "trace/trace_checks.h"
 
 namespace perflab::trace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "trace/files/reader.h"
+#include "trace/read/read_trace.h"
 
 namespace perflab::trace {
 namespace {

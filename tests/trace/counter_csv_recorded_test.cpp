@@ -10,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-#include "trace/files/reader.h"
+#include "trace/read/read_trace.h"
 #include "trace/trace_checks.h"
 
 namespace perflab::trace {

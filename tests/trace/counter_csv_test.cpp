@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "trace/counter_csv/reader.h"
+#include "trace/counter_csv/read_counter_csv.h"
 #include "trace/counter_csv_checks.h"
 #include "trace/trace_checks.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/test_database.h"
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/read_rocpd.h"
 #include "trace/trace_checks.h"
 
 namespace perflab::trace {

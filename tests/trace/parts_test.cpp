@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "trace/interner.h"
-#include "trace/rocpd/events.h"
+#include "trace/rocpd/event_table.h"
 #include "trace/rocpd/row_index.h"
 #include "trace/rocpd/scan.h"
 #include "trace/string_pool.h"

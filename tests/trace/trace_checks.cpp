@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/read_rocpd.h"
 
 namespace perflab::trace {
 namespace {

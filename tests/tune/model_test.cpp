@@ -9,12 +9,12 @@
 #include <cmath>
 #include <set>
 
+#include "tune/model/covariance.h"
 #include "tune/model/encoding.h"
 #include "tune/model/feasibility.h"
 #include "tune/model/fit.h"
-#include "tune/model/kernel.h"
 #include "tune/model/posterior.h"
-#include "tune/model/random.h"
+#include "tune/model/search_random.h"
 #include "tune/model/targets.h"
 #include "tune/written_space.h"
 
@@ -49,7 +49,7 @@ Observations some_data(const Space& space, std::size_t count) {
   return data;
 }
 
-Eigen::MatrixXd covariances(const Kernel& kernel, const std::vector<ConfigId>& a,
+Eigen::MatrixXd covariances(const Covariance& kernel, const std::vector<ConfigId>& a,
                             const std::vector<ConfigId>& b) {
   Eigen::MatrixXd matrix(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -60,7 +60,7 @@ Eigen::MatrixXd covariances(const Kernel& kernel, const std::vector<ConfigId>& a
 }
 
 /// Mean and variance at `ids` by Rasmussen and Williams equations 2.25 and 2.26.
-std::vector<Prediction> direct(const Kernel& kernel, const Observations& data,
+std::vector<Prediction> direct(const Covariance& kernel, const Observations& data,
                                const std::vector<ConfigId>& ids) {
   Eigen::MatrixXd matrix = covariances(kernel, data.ids, data.ids);
   matrix.diagonal().array() += kernel.noise();
@@ -128,7 +128,7 @@ TEST(TunePosterior, GrownOneByOneEqualsTheDirectSolution) {
   posterior.truncate(data.ids.size());
   posterior.set_targets(data.targets);
 
-  const Kernel kernel(encoding, hyper);
+  const Covariance kernel(encoding, hyper);
   const auto expected = direct(kernel, data, pool);
   const auto residuals = posterior.leave_one_out();
   for (std::size_t i = 0; i < pool.size(); ++i) {

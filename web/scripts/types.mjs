@@ -1,10 +1,13 @@
-// Types of the documents, from their JSON Schemas (../schemas): src/generated/<name>.ts and an index. Not in git: `npm run types`.
+// Types of the documents, from their complete JSON Schemas, which a build leaves in its folder schemas/: src/generated/<name>.ts and an
+// index. Not in git: `npm run types`; PERFLAB_SCHEMAS=FOLDER names another folder.
 // A document's interfaces live in a module of their own, since several documents have a "Kernel".
 import { compile } from 'json-schema-to-typescript';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const schemas = fileURLToPath(new URL('../../schemas/', import.meta.url));
+const built = ['dev', 'release'].map((preset) => fileURLToPath(new URL(`../../build/${preset}/schemas/`, import.meta.url)));
+const schemas = process.env.PERFLAB_SCHEMAS ? `${process.env.PERFLAB_SCHEMAS}/` : built.find((folder) => existsSync(folder));
+if (!schemas) throw new Error('no complete schemas: build first (target complete_schemas), or set PERFLAB_SCHEMAS');
 const out = fileURLToPath(new URL('../src/generated/', import.meta.url));
 const camel = (name) => name.replace(/(^|[_-])(\w)/g, (_, __, letter) => letter.toUpperCase());
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "analyze/bottleneck/describe.h"
+#include "analyze/bottleneck/in_words.h"
 #include "analyze/bottleneck/measurements.h"
 #include "hal/occupancy.h"
 
@@ -92,8 +92,8 @@ std::vector<std::string> lines_of(const Rule& rule, const KernelThreadTrace* tra
     });
     return lines;
   }
-  if (rule.verdict == Verdict::latency || rule.verdict == Verdict::memory_bandwidth ||
-      rule.verdict == Verdict::under_occupied)
+  if (rule.verdict == Bottleneck::latency || rule.verdict == Bottleneck::memory_bandwidth ||
+      rule.verdict == Bottleneck::under_occupied)
     of(traced->causes, [](const InstructionCycles& row) { return row.wait_caused > 0; });
   if (lines.empty())
     for (const SourceCycles& line : traced->lines) add_line(lines, line.line);
@@ -102,7 +102,7 @@ std::vector<std::string> lines_of(const Rule& rule, const KernelThreadTrace* tra
 
 }  // namespace
 
-std::vector<Advice> find_advice(const Candidate& winner, const Kernel* kernel,
+std::vector<Advice> find_advice(const ScoredBottleneck& winner, const Kernel* kernel,
                                 const KernelThreadTrace* thread_trace) {
   std::vector<Advice> advice;
   for (const HeldRule& held : winner.held) {

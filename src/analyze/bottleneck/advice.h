@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyze/bottleneck/score.h"
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 
 namespace perflab::analyze {
 
@@ -19,7 +19,7 @@ struct Advice {
 };
 
 /// What to try, by the rules that hold for the verdict. `kernel`: nullptr without one.
-std::vector<Advice> find_advice(const Candidate& winner, const Kernel* kernel,
+std::vector<Advice> find_advice(const ScoredBottleneck& winner, const Kernel* kernel,
                                 const KernelThreadTrace* thread_trace);
 
 }  // namespace perflab::analyze

@@ -10,15 +10,15 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/bottleneck/describe.h"
 #include "analyze/bottleneck/dispatch_gaps.h"
+#include "analyze/bottleneck/in_words.h"
 #include "analyze/bottleneck/measurements.h"
 
 namespace perflab::analyze {
 namespace {
 
 /// The figures that decide, at most three, and the first rule's sentence.
-std::string evidence_in_words(const Candidate& winner) {
+std::string evidence_in_words(const ScoredBottleneck& winner) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::string> figures;
   std::set<FeatureId> named;
@@ -30,13 +30,13 @@ std::string evidence_in_words(const Candidate& winner) {
 }
 
 std::string summary_of(const KernelBottleneck& kernel) {
-  const Candidate* const winner = winner_of(kernel.candidates);
+  const ScoredBottleneck* const winner = winner_of(kernel.candidates);
   if (winner != nullptr)
     return fmt::format("{}: {}", label_of(winner->verdict), evidence_in_words(*winner));
   if (kernel.next)
     return fmt::format("{}: no rule is met strongly enough; `{}` would tell more",
-                       label_of(Verdict::insufficient_data), kernel.next->command);
-  return fmt::format("{}: no rule is met strongly enough", label_of(Verdict::insufficient_data));
+                       label_of(Bottleneck::insufficient_data), kernel.next->command);
+  return fmt::format("{}: no rule is met strongly enough", label_of(Bottleneck::insufficient_data));
 }
 
 /// Lowers the confidence to at most `level`, with a reason.
@@ -45,7 +45,7 @@ void lower(KernelBottleneck& kernel, Confidence level, std::string reason) {
   kernel.confidence_reasons.push_back(std::move(reason));
 }
 
-bool rests_on(const Candidate& winner, FeatureSource source) {
+bool rests_on(const ScoredBottleneck& winner, FeatureSource source) {
   return std::ranges::any_of(winner.held, [&](const HeldRule& held) {
     return std::ranges::any_of(held.evidence, [&](const Evidence& evidence) {
       return info(evidence.condition.feature).source == source;
@@ -65,7 +65,7 @@ constexpr int kClearScore = 3, kClearMargin = 2;
 /// How sure scores alone make the verdict without the thread trace; low: it is not the verdict
 /// then.
 Confidence confidence_without_trace(const KernelBottleneck& kernel) {
-  const std::vector<Candidate> candidates =
+  const std::vector<ScoredBottleneck> candidates =
       score(kernel.features.only_up_to(FeatureSource::counters));
   if (decide(candidates) != kernel.verdict) return Confidence::low;
   const int runner_up = candidates.size() > 1 ? std::max(candidates[1].score, 0) : 0;
@@ -77,7 +77,7 @@ Confidence confidence_without_trace(const KernelBottleneck& kernel) {
 
 void find_confidence(const Measurements& analysis, const KernelThreadTrace* traced,
                      KernelBottleneck& kernel) {
-  const Candidate* const winner = winner_of(kernel.candidates);
+  const ScoredBottleneck* const winner = winner_of(kernel.candidates);
   if (winner == nullptr) {
     kernel.confidence = Confidence::low;
     kernel.confidence_reasons.push_back(
@@ -125,11 +125,11 @@ bool gives_any(const FeatureSet& features, FeatureSource source) {
 }
 
 /// What the step's source changed: evidence of it in rules of the verdict before and after.
-std::string change_between(const std::vector<Candidate>& before,
-                           const std::vector<Candidate>& after, FeatureSource added) {
-  const Candidate* const old_winner = winner_of(before);
-  const Candidate* const winner = winner_of(after);
-  const Verdict old_verdict = decide(before), verdict = decide(after);
+std::string change_between(const std::vector<ScoredBottleneck>& before,
+                           const std::vector<ScoredBottleneck>& after, FeatureSource added) {
+  const ScoredBottleneck* const old_winner = winner_of(before);
+  const ScoredBottleneck* const winner = winner_of(after);
+  const Bottleneck old_verdict = decide(before), verdict = decide(after);
   const int old_score = old_winner == nullptr ? 0 : old_winner->score;
   const int new_score = winner == nullptr ? 0 : winner->score;
   if (old_verdict == verdict && old_score == new_score) return "";
@@ -141,7 +141,7 @@ std::string change_between(const std::vector<Candidate>& before,
           named.insert(evidence.condition.feature).second)
         figures.push_back(in_words(evidence));
   };
-  for (const Candidate& candidate : after) {
+  for (const ScoredBottleneck& candidate : after) {
     if (candidate.verdict != verdict && candidate.verdict != old_verdict) continue;
     for (const HeldRule& held : candidate.held) {
       name(held.evidence);
@@ -158,12 +158,12 @@ std::string change_between(const std::vector<Candidate>& before,
 
 std::vector<HistoryStep> find_history(const FeatureSet& features) {
   std::vector<HistoryStep> history;
-  std::vector<Candidate> before;
+  std::vector<ScoredBottleneck> before;
   for (std::size_t i = 0; i < kFeatureSources; ++i) {
     const auto source = static_cast<FeatureSource>(i);
     if (!gives_any(features, source)) continue;
-    std::vector<Candidate> now = score(features.only_up_to(source));
-    const Candidate* const winner = winner_of(now);
+    std::vector<ScoredBottleneck> now = score(features.only_up_to(source));
+    const ScoredBottleneck* const winner = winner_of(now);
     history.push_back({.with = source,
                        .verdict = decide(now),
                        .score = winner == nullptr ? 0 : winner->score,
@@ -191,7 +191,7 @@ KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
   }
   result.candidates = score(features);
   result.verdict = decide(result.candidates);
-  const Candidate* const winner = winner_of(result.candidates);
+  const ScoredBottleneck* const winner = winner_of(result.candidates);
   const std::size_t second = winner == nullptr ? 0 : 1;
   if (result.candidates.size() > second && result.candidates[second].score > 0)
     result.runner_up = result.candidates[second].verdict;

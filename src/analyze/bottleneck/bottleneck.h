@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "analyze/bottleneck/advice.h"
-#include "analyze/bottleneck/bound.h"
 #include "analyze/bottleneck/features.h"
+#include "analyze/bottleneck/gain_bound.h"
 #include "analyze/bottleneck/next_measurement.h"
 #include "analyze/bottleneck/rules.h"
 #include "analyze/bottleneck/score.h"
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 #include "base/missing.h"
 
 namespace perflab::analyze {
@@ -25,7 +25,7 @@ struct KernelCriticality;
 /// The verdict as it was with less to go by.
 struct HistoryStep {
   FeatureSource with{};  ///< the last source that was added
-  Verdict verdict = Verdict::insufficient_data;
+  Bottleneck verdict = Bottleneck::insufficient_data;
   int score = 0;
   std::string change;  ///< "": nothing changed; else a sentence: what, and by which evidence
 };
@@ -35,12 +35,12 @@ struct KernelBottleneck {
   std::string architecture;                    ///< empty: not known
   std::optional<std::size_t> analysis_kernel;  ///< index into Analysis::kernels
   std::optional<std::size_t> thread_trace;     ///< index into ThreadTraces::kernels
-  Verdict verdict = Verdict::insufficient_data;
+  Bottleneck verdict = Bottleneck::insufficient_data;
   Confidence confidence = Confidence::low;
   std::vector<std::string> confidence_reasons;
-  std::string summary;                ///< one sentence
-  std::vector<Candidate> candidates;  ///< best first; only those with held or open rules
-  std::optional<Verdict> runner_up;
+  std::string summary;                       ///< one sentence
+  std::vector<ScoredBottleneck> candidates;  ///< best first; only those with held or open rules
+  std::optional<Bottleneck> runner_up;
   Bound bound;
   std::optional<NextMeasurement> next;  ///< nullopt: nothing is in doubt
   std::vector<Advice> advice;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analyze/bottleneck/feature_table.h"
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 
 namespace perflab::analyze {
 

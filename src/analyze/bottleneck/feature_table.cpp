@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "base/enum_names.h"
 #include "base/error.h"
 
 namespace perflab::analyze {
@@ -114,19 +115,13 @@ static_assert(in_order(), "the table must be in the order of FeatureId");
 }  // namespace
 
 std::string_view to_string(FeatureSource source) {
-  switch (source) {
-    case Source::dispatches:
-      return "dispatches";
-    case Source::resources:
-      return "resources";
-    case Source::critical_path:
-      return "critical_path";
-    case Source::counters:
-      return "counters";
-    case Source::thread_trace:
-      return "thread_trace";
-  }
-  return "";
+  using enum FeatureSource;
+  static constexpr auto kNames = enum_names<FeatureSource>({{dispatches, "dispatches"},
+                                                            {resources, "resources"},
+                                                            {critical_path, "critical_path"},
+                                                            {counters, "counters"},
+                                                            {thread_trace, "thread_trace"}});
+  return kNames[source];
 }
 
 const FeatureInfo& info(FeatureId id) {

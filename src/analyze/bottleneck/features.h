@@ -3,7 +3,7 @@
 
 #include "analyze/bottleneck/feature_table.h"
 #include "analyze/scope/timing_scope.h"
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {

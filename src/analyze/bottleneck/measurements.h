@@ -8,7 +8,7 @@
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/kernels/kernel.h"
 #include "analyze/roofline/roofline.h"
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 #include "base/missing.h"
 
 namespace perflab::analyze {

@@ -11,8 +11,9 @@
 #include <set>
 #include <utility>
 
-#include "analyze/bottleneck/describe.h"
 #include "analyze/bottleneck/feature_parts.h"
+#include "analyze/bottleneck/in_words.h"
+#include "base/enum_names.h"
 
 namespace perflab::analyze {
 namespace {
@@ -129,7 +130,7 @@ int known_against(const Rule& rule, const FeatureSet& features) {
   }));
 }
 
-Doubt could_win(const Candidate& candidate, const FeatureSet& features, FeatureSource most) {
+Doubt could_win(const ScoredBottleneck& candidate, const FeatureSet& features, FeatureSource most) {
   Doubt doubt;
   std::vector<const Rule*> possible;
   for (const Rule* const rule : candidate.open)
@@ -140,7 +141,8 @@ Doubt could_win(const Candidate& candidate, const FeatureSet& features, FeatureS
   return doubt;
 }
 
-Doubt could_lose(const Candidate& candidate, const FeatureSet& features, FeatureSource most) {
+Doubt could_lose(const ScoredBottleneck& candidate, const FeatureSet& features,
+                 FeatureSource most) {
   Doubt doubt;
   for (const HeldRule& held : candidate.held) {
     int open = 0;
@@ -157,21 +159,17 @@ Doubt could_lose(const Candidate& candidate, const FeatureSet& features, Feature
 }
 
 std::string_view command_of(FeatureSource source) {
-  switch (source) {
-    case FeatureSource::dispatches:
-    case FeatureSource::critical_path:
-      return "rocm-perf profile -- ./app";
-    case FeatureSource::resources:
-      return "rocm-perf analyze RUN.db --code ./app";
-    case FeatureSource::counters:
-      return "rocm-perf profile --roofline -- ./app";
-    case FeatureSource::thread_trace:
-      return "rocm-perf profile --att -- ./app";
-  }
-  return "";
+  using enum FeatureSource;
+  static constexpr auto kNames =
+      enum_names<FeatureSource>({{dispatches, "rocm-perf profile -- ./app"},
+                                 {resources, "rocm-perf analyze RUN.db --code ./app"},
+                                 {critical_path, "rocm-perf profile -- ./app"},
+                                 {counters, "rocm-perf profile --roofline -- ./app"},
+                                 {thread_trace, "rocm-perf profile --att -- ./app"}});
+  return kNames[source];
 }
 
-std::string reason_for(const NextMeasurement& next, Verdict verdict) {
+std::string reason_for(const NextMeasurement& next, Bottleneck verdict) {
   std::vector<std::string> labels, verdicts;
   for (const FeatureId id : next.features) labels.emplace_back(info(id).label);
   constexpr std::size_t kMostNamed = 3;
@@ -181,7 +179,7 @@ std::string reason_for(const NextMeasurement& next, Verdict verdict) {
     labels.push_back(fmt::format("{} other{}", others, others == 1 ? "" : "s"));
   }
   bool itself = false;
-  for (const Verdict decided : next.decides) {
+  for (const Bottleneck decided : next.decides) {
     if (decided == verdict)
       itself = true;
     else
@@ -196,9 +194,9 @@ std::string reason_for(const NextMeasurement& next, Verdict verdict) {
 
 }  // namespace
 
-std::optional<NextMeasurement> find_next_measurement(const FeatureSet& features,
-                                                     const std::vector<Candidate>& candidates) {
-  const Candidate* const winner = winner_of(candidates);
+std::optional<NextMeasurement> find_next_measurement(
+    const FeatureSet& features, const std::vector<ScoredBottleneck>& candidates) {
+  const ScoredBottleneck* const winner = winner_of(candidates);
   for (std::size_t i = 0; i < kFeatureSources; ++i) {
     NextMeasurement next{.source = static_cast<FeatureSource>(i),
                          .command = {},
@@ -206,7 +204,7 @@ std::optional<NextMeasurement> find_next_measurement(const FeatureSet& features,
                          .features = {},
                          .decides = {}};
     std::set<FeatureId> wanted;
-    const auto take = [&](const Candidate& candidate, const Doubt& doubt) {
+    const auto take = [&](const ScoredBottleneck& candidate, const Doubt& doubt) {
       wanted.insert(doubt.features.begin(), doubt.features.end());
       next.decides.push_back(candidate.verdict);
     };
@@ -214,7 +212,7 @@ std::optional<NextMeasurement> find_next_measurement(const FeatureSet& features,
     // What the verdict has left at worst; a rival of that score can come before it.
     const int worst = winner == nullptr ? kEnoughScore : winner->score - loss.change;
     bool loss_matters = loss.change > 0 && worst < kEnoughScore;
-    for (const Candidate& rival : candidates) {
+    for (const ScoredBottleneck& rival : candidates) {
       if (&rival == winner) continue;
       const Doubt gain = could_win(rival, features, next.source);
       const int most = rival.score + gain.change;
@@ -227,7 +225,8 @@ std::optional<NextMeasurement> find_next_measurement(const FeatureSet& features,
     next.command = command_of(next.source);
     next.features.assign(wanted.begin(), wanted.end());
     std::ranges::sort(next.decides);
-    next.why = reason_for(next, winner == nullptr ? Verdict::insufficient_data : winner->verdict);
+    next.why =
+        reason_for(next, winner == nullptr ? Bottleneck::insufficient_data : winner->verdict);
     return next;
   }
   return std::nullopt;

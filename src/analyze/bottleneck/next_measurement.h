@@ -15,11 +15,11 @@ struct NextMeasurement {
   std::string command;  ///< "rocm-perf profile --roofline -- ./app"
   std::string why;
   std::vector<FeatureId> features;  ///< that it would give
-  std::vector<Verdict> decides;     ///< that it could make the verdict, or take away
+  std::vector<Bottleneck> decides;  ///< that it could make the verdict, or take away
 };
 
 /// The cheapest measurement that could change the verdict; nullopt: none can.
-std::optional<NextMeasurement> find_next_measurement(const FeatureSet& features,
-                                                     const std::vector<Candidate>& candidates);
+std::optional<NextMeasurement> find_next_measurement(
+    const FeatureSet& features, const std::vector<ScoredBottleneck>& candidates);
 
 }  // namespace perflab::analyze

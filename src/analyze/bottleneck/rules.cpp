@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_names.h"
+
 namespace perflab::analyze {
 namespace {
 
@@ -195,132 +197,132 @@ constexpr std::string_view kCombineLaunches =
     "graph";
 
 constexpr std::array kRules = {
-    Rule{"launch.gaps", Verdict::launch, 4, kGaps, kGapsAgainst,
+    Rule{"launch.gaps", Bottleneck::launch, 4, kGaps, kGapsAgainst,
          "the GPU waits for its short dispatches longer than they run", kCombineLaunches},
-    Rule{"launch.on_path", Verdict::launch, 2, kLaunchPath, kLaunchPathAgainst,
+    Rule{"launch.on_path", Bottleneck::launch, 2, kLaunchPath, kLaunchPathAgainst,
          "launches are a leading part of the critical path",
          "take launches off the critical path: launch ahead without synchronising in between, or "
          "record the sequence as a HIP graph"},
 
-    Rule{"under_occupied.idle_cus", Verdict::under_occupied, 2, kIdleCus, kShortWork,
+    Rule{"under_occupied.idle_cus", Bottleneck::under_occupied, 2, kIdleCus, kShortWork,
          "the launch has too few work-groups for the CUs", kUseMoreCus},
-    Rule{"under_occupied.most_cus_idle", Verdict::under_occupied, 1, kMostCusIdle, kShortWork,
+    Rule{"under_occupied.most_cus_idle", Bottleneck::under_occupied, 1, kMostCusIdle, kShortWork,
          "nearly all CUs get nothing to do", kUseMoreCus},
-    Rule{"under_occupied.few_waves", Verdict::under_occupied, 1, kFewWaves, kShortWork,
+    Rule{"under_occupied.few_waves", Bottleneck::under_occupied, 1, kFewWaves, kShortWork,
          "the launch has too few waves for the slots that it could use",
          "give the launch more waves: less work per work-item, or more work-groups"},
-    Rule{"under_occupied.few_waves_wait", Verdict::under_occupied, 2, kFewWavesWait, kShortWork,
+    Rule{"under_occupied.few_waves_wait", Bottleneck::under_occupied, 2, kFewWavesWait, kShortWork,
          "the few waves that there are wait, and no others fill in",
          "give the launch more waves: less work per work-item, or more work-groups"},
-    Rule{"under_occupied.low_occupancy", Verdict::under_occupied, 3, kLowOccupancy, kBusyUnits,
+    Rule{"under_occupied.low_occupancy", Bottleneck::under_occupied, 3, kLowOccupancy, kBusyUnits,
          "its resources allow few waves, and those wait", kMoreWaves, true},
-    Rule{"under_occupied.low_occupancy_traced", Verdict::under_occupied, 2, kLowOccupancyTraced,
+    Rule{"under_occupied.low_occupancy_traced", Bottleneck::under_occupied, 2, kLowOccupancyTraced,
          kShortWork, "its resources allow few waves, and the traced ones wait for memory",
          kMoreWaves, true},
-    Rule{"under_occupied.cus_seen_idle", Verdict::under_occupied, 2, kCusSeenIdle, kShortWork,
+    Rule{"under_occupied.cus_seen_idle", Bottleneck::under_occupied, 2, kCusSeenIdle, kShortWork,
          "most CUs were seen without waves", kUseMoreCus},
-    Rule{"under_occupied.uneven", Verdict::under_occupied, 2, kUneven, kBusyGpu,
+    Rule{"under_occupied.uneven", Bottleneck::under_occupied, 2, kUneven, kBusyGpu,
          "CUs run out of work although the launch could fill them",
          "even the work out: smaller work-groups, longest pieces first, or work-groups that fetch "
          "their next piece themselves"},
-    Rule{"under_occupied.not_filled", Verdict::under_occupied, 2, kNotFilled, kShortWork,
+    Rule{"under_occupied.not_filled", Bottleneck::under_occupied, 2, kNotFilled, kShortWork,
          "CUs at work hold fewer waves than they could",
          "waves end before others have been started: give each more work, or even out how long "
          "they take"},
-    Rule{"under_occupied.partial_waves", Verdict::under_occupied, 2, kPartialWaves, kNone,
+    Rule{"under_occupied.partial_waves", Bottleneck::under_occupied, 2, kPartialWaves, kNone,
          "work-groups do not fill their waves",
          "use work-group sizes that are multiples of the wave size"},
-    Rule{"under_occupied.tail", Verdict::under_occupied, 1, kTail, kShortWork,
+    Rule{"under_occupied.tail", Bottleneck::under_occupied, 1, kTail, kShortWork,
          "the dispatch ends in a long tail",
          "even the work out: smaller work-groups, or longest pieces first"},
 
-    Rule{"divergence.half_of_lanes", Verdict::divergence, 2, kHalfLanes, kDivergenceAgainst,
+    Rule{"divergence.half_of_lanes", Bottleneck::divergence, 2, kHalfLanes, kDivergenceAgainst,
          "vector instructions run with less than half of their lanes",
          "let the lanes of a wave take the same way: sort or group work by its branch, turn "
          "branches into selects, move per-lane loops into a compacted list",
          true},
-    Rule{"divergence.busy_with_half", Verdict::divergence, 2, kHalfLanesBusy, kDivergenceAgainst,
+    Rule{"divergence.busy_with_half", Bottleneck::divergence, 2, kHalfLanesBusy, kDivergenceAgainst,
          "and vector work is a good part of what it does",
          "shorten what stands inside the divergent branches", true},
-    Rule{"divergence.branches", Verdict::divergence, 2, kBranchy, kDivergenceAgainst,
+    Rule{"divergence.branches", Bottleneck::divergence, 2, kBranchy, kDivergenceAgainst,
          "it branches often, and lanes are switched off",
          "turn short branches into selects, and unroll loops whose trip count is known", true},
-    Rule{"divergence.traced_branches", Verdict::divergence, 1, kBranchesTraced, kDivergenceAgainst,
-         "the traced waves spend much time in branches",
+    Rule{"divergence.traced_branches", Bottleneck::divergence, 1, kBranchesTraced,
+         kDivergenceAgainst, "the traced waves spend much time in branches",
          "unroll loops, and turn short branches into selects", true},
 
-    Rule{"bandwidth.near_hbm_roof", Verdict::memory_bandwidth, 3, kNearHbm, kBandwidthAgainst,
+    Rule{"bandwidth.near_hbm_roof", Bottleneck::memory_bandwidth, 3, kNearHbm, kBandwidthAgainst,
          "memory works near its bandwidth", kSpeedUpMemory, true},
-    Rule{"bandwidth.at_hbm_roof", Verdict::memory_bandwidth, 1, kAtHbm, kBandwidthAgainst,
+    Rule{"bandwidth.at_hbm_roof", Bottleneck::memory_bandwidth, 1, kAtHbm, kBandwidthAgainst,
          "memory works at its bandwidth",
          "only fewer bytes help here: the bandwidth is used up as far as it can be", true},
-    Rule{"bandwidth.memory_first", Verdict::memory_bandwidth, 2, kMemoryFirst, kBandwidthAgainst,
+    Rule{"bandwidth.memory_first", Bottleneck::memory_bandwidth, 2, kMemoryFirst, kBandwidthAgainst,
          "memory is used well, and arithmetic hardly counts", kSpeedUpMemory, true},
-    Rule{"bandwidth.full_on_memory_side", Verdict::memory_bandwidth, 2, kFullOnMemorySide,
+    Rule{"bandwidth.full_on_memory_side", Bottleneck::memory_bandwidth, 2, kFullOnMemorySide,
          kFullAgainst, "CUs are full of waves, and memory is what the roofline has it do",
          kSpeedUpMemory, true},
-    Rule{"bandwidth.near_l2_roof", Verdict::memory_bandwidth, 3, kNearL2, kBandwidthAgainst,
+    Rule{"bandwidth.near_l2_roof", Bottleneck::memory_bandwidth, 3, kNearL2, kBandwidthAgainst,
          "L2 works near its bandwidth",
          "use what a load brought more often before it leaves: tile for L1, LDS and registers",
          true},
-    Rule{"bandwidth.near_lds_roof", Verdict::memory_bandwidth, 3, kNearLds, kBandwidthAgainst,
+    Rule{"bandwidth.near_lds_roof", Bottleneck::memory_bandwidth, 3, kNearLds, kBandwidthAgainst,
          "LDS works near its bandwidth",
          "keep more in registers, read wider (ds_read_b128), and pad arrays against bank conflicts",
          true},
-    Rule{"bandwidth.traced_backpressure", Verdict::memory_bandwidth, 2, kBackpressure,
+    Rule{"bandwidth.traced_backpressure", Bottleneck::memory_bandwidth, 2, kBackpressure,
          kBackpressureAgainst, "memory instructions are denied because their path is full",
          "use fewer and wider memory instructions, and make the accesses of a wave contiguous",
          true},
 
-    Rule{"compute.near_roof", Verdict::compute_throughput, 3, kNearCompute, kComputeAgainst,
+    Rule{"compute.near_roof", Bottleneck::compute_throughput, 3, kNearCompute, kComputeAgainst,
          "arithmetic runs near its roof",
          "do less arithmetic, or cheaper one: matrix instructions, packed or narrower types, fewer "
          "transcendental functions",
          true},
-    Rule{"compute.at_roof", Verdict::compute_throughput, 1, kAtCompute, kComputeAgainst,
+    Rule{"compute.at_roof", Bottleneck::compute_throughput, 1, kAtCompute, kComputeAgainst,
          "arithmetic runs at its roof", "only fewer or cheaper operations help here", true},
-    Rule{"compute.vector_busy", Verdict::compute_throughput, 2, kValuBusy, kComputeAgainst,
+    Rule{"compute.vector_busy", Bottleneck::compute_throughput, 2, kValuBusy, kComputeAgainst,
          "the vector ALU is busy nearly all the time",
          "take vector instructions out: address arithmetic, conversions, work that every lane "
          "repeats (to the scalar unit)",
          true},
-    Rule{"compute.matrix_busy", Verdict::compute_throughput, 3, kMatrixBusy, kNone,
+    Rule{"compute.matrix_busy", Bottleneck::compute_throughput, 3, kMatrixBusy, kNone,
          "the matrix pipes are busy nearly all the time",
          "use a narrower type or a matrix shape with more work per cycle", true},
-    Rule{"compute.near_integer_roof", Verdict::compute_throughput, 3, kNearInteger, kComputeAgainst,
-         "integer arithmetic runs near its roof",
+    Rule{"compute.near_integer_roof", Bottleneck::compute_throughput, 3, kNearInteger,
+         kComputeAgainst, "integer arithmetic runs near its roof",
          "take integer instructions out: strength-reduce index arithmetic, avoid 64-bit integers "
          "and divisions",
          true},
-    Rule{"compute.traced_alu", Verdict::compute_throughput, 2, kAluTraced, kComputeAgainst,
+    Rule{"compute.traced_alu", Bottleneck::compute_throughput, 2, kAluTraced, kComputeAgainst,
          "the traced waves spend most of their time in arithmetic",
          "shorten the arithmetic of the hot lines", true},
-    Rule{"compute.contention", Verdict::compute_throughput, 1, kContention, kComputeAgainst,
+    Rule{"compute.contention", Bottleneck::compute_throughput, 1, kContention, kComputeAgainst,
          "ready waves queue for the vector ALU",
          "more waves do not help: take instructions out of the hot loop"},
 
-    Rule{"latency.waits_far_from_memory_roof", Verdict::latency, 2, kWaitsFarFromMemory,
+    Rule{"latency.waits_far_from_memory_roof", Bottleneck::latency, 2, kWaitsFarFromMemory,
          kWaitsFarFromMemoryAgainst,
          "waves wait for most of their time while memory has bandwidth to spare", kHideLatency,
          true},
-    Rule{"latency.waits_far_from_roofs", Verdict::latency, 1, kWaitsFarFromRoofs, kBusyUnits,
+    Rule{"latency.waits_far_from_roofs", Bottleneck::latency, 1, kWaitsFarFromRoofs, kBusyUnits,
          "and no other roof is near",
          "shorten chains of dependent accesses: pointers behind pointers, indices that are loaded "
          "first",
          true},
-    Rule{"latency.waits_between_roofs", Verdict::latency, 2, kWaitsBetween, kBusyUnits,
+    Rule{"latency.waits_between_roofs", Bottleneck::latency, 2, kWaitsBetween, kBusyUnits,
          "waves wait for most of their time, and no roof is near", kHideLatency, true},
-    Rule{"latency.traced_memory_wait_far", Verdict::latency, 2, kMemoryWaitFar, kBusyUnits,
+    Rule{"latency.traced_memory_wait_far", Bottleneck::latency, 2, kMemoryWaitFar, kBusyUnits,
          "the traced waves wait for memory, which is far from its roof", kHideLatency, true},
-    Rule{"latency.traced_memory_wait", Verdict::latency, 1, kMemoryWait, kBusyGpu,
+    Rule{"latency.traced_memory_wait", Bottleneck::latency, 1, kMemoryWait, kBusyGpu,
          "the traced waves wait for memory for most of their time", kHideLatency, true},
-    Rule{"latency.traced_few_waves", Verdict::latency, 1, kMemoryWaitFewWaves, kBusyGpu,
+    Rule{"latency.traced_few_waves", Bottleneck::latency, 1, kMemoryWaitFewWaves, kBusyGpu,
          "and they are too few to fill the path to memory",
          "let more waves run, or let each have more accesses in flight", true},
-    Rule{"latency.traced_lds_wait", Verdict::latency, 2, kLdsWait, kBusyGpu,
+    Rule{"latency.traced_lds_wait", Bottleneck::latency, 2, kLdsWait, kBusyGpu,
          "the traced waves wait for LDS",
          "read LDS earlier and wider, and pad arrays against bank conflicts", true},
-    Rule{"latency.traced_barrier", Verdict::latency, 2, kBarrierWait, kBusyGpu,
+    Rule{"latency.traced_barrier", Bottleneck::latency, 2, kBarrierWait, kBusyGpu,
          "the traced waves wait for each other at barriers",
          "use fewer barriers, smaller work-groups, or two buffers so that loading and computing "
          "overlap",
@@ -329,44 +331,30 @@ constexpr std::array kRules = {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::launch:
-      return "launch-bound";
-    case Verdict::under_occupied:
-      return "under-occupied";
-    case Verdict::divergence:
-      return "divergence-limited";
-    case Verdict::memory_bandwidth:
-      return "memory-bandwidth-bound";
-    case Verdict::compute_throughput:
-      return "compute-throughput-limited";
-    case Verdict::latency:
-      return "latency-bound";
-    case Verdict::insufficient_data:
-      return "insufficient-data";
-  }
-  return "";
+std::string_view to_string(Bottleneck verdict) {
+  using enum Bottleneck;
+  static constexpr auto kNames =
+      enum_names<Bottleneck>({{launch, "launch-bound"},
+                              {under_occupied, "under-occupied"},
+                              {divergence, "divergence-limited"},
+                              {memory_bandwidth, "memory-bandwidth-bound"},
+                              {compute_throughput, "compute-throughput-limited"},
+                              {latency, "latency-bound"},
+                              {insufficient_data, "insufficient-data"}});
+  return kNames[verdict];
 }
 
-std::string_view label_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::launch:
-      return "launch-bound";
-    case Verdict::under_occupied:
-      return "under-occupied";
-    case Verdict::divergence:
-      return "divergence limited";
-    case Verdict::memory_bandwidth:
-      return "memory-bandwidth bound";
-    case Verdict::compute_throughput:
-      return "compute-throughput limited";
-    case Verdict::latency:
-      return "latency bound";
-    case Verdict::insufficient_data:
-      return "insufficient data";
-  }
-  return "";
+std::string_view label_of(Bottleneck verdict) {
+  using enum Bottleneck;
+  static constexpr auto kNames =
+      enum_names<Bottleneck>({{launch, "launch-bound"},
+                              {under_occupied, "under-occupied"},
+                              {divergence, "divergence limited"},
+                              {memory_bandwidth, "memory-bandwidth bound"},
+                              {compute_throughput, "compute-throughput limited"},
+                              {latency, "latency bound"},
+                              {insufficient_data, "insufficient data"}});
+  return kNames[verdict];
 }
 
 std::vector<FeatureId> Rule::needs() const {

@@ -11,7 +11,7 @@
 namespace perflab::analyze {
 
 /// What limits a kernel. In the order in which equal scores are decided.
-enum class Verdict : std::uint8_t {
+enum class Bottleneck : std::uint8_t {
   launch,
   under_occupied,
   divergence,
@@ -21,10 +21,10 @@ enum class Verdict : std::uint8_t {
   insufficient_data,
 };
 inline constexpr std::size_t kVerdicts = 7;
-std::string_view to_string(Verdict verdict);  ///< as documents have it: "memory-bandwidth-bound"
-std::string_view label_of(Verdict verdict);   ///< for people: "memory-bandwidth bound"
+std::string_view to_string(Bottleneck verdict);  ///< as documents have it: "memory-bandwidth-bound"
+std::string_view label_of(Bottleneck verdict);   ///< for people: "memory-bandwidth bound"
 
-/// How a figure stands to a threshold. (analyze::Comparison is that of two inspections.)
+/// How a figure stands to a threshold. (analyze::InspectionDiff is that of two inspections.)
 enum class Relation : std::uint8_t { at_least, below };
 
 struct Condition {
@@ -36,7 +36,7 @@ struct Condition {
 
 struct Rule {
   std::string_view id;  ///< "bandwidth.near_hbm_roof"
-  Verdict verdict = Verdict::insufficient_data;
+  Bottleneck verdict = Bottleneck::insufficient_data;
   int weight = 0;                      ///< 1: a hint, 2: enough for a verdict, 3 and 4: stronger
   std::span<const Condition> when;     ///< all must hold
   std::span<const Condition> against;  ///< each that holds takes 1 from what the rule counts

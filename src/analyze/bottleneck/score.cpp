@@ -33,7 +33,7 @@ HeldRule held_rule(const Rule& rule, const FeatureSet& features) {
   return held;
 }
 
-int score_of(const Candidate& candidate) {
+int score_of(const ScoredBottleneck& candidate) {
   int score = 0;
   for (const HeldRule& held : candidate.held) score += held.counts();
   return score;
@@ -52,10 +52,11 @@ int HeldRule::counts() const {
   return std::max(rule->weight - static_cast<int>(against.size()), 0);
 }
 
-std::vector<Candidate> score(const FeatureSet& features) {
-  std::vector<Candidate> candidates;
+std::vector<ScoredBottleneck> score(const FeatureSet& features) {
+  std::vector<ScoredBottleneck> candidates;
   for (std::size_t i = 0; i < kVerdicts; ++i) {
-    Candidate candidate{.verdict = static_cast<Verdict>(i), .score = 0, .held = {}, .open = {}};
+    ScoredBottleneck candidate{
+        .verdict = static_cast<Bottleneck>(i), .score = 0, .held = {}, .open = {}};
     for (const Rule& rule : bottleneck_rules()) {
       if (rule.verdict != candidate.verdict) continue;
       const RuleState state = state_of(rule, features);
@@ -69,19 +70,20 @@ std::vector<Candidate> score(const FeatureSet& features) {
     candidate.score = score_of(candidate);
     candidates.push_back(std::move(candidate));
   }
-  std::ranges::stable_sort(
-      candidates, [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+  std::ranges::stable_sort(candidates, [](const ScoredBottleneck& a, const ScoredBottleneck& b) {
+    return a.score > b.score;
+  });
   return candidates;
 }
 
-const Candidate* winner_of(const std::vector<Candidate>& candidates) {
+const ScoredBottleneck* winner_of(const std::vector<ScoredBottleneck>& candidates) {
   if (candidates.empty() || candidates.front().score < kEnoughScore) return nullptr;
   return &candidates.front();
 }
 
-Verdict decide(const std::vector<Candidate>& candidates) {
-  const Candidate* const winner = winner_of(candidates);
-  return winner == nullptr ? Verdict::insufficient_data : winner->verdict;
+Bottleneck decide(const std::vector<ScoredBottleneck>& candidates) {
+  const ScoredBottleneck* const winner = winner_of(candidates);
+  return winner == nullptr ? Bottleneck::insufficient_data : winner->verdict;
 }
 
 }  // namespace perflab::analyze

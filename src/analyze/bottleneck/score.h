@@ -29,8 +29,8 @@ struct HeldRule {
 };
 
 /// A verdict with its score: the sum of what the rules that hold count.
-struct Candidate {
-  Verdict verdict = Verdict::insufficient_data;
+struct ScoredBottleneck {
+  Bottleneck verdict = Bottleneck::insufficient_data;
   int score = 0;
   std::vector<HeldRule> held;     ///< heaviest first
   std::vector<const Rule*> open;  ///< rules of it that could not be decided: features are missing
@@ -39,16 +39,16 @@ struct Candidate {
 /// The score that a verdict must reach.
 inline constexpr int kEnoughScore = 2;
 
-/// Scores of all verdicts over the features, best first (equal scores: order of Verdict).
-std::vector<Candidate> score(const FeatureSet& features);
+/// Scores of all verdicts over the features, best first (equal scores: order of Bottleneck).
+std::vector<ScoredBottleneck> score(const FeatureSet& features);
 
 /// The verdict of candidates: the first with at least kEnoughScore, else insufficient_data.
-Verdict decide(const std::vector<Candidate>& candidates);
+Bottleneck decide(const std::vector<ScoredBottleneck>& candidates);
 
 /// Whether the condition holds; nullopt: the feature is missing.
 std::optional<bool> holds(const Condition& condition, const FeatureSet& features);
 
 /// The first of them when its score is enough for a verdict, else nullptr.
-const Candidate* winner_of(const std::vector<Candidate>& candidates);
+const ScoredBottleneck* winner_of(const std::vector<ScoredBottleneck>& candidates);
 
 }  // namespace perflab::analyze

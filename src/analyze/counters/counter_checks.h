@@ -10,7 +10,7 @@
 
 #include "analyze/counters/counter_sums.h"
 #include "analyze/kernels/kernel.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 
 namespace perflab::analyze {
 

@@ -1,22 +1,18 @@
 // Names of counter states.
 #include "analyze/counters/counter_state.h"
 
+#include "base/enum_names.h"
+
 namespace perflab::analyze {
 
 std::string_view to_string(CounterState state) {
-  switch (state) {
-    case CounterState::measured:
-      return "measured";
-    case CounterState::zero:
-      return "zero";
-    case CounterState::missing:
-      return "missing";
-    case CounterState::unsupported:
-      return "unsupported";
-    case CounterState::suspicious:
-      return "suspicious";
-  }
-  return "measured";
+  using enum CounterState;
+  static constexpr auto kNames = enum_names<CounterState>({{measured, "measured"},
+                                                           {zero, "zero"},
+                                                           {missing, "missing"},
+                                                           {unsupported, "unsupported"},
+                                                           {suspicious, "suspicious"}});
+  return kNames[state];
 }
 
 }  // namespace perflab::analyze

@@ -1,7 +1,7 @@
 // Finds the critical path of a run, with everything that figures.h has of it.
 #pragma once
 
-#include "analyze/critical_path/figures.h"
+#include "analyze/critical_path/path_figures.h"
 #include "analyze/scope/timing_scope.h"
 #include "base/error.h"
 #include "trace/trace.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "analyze/critical_path/figures.h"
+#include "analyze/critical_path/path_figures.h"
 #include "base/error.h"
 #include "trace/trace.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyze/critical_path/figures.h"
+#include "analyze/critical_path/path_figures.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {

@@ -181,7 +181,7 @@ Result<std::vector<StaticKernel>> read_object(const std::filesystem::path& path,
   about.kernels = object.kernels.size();
   about.problems = std::move(object.problems);
   std::vector<StaticKernel> kernels;
-  for (code::Kernel& kernel : object.kernels) {
+  for (code::KernelMetadata& kernel : object.kernels) {
     if (!selected(options, kernel.name)) continue;
     kernels.push_back(describe_static_kernel(about.target, std::move(kernel), options.launch));
     kernels.back().object = index;
@@ -236,7 +236,7 @@ void no_mix(std::span<StaticKernel> kernels, const std::string& reason, const st
 
 /// The mix of one kernel out of its object's disassembly.
 void add_mix(const Result<std::vector<code::Function>>& functions, StaticKernel& kernel) {
-  const code::Kernel& code = kernel.code;
+  const code::KernelMetadata& code = kernel.code;
   if (!functions) return no_mix({&kernel, 1}, functions.error().message, functions.error().remedy);
   if (code.wave_size != 32 && code.wave_size != 64)
     return no_mix({&kernel, 1}, fmt::format("there are no waves of {}", code.wave_size), "");

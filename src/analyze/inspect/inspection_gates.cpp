@@ -75,7 +75,7 @@ std::optional<GateFailure> too_few_waves(const StaticKernel& kernel, double limi
 }
 
 std::optional<GateFailure> spills(const StaticKernel& kernel) {
-  const code::Kernel& code = kernel.code;
+  const code::KernelMetadata& code = kernel.code;
   if (!code.sgpr_spills || !code.vgpr_spills)
     return GateFailure{.value = {},
                        .why = reason_for(kernel, code.vgpr_spills ? "resources.sgpr_spills"
@@ -188,8 +188,8 @@ std::vector<Gate> check_gates(const Inspection& inspection, const GateLimits& li
   return gates;
 }
 
-Comparison compare_inspections(const Inspection& before, const Inspection& after) {
-  Comparison comparison;
+InspectionDiff compare_inspections(const Inspection& before, const Inspection& after) {
+  InspectionDiff comparison;
   comparison.path = before.path;
   comparison.file_hash = before.file_hash;
   for (const Inspection* inspection : {&before, &after})
@@ -214,7 +214,7 @@ Comparison compare_inspections(const Inspection& before, const Inspection& after
   return comparison;
 }
 
-Gate comparison_gate(const Comparison& comparison) {
+Gate comparison_gate(const InspectionDiff& comparison) {
   Gate gate{.name = "against",
             .limit = {},
             .checked = comparison.compared,

@@ -49,7 +49,7 @@ struct KernelChange {
 };
 
 /// A new build against an old one. Kernels are the same when mangled name and target are.
-struct Comparison {
+struct InspectionDiff {
   std::filesystem::path path;  ///< of the old file
   std::string file_hash;
   std::size_t compared = 0;                     ///< kernels in both
@@ -62,10 +62,10 @@ struct Comparison {
 std::vector<Gate> check_gates(const Inspection& inspection, const GateLimits& limits);
 
 /// Compares kernel by kernel.
-Comparison compare_inspections(const Inspection& before, const Inspection& after);
+InspectionDiff compare_inspections(const Inspection& before, const Inspection& after);
 
 /// The gate of a comparison: fails for each kernel that became worse, and as a whole when no
 /// kernel is in both files.
-Gate comparison_gate(const Comparison& comparison);
+Gate comparison_gate(const InspectionDiff& comparison);
 
 }  // namespace perflab::analyze

@@ -32,7 +32,7 @@ void miss_all(StaticKernel& kernel, std::initializer_list<const char*> fields,
 
 /// The architected part of a unified count: all of it without AGPRs, else what the AGPRs leave.
 void split_unified(const hal::Arch& arch, StaticKernel& kernel) {
-  const code::Kernel& code = kernel.code;
+  const code::KernelMetadata& code = kernel.code;
   kernel.vgprs = code.vgpr_count;
   std::optional<std::int64_t> accum = code.agpr_count;
   if (!accum && code.descriptor) {
@@ -52,7 +52,7 @@ void split_unified(const hal::Arch& arch, StaticKernel& kernel) {
 }
 
 void describe_registers(const hal::Arch* arch, StaticKernel& kernel) {
-  const code::Kernel& code = kernel.code;
+  const code::KernelMetadata& code = kernel.code;
   if (!code.vgpr_count)
     return miss_all(kernel, {"resources.vgpr", "resources.arch_vgpr", "resources.accum_vgpr"},
                     "the code object's metadata has no VGPR count for this kernel");
@@ -83,7 +83,7 @@ void describe_registers(const hal::Arch* arch, StaticKernel& kernel) {
 /// The descriptor is what the hardware obeys. When it gives a wave more registers than the metadata
 /// counts, it decides, and how they are split is not known.
 void obey_register_granules(const hal::Arch* arch, StaticKernel& kernel) {
-  const code::Kernel& code = kernel.code;
+  const code::KernelMetadata& code = kernel.code;
   if (arch == nullptr || !code.descriptor) return;
   const hal::WaveSizeLimits* wave = arch->wave_limits(code.wave_size);
   if (wave == nullptr) return;
@@ -112,7 +112,7 @@ void obey_register_granules(const hal::Arch* arch, StaticKernel& kernel) {
 
 /// Other things that metadata and descriptor both say: the metadata is shown, a difference said.
 void compare_with_descriptor(const hal::Arch* arch, StaticKernel& kernel) {
-  const code::Kernel& code = kernel.code;
+  const code::KernelMetadata& code = kernel.code;
   const code::KernelDescriptor& descriptor = *code.descriptor;
   const auto differs = [&](const char* what, std::int64_t metadata, std::int64_t in_descriptor) {
     if (metadata != in_descriptor)
@@ -142,7 +142,7 @@ void choose_mode(const hal::Arch* arch, StaticKernel& kernel) {
 
 /// The work-group size that stands for a launch nobody has seen yet.
 void choose_workgroup_size(const StaticLaunch& launch, StaticKernel& kernel) {
-  const code::Kernel& code = kernel.code;
+  const code::KernelMetadata& code = kernel.code;
   if (launch.workgroup_size) {
     kernel.workgroup_size = *launch.workgroup_size;
     if (code.max_workgroup_size && kernel.workgroup_size > *code.max_workgroup_size)
@@ -215,7 +215,7 @@ void describe_occupancy(const hal::Arch* arch, const code::TargetId& target, Sta
 }
 
 void explain_counts(const hal::Arch* arch, StaticKernel& kernel) {
-  const code::Kernel& code = kernel.code;
+  const code::KernelMetadata& code = kernel.code;
   const std::array<std::pair<const char*, bool>, 4> fields = {
       {{"resources.sgpr", code.sgpr_count.has_value()},
        {"resources.sgpr_spills", code.sgpr_spills.has_value()},
@@ -279,7 +279,7 @@ hal::OccupancyInput occupancy_input(const StaticKernel& kernel) {
   return input;
 }
 
-StaticKernel describe_static_kernel(const code::TargetId& target, code::Kernel kernel,
+StaticKernel describe_static_kernel(const code::TargetId& target, code::KernelMetadata kernel,
                                     const StaticLaunch& launch) {
   StaticKernel result;
   result.name = demangled(kernel.name);

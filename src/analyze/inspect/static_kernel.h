@@ -25,9 +25,9 @@ struct StaticLaunch {
 
 /// One kernel of a code object. What it does not know is nullopt with an entry in `missing`.
 struct StaticKernel {
-  std::size_t object = 0;  ///< index of its code object in the Inspection
-  std::string name;        ///< demangled
-  code::Kernel code;       ///< as the code object has it
+  std::size_t object = 0;     ///< index of its code object in the Inspection
+  std::string name;           ///< demangled
+  code::KernelMetadata code;  ///< as the code object has it
   /// Registers of a wave as the compiler counts them. vgprs is what decides occupancy: on unified
   /// files architected (rounded up to the accumulation offset) and accumulation together, on
   /// gfx908 the larger of the two.
@@ -49,7 +49,7 @@ std::string demangled(const std::string& name);
 
 /// Registers, launch and occupancy of one kernel for `target`'s processor. The instruction mix is
 /// not filled.
-StaticKernel describe_static_kernel(const code::TargetId& target, code::Kernel kernel,
+StaticKernel describe_static_kernel(const code::TargetId& target, code::KernelMetadata kernel,
                                     const StaticLaunch& launch);
 
 /// Work-items of a work-group; nullopt when an axis is negative or they do not fit 63 bits.

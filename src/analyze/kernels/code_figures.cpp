@@ -14,7 +14,7 @@ namespace perflab::analyze {
 namespace {
 
 /// Registers that a descriptor counts as one; 1 where the tables do not know.
-std::int64_t granule_of(const JoinedObject& object, const code::Kernel& code) {
+std::int64_t granule_of(const JoinedObject& object, const code::KernelMetadata& code) {
   const hal::Arch* arch = hal::find_arch(object.target.processor);
   if (arch == nullptr) return 1;
   const hal::WaveSizeLimits* wave = arch->wave_limits(code.wave_size);
@@ -37,7 +37,7 @@ void take(const char* field, const std::optional<std::int64_t>& from_code, std::
   });
 }
 
-std::optional<StaticLaunch> launch_of(const Kernel& kernel, const code::Kernel& code) {
+std::optional<StaticLaunch> launch_of(const Kernel& kernel, const code::KernelMetadata& code) {
   const auto workgroup = workgroup_size(kernel.launch.workgroup);
   if (!workgroup) return std::nullopt;
   return StaticLaunch{
@@ -64,7 +64,7 @@ void take_occupancy(const StaticKernel& from_code, Kernel& kernel) {
 
 }  // namespace
 
-void apply_code(const JoinedObject& object, const code::Kernel& code, Kernel& kernel) {
+void apply_code(const JoinedObject& object, const code::KernelMetadata& code, Kernel& kernel) {
   const auto launch = launch_of(kernel, code);
   if (!launch) return;
   const StaticKernel from_code = describe_static_kernel(object.target, code, *launch);

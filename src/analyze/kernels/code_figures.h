@@ -10,6 +10,6 @@ namespace perflab::analyze {
 /// Takes registers and occupancy of the kernel from its code object, records what the recording
 /// had otherwise, and drops the reasons for figures that are no longer missing. Call after
 /// resources and launch are filled from the recording. `object` and `code` belong together.
-void apply_code(const JoinedObject& object, const code::Kernel& code, Kernel& kernel);
+void apply_code(const JoinedObject& object, const code::KernelMetadata& code, Kernel& kernel);
 
 }  // namespace perflab::analyze

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -34,11 +33,11 @@ struct Uri {
 std::string percent_decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    const char* const digits = text.data() + i + 1;
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2) {
-      out += static_cast<char>(value);
+    const auto value = text[i] == '%' && i + 2 < text.size()
+                           ? whole_number<unsigned char>(text.substr(i + 1, 2), 16)
+                           : std::nullopt;
+    if (value) {
+      out += static_cast<char>(*value);
       i += 2;
     } else {
       out += text[i];
@@ -103,14 +102,15 @@ struct Wanted {
   std::vector<const trace::KernelSymbol*> symbols;
 };
 
-const code::Kernel* find_kernel(const std::vector<code::Kernel>& kernels, std::string_view name) {
-  const auto it = std::ranges::find(kernels, name, &code::Kernel::name);
+const code::KernelMetadata* find_kernel(const std::vector<code::KernelMetadata>& kernels,
+                                        std::string_view name) {
+  const auto it = std::ranges::find(kernels, name, &code::KernelMetadata::name);
   return it == kernels.end() ? nullptr : &*it;
 }
 
 /// Whether a kernel's descriptor lies where the trace says; nullopt when it does not say.
 std::optional<bool> same_address(const Wanted& wanted, const trace::KernelSymbol& symbol,
-                                 const code::Kernel& kernel) {
+                                 const code::KernelMetadata& kernel) {
   if (!wanted.load_delta || !symbol.descriptor_address || *symbol.descriptor_address == 0 ||
       kernel.descriptor_address == 0)
     return std::nullopt;
@@ -122,12 +122,13 @@ std::optional<bool> same_address(const Wanted& wanted, const trace::KernelSymbol
 /// Whether the object has every kernel of the trace, with the sizes and at the addresses that were
 /// recorded.
 bool has_all(const trace::Trace& trace, const Wanted& wanted,
-             const std::vector<code::Kernel>& kernels) {
+             const std::vector<code::KernelMetadata>& kernels) {
   const auto same = [](const std::optional<std::int64_t>& recorded, std::int64_t value) {
     return !recorded || *recorded == value;
   };
   return std::ranges::all_of(wanted.symbols, [&](const trace::KernelSymbol* symbol) {
-    const code::Kernel* kernel = find_kernel(kernels, trace.strings.view(symbol->mangled_name));
+    const code::KernelMetadata* kernel =
+        find_kernel(kernels, trace.strings.view(symbol->mangled_name));
     return kernel != nullptr && same_address(wanted, *symbol, *kernel).value_or(true) &&
            same(symbol->static_lds_bytes, kernel->lds_bytes) &&
            same(symbol->scratch_bytes_per_lane, kernel->scratch_bytes) &&
@@ -137,10 +138,10 @@ bool has_all(const trace::Trace& trace, const Wanted& wanted,
 
 /// Whether the trace knows enough to recognise the object: names alone prove nothing.
 bool recognisable(const trace::Trace& trace, const Wanted& wanted,
-                  const std::vector<code::Kernel>& kernels) {
+                  const std::vector<code::KernelMetadata>& kernels) {
   return wanted.bytes ||
          std::ranges::all_of(wanted.symbols, [&](const trace::KernelSymbol* symbol) {
-           const code::Kernel* kernel =
+           const code::KernelMetadata* kernel =
                find_kernel(kernels, trace.strings.view(symbol->mangled_name));
            return kernel != nullptr && same_address(wanted, *symbol, *kernel).has_value();
          });
@@ -151,8 +152,8 @@ bool same_registers(const trace::Trace& trace, const Wanted& wanted, const Joine
                     const JoinedObject& b) {
   return std::ranges::all_of(wanted.symbols, [&](const trace::KernelSymbol* symbol) {
     const std::string_view name = trace.strings.view(symbol->mangled_name);
-    const code::Kernel* x = find_kernel(a.kernels, name);
-    const code::Kernel* y = find_kernel(b.kernels, name);
+    const code::KernelMetadata* x = find_kernel(a.kernels, name);
+    const code::KernelMetadata* y = find_kernel(b.kernels, name);
     return x->vgpr_count == y->vgpr_count && x->agpr_count == y->agpr_count &&
            x->sgpr_count == y->sgpr_count && x->wave_size == y->wave_size &&
            x->wgp_mode == y->wgp_mode && x->vgpr_spills == y->vgpr_spills &&
@@ -257,8 +258,8 @@ const JoinedObject* CodeJoin::object_of(const trace::KernelSymbol& symbol) const
              : objects[symbol.code_object].get();
 }
 
-const code::Kernel* CodeJoin::kernel_of(const trace::Trace& trace,
-                                        const trace::KernelSymbol& symbol) const {
+const code::KernelMetadata* CodeJoin::kernel_of(const trace::Trace& trace,
+                                                const trace::KernelSymbol& symbol) const {
   const JoinedObject* object = object_of(symbol);
   return object == nullptr ? nullptr
                            : find_kernel(object->kernels, trace.strings.view(symbol.mangled_name));

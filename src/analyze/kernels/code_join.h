@@ -19,7 +19,7 @@ struct JoinedObject {
   std::filesystem::path file;
   std::string entry;  ///< bundle entry id; empty: none
   code::TargetId target;
-  std::vector<code::Kernel> kernels;
+  std::vector<code::KernelMetadata> kernels;
 };
 
 /// What was found, by Trace::code_objects; null where nothing fits.
@@ -30,8 +30,8 @@ struct CodeJoin {
   /// The object of a kernel symbol; nullptr when it was not found.
   [[nodiscard]] const JoinedObject* object_of(const trace::KernelSymbol& symbol) const;
   /// The kernel of a symbol in its object; nullptr when it was not found.
-  [[nodiscard]] const code::Kernel* kernel_of(const trace::Trace& trace,
-                                              const trace::KernelSymbol& symbol) const;
+  [[nodiscard]] const code::KernelMetadata* kernel_of(const trace::Trace& trace,
+                                                      const trace::KernelSymbol& symbol) const;
 };
 
 /// Looks for the code objects: in the files given, then where the trace says (file:// URIs, ATT's

@@ -242,7 +242,7 @@ void describe_launch(const trace::Trace& trace, Index dispatch, const RegisterRu
   describe_memory(symbol, kernel);
   explain_resources(symbol.known, kernel);
   describe_occupancy(symbol, kernel);
-  if (const code::Kernel* code = join.kernel_of(trace, symbol))
+  if (const code::KernelMetadata* code = join.kernel_of(trace, symbol))
     apply_code(*join.object_of(symbol), *code, kernel);
   // Behind the code object, which may know better what else was assumed.
   for (const std::string& field : kernel.gpu.unconfirmed)

@@ -12,7 +12,7 @@
 #include "analyze/roofline/roofline_details.h"
 #include "base/text/number_text.h"
 #include "hal/arch.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 
 namespace perflab::analyze {
 namespace {

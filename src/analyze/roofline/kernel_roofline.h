@@ -3,7 +3,7 @@
 
 #include "analyze/kernels/kernel.h"
 #include "analyze/roofline/ceilings.h"
-#include "analyze/roofline/figures.h"
+#include "analyze/roofline/roofline_figures.h"
 #include "analyze/scope/timing_scope.h"
 
 namespace perflab::analyze {

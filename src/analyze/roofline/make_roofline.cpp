@@ -12,10 +12,10 @@
 #include "analyze/counters/counter_join.h"
 #include "analyze/kernels/gpu.h"
 #include "analyze/roofline/ceilings.h"
-#include "analyze/roofline/figures.h"
 #include "analyze/roofline/kernel_roofline.h"
+#include "analyze/roofline/roofline_figures.h"
 #include "hal/arch.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 
 namespace perflab::analyze {
 namespace {

@@ -42,7 +42,7 @@ const trace::KernelSymbol* joined_symbol(const trace::Trace& trace, const CodeJo
   return nullptr;
 }
 
-Result<std::uint64_t> count_packed(const JoinedObject& object, const code::Kernel& kernel) {
+Result<std::uint64_t> count_packed(const JoinedObject& object, const code::KernelMetadata& kernel) {
   PERFLAB_TRY(const code::Disassembler disassembler,
               code::find_disassembler(object.target.processor));
   PERFLAB_TRY(const code::Container container, code::open_container(object.file));

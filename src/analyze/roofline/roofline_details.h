@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "analyze/roofline/figures.h"
 #include "analyze/roofline/roofline.h"
+#include "analyze/roofline/roofline_figures.h"
 #include "analyze/scope/timing_scope.h"
 
 namespace perflab::analyze {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyze/thread_trace/occupancy_over_time.h"
+#include "base/enum_names.h"
 
 namespace perflab::analyze {
 namespace {
@@ -90,27 +91,17 @@ class Judge {
 }  // namespace
 
 std::string_view to_string(Confidence confidence) {
-  switch (confidence) {
-    case Confidence::low:
-      return "low";
-    case Confidence::medium:
-      return "medium";
-    case Confidence::high:
-      return "high";
-  }
-  return "low";
+  using enum Confidence;
+  static constexpr auto kNames =
+      enum_names<Confidence>({{low, "low"}, {medium, "medium"}, {high, "high"}});
+  return kNames[confidence];
 }
 
 std::string_view to_string(WaitLinks links) {
-  switch (links) {
-    case WaitLinks::trace:
-      return "trace";
-    case WaitLinks::rule:
-      return "rule";
-    case WaitLinks::none:
-      return "none";
-  }
-  return "none";
+  using enum WaitLinks;
+  static constexpr auto kNames =
+      enum_names<WaitLinks>({{trace, "trace"}, {rule, "rule"}, {none, "none"}});
+  return kNames[links];
 }
 
 void judge_confidence(KernelThreadTrace& kernel, std::uint64_t instructions,

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 
 namespace perflab::analyze {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 #include "analyze/thread_trace/fold.h"
 #include "analyze/thread_trace/row_table.h"
 #include "analyze/thread_trace/wait_rule.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 #include "analyze/thread_trace/state_bins.h"
 #include "att/thread_trace.h"
 #include "base/missing.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 #include "analyze/thread_trace/row_table.h"
 #include "analyze/thread_trace/state_bins.h"
 #include "analyze/thread_trace/trace_kernels.h"

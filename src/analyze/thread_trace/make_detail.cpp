@@ -3,9 +3,9 @@
 #include "analyze/thread_trace/make_detail.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 
 namespace perflab::analyze {
@@ -37,11 +37,9 @@ SourceFrame split_frame(std::string_view frame) {
   const std::size_t colon = frame.rfind(':');
   SourceFrame out{.path = std::string(frame)};
   if (colon == std::string_view::npos || colon == 0) return out;
-  const std::string_view digits = frame.substr(colon + 1);
-  std::uint32_t line = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), line);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return out;
-  return {.path = std::string(frame.substr(0, colon)), .line = line};
+  const auto line = whole_number<std::uint32_t>(frame.substr(colon + 1));
+  if (!line) return out;
+  return {.path = std::string(frame.substr(0, colon)), .line = *line};
 }
 
 TraceDetail make_detail(const att::ThreadTrace& trace, const RowTable& table,

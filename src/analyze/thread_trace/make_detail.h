@@ -9,7 +9,7 @@
 #include "analyze/thread_trace/fold.h"
 #include "analyze/thread_trace/row_table.h"
 #include "analyze/thread_trace/trace_kernels.h"
-#include "att/reader.h"
+#include "att/read_thread_trace.h"
 
 namespace perflab::analyze {
 

@@ -16,7 +16,7 @@
 #include "analyze/thread_trace/join.h"
 #include "analyze/thread_trace/make_detail.h"
 #include "analyze/thread_trace/occupancy_over_time.h"
-#include "att/reader.h"
+#include "att/read_thread_trace.h"
 
 namespace perflab::analyze {
 namespace {

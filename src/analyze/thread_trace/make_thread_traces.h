@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyze/kernels/kernel.h"
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 #include "base/error.h"
 #include "base/text/progress.h"
 #include "trace/trace.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 #include "att/thread_trace.h"
 
 namespace perflab::analyze {

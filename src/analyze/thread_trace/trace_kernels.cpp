@@ -2,10 +2,10 @@
 #include "analyze/thread_trace/trace_kernels.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <tuple>
 
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 
 namespace perflab::analyze {
@@ -28,15 +28,10 @@ std::optional<Address> address_of(std::string_view name) {
   constexpr std::string_view kBetween = " / 0x";
   const std::size_t cut = name.find(kBetween);
   if (cut == std::string_view::npos) return std::nullopt;
-  Address address;
-  const char* const last = name.data() + name.size();
-  const auto first = std::from_chars(name.data(), name.data() + cut, address.first);
+  const auto first = whole_number<decltype(Address::first)>(name.substr(0, cut));
   const auto second =
-      std::from_chars(name.data() + cut + kBetween.size(), last, address.second, 16);
-  if (first.ec != std::errc{} || first.ptr != name.data() + cut || second.ec != std::errc{} ||
-      second.ptr != last)
-    return std::nullopt;
-  return address;
+      whole_number<decltype(Address::second)>(name.substr(cut + kBetween.size()), 16);
+  return first && second ? std::optional(Address{*first, *second}) : std::nullopt;
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include "analyze/thread_trace/wait_rule.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "analyze/thread_trace/row_table.h"
+#include "base/text/numbers.h"
 #include "code/instructions/instruction_mix.h"
 
 namespace perflab::analyze {
@@ -28,11 +28,7 @@ MemoryCounter counter_on(MemoryCounter counter, int gfxip) {
 std::optional<int> number(std::string_view text) {
   const bool hex = text.starts_with("0x");
   if (hex) text.remove_prefix(2);
-  int value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (error != std::errc{} || end == text.data()) return std::nullopt;
-  return value;
+  return take_number<int>(text, hex ? 16 : 10);
 }
 
 class EffectOf {

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +24,7 @@
 #include "base/system/broken_pipe.h"
 #include "base/system/files.h"
 #include "base/system/interrupt.h"
+#include "base/text/numbers.h"
 
 namespace perflab {
 namespace {
@@ -196,10 +196,8 @@ std::vector<Member> session_members(pid_t session) {
   for (std::filesystem::directory_iterator it("/proc", error), end; !error && it != end;
        it.increment(error)) {
     const std::string name = it->path().filename().string();
-    const char* const name_end = name.data() + name.size();
-    pid_t pid = 0;
-    if (std::from_chars(name.data(), name_end, pid).ptr != name_end) continue;
-    if (const auto member = member_of(session, pid)) members.push_back(*member);
+    if (const auto pid = whole_number<pid_t>(name))
+      if (const auto member = member_of(session, *pid)) members.push_back(*member);
   }
   return members;
 }

@@ -1,12 +1,13 @@
 // rocm-perf capture info|check: what is in a capture, whether it is whole, and what in it will not
 // survive into another process.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
 
 #include "base/text/progress.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "cli/kit/command.h"
 #include "replay/lint.h"
 #include "report/kit/document.h"

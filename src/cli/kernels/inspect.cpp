@@ -1,8 +1,8 @@
 // rocm-perf inspect: what a binary's or a source's device code says, with gates for CI.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "analyze/inspect/inspection.h"
@@ -10,6 +10,8 @@
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
 #include "cli/kit/html_page.h"
+#include "cli/kit/option_parsers.h"
+#include "report/analysis/recording_documents.h"
 #include "report/code/inspection_document.h"
 #include "report/code/inspection_text.h"
 #include "report/kit/document.h"
@@ -39,15 +41,11 @@ struct InspectArguments {
 
 /// "0.5" or "50%".
 Result<double> fraction(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  const bool percent = parsed.ptr != end && std::string_view(parsed.ptr, end) == "%";
-  if (percent) value /= 100;
-  if (parsed.ec != std::errc{} || (parsed.ptr != end && !percent) || !(value >= 0 && value <= 1))
+  const auto value = share_from(text, 1);
+  if (!value)
     return fail(ErrorCode::usage, fmt::format("--min-occupancy {} is not an occupancy", text),
                 "say it like 0.5 or 50%");
-  return value;
+  return *value;
 }
 
 Result<analyze::InspectOptions> options_of(const InspectArguments& arguments,
@@ -87,7 +85,7 @@ Result<bool> run_inspect(const InspectArguments& arguments,
   LongWork work("inspecting " + arguments.file);
   PERFLAB_TRY(const analyze::Inspection inspection, analyze::inspect_file(arguments.file, options));
   std::vector<analyze::Gate> gates = analyze::check_gates(inspection, limits);
-  std::optional<analyze::Comparison> against;
+  std::optional<analyze::InspectionDiff> against;
   if (!arguments.against.empty()) {
     analyze::InspectOptions reference = options;
     reference.reference = true;

@@ -1,11 +1,12 @@
 // rocm-perf isolate: captures one dispatch of a program, with the memory it runs on.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 
 #include "base/system/interrupt.h"
 #include "base/text/command_line.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "cli/kit/command.h"
 #include "isolate/launch.h"
 #include "report/kit/document.h"

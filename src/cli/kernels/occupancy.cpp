@@ -1,15 +1,17 @@
 // rocm-perf occupancy: how many waves of a kernel fit, what limits them, and the next step.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
 
+#include "base/text/numbers.h"
 #include "cli/kit/command.h"
 #include "cli/kit/html_page.h"
+#include "report/analysis/recording_documents.h"
 #include "report/code/occupancy_document.h"
 #include "report/code/occupancy_text.h"
 #include "report/kit/document.h"
@@ -32,12 +34,12 @@ struct OccupancyArguments {
 
 /// "2" or "2,4".
 Result<hal::WavesPerEu> waves_per_eu(const std::string& text) {
-  const char* const end = text.data() + text.size();
-  hal::WavesPerEu bounds;
-  auto parsed = std::from_chars(text.data(), end, bounds.lo);
-  if (parsed.ec == std::errc{} && parsed.ptr != end && *parsed.ptr == ',')
-    parsed = std::from_chars(parsed.ptr + 1, end, bounds.hi.emplace());
-  if (parsed.ec != std::errc{} || parsed.ptr != end)
+  const std::size_t comma = text.find(',');
+  const auto low = whole_number<std::int64_t>(std::string_view(text).substr(0, comma));
+  hal::WavesPerEu bounds{.lo = low.value_or(0), .hi = {}};
+  if (comma != std::string::npos)
+    bounds.hi = whole_number<std::int64_t>(std::string_view(text).substr(comma + 1));
+  if (!low || (comma != std::string::npos && !bounds.hi))
     return fail(ErrorCode::usage, fmt::format("--waves-per-eu {} is not LO or LO,HI", text));
   if (bounds.lo < 1 || bounds.hi.value_or(bounds.lo) < bounds.lo)
     return fail(ErrorCode::usage,

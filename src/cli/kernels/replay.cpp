@@ -2,6 +2,7 @@
 // take, does it compute the same (replay_verify.cpp).
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -10,12 +11,13 @@
 #include "base/system/interrupt.h"
 #include "base/text/duration.h"
 #include "base/text/progress.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "cli/kit/command.h"
 #include "cli/kit/html_page.h"
-#include "replay/hsa/hsa_device.h"
+#include "replay/session/folder_session.h"
 #include "replay/session/full_vm.h"
 #include "replay/session/reserve_check.h"
+#include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 #include "report/replay/replay_document.h"
 #include "report/replay/replay_text.h"
@@ -59,42 +61,40 @@ Result<int> run_reserve_check(const ReserveArguments& arguments) {
 
 Result<report::ReplayData> replay_capture(const FullVmArguments& arguments) {
   PERFLAB_TRY(const std::chrono::milliseconds limit, parse_duration(arguments.time_limit));
-  PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(arguments.folder));
-  const capture::Description& description = capture.description();
-  report::ReplayData data{.result = {},
-                          .warmup = static_cast<std::uint64_t>(arguments.warmup),
-                          .device = {},
-                          .code_object = "kernel.hsaco",
-                          .code_object_hash = description.code_object_hash,
-                          .original = arguments.hsaco.empty(),
-                          .capture_folder = arguments.folder,
-                          .capture_isa = description.machine.isa,
-                          .ordinal = description.dispatch.ordinal,
-                          .pid = ::getpid()};
+  report::ReplayData data;
+  data.original = arguments.hsaco.empty();
+  data.capture_folder = arguments.folder;
+  data.pid = ::getpid();
   if (!data.original) {
     PERFLAB_TRY(const std::string bytes, read_file(arguments.hsaco));
     data.code_object = arguments.hsaco;
     data.code_object_hash = content_hash_text(bytes);
   }
-  PERFLAB_TRY(const std::unique_ptr<replay::Device> device, replay::open_hsa_device(description));
   const InterruptScope interrupts;
-  PERFLAB_TRY(replay::Session session,
-              replay::Session::open(capture, *device,
-                                    {.code_object = arguments.hsaco,
+  PERFLAB_TRY(auto opened,
+              replay::FolderSession::open(
+                  arguments.folder, {.code_object = arguments.hsaco,
                                      .time_limit = Nanos{std::chrono::nanoseconds(limit).count()},
                                      .ignore_findings = arguments.ignore_findings}));
+  const capture::Description& description = opened.description();
+  data.capture_isa = description.machine.isa;
+  data.ordinal = description.dispatch.ordinal;
+  if (data.original) {
+    data.code_object = "kernel.hsaco";
+    data.code_object_hash = description.code_object_hash;
+  }
   const replay::FullVmOptions options{
       .iterations = static_cast<std::uint64_t>(arguments.iterations),
-      .warmup = arguments.no_recopy ? 0 : data.warmup,
+      .warmup = arguments.no_recopy ? 0 : static_cast<std::uint64_t>(arguments.warmup),
       .no_recopy = arguments.no_recopy};
   data.warmup = options.warmup;
   ProgressLine progress({.quiet = arguments.json});
-  PERFLAB_TRY(data.result, run_full_vm(session, options, [&](std::uint64_t done) {
+  PERFLAB_TRY(data.result, run_full_vm(opened.session(), options, [&](std::uint64_t done) {
                 progress.update(
                     fmt::format("replaying: {} of {}", done, options.iterations),
                     static_cast<double>(done) / static_cast<double>(options.iterations));
               }));
-  data.device = device->facts();
+  data.device = opened.device();
   return data;
 }
 

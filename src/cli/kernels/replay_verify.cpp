@@ -1,21 +1,23 @@
 // rocm-perf replay verify: does a capture reproduce itself, or does another code object compute the
 // same from it?
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <memory>
 #include <optional>
 
+#include "base/enum_names.h"
 #include "base/system/files.h"
 #include "base/system/interrupt.h"
 #include "base/text/duration.h"
 #include "base/text/progress.h"
-#include "capture/reader.h"
 #include "cli/kit/command.h"
 #include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
-#include "replay/hsa/hsa_device.h"
+#include "replay/session/folder_session.h"
 #include "replay/verify/verify.h"
+#include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 #include "report/replay/certificate_document.h"
 #include "report/replay/certificate_text.h"
@@ -40,12 +42,13 @@ Result<replay::VerifyOptions> verify_options(const VerifyArguments& arguments) {
   replay::VerifyOptions options;
   options.code_object = arguments.hsaco;
   options.runs = arguments.runs;
-  options.poison = *replay::poison_from(arguments.poison);  // checked by CLI11
+  options.poison = *from_name<replay::Poison>(arguments.poison);  // checked by CLI11
   options.compare.max_ulp = arguments.max_ulp;
   options.compare.max_relative = arguments.rtol;
   options.compare.max_absolute = arguments.atol;
   options.compare.nan_equal = !arguments.no_nan_equal;
-  if (!arguments.type.empty()) options.compare.type = replay::element_type_from(arguments.type);
+  if (!arguments.type.empty())
+    options.compare.type = from_name<replay::ElementType>(arguments.type);
   // The place is looked at before minutes of GPU time are spent.
   if (!arguments.out.empty()) PERFLAB_TRY_VOID(check_replaceable(arguments.out));
   std::vector<std::filesystem::path> kept = {arguments.folder, arguments.hsaco};
@@ -59,21 +62,18 @@ Result<report::CertificateData> verify_capture(const VerifyArguments& arguments)
   report::CertificateData data;
   PERFLAB_TRY(data.options, verify_options(arguments));
   LongWork work("loading the capture");
-  PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(arguments.folder));
-  data.description = capture.description();
-  data.capture_folder = arguments.folder;
-  PERFLAB_TRY(const std::unique_ptr<replay::Device> device,
-              replay::open_hsa_device(data.description));
   const InterruptScope interrupts;
-  PERFLAB_TRY(replay::Session session,
-              replay::Session::open(capture, *device,
-                                    {.code_object = {},
+  PERFLAB_TRY(auto opened,
+              replay::FolderSession::open(
+                  arguments.folder, {.code_object = {},
                                      .time_limit = Nanos{std::chrono::nanoseconds(limit).count()},
                                      .ignore_findings = arguments.ignore_findings}));
+  data.description = opened.description();
+  data.capture_folder = arguments.folder;
   data.options.progress = work.tell();
-  PERFLAB_TRY(data.certificate, verify(session, data.options));
+  PERFLAB_TRY(data.certificate, verify(opened.session(), data.options));
   data.options.progress = {};  // the line goes, the options stay
-  data.device = device->facts();
+  data.device = opened.device();
   return data;
 }
 

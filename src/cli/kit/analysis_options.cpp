@@ -2,10 +2,10 @@
 #include "cli/kit/analysis_options.h"
 
 #include <fmt/format.h>
-
-#include <charconv>
+#include <CLI/CLI.hpp>
 
 #include "base/text/duration.h"
+#include "base/text/numbers.h"
 #include "base/text/progress.h"
 #include "cli/kit/output_file.h"
 #include "hal/measured_roofs.h"
@@ -25,13 +25,12 @@ constexpr std::uint64_t kManyDispatches = 1'000'000;
 Result<std::optional<std::size_t>> segment_number(const std::optional<std::string>& given) {
   if (!given) return std::optional<std::size_t>();
   const std::string& text = *given;
-  std::size_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size())
+  const auto number = whole_number<std::size_t>(text);
+  if (!number)
     return fail(ErrorCode::usage,
                 fmt::format("--segment '{}': this is not the number of a segment", text),
                 "they are counted from 0, in time order");
-  return std::optional(number);
+  return number;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Options that several subcommands have in common, and what they mean for an analysis.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,6 +9,10 @@
 #include "analyze/pipeline.h"
 #include "base/error.h"
 #include "cli/kit/output_file.h"
+
+namespace CLI {
+class App;
+}
 
 namespace perflab::cli {
 

@@ -12,6 +12,7 @@
 
 #include "base/system/files.h"
 #include "base/text/progress.h"
+#include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 
 namespace perflab::cli {

@@ -3,14 +3,19 @@
 // data, stderr is talk.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
-#include "base/text/json.h"
 #include "report/kit/style.h"
-#include "report/recording/recording_documents.h"
+
+namespace CLI {
+class App;
+}
+
+namespace perflab::report {
+struct NamedDocument;
+}
 
 namespace perflab::cli {
 

@@ -3,6 +3,7 @@
 #include "cli/kit/help.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -2,9 +2,11 @@
 #include "cli/kit/html_page.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/system/files.h"
 #include "base/text/progress.h"
+#include "report/analysis/recording_documents.h"
 
 namespace perflab::cli {
 

@@ -1,7 +1,6 @@
 // --html FILE, the same for every subcommand that has it: its documents as one page.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -13,6 +12,10 @@
 #include "cli/kit/command.h"
 #include "cli/kit/output_file.h"
 #include "report/page/page.h"
+
+namespace CLI {
+class App;
+}
 
 namespace perflab::cli {
 

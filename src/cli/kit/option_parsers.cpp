@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <cmath>
 
+#include "base/text/numbers.h"
 #include "replay/elements/element_type.h"
 
 namespace perflab::cli {
@@ -14,22 +15,16 @@ namespace perflab::cli {
 std::optional<double> share_from(std::string_view text, double most) {
   const bool percents = text.ends_with('%');
   const std::string_view digits = text.substr(0, text.size() - (percents ? 1 : 0));
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  if (percents) value /= 100;
-  if (!std::isfinite(value) || value < 0 || value > most) return std::nullopt;
-  return value;
+  auto value = finite_number(digits);
+  if (value && percents) *value /= 100;
+  return value && *value >= 0 && *value <= most ? value : std::nullopt;
 }
 
 CLI::Validator whole_from(std::uint64_t least, std::uint64_t most) {
   return CLI::Validator(
       [least, most](std::string& text) -> std::string {
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc{} && end == text.data() + text.size() && value >= least &&
-            value <= most)
-          return {};
+        const auto value = whole_number(text);
+        if (value && *value >= least && *value <= most) return {};
         return fmt::format("\"{}\" is no whole number from {} to {}", text, least, most);
       },
       "");

@@ -2,6 +2,7 @@
 #include "cli/kit/overview.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <string_view>

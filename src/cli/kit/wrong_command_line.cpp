@@ -1,9 +1,9 @@
-// CLI11 asks for a subcommand without saying that the word in its place is none. Its own texts are
-// listed in docs/ERRORS.md.
+// CLI11 asks for a subcommand without saying that the word in its place is none.
 #include "cli/kit/wrong_command_line.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 

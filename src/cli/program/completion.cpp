@@ -1,5 +1,6 @@
 // rocm-perf completion: the script that completes its command lines in a shell.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <map>
 #include <memory>

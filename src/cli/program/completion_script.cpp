@@ -8,12 +8,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/version.h"
-#include "cli/kit/describe.h"
+#include "cli/kit/program_info.h"
 #include "report/kit/document.h"
 
 namespace perflab::cli {

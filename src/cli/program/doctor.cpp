@@ -2,6 +2,7 @@
 // here. doctor-agents, not in the help, is the process in which it opens the HSA runtime.
 #include "doctor/examination.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -16,6 +17,7 @@
 #include "doctor/doctor_text.h"
 #include "doctor/self_test/self_test.h"
 #include "doctor/self_test/self_test_text.h"
+#include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 
 namespace perflab::cli {

@@ -2,8 +2,8 @@
 // on them is SOURCE_DATE_EPOCH's (reproducible-builds.org), or none: never today's.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/system/files.h"
+#include "base/text/numbers.h"
 #include "cli/kit/command.h"
 #include "cli/program/manual_page.h"
 
@@ -22,10 +23,8 @@ Result<std::string> date_of_source() {
   if (variable == nullptr || *variable == '\0') return std::string();
   const std::string_view text = variable;
   constexpr std::int64_t kLastSecond = 253402300799;  // of the year 9999
-  std::int64_t seconds = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc{} || end != text.data() + text.size() || seconds < 0 ||
-      seconds > kLastSecond)
+  const std::int64_t seconds = whole_number<std::int64_t>(text).value_or(-1);
+  if (seconds < 0 || seconds > kLastSecond)
     return fail(ErrorCode::usage, fmt::format("SOURCE_DATE_EPOCH '{}': this is no time", text),
                 "seconds since 1970, or unset it");
   return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(seconds)));

@@ -4,6 +4,7 @@
 #include "cli/program/manual_page.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,7 @@
 #include "base/error.h"
 #include "base/text/text.h"
 #include "base/version.h"
-#include "cli/kit/describe.h"
+#include "cli/kit/program_info.h"
 #include "report/kit/document.h"
 
 namespace perflab::cli {

@@ -2,6 +2,7 @@
 // call runs this same program, so that a client gets what the command line gives.
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 

@@ -1,11 +1,11 @@
 // The commands of the program as tools of the Model Context Protocol, from CLI11's own objects
-// (cli/kit/describe.h), and the table that says which of them run or write something.
+// (cli/kit/program_info.h), and the table that says which of them run or write something.
 #pragma once
 
 #include <vector>
 
 #include "base/error.h"
-#include "cli/kit/describe.h"
+#include "cli/kit/program_info.h"
 #include "mcp/tool.h"
 
 namespace perflab::cli {

@@ -1,4 +1,5 @@
 // rocm-perf schema: the JSON Schema of a document.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/kit/command.h"

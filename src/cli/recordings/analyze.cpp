@@ -1,22 +1,21 @@
 // rocm-perf analyze: recorded databases and thread traces in, documents and tables out.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
 
 #include "analyze/pipeline.h"
 #include "base/text/progress.h"
 #include "cli/kit/analysis_options.h"
-#include "cli/kit/command.h"
-#include "cli/kit/html_page.h"
+#include "cli/kit/present.h"
+#include "report/analysis/analysis_document.h"
+#include "report/analysis/analysis_text.h"
+#include "report/analysis/profile_document.h"
+#include "report/analysis/profile_text.h"
+#include "report/analysis/recording_documents.h"
 #include "report/critical_path/dag_text.h"
 #include "report/kit/document.h"
 #include "report/kit/style.h"
-#include "report/recording/analysis_document.h"
-#include "report/recording/analysis_text.h"
-#include "report/recording/profile_document.h"
-#include "report/recording/profile_text.h"
 #include "report/roofline/roofline_text.h"
 #include "report/thread_trace/thread_trace_text.h"
 
@@ -30,26 +29,10 @@ struct AnalyzeArguments {
   std::vector<std::string> thread_traces;
   RoofsArguments roofs;
   PathArguments path;
-  HtmlArguments html;
-  std::string out;
-  bool json = false, no_critical_path = false;
+  Outputs outputs{.folder = {}, .html = {}, .whole_recording = true};
+  bool no_critical_path = false;
   unsigned threads = 0;
 };
-
-/// Writes the documents into the folder that was asked for, if one was.
-Result<void> write_out(const AnalyzeArguments& arguments, const std::vector<Document>& documents) {
-  if (arguments.out.empty()) return {};
-  PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
-  return remove_stale_documents(arguments.out, documents);
-}
-
-void tell_documents(const AnalyzeArguments& arguments, const std::vector<Document>& documents) {
-  if (arguments.out.empty()) return;
-  std::string names;
-  for (const Document& document : documents)
-    names += fmt::format("{}{}/{}.json", names.empty() ? "" : ", ", arguments.out, document.name);
-  fmt::print(stderr, "\ndocuments: {}\n", names);
-}
 
 /// The first option given that says nothing without a recording; nullptr: none.
 const char* option_about_recordings(const AnalyzeArguments& arguments) {
@@ -77,23 +60,17 @@ Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
   analyze::AnalyzeOptions options;
   options.threads = arguments.threads;
   options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
-  PERFLAB_TRY_VOID(check_html_file(arguments.html, options.thread_traces, arguments.out));
-  report::keep_for_documents(!arguments.out.empty(), arguments.html.file.has_value(), options);
+  PERFLAB_TRY_VOID(
+      check_html_file(arguments.outputs.html, options.thread_traces, arguments.outputs.folder));
+  report::keep_for_documents(!arguments.outputs.folder.empty(),
+                             arguments.outputs.html.file.has_value(), options);
   LongWork work("reading thread traces");
   options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
   work.end();
-  const auto& [trace, analysis] = analyzed;
-  const std::vector<Document> documents = report::trace_documents(analyzed);
-  PERFLAB_TRY_VOID(write_out(arguments, documents));
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
-  if (arguments.json) {
-    PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
-    return print(text);
-  }
-  PERFLAB_TRY_VOID(print(report::thread_trace_report_text(analysis, terminal_style())));
-  tell_documents(arguments, documents);
-  return {};
+  return present(arguments.outputs, report::trace_documents(analyzed), [&] {
+    return report::thread_trace_report_text(analyzed.analysis, terminal_style());
+  });
 }
 
 /// What a recording is analysed with.
@@ -103,7 +80,8 @@ Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
   options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
   options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
-  report::keep_for_documents(!arguments.out.empty(), arguments.html.file.has_value(), options);
+  report::keep_for_documents(!arguments.outputs.folder.empty(),
+                             arguments.outputs.html.file.has_value(), options);
   PERFLAB_TRY_VOID(apply(arguments.roofs, options));
   PERFLAB_TRY_VOID(apply(arguments.path, options));
   options.find_critical_path = !arguments.no_critical_path;
@@ -112,7 +90,7 @@ Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
 
 Result<void> run_analyze(const AnalyzeArguments& arguments) {
   if (arguments.files.empty()) return run_thread_traces(arguments);
-  if (arguments.path.full && arguments.out.empty() && !arguments.html)
+  if (arguments.path.full && arguments.outputs.folder.empty() && !arguments.outputs.html)
     return fail(ErrorCode::usage, "--full is about dag.json", "add --out DIR or --html FILE");
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
   std::vector<std::filesystem::path> inputs = files;
@@ -120,39 +98,33 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
   inputs.insert(inputs.end(), arguments.counters.begin(), arguments.counters.end());
   inputs.insert(inputs.end(), arguments.thread_traces.begin(), arguments.thread_traces.end());
   if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
-  PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, inputs, arguments.out));
-  PERFLAB_TRY_VOID(check_html_file(arguments.html, inputs, arguments.out, &arguments.path));
+  PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, inputs, arguments.outputs.folder));
+  PERFLAB_TRY_VOID(
+      check_html_file(arguments.outputs.html, inputs, arguments.outputs.folder, &arguments.path));
   PERFLAB_TRY(analyze::AnalyzeOptions options, options_of(arguments));
   LongWork work("reading recordings");
   options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, options));
   const auto& [trace, analysis] = runs.representative;
   if (options.progress) options.progress("making documents", 0);
-  const report::ProfileData profile = report::profile_of_recording(runs);
   const std::vector<Document> documents =
       report::recording_documents(runs, {.roofs = arguments.roofs.file,
                                          .full = arguments.path.full,
-                                         .nodes = arguments.html.file.has_value()});
+                                         .nodes = arguments.outputs.html.file.has_value()});
   work.end();
   if (!arguments.roofs.file.empty() && !analysis.roofline)
     fmt::print(stderr, "rocm-perf: --roofs {} was not used, there is no roofline: {}\n",
                arguments.roofs.file, analysis.roofline_missing.reason);
-  PERFLAB_TRY_VOID(write_out(arguments, documents));
   tell_nodes_left_out(arguments.path, runs.representative);
   PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, runs.representative));
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
-  if (arguments.json) {
-    PERFLAB_TRY(const std::string text, report::render("analysis", documents.front().value));
-    return print(text);
-  }
-  const report::TerminalStyle style = terminal_style();
-  PERFLAB_TRY_VOID(print(
-      report::analysis_text(trace, analysis, style) + report::dag_text(trace, analysis, style) +
-      report::roofline_text(analysis, style,
-                            arguments.out.empty() ? "--out DIR" : "roofline.json") +
-      report::profile_text(profile, style)));
-  tell_documents(arguments, documents);
-  return {};
+  return present(arguments.outputs, documents, [&] {
+    const report::TerminalStyle style = terminal_style();
+    return report::analysis_text(trace, analysis, style) +
+           report::dag_text(trace, analysis, style) +
+           report::roofline_text(analysis, style,
+                                 arguments.outputs.folder.empty() ? "--out DIR" : "roofline.json") +
+           report::profile_text(report::profile_of_recording(runs), style);
+  });
 }
 
 }  // namespace
@@ -189,11 +161,11 @@ void add_analyze(CLI::App& app, int& exit_code) {
                  "Leave the critical path out: half the time and memory for very large traces")
       ->excludes("--what-if", "--perfetto", "--full", "--handover");
   command->add_option(
-      "--out", arguments->out,
+      "--out", arguments->outputs.folder,
       "Write analysis.json, profile.json, dag.json, timeline.json and, with counters, "
       "roofline.json, with --att thread_trace.json into this folder");
-  add_html_option(*command, arguments->html, "everything");
-  command->add_flag("--json", arguments->json, "Print analysis.json and nothing else");
+  add_html_option(*command, arguments->outputs.html, "everything");
+  command->add_flag("--json", arguments->outputs.json, "Print analysis.json and nothing else");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {

@@ -1,7 +1,9 @@
 // rocm-perf compare: two measurements in; per kernel SAME, FASTER, SLOWER or UNDECIDED, out.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
+#include <utility>
 
 #include "base/system/files.h"
 #include "base/text/progress.h"
@@ -9,7 +11,8 @@
 #include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/output_file.h"
-#include "measure/comparison_inputs.h"
+#include "compare/read_samples.h"
+#include "report/analysis/recording_documents.h"
 #include "report/comparison/comparison_document.h"
 #include "report/comparison/comparison_junit.h"
 #include "report/comparison/comparison_markdown.h"
@@ -44,8 +47,8 @@ Result<double> parse_share(const char* option, const std::string& text, double m
               fmt::format("{} 2%, or {} 0.02", option, option));
 }
 
-Result<analyze::CompareOptions> compare_options(const CompareArguments& arguments) {
-  analyze::CompareOptions options;
+Result<compare::CompareOptions> compare_options(const CompareArguments& arguments) {
+  compare::CompareOptions options;
   PERFLAB_TRY(options.threshold, parse_share("--threshold", arguments.threshold, 10));
   PERFLAB_TRY(options.confidence, parse_share("--confidence", arguments.confidence, 1));
   PERFLAB_TRY(options.min_share, parse_share("--min-share", arguments.min_share, 1));
@@ -58,8 +61,8 @@ Result<analyze::CompareOptions> compare_options(const CompareArguments& argument
     PERFLAB_TRY(Pattern pattern, Pattern::compile(arguments.kernel));
     options.kernel = std::move(pattern);
   }
-  if (arguments.samples == "runs") options.samples = analyze::SampleChoice::runs;
-  if (arguments.samples == "single") options.samples = analyze::SampleChoice::single;
+  if (arguments.samples == "runs") options.samples = compare::SampleChoice::runs;
+  if (arguments.samples == "single") options.samples = compare::SampleChoice::single;
   options.unit = arguments.unit;
   options.larger_is_better = arguments.larger_is_better;
   options.fail_undecided = arguments.fail_undecided;
@@ -83,8 +86,8 @@ Result<std::pair<std::vector<fs::path>, std::vector<fs::path>>> sides_of(
 }
 
 /// The files to write: no input, no two the same, nothing in the way.
-Result<void> check_outputs(const ComparePlaces& places, const analyze::SampleSide& a,
-                           const analyze::SampleSide& b) {
+Result<void> check_outputs(const ComparePlaces& places, const compare::SampleSide& a,
+                           const compare::SampleSide& b) {
   std::vector<OutputFile> outputs = {{"--out", "the document", "comparison.json", places.out},
                                      {"--junit", "the report", "perf.xml", places.junit},
                                      {"--markdown", "the table", "perf.md", places.markdown}};
@@ -100,8 +103,8 @@ Result<void> check_outputs(const ComparePlaces& places, const analyze::SampleSid
 }
 
 Result<void> write_outputs(const ComparePlaces& places, const std::string& document,
-                           const analyze::ComparisonResult& result,
-                           const analyze::CompareOptions& options) {
+                           const compare::ComparisonResult& result,
+                           const compare::CompareOptions& options) {
   if (!places.out.empty()) PERFLAB_TRY_VOID(write_file_atomically(places.out, document));
   if (!places.junit.empty())
     PERFLAB_TRY_VOID(
@@ -114,15 +117,16 @@ Result<void> write_outputs(const ComparePlaces& places, const std::string& docum
 
 /// The exit code: 1 when the gate fails.
 Result<int> run_compare(const CompareArguments& arguments) {
-  PERFLAB_TRY(const analyze::CompareOptions options, compare_options(arguments));
+  PERFLAB_TRY(const compare::CompareOptions options, compare_options(arguments));
   PERFLAB_TRY(const auto sides, sides_of(arguments.places));
   LongWork work("reading A");
-  PERFLAB_TRY(const analyze::SampleSide a,
-              measure::read_samples(sides.first, arguments.threads, part_of(work.tell(), 0, 0.5)));
-  PERFLAB_TRY(const analyze::SampleSide b,
-              measure::read_samples(sides.second, arguments.threads, part_of(work.tell(), 0.5, 1)));
+  PERFLAB_TRY(compare::SampleSide a,
+              compare::read_samples(sides.first, arguments.threads, part_of(work.tell(), 0, 0.5)));
+  PERFLAB_TRY(compare::SampleSide b,
+              compare::read_samples(sides.second, arguments.threads, part_of(work.tell(), 0.5, 1)));
   PERFLAB_TRY_VOID(check_outputs(arguments.places, a, b));
-  PERFLAB_TRY(const analyze::ComparisonResult result, analyze::compare_sides(a, b, options));
+  PERFLAB_TRY(const compare::ComparisonResult result,
+              compare::compare_sides(std::move(a), std::move(b), options));
   const Json comparison = report::comparison_document(result, options);
   PERFLAB_TRY(const std::string document, report::render("comparison", comparison));
   PERFLAB_TRY_VOID(write_outputs(arguments.places, document, result, options));

@@ -1,8 +1,7 @@
 // rocm-perf profile: runs a program under rocprofv3 and reports its hottest kernel.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
 
 #include "base/system/interrupt.h"
@@ -12,18 +11,18 @@
 #include "base/text/progress.h"
 #include "base/text/text.h"
 #include "cli/kit/analysis_options.h"
-#include "cli/kit/command.h"
-#include "cli/kit/html_page.h"
+#include "cli/kit/present.h"
 #include "measure/profile.h"
+#include "report/analysis/analysis_document.h"
+#include "report/analysis/analysis_text.h"
+#include "report/analysis/profile_document.h"
+#include "report/analysis/profile_text.h"
+#include "report/analysis/profiled_command.h"
+#include "report/analysis/recording_documents.h"
 #include "report/critical_path/dag_text.h"
 #include "report/kit/document.h"
-#include "report/kit/process_outcome.h"
 #include "report/kit/style.h"
 #include "report/kit/text_table.h"
-#include "report/recording/analysis_document.h"
-#include "report/recording/analysis_text.h"
-#include "report/recording/profile_document.h"
-#include "report/recording/profile_text.h"
 #include "report/roofline/roofline_text.h"
 
 namespace perflab::cli {
@@ -33,10 +32,9 @@ struct ProfileArguments {
   std::vector<std::string> words;
   int runs = 1;
   std::string timeout;
-  std::string out = ".";
-  bool no_rocprof = false, json = false, quiet = false, att = false;
+  bool no_rocprof = false, att = false;
   RoofsArguments roofs;
-  HtmlArguments html;
+  Outputs outputs{.folder = ".", .html = {}, .whole_recording = true};
   measure::AttOptions att_options;
   measure::ProfileOptions options;
 };
@@ -53,58 +51,17 @@ Result<std::vector<std::string>> target_of(const ProfileArguments& arguments,
   return words;
 }
 
-report::ProfileData report_data(const measure::Profile& profile,
-                                const std::vector<std::string>& target) {
-  report::ProfileData data;
-  data.analyzed = profile.analyzed ? &*profile.analyzed : nullptr;
-  data.warnings = profile.warnings;
-  data.command = target;
-  if (profile.collection.rocprofv3) data.rocprofv3_version = profile.collection.rocprofv3->version;
-  data.no_gpu_reason = profile.collection.traced
-                           ? "no run left a database that can be used"
-                           : "the process ran without a profiler (--no-rocprof)";
-  for (std::size_t i = 0; i < profile.collection.runs.size(); ++i) {
-    const collect::TargetRun& run = profile.collection.runs[i];
-    data.runs.push_back({.process_wall_ns = run.process.wall_time.value,
-                         .outcome = report::outcome_of(run.process),
-                         .analyzed = profile.analyzed_index[i]});
-    for (const collect::DatabaseFile& database : run.databases)
-      data.databases.push_back(database.path.string());
-  }
-  if (!profile.counters) return data;
-  for (const collect::CounterPass& pass : profile.counters->passes)
-    for (const collect::DatabaseFile& database : pass.databases)
-      data.databases.push_back(database.path.string());
-  return data;
-}
-
 /// What was traced, and where it lies.
 void say_what_was_traced(const measure::ThreadTracePass& pass) {
   if (pass.runs.empty()) return;
   const measure::AttChoice& choice = pass.choice;
   fmt::print(stderr, "\nthread trace of dispatch {} of {} of {}{}, CU {}: {}\n", choice.iteration,
-             choice.of, report::printable(choice.kernel),
+             choice.of, printable(choice.kernel),
              choice.on_critical_path ? " (on the critical path)" : "",
              pass.runs.back().request.target_cu, pass.runs.back().folder.string());
 }
 
-Result<void> present(const ProfileArguments& arguments, const measure::Profile& profile,
-                     const report::ProfileData& data) {
-  std::vector<Document> documents = {{"profile", report::profile_document(data)}};
-  if (profile.analyzed) {
-    std::ranges::move(report::trace_documents(profile.analyzed->representative,
-                                              {.roofs = arguments.roofs.file,
-                                               .nodes = arguments.html.file.has_value()}),
-                      std::back_inserter(documents));
-  }
-  PERFLAB_TRY_VOID(write_documents(arguments.out, documents, arguments.quiet));
-  PERFLAB_TRY_VOID(remove_stale_documents(arguments.out, documents, arguments.quiet));
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out, arguments.quiet));
-  if (arguments.json) {
-    PERFLAB_TRY(const std::string text, report::render("profile", documents.front().value));
-    return print(text);
-  }
-  if (arguments.quiet) return {};
+std::string text_of(const measure::Profile& profile, const report::ProfileData& data) {
   const report::TerminalStyle style = terminal_style();
   std::string text;
   if (profile.analyzed) {
@@ -112,14 +69,19 @@ Result<void> present(const ProfileArguments& arguments, const measure::Profile& 
     text = report::analysis_text(trace, analysis, style) + report::dag_text(trace, analysis, style);
     if (analysis.roofline) text += report::roofline_text(analysis, style);
   }
-  PERFLAB_TRY_VOID(print(text + report::profile_text(data, style)));
-  if (profile.thread_trace && profile.analyzed &&
+  return text + report::profile_text(data, style);
+}
+
+Result<void> show(const ProfileArguments& arguments, const measure::Profile& profile,
+                  const std::vector<std::string>& target) {
+  const report::ProfileData data = report::profile_of_command(profile, target);
+  const std::vector<Document> documents = report::profile_documents(
+      data, {.roofs = arguments.roofs.file, .nodes = static_cast<bool>(arguments.outputs.html)});
+  PERFLAB_TRY_VOID(present(arguments.outputs, documents, [&] { return text_of(profile, data); }));
+  const bool talks = !arguments.outputs.json && !arguments.outputs.quiet;
+  if (talks && profile.thread_trace && profile.analyzed &&
       profile.analyzed->representative.analysis.thread_traces)
     say_what_was_traced(*profile.thread_trace);
-  std::string names;
-  for (const Document& document : documents)
-    names += fmt::format("{}{}.json", names.empty() ? "" : ", ", document.name);
-  fmt::print(stderr, "\ndocuments in {}: {}\n", arguments.out, names);
   return {};
 }
 
@@ -127,7 +89,7 @@ Result<void> present(const ProfileArguments& arguments, const measure::Profile& 
 Result<void> run_profile(const ProfileArguments& arguments,
                          const std::vector<std::string>& behind_dashes) {
   const InterruptScope interrupts;
-  ProgressLine progress({.quiet = arguments.quiet});
+  ProgressLine progress({.quiet = arguments.outputs.quiet});
   collect::CollectPlan plan;
   PERFLAB_TRY(plan.target, target_of(arguments, behind_dashes));
   plan.runs = arguments.runs;
@@ -139,10 +101,10 @@ Result<void> run_profile(const ProfileArguments& arguments,
   // The program's words can name files that it reads.
   std::vector<std::filesystem::path> inputs(plan.target.begin(), plan.target.end());
   if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
-  PERFLAB_TRY_VOID(check_html_file(arguments.html, inputs, arguments.out));
+  PERFLAB_TRY_VOID(check_html_file(arguments.outputs.html, inputs, arguments.outputs.folder));
   measure::ProfileOptions options = arguments.options;
   options.timeline = true;
-  if (arguments.html) options.keep_nodes_up_to = report::kMostPageNodes;
+  if (arguments.outputs.html) options.keep_nodes_up_to = report::kMostPageNodes;
   if (arguments.att) {
     options.att = arguments.att_options;
     options.att->keep_detail = true;
@@ -155,8 +117,7 @@ Result<void> run_profile(const ProfileArguments& arguments,
   }
   PERFLAB_TRY(const measure::Profile profile, measure::profile(plan, options));
   progress.erase();
-  if (profile.analyzed || !profile.problem)
-    PERFLAB_TRY_VOID(present(arguments, profile, report_data(profile, plan.target)));
+  if (profile.analyzed || !profile.problem) PERFLAB_TRY_VOID(show(arguments, profile, plan.target));
   if (profile.problem) return std::unexpected(*profile.problem);
   return {};
 }
@@ -242,13 +203,13 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
   command->add_flag("--no-rocprof", arguments->no_rocprof,
                     "Only time the process; GPU figures are then missing");
   command
-      ->add_option("--out", arguments->out,
+      ->add_option("--out", arguments->outputs.folder,
                    "Folder for profile.json, analysis.json, dag.json, timeline.json, roofline.json "
                    "and thread_trace.json")
       ->capture_default_str();
-  add_html_option(*command, arguments->html, "everything");
-  command->add_flag("--json", arguments->json, "Print profile.json and nothing else");
-  command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+  add_html_option(*command, arguments->outputs.html, "everything");
+  command->add_flag("--json", arguments->outputs.json, "Print profile.json and nothing else");
+  command->add_flag("--quiet", arguments->outputs.quiet, "Print nothing but errors");
   command->add_option("--threads", arguments->options.threads,
                       "Threads to read with (default: all cores)");
   command->callback([arguments, &target, &exit_code] {

@@ -1,5 +1,6 @@
 // rocm-perf report: documents that were written earlier, as one page.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,19 +1,15 @@
 // rocm-perf roofline: counters in, whatever wrote them; the roofline of each kernel out.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <memory>
-#include <span>
 
+#include "analyze/keep_kernels.h"
 #include "analyze/pipeline.h"
-#include "base/text/pattern.h"
 #include "base/text/progress.h"
 #include "cli/kit/analysis_options.h"
-#include "cli/kit/command.h"
-#include "cli/kit/html_page.h"
-#include "report/kit/document.h"
-#include "report/kit/text_table.h"
+#include "cli/kit/present.h"
+#include "report/analysis/recording_documents.h"
 #include "report/roofline/roofline_document.h"
 #include "report/roofline/roofline_text.h"
 
@@ -23,46 +19,18 @@ namespace {
 struct RooflineArguments {
   std::vector<std::string> files;
   std::vector<std::string> code;
-  std::string kernel, out;
+  std::string kernel;
   RoofsArguments roofs;
-  HtmlArguments html;
-  bool json = false;
+  Outputs outputs;
   unsigned threads = 0;
 };
-
-/// Names of kernels that an error lists at most.
-constexpr std::size_t kMostNames = 10;
-
-/// Leaves the kernels whose names the pattern matches, and their verdicts. Error (usage): there is
-/// none.
-Result<void> select_kernels(const std::string& text, analyze::Analysis& analysis) {
-  analyze::Roofline& roofline = *analysis.roofline;
-  PERFLAB_TRY(const Pattern pattern, Pattern::compile(text));
-  std::vector<std::string> names;  // each once: a kernel can have run on several architectures
-  for (const analyze::KernelRoofline& kernel : roofline.kernels)
-    if (std::string name = report::printable(kernel.kernel);
-        std::ranges::find(names, name) == names.end())
-      names.push_back(std::move(name));
-  std::erase_if(roofline.kernels, [&](const analyze::KernelRoofline& kernel) {
-    return !pattern.found_in(kernel.kernel);
-  });
-  std::erase_if(analysis.bottlenecks.kernels, [&](const analyze::KernelBottleneck& kernel) {
-    return !pattern.found_in(kernel.kernel);
-  });
-  if (!roofline.kernels.empty()) return {};
-  const std::size_t shown = std::min(names.size(), kMostNames);
-  std::string remedy = fmt::format("there are: {}", fmt::join(std::span(names).first(shown), ", "));
-  if (shown < names.size()) remedy += fmt::format(", and {} more", names.size() - shown);
-  return fail(ErrorCode::usage, fmt::format("--kernel {}: no kernel with counters matches", text),
-              std::move(remedy));
-}
 
 /// Refuses a page that would replace what is read.
 Result<void> check_roofline_page(const RooflineArguments& arguments) {
   std::vector<std::filesystem::path> inputs(arguments.files.begin(), arguments.files.end());
   inputs.insert(inputs.end(), arguments.code.begin(), arguments.code.end());
   if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
-  return check_html_file(arguments.html, inputs, arguments.out);
+  return check_html_file(arguments.outputs.html, inputs, arguments.outputs.folder);
 }
 
 Result<void> run_roofline(const RooflineArguments& arguments) {
@@ -83,24 +51,17 @@ Result<void> run_roofline(const RooflineArguments& arguments) {
                 fmt::format("{}: there is no roofline: {}", arguments.files.front(),
                             analysis.roofline_missing.reason),
                 analysis.roofline_missing.remedy);
-  if (!arguments.kernel.empty()) PERFLAB_TRY_VOID(select_kernels(arguments.kernel, analysis));
-  if (arguments.json || !arguments.out.empty() || arguments.html) {
-    const std::vector<Document> documents = {
-        {"roofline",
-         report::roofline_document(
-             trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs.file})}};
-    if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
-    PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
-    if (arguments.json) {
-      PERFLAB_TRY(const std::string text, report::render("roofline", documents.front().value));
-      return print(text);
-    }
-  }
-  PERFLAB_TRY_VOID(print(report::roofline_report_text(
-      trace, analysis, terminal_style(),
-      arguments.out.empty() ? "--json or --out DIR" : "roofline.json")));
-  if (!arguments.out.empty()) fmt::print(stderr, "\ndocuments: {}/roofline.json\n", arguments.out);
-  return {};
+  if (!arguments.kernel.empty())
+    PERFLAB_TRY_VOID(analyze::keep_kernels(arguments.kernel, analysis));
+  const std::vector<Document> documents = {
+      {"roofline",
+       report::roofline_document(
+           trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs.file})}};
+  return present(arguments.outputs, documents, [&] {
+    return report::roofline_report_text(
+        trace, analysis, terminal_style(),
+        arguments.outputs.folder.empty() ? "--json or --out DIR" : "roofline.json");
+  });
 }
 
 }  // namespace
@@ -125,9 +86,9 @@ void add_roofline(CLI::App& app, int& exit_code) {
           "Binary or code object that holds the kernels: says whether their floating-point "
           "instructions are packed; repeatable")
       ->allow_extra_args(false);
-  command->add_option("--out", arguments->out, "Write roofline.json into this folder");
-  add_html_option(*command, arguments->html, "the roofline");
-  command->add_flag("--json", arguments->json, "Print roofline.json and nothing else");
+  command->add_option("--out", arguments->outputs.folder, "Write roofline.json into this folder");
+  add_html_option(*command, arguments->outputs.html, "the roofline");
+  command->add_flag("--json", arguments->outputs.json, "Print roofline.json and nothing else");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "code/elf/bytes.h"
-#include "code/elf/text.h"
+#include "code/elf/hostile_text.h"
 
 namespace perflab::code {
 namespace {

@@ -14,7 +14,7 @@
 namespace perflab::code {
 
 /// One processor number of e_flags.
-struct Machine {
+struct Processor {
   std::uint32_t number = 0;    ///< e_flags[7:0]
   std::string_view processor;  ///< "gfx942"
   /// Features that it has; they matter for version 3 only, whose flags cannot tell "off" from
@@ -24,7 +24,7 @@ struct Machine {
 };
 
 /// Every processor number that is known, by number.
-std::span<const Machine> machines();
+std::span<const Processor> machines();
 
 /// The code object version (2 to 6) of e_ident[EI_ABIVERSION]; missing when it is not known.
 std::optional<int> version_of_abi(std::uint8_t abi_version);

@@ -5,21 +5,17 @@
 
 #include <utility>
 
-#include "code/elf/text.h"
+#include "base/enum_names.h"
+#include "code/elf/hostile_text.h"
 #include "code/object/code_object.h"
 
 namespace perflab::code {
 
 std::string_view to_string(ContainerKind kind) {
-  switch (kind) {
-    case ContainerKind::code_object:
-      return "code_object";
-    case ContainerKind::bundle:
-      return "bundle";
-    case ContainerKind::host_elf:
-      return "host_elf";
-  }
-  return "";
+  using enum ContainerKind;
+  static constexpr auto kNames = enum_names<ContainerKind>(
+      {{code_object, "code_object"}, {bundle, "bundle"}, {host_elf, "host_elf"}});
+  return kNames[kind];
 }
 
 void add_object(Container& container, EmbeddedObject object) {

@@ -8,7 +8,7 @@
 
 #include "code/elf/bytes.h"
 #include "code/elf/elf.h"
-#include "code/elf/text.h"
+#include "code/elf/hostile_text.h"
 
 namespace perflab::code {
 namespace {

@@ -9,6 +9,8 @@
 #include <limits>
 #include <memory>
 
+#include "base/enum_names.h"
+
 namespace perflab::code {
 namespace {
 
@@ -112,15 +114,10 @@ std::expected<Unpacked, std::string> unpack_with(Decoder decoder, std::uint64_t 
 }  // namespace
 
 std::string_view to_string(Compression compression) {
-  switch (compression) {
-    case Compression::none:
-      return "none";
-    case Compression::zlib:
-      return "zlib";
-    case Compression::zstd:
-      return "zstd";
-  }
-  return "none";
+  using enum Compression;
+  static constexpr auto kNames =
+      enum_names<Compression>({{none, "none"}, {zlib, "zlib"}, {zstd, "zstd"}});
+  return kNames[compression];
 }
 
 std::expected<Unpacked, std::string> unpack(std::string_view payload, Compression method,

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <map>
 #include <set>
@@ -15,6 +14,7 @@
 
 #include "base/system/environment.h"
 #include "base/system/subprocess.h"
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 #include "code/tools/temporary_folder.h"
 #include "code/tools/tool_search.h"
@@ -47,9 +47,7 @@ std::string empty_code_object() {
 }
 
 std::uint64_t hex(std::string_view text) {
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return value;
+  return take_number(text, 16).value_or(0);
 }
 
 /// Code of functions and kernels begins at multiples of this (AMDGPU ABI); labels rarely do.
@@ -104,9 +102,8 @@ class ListingReader {
     end_function();
     line = line.substr(0, line.find(":\tfile format "));
     const std::string name = fs::path(line).stem().string();
-    std::size_t index = functions_.size();
-    std::from_chars(name.data(), name.data() + name.size(), index);
-    object_ = index;
+    std::string_view digits = name;
+    object_ = take_number<std::size_t>(digits).value_or(functions_.size());
   }
 
   void read_symbol(std::string_view line) {

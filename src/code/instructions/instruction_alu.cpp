@@ -4,11 +4,11 @@
 // is derived from a likeness.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text/numbers.h"
 #include "code/instructions/instruction_name.h"
 
 namespace perflab::code::detail {
@@ -133,28 +133,21 @@ struct Shape {
 
 std::optional<Shape> parse_shape(std::string_view part) {
   Shape shape;
-  const char* at = part.data();
-  const char* const end = at + part.size();
   for (int* field : {&shape.m, &shape.n, &shape.k}) {
-    const auto [next, error] = std::from_chars(at, end, *field);
-    if (error != std::errc{} || *field <= 0 || *field > 4096) return std::nullopt;
-    at = next;
+    *field = take_number<int>(part).value_or(0);
+    if (*field <= 0 || *field > 4096) return std::nullopt;
     if (field == &shape.k) break;
-    if (at == end || *at != 'x') return std::nullopt;
-    ++at;
+    if (!part.starts_with('x')) return std::nullopt;
+    part.remove_prefix(1);
   }
-  shape.rest = {at, static_cast<std::size_t>(end - at)};
+  shape.rest = part;
   return shape;
 }
 
 /// "16b": 16 blocks.
 std::optional<int> parse_blocks(std::string_view part) {
-  int blocks = 0;
-  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), blocks);
-  if (error != std::errc{} || blocks <= 0 ||
-      std::string_view(end, part.data() + part.size()) != "b")
-    return std::nullopt;
-  return blocks;
+  const auto blocks = take_number<int>(part);
+  return blocks && *blocks > 0 && part == "b" ? blocks : std::nullopt;
 }
 
 std::optional<InstructionInfo> matrix_instruction(NameParts parts, double share) {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 
+#include "base/text/numbers.h"
 #include "code/instructions/instruction_name.h"
 
 namespace perflab::code::detail {
@@ -110,9 +110,7 @@ int image_components(std::string_view operands) {
   std::string_view text = operands.substr(at + kKey.size());
   const bool hex = text.starts_with("0x");
   if (hex) text.remove_prefix(2);
-  unsigned mask = 0;
-  std::from_chars(text.data(), text.data() + text.size(), mask, hex ? 16 : 10);
-  return std::popcount(mask & 0xfU);
+  return std::popcount(take_number<unsigned>(text, hex ? 16 : 10).value_or(0) & 0xfU);
 }
 
 std::optional<InstructionInfo> image_instruction(NameParts parts, std::string_view operands) {

@@ -3,9 +3,9 @@
 #include "code/instructions/instruction_mix.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
+#include "base/text/numbers.h"
 #include "code/instructions/instruction_name.h"
 
 namespace perflab::code {
@@ -44,14 +44,13 @@ std::optional<InstructionInfo> look_up(std::string_view name, std::string_view o
 /// `source`.
 std::optional<int> copied_to(const Instruction& instruction, std::string_view source) {
   if (instruction.mnemonic != "s_mov_b64") return std::nullopt;
-  const std::string_view operands = instruction.operands;
+  std::string_view operands = instruction.operands;
   const std::size_t comma = operands.find(", ");
   if (comma == std::string_view::npos || operands.substr(comma + 2) != source ||
       !operands.starts_with("s["))
     return std::nullopt;
-  int first = 0;
-  const auto [end, error] = std::from_chars(operands.data() + 2, operands.data() + comma, first);
-  return error == std::errc{} ? std::optional(first) : std::nullopt;
+  operands = operands.substr(2, comma - 2);
+  return take_number<int>(operands);
 }
 
 void add_memory(const InstructionInfo& info, int wave_size, InstructionMix& mix) {

@@ -128,7 +128,8 @@ bool is_preserved(std::int64_t vector) {
 
 class Analysis {
  public:
-  Analysis(const CodeObject& object, const Kernel& kernel, std::span<const Function> functions)
+  Analysis(const CodeObject& object, const KernelMetadata& kernel,
+           std::span<const Function> functions)
       : object_(object), kernel_(kernel), functions_(functions) {
     bool first = true;
     for (const KernelArgument& argument : kernel.arguments) {
@@ -163,7 +164,7 @@ class Analysis {
     if (!any_call_) return out_;
     const std::vector<OffsetRange> certain = std::exchange(out_.loads, {});
     for (const Function& function : functions_)
-      if (std::ranges::find(object_.kernels, function.address, &Kernel::code_address) ==
+      if (std::ranges::find(object_.kernels, function.address, &KernelMetadata::code_address) ==
           object_.kernels.end())
         call(function.address);
     if (!follow_calls(called)) return nothing("it calls code that is not in the object");
@@ -539,7 +540,7 @@ class Analysis {
   }
 
   const CodeObject& object_;
-  const Kernel& kernel_;
+  const KernelMetadata& kernel_;
   std::span<const Function> functions_;
   KernargUse out_;
   std::deque<std::uint64_t> to_do_;
@@ -555,7 +556,7 @@ bool any_overlaps(const std::vector<OffsetRange>& ranges, std::int64_t first, st
 
 }  // namespace
 
-KernargUse KernargUse::of(const CodeObject& object, const Kernel& kernel,
+KernargUse KernargUse::of(const CodeObject& object, const KernelMetadata& kernel,
                           std::span<const Function> functions) {
   return Analysis(object, kernel, functions).run();
 }

@@ -33,7 +33,7 @@ class KernargUse {
   /// frame. Where a pointer is lost (stored elsewhere, kept over a call), any load at the
   /// argument's distance, and any constant of that size that is added to something, may be its
   /// load. `functions`: all of the object, in address order, as disassemble() gives them.
-  static KernargUse of(const CodeObject& object, const Kernel& kernel,
+  static KernargUse of(const CodeObject& object, const KernelMetadata& kernel,
                        std::span<const Function> functions);
 
   /// Of bytes [offset, offset + bytes) of the kernel arguments.

@@ -11,7 +11,7 @@
 #include "code/elf/bytes.h"
 #include "code/elf/elf.h"
 #include "code/elf/elf_flags.h"
-#include "code/elf/text.h"
+#include "code/elf/hostile_text.h"
 #include "code/object/metadata.h"
 #include "code/object/unit_names.h"
 
@@ -76,10 +76,10 @@ KernelDescriptor decode(std::string_view bytes) {
 /// may have many thousands.
 class Symbols {
  public:
-  static Result<Symbols> read(const Elf& elf, const std::vector<Kernel>& kernels) {
+  static Result<Symbols> read(const Elf& elf, const std::vector<KernelMetadata>& kernels) {
     Symbols symbols;
     std::size_t longest = 0;
-    for (const Kernel& kernel : kernels)
+    for (const KernelMetadata& kernel : kernels)
       for (const std::string_view name : {std::string_view(kernel.name), {kernel.symbol}}) {
         symbols.by_name_.try_emplace(name);
         longest = std::max(longest, name.size());
@@ -100,7 +100,7 @@ class Symbols {
 };
 
 /// Finds a kernel's descriptor and code.
-void locate(const Elf& elf, const Symbols& symbols, Kernel& kernel, CodeObject& object) {
+void locate(const Elf& elf, const Symbols& symbols, KernelMetadata& kernel, CodeObject& object) {
   const auto odd = [&](std::string_view problem) {
     if (object.problems.size() < kMostProblems)
       object.problems.push_back(fmt::format("kernel {}: {}", in_quotes(kernel.name), problem));
@@ -162,18 +162,18 @@ Result<CodeObject> read_code_object(std::string_view bytes, std::string_view wha
     object.problems.push_back(fmt::format("the metadata is for {}, the ELF flags are for {}",
                                           in_quotes(named->processor), object.target.processor));
   PERFLAB_TRY(const Symbols symbols, Symbols::read(elf, object.kernels));
-  for (Kernel& kernel : object.kernels) locate(elf, symbols, kernel, object);
+  for (KernelMetadata& kernel : object.kernels) locate(elf, symbols, kernel, object);
   return object;
 }
 
-const Kernel* kernel_named(const CodeObject& object, std::string_view name) {
+const KernelMetadata* kernel_named(const CodeObject& object, std::string_view name) {
   const std::string symbol = std::string(name) + ".kd";
-  const auto exact = std::ranges::find(object.kernels, symbol, &Kernel::symbol);
+  const auto exact = std::ranges::find(object.kernels, symbol, &KernelMetadata::symbol);
   if (exact != object.kernels.end()) return &*exact;
   const std::string plain = without_unit(symbol);
   if (plain == symbol) return nullptr;
-  const Kernel* found = nullptr;
-  for (const Kernel& kernel : object.kernels) {
+  const KernelMetadata* found = nullptr;
+  for (const KernelMetadata& kernel : object.kernels) {
     if (without_unit(kernel.symbol) != plain || kernel.symbol == plain) continue;
     if (found != nullptr) return nullptr;
     found = &kernel;
@@ -181,7 +181,7 @@ const Kernel* kernel_named(const CodeObject& object, std::string_view name) {
   return found;
 }
 
-std::string_view kernel_code(std::string_view bytes, const Kernel& kernel) {
+std::string_view kernel_code(std::string_view bytes, const KernelMetadata& kernel) {
   if (kernel.code_bytes == 0) return {};
   const auto elf = Elf::read(bytes, "code object");
   if (!elf) return {};

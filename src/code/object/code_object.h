@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "code/elf/target_id.h"
-#include "code/object/kernel.h"
+#include "code/object/kernel_metadata.h"
 
 namespace perflab::code {
 
@@ -23,7 +23,7 @@ struct CodeObject {
   int generic_version = 0;                         ///< of a generic target (version 6); else 0
   std::string metadata_target;                     ///< "amdhsa.target"; empty before version 4
   std::array<std::int64_t, 2> metadata_version{};  ///< "amdhsa.version"; version 6 writes that of 5
-  std::vector<Kernel> kernels;                     ///< in the metadata's order
+  std::vector<KernelMetadata> kernels;             ///< in the metadata's order
   std::vector<std::string> printf_formats;
   /// What was odd, a sentence each: a kernel without descriptor, a symbol outside its segment.
   std::vector<std::string> problems;
@@ -43,9 +43,9 @@ Result<CodeObject> read_code_object(std::string_view bytes, std::string_view wha
 
 /// The kernel of this name (without ".kd"); else the only one that has it but for the name of the
 /// translation unit (unit_names.h); nullptr: there is none.
-const Kernel* kernel_named(const CodeObject& object, std::string_view name);
+const KernelMetadata* kernel_named(const CodeObject& object, std::string_view name);
 
 /// The bytes of a kernel's instructions inside the file; empty when its size is unknown or outside.
-std::string_view kernel_code(std::string_view bytes, const Kernel& kernel);
+std::string_view kernel_code(std::string_view bytes, const KernelMetadata& kernel);
 
 }  // namespace perflab::code

@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "code/elf/text.h"
+#include "code/elf/hostile_text.h"
 
 namespace perflab::code {
 namespace {
@@ -37,25 +37,25 @@ struct Field {
   bool required = false;
 };
 
-constexpr Field<Kernel> kKernelFields[] = {
-    {".name", &Kernel::name, true},
-    {".symbol", &Kernel::symbol, true},
-    {".kernarg_segment_size", &Kernel::kernarg_bytes, true},
-    {".kernarg_segment_align", &Kernel::kernarg_align, true},
-    {".group_segment_fixed_size", &Kernel::lds_bytes, true},
-    {".private_segment_fixed_size", &Kernel::scratch_bytes, true},
-    {".wavefront_size", &Kernel::wave_size, true},
-    {".vgpr_count", &Kernel::vgpr_count},
-    {".agpr_count", &Kernel::agpr_count},
-    {".sgpr_count", &Kernel::sgpr_count},
-    {".sgpr_spill_count", &Kernel::sgpr_spills},
-    {".vgpr_spill_count", &Kernel::vgpr_spills},
-    {".max_flat_workgroup_size", &Kernel::max_workgroup_size},
-    {".workgroup_processor_mode", &Kernel::wgp_mode},
-    {".uniform_work_group_size", &Kernel::uniform_workgroups},
-    {".uses_dynamic_stack", &Kernel::dynamic_stack},
-    {".language", &Kernel::language},
-    {".kind", &Kernel::kind},
+constexpr Field<KernelMetadata> kKernelFields[] = {
+    {".name", &KernelMetadata::name, true},
+    {".symbol", &KernelMetadata::symbol, true},
+    {".kernarg_segment_size", &KernelMetadata::kernarg_bytes, true},
+    {".kernarg_segment_align", &KernelMetadata::kernarg_align, true},
+    {".group_segment_fixed_size", &KernelMetadata::lds_bytes, true},
+    {".private_segment_fixed_size", &KernelMetadata::scratch_bytes, true},
+    {".wavefront_size", &KernelMetadata::wave_size, true},
+    {".vgpr_count", &KernelMetadata::vgpr_count},
+    {".agpr_count", &KernelMetadata::agpr_count},
+    {".sgpr_count", &KernelMetadata::sgpr_count},
+    {".sgpr_spill_count", &KernelMetadata::sgpr_spills},
+    {".vgpr_spill_count", &KernelMetadata::vgpr_spills},
+    {".max_flat_workgroup_size", &KernelMetadata::max_workgroup_size},
+    {".workgroup_processor_mode", &KernelMetadata::wgp_mode},
+    {".uniform_work_group_size", &KernelMetadata::uniform_workgroups},
+    {".uses_dynamic_stack", &KernelMetadata::dynamic_stack},
+    {".language", &KernelMetadata::language},
+    {".kind", &KernelMetadata::kind},
 };
 
 constexpr Field<KernelArgument> kArgumentFields[] = {
@@ -183,7 +183,7 @@ bool Handler::field(Owner& owner, std::span<const Field<Owner>> fields, Scalar& 
     // A list or map was wanted where a scalar stands.
     return list_of_key() == Place::skipped || wrong("must be a list");
   }
-  std::uint32_t& seen = std::is_same_v<Owner, Kernel> ? kernel_seen_ : argument_seen_;
+  std::uint32_t& seen = std::is_same_v<Owner, KernelMetadata> ? kernel_seen_ : argument_seen_;
   seen |= 1U << static_cast<unsigned>(found - fields.begin());
   const std::string_view problem = assign(owner, *found, value);
   return problem.empty() || wrong(problem);
@@ -223,7 +223,7 @@ bool Handler::scalar(Scalar value) {
       out_.target = std::get<std::string>(std::move(value));
       return true;
     case Place::kernel:
-      return field<Kernel>(out_.kernels.back(), kKernelFields, value);
+      return field<KernelMetadata>(out_.kernels.back(), kKernelFields, value);
     case Place::argument:
       return field<KernelArgument>(out_.kernels.back().arguments.back(), kArgumentFields, value);
     case Place::numbers:
@@ -325,7 +325,8 @@ bool Handler::end_object() {
   const Place closed = place();
   if (closed == Place::argument && !complete<KernelArgument>(kArgumentFields, argument_seen_))
     return false;
-  if (closed == Place::kernel && (!complete<Kernel>(kKernelFields, kernel_seen_) || !end_kernel()))
+  if (closed == Place::kernel &&
+      (!complete<KernelMetadata>(kKernelFields, kernel_seen_) || !end_kernel()))
     return false;
   open_.pop_back();
   if (closed == Place::top && !kernels_seen_) return fail_with("\"amdhsa.kernels\" is missing");
@@ -334,7 +335,7 @@ bool Handler::end_object() {
 
 /// Ends the reading if something was wrong with the kernel, now that its name is known.
 bool Handler::end_kernel() {
-  const Kernel& kernel = out_.kernels.back();
+  const KernelMetadata& kernel = out_.kernels.back();
   if (kernel_problem_.empty() && kernel.wave_size != 32 && kernel.wave_size != 64)
     kernel_problem_ = fmt::format("\".wavefront_size\" is {}, not 32 or 64", kernel.wave_size);
   if (kernel_problem_.empty()) return true;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "code/object/kernel.h"
+#include "code/object/kernel_metadata.h"
 
 namespace perflab::code {
 
@@ -17,7 +17,7 @@ namespace perflab::code {
 struct Metadata {
   std::array<std::int64_t, 2> version{};  ///< "amdhsa.version"
   std::string target;                     ///< "amdhsa.target"; empty: not recorded
-  std::vector<Kernel> kernels;
+  std::vector<KernelMetadata> kernels;
   std::vector<std::string> printf_formats;
 };
 

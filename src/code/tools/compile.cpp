@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "base/system/files.h"
 #include "base/system/subprocess.h"
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 #include "code/elf/elf.h"
 #include "code/tools/compiler.h"
@@ -62,11 +62,9 @@ void read_remark(std::string_view text, std::vector<ResourceRemark>& remarks) {
     return;
   }
   const auto* const field = std::ranges::find(kRemarkFields, label, &RemarkField::label);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (field != std::ranges::end(kRemarkFields) && error == std::errc{} &&
-      end == value.data() + value.size())
-    remarks.back().*(field->field) = number;
+  if (const auto number = whole_number<std::int64_t>(value);
+      number && field != std::ranges::end(kRemarkFields))
+    remarks.back().*(field->field) = *number;
 }
 
 /// "   12 | source text" or "      | ^": what clang shows below a diagnostic.

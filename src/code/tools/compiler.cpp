@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/system/environment.h"
 #include "base/system/subprocess.h"
+#include "base/text/numbers.h"
 #include "code/tools/tool_search.h"
 
 namespace perflab::code {
@@ -100,12 +100,9 @@ Result<Compiler> named_compiler(const std::string& name) {
 int clang_major(std::string_view version_line) {
   constexpr std::string_view kKey = "clang version ";
   const std::size_t at = version_line.find(kKey);
-  int major = 0;
-  if (at != std::string_view::npos) {
-    const std::string_view digits = version_line.substr(at + kKey.size());
-    std::from_chars(digits.data(), digits.data() + digits.size(), major);
-  }
-  return major;
+  if (at == std::string_view::npos) return 0;
+  version_line.remove_prefix(at + kKey.size());
+  return take_number<int>(version_line).value_or(0);
 }
 
 bool Compiler::knows(std::string_view processor) const {

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <vector>
 
 #include "base/hash.h"
 #include "base/system/environment.h"
 #include "base/system/files.h"
 #include "base/system/subprocess.h"
+#include "base/text/numbers.h"
 #include "code/tools/temporary_folder.h"
 #include "code/tools/tool_search.h"
 
@@ -108,18 +108,11 @@ std::optional<int> isa_version(std::string_view processor) {
   if (!processor.starts_with("gfx")) return std::nullopt;
   const std::string_view digits = processor.substr(3);
   if (digits.size() < 3 || digits.size() > 4) return std::nullopt;
-  int major = 0;
-  int minor = 0;
-  int stepping = 0;  // a hexadecimal digit
-  const auto number = [](std::string_view text, int& value, int base) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    return error == std::errc{} && end == text.data() + text.size() && value >= 0;
-  };
-  if (!number(digits.substr(0, digits.size() - 2), major, 10) ||
-      !number(digits.substr(digits.size() - 2, 1), minor, 10) ||
-      !number(digits.substr(digits.size() - 1), stepping, 16))
-    return std::nullopt;
-  return major * 1000 + minor * 100 + stepping;
+  const auto major = whole_number<unsigned>(digits.substr(0, digits.size() - 2));
+  const auto minor = whole_number<unsigned>(digits.substr(digits.size() - 2, 1));
+  const auto stepping = whole_number<unsigned>(digits.substr(digits.size() - 1), 16);
+  if (!major || !minor || !stepping) return std::nullopt;
+  return static_cast<int>(*major * 1000 + *minor * 100 + *stepping);
 }
 
 Result<fs::path> device_library_folder(const Compiler& compiler, std::string_view processor,

@@ -7,12 +7,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <map>
 #include <optional>
 
 #include "base/system/environment.h"
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 
 namespace perflab::code::detail {
@@ -31,11 +31,7 @@ void add_once(std::vector<fs::path>& list, fs::path path) {
 std::optional<int> version_suffix(std::string_view file, std::string_view name) {
   if (!file.starts_with(name) || file.size() < name.size() + 2 || file[name.size()] != '-')
     return std::nullopt;
-  file.remove_prefix(name.size() + 1);
-  int version = 0;
-  const auto [end, error] = std::from_chars(file.data(), file.data() + file.size(), version);
-  if (error != std::errc{} || end != file.data() + file.size()) return std::nullopt;
-  return version;
+  return whole_number<int>(file.substr(name.size() + 1));
 }
 
 }  // namespace

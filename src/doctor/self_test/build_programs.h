@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "code/tools/compiler.h"
-#include "doctor/self_test/outcome.h"
+#include "doctor/self_test/test_outcome.h"
 
 namespace perflab::doctor {
 

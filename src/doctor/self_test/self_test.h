@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text/progress.h"
-#include "doctor/self_test/outcome.h"
+#include "doctor/self_test/test_outcome.h"
 
 namespace perflab::doctor {
 

@@ -7,8 +7,6 @@
 namespace perflab::doctor {
 namespace {
 
-using report::or_null;
-
 /// Milliseconds are enough.
 double rounded(double time_s) {
   return std::round(time_s * 1e3) / 1e3;
@@ -36,7 +34,7 @@ Json run_json(const CaseRun& run) {
           {"shows", run.test->shows},
           {"addresses", to_string(run.mode)},
           {"outcome", to_string(run.outcome)},
-          {"reason", run.reason ? Json(to_string(*run.reason)) : Json(nullptr)},
+          {"reason", or_null(run.reason)},
           {"sentence", or_null(run.sentence)},
           {"remedy", or_null(run.remedy)},
           {"seconds", rounded(run.seconds)},

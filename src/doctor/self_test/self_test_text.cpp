@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/enum_names.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
 
@@ -15,15 +16,10 @@ namespace {
 using report::TextTable;
 
 std::string_view word_of(TestOutcome outcome) {
-  switch (outcome) {
-    case TestOutcome::held:
-      return "holds";
-    case TestOutcome::failed:
-      return "FAILS";
-    case TestOutcome::skipped:
-      return "skipped";
-  }
-  return "";
+  using enum TestOutcome;
+  static constexpr auto kNames =
+      enum_names<TestOutcome>({{held, "holds"}, {failed, "FAILS"}, {skipped, "skipped"}});
+  return kNames[outcome];
 }
 
 std::string name_of(const CaseRun& run) {
@@ -81,7 +77,7 @@ std::string version_of(const SelfTest& test, Need need) {
 std::string machine_line(const SelfTest& test) {
   const auto gpu = std::ranges::find(test.gpus, test.architecture, &Gpu::processor);
   const std::string product = gpu == test.gpus.end() ? "" : gpu->product;
-  return report::printable(fmt::format(
+  return printable(fmt::format(
       "{}{}{}, HSA runtime {}{}", test.architecture, product.empty() ? "" : " ", product,
       version_of(test, Need::runtime).substr(2), version_of(test, Need::compiler)));
 }
@@ -90,7 +86,7 @@ std::string machine_line(const SelfTest& test) {
 
 std::string decided_line(const CaseRun& run) {
   return fmt::format("{:<28} {:<8} {:6.1f} s{}", name_of(run), word_of(run.outcome), run.seconds,
-                     run.sentence.empty() ? "" : "  " + report::printable(run.sentence));
+                     run.sentence.empty() ? "" : "  " + printable(run.sentence));
 }
 
 std::string self_test_text(const SelfTest& test, const report::TerminalStyle& style) {
@@ -98,9 +94,9 @@ std::string self_test_text(const SelfTest& test, const report::TerminalStyle& st
   std::string text;
   if (test.obstacle) {
     text = fmt::format("{}Nothing could run.{}\n", paint.bad, paint.end);
-    text += report::labelled("reason", report::printable(test.obstacle->sentence), style.width);
+    text += report::labelled("reason", printable(test.obstacle->sentence), style.width);
     if (!test.obstacle->remedy.empty())
-      text += report::labelled("to do", report::printable(test.obstacle->remedy), style.width);
+      text += report::labelled("to do", printable(test.obstacle->remedy), style.width);
     return text;
   }
   for (const std::string& line : report::wrapped(machine_line(test), style.width))

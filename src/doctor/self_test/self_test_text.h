@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "doctor/self_test/outcome.h"
+#include "doctor/self_test/test_outcome.h"
 #include "report/kit/style.h"
 
 namespace perflab::doctor {

@@ -10,7 +10,7 @@
 #include "code/elf/elf.h"
 #include "code/object/code_object.h"
 #include "isolate/code/loaded_code.h"
-#include "isolate/machine/machine.h"
+#include "isolate/machine/topology.h"
 
 namespace perflab::isolate {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "hsa/loader.h"
+#include "hsa/loader_table.h"
 #include "isolate/protocol/kernels.h"
 
 namespace perflab::isolate {

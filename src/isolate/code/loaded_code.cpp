@@ -1,5 +1,5 @@
-// Facts: hsa/loader.h. ROCr 1.21 always answers that an object is stored in memory: the loader's
-// own mapping of the file, which ends with the reader.
+// Facts: hsa/loader_table.h. ROCr 1.21 always answers that an object is stored in memory: the
+// loader's own mapping of the file, which ends with the reader.
 #include "isolate/code/loaded_code.h"
 
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "hsa/loader.h"
+#include "hsa/loader_table.h"
 #include "isolate/machine/memory_reader.h"
 
 namespace perflab::isolate {

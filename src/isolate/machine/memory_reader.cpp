@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kNanosOfMilli = 1'000'000;
 
 // Host memory for staging: fine-grained, not the pool of kernel arguments.
-const Pool* staging_pool(const Machine& machine) {
+const Pool* staging_pool(const Topology& machine) {
   const Pool* best = nullptr;
   for (const Pool& pool : machine.pools) {
     if (pool.on_gpu) continue;
@@ -33,7 +33,7 @@ const Pool* staging_pool(const Machine& machine) {
 }  // namespace
 
 Result<std::unique_ptr<MemoryReader>> MemoryReader::create(const hsa::Api& api,
-                                                           const Machine& machine,
+                                                           const Topology& machine,
                                                            std::chrono::milliseconds patience) {
   if (machine.cpus.empty()) return fail(ErrorCode::refused, "the runtime has no CPU agent");
   std::unique_ptr<MemoryReader> reader(new MemoryReader(api, machine.cpus.front(), patience));
@@ -41,7 +41,7 @@ Result<std::unique_ptr<MemoryReader>> MemoryReader::create(const hsa::Api& api,
   return reader;
 }
 
-Result<void> MemoryReader::allocate(const Machine& machine) {
+Result<void> MemoryReader::allocate(const Topology& machine) {
   const Pool* const pool = staging_pool(machine);
   if (pool == nullptr) return fail(ErrorCode::refused, "the CPU agent has no memory pool");
   PERFLAB_TRY_VOID(

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "isolate/machine/machine.h"
+#include "isolate/machine/topology.h"
 
 namespace perflab::isolate {
 
@@ -22,7 +22,7 @@ using ByteSink = std::function<Result<void>(std::span<const std::byte>)>;
 class MemoryReader {
  public:
   /// Allocates 64 MiB of host memory that the GPUs can reach. Error: a call fails.
-  static Result<std::unique_ptr<MemoryReader>> create(const hsa::Api& api, const Machine& machine,
+  static Result<std::unique_ptr<MemoryReader>> create(const hsa::Api& api, const Topology& machine,
                                                       std::chrono::milliseconds patience);
   MemoryReader(const MemoryReader&) = delete;
   MemoryReader& operator=(const MemoryReader&) = delete;
@@ -46,7 +46,7 @@ class MemoryReader {
 
   MemoryReader(const hsa::Api& api, hsa::Agent host, std::chrono::milliseconds patience)
       : api_(api), host_(host), patience_(patience) {}
-  Result<void> allocate(const Machine& machine);
+  Result<void> allocate(const Topology& machine);
   Result<void> start(Buffer& buffer, hsa::Agent owner, std::uint64_t base, std::size_t bytes);
   Result<void> finish(Buffer& buffer);
 

@@ -11,7 +11,7 @@
 #include <new>
 
 #include "base/system/blocked_signals.h"
-#include "isolate/machine/machine.h"
+#include "isolate/machine/topology.h"
 
 namespace perflab::isolate {
 namespace {

@@ -1,9 +1,8 @@
 // Settings of the tools library, read once in OnLoad.
 #include "isolate/protocol/settings.h"
 
-#include <charconv>
-
 #include "base/system/environment.h"
+#include "base/text/numbers.h"
 
 namespace perflab::isolate {
 namespace {
@@ -12,9 +11,8 @@ namespace {
 Result<std::uint64_t> positive_number(const char* variable, std::uint64_t otherwise) {
   const std::string text = environment(variable);
   if (text.empty()) return otherwise;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value == 0)
+  const std::uint64_t value = whole_number(text).value_or(0);
+  if (value == 0)
     return fail(ErrorCode::usage,
                 std::string(variable) + " is no whole number from 1 on: \"" + text + "\"");
   return value;

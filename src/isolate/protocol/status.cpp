@@ -66,7 +66,9 @@ void StatusLog::say_kernel(std::uint32_t slot, std::string_view quoted_name) con
   std::array<char, 128> head{};
   char* at = head.data();
   char* const end = head.data() + head.size();
-  const auto put = [&](std::string_view text) { at += text.copy(at, text.size()); };
+  const auto put = [&](std::string_view text) {
+    at += text.copy(at, static_cast<std::size_t>(end - at));
+  };
   put(R"({"event":"kernel","pid":)");
   at = std::to_chars(at, end, ::getpid()).ptr;
   put(R"(,"slot":)");

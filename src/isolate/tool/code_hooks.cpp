@@ -6,9 +6,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "hsa/loader.h"
+#include "hsa/loader_table.h"
 #include "isolate/tool/hooks.h"
-#include "isolate/tool/tool.h"
+#include "isolate/tool/tool_state.h"
 
 namespace perflab::isolate {
 namespace {

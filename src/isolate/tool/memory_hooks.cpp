@@ -2,7 +2,7 @@
 // after the runtime gave it, taken out before it is given back. Facts: docs/facts/hsa_runtime.md
 // "Memory of HIP".
 #include "isolate/tool/hooks.h"
-#include "isolate/tool/tool.h"
+#include "isolate/tool/tool_state.h"
 
 namespace perflab::isolate {
 namespace {

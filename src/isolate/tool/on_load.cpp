@@ -1,6 +1,6 @@
 // What librocm_perf_isolate.so exports: OnLoad, called inside the first hsa_init, and OnUnload,
 // inside the last hsa_shut_down (docs/facts/hsa_runtime.md "Load and unload of tools").
-#include "isolate/tool/tool.h"
+#include "isolate/tool/tool_state.h"
 
 // The runtime's side of the contract. It goes on without us whatever happens here; returning false
 // would only unload the library.

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "isolate/tool/tool.h"
+#include "isolate/tool/tool_state.h"
 
 namespace perflab::isolate {
 namespace {

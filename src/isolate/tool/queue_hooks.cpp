@@ -9,7 +9,7 @@
 #include <new>
 
 #include "isolate/tool/hooks.h"
-#include "isolate/tool/tool.h"
+#include "isolate/tool/tool_state.h"
 
 namespace perflab::isolate {
 namespace {

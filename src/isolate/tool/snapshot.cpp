@@ -10,6 +10,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/enum_names.h"
 #include "code/elf/elf.h"
 #include "code/object/code_object.h"
 #include "isolate/code/loaded_code.h"
@@ -29,19 +30,14 @@ std::string hex(const void* bytes, std::size_t size) {
 }
 
 std::string_view reason(Unreadable unreadable) {
-  switch (unreadable) {
-    case Unreadable::no:
-      return "";
-    case Unreadable::host_memory:
-      return "host memory of the program that was locked for the GPU";
-    case Unreadable::other_process:
-      return "memory of another process";
-    case Unreadable::driver_memory:
-      return "a buffer of another driver";
-    case Unreadable::not_reserved:
-      return "managed memory whose end the program need not announce";
-  }
-  return "not known";
+  using enum Unreadable;
+  static constexpr auto kNames = enum_names<Unreadable>(
+      {{no, ""},
+       {host_memory, "host memory of the program that was locked for the GPU"},
+       {other_process, "memory of another process"},
+       {driver_memory, "a buffer of another driver"},
+       {not_reserved, "managed memory whose end the program need not announce"}});
+  return kNames[unreadable];
 }
 
 constexpr std::size_t kLongestSymbol = std::size_t{1} << 20;
@@ -92,7 +88,8 @@ Result<void> Snapshot::describe_dispatch() {
   // Some producers leave the size out of the descriptor, where the runtime takes it from.
   const auto object = code::read_code_object(object_.code->bytes, "the code object of the kernel");
   if (!object) return {};
-  const auto described = std::ranges::find(object->kernels, out.kernel, &code::Kernel::name);
+  const auto described =
+      std::ranges::find(object->kernels, out.kernel, &code::KernelMetadata::name);
   if (described != object->kernels.end() && described->kernarg_bytes > 0)
     out.kernarg_bytes = static_cast<std::uint32_t>(described->kernarg_bytes);
   return {};

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "capture/writer.h"
 #include "isolate/machine/memory_reader.h"
-#include "isolate/tool/tool.h"
+#include "isolate/tool/tool_state.h"
 
 namespace perflab::isolate {
 

@@ -2,7 +2,7 @@
 // docs/facts/hsa_runtime.md "Mappings" (one unmap may take several mappings; a handle may be
 // released while it is mapped).
 #include "isolate/tool/hooks.h"
-#include "isolate/tool/tool.h"
+#include "isolate/tool/tool_state.h"
 
 namespace perflab::isolate {
 namespace {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <climits>
 #include <functional>
 #include <map>
@@ -18,6 +17,7 @@
 
 #include "base/system/environment.h"
 #include "base/system/subprocess.h"
+#include "base/text/numbers.h"
 #include "code/tools/compiler.h"
 
 namespace perflab::optimize {
@@ -38,14 +38,12 @@ struct Place {
 /// "libclang.so", "libclang.so.20.0git", "libclang-19.so.1"; newest first when there are several.
 /// The major version; 0: the name has none. Missing: another library ("libclang-cpp.so.19.1").
 std::optional<int> libclang_name(std::string_view name) {
-  int major = 0;
-  if (name == "libclang.so") return major;
+  if (name == "libclang.so") return 0;
   for (const std::string_view prefix : {"libclang-", "libclang.so."}) {
     if (!name.starts_with(prefix)) continue;
-    const std::string_view rest = name.substr(prefix.size());
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), major);
-    const std::string_view behind = rest.substr(static_cast<std::size_t>(end - rest.data()));
-    if (error == std::errc{} && (prefix.ends_with('.') || behind.starts_with(".so"))) return major;
+    std::string_view rest = name.substr(prefix.size());
+    const auto major = take_number<int>(rest);
+    if (major && (prefix.ends_with('.') || rest.starts_with(".so"))) return major;
   }
   return std::nullopt;
 }

@@ -99,6 +99,15 @@ Result<void> prepare_parsing(const ParseOptions& options) {
   return {};
 }
 
+bool is_array_kind(CXTypeKind kind) {
+  return kind == CXType_ConstantArray || kind == CXType_IncompleteArray ||
+         kind == CXType_VariableArray || kind == CXType_DependentSizedArray;
+}
+
+bool is_reference_kind(CXTypeKind kind) {
+  return kind == CXType_LValueReference || kind == CXType_RValueReference;
+}
+
 bool is_function(CXCursorKind kind) {
   return kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod ||
          kind == CXCursor_Constructor || kind == CXCursor_Destructor ||

@@ -152,5 +152,8 @@ Result<void> prepare_parsing(const ParseOptions& options);
 
 [[nodiscard]] bool is_function(CXCursorKind kind);
 [[nodiscard]] bool is_loop(CXCursorKind kind);
+/// Of canonical types; an array whose size a template leaves open is one.
+[[nodiscard]] bool is_array_kind(CXTypeKind kind);
+[[nodiscard]] bool is_reference_kind(CXTypeKind kind);
 
 }  // namespace perflab::optimize

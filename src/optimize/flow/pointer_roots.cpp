@@ -55,11 +55,6 @@ bool is_integer_kind(CXTypeKind kind) {
   return (kind >= CXType_Bool && kind <= CXType_Int128) || kind == CXType_Enum;
 }
 
-bool is_array_kind(CXTypeKind kind) {
-  return kind == CXType_ConstantArray || kind == CXType_IncompleteArray ||
-         kind == CXType_VariableArray || kind == CXType_DependentSizedArray;
-}
-
 bool is_cast(CXCursorKind kind) {
   return kind == CXCursor_CStyleCastExpr || kind == CXCursor_CXXReinterpretCastExpr ||
          kind == CXCursor_CXXFunctionalCastExpr || kind == CXCursor_CXXStaticCastExpr ||

@@ -20,8 +20,7 @@ inline constexpr std::string_view kNullRoot = "(null)", kUnknownRoot = "(unknown
 
 bool is_open_kind(CXTypeKind kind);     ///< left open by a template
 bool is_integer_kind(CXTypeKind kind);  ///< bool and enumerations included
-bool is_array_kind(CXTypeKind kind);
-bool is_cast(CXCursorKind kind);  ///< that is written
+bool is_cast(CXCursorKind kind);        ///< that is written
 
 class PointerRoots {
  public:
@@ -61,7 +60,6 @@ class PointerRoots {
   [[nodiscard]] std::string name_of(CXCursor variable) const;
   void variable_roots(CXCursor variable, Roots& roots, int depth) const;
   void add_roots(std::uint32_t node, Roots& roots, int depth) const;
-  void operator_roots(std::uint32_t node, Roots& roots, int depth) const;
   void object_roots(std::uint32_t node, Roots& roots, int depth) const;
 
   const ParsedSource& source_;

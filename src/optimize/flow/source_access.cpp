@@ -1,101 +1,59 @@
-// Expressions as libclang shows them: implicit conversions are "unexposed" nodes with one child
-// (missing where a template leaves types open), operators tell their kind (clang-c/Index.h).
+// What each expression on the way up does with an object, or with what a pointer points to.
 #include "optimize/flow/source_access.h"
 
 #include <algorithm>
+
+#include "optimize/flow/climber.h"
 
 namespace perflab::optimize {
 namespace {
 
 constexpr std::size_t kMostCopies = 1000;
 
-/// One use on its way up.
-class AccessClimber {
+class AccessClimber : Climber<AccessClimber> {
  public:
   AccessClimber(const ParsedSource& source, const SyntaxTree& tree, std::uint32_t node,
                 UseStart start)
-      : source_(source), api_(source.api()), tree_(tree), node_(node), state_(start) {}
+      : Climber(source, tree, node), state_(start) {}
 
-  Access climb() {
-    while (node_ != 0 && step()) {
-    }
+  Access access() {
+    climb();
     return access_;
   }
 
  private:
-  [[nodiscard]] const SyntaxNode& node() const { return tree_.nodes[node_]; }
-  [[nodiscard]] const SyntaxNode& parent() const { return tree_.nodes[node().parent]; }
-  [[nodiscard]] bool is_child(std::size_t index) const {
-    return parent().children.size() > index && parent().children[index] == node_;
-  }
-  [[nodiscard]] CXType type(const SyntaxNode& of) const {
-    return api_.getCanonicalType(api_.getCursorType(of.cursor));
-  }
+  friend Climber<AccessClimber>;
+
   [[nodiscard]] bool is_element() const { return state_ == UseStart::object; }
 
-  bool up() {
-    node_ = node().parent;
-    return true;
-  }
   bool up_as(UseStart state) {
     state_ = state;
     return up();
   }
-  bool done() { return false; }
   bool unknown() {
     access_.both();
     return false;
   }
   /// The value is taken, no more: of an element that is a read, of a pointer nothing.
-  bool value_taken() {
+  bool taken() {
     if (is_element()) access_.read = true;
     return false;
   }
 
-  bool step() {
+  bool other() {
     switch (parent().kind) {
-      case CXCursor_ParenExpr:
-      case CXCursor_PackExpansionExpr:
-        return up();
-      case CXCursor_UnexposedExpr:
-        return conversion();
-      case CXCursor_CStyleCastExpr:
-      case CXCursor_CXXStaticCastExpr:
-      case CXCursor_CXXReinterpretCastExpr:
-      case CXCursor_CXXConstCastExpr:
-      case CXCursor_CXXFunctionalCastExpr:
-      case CXCursor_CXXAddrspaceCastExpr:
-        return cast();
-      case CXCursor_ArraySubscriptExpr:
-        return subscript();
-      case CXCursor_MemberRefExpr:
-        return member();
-      case CXCursor_UnaryOperator:
-        return unary();
-      case CXCursor_BinaryOperator:
-      case CXCursor_CompoundAssignOperator:
-        return binary();
-      case CXCursor_ConditionalOperator:
-        return is_child(0) ? value_taken() : up();
-      case CXCursor_CallExpr:
-        return call();
-      case CXCursor_VarDecl:
-        return initialiser();
       case CXCursor_InitListExpr:
-        return is_element() ? value_taken() : unknown();
-      case CXCursor_UnaryExpr:  // sizeof, alignof
-        return done();
+        return is_element() ? taken() : unknown();
       case CXCursor_LambdaExpr:  // a capture; what the lambda does is in its body
         return done();
       case CXCursor_ReturnStmt:
+      case CXCursor_GCCAsmStmt:
+      case CXCursor_MSAsmStmt:
+      case CXCursor_UnexposedStmt:
         return unknown();
       default:
-        break;
+        return api_.isStatement(parent().kind) != 0 ? taken() : unknown();
     }
-    return api_.isStatement(parent().kind) != 0 && parent().kind != CXCursor_GCCAsmStmt &&
-                   parent().kind != CXCursor_MSAsmStmt && parent().kind != CXCursor_UnexposedStmt
-               ? value_taken()
-               : unknown();
   }
 
   bool conversion() {
@@ -103,15 +61,12 @@ class AccessClimber {
     if (!is_element()) return up();
     const CXType from = type(node());
     const CXType to = type(parent());
-    if (from.kind == CXType_ConstantArray || from.kind == CXType_IncompleteArray ||
-        from.kind == CXType_VariableArray || from.kind == CXType_DependentSizedArray)
-      return up_as(UseStart::pointer);
+    if (is_array_kind(from.kind)) return up_as(UseStart::pointer);
     if (to.kind == CXType_Record)
-      return api_.isConstQualifiedType(to) != 0 && api_.isConstQualifiedType(from) == 0
-                 ? value_taken()
-                 : up();
+      return api_.isConstQualifiedType(to) != 0 && api_.isConstQualifiedType(from) == 0 ? taken()
+                                                                                        : up();
     if (to.kind == CXType_Unexposed || to.kind == CXType_Dependent) return up();
-    return value_taken();
+    return taken();
   }
 
   bool cast() {
@@ -125,10 +80,10 @@ class AccessClimber {
     if (!is_child(0)) {
       // 3[array], or the index of another element.
       const CXTypeKind kind = type(node()).kind;
-      return is_element() || kind != CXType_Pointer ? value_taken() : unknown();
+      return is_element() || kind != CXType_Pointer ? taken() : unknown();
     }
     // An element that is a pointer itself leads to other objects: reading it is all that is known.
-    if (is_element()) return type(node()).kind == CXType_Pointer ? value_taken() : up();
+    if (is_element()) return type(node()).kind == CXType_Pointer ? taken() : up();
     return up_as(UseStart::object);
   }
 
@@ -151,7 +106,7 @@ class AccessClimber {
       case CXUnaryOperator_AddrOf:
         return is_element() ? up_as(UseStart::pointer) : unknown();
       case CXUnaryOperator_Deref:
-        return is_element() ? value_taken() : up_as(UseStart::object);
+        return is_element() ? taken() : up_as(UseStart::object);
       case CXUnaryOperator_PostInc:
       case CXUnaryOperator_PostDec:
       case CXUnaryOperator_PreInc:
@@ -162,14 +117,14 @@ class AccessClimber {
       case CXUnaryOperator_Invalid:
         return unknown();
       default:
-        return value_taken();
+        return taken();
     }
   }
 
   bool binary() {
     const CXBinaryOperatorKind kind = api_.getCursorBinaryOperatorKind(parent().cursor);
     const bool left = is_child(0);
-    if (kind == CXBinaryOperator_Comma) return left ? value_taken() : up();
+    if (kind == CXBinaryOperator_Comma) return left ? taken() : up();
     if (kind == CXBinaryOperator_Invalid) return unknown();
     if (kind == CXBinaryOperator_Assign) return left ? assigned() : assigned_from();
     const bool compound = kind > CXBinaryOperator_Assign && kind < CXBinaryOperator_Comma;
@@ -196,7 +151,7 @@ class AccessClimber {
   }
 
   bool assigned_from() {
-    if (is_element()) return value_taken();
+    if (is_element()) return taken();
     const SyntaxNode& target = tree_.nodes[parent().children.front()];
     if (target.kind != CXCursor_DeclRefExpr ||
         api_.getCursorKind(target.referenced) != CXCursor_VarDecl)
@@ -208,7 +163,7 @@ class AccessClimber {
   bool initialiser() {
     const CXType declared = api_.getCursorType(parent().cursor);
     const CXType canonical = api_.getCanonicalType(declared);
-    if (canonical.kind == CXType_LValueReference || canonical.kind == CXType_RValueReference) {
+    if (is_reference_kind(canonical.kind)) {
       if (is_element() && api_.isConstQualifiedType(api_.getPointeeType(canonical)) != 0 &&
           type(node()).kind != CXType_Record)
         access_.escaped = access_.read = true;
@@ -216,7 +171,7 @@ class AccessClimber {
         access_.both();
       return false;
     }
-    if (is_element()) return value_taken();
+    if (is_element()) return taken();
     if (canonical.kind != CXType_Pointer && declared.kind != CXType_Auto) return unknown();
     access_.alias = parent().cursor;
     return false;
@@ -230,7 +185,7 @@ class AccessClimber {
         if (const CXCursor named = tree_.nodes[child].referenced;
             api_.getCursorKind(named) == CXCursor_OverloadedDeclRef && is_element() &&
             is_reading_operator(named))
-          return value_taken();
+          return taken();
       return unknown();
     }
     const auto index = parameter_index(source_, tree_, node_);
@@ -238,11 +193,9 @@ class AccessClimber {
     if (!index || static_cast<int>(*index) >= api_.getNumArgTypes(function)) return unknown();
     const CXType wanted =
         api_.getCanonicalType(api_.getArgType(function, static_cast<unsigned>(*index)));
-    const bool reference =
-        wanted.kind == CXType_LValueReference || wanted.kind == CXType_RValueReference;
     const CXType inner = api_.getPointeeType(wanted);
     if (is_element()) {
-      if (reference && api_.isConstQualifiedType(inner) == 0) return unknown();
+      if (is_reference_kind(wanted.kind) && api_.isConstQualifiedType(inner) == 0) return unknown();
       access_.read = true;
       return false;
     }
@@ -262,7 +215,7 @@ class AccessClimber {
       for (int argument = 0; argument < api_.getNumArgTypes(type); ++argument) {
         const CXType wanted =
             api_.getCanonicalType(api_.getArgType(type, static_cast<unsigned>(argument)));
-        if ((wanted.kind == CXType_LValueReference || wanted.kind == CXType_RValueReference) &&
+        if (is_reference_kind(wanted.kind) &&
             api_.isConstQualifiedType(api_.getPointeeType(wanted)) == 0)
           return false;
       }
@@ -306,10 +259,6 @@ class AccessClimber {
            });
   }
 
-  const ParsedSource& source_;
-  const ClangApi& api_;
-  const SyntaxTree& tree_;
-  std::uint32_t node_;
   UseStart state_;
   Access access_;
 };
@@ -335,7 +284,7 @@ std::optional<std::size_t> parameter_index(const ParsedSource& source, const Syn
 
 Access access_of(const ParsedSource& source, const SyntaxTree& tree, std::uint32_t node,
                  UseStart start) {
-  return AccessClimber(source, tree, node, start).climb();
+  return AccessClimber(source, tree, node, start).access();
 }
 
 std::vector<std::uint32_t> uses_of(const ParsedSource& source, const SyntaxTree& tree,

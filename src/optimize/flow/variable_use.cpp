@@ -1,5 +1,5 @@
-// Upwards from a name to the expression that takes a value, as in source_access.cpp, but with the
-// way from the variable to its part.
+// Upwards from a name to the expression that takes a value, with the way from the variable to its
+// part.
 #include "optimize/flow/variable_use.h"
 
 #include <fmt/format.h>
@@ -7,50 +7,34 @@
 #include <algorithm>
 
 #include "optimize/flow/call_names.h"
+#include "optimize/flow/climber.h"
 
 namespace perflab::optimize {
 namespace {
-
-bool is_of_array(CXTypeKind kind) {
-  return kind == CXType_ConstantArray || kind == CXType_IncompleteArray ||
-         kind == CXType_VariableArray || kind == CXType_DependentSizedArray;
-}
 
 bool has_word(std::string_view name, std::string_view word) {
   return name.find(word) != std::string_view::npos;
 }
 
-class UseClimber {
+class UseClimber : Climber<UseClimber> {
  public:
   UseClimber(const ParsedSource& source, const SyntaxTree& tree, std::uint32_t node,
              const UsedPlace& start)
-      : source_(source), api_(source.api()), tree_(tree) {
-    use_.node = node;
+      : Climber(source, tree, node) {
     use_.place = start;
   }
 
-  VariableUse climb() {
-    while (use_.node != 0 && step()) {
-    }
+  VariableUse use() {
+    climb();
+    use_.node = node_;
     return use_;
   }
 
  private:
-  [[nodiscard]] const SyntaxNode& node() const { return tree_.nodes[use_.node]; }
-  [[nodiscard]] const SyntaxNode& parent() const { return tree_.nodes[node().parent]; }
-  [[nodiscard]] bool is_child(std::size_t index) const {
-    return parent().children.size() > index && parent().children[index] == use_.node;
-  }
-  [[nodiscard]] CXType type(const SyntaxNode& of) const {
-    return api_.getCanonicalType(api_.getCursorType(of.cursor));
-  }
+  friend Climber<UseClimber>;
+
   [[nodiscard]] UsedPlace& place() { return use_.place; }
 
-  bool up() {
-    use_.node = node().parent;
-    return true;
-  }
-  static bool done() { return false; }
   bool read() {
     use_.read = true;
     return false;
@@ -76,39 +60,10 @@ class UseClimber {
     place().pointer = place().in_array = false;
   }
 
-  bool step() {
+  bool other() {
     switch (parent().kind) {
-      case CXCursor_ParenExpr:
-      case CXCursor_PackExpansionExpr:
-        return up();
-      case CXCursor_UnexposedExpr:
-        return conversion();
-      case CXCursor_CStyleCastExpr:
-      case CXCursor_CXXStaticCastExpr:
-      case CXCursor_CXXReinterpretCastExpr:
-      case CXCursor_CXXConstCastExpr:
-      case CXCursor_CXXFunctionalCastExpr:
-      case CXCursor_CXXAddrspaceCastExpr:
-        return cast();
-      case CXCursor_ArraySubscriptExpr:
-        return subscript();
-      case CXCursor_MemberRefExpr:
-        return member();
-      case CXCursor_UnaryOperator:
-        return unary();
-      case CXCursor_BinaryOperator:
-      case CXCursor_CompoundAssignOperator:
-        return binary();
-      case CXCursor_ConditionalOperator:
-        return is_child(0) ? taken() : up();
-      case CXCursor_CallExpr:
-        return call();
-      case CXCursor_VarDecl:
-        return initialiser();
       case CXCursor_CXXForRangeStmt:
         return range();
-      case CXCursor_UnaryExpr:  // sizeof, alignof
-        return done();
       case CXCursor_CompoundStmt:  // its value goes nowhere
         return done();
       case CXCursor_InitListExpr:
@@ -120,14 +75,13 @@ class UseClimber {
 
   /// What a loop goes over: its variable is each of the elements, or a copy.
   bool range() {
-    if (place().pointer || !is_of_array(type(node()).kind)) return read();
+    if (place().pointer || !is_array_kind(type(node()).kind)) return read();
     for (std::uint32_t i : parent().children) {
       if (tree_.nodes[i].kind == CXCursor_DeclStmt && !tree_.nodes[i].children.empty())
         i = tree_.nodes[i].children.front();
       if (tree_.nodes[i].kind != CXCursor_VarDecl) continue;
       if (!place().frozen) place().path.emplace_back(kAnyElement);
-      const CXTypeKind kind = type(tree_.nodes[i]).kind;
-      if (kind != CXType_LValueReference && kind != CXType_RValueReference) return read();
+      if (!is_reference_kind(type(tree_.nodes[i]).kind)) return read();
       use_.alias = tree_.nodes[i].cursor;
       return false;
     }
@@ -150,7 +104,7 @@ class UseClimber {
     if (place().pointer) return up();
     const CXType from = type(node());
     const CXType to = type(parent());
-    if (is_of_array(from.kind) && to.kind == CXType_Pointer) {
+    if (is_array_kind(from.kind) && to.kind == CXType_Pointer) {
       place().pointer = place().in_array = true;
       return up();
     }
@@ -162,7 +116,7 @@ class UseClimber {
                                    : "." + *name);
       return up();
     }
-    const bool object = to.kind == CXType_Record || is_of_array(to.kind) ||
+    const bool object = to.kind == CXType_Record || is_array_kind(to.kind) ||
                         to.kind == CXType_Unexposed || to.kind == CXType_Dependent;
     if (!object) return read();
     // A record that becomes a const one is on its way to be copied or compared.
@@ -180,7 +134,7 @@ class UseClimber {
   }
 
   void cast_to_pointer() {
-    if (!place().pointer && is_of_array(type(node()).kind)) {
+    if (!place().pointer && is_array_kind(type(node()).kind)) {
       place().pointer = place().in_array = true;  // a template's
     } else if (place().pointer && !place().frozen && !place().in_array) {
       // A float4 seen as floats: its parts are elements.
@@ -195,7 +149,7 @@ class UseClimber {
     if (!place().pointer) {
       const CXTypeKind kind = type(node()).kind;
       // A template's arrays do not say that they become pointers, nor that a row is an array.
-      if (!is_of_array(kind) && kind != CXType_ExtVector && kind != CXType_Vector &&
+      if (!is_array_kind(kind) && kind != CXType_ExtVector && kind != CXType_Vector &&
           kind != CXType_Unexposed && kind != CXType_Dependent)
         return read();
       place().pointer = place().in_array = true;
@@ -244,7 +198,7 @@ class UseClimber {
         return up();
       case CXUnaryOperator_Deref:
         if (!place().pointer) {
-          if (!is_of_array(type(node()).kind)) return read();
+          if (!is_array_kind(type(node()).kind)) return read();
           place().pointer = place().in_array = true;
         }
         step_through(std::nullopt);
@@ -268,7 +222,7 @@ class UseClimber {
     }
     if (kind == CXBinaryOperator_Assign && place().pointer) return assigned();
     if (kind == CXBinaryOperator_Comma) return left ? done() : up();
-    if (!place().pointer && kind != CXBinaryOperator_Assign && is_of_array(type(node()).kind))
+    if (!place().pointer && kind != CXBinaryOperator_Assign && is_array_kind(type(node()).kind))
       place().pointer = place().in_array = true;  // a template's
     if (!place().pointer) {
       use_.written = left && kind > CXBinaryOperator_Assign && kind < CXBinaryOperator_Comma;
@@ -297,10 +251,9 @@ class UseClimber {
   bool initialiser() {
     const CXType declared = api_.getCursorType(parent().cursor);
     const CXType canonical = api_.getCanonicalType(declared);
-    const bool reference =
-        canonical.kind == CXType_LValueReference || canonical.kind == CXType_RValueReference;
-    if (!reference && !place().pointer && is_of_array(type(node()).kind) &&
-        !is_of_array(canonical.kind))
+    const bool reference = is_reference_kind(canonical.kind);
+    if (!reference && !place().pointer && is_array_kind(type(node()).kind) &&
+        !is_array_kind(canonical.kind))
       place().pointer = place().in_array = true;  // a template's
     if (!reference && !place().pointer) return read();
     use_.alias = parent().cursor;
@@ -312,10 +265,10 @@ class UseClimber {
   bool call() {
     const std::string operation = operator_name(source_, tree_, node().parent);
     if (!operation.empty() && operation != "operator()") return operator_call(operation);
-    const auto index = parameter_index(source_, tree_, use_.node);
+    const auto index = parameter_index(source_, tree_, node_);
     const CXCursor callee = parent().referenced;
     if (!index) return read();
-    if (!place().pointer && is_of_array(type(node()).kind))
+    if (!place().pointer && is_array_kind(type(node()).kind))
       place().pointer = place().in_array = true;  // a template's
     const std::string name = api_.Cursor_isNull(callee) != 0 ? source_.spelling(parent().cursor)
                                                              : source_.qualified_name(callee);
@@ -326,9 +279,7 @@ class UseClimber {
     if (api_.Cursor_isNull(callee) != 0) return both();
     const CXType wanted = api_.getCanonicalType(
         api_.getArgType(api_.getCursorType(callee), static_cast<unsigned>(*index)));
-    const bool reference =
-        wanted.kind == CXType_LValueReference || wanted.kind == CXType_RValueReference;
-    if (!place().pointer && !reference) return read();
+    if (!place().pointer && !is_reference_kind(wanted.kind)) return read();
     if (api_.isConstQualifiedType(api_.getPointeeType(wanted)) != 0) return read();
     // sincosf(x, &s, &c): what is not in sight and harmless gives results there.
     if (!own && kind_of_call(name) == CallKind::harmless && place().pointer) {
@@ -369,7 +320,7 @@ class UseClimber {
   /// memcpy and the like: not less than the variable, as far as sizes are known.
   [[nodiscard]] bool fills() const {
     if (!use_.place.path.empty() || api_.Cursor_getNumArguments(parent().cursor) < 3) return true;
-    std::uint32_t named = use_.node;
+    std::uint32_t named = node_;
     while (!tree_.nodes[named].children.empty()) named = tree_.nodes[named].children.front();
     const auto bytes = source_.value_of(api_.Cursor_getArgument(parent().cursor, 2));
     const long long size = api_.Type_getSizeOf(api_.getCursorType(tree_.nodes[named].referenced));
@@ -389,7 +340,7 @@ class UseClimber {
     const bool first = is_child(0);
     if (parent().children.size() == 2 && api_.Cursor_isNull(parent().referenced) != 0)
       return unary_as(open_unary(name));
-    if (place().pointer || is_of_array(type(node()).kind)) {
+    if (place().pointer || is_array_kind(type(node()).kind)) {
       if (!place().pointer) place().pointer = place().in_array = true;
       return name == "operator+" || name == "operator-" ? move() : read();
     }
@@ -404,9 +355,6 @@ class UseClimber {
     return read();
   }
 
-  const ParsedSource& source_;
-  const ClangApi& api_;
-  const SyntaxTree& tree_;
   VariableUse use_;
 };
 
@@ -414,7 +362,7 @@ class UseClimber {
 
 VariableUse use_of(const ParsedSource& source, const SyntaxTree& tree, std::uint32_t node,
                    const UsedPlace& start) {
-  return UseClimber(source, tree, node, start).climb();
+  return UseClimber(source, tree, node, start).use();
 }
 
 std::string operator_name(const ParsedSource& source, const SyntaxTree& tree, std::uint32_t call) {

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
+#include "base/text/numbers.h"
 #include "optimize/flow/source_access.h"
 
 namespace perflab::optimize {
@@ -123,8 +123,8 @@ class Coverage {
     constexpr std::string_view kVector = "HIP_vector_type<";
     if (const std::size_t comma = name.rfind(',');
         name.starts_with(kVector) && comma != std::string::npos) {
-      std::size_t count = 0;
-      std::from_chars(name.data() + comma + 2, name.data() + name.size(), count);
+      std::string_view digits = std::string_view(name).substr(std::min(comma + 2, name.size()));
+      const std::size_t count = take_number<std::size_t>(digits).value_or(0);
       for (std::size_t i = 0; i < std::min(kNames.size(), count); ++i)
         members.push_back(fmt::format(".{}", kNames[i]));
       return members;

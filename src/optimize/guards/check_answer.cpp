@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/enum_names.h"
 #include "base/text/error_json.h"
 
 namespace perflab::optimize {
@@ -22,7 +23,7 @@ std::optional<GuardResult> guard_in(const Json& result) {
   const auto passed = result.find("passed");
   if (!name || !reason || !detail || passed == result.end() || !passed->is_boolean())
     return std::nullopt;
-  const std::optional<Reason> why = reason_from(*reason);
+  const std::optional<Reason> why = from_name<Reason>(*reason);
   // A guard that did not pass has a reason, and one that did has none.
   if (passed->get<bool>() != reason->empty() || why.has_value() == reason->empty())
     return std::nullopt;

@@ -201,8 +201,8 @@ class CandidateReach {
 
 class SourceCheck {
  public:
-  SourceCheck(const SourceModel& original, const Kernel& before, const ModelledSource& candidate,
-              const SourceGuardOptions& options)
+  SourceCheck(const SourceModel& original, const SourceKernel& before,
+              const ModelledSource& candidate, const SourceGuardOptions& options)
       : original_(original),
         before_(before),
         source_(candidate),
@@ -267,7 +267,7 @@ class SourceCheck {
   }
 
  private:
-  [[nodiscard]] const Kernel& after() const { return candidate_.kernels[*kernel_]; }
+  [[nodiscard]] const SourceKernel& after() const { return candidate_.kernels[*kernel_]; }
 
   /// Of a host build, which is proven by whole runs: parameters that the kernel only wrote and that
   /// are read now. What an earlier launch left there would be a memory. On a GPU atomics on outputs
@@ -332,7 +332,7 @@ class SourceCheck {
 
   /// Those in the definition are directives in a body.
   [[nodiscard]] GuardResult includes() const {
-    const auto outside_includes = [](const SourceModel& model, const Kernel& kernel) {
+    const auto outside_includes = [](const SourceModel& model, const SourceKernel& kernel) {
       std::vector<std::string> found = directives_in(model, kernel.definition, false);
       std::erase_if(found, [](const std::string& d) {
         return d.find("include") == std::string::npos && d.find("import") == std::string::npos &&
@@ -440,7 +440,7 @@ class SourceCheck {
   }
 
   const SourceModel& original_;
-  const Kernel& before_;
+  const SourceKernel& before_;
   const ModelledSource& source_;
   const SourceModel& candidate_;
   const SourceGuardOptions& options_;
@@ -455,7 +455,7 @@ std::string messages_text(const std::vector<std::string>& messages) {
 }
 
 /// The whole check but for the text's size.
-Result<GuardResults> check_here(const SourceModel& original, const Kernel& before,
+Result<GuardResults> check_here(const SourceModel& original, const SourceKernel& before,
                                 const std::string& candidate, const SourceGuardOptions& options) {
   auto modelled = model_source(candidate, original.options, before.name, true);
   if (!modelled) {
@@ -490,7 +490,7 @@ const GuardResult* first_failure(const GuardResults& results) {
 Result<GuardResults> check_source(const SourceModel& original, const std::string& candidate,
                                   const SourceGuardOptions& options) {
   PERFLAB_TRY(const std::size_t index, find_kernel(original, options.kernel));
-  const Kernel& before = original.kernels[index];
+  const SourceKernel& before = original.kernels[index];
   if (trimmed(candidate).empty())
     return GuardResults{failed_guard("text", Reason::no_code, "There is no text.")};
   if (candidate.size() > llm::kMostProposalBytes)

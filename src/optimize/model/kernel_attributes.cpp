@@ -3,9 +3,9 @@
 // leaves them out for templates: there macros are looked up).
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 #include "optimize/model/modelled_source.h"
 
@@ -105,11 +105,9 @@ class ConstantReader {
     while (!digits.empty() && (digits.back() == 'u' || digits.back() == 'l')) digits.pop_back();
     const bool hex = digits.starts_with("0x");
     const bool octal = !hex && digits.size() > 1 && digits.front() == '0';
-    const char* const begin = digits.data() + (hex ? 2 : 0);
-    const char* const end = digits.data() + digits.size();
-    std::int64_t value = 0;
-    const auto [stop, error] = std::from_chars(begin, end, value, hex ? 16 : octal ? 8 : 10);
-    return error == std::errc{} && stop == end ? Value(value) : std::nullopt;
+    return whole_number<std::int64_t>(std::string_view(digits).substr(hex ? 2 : 0), hex     ? 16
+                                                                                    : octal ? 8
+                                                                                            : 10);
   }
 
   std::string_view text_;

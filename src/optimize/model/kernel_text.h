@@ -102,7 +102,7 @@ struct BodyFacts {
   bool volatile_access = false;
 };
 
-struct Kernel {
+struct SourceKernel {
   std::string name;       ///< qualified: "ns::vadd"
   std::string signature;  ///< canonical: return type, name, parameter types, template parameters
   bool is_template = false;
@@ -122,7 +122,7 @@ struct Kernel {
 struct SourceModel {
   std::string text;
   ParseOptions options;
-  std::vector<Kernel> kernels;           ///< of the main file, in the order of the text
+  std::vector<SourceKernel> kernels;     ///< of the main file, in the order of the text
   std::vector<std::string> includes;     ///< as written, in order: "<hip/hip_runtime.h>"
   std::vector<TextRange> directives;     ///< every line that begins a preprocessor directive
   std::vector<TextRange> tokens;         ///< all but comments

@@ -180,8 +180,7 @@ SharedArray read_shared(const ParsedSource& source, const SyntaxNode& node) {
   array.declaration = node.range;
   array.dynamic = api.Cursor_getStorageClass(node.cursor) == CX_SC_Extern;
   CXType type = api.getCanonicalType(api.getCursorType(node.cursor));
-  while (type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray ||
-         type.kind == CXType_DependentSizedArray || type.kind == CXType_VariableArray) {
+  while (is_array_kind(type.kind)) {
     array.dimensions.push_back(type.kind == CXType_ConstantArray
                                    ? std::optional<std::int64_t>(api.getArraySize(type))
                                    : std::nullopt);
@@ -203,7 +202,7 @@ SharedArray read_shared(const ParsedSource& source, const SyntaxNode& node) {
 // --- kernels ------------------------------------------------------------------------------------
 
 /// Canonical types, names of parameters left out; what is not canonical comes as it is written.
-std::string signature_of(const ParsedSource& source, CXCursor kernel, const Kernel& read) {
+std::string signature_of(const ParsedSource& source, CXCursor kernel, const SourceKernel& read) {
   const ClangApi& api = source.api();
   std::string signature;
   std::vector<std::string> parameters;
@@ -241,10 +240,10 @@ std::string signature_of(const ParsedSource& source, CXCursor kernel, const Kern
   return signature;
 }
 
-Kernel read_kernel(const ParsedSource& source, CXCursor cursor,
-                   const std::vector<TextRange>& directives) {
+SourceKernel read_kernel(const ParsedSource& source, CXCursor cursor,
+                         const std::vector<TextRange>& directives) {
   const ClangApi& api = source.api();
-  Kernel kernel;
+  SourceKernel kernel;
   kernel.name = source.qualified_name(cursor);
   kernel.is_template = api.getCursorKind(cursor) == CXCursor_FunctionTemplate;
   const SyntaxTree tree = source.tree_of(cursor);

@@ -345,7 +345,7 @@ class CountedLoopFinder {
     if (is_index_variable(source_.qualified_name(variable))) return true;
     const CXType type = api_.getCanonicalType(api_.getCursorType(variable));
     if (api_.isVolatileQualifiedType(type) != 0 || type.kind == CXType_Pointer ||
-        type.kind == CXType_LValueReference || type.kind == CXType_RValueReference)
+        is_reference_kind(type.kind))
       return false;
     if (api_.isConstQualifiedType(type) != 0) return true;
     if (!is_function(api_.getCursorKind(api_.getCursorSemanticParent(variable))) ||

@@ -68,7 +68,7 @@ Result<std::size_t> find_kernel(const SourceModel& model, std::string_view name)
   std::vector<std::size_t> last;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < model.kernels.size(); ++i) {
-    const Kernel& kernel = model.kernels[i];
+    const SourceKernel& kernel = model.kernels[i];
     names.push_back(kernel.signature);
     if (name.empty() || kernel.name == name || kernel.signature == name) whole.push_back(i);
     if (kernel.name.ends_with("::" + std::string(name))) last.push_back(i);

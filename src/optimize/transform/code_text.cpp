@@ -350,7 +350,7 @@ std::string unused_name(std::string_view source, std::string wish) {
   }
 }
 
-std::optional<std::string> shown_type(const SourceModel& model, const Kernel& kernel,
+std::optional<std::string> shown_type(const SourceModel& model, const SourceKernel& kernel,
                                       std::string_view name) {
   const auto parameter = std::ranges::find(kernel.parameters, name, &Parameter::name);
   const CodeWords words = code_words(model.text, kernel.body);
@@ -370,7 +370,7 @@ std::optional<std::string> shown_type(const SourceModel& model, const Kernel& ke
   return shown;
 }
 
-bool has_type(const SourceModel& model, const Kernel& kernel, const TextRange& expression,
+bool has_type(const SourceModel& model, const SourceKernel& kernel, const TextRange& expression,
               std::string_view type) {
   constexpr std::array<std::string_view, 7> kSymbols{"+", "-", "*", "/", "%", "(", ")"};
   const CodeWords words = code_words(model.text, expression);

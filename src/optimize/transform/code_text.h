@@ -70,12 +70,12 @@ std::string unused_name(std::string_view source, std::string wish);
 /// The type that a variable of the kernel has: of a parameter, of "threadIdx.x" and the like, or of
 /// a local variable that is declared with the name of a built-in type everywhere. Nothing: the text
 /// does not show it.
-std::optional<std::string> shown_type(const SourceModel& model, const Kernel& kernel,
+std::optional<std::string> shown_type(const SourceModel& model, const SourceKernel& kernel,
                                       std::string_view name);
 
 /// Whether an expression has an integer value that is compared with a `type` without changing the
 /// type: all its names have that type, its numbers are plain.
-bool has_type(const SourceModel& model, const Kernel& kernel, const TextRange& expression,
+bool has_type(const SourceModel& model, const SourceKernel& kernel, const TextRange& expression,
               std::string_view type);
 
 }  // namespace perflab::optimize

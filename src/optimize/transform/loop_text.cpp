@@ -311,7 +311,7 @@ std::string LoopView::indent() const {
   return model.text.substr(begin, std::min<std::size_t>(end, statement.begin) - begin);
 }
 
-LoopView view_loop(const SourceModel& model, const Kernel& kernel, std::size_t index) {
+LoopView view_loop(const SourceModel& model, const SourceKernel& kernel, std::size_t index) {
   const Loop& loop = kernel.loops[index];
   const auto before =
       std::count_if(kernel.loops.begin(), kernel.loops.begin() + static_cast<std::ptrdiff_t>(index),

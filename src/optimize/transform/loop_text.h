@@ -25,7 +25,7 @@ struct Objection {
 /// A kernel's loop with its text. Holds references to the model.
 struct LoopView {
   const SourceModel& model;
-  const Kernel& kernel;
+  const SourceKernel& kernel;
   const Loop& loop;
   std::string label;    ///< its line; of several loops in one line also which: "12", "12.2"
   TextRange statement;  ///< with the semicolon behind a body without braces
@@ -42,7 +42,7 @@ struct LoopView {
   [[nodiscard]] const CountedLoop& counted() const { return *loop.counted; }
 };
 
-LoopView view_loop(const SourceModel& model, const Kernel& kernel, std::size_t index);
+LoopView view_loop(const SourceModel& model, const SourceKernel& kernel, std::size_t index);
 
 /// Against repeating the body at all, by whoever does it.
 std::optional<Objection> object_to_copies(const LoopView& view);

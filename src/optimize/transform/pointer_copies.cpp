@@ -43,7 +43,7 @@ std::string_view assigned_variable(const CodeWords& words, std::size_t equals) {
 
 }  // namespace
 
-PointerCopies::PointerCopies(const SourceModel& model, const Kernel& kernel)
+PointerCopies::PointerCopies(const SourceModel& model, const SourceKernel& kernel)
     : words_(code_words(model.text, kernel.body)) {
   for (const Parameter& parameter : kernel.parameters)
     if (parameter.pointer) sources_[parameter.name].insert(parameter.name);

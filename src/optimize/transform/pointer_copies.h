@@ -15,7 +15,7 @@ namespace perflab::optimize {
 
 class PointerCopies {
  public:
-  PointerCopies(const SourceModel& model, const Kernel& kernel);
+  PointerCopies(const SourceModel& model, const SourceKernel& kernel);
 
   /// A variable (or a pointer parameter that is assigned to) that may hold a pointer of two
   /// parameters; nothing: there is none.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kOverlapNote =
     "right only if the buffers do not overlap, which the judge proves on the captured state only";
 
-bool writes_one_and_reads_another(const Kernel& kernel) {
+bool writes_one_and_reads_another(const SourceKernel& kernel) {
   for (const Parameter& written : kernel.parameters) {
     if (!written.pointer || !written.written) continue;
     for (const Parameter& read : kernel.parameters)

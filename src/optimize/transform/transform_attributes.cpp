@@ -30,7 +30,7 @@ std::optional<Objection> object_to_attributes(const TransformList& list) {
   return {};
 }
 
-bool has_attribute(const Kernel& kernel, std::string_view name) {
+bool has_attribute(const SourceKernel& kernel, std::string_view name) {
   return std::ranges::any_of(
       kernel.attributes, [&](const KernelAttribute& attribute) { return attribute.name == name; });
 }

@@ -34,7 +34,7 @@ enum class Promise : std::uint8_t {
 /// Collects in any order.
 class TransformList {
  public:
-  TransformList(const SourceModel& of, const Kernel& in, const TransformFacts& known)
+  TransformList(const SourceModel& of, const SourceKernel& in, const TransformFacts& known)
       : model(of), kernel(in), facts(known) {}
 
   void offer(Promise promise, std::string id, std::string summary, std::string text) {
@@ -52,7 +52,7 @@ class TransformList {
   Transforms take();
 
   const SourceModel& model;
-  const Kernel& kernel;
+  const SourceKernel& kernel;
   const TransformFacts& facts;
 
  private:

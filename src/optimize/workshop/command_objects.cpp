@@ -36,7 +36,7 @@ Result<std::set<std::string>> kernels_of(const std::string& bytes, const fs::pat
   std::set<std::string> names;
   for (const code::EmbeddedObject& object : container.objects) {
     PERFLAB_TRY(const code::CodeObject read, code::read_code_object(object.bytes, file.string()));
-    for (const code::Kernel& kernel : read.kernels)
+    for (const code::KernelMetadata& kernel : read.kernels)
       if (bare_kernel_name(kernel.name) == wanted) names.insert(kernel.name);
   }
   return names;

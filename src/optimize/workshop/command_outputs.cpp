@@ -1,4 +1,4 @@
-// Runs are tune's run_step(); elements are compared by replay::Comparer, a page at a time.
+// Runs are tune's run_step(); elements are compared by replay::ElementDiffer, a page at a time.
 #include "optimize/workshop/command_outputs.h"
 
 #include <fmt/format.h>
@@ -27,9 +27,9 @@ std::string plural(std::uint64_t count, std::string_view thing) {
 
 /// Every element of two files of one size. The comparer leaves out what is everywhere as it was
 /// before: nothing was, so "before" is the complement of what is expected.
-replay::Comparison compare_files(std::string_view expected, std::string_view found,
-                                 const OutputRule& rule) {
-  replay::Comparer comparer(rule.type, rule.type ? "given" : "", rule.compare);
+replay::ElementDiff compare_files(std::string_view expected, std::string_view found,
+                                  const OutputRule& rule) {
+  replay::ElementDiffer comparer(rule.type, rule.type ? "given" : "", rule.compare);
   std::array<std::byte, capture::kPageBytes> before{};
   for (std::size_t at = 0; at < expected.size(); at += before.size()) {
     const auto page = bytes_in(expected.substr(at, before.size()));
@@ -43,22 +43,17 @@ replay::Comparison compare_files(std::string_view expected, std::string_view fou
   return comparer.result();
 }
 
-template <class T>
-Json measured_or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json evidence_of(const replay::Comparison& compared, std::size_t bytes, const std::string& name) {
+Json evidence_of(const replay::ElementDiff& compared, std::size_t bytes, const std::string& name) {
   Json json;
   json["file"] = name;
   json["bytes"] = bytes;
-  json["type"] = compared.type ? Json(replay::to_string(*compared.type)) : Json(nullptr);
+  json["type"] = or_null(compared.type);
   json["elements"] = compared.elements;
   json["different"] = compared.different;
   json["beyond_tolerance"] = compared.beyond_tolerance;
-  json["largest_ulp"] = measured_or_null(compared.largest_ulp);
-  json["largest_relative"] = measured_or_null(compared.largest_relative);
-  json["largest_absolute"] = measured_or_null(compared.largest_absolute);
+  json["largest_ulp"] = or_null(compared.largest_ulp);
+  json["largest_relative"] = or_null(compared.largest_relative);
+  json["largest_absolute"] = or_null(compared.largest_absolute);
   return json;
 }
 
@@ -74,10 +69,10 @@ std::string compare_one_file(const OutputFile& file, std::string_view expected,
     return fmt::format("{} has {} bytes, and the original writes {}", file.name, found.size(),
                        expected.size());
   }
-  const replay::Comparison compared = compare_files(expected, found, rule);
+  const replay::ElementDiff compared = compare_files(expected, found, rule);
   evidence.push_back(evidence_of(compared, expected.size(), file.name));
   if (compared.beyond_tolerance == 0) return {};
-  const replay::Comparison::Example& first = compared.examples.front();
+  const replay::ElementDiff::Example& first = compared.examples.front();
   return fmt::format("{}: {} of {} {}; the first at byte {}: {} instead of {}", file.name,
                      compared.beyond_tolerance,
                      plural(compared.elements, compared.type ? "element" : "byte"),

@@ -79,7 +79,7 @@ Result<RunEnd> run_command(const CommandRun& run);
 /// How outputs are compared.
 struct OutputRule {
   std::optional<replay::ElementType> type{};  ///< of files; missing: bytes
-  replay::CompareOptions compare{};           ///< its type is not looked at
+  replay::DiffOptions compare{};              ///< its type is not looked at
 };
 
 struct OutputComparison {

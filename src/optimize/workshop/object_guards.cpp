@@ -30,7 +30,7 @@ struct OpenedObject {
   std::string_view bytes;
   code::TargetId target;
   code::CodeObject object;
-  const code::Kernel* kernel = nullptr;  ///< the one that is judged; nullptr: it has none
+  const code::KernelMetadata* kernel = nullptr;  ///< the one that is judged; nullptr: it has none
 };
 
 /// The object with the kernel, of this target when one is wanted; else the first.
@@ -72,21 +72,21 @@ auto layout_key(const code::KernelArgument& argument) {
   return std::tie(argument.offset, argument.size, argument.value_kind, argument.address_space);
 }
 
-std::vector<code::KernelArgument> explicit_arguments(const code::Kernel& kernel) {
+std::vector<code::KernelArgument> explicit_arguments(const code::KernelMetadata& kernel) {
   std::vector<code::KernelArgument> out;
   std::ranges::copy_if(kernel.arguments, std::back_inserter(out),
                        [](const code::KernelArgument& argument) { return !argument.hidden(); });
   return out;
 }
 
-std::set<std::string> hidden_kinds(const code::Kernel& kernel) {
+std::set<std::string> hidden_kinds(const code::KernelMetadata& kernel) {
   std::set<std::string> kinds;
   for (const code::KernelArgument& argument : kernel.arguments)
     if (argument.hidden()) kinds.insert(argument.value_kind);
   return kinds;
 }
 
-GuardResult check_kernarg(const code::Kernel& before, const code::Kernel& after) {
+GuardResult check_kernarg(const code::KernelMetadata& before, const code::KernelMetadata& after) {
   const auto old_ones = explicit_arguments(before), new_ones = explicit_arguments(after);
   for (std::size_t i = 0; i < std::max(old_ones.size(), new_ones.size()); ++i) {
     if (i < old_ones.size() && i < new_ones.size() &&
@@ -114,7 +114,7 @@ GuardResult check_kernarg(const code::Kernel& before, const code::Kernel& after)
 }
 
 /// Everything the metadata says of a kernel, as one text.
-std::string metadata_words(const code::Kernel& kernel) {
+std::string metadata_words(const code::KernelMetadata& kernel) {
   std::string out = fmt::format(
       "kernarg {}/{} lds {} scratch {} wave {} vgpr {} agpr {} sgpr {} spills {}/{} group {}",
       kernel.kernarg_bytes, kernel.kernarg_align, kernel.lds_bytes, kernel.scratch_bytes,
@@ -141,9 +141,9 @@ std::string listed_names(std::vector<std::string> names) {
 }
 
 /// Kernels by symbol, but for the one that is judged.
-std::map<std::string, const code::Kernel*> other_kernels(const OpenedObject& opened) {
-  std::map<std::string, const code::Kernel*> out;
-  for (const code::Kernel& one : opened.object.kernels)
+std::map<std::string, const code::KernelMetadata*> other_kernels(const OpenedObject& opened) {
+  std::map<std::string, const code::KernelMetadata*> out;
+  for (const code::KernelMetadata& one : opened.object.kernels)
     if (&one != opened.kernel) out[one.symbol] = &one;
   return out;
 }
@@ -162,7 +162,7 @@ GuardResult check_others(const OpenedObject& before, const OpenedObject& after) 
   for (const std::string& symbol : pairs.fresh) fresh.push_back(new_ones.at(symbol)->name);
   for (const std::string& symbol : pairs.gone) gone.push_back(old_ones.at(symbol)->name);
   for (const auto& [symbol, other] : pairs.same) {
-    const code::Kernel &one = *old_ones.at(symbol), &two = *new_ones.at(other);
+    const code::KernelMetadata &one = *old_ones.at(symbol), &two = *new_ones.at(other);
     const std::string_view was = code::kernel_code(before.bytes, one);
     const std::string_view is = code::kernel_code(after.bytes, two);
     if (metadata_words(one) != metadata_words(two) || was.size() != is.size())
@@ -201,7 +201,7 @@ GuardResult check_target(const OpenedObject& before, const OpenedObject& after) 
                   code::to_string(after.target), after.kernel->wave_size));
 }
 
-GuardResult check_launch_bounds(const code::Kernel& after,
+GuardResult check_launch_bounds(const code::KernelMetadata& after,
                                 const std::optional<std::int64_t>& workgroup_size) {
   const std::string name = "launch_bounds_of_code";
   if (!workgroup_size)
@@ -232,13 +232,13 @@ std::optional<double> as_figure(const std::optional<std::int64_t>& value) {
 }
 
 /// Vector and scalar spills together; missing when one of them is not counted.
-std::optional<double> count_spills(const code::Kernel& kernel) {
+std::optional<double> count_spills(const code::KernelMetadata& kernel) {
   if (!kernel.sgpr_spills || !kernel.vgpr_spills) return std::nullopt;
   return static_cast<double>(*kernel.sgpr_spills + *kernel.vgpr_spills);
 }
 
 /// Where spills cannot be compared, a sentence; empty: they can.
-std::string unknown_spills(const code::Kernel& before, const code::Kernel& after) {
+std::string unknown_spills(const code::KernelMetadata& before, const code::KernelMetadata& after) {
   const bool knew = count_spills(before).has_value(), knows = count_spills(after).has_value();
   if (knew && knows) return {};
   return fmt::format(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/hash.h"
 #include "base/system/files.h"
 #include "measure/backend_replay.h"
@@ -16,8 +17,8 @@ namespace perflab::optimize {
 namespace {
 
 using replay::Certificate;
-using replay::Comparison;
-using replay::Verdict;
+using replay::ElementDiff;
+using replay::ProofVerdict;
 
 constexpr const char* kGoldenName = "golden output";
 constexpr const char* kPoisonName = "poisoned output";
@@ -38,7 +39,7 @@ struct Figures {
   std::optional<std::uint64_t> largest_ulp;
   std::optional<double> largest_relative, largest_absolute;
 
-  void add(const Comparison& comparison) {
+  void add(const ElementDiff& comparison) {
     elements += comparison.elements;
     different += comparison.different;
     beyond += comparison.beyond_tolerance;
@@ -50,7 +51,6 @@ struct Figures {
     raise(largest_absolute, comparison.largest_absolute);
   }
   [[nodiscard]] Json json() const {
-    const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
     return {{"elements", elements},
             {"different", different},
             {"beyond_tolerance", beyond},
@@ -64,9 +64,9 @@ struct Figures {
 };
 
 /// The first element that is wrong, in words; empty: there is none.
-std::string first_example(const Comparison& comparison, std::uint64_t base) {
+std::string first_example(const ElementDiff& comparison, std::uint64_t base) {
   if (comparison.examples.empty()) return {};
-  const Comparison::Example& example = comparison.examples.front();
+  const ElementDiff::Example& example = comparison.examples.front();
   return fmt::format(" (at {:#x}+{:#x}: {} instead of {})", base, example.offset, example.found,
                      example.expected);
 }
@@ -98,14 +98,14 @@ struct CapturedRun {
     }
   }
   /// Why its run on the captured input refuses it.
-  [[nodiscard]] std::optional<Reason> wrong_as_captured(Verdict verdict) const {
+  [[nodiscard]] std::optional<Reason> wrong_as_captured(ProofVerdict verdict) const {
     if (failed && !failed_on_poison) return reason_of_failure(failure);
     // An element that should not be written is a wrong one too, and has at least one byte.
     if (figures.unexpected > 0 && figures.beyond <= figures.unexpected)
       return Reason::unexpected_writes;
     if (figures.beyond > 0 && !(seen_on_poison && kept > 0)) return Reason::wrong_output;
     const bool poison_says_more = failed_on_poison || kept > 0 || wrong > 0;
-    if (verdict == Verdict::proves_nothing && !poison_says_more) return Reason::proves_nothing;
+    if (verdict == ProofVerdict::proves_nothing && !poison_says_more) return Reason::proves_nothing;
     return std::nullopt;
   }
   [[nodiscard]] std::optional<Reason> wrong_on_poison() const {
@@ -241,10 +241,10 @@ Result<void> ReplayBench::prove_capture(Proof& proof) {
     proof.retry = {{"poison_failed", certificate.poison_note}};
     return {};
   }
-  if (certificate.verdict == Verdict::differs)
+  if (certificate.verdict == ProofVerdict::differs)
     return fail(ErrorCode::refused, certificate.sentence,
                 "nothing can be proven on this capture: look at it with `rocm-perf capture check`");
-  if (certificate.verdict == Verdict::proves_nothing)
+  if (certificate.verdict == ProofVerdict::proves_nothing)
     return fail(ErrorCode::refused, certificate.sentence, another_dispatch(certificate.write_set));
   capture_proven_ = true;
   return {};
@@ -335,7 +335,7 @@ Result<void> ReplayBench::check_perturbed(Proof& proof) {
     const std::string name = fmt::format("perturbed input {}", input.number);
     const std::string detail =
         input.sentence + (&input == &result.inputs.back() ? notes : std::string());
-    if (input.verdict != Verdict::differs)
+    if (input.verdict != ProofVerdict::differs)
       proof.pass(name, detail, std::move(evidence));
     else
       proof.refuse(name,
@@ -372,7 +372,7 @@ Result<void> ReplayBench::prepare_inputs(const Json& request) {
   options.seed = request.value("seed", std::uint64_t{0});
   if (const auto scope = request.find("scope");
       setup_.perturbations > 0 && scope != request.end() && scope->is_string())
-    options.scope = replay::perturb_scope_from(scope->get<std::string>());
+    options.scope = from_name<replay::PerturbScope>(scope->get<std::string>());
   const auto prepared = timed_.prepare(options);
   // After a dispatch that failed, the device is of no use.
   lost_ = lost_ || !timed_.original_failed().empty() ||
@@ -388,14 +388,14 @@ Result<Json> ReplayBench::prove(const Json& request) {
   Proof proof;
   proof.original = request.value("original", "");
   proof.candidate = request.value("candidate", "");
-  const auto poison = replay::poison_from(request.value("poison", "written"));
+  const auto poison = from_name<replay::Poison>(request.value("poison", "written"));
   if (proof.original.empty() || proof.candidate.empty() || !poison)
     return fail(ErrorCode::bad_input, "a request for a proof lacks a code object or its poison");
   proof.poison = *poison;
   proof.inputs = request.value("inputs", Json::object());
   if (const auto scope = proof.inputs.find("scope");
       scope != proof.inputs.end() && scope->is_string())
-    proof.scope = replay::perturb_scope_from(scope->get<std::string>());
+    proof.scope = from_name<replay::PerturbScope>(scope->get<std::string>());
   proof.no_scope_because = proof.inputs.value("no_scope_because", "");
   PERFLAB_TRY(const std::string original, read_file(proof.original));
   PERFLAB_TRY(const std::string candidate, read_file(proof.candidate));

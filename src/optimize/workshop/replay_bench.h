@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/text/json.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "measure/backend.h"
 #include "optimize/workshop/workshop.h"
 #include "replay/device.h"
@@ -27,7 +27,7 @@ namespace perflab::optimize {
 /// What holds for all requests.
 struct BenchSetup {
   std::filesystem::path capture{};
-  replay::CompareOptions compare{};
+  replay::DiffOptions compare{};
   int perturbations = 3;         ///< 0: none
   bool ignore_findings = false;  ///< replay::SessionOptions
   std::uint64_t seed = 1;
@@ -39,7 +39,7 @@ Json to_json(const BenchSetup& setup);
 Result<BenchSetup> bench_setup_from_json(const Json& json, std::string_view what);
 
 /// Tolerances as they stand in keys and documents: an object; what is not given is null.
-Json tolerance_json(const replay::CompareOptions& compare);
+Json tolerance_json(const replay::DiffOptions& compare);
 
 Json correctness_json(const Correctness& correctness);
 Result<Correctness> correctness_from_json(const Json& json, std::string_view what);

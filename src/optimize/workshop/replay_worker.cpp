@@ -16,7 +16,7 @@
 #include "base/system/interrupt.h"
 #include "base/system/subprocess.h"
 #include "base/text/error_json.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "code/tools/temporary_folder.h"
 #include "replay/hsa/hsa_device.h"
 

@@ -91,9 +91,9 @@ struct ReplayWorkshopOptions {
   std::vector<std::string> compile_arguments;  ///< for the built-in compiler
   /// Instead of the built-in compiler: placeholders {source}, {build_dir}, {code_object}.
   std::string build;
-  replay::CompareOptions compare;  ///< the error budget
-  int perturbations = 3;           ///< inputs made from the captured ones
-  bool ignore_findings = false;    ///< replay::SessionOptions
+  replay::DiffOptions compare;   ///< the error budget
+  int perturbations = 3;         ///< inputs made from the captured ones
+  bool ignore_findings = false;  ///< replay::SessionOptions
   std::uint64_t seed = 1;
   std::chrono::milliseconds time_limit{60'000};  ///< of a dispatch, and of a build by command
   std::uint64_t iterations = 5;                  ///< dispatches of one measurement
@@ -120,7 +120,7 @@ struct CommandWorkshopOptions {
   /// "stdout" without the lines that the metric pattern matches is compared when empty.
   std::vector<std::string> outputs;
   std::optional<replay::ElementType> output_type;  ///< of output files; missing: bytes
-  replay::CompareOptions compare;
+  replay::DiffOptions compare;
   int perturbations = 3;  ///< runs with other values of {seed}, when `run` has it
   std::uint64_t seed = 1;
   std::chrono::milliseconds time_limit{60'000};  ///< of a build, run or check

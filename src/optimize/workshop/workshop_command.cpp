@@ -96,8 +96,8 @@ class CommandWorkshop final : public Workshop {
   [[nodiscard]] std::uint64_t seed_number(int number) const {
     return options_.seed + static_cast<std::uint64_t>(number);
   }
-  /// The last number of a seed.
   [[nodiscard]] Result<void> leave_outputs_out(Built& built) const;
+  /// The last number of a seed.
   [[nodiscard]] int last_number() const { return seeded() ? options_.perturbations : 0; }
   [[nodiscard]] const Pattern* metric_pattern() const { return metric_ ? &*metric_ : nullptr; }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> run_environment() const {
@@ -257,21 +257,18 @@ Json CommandWorkshop::identity() const {
   const auto text = [](const std::optional<CommandTemplate>& command) {
     return command ? Json(command->text()) : Json(nullptr);
   };
-  const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
   Json json;
   json["kind"] = "command";
   json["kernel"] = options_.kernel;
   json["build"] = text(templates_.build);
-  json["build_program_hash"] =
-      build_program_hash_.empty() ? Json(nullptr) : Json(build_program_hash_);
+  json["build_program_hash"] = or_null(build_program_hash_);
   json["run"] = text(templates_.run);
   json["check"] = text(templates_.check);
   json["outputs"] = options_.outputs;
-  json["output_type"] =
-      options_.output_type ? Json(replay::to_string(*options_.output_type)) : Json(nullptr);
-  json["tolerance"] = {{"max_ulp", number(options_.compare.max_ulp)},
-                       {"max_relative", number(options_.compare.max_relative)},
-                       {"max_absolute", number(options_.compare.max_absolute)},
+  json["output_type"] = or_null(options_.output_type);
+  json["tolerance"] = {{"max_ulp", or_null(options_.compare.max_ulp)},
+                       {"max_relative", or_null(options_.compare.max_relative)},
+                       {"max_absolute", or_null(options_.compare.max_absolute)},
                        {"nan_equal", options_.compare.nan_equal}};
   json["seeds"] = Json::array();
   for (int i = 0; i <= last_number(); ++i) json["seeds"].push_back(seed_number(i));

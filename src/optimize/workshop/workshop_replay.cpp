@@ -42,9 +42,7 @@ class InputScope {
   }
   /// What a request says of inputs; `seed`: of those that are timed on.
   [[nodiscard]] Json request(std::uint64_t seed) const {
-    return {{"scope", scope_ ? Json(to_string(*scope_)) : Json(nullptr)},
-            {"no_scope_because", none_because_},
-            {"seed", seed}};
+    return {{"scope", or_null(scope_)}, {"no_scope_because", none_because_}, {"seed", seed}};
   }
 
  private:

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "code/tools/compiler.h"
 #include "optimize/workshop/replay_worker.h"
 #include "optimize/workshop/workshop.h"

@@ -97,15 +97,15 @@ std::string bytes_text(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-struct Comparer::Judgement {
+struct ElementDiffer::Judgement {
   bool within = false;
   bool nan_expected = false, nan_found = false, infinity_mismatch = false;
   std::optional<std::uint64_t> ulp;
   std::optional<double> relative, absolute;
 };
 
-Comparer::Comparer(std::optional<ElementType> type, std::string type_from,
-                   const CompareOptions& options)
+ElementDiffer::ElementDiffer(std::optional<ElementType> type, std::string type_from,
+                             const DiffOptions& options)
     : options_(options) {
   counts_.type = type;
   counts_.type_from = std::move(type_from);
@@ -113,7 +113,7 @@ Comparer::Comparer(std::optional<ElementType> type, std::string type_from,
 }
 
 /// Two elements of different bits.
-Comparer::Judgement Comparer::judge(std::uint64_t expected, std::uint64_t found) const {
+ElementDiffer::Judgement ElementDiffer::judge(std::uint64_t expected, std::uint64_t found) const {
   Judgement out;
   if (!counts_.type) return out;
   if (!is_float(*counts_.type)) {
@@ -153,22 +153,22 @@ Comparer::Judgement Comparer::judge(std::uint64_t expected, std::uint64_t found)
   return out;
 }
 
-bool Comparer::accepts(std::span<const std::byte> expected,
-                       std::span<const std::byte> found) const {
+bool ElementDiffer::accepts(std::span<const std::byte> expected,
+                            std::span<const std::byte> found) const {
   if (same_bytes(expected, found)) return true;
   if (expected.size() != element_bytes_) return false;
   return judge(load_bits(expected), load_bits(found)).within;
 }
 
-void Comparer::count(std::uint64_t offset, std::span<const std::byte> expected,
-                     std::span<const std::byte> found) {
+void ElementDiffer::count(std::uint64_t offset, std::span<const std::byte> expected,
+                          std::span<const std::byte> found) {
   tally_.compared_bytes += expected.size();
   ++counts_.elements;
   if (!same_bytes(expected, found)) count_difference(offset, expected, found);
 }
 
-void Comparer::count_difference(std::uint64_t offset, std::span<const std::byte> expected,
-                                std::span<const std::byte> found) {
+void ElementDiffer::count_difference(std::uint64_t offset, std::span<const std::byte> expected,
+                                     std::span<const std::byte> found) {
   ++counts_.different;
   const bool whole = expected.size() == element_bytes_;
   const Judgement judged = whole ? judge(load_bits(expected), load_bits(found)) : Judgement{};
@@ -192,7 +192,7 @@ void Comparer::count_difference(std::uint64_t offset, std::span<const std::byte>
   ++counts_.beyond_tolerance;
   const bool typed = whole && counts_.type.has_value();
   auto& examples = counts_.examples;
-  const auto place = std::ranges::upper_bound(examples, offset, {}, &Comparison::Example::offset);
+  const auto place = std::ranges::upper_bound(examples, offset, {}, &ElementDiff::Example::offset);
   if (examples.size() == kMostExamples && place == examples.end()) return;
   examples.insert(
       place,
@@ -202,8 +202,8 @@ void Comparer::count_difference(std::uint64_t offset, std::span<const std::byte>
   if (examples.size() > kMostExamples) examples.pop_back();
 }
 
-void Comparer::element(const Piece& piece, std::size_t at, std::size_t bytes,
-                       ByteMask* unexpected) {
+void ElementDiffer::element(const Piece& piece, std::size_t at, std::size_t bytes,
+                            ByteMask* unexpected) {
   const auto before = piece.before.subspan(at, bytes), expected = piece.expected.subspan(at, bytes),
              found = piece.found.subspan(at, bytes);
   const bool changed = !same_bytes(before, expected);
@@ -225,7 +225,7 @@ void Comparer::element(const Piece& piece, std::size_t at, std::size_t bytes,
     if (before[i] != found[i]) unexpected->set(at + i);
 }
 
-void Comparer::feed(const Piece& piece, ByteMask* unexpected) {
+void ElementDiffer::feed(const Piece& piece, ByteMask* unexpected) {
   const std::size_t size = piece.expected.size();
   for (std::size_t block = 0; block < size; block += kBlock) {
     const std::size_t end = std::min(block + kBlock, size);
@@ -243,8 +243,8 @@ void Comparer::feed(const Piece& piece, ByteMask* unexpected) {
   }
 }
 
-Comparison Comparer::result() const {
-  Comparison out = counts_;
+ElementDiff ElementDiffer::result() const {
+  ElementDiff out = counts_;
   out.ulp = doublings(ulp_);
   out.relative = decades(relative_);
   out.absolute = decades(absolute_);

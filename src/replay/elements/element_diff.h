@@ -20,7 +20,7 @@ namespace perflab::replay {
 /// What counts as equal. Integers and unknown types: bitwise only. Floats: equal bits always;
 /// otherwise at most `max_ulp` values apart, or |found - expected| <= max_absolute + max_relative *
 /// |expected| (a missing one of the two counts as 0). Infinity equals only itself.
-struct CompareOptions {
+struct DiffOptions {
   std::optional<ElementType> type{};  ///< missing: found from the kernel's arguments and the data
   std::optional<std::uint64_t> max_ulp{};
   std::optional<double> max_relative{}, max_absolute{};
@@ -38,7 +38,7 @@ struct Bucket {
 
 /// What a comparison found. NaN and infinity have no distance, nor has an expected zero a relative
 /// one: those elements are in no bucket of that kind.
-struct Comparison {
+struct ElementDiff {
   std::optional<ElementType> type;
   std::string type_from;  ///< "given", "the kernel's arguments", "the data"; empty: no type found
   std::uint64_t elements = 0, different = 0, beyond_tolerance = 0;  ///< bytes without a type
@@ -83,9 +83,9 @@ struct Tally {
 
 /// Compares one region piece by piece, in fixed memory. An element counts when its expected or its
 /// found bytes differ from those before.
-class Comparer {
+class ElementDiffer {
  public:
-  Comparer(std::optional<ElementType> type, std::string type_from, const CompareOptions& options);
+  ElementDiffer(std::optional<ElementType> type, std::string type_from, const DiffOptions& options);
 
   /// `unexpected`, when given, gets the bytes that are (numbers within the piece).
   void feed(const Piece& piece, ByteMask* unexpected = nullptr);
@@ -99,7 +99,7 @@ class Comparer {
   /// Bytes of an element; 1 without a type.
   [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
   [[nodiscard]] const Tally& tally() const { return tally_; }
-  [[nodiscard]] Comparison result() const;
+  [[nodiscard]] ElementDiff result() const;
 
  private:
   struct Judgement;
@@ -108,9 +108,9 @@ class Comparer {
   void count_difference(std::uint64_t offset, std::span<const std::byte> expected,
                         std::span<const std::byte> found);
 
-  CompareOptions options_;
+  DiffOptions options_;
   std::size_t element_bytes_ = 1;
-  Comparison counts_;
+  ElementDiff counts_;
   Tally tally_;
   std::map<int, std::uint64_t> ulp_, relative_, absolute_;  ///< by exponent
 };

@@ -74,11 +74,6 @@ std::string_view to_string(ElementType type) {
   return row_of(type).name;
 }
 
-std::optional<ElementType> element_type_from(std::string_view name) {
-  const auto* const row = std::ranges::find(kTypes, name, &TypeRow::name);
-  return row == kTypes.end() ? std::nullopt : std::optional(row->type);
-}
-
 std::size_t bytes_of(ElementType type) {
   return row_of(type).bytes;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 
 namespace perflab::replay {
 
@@ -39,7 +39,6 @@ enum class ElementType : std::uint8_t {
 inline constexpr std::size_t kElementTypes = 16;
 
 std::string_view to_string(ElementType type);
-std::optional<ElementType> element_type_from(std::string_view name);
 std::size_t bytes_of(ElementType type);
 bool is_float(ElementType type);
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/text/text.h"
 #include "code/object/code_object.h"
 #include "replay/elements/element_type.h"
@@ -69,7 +70,7 @@ std::optional<ElementType> exact_name(std::string_view name) {
   if (!name.starts_with("int")) return std::nullopt;
   const std::string_view bits = name.substr(3, name.size() - 5);
   const std::string short_name = fmt::format("{}{}", is_unsigned ? 'u' : 'i', bits);
-  return element_type_from(short_name);
+  return from_name<ElementType>(short_name);
 }
 
 /// Removes a word wherever it stands between blanks.
@@ -194,7 +195,8 @@ Result<std::vector<PointerArgument>> pointer_arguments(const capture::Capture& c
   PERFLAB_TRY(const code::CodeObject object,
               code::read_code_object({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                                      (capture.folder() / "kernel.hsaco").string()));
-  const auto kernel = std::ranges::find(object.kernels, dispatch.kernel, &code::Kernel::name);
+  const auto kernel =
+      std::ranges::find(object.kernels, dispatch.kernel, &code::KernelMetadata::name);
   std::vector<PointerArgument> out;
   if (kernel == object.kernels.end() || kernel->arguments.empty()) {
     add_words(out, capture, 0, capture.kernarg().size());

@@ -184,6 +184,10 @@ Result<void> check_call(hsa::Status status, std::string_view call) {
               "rocm-perf doctor replay says whether there is a GPU that this user may use");
 }
 
+bool HsaRuntime::is_installed() {
+  return open_library().has_value();
+}
+
 Result<HsaRuntime> HsaRuntime::open() {
   HsaRuntime runtime;
   PERFLAB_TRY(runtime.library_, open_library());

@@ -42,6 +42,8 @@ class HsaRuntime {
   /// Opens libhsa-runtime64.so.1 (the loader's places, $ROCM_PATH/lib, /opt/rocm/lib), initialises
   /// it and asks for all agents. Errors: no_runtime, hsa_call_failed.
   static Result<HsaRuntime> open();
+  /// Whether the library can be loaded, whatever becomes of it then.
+  static bool is_installed();
   HsaRuntime(HsaRuntime&& other) noexcept;
   HsaRuntime(const HsaRuntime&) = delete;
   HsaRuntime& operator=(const HsaRuntime&) = delete;

@@ -164,19 +164,19 @@ Result<void> compare_region(PerturbState& state, RegionState& region) {
   });
 }
 
-Verdict verdict_of_input(const PerturbedInput& input) {
-  if (!input.run_failure.empty()) return Verdict::differs;
+ProofVerdict verdict_of_input(const PerturbedInput& input) {
+  if (!input.run_failure.empty()) return ProofVerdict::differs;
   std::uint64_t elements = 0, different = 0, excluded = 0;
   for (const PerturbedRegion& region : input.regions) {
     if (region.comparison.beyond_tolerance > 0 || region.unexpected_bytes > 0)
-      return Verdict::differs;
+      return ProofVerdict::differs;
     elements += region.comparison.elements;
     different += region.comparison.different;
     excluded += region.excluded_bytes;
   }
-  if (elements == 0) return Verdict::proves_nothing;
-  if (excluded > 0) return Verdict::not_deterministic;
-  return different == 0 ? Verdict::bitwise : Verdict::within_tolerance;
+  if (elements == 0) return ProofVerdict::proves_nothing;
+  if (excluded > 0) return ProofVerdict::not_deterministic;
+  return different == 0 ? ProofVerdict::bitwise : ProofVerdict::within_tolerance;
 }
 
 std::string sentence_of_input(const PerturbedInput& input) {
@@ -192,15 +192,15 @@ std::string sentence_of_input(const PerturbedInput& input) {
     unexpected += region.unexpected_bytes;
   }
   switch (input.verdict) {
-    case Verdict::bitwise:
+    case ProofVerdict::bitwise:
       return fmt::format("The same as the original {}, bitwise.", on);
-    case Verdict::within_tolerance:
+    case ProofVerdict::within_tolerance:
       return fmt::format("The same as the original {}, within the tolerance.", on);
-    case Verdict::not_deterministic:
+    case ProofVerdict::not_deterministic:
       return fmt::format("The same as the original {} wherever that repeats itself.", on);
-    case Verdict::proves_nothing:
+    case ProofVerdict::proves_nothing:
       return fmt::format("Nothing could be compared {}.", on);
-    case Verdict::differs:
+    case ProofVerdict::differs:
       break;
   }
   std::string out = beyond > 0 ? fmt::format("{} of {} elements differ", beyond, elements) : "";
@@ -248,7 +248,7 @@ Result<void> try_inputs(PerturbState& state) {
   for (int number = 1; number <= last; ++number) {
     if (static_cast<int>(result.inputs.size()) == state.options.inputs) break;
     PERFLAB_TRY(std::optional<PerturbedInput> input, try_input(state, number));
-    const bool differs = input && input->verdict == Verdict::differs;
+    const bool differs = input && input->verdict == ProofVerdict::differs;
     if (input) result.inputs.push_back(std::move(*input));
     if (result.device_lost) return {};
     if (differs) break;
@@ -257,7 +257,7 @@ Result<void> try_inputs(PerturbState& state) {
   if (result.inputs.empty())
     result.none_because = fmt::format("none of {} was of use: {}", last, result.notes.back());
   else if (std::ranges::all_of(result.inputs, [](const PerturbedInput& input) {
-             return input.changed_output_bytes == 0 && input.verdict != Verdict::differs;
+             return input.changed_output_bytes == 0 && input.verdict != ProofVerdict::differs;
            }))
     result.notes.emplace_back(
         "the outputs on the perturbed inputs are those on the captured one: they prove nothing "

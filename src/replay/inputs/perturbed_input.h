@@ -24,7 +24,7 @@ struct PerturbOptions {
   std::uint64_t seed = 1;
   int runs = 2;  ///< of the original on each input; bytes that differ between them are left out
   int most_runs = 2;  ///< when they differ, so that more of what varies is seen; at least `runs`
-  CompareOptions compare;
+  DiffOptions compare;
   PerturbScope scope = PerturbScope::guessed;
   /// Told before each dispatch who runs: "original", "captured" (it too, on the captured input) or
   /// "other". When the process dies of it, this was to blame.
@@ -39,7 +39,7 @@ struct PerturbedRegion {
   std::size_t region = 0;
   std::uint64_t compared_bytes = 0, unexpected_bytes = 0;
   std::uint64_t excluded_bytes = 0;  ///< that the original does not repeat
-  Comparison comparison;
+  ElementDiff comparison;
 };
 
 /// One input.
@@ -50,7 +50,7 @@ struct PerturbedInput {
   /// input shows nothing new.
   std::uint64_t changed_output_bytes = 0;
   std::vector<PerturbedRegion> regions;
-  Verdict verdict = Verdict::proves_nothing;
+  ProofVerdict verdict = ProofVerdict::proves_nothing;
   std::string run_failure;         ///< how the other code object ended where the original did not
   std::optional<Failure> failure;  ///< which one that is
   std::string sentence;

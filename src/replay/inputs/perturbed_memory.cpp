@@ -8,13 +8,12 @@
 #include <map>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/random.h"
 #include "replay/verify/verify_state.h"
 
 namespace perflab::replay {
 namespace {
-
-constexpr std::array<std::string_view, 3> kScopes{"guessed", "declared", "permuted"};
 
 /// Of so many zeros one becomes a number, in every third input.
 constexpr std::uint64_t kZerosPerNumber = 8;
@@ -102,13 +101,10 @@ struct Pointed {
 }  // namespace
 
 std::string_view to_string(PerturbScope scope) {
-  return kScopes.at(static_cast<std::size_t>(scope));
-}
-
-std::optional<PerturbScope> perturb_scope_from(std::string_view name) {
-  const auto* const found = std::ranges::find(kScopes, name);
-  if (found == kScopes.end()) return std::nullopt;
-  return static_cast<PerturbScope>(found - kScopes.begin());
+  using enum PerturbScope;
+  static constexpr auto kWords = enum_names<PerturbScope>(
+      {{guessed, "guessed"}, {declared, "declared"}, {permuted, "permuted"}});
+  return kWords[scope];
 }
 
 Result<PerturbedMemory> PerturbedMemory::make(const capture::Capture& capture,

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "replay/elements/element_type.h"
 #include "replay/verify/poison.h"
 
@@ -28,7 +28,6 @@ enum class PerturbScope : std::uint8_t {
   permuted,  ///< those, and they only change places
 };
 std::string_view to_string(PerturbScope scope);
-std::optional<PerturbScope> perturb_scope_from(std::string_view name);
 
 /// Bytes [begin, end) of a region that hold elements of one type: from where a pointer of the
 /// kernel's arguments points to where the next one does, or to the region's end.

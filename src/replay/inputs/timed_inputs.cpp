@@ -28,7 +28,7 @@ bool in_write_set(const capture::MemoryRegion& region, std::uint64_t page) {
   });
 }
 
-bool same_compare(const CompareOptions& a, const CompareOptions& b) {
+bool same_compare(const DiffOptions& a, const DiffOptions& b) {
   return a.type == b.type && a.max_ulp == b.max_ulp && a.max_relative == b.max_relative &&
          a.max_absolute == b.max_absolute && a.nan_equal == b.nan_equal;
 }
@@ -325,7 +325,7 @@ Result<std::string> TimedInputs::State::compare_all(TimedInput& input, bool ever
     if (!session.address(region.region)) continue;  // a variable that it does not have
     region.most_beyond = 0;
     PERFLAB_TRY_VOID(compare_region(input, place, everywhere, hashes));
-    const Comparison found = region.comparer.result();
+    const ElementDiff found = region.comparer.result();
     beyond += found.beyond_tolerance + region.most_beyond;
     unexpected += region.comparer.tally().unexpected_bytes;
     if (example.empty() && !found.examples.empty())

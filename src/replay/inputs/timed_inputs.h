@@ -23,7 +23,7 @@ inline constexpr int kTimedInputs = 5;
 
 struct TimedInputOptions {
   std::uint64_t seed = 1;
-  CompareOptions compare{};
+  DiffOptions compare{};
   /// Missing: the captured input alone.
   std::optional<PerturbScope> scope = PerturbScope::guessed;
   std::string no_scope_because{};  ///< why it is missing

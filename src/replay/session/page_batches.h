@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "replay/elements/element_diff.h"
 
 namespace perflab::replay {

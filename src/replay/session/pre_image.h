@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "replay/addresses/address_plan.h"
 #include "replay/device.h"
 #include "replay/session/restored.h"

@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/system/files.h"
 #include "replay/addresses/placeholders.h"
 #include "replay/failures.h"
@@ -177,15 +178,10 @@ class Checker {
 }  // namespace
 
 std::string_view to_string(Reservation reservation) {
-  switch (reservation) {
-    case Reservation::exact:
-      return "exact";
-    case Reservation::relocated:
-      return "relocated";
-    case Reservation::failed:
-      return "failed";
-  }
-  return "unknown";
+  using enum Reservation;
+  static constexpr auto kWords =
+      enum_names<Reservation>({{exact, "exact"}, {relocated, "relocated"}, {failed, "failed"}});
+  return kWords[reservation];
 }
 
 int ReserveReport::exit_code() const {

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "replay/device.h"
 #include "replay/session/restored.h"
 

@@ -27,7 +27,6 @@ enum class Poison : std::uint8_t {
               ///< write: for a dispatch that wrote what stood there already
 };
 std::string_view to_string(Poison poison);
-std::optional<Poison> poison_from(std::string_view name);
 
 /// Where the bytes come from that are compared.
 enum class WriteSet : std::uint8_t {
@@ -46,7 +45,7 @@ struct VerifyOptions {
   /// `written` becomes `arguments` when the captured dispatch changed nothing.
   Poison poison = Poison::written;
   int runs = 3;  ///< of the original, to find bytes that differ between them; at least 1
-  CompareOptions compare;
+  DiffOptions compare;
   TellProgress progress = {};
 };
 
@@ -55,14 +54,14 @@ struct ByteRange {
   std::uint64_t offset = 0, bytes = 0;
 };
 
-enum class Verdict : std::uint8_t {
+enum class ProofVerdict : std::uint8_t {
   bitwise,            ///< every compared byte is equal
   within_tolerance,   ///< some differ, all within the tolerance of their type
   differs,            ///< some differ by more
   not_deterministic,  ///< equal or within tolerance where the original itself is repeatable
   proves_nothing,     ///< nothing was written that could be compared
 };
-std::string_view to_string(Verdict verdict);
+std::string_view to_string(ProofVerdict verdict);
 
 /// Ranges that a region of the certificate lists; more are only counted.
 inline constexpr std::size_t kMostRanges = 64;
@@ -80,8 +79,8 @@ struct RegionVerdict {
   std::uint64_t wrong_on_poison_bytes = 0;   ///< pure outputs that were written, but otherwise
   std::vector<ByteRange> not_deterministic;  ///< whole elements, the first kMostRanges
   std::uint64_t not_deterministic_ranges = 0, not_deterministic_bytes = 0;  ///< in all
-  Comparison comparison;
-  Verdict verdict = Verdict::proves_nothing;
+  ElementDiff comparison;
+  ProofVerdict verdict = ProofVerdict::proves_nothing;
 };
 
 struct Certificate {
@@ -98,7 +97,7 @@ struct Certificate {
   bool failed_on_poison = false;   ///< it did so on poisoned outputs, not on the captured memory
   int runs = 0;
   bool reproduces = false;  ///< the original left the captured post-image where it is repeatable
-  Verdict verdict = Verdict::proves_nothing;
+  ProofVerdict verdict = ProofVerdict::proves_nothing;
   std::string sentence;                ///< the verdict in words
   std::vector<RegionVerdict> regions;  ///< those with something to compare
   std::vector<std::string> notes;

@@ -100,7 +100,7 @@ Result<void> find_regions(VerifyState& state) {
   return {};
 }
 
-std::uint64_t beyond_of(const Comparer& comparer, std::span<const std::byte> expected,
+std::uint64_t beyond_of(const ElementDiffer& comparer, std::span<const std::byte> expected,
                         std::span<const std::byte> found) {
   const std::size_t step = comparer.element_bytes();
   std::uint64_t count = 0;

@@ -24,7 +24,7 @@ struct RegionState {
   std::size_t region = 0;
   std::optional<ElementType> type;
   std::string type_from;
-  Comparer comparer;  ///< of the code object that is verified
+  ElementDiffer comparer;  ///< of the code object that is verified
   RegionVerdict verdict;
   /// Elements beyond tolerance in the run of the original that has most, and among them those that
   /// are the same in every run.
@@ -89,7 +89,7 @@ Result<void> find_regions(VerifyState& state);
 Result<std::optional<ElementType>> guess_type(const capture::Capture& capture, std::size_t region);
 
 /// Elements of two stretches of memory that differ by more than the tolerance.
-std::uint64_t beyond_of(const Comparer& comparer, std::span<const std::byte> expected,
+std::uint64_t beyond_of(const ElementDiffer& comparer, std::span<const std::byte> expected,
                         std::span<const std::byte> found);
 
 /// A dispatch, unless Ctrl-C was pressed. Its error marks the device as lost.

@@ -61,7 +61,7 @@ Json argument_json(const code::KernelArgument& argument) {
           {"qualifiers", std::move(qualifiers)}};
 }
 
-Json kernarg_json(const code::Kernel& kernel) {
+Json kernarg_json(const code::KernelMetadata& kernel) {
   Json arguments = Json::array();
   std::int64_t explicit_end = 0;
   for (const code::KernelArgument& argument : kernel.arguments) {
@@ -201,7 +201,7 @@ Json gates_json(const analyze::Inspection& inspection, const std::vector<analyze
   return out;
 }
 
-Json against_json(const analyze::Inspection& inspection, const analyze::Comparison& comparison,
+Json against_json(const analyze::Inspection& inspection, const analyze::InspectionDiff& comparison,
                   std::vector<Missing>& missing) {
   Json changes = Json::array();
   for (const analyze::KernelChange& change : comparison.changes) {
@@ -242,7 +242,7 @@ Json commands_json(const analyze::Inspection& inspection) {
 
 Json inspection_document(const analyze::Inspection& inspection,
                          const std::vector<analyze::Gate>& gates,
-                         const std::optional<analyze::Comparison>& against) {
+                         const std::optional<analyze::InspectionDiff>& against) {
   std::vector<Missing> missing;
   Json document = {{"schema_version", "1.0.0"},
                    {"document", "inspection"},

@@ -13,6 +13,6 @@ namespace perflab::report {
 /// The inspection document; gates and comparison as they were asked for.
 Json inspection_document(const analyze::Inspection& inspection,
                          const std::vector<analyze::Gate>& gates,
-                         const std::optional<analyze::Comparison>& against);
+                         const std::optional<analyze::InspectionDiff>& against);
 
 }  // namespace perflab::report

@@ -50,7 +50,7 @@ std::string header(const analyze::Inspection& inspection, std::size_t width) {
   return out;
 }
 
-std::string spills(const code::Kernel& kernel) {
+std::string spills(const code::KernelMetadata& kernel) {
   if (kernel.vgpr_spills == 0 && kernel.sgpr_spills == 0) return "0";
   return fmt::format("{}v {}s", number_or_dash(kernel.vgpr_spills),
                      number_or_dash(kernel.sgpr_spills));
@@ -201,7 +201,7 @@ std::string argument_text(const code::KernelArgument& argument) {
 }
 
 /// Names of the hidden arguments; those of the three axes as one: "block_count_x,y,z".
-std::string hidden_text(const code::Kernel& kernel) {
+std::string hidden_text(const code::KernelMetadata& kernel) {
   std::vector<std::string> names;
   for (const code::KernelArgument& argument : kernel.arguments) {
     if (!argument.hidden()) continue;
@@ -216,7 +216,7 @@ std::string hidden_text(const code::Kernel& kernel) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-void kernarg_lines(const code::Kernel& kernel, std::size_t width, std::string& out) {
+void kernarg_lines(const code::KernelMetadata& kernel, std::size_t width, std::string& out) {
   std::size_t shown = 0;
   line(out, "kernarg",
        fmt::format("{} bytes, aligned to {}", kernel.kernarg_bytes, kernel.kernarg_align));
@@ -281,7 +281,7 @@ std::string objects_section(const analyze::Inspection& inspection, const Paint& 
 }
 
 std::string changes_section(const analyze::Inspection& inspection,
-                            const analyze::Comparison& comparison, const TerminalStyle& style,
+                            const analyze::InspectionDiff& comparison, const TerminalStyle& style,
                             const Paint& paint) {
   std::string out = heading(
       paint, fmt::format("Against {}: {} of {} differ", comparison.path.filename().string(),
@@ -314,7 +314,7 @@ std::string changes_section(const analyze::Inspection& inspection,
 
 /// "all of 3 kernels"; of a comparison also what it could not cover.
 std::string passed_text(const analyze::Gate& gate,
-                        const std::optional<analyze::Comparison>& against) {
+                        const std::optional<analyze::InspectionDiff>& against) {
   std::string out = "all of " + counted(gate.checked, "kernel");
   if (gate.name == "against" && against && !against->only_old.empty())
     out += fmt::format(" ({} of the old file not found in this one)",
@@ -324,7 +324,7 @@ std::string passed_text(const analyze::Gate& gate,
 
 std::string gates_section(const analyze::Inspection& inspection,
                           const std::vector<analyze::Gate>& gates,
-                          const std::optional<analyze::Comparison>& against,
+                          const std::optional<analyze::InspectionDiff>& against,
                           const TerminalStyle& style, const Paint& paint) {
   if (gates.empty()) return {};
   std::string out = heading(paint, "Gates");
@@ -362,7 +362,7 @@ std::string mix_note(const analyze::Inspection& inspection) {
 
 std::string inspection_text(const analyze::Inspection& inspection,
                             const std::vector<analyze::Gate>& gates,
-                            const std::optional<analyze::Comparison>& against,
+                            const std::optional<analyze::InspectionDiff>& against,
                             const TerminalStyle& style) {
   const Paint paint(style.colour);
   std::string out = header(inspection, style.width) + kernels_section(inspection, style, paint);

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMostDetailedKernels = 4;
 /// The whole inspection.
 std::string inspection_text(const analyze::Inspection& inspection,
                             const std::vector<analyze::Gate>& gates,
-                            const std::optional<analyze::Comparison>& against,
+                            const std::optional<analyze::InspectionDiff>& against,
                             const TerminalStyle& style);
 
 }  // namespace perflab::report

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/enum_names.h"
 #include "report/code/kernel_json.h"
 #include "report/kit/document.h"
 #include "report/kit/text_parts.h"
@@ -82,15 +83,10 @@ Json input_json(const OccupancyData& data, std::vector<Missing>& missing) {
 }
 
 std::string_view sweep_name(hal::Sweep sweep) {
-  switch (sweep) {
-    case hal::Sweep::vgpr:
-      return "vgpr";
-    case hal::Sweep::lds:
-      return "lds";
-    case hal::Sweep::block:
-      break;
-  }
-  return "block";
+  using enum hal::Sweep;
+  static constexpr auto kNames =
+      enum_names<hal::Sweep>({{vgpr, "vgpr"}, {lds, "lds"}, {block, "block"}});
+  return kNames[sweep];
 }
 
 Json sweep_json(const hal::OccupancySweep& sweep, std::vector<Missing>& missing) {

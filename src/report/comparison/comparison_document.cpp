@@ -15,7 +15,7 @@ namespace {
 
 class ComparisonWriter {
  public:
-  ComparisonWriter(const analyze::ComparisonResult& result, const analyze::CompareOptions& options)
+  ComparisonWriter(const compare::ComparisonResult& result, const compare::CompareOptions& options)
       : result_(result), options_(options) {}
 
   Json document() {
@@ -60,14 +60,14 @@ class ComparisonWriter {
     return number ? Json(*number) : null(std::move(field), reason, remedy);
   }
 
-  Json share(std::string field, const std::optional<double>& part, const analyze::SideFacts& side) {
+  Json share(std::string field, const std::optional<double>& part, const compare::SideFacts& side) {
     return value(std::move(field), part, side.no_shares.reason, side.no_shares.remedy);
   }
 
   [[nodiscard]] Json options_json() const {
     std::string_view samples = "auto";
-    if (options_.samples == analyze::SampleChoice::runs) samples = "runs";
-    if (options_.samples == analyze::SampleChoice::single) samples = "single";
+    if (options_.samples == compare::SampleChoice::runs) samples = "runs";
+    if (options_.samples == compare::SampleChoice::single) samples = "single";
     return {{"threshold", options_.threshold},
             {"confidence", options_.confidence},
             {"min_share", options_.min_share},
@@ -76,7 +76,7 @@ class ComparisonWriter {
             {"fail_undecided", options_.fail_undecided}};
   }
 
-  Json side_json(const analyze::SideFacts& side, const std::string& field) {
+  Json side_json(const compare::SideFacts& side, const std::string& field) {
     Json out = {{"kind", side.kind},
                 {"synthetic", or_null(side.synthetic)},
                 {"samples_are", to_string(side.samples_are)}};
@@ -115,7 +115,7 @@ class ComparisonWriter {
     out["effect"] =
         value(field + "effect", found.effect, estimate ? no_samples : "a side has no samples");
     out["samples_to_decide"] = or_null(found.samples_to_decide);
-    if (!found.samples_to_decide && found.verdict == stats::Verdict::undecided)
+    if (!found.samples_to_decide && found.verdict == stats::SpeedVerdict::undecided)
       null(field + "samples_to_decide",
            estimate          ? no_samples
            : !found.interval ? "there is no interval to tell it from"
@@ -123,7 +123,7 @@ class ComparisonWriter {
     out["rejected"] = found.rejected;
   }
 
-  Json kernel_json(const analyze::KernelComparison& kernel, const std::string& field) {
+  Json kernel_json(const compare::KernelComparison& kernel, const std::string& field) {
     const stats::Comparison& found = kernel.comparison;
     const std::string_view no_runs = "these samples are not the dispatches of whole runs";
     Json out = {{"name", kernel.name}, {"name_b", or_null(kernel.name_b)}};
@@ -144,7 +144,7 @@ class ComparisonWriter {
       missing_.push_back(result_.total_missing);
       return nullptr;
     }
-    const analyze::TotalComparison& total = *result_.total;
+    const compare::TotalComparison& total = *result_.total;
     const stats::Comparison& found = total.comparison;
     Json out = {{"estimate", !total.tested}};
     out["verdict"] = total.tested ? Json(to_string(found.verdict))
@@ -160,10 +160,10 @@ class ComparisonWriter {
     return out;
   }
 
-  Json unpaired_json(const std::vector<analyze::UnpairedKernel>& kernels,
-                     const analyze::SideFacts& side, const char* field) {
+  Json unpaired_json(const std::vector<compare::UnpairedKernel>& kernels,
+                     const compare::SideFacts& side, const char* field) {
     Json out = Json::array();
-    for (const analyze::UnpairedKernel& kernel : kernels) {
+    for (const compare::UnpairedKernel& kernel : kernels) {
       Json one = {{"name", kernel.name}, {"samples", kernel.samples}};
       one["share"] = share(fmt::format("{}[{}].share", field, out.size()), kernel.share, side);
       one["median"] = value(fmt::format("{}[{}].median", field, out.size()), kernel.median,
@@ -173,15 +173,15 @@ class ComparisonWriter {
     return out;
   }
 
-  const analyze::ComparisonResult& result_;
-  const analyze::CompareOptions& options_;
+  const compare::ComparisonResult& result_;
+  const compare::CompareOptions& options_;
   std::vector<Missing> missing_;
 };
 
 }  // namespace
 
-Json comparison_document(const analyze::ComparisonResult& result,
-                         const analyze::CompareOptions& options) {
+Json comparison_document(const compare::ComparisonResult& result,
+                         const compare::CompareOptions& options) {
   return ComparisonWriter(result, options).document();
 }
 

@@ -11,7 +11,7 @@
 namespace perflab::report {
 namespace {
 
-using stats::Verdict;
+using stats::SpeedVerdict;
 
 struct JunitCounts {
   std::size_t tests = 0, failures = 0, skipped = 0;
@@ -19,9 +19,9 @@ struct JunitCounts {
 
 /// What cannot fail, and what could not be decided, is no test that passed: it is skipped.
 std::string junit_case(const std::string& name, const stats::Comparison& found, bool regression,
-                       bool gated, const analyze::ComparisonResult& result,
-                       const analyze::CompareOptions& options, JunitCounts& counts) {
-  const bool undecided = found.verdict == Verdict::undecided;
+                       bool gated, const compare::ComparisonResult& result,
+                       const compare::CompareOptions& options, JunitCounts& counts) {
+  const bool undecided = found.verdict == SpeedVerdict::undecided;
   const std::string words = xml_text(comparison_words(found, result));
   std::string out =
       fmt::format("    <testcase classname=\"rocm-perf.compare\" name=\"{}\">\n", xml_text(name));
@@ -45,10 +45,10 @@ std::string unpaired_share(const std::optional<double>& share) {
   return share ? fmt::format(" ({} of its time)", percent(*share)) : "";
 }
 
-std::string unpaired_words(const std::vector<analyze::UnpairedKernel>& kernels,
+std::string unpaired_words(const std::vector<compare::UnpairedKernel>& kernels,
                            std::string_view side) {
   std::string out;
-  for (const analyze::UnpairedKernel& kernel : kernels)
+  for (const compare::UnpairedKernel& kernel : kernels)
     out += xml_text(fmt::format("only in {}: {}{}", side, compared_name(kernel.name),
                                 unpaired_share(kernel.share))) +
            "\n";
@@ -90,11 +90,11 @@ std::string xml_text(std::string_view text) {
   return out;
 }
 
-std::string comparison_junit(const analyze::ComparisonResult& result,
-                             const analyze::CompareOptions& options) {
+std::string comparison_junit(const compare::ComparisonResult& result,
+                             const compare::CompareOptions& options) {
   JunitCounts counts;
   std::string cases;
-  for (const analyze::KernelComparison& kernel : result.kernels)
+  for (const compare::KernelComparison& kernel : result.kernels)
     cases += junit_case(compared_name(kernel.name), kernel.comparison, kernel.regression,
                         kernel.gated, result, options, counts);
   if (result.total && result.total->tested)

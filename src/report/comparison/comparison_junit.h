@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "analyze/compare/comparison.h"
+#include "compare/compare_sides.h"
 
 namespace perflab::report {
 
 /// The whole file. A regression is a failure; an undecided comparison is skipped, and a failure
 /// with CompareOptions::fail_undecided; what cannot fail the gate is skipped.
-std::string comparison_junit(const analyze::ComparisonResult& result,
-                             const analyze::CompareOptions& options);
+std::string comparison_junit(const compare::ComparisonResult& result,
+                             const compare::CompareOptions& options);
 
 /// Text for XML 1.0, in attributes too: what the format forbids (control characters, bytes that are
 /// no UTF-8, U+FFFE, U+FFFF) is '?'.

@@ -13,7 +13,7 @@
 namespace perflab::report {
 namespace {
 
-using stats::Verdict;
+using stats::SpeedVerdict;
 
 /// A sentence: what Markdown or HTML would take for markup is escaped.
 std::string markdown_text(std::string_view text) {
@@ -39,16 +39,16 @@ std::string markdown_row(const std::string& name, const stats::Comparison& found
 
 std::string verdict_and_need(const stats::Comparison& found, bool gated) {
   std::string out(to_string(found.verdict));
-  if (found.verdict == Verdict::undecided && found.samples_to_decide)
+  if (found.verdict == SpeedVerdict::undecided && found.samples_to_decide)
     out += fmt::format(" (about {} samples to decide)", *found.samples_to_decide);
   return gated ? out : out + " (not gated)";
 }
 
-std::string markdown_unpaired(const std::vector<analyze::UnpairedKernel>& kernels,
+std::string markdown_unpaired(const std::vector<compare::UnpairedKernel>& kernels,
                               std::string_view side, std::string_view unit) {
   if (kernels.empty()) return {};
   std::string out = fmt::format("\nOnly in {}:\n\n", side);
-  for (const analyze::UnpairedKernel& kernel : kernels)
+  for (const compare::UnpairedKernel& kernel : kernels)
     out += fmt::format(
         "- {}, median {}{}\n", markdown_code(kernel.name),
         markdown_text(sample_text(kernel.median, unit)),
@@ -75,14 +75,14 @@ std::string markdown_code(const std::string& name) {
   return fence + escaped + fence;
 }
 
-std::string comparison_markdown(const analyze::ComparisonResult& result,
-                                const analyze::CompareOptions& options) {
+std::string comparison_markdown(const compare::ComparisonResult& result,
+                                const compare::CompareOptions& options) {
   std::string out = fmt::format("### rocm-perf compare: {}\n\n{}\n\n", to_string(result.verdict),
                                 markdown_text(gate_sentence(result, options)));
   out += fmt::format("| kernel | A | B | B / A | {} | samples | verdict |\n",
                      interval_title(result.confidence_each));
   out += "|:--|--:|--:|--:|--:|--:|:--|\n";
-  for (const analyze::KernelComparison& kernel : result.kernels)
+  for (const compare::KernelComparison& kernel : result.kernels)
     out += markdown_row(markdown_code(kernel.name), kernel.comparison, kernel.regression,
                         verdict_and_need(kernel.comparison, kernel.gated), result.unit);
   if (result.total) {

@@ -3,15 +3,15 @@
 
 #include <string>
 
-#include "analyze/compare/comparison.h"
+#include "compare/compare_sides.h"
 
 namespace perflab::report {
 
 /// Title, table, what only one side has, notes and warnings, in GitHub's dialect
 /// (https://github.github.com/gfm). Names stand as code: nothing in them is markup or mentions
 /// anyone.
-std::string comparison_markdown(const analyze::ComparisonResult& result,
-                                const analyze::CompareOptions& options);
+std::string comparison_markdown(const compare::ComparisonResult& result,
+                                const compare::CompareOptions& options);
 
 /// A name as code within a table: pipes escaped, delimited by more backticks than it holds.
 std::string markdown_code(const std::string& name);

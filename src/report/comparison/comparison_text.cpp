@@ -16,7 +16,7 @@ namespace perflab::report {
 namespace {
 
 using Align = TextTable::Align;
-using stats::Verdict;
+using stats::SpeedVerdict;
 
 /// "3.4 %", "0.05 %": a change as people compare it.
 std::string change_text(double part) {
@@ -43,11 +43,11 @@ std::string samples_cell(const stats::Comparison& found) {
 }
 
 std::string decide_cell(const stats::Comparison& found) {
-  if (found.verdict != Verdict::undecided) return "";
+  if (found.verdict != SpeedVerdict::undecided) return "";
   return found.samples_to_decide ? fmt::format("{}", *found.samples_to_decide) : kDash;
 }
 
-std::string comparison_table(const analyze::ComparisonResult& result, const TerminalStyle& style) {
+std::string comparison_table(const compare::ComparisonResult& result, const TerminalStyle& style) {
   constexpr std::size_t kRoomy = 110;  // narrower, a title takes its first word from its neighbour
   std::vector<TextTable::Column> columns = {{"kernel", Align::left, true},
                                             {"A"},
@@ -56,8 +56,8 @@ std::string comparison_table(const analyze::ComparisonResult& result, const Term
                                             {interval_title(result.confidence_each)},
                                             {.title = "samples", .expendable = 2}};
   const bool decide =
-      std::ranges::any_of(result.kernels, [](const analyze::KernelComparison& kernel) {
-        return kernel.comparison.verdict == Verdict::undecided;
+      std::ranges::any_of(result.kernels, [](const compare::KernelComparison& kernel) {
+        return kernel.comparison.verdict == SpeedVerdict::undecided;
       });
   if (decide)
     columns.push_back(
@@ -78,7 +78,7 @@ std::string comparison_table(const analyze::ComparisonResult& result, const Term
   };
   const std::size_t shown = std::min(result.kernels.size(), style.most_rows);
   for (std::size_t i = 0; i < shown; ++i) {
-    const analyze::KernelComparison& kernel = result.kernels[i];
+    const compare::KernelComparison& kernel = result.kernels[i];
     add(compared_name(kernel.name), kernel.comparison, samples_cell(kernel.comparison),
         verdict_cell(kernel.comparison, kernel.regression, kernel.gated));
   }
@@ -93,7 +93,7 @@ std::string comparison_table(const analyze::ComparisonResult& result, const Term
   return table.text(style.width) + cut_note(result.kernels.size(), shown);
 }
 
-std::string unpaired_section(const std::vector<analyze::UnpairedKernel>& kernels,
+std::string unpaired_section(const std::vector<compare::UnpairedKernel>& kernels,
                              std::string_view side, std::string_view unit,
                              const TerminalStyle& style, const Paint& paint) {
   if (kernels.empty()) return {};
@@ -106,7 +106,7 @@ std::string unpaired_section(const std::vector<analyze::UnpairedKernel>& kernels
          cut_note(kernels.size(), shown);
 }
 
-std::string side_line(const analyze::SideFacts& side) {
+std::string side_line(const compare::SideFacts& side) {
   std::string out = side.files.empty() ? "" : side.files.front();
   if (side.files.size() > 1) out += fmt::format(" and {} more", side.files.size() - 1);
   out += fmt::format(" ({}", side.kind);
@@ -117,11 +117,11 @@ std::string side_line(const analyze::SideFacts& side) {
 }
 
 /// Regressions that the table had no room for are named all the same.
-std::string regressions_below_the_cut(const analyze::ComparisonResult& result,
+std::string regressions_below_the_cut(const compare::ComparisonResult& result,
                                       const TerminalStyle& style) {
   std::string out;
   for (std::size_t i = style.most_rows; i < result.kernels.size(); ++i)
-    if (const analyze::KernelComparison& kernel = result.kernels[i]; kernel.regression)
+    if (const compare::KernelComparison& kernel = result.kernels[i]; kernel.regression)
       out += labelled("fails",
                       fmt::format("{}: {}", compared_name(kernel.name),
                                   comparison_words(kernel.comparison, result)),
@@ -148,18 +148,6 @@ std::string interval_text(const std::optional<stats::Interval>& interval) {
              : kDash;
 }
 
-std::string interval_title(double confidence) {
-  // Two digits of what is left to 100 %: the confidence of many comparisons is never rounded to it.
-  const double left = 100 * (1 - confidence);
-  const double digits = left > 0 ? std::max(0.0, 1 - std::floor(std::log10(left))) : 0;
-  std::string text = fmt::format("{:.{}f}", 100 - left, static_cast<int>(digits));
-  if (text.find('.') != std::string::npos) {
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.ends_with('.')) text.pop_back();
-  }
-  return text + " % interval";
-}
-
 std::string share_text(const std::optional<double>& share) {
   return share ? percent(*share) : kDash;
 }
@@ -169,7 +157,7 @@ std::string compared_name(const std::string& name) {
 }
 
 std::string comparison_words(const stats::Comparison& found,
-                             const analyze::ComparisonResult& result) {
+                             const compare::ComparisonResult& result) {
   std::string out(to_string(found.verdict));
   if (!found.ratio) return out + ": a side has no samples, or a median that is not positive";
   const std::string_view direction = *found.ratio >= 1 ? "more" : "less";
@@ -185,19 +173,19 @@ std::string comparison_words(const stats::Comparison& found,
   return out;
 }
 
-std::string gate_sentence(const analyze::ComparisonResult& result,
-                          const analyze::CompareOptions& options) {
+std::string gate_sentence(const compare::ComparisonResult& result,
+                          const compare::CompareOptions& options) {
   const std::string threshold = change_text(options.threshold);
   const std::string of = counted(result.comparisons, "comparison");
   switch (result.verdict) {
-    case analyze::GateVerdict::pass:
+    case compare::GateVerdict::pass:
       return fmt::format("pass: {} decided, and no median is slower by more than {}", of,
                          threshold);
-    case analyze::GateVerdict::regression:
+    case compare::GateVerdict::regression:
       return fmt::format("regression: {} of {} slower by more than {}", result.regressions, of,
                          threshold) +
              (result.undecided > 0 ? fmt::format("; {} undecided", result.undecided) : "");
-    case analyze::GateVerdict::undecided:
+    case compare::GateVerdict::undecided:
       break;
   }
   std::string out = "no regression shown: ";
@@ -210,11 +198,11 @@ std::string gate_sentence(const analyze::ComparisonResult& result,
   return result.fails ? out + " (it fails: --fail-undecided)" : out;
 }
 
-std::string comparison_text(const analyze::ComparisonResult& result,
-                            const analyze::CompareOptions& options, const TerminalStyle& style) {
+std::string comparison_text(const compare::ComparisonResult& result,
+                            const compare::CompareOptions& options, const TerminalStyle& style) {
   const Paint paint(style.colour);
   std::string out;
-  for (const analyze::SideFacts* side : {&result.a, &result.b})
+  for (const compare::SideFacts* side : {&result.a, &result.b})
     if (!side->synthetic.empty()) out += synthetic_line(side->synthetic, style.width, paint);
   out += labelled("A", side_line(result.a), style.width);
   out += labelled("B", side_line(result.b), style.width);
@@ -224,8 +212,8 @@ std::string comparison_text(const analyze::ComparisonResult& result,
   if (!result.notes.empty()) out += "\n";
   for (const std::string& note : result.notes) out += labelled("note", note, style.width);
   out += warnings_section(result.warnings, style.width, paint);
-  const std::string_view colour = result.verdict == analyze::GateVerdict::pass ? paint.good
-                                  : result.verdict == analyze::GateVerdict::regression
+  const std::string_view colour = result.verdict == compare::GateVerdict::pass ? paint.good
+                                  : result.verdict == compare::GateVerdict::regression
                                       ? paint.bad
                                       : paint.warning;
   return out + fmt::format("\n{}{}{}\n", colour, gate_sentence(result, options), paint.end);

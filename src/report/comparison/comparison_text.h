@@ -6,15 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include "analyze/compare/comparison.h"
+#include "compare/compare_sides.h"
+#include "report/kit/quantities.h"
 #include "report/kit/style.h"
 
 namespace perflab::report {
 
 /// The whole comparison: a line per kernel, the total, what only one side has, notes, warnings and
 /// what the gate says.
-std::string comparison_text(const analyze::ComparisonResult& result,
-                            const analyze::CompareOptions& options, const TerminalStyle& style);
+std::string comparison_text(const compare::ComparisonResult& result,
+                            const compare::CompareOptions& options, const TerminalStyle& style);
 
 /// A sample's value in the unit of the comparison: "10.92 us", "812.4 GB/s"; a dash without one.
 std::string sample_text(const std::optional<double>& value, std::string_view unit);
@@ -24,8 +25,6 @@ std::string ratio_text(const std::optional<double>& ratio);
 /// "1.021 to 1.048"; a dash without one.
 std::string interval_text(const std::optional<stats::Interval>& interval);
 
-/// "95 % interval"; "98.3 % interval" where three comparisons share the 95 %.
-std::string interval_title(double confidence);
 /// "12.5 %"; a dash without one.
 std::string share_text(const std::optional<double>& share);
 
@@ -35,11 +34,11 @@ std::string compared_name(const std::string& name);
 /// One sentence on a comparison: "SLOWER: 10.92 us, 3.4 % more than 10.56 us (B / A, 95 % interval:
 /// 1.021 to 1.048), samples: 12 of A, 12 of B".
 std::string comparison_words(const stats::Comparison& found,
-                             const analyze::ComparisonResult& result);
+                             const compare::ComparisonResult& result);
 
 /// What the gate says, in one sentence: "regression: 2 of 5 comparisons slower by more than 2.0 %",
 /// "no regression shown: 1 of 5 comparisons undecided".
-std::string gate_sentence(const analyze::ComparisonResult& result,
-                          const analyze::CompareOptions& options);
+std::string gate_sentence(const compare::ComparisonResult& result,
+                          const compare::CompareOptions& options);
 
 }  // namespace perflab::report

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -13,12 +13,21 @@
 #include <valijson/validator.hpp>
 
 #include "base/version.h"
+#include "report/kit/schema_source.h"
 #include "schemas.h"
 
 namespace perflab::report {
 namespace {
 
 constexpr std::string_view kSuffix = ".schema.json";
+constexpr std::string_view kCommonParts = "common.json";
+
+/// A file of schemas/.
+std::optional<std::string_view> embedded(std::string_view name) {
+  for (const EmbeddedFile& file : schemas())
+    if (file.name == name) return file.text;
+  return std::nullopt;
+}
 
 /// Finds what `$ref` "#/definitions/x" names; the schema itself otherwise.
 // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): both outlive every call
@@ -56,13 +65,22 @@ void put_in_schema_order(const Json& root, const Json& unresolved, Json& value) 
 std::vector<std::string> schema_names() {
   std::vector<std::string> names;
   for (const EmbeddedFile& file : schemas())
-    names.emplace_back(file.name.substr(0, file.name.size() - kSuffix.size()));
+    if (file.name.ends_with(kSuffix))
+      names.emplace_back(file.name.substr(0, file.name.size() - kSuffix.size()));
   return names;
 }
 
 Result<std::string_view> schema_text(std::string_view name) {
-  for (const EmbeddedFile& file : schemas())
-    if (file.name == std::string(name) + std::string(kSuffix)) return file.text;
+  static std::mutex guard;
+  static std::map<std::string, std::string, std::less<>> complete;  // what was asked for, for ever
+  const std::scoped_lock lock(guard);
+  if (const auto known = complete.find(name); known != complete.end()) return known->second;
+  if (const auto source = embedded(std::string(name) + std::string(kSuffix))) {
+    PERFLAB_TRY(const Json json, parse_json(*source, name));
+    PERFLAB_TRY(const Json common, parse_json(embedded(kCommonParts).value_or("{}"), kCommonParts));
+    PERFLAB_TRY(const Json whole, complete_schema(json, common));
+    return complete.try_emplace(std::string(name), to_canonical_text(whole)).first->second;
+  }
   return fail(ErrorCode::usage, fmt::format("there is no document named '{}'", name),
               fmt::format("one of: {}", fmt::join(schema_names(), ", ")));
 }
@@ -98,10 +116,6 @@ Result<std::string> render(std::string_view name, Json document) {
   PERFLAB_TRY(const Json root, parse_json(text, "schema"));
   put_in_schema_order(root, root, document);
   return to_canonical_text(document);
-}
-
-Json or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
 }
 
 Json missing_json(const std::vector<Missing>& missing) {

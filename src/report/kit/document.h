@@ -1,6 +1,6 @@
-// What every JSON document has in common: its schema (schemas/, embedded in the binary), validation
-// before writing, key order by schema, and the list of figures that are missing. Same value, same
-// bytes (base/text/json.h).
+// What every JSON document has in common: its schema (schema_source.h; embedded in the binary),
+// validation before writing, key order by schema, and the list of figures that are missing. Same
+// value, same bytes (base/text/json.h).
 #pragma once
 
 #include <optional>
@@ -17,7 +17,8 @@ namespace perflab::report {
 /// Names of the documents that have a schema: "analysis", "profile".
 std::vector<std::string> schema_names();
 
-/// The JSON Schema text of a document; error (usage) for an unknown name, with the known ones.
+/// The JSON Schema text of a document, complete, which ends with a zero byte and stays; error
+/// (usage) for an unknown name, with the known ones.
 Result<std::string_view> schema_text(std::string_view name);
 
 /// Checks a document against its schema. The error (internal: the program made it) lists the first
@@ -27,15 +28,6 @@ Result<void> validate(std::string_view name, const Json& document);
 /// Validates, puts keys into the schema's order and serialises. A document that fails is never
 /// written.
 Result<std::string> render(std::string_view name, Json document);
-
-/// Value or null.
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-/// A string that may be absent: null when empty.
-Json or_null(const std::string& text);
 
 /// `missing` as documents carry it: [{field, reason, remedy}].
 Json missing_json(const std::vector<Missing>& missing);

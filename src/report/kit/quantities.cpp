@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
@@ -32,6 +33,18 @@ std::string bytes_text(double bytes) {
   static constexpr std::array<std::pair<double, const char*>, 5> kUnits = {
       {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
   return scaled(bytes, kUnits);
+}
+
+std::string interval_title(double confidence) {
+  // Two digits of what is left to 100 %: the confidence of many comparisons is never rounded to it.
+  const double left = 100 * (1 - confidence);
+  const double digits = left > 0 ? std::max(0.0, 1 - std::floor(std::log10(left))) : 0;
+  std::string text = fmt::format("{:.{}f}", 100 - left, static_cast<int>(digits));
+  if (text.find('.') != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+  }
+  return text + " % interval";
 }
 
 }  // namespace perflab::report

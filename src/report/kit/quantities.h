@@ -1,4 +1,4 @@
-// Durations and sizes as people read them.
+// Durations, sizes and confidences as people read them.
 #pragma once
 
 #include <string>
@@ -11,5 +11,8 @@ std::string duration_text(double nanoseconds);
 
 /// A byte count: "4 MB", "4.10 kB" (decimal).
 std::string bytes_text(double bytes);
+
+/// "95 % interval"; "98.3 % interval" where three comparisons share the 95 %.
+std::string interval_title(double confidence);
 
 }  // namespace perflab::report

@@ -7,11 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace perflab::report {
+#include "base/text/printable.h"
 
-/// The text with '?' for every byte that is part of a control character (C0, DEL, C1) or no UTF-8,
-/// so that data cannot drive the terminal.
-std::string printable(std::string_view text);
+namespace perflab::report {
 
 /// Number of terminal columns that a UTF-8 text takes (one per code point; invalid bytes count one
 /// each).

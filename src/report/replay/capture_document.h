@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text/json.h"
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "replay/lint.h"
 
 namespace perflab::report {

@@ -14,7 +14,7 @@
 namespace perflab::report {
 namespace {
 
-using replay::Comparison;
+using replay::ElementDiff;
 using replay::RegionVerdict;
 
 Json histogram_json(const std::vector<replay::Bucket>& buckets) {
@@ -25,7 +25,7 @@ Json histogram_json(const std::vector<replay::Bucket>& buckets) {
 }
 
 /// Why there is no largest distance of this kind.
-std::string no_distance_reason(const Comparison& comparison, bool is_ulp_or_relative) {
+std::string no_distance_reason(const ElementDiff& comparison, bool is_ulp_or_relative) {
   if (!comparison.type) return "bytes without a type have no distance";
   if (is_ulp_or_relative && !replay::is_float(*comparison.type))
     return "integers have an absolute distance only";
@@ -33,7 +33,7 @@ std::string no_distance_reason(const Comparison& comparison, bool is_ulp_or_rela
   return "no element that differs has such a distance (NaN, infinity, or zero expected)";
 }
 
-Json largest_json(const Comparison& comparison, const std::string& field,
+Json largest_json(const ElementDiff& comparison, const std::string& field,
                   std::vector<Missing>& missing) {
   const auto note = [&](const char* name, bool there, bool is_ulp_or_relative) {
     if (!there)
@@ -85,7 +85,7 @@ void add_poison_figures(Json& out, const CertificateData& data, const RegionVerd
 Json region_json(const CertificateData& data, const RegionVerdict& verdict,
                  const std::string& field, std::vector<Missing>& missing) {
   const capture::MemoryRegion& region = data.description.regions.at(verdict.region);
-  const Comparison& comparison = verdict.comparison;
+  const ElementDiff& comparison = verdict.comparison;
   if (!comparison.type)
     for (const char* name : {"type", "type_from"})
       missing.push_back({.field = fmt::format("{}.{}", field, name),
@@ -96,7 +96,7 @@ Json region_json(const CertificateData& data, const RegionVerdict& verdict,
               {"origin", capture::to_string(region.origin)},
               {"symbol", or_null(region.symbol)},
               {"verdict", to_string(verdict.verdict)},
-              {"type", comparison.type ? Json(to_string(*comparison.type)) : Json(nullptr)},
+              {"type", or_null(comparison.type)},
               {"type_from", or_null(comparison.type_from)},
               {"changed_bytes", verdict.changed_bytes},
               {"compared_bytes", verdict.compared_bytes},
@@ -114,7 +114,7 @@ Json region_json(const CertificateData& data, const RegionVerdict& verdict,
                        {"relative", histogram_json(comparison.relative)},
                        {"absolute", histogram_json(comparison.absolute)}};
   Json examples = Json::array();
-  for (const Comparison::Example& example : comparison.examples)
+  for (const ElementDiff::Example& example : comparison.examples)
     examples.push_back(
         {{"offset", example.offset}, {"expected", example.expected}, {"found", example.found}});
   out["examples"] = std::move(examples);
@@ -122,11 +122,11 @@ Json region_json(const CertificateData& data, const RegionVerdict& verdict,
 }
 
 Json method_json(const CertificateData& data) {
-  const replay::CompareOptions& compare = data.options.compare;
+  const replay::DiffOptions& compare = data.options.compare;
   return {{"runs", data.certificate.runs},
           {"poison", to_string(data.certificate.poison)},
           {"poison_note", or_null(data.certificate.poison_note)},
-          {"type", compare.type ? Json(to_string(*compare.type)) : Json(nullptr)},
+          {"type", or_null(compare.type)},
           {"max_ulp", or_null(compare.max_ulp)},
           {"max_relative", or_null(compare.max_relative)},
           {"max_absolute", or_null(compare.max_absolute)},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
 
@@ -13,25 +14,25 @@ namespace perflab::report {
 namespace {
 
 using replay::Bucket;
+using replay::ProofVerdict;
 using replay::RegionVerdict;
-using replay::Verdict;
 using Align = TextTable::Align;
 
-std::string_view colour_of(Verdict verdict, const Paint& paint) {
+std::string_view colour_of(ProofVerdict verdict, const Paint& paint) {
   switch (verdict) {
-    case Verdict::bitwise:
-    case Verdict::within_tolerance:
+    case ProofVerdict::bitwise:
+    case ProofVerdict::within_tolerance:
       return paint.good;
-    case Verdict::not_deterministic:
+    case ProofVerdict::not_deterministic:
       return paint.warning;
-    case Verdict::differs:
-    case Verdict::proves_nothing:
+    case ProofVerdict::differs:
+    case ProofVerdict::proves_nothing:
       break;
   }
   return paint.bad;
 }
 
-std::string tolerance_words(const replay::CompareOptions& compare) {
+std::string tolerance_words(const replay::DiffOptions& compare) {
   std::vector<std::string> parts;
   if (compare.max_ulp) parts.push_back(fmt::format("{} ULP", *compare.max_ulp));
   if (compare.max_absolute && compare.max_relative)
@@ -63,20 +64,14 @@ std::string short_count(std::uint64_t count) {
                             : fmt::format("{:.2g}", static_cast<double>(count));
 }
 
-std::string_view verdict_word(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::bitwise:
-      return "bitwise";
-    case Verdict::within_tolerance:
-      return "tolerance";
-    case Verdict::differs:
-      return "DIFFERS";
-    case Verdict::not_deterministic:
-      return "varies";
-    case Verdict::proves_nothing:
-      break;
-  }
-  return "nothing";
+std::string_view verdict_word(ProofVerdict verdict) {
+  using enum ProofVerdict;
+  static constexpr auto kNames = enum_names<ProofVerdict>({{bitwise, "bitwise"},
+                                                           {within_tolerance, "tolerance"},
+                                                           {differs, "DIFFERS"},
+                                                           {not_deterministic, "varies"},
+                                                           {proves_nothing, "nothing"}});
+  return kNames[verdict];
 }
 
 std::string region_table(const CertificateData& data, const TerminalStyle& style) {
@@ -93,7 +88,7 @@ std::string region_table(const CertificateData& data, const TerminalStyle& style
   const std::size_t shown = std::min(regions.size(), style.most_rows);
   for (std::size_t i = 0; i < shown; ++i) {
     const RegionVerdict& verdict = regions[i];
-    const replay::Comparison& comparison = verdict.comparison;
+    const replay::ElementDiff& comparison = verdict.comparison;
     const bool both = verdict.poisoned && !data.certificate.original;
     table.add(
         {region_name(data.description.regions.at(verdict.region)),
@@ -109,19 +104,14 @@ std::string region_table(const CertificateData& data, const TerminalStyle& style
 
 /// Where the outputs are known from, when the captured dispatch does not show them.
 std::string_view write_set_words(replay::WriteSet write_set) {
-  switch (write_set) {
-    case replay::WriteSet::captured:
-      return "what the captured dispatch changed";
-    case replay::WriteSet::poisoned:
-      return "found by running the original on poisoned arguments";
-    case replay::WriteSet::in_place:
-      return "none that do not depend on what stood there";
-    case replay::WriteSet::nothing:
-      return "none: nothing was written, not even on poisoned memory";
-    case replay::WriteSet::unknown:
-      break;
-  }
-  return "not known: the captured dispatch changed nothing";
+  using enum replay::WriteSet;
+  static constexpr auto kNames = enum_names<replay::WriteSet>(
+      {{captured, "what the captured dispatch changed"},
+       {poisoned, "found by running the original on poisoned arguments"},
+       {in_place, "none that do not depend on what stood there"},
+       {nothing, "none: nothing was written, not even on poisoned memory"},
+       {unknown, "not known: the captured dispatch changed nothing"}});
+  return kNames[write_set];
 }
 
 /// "1: 12, 2: 3, 4: 1", the largest distance of each bucket with its elements.
@@ -152,7 +142,7 @@ std::string region_details(const CertificateData& data, const RegionVerdict& ver
   const auto line = [&](std::string_view label, const std::string& text) {
     if (!text.empty()) out += labelled(label, text, style.width);
   };
-  const replay::Comparison& comparison = verdict.comparison;
+  const replay::ElementDiff& comparison = verdict.comparison;
   line("ULP", histogram_words(comparison.ulp));
   line("relative", histogram_words(comparison.relative));
   line("absolute", histogram_words(comparison.absolute));

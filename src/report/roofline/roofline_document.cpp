@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <set>
 
+#include "report/bottleneck/bottleneck_json.h"
 #include "report/kit/document.h"
 #include "report/roofline/roofline_chart.h"
 #include "report/roofline/roofline_json.h"
-#include "report/verdict/bottleneck_json.h"
 
 namespace perflab::report {
 namespace {

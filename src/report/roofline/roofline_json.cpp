@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 #include "report/kit/document.h"
 
 namespace perflab::report {

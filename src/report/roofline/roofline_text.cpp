@@ -10,13 +10,13 @@
 #include <span>
 
 #include "base/text/number_text.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
+#include "report/bottleneck/bottleneck_text.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
 #include "report/roofline/roofline_chart.h"
 #include "report/roofline/roofline_drawing.h"
-#include "report/verdict/bottleneck_text.h"
 
 namespace perflab::report {
 namespace {

@@ -2,7 +2,7 @@
 // cycles of the traced waves went, what was waited for, occupancy over time, and how much was seen.
 #pragma once
 
-#include "analyze/thread_trace/figures.h"
+#include "analyze/thread_trace/cycle_figures.h"
 #include "base/text/json.h"
 #include "report/kit/null_reasons.h"
 

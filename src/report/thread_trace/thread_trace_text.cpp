@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "code/instructions/instruction_mix.h"
+#include "report/bottleneck/bottleneck_text.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
-#include "report/verdict/bottleneck_text.h"
 
 namespace perflab::report {
 namespace {

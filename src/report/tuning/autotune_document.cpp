@@ -35,7 +35,7 @@ class AutotuneWriter {
     out["default"] = default_json();
     out["best"] = best();
     out["top"] = Json::array();
-    for (const tune::Candidate& candidate : result_.finalists)
+    for (const tune::Finalist& candidate : result_.finalists)
       out["top"].push_back(candidate_json(candidate, fmt::format("top[{}]", out["top"].size())));
     out["history"] = history();
     out["outcomes"] = outcomes();
@@ -196,7 +196,7 @@ class AutotuneWriter {
     return out;
   }
 
-  Json candidate_json(const tune::Candidate& candidate, const std::string& field) {
+  Json candidate_json(const tune::Finalist& candidate, const std::string& field) {
     Json out = {{"configuration", configuration(candidate.id)},
                 {"value", candidate.value},
                 {"samples", candidate.samples}};

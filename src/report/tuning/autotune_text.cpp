@@ -17,11 +17,9 @@ namespace {
 
 using Column = TextTable::Column;
 using enum TextTable::Align;
-using tune::Candidate;
 using tune::ConfigId;
+using tune::Finalist;
 using tune::Step;
-
-const std::string kDash = "—";
 
 /// "1.043x (1.031 to 1.056)".
 std::string gain_text(const std::optional<tune::Gain>& gain) {
@@ -95,7 +93,7 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
   if (!result.winner || result.finalists.empty()) {
     out += labelled("best", "none: no configuration worked", style.width);
   } else {
-    const Candidate& best = result.finalists.front();
+    const Finalist& best = result.finalists.front();
     const bool is_default = best.id == result.default_id;
     out += labelled("best",
                     fmt::format("{}  {}{}{}", objective_text(best.value, unit), space.text(best.id),
@@ -141,7 +139,7 @@ std::string top_section(const AutotuneData& data, const TerminalStyle& style, co
   columns.push_back(Column{"over default", left});
   columns.push_back(Column{"configuration", left, true});
   TextTable table(std::move(columns));
-  for (const Candidate& one : result.finalists) {
+  for (const Finalist& one : result.finalists) {
     std::vector<std::string> cells = {
         objective_text(one.value, result.objective.unit),
         one.cv ? percent(*one.cv) + (one.unstable ? " !" : "") : kDash};
@@ -151,10 +149,10 @@ std::string top_section(const AutotuneData& data, const TerminalStyle& style, co
     table.add(std::move(cells));
   }
   // Three samples or more of both have an interval, unless they do not belong to the value.
-  const auto base = std::ranges::find(result.finalists, result.default_id, &Candidate::id);
+  const auto base = std::ranges::find(result.finalists, result.default_id, &Finalist::id);
   const bool other_median = result.simulation && base != result.finalists.end() &&
                             base->samples >= 3 &&
-                            std::ranges::any_of(result.finalists, [](const Candidate& one) {
+                            std::ranges::any_of(result.finalists, [](const Finalist& one) {
                               return one.samples >= 3 && one.over_default && !one.over_default->low;
                             });
   std::string note;

@@ -1,14 +1,13 @@
-// Field texts as numbers. std::from_chars: no locale, no leading blanks; what it leaves over is an
-// error.
+// Field texts as numbers.
 #include "trace/counter_csv/fields.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 #include "trace/load_state.h"
 
@@ -19,29 +18,13 @@ namespace {
 constexpr double kLargestWhole = 9.2e18;
 constexpr std::size_t kMostQuoted = 60;
 
-/// The whole text as a finite number.
-std::optional<double> real_of(std::string_view text) {
-  double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
-}
-
-std::optional<std::int64_t> integer_of(std::string_view text) {
-  std::int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// Whether a number in exponent form still has all digits down to the ones.
 bool has_all_digits(std::string_view text) {
   const std::size_t e = text.find_first_of("eE");
   if (e == std::string_view::npos) return true;
   std::string_view power = text.substr(e + 1);
   if (power.starts_with('+')) power.remove_prefix(1);
-  const auto exponent = integer_of(power);
+  const auto exponent = whole_number<std::int64_t>(power);
   if (!exponent) return false;
   const std::size_t dot = text.substr(0, e).find('.');
   const std::size_t fraction = dot == std::string_view::npos ? 0 : e - dot - 1;
@@ -61,9 +44,9 @@ std::unexpected<Error> bad_field(const Place& place, std::string_view text, std:
 
 Result<std::int64_t> read_whole(const Place& place, std::string_view field) {
   const std::string_view text = trimmed(field);
-  std::optional<std::int64_t> whole = integer_of(text);
+  std::optional<std::int64_t> whole = whole_number<std::int64_t>(text);
   if (!whole) {
-    const auto real = real_of(text);
+    const auto real = finite_number(text);
     if (!real) return bad_field(place, field, "is no number");
     if (std::abs(*real) > kLargestWhole || *real != std::floor(*real))
       return bad_field(place, field, "is no whole number");
@@ -74,7 +57,7 @@ Result<std::int64_t> read_whole(const Place& place, std::string_view field) {
 }
 
 Result<double> read_value(const Place& place, std::string_view field) {
-  const auto value = real_of(trimmed(field));
+  const auto value = finite_number(trimmed(field));
   if (!value) return bad_field(place, field, "is no number");
   if (*value < 0) return bad_field(place, field, "is below 0");
   if (*value > kLargestCounter) return bad_field(place, field, "is more than any counter can hold");
@@ -83,11 +66,11 @@ Result<double> read_value(const Place& place, std::string_view field) {
 
 Result<Time> read_time(const Place& place, std::string_view field) {
   const std::string_view text = trimmed(field);
-  if (const auto whole = integer_of(text)) {
+  if (const auto whole = whole_number<std::int64_t>(text)) {
     if (*whole < 0) return bad_field(place, field, "is below 0");
     return Time{.ns = *whole};
   }
-  const auto real = real_of(text);
+  const auto real = finite_number(text);
   if (!real) return bad_field(place, field, "is no number");
   if (*real < 0) return bad_field(place, field, "is below 0");
   if (*real > kLargestWhole) return bad_field(place, field, "is no time in nanoseconds");

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "trace/counter_csv/reader.h"
-#include "trace/counter_csv/repeats.h"
+#include "trace/counter_csv/read_counter_csv.h"
+#include "trace/counter_csv/refuse_repeats.h"
 
 namespace perflab::trace::counter_csv {
 namespace {
@@ -127,7 +127,7 @@ class Loader {
   const Recording& recording_;
   Index source_ = kNone;
   Index process_ = kNone;
-  std::map<Kernel, Index> kernels_;
+  std::map<KernelKey, Index> kernels_;
   std::map<AgentLabel, Index> agents_;
   std::map<std::int64_t, Index> queues_, threads_;
 };

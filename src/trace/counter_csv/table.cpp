@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <limits>
 
 #include "base/text/csv.h"
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 #include "trace/counter_csv/fields.h"
 
@@ -202,11 +202,10 @@ std::pair<std::string_view, std::uint32_t> split_channel(std::string_view counte
   const std::size_t open = counter.rfind('[');
   if (!counter.ends_with(']') || open == std::string_view::npos || open == 0)
     return {counter, kNone};
-  const char* const end = counter.data() + counter.size() - 1;
-  std::uint32_t channel = 0;
-  const auto parsed = std::from_chars(counter.data() + open + 1, end, channel);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || channel == kNone) return {counter, kNone};
-  return {counter.substr(0, open), channel};
+  const auto channel =
+      whole_number<std::uint32_t>(counter.substr(open + 1, counter.size() - open - 2));
+  if (!channel || *channel == kNone) return {counter, kNone};
+  return {counter.substr(0, open), *channel};
 }
 
 bool is_counter_name(std::string_view name) {
@@ -347,7 +346,7 @@ std::vector<Draft> DraftBuilder::take() && {
 }
 
 Result<std::vector<Recording>> read_table(std::string_view text, std::string_view file, Kind kind,
-                                          std::shared_ptr<const Machine> machine) {
+                                          std::shared_ptr<const SystemInfo> machine) {
   std::unique_ptr<RowReader> reader;
   std::uint64_t rows = 0;
   PERFLAB_TRY_VOID(for_each_csv_row(

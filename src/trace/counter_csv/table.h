@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "trace/counter_csv/csv_recording.h"
 #include "trace/counter_csv/fields.h"
-#include "trace/counter_csv/recording.h"
 
 namespace perflab::trace::counter_csv {
 
@@ -159,6 +159,6 @@ Result<std::unique_ptr<RowReader>> wide_reader(std::shared_ptr<Table> table);
 /// Everything that a table of a known kind says, with the machine given. Errors (bad_input) name
 /// the file: a missing column, a field that is no number (line and column named), …
 Result<std::vector<Recording>> read_table(std::string_view text, std::string_view file, Kind kind,
-                                          std::shared_ptr<const Machine> machine);
+                                          std::shared_ptr<const SystemInfo> machine);
 
 }  // namespace perflab::trace::counter_csv

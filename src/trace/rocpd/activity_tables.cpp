@@ -1,6 +1,6 @@
 // Scans of rocpd_region (host API calls and user ranges), rocpd_memory_copy and
 // rocpd_memory_allocate.
-#include "trace/rocpd/loader.h"
+#include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/text/json.h"
 #include "base/text/numbers.h"
-#include "trace/rocpd/loader.h"
+#include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
 namespace {

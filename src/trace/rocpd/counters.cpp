@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "trace/rocpd/loader.h"
+#include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
 namespace {

@@ -2,7 +2,7 @@
 // everything else is kept.
 #include <limits>
 
-#include "trace/rocpd/loader.h"
+#include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
 namespace {

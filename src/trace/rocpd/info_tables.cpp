@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/text/json.h"
-#include "trace/rocpd/loader.h"
+#include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
 namespace {

@@ -31,7 +31,8 @@ std::string readable_name(const std::string& name) {
 }
 
 /// Registers of a wave for occupancy; nothing when neither metadata nor descriptor has a count.
-std::optional<hal::KernelResources> resources_of(const hal::Arch* arch, const code::Kernel& kernel,
+std::optional<hal::KernelResources> resources_of(const hal::Arch* arch,
+                                                 const code::KernelMetadata& kernel,
                                                  std::int64_t& vgprs) {
   hal::KernelResources resources;
   resources.static_lds = kernel.lds_bytes;
@@ -56,7 +57,7 @@ std::optional<hal::KernelResources> resources_of(const hal::Arch* arch, const co
 }
 
 /// Work-items of the largest work-group that the kernel takes; nothing when it does not say.
-std::optional<std::int64_t> largest_workgroup(const code::Kernel& kernel) {
+std::optional<std::int64_t> largest_workgroup(const code::KernelMetadata& kernel) {
   if (!kernel.required_workgroup_size) return kernel.max_workgroup_size;
   std::int64_t product = 1;
   for (const std::int64_t axis : *kernel.required_workgroup_size)
@@ -65,8 +66,8 @@ std::optional<std::int64_t> largest_workgroup(const code::Kernel& kernel) {
 }
 
 /// Occupancy at the largest work-group, and a sentence when not even one wave can be launched.
-void judge(const hal::Arch& arch, const code::Kernel& kernel, hal::KernelResources resources,
-           CompiledKernel& compiled, std::string& not_launchable) {
+void judge(const hal::Arch& arch, const code::KernelMetadata& kernel,
+           hal::KernelResources resources, CompiledKernel& compiled, std::string& not_launchable) {
   hal::OccupancyInput input;
   if (!std::in_range<int>(kernel.wave_size)) return;
   input.wave_size = static_cast<int>(kernel.wave_size);
@@ -91,7 +92,8 @@ void judge(const hal::Arch& arch, const code::Kernel& kernel, hal::KernelResourc
     compiled.occupancy = occupancy->resident.occupancy;
 }
 
-void add_kernel(const code::TargetId& target, const code::Kernel& kernel, BuiltKernels& found) {
+void add_kernel(const code::TargetId& target, const code::KernelMetadata& kernel,
+                BuiltKernels& found) {
   const hal::Arch* arch = hal::find_arch(target.processor);
   CompiledKernel compiled;
   compiled.kernel = kernel.name;
@@ -120,7 +122,7 @@ Result<BuiltKernels> read_compiled_kernels(const Job& job) {
     if (architecture && embedded.target.processor != architecture->processor) continue;
     PERFLAB_TRY(const code::CodeObject object,
                 code::read_code_object(embedded.bytes, job.code_object.string()));
-    for (const code::Kernel& kernel : object.kernels)
+    for (const code::KernelMetadata& kernel : object.kernels)
       if (!wanted || wanted->found_in(kernel.name) || wanted->found_in(readable_name(kernel.name)))
         add_kernel(object.target, kernel, found);
   }

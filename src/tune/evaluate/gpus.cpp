@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "base/system/environment.h"
 #include "base/system/files.h"
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 #include "hal/arch.h"
 #include "tune/evaluate/visible_gpus.h"
@@ -25,13 +25,6 @@ constexpr const char* kKfdTopology = "/sys/class/kfd/kfd/topology/nodes";
 constexpr std::uint64_t kLargestProperties = 1 << 16;  // bytes
 constexpr std::uint64_t kVendorAmd = 0x1002;
 
-std::optional<std::uint64_t> decimal_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::map<std::string, std::uint64_t, std::less<>> read_properties(const std::string& text) {
   std::map<std::string, std::uint64_t, std::less<>> properties;
   std::string_view rest = text;
@@ -41,7 +34,7 @@ std::map<std::string, std::uint64_t, std::less<>> read_properties(const std::str
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const std::size_t blank = line.find(' ');
     if (blank == std::string_view::npos) continue;
-    if (const auto value = decimal_number(trimmed(line.substr(blank))))
+    if (const auto value = whole_number(trimmed(line.substr(blank))))
       properties.emplace(line.substr(0, blank), *value);
   }
   return properties;
@@ -87,7 +80,7 @@ std::vector<std::string_view> entries_of(std::string_view list) {
 
 /// Index of the GPU that an entry names.
 std::optional<std::size_t> find_gpu(const std::vector<TopologyGpu>& gpus, std::string_view entry) {
-  if (const auto number = decimal_number(entry))
+  if (const auto number = whole_number(entry))
     return *number < gpus.size() ? std::optional<std::size_t>(*number) : std::nullopt;
   for (std::size_t i = 0; i < gpus.size(); ++i)
     if (!gpus[i].uuid.empty() && equal_ignoring_case(gpus[i].uuid, entry)) return i;
@@ -112,8 +105,7 @@ std::vector<TopologyGpu> read_topology(const fs::path& given) {
   std::vector<std::uint64_t> nodes;
   std::error_code error;
   for (fs::directory_iterator it(topology, error), end; !error && it != end; it.increment(error))
-    if (const auto number = decimal_number(it->path().filename().string()))
-      nodes.push_back(*number);
+    if (const auto number = whole_number(it->path().filename().string())) nodes.push_back(*number);
   std::ranges::sort(nodes);
   std::vector<TopologyGpu> gpus;
   for (const std::uint64_t node : nodes) {

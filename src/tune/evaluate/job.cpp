@@ -2,11 +2,10 @@
 // must be there when it is read, so that a worker of another version refuses instead of guessing.
 #include "tune/evaluate/job.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <cstdint>
-#include <limits>
+
+#include "base/enum_names.h"
+#include "base/text/json_fields.h"
 
 namespace perflab::tune {
 namespace {
@@ -36,168 +35,78 @@ Json seconds_json(const std::optional<double>& seconds) {
   return seconds && std::isfinite(*seconds) ? Json(*seconds) : Json(nullptr);
 }
 
-std::optional<ObjectiveKind> objective_kind_from(std::string_view name) {
-  for (const ObjectiveKind kind :
-       {ObjectiveKind::gpu_time, ObjectiveKind::metric, ObjectiveKind::wall_time})
-    if (to_string(kind) == name) return kind;
-  return std::nullopt;
+// What text_json() wrote.
+void take(JsonFields& in, std::string_view key, const Json& json, std::string& out) {
+  if (json.is_string()) {
+    out = json.get<std::string>();
+  } else if (json.is_array()) {
+    for (const Json& byte : json) {
+      const auto value = value_as<unsigned char>(byte);
+      if (!value) return in.wrong(key, "is not a list of bytes");
+      out += static_cast<char>(*value);
+    }
+  } else {
+    in.wrong(key, "is not a text");
+  }
 }
 
-/// Reads the members of one object; the first fault is kept, later reads do nothing.
-class JobReader {
- public:
-  JobReader(const Json& object, std::string what) : object_(object), what_(std::move(what)) {
-    if (!object_.is_object()) fault_ = fmt::format("{}: not a JSON object", what_);
+void read(JsonFields& in, std::string_view key, std::string& out) {
+  if (const Json* found = in.find(key)) take(in, key, *found, out);
+}
+void read(JsonFields& in, std::string_view key, std::filesystem::path& out) {
+  std::string text;
+  read(in, key, text);
+  out = text;
+}
+void read(JsonFields& in, std::string_view key, std::vector<std::string>& out) {
+  for (const Json& item : in.list(key)) take(in, key, item, out.emplace_back());
+}
+void read(JsonFields& in, std::string_view key, Variables& out) {
+  for (const Json& pair : in.list(key)) {
+    auto& [name, value] = out.emplace_back();
+    if (!pair.is_array() || pair.size() != 2) return in.wrong(key, "is not a list of pairs");
+    take(in, key, pair[0], name);
+    take(in, key, pair[1], value);
   }
+}
+/// Seconds above 0, or null.
+void read(JsonFields& in, std::string_view key, std::optional<double>& out) {
+  in.read(key, out);
+  if (out && !(*out > 0)) in.wrong(key, "is not a number above 0, or null");
+}
 
-  void read(const char* key, std::string& to) {
-    if (const Json* member = find(key))
-      if (!read_text(*member, to)) refuse(key, "a text");
-  }
-  void read(const char* key, std::filesystem::path& to) {
-    std::string text;
-    read(key, text);
-    to = text;
-  }
-  void read(const char* key, std::vector<std::string>& to) {
-    const Json* member = find(key);
-    if (member == nullptr) return;
-    bool good = member->is_array();
-    for (std::size_t i = 0; good && i < member->size(); ++i)
-      good = read_text((*member)[i], to.emplace_back());
-    if (!good) refuse(key, "a list of texts");
-  }
-  void read(const char* key, Variables& to) {
-    const Json* member = find(key);
-    if (member == nullptr) return;
-    bool good = member->is_array();
-    for (std::size_t i = 0; good && i < member->size(); ++i) {
-      const Json& pair = (*member)[i];
-      auto& [name, value] = to.emplace_back();
-      good = pair.is_array() && pair.size() == 2 && read_text(pair[0], name) &&
-             read_text(pair[1], value);
-    }
-    if (!good) refuse(key, "a list of pairs of texts");
-  }
-  void read(const char* key, bool& to) {
-    if (const Json* member = find(key)) {
-      if (member->is_boolean())
-        to = member->get<bool>();
-      else
-        refuse(key, "true or false");
-    }
-  }
-  void read(const char* key, std::size_t& to) {
-    if (const Json* member = find(key)) {
-      if (member->is_number_unsigned())
-        to = member->get<std::size_t>();
-      else
-        refuse(key, "a whole number from 0");
-    }
-  }
-  void read(const char* key, double& to) {
-    if (const Json* member = find(key)) {
-      if (member->is_number())
-        to = member->get<double>();
-      else
-        refuse(key, "a number");
-    }
-  }
-  void read(const char* key, std::optional<double>& to) {
-    if (const Json* member = find(key); member != nullptr && !member->is_null()) {
-      if (member->is_number() && member->get<double>() > 0)
-        to = member->get<double>();
-      else
-        refuse(key, "a number above 0, or null");
-    }
-  }
-  void read(const char* key, ObjectiveKind& to) {
-    std::string name;
-    read(key, name);
-    if (!fault_.empty()) return;
-    if (const auto kind = objective_kind_from(name))
-      to = *kind;
-    else
-      refuse(key, "the name of an objective");
-  }
-  /// The object under a key, for a reader of its own.
-  [[nodiscard]] const Json& inner(const char* key) {
-    static const Json kNothing;
-    const Json* member = find(key);
-    return member != nullptr ? *member : kNothing;
-  }
-  [[nodiscard]] Result<void> conclude() const {
-    if (fault_.empty()) return {};
-    return fail(ErrorCode::bad_input, fault_);
-  }
-
- private:
-  static bool read_text(const Json& json, std::string& to) {
-    if (json.is_string()) {
-      to = json.get<std::string>();
-      return true;
-    }
-    if (!json.is_array()) return false;
-    for (const Json& byte : json) {
-      if (!byte.is_number_unsigned() ||
-          byte.get<std::uint64_t>() > std::numeric_limits<unsigned char>::max())
-        return false;
-      to += static_cast<char>(byte.get<unsigned char>());
-    }
-    return true;
-  }
-  const Json* find(const char* key) {
-    if (!fault_.empty()) return nullptr;
-    const auto found = object_.find(key);
-    if (found != object_.end()) return &*found;
-    fault_ = fmt::format("{}: \"{}\" is missing", what_, key);
-    return nullptr;
-  }
-  void refuse(const char* key, std::string_view wanted) {
-    if (fault_.empty()) fault_ = fmt::format("{}: \"{}\" is not {}", what_, key, wanted);
-  }
-
-  const Json& object_;
-  std::string what_;
-  std::string fault_;
-};
-
-Result<Objective> objective_from(const Json& json, std::string what) {
-  JobReader reader(json, std::move(what));
+Objective objective_from(JsonFields&& in) {
   Objective objective;
-  reader.read("kind", objective.kind);
-  reader.read("metric_pattern", objective.metric_pattern);
-  reader.read("kernel_pattern", objective.kernel_pattern);
-  reader.read("maximize", objective.maximize);
-  reader.read("unit", objective.unit);
-  PERFLAB_TRY_VOID(reader.conclude());
+  std::string kind;
+  read(in, "kind", kind);
+  if (const auto known = from_name<ObjectiveKind>(kind))
+    objective.kind = *known;
+  else
+    in.wrong("kind", "is not the name of an objective");
+  read(in, "metric_pattern", objective.metric_pattern);
+  read(in, "kernel_pattern", objective.kernel_pattern);
+  in.read("maximize", objective.maximize);
+  read(in, "unit", objective.unit);
   return objective;
 }
 
-Result<RepeatRule> repeats_from(const Json& json, std::string what) {
-  JobReader reader(json, std::move(what));
+RepeatRule repeats_from(JsonFields&& in) {
   RepeatRule repeats;
-  reader.read("warm_up_runs", repeats.warm_up_runs);
-  reader.read("fewest_samples", repeats.fewest_samples);
-  reader.read("most_runs", repeats.most_runs);
-  reader.read("steady_cv", repeats.steady_cv);
-  reader.read("unstable_cv", repeats.unstable_cv);
-  PERFLAB_TRY_VOID(reader.conclude());
+  in.read("warm_up_runs", repeats.warm_up_runs);
+  in.read("fewest_samples", repeats.fewest_samples);
+  in.read("most_runs", repeats.most_runs);
+  in.read("steady_cv", repeats.steady_cv);
+  in.read("unstable_cv", repeats.unstable_cv);
   return repeats;
 }
 
 }  // namespace
 
 std::string_view to_string(ObjectiveKind kind) {
-  switch (kind) {
-    case ObjectiveKind::gpu_time:
-      return "gpu_time";
-    case ObjectiveKind::metric:
-      return "metric";
-    case ObjectiveKind::wall_time:
-      return "wall_time";
-  }
-  return "";
+  using enum ObjectiveKind;
+  static constexpr auto kNames = enum_names<ObjectiveKind>(
+      {{gpu_time, "gpu_time"}, {metric, "metric"}, {wall_time, "wall_time"}});
+  return kNames[kind];
 }
 
 Json to_json(const Job& job) {
@@ -237,27 +146,25 @@ Json to_json(const Job& job) {
 }
 
 Result<Job> job_from_json(const Json& json, std::string_view what) {
-  JobReader reader(json, std::string(what));
+  JsonFields in(json, what);
   Job job;
-  reader.read("id", job.id);
-  reader.read("build", job.build);
-  reader.read("run", job.run);
-  reader.read("check", job.check);
-  reader.read("build_folder", job.build_folder);
-  reader.read("code_object", job.code_object);
-  reader.read("code_object_kernel", job.code_object_kernel);
-  reader.read("architecture", job.architecture);
-  reader.read("run_limit_seconds", job.run_limit_seconds);
-  reader.read("build_limit_seconds", job.build_limit_seconds);
-  reader.read("already_built", job.already_built);
-  reader.read("already_checked", job.already_checked);
-  reader.read("exact_runs", job.exact_runs);
-  reader.read("environment", job.environment);
-  const Json& objective = reader.inner("objective");
-  const Json& repeats = reader.inner("repeats");
-  PERFLAB_TRY_VOID(reader.conclude());
-  PERFLAB_TRY(job.objective, objective_from(objective, fmt::format("{}: objective", what)));
-  PERFLAB_TRY(job.repeats, repeats_from(repeats, fmt::format("{}: repeats", what)));
+  in.read("id", job.id);
+  read(in, "build", job.build);
+  read(in, "run", job.run);
+  read(in, "check", job.check);
+  read(in, "build_folder", job.build_folder);
+  read(in, "code_object", job.code_object);
+  read(in, "code_object_kernel", job.code_object_kernel);
+  read(in, "architecture", job.architecture);
+  job.objective = objective_from(in.object("objective"));
+  job.repeats = repeats_from(in.object("repeats"));
+  read(in, "run_limit_seconds", job.run_limit_seconds);
+  read(in, "build_limit_seconds", job.build_limit_seconds);
+  in.read("already_built", job.already_built);
+  in.read("already_checked", job.already_checked);
+  in.read("exact_runs", job.exact_runs);
+  read(in, "environment", job.environment);
+  PERFLAB_TRY_VOID(in.result());
   return job;
 }
 

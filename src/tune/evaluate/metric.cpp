@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "base/text/numbers.h"
 #include "base/text/text.h"
 #include "tune/evaluate/process_step.h"
 
@@ -20,11 +20,7 @@ constexpr std::size_t kLongestMetricLine = std::size_t{64} << 10;
 std::optional<double> metric_number(std::string_view text) {
   text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number))
-    return std::nullopt;
-  return number;
+  return finite_number(text);
 }
 
 }  // namespace

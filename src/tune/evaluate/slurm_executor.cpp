@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/system/files.h"
 #include "base/system/interrupt.h"
 #include "tune/evaluate/executor.h"
@@ -50,13 +51,6 @@ std::optional<milliseconds> step_timeout(const Job& job, bool build_only, millis
   }
   constexpr double kLongest = 1e8;  // three years: keeps the cast below within its range
   return milliseconds(static_cast<std::int64_t>(std::ceil(std::min(seconds, kLongest) * 1000)));
-}
-
-ErrorCode error_code_from(std::string_view name) {
-  for (const ErrorCode code : {ErrorCode::usage, ErrorCode::bad_input, ErrorCode::missing_tool,
-                               ErrorCode::target_failed, ErrorCode::interrupted})
-    if (to_string(code) == name) return code;
-  return ErrorCode::internal;
 }
 
 /// What all workers share.
@@ -343,7 +337,8 @@ Result<SlurmWorker::Asked> SlurmWorker::read_answer(const fs::path& file,
   const std::string what = fmt::format("the answer of {}", node_);
   PERFLAB_TRY(const Json json, parse_json(*text, what));
   if (const auto error = json.find("error"); error != json.end() && error->is_object()) {
-    const ErrorCode code = error_code_from(error->value("code", std::string()));
+    const auto code =
+        from_name<ErrorCode>(error->value("code", std::string())).value_or(ErrorCode::internal);
     std::string message = error->value("message", std::string());
     if (code != ErrorCode::interrupted) return fail(code, fmt::format("on {}: {}", node_, message));
     asked.words = std::move(message);  // Slurm ended the step

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "tune/model/covariance.h"
 #include "tune/model/encoding.h"
-#include "tune/model/kernel.h"
 
 namespace perflab::tune {
 

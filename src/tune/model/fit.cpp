@@ -80,7 +80,7 @@ class Loss {
   /// matrix is not positive definite.
   double at(const VectorXd& theta, VectorXd* gradient) const {
     const Hyper hyper = layout.unpack(theta);
-    const Kernel kernel(encoding_, hyper);
+    const Covariance kernel(encoding_, hyper);
     const MatrixXd signal = covariances(kernel);
     MatrixXd matrix = signal;
     matrix.diagonal().array() += kernel.noise();
@@ -133,15 +133,15 @@ class Loss {
   }
 
   /// Lower triangle with diagonal, without noise.
-  [[nodiscard]] MatrixXd covariances(const Kernel& kernel) const {
+  [[nodiscard]] MatrixXd covariances(const Covariance& kernel) const {
     MatrixXd matrix = MatrixXd::Constant(n_, n_, kernel.signal());
     for (std::size_t d = 0; d < layout.dimensions; ++d) multiply(matrix, d, kernel.table(d));
     return matrix;
   }
 
   /// Gradient of the likelihood's part: half the sum over i, j of weights x dK.
-  [[nodiscard]] VectorXd slopes(const Hyper& hyper, const Kernel& kernel, const MatrixXd& signal,
-                                const MatrixXd& weights) const {
+  [[nodiscard]] VectorXd slopes(const Hyper& hyper, const Covariance& kernel,
+                                const MatrixXd& signal, const MatrixXd& weights) const {
     VectorXd gradient(static_cast<Index>(layout.size()));
     const MatrixXd product = signal.cwiseProduct(weights);
     Index at = 0;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "tune/model/random.h"
+#include "tune/model/search_random.h"
 
 namespace perflab::tune {
 namespace {

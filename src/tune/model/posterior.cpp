@@ -48,7 +48,7 @@ void Posterior::set_pool(std::vector<ConfigId> pool) {
 }
 
 void Posterior::set_hyper(const Hyper& hyper) {
-  kernel_ = Kernel(*encoding_, hyper);
+  kernel_ = Covariance(*encoding_, hyper);
   factor_.clear();
   for (std::size_t row = 0; row < observations_.size(); ++row) extend_factor(row);
   recompute_blocks();

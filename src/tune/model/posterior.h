@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "tune/model/covariance.h"
 #include "tune/model/encoding.h"
-#include "tune/model/kernel.h"
 
 namespace perflab::tune {
 
@@ -57,7 +57,7 @@ class Posterior {
   };
 
   const Encoding* encoding_;
-  Kernel kernel_;
+  Covariance kernel_;
   std::vector<ConfigId> observations_;
   std::vector<std::vector<Level>> codes_;    ///< of the observations
   std::vector<std::vector<double>> factor_;  ///< rows of L

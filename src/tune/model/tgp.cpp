@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "tune/model/fit.h"
-#include "tune/model/random.h"
+#include "tune/model/search_random.h"
 
 namespace perflab::tune {
 namespace {

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "tune/model/covariance.h"
 #include "tune/model/encoding.h"
 #include "tune/model/feasibility.h"
-#include "tune/model/kernel.h"
 #include "tune/model/model_figures.h"
 #include "tune/model/posterior.h"
 #include "tune/model/targets.h"

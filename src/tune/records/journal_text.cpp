@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/text/json_fields.h"
 #include "tune/records/readers.h"
 
 namespace perflab::tune {
@@ -43,43 +44,33 @@ std::unexpected<Error> damaged(std::string_view what, std::size_t line, std::str
   return fail(ErrorCode::bad_input, fmt::format("{}: line {} {}", what, line, why));
 }
 
-Result<std::string> text_field(const Json& object, std::string_view key, std::string_view place) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_string())
-    return fail(ErrorCode::bad_input, fmt::format("{}: \"{}\" is no text", place, key));
-  return found->get<std::string>();
-}
-
 Result<JournalKey> key_from_json(const Json& header, std::string_view what) {
-  const auto version = header.find("version");
-  if (version == header.end() || *version != kVersion)
+  const Json* const version = perflab::member(header, "version");
+  if (version == nullptr || *version != kVersion)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is a journal of version {}, this program reads {}", what,
-                            version == header.end() ? "none" : version->dump(), kVersion));
-  const auto fields = header.find("key");
-  if (fields == header.end() || !fields->is_object()) return damaged(what, 1, "has no \"key\"");
+                            version == nullptr ? "none" : version->dump(), kVersion));
+  JsonFields in(header, what);
+  JsonFields fields = in.object("key");
   JournalKey key;
-  for (const KeyField& field : kKeyFields) {
-    PERFLAB_TRY(key.*field.member, text_field(*fields, field.name, what));
-  }
+  for (const KeyField& field : kKeyFields) fields.read(field.name, key.*field.member);
+  PERFLAB_TRY_VOID(in.result());
   return key;
 }
 
 Result<JournalEntry> entry_from_json(const Json& json, std::string_view place) {
   JournalEntry entry;
-  if (!json.is_object()) return fail(ErrorCode::bad_input, fmt::format("{} is no object", place));
-  const auto configuration = json.find("configuration");
-  if (configuration == json.end() || !configuration->is_object())
-    return fail(ErrorCode::bad_input, fmt::format("{}: \"configuration\" is no object", place));
-  for (const auto& [name, item] : configuration->items()) {
+  JsonFields in(json, place);
+  const auto configuration = in.get<Json>("configuration");
+  if (!configuration.is_object()) in.wrong("configuration", "is no object");
+  in.read("round", entry.round);
+  in.read("worker", entry.worker);
+  const Json* const evaluation = in.find("evaluation");
+  PERFLAB_TRY_VOID(in.result());
+  for (const auto& [name, item] : configuration.items()) {
     PERFLAB_TRY(Value value, value_from_json(item, place));
     entry.configuration.emplace_back(name, std::move(value));
   }
-  PERFLAB_TRY(entry.round, text_field(json, "round", place));
-  PERFLAB_TRY(entry.worker, text_field(json, "worker", place));
-  const auto evaluation = json.find("evaluation");
-  if (evaluation == json.end())
-    return fail(ErrorCode::bad_input, fmt::format("{}: \"evaluation\" is missing", place));
   PERFLAB_TRY(entry.evaluation, evaluation_from_json(*evaluation, place));
   return entry;
 }

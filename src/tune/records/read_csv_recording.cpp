@@ -3,29 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "base/text/csv.h"
+#include "base/text/numbers.h"
 #include "tune/records/readers.h"
 
 namespace perflab::tune {
 namespace {
-
-template <class Number>
-std::optional<Number> whole_text_as(std::string_view text) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
-}
-
-std::optional<double> finite_number(std::string_view text) {
-  const std::optional<double> number = whole_text_as<double>(text);
-  return number && std::isfinite(*number) ? number : std::nullopt;
-}
 
 /// Where the columns of a table are.
 struct CsvColumns {
@@ -114,7 +100,7 @@ std::vector<double> samples_of(std::string_view text) {
 bool read_result(const std::string& value, const std::string& outcome, RecordedConfiguration& out) {
   out.value = finite_number(value);
   std::optional<Outcome> said = outcome_of_error(outcome);
-  if (!out.value && !value.empty() && !whole_text_as<double>(value)) {
+  if (!out.value && !value.empty() && !real_number(value)) {
     const std::optional<Outcome> in_value = outcome_of_error(value);
     if (!in_value) return false;
     said = in_value;
@@ -151,7 +137,7 @@ Value value_from_text(std::string_view text) {
     return std::string(text.substr(1, text.size() - 2));
   if (text == "true" || text == "True") return true;
   if (text == "false" || text == "False") return false;
-  if (const auto whole = whole_text_as<std::int64_t>(text)) return *whole;
+  if (const auto whole = whole_number<std::int64_t>(text)) return *whole;
   if (const auto real = finite_number(text)) return *real;
   return std::string(text);
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "stats/summary.h"
 #include "tune/records/readers.h"
 
@@ -281,7 +282,7 @@ std::optional<Outcome> outcome_of_error(std::string_view name) {
   }};
   for (const auto& [known, outcome] : kNames)
     if (known == name) return outcome;
-  return outcome_from(name);
+  return from_name<Outcome>(name);
 }
 
 Result<RawRecording> read_json_recording(const dom::element& root, std::string_view what) {

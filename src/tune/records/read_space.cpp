@@ -10,9 +10,10 @@
 #include <cmath>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "tune/records/recording.h"
 #include "tune/space/command_template.h"
-#include "tune/space/rules.h"
+#include "tune/space/space_rules.h"
 
 namespace perflab::tune {
 namespace {
@@ -437,8 +438,10 @@ Result<SpaceDescription> read_as(SpaceFormat format, const Json& file, std::stri
 }  // namespace
 
 std::string_view to_string(SpaceFormat format) {
-  constexpr std::array<std::string_view, 5> kNames{"compact", "listed", "t1", "triton", "baco"};
-  return kNames[static_cast<std::size_t>(format)];
+  using enum SpaceFormat;
+  static constexpr auto kNames = enum_names<SpaceFormat>(
+      {{compact, "compact"}, {listed, "listed"}, {t1, "t1"}, {triton, "triton"}, {baco, "baco"}});
+  return kNames[format];
 }
 
 Result<SpaceFile> parse_space(std::string_view text, std::string_view what) {

@@ -153,7 +153,7 @@ void decide(TuneResult& result, const Space& space, std::vector<Contestant> cont
   result.winner = winner.id;
   for (const Contestant& contestant : contestants) {
     if (result.finalists.size() == most_finalists) break;
-    Candidate candidate;
+    Finalist candidate;
     candidate.id = contestant.id;
     candidate.value = value_of(contestant);
     candidate.samples = contestant.samples.size();

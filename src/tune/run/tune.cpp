@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "tune/run/last_comparison.h"
-#include "tune/run/session.h"
+#include "tune/run/tuning_run.h"
 
 namespace perflab::tune {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::size_t kBuiltPerRun = 2;      // candidates built for each one th
 class LiveTuning {
  public:
   LiveTuning(const Commands& commands, Executor& executor, const TuneOptions& options,
-             Session& session)
+             TuningRun& session)
       : commands_(commands), executor_(executor), options_(options), session_(session) {}
 
   [[nodiscard]] std::size_t batch() const {
@@ -49,7 +49,7 @@ class LiveTuning {
   const Commands& commands_;
   Executor& executor_;
   const TuneOptions& options_;
-  Session& session_;
+  TuningRun& session_;
   std::set<ConfigId> built_;    ///< by this process, with success
   std::set<ConfigId> checked_;  ///< found right by this process
 };
@@ -225,7 +225,7 @@ Result<void> LiveTuning::compare(TuneResult& result) {
 
 Result<TuneResult> tune(const Space& space, const Commands& commands, Executor& executor,
                         Journal* journal, TuneOptions options, const OnProgress& progress) {
-  Session session(space, journal, options, progress);
+  TuningRun session(space, journal, options, progress);
   LiveTuning live(commands, executor, options, session);
   const std::size_t batch = live.batch();
   const std::size_t per_run = live.candidates_per_run();

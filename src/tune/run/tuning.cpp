@@ -1,34 +1,24 @@
 // Names of phases and decisions, as documents have them.
 #include "tune/run/tuning.h"
 
+#include "base/enum_names.h"
+
 namespace perflab::tune {
 
 std::string_view to_string(Phase phase) {
-  switch (phase) {
-    case Phase::baseline:
-      return "baseline";
-    case Phase::warm_start:
-      return "warm_start";
-    case Phase::seed:
-      return "seed";
-    case Phase::confirm:
-      return "confirm";
-  }
-  return "";
+  using enum Phase;
+  static constexpr auto kNames = enum_names<Phase>(
+      {{baseline, "baseline"}, {warm_start, "warm_start"}, {seed, "seed"}, {confirm, "confirm"}});
+  return kNames[phase];
 }
 
 std::string_view to_string(Decision decision) {
-  switch (decision) {
-    case Decision::separated:
-      return "separated";
-    case Decision::tie:
-      return "tie";
-    case Decision::only_one:
-      return "only_one";
-    case Decision::not_compared:
-      return "not_compared";
-  }
-  return "";
+  using enum Decision;
+  static constexpr auto kNames = enum_names<Decision>({{separated, "separated"},
+                                                       {tie, "tie"},
+                                                       {only_one, "only_one"},
+                                                       {not_compared, "not_compared"}});
+  return kNames[decision];
 }
 
 }  // namespace perflab::tune

@@ -63,7 +63,7 @@ struct Gain {
 
 /// One line of the final table: search samples and those of the last comparison together or, when
 /// there was one, the last comparison's alone.
-struct Candidate {
+struct Finalist {
   ConfigId id = 0;
   double value = 0;  ///< median
   std::size_t samples = 0;
@@ -116,7 +116,7 @@ struct TuneResult {
   bool default_declared = false;
   std::optional<double> default_value;  ///< missing: it failed (its step says how)
   std::optional<ConfigId> winner;       ///< missing: nothing ran
-  std::vector<Candidate> finalists;     ///< best first; the winner is the first
+  std::vector<Finalist> finalists;      ///< best first; the winner is the first
   Decision decision = Decision::not_compared;
   std::optional<Gain> over_runner_up;
   std::vector<ConfigId> tied;  ///< finalists that cannot be told from the winner

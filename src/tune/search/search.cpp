@@ -8,11 +8,12 @@
 #include <limits>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "tune/model/compiled.h"
 #include "tune/model/encoding.h"
 #include "tune/model/importance.h"
 #include "tune/model/polynomial.h"
-#include "tune/model/random.h"
+#include "tune/model/search_random.h"
 #include "tune/model/targets.h"
 #include "tune/model/tgp.h"
 
@@ -74,29 +75,17 @@ std::string_view to_string(ModelKind model) {
 }
 
 std::string_view to_string(Effort effort) {
-  switch (effort) {
-    case Effort::quick:
-      return "quick";
-    case Effort::automatic:
-      return "auto";
-    case Effort::full:
-      break;
-  }
-  return "full";
+  using enum Effort;
+  static constexpr auto kNames =
+      enum_names<Effort>({{quick, "quick"}, {automatic, "auto"}, {full, "full"}});
+  return kNames[effort];
 }
 
 std::string_view to_string(ProposalKind kind) {
-  switch (kind) {
-    case ProposalKind::first:
-      return "first";
-    case ProposalKind::seed:
-      return "seed";
-    case ProposalKind::model:
-      return "model";
-    case ProposalKind::local:
-      break;
-  }
-  return "local";
+  using enum ProposalKind;
+  static constexpr auto kNames = enum_names<ProposalKind>(
+      {{first, "first"}, {seed, "seed"}, {model, "model"}, {local, "local"}});
+  return kNames[kind];
 }
 
 struct Search::State {

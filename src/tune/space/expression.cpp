@@ -24,7 +24,7 @@ Item item_of(const Value& value) {
 /// The clauses of a comprehension as nested loops. False: failed.
 class Loops {
  public:
-  Loops(Machine& machine, const Node& node, const EachItem& visit)
+  Loops(ExpressionRun& machine, const Node& node, const EachItem& visit)
       : machine_(machine), node_(node), visit_(visit) {}
 
   bool run() {
@@ -56,12 +56,12 @@ class Loops {
     return walked && more;
   }
 
-  Machine& machine_;
+  ExpressionRun& machine_;
   const Node& node_;
   const EachItem& visit_;
 };
 
-Item run_generator(Machine& machine, const Node& node, Function function) {
+Item run_generator(ExpressionRun& machine, const Node& node, Function function) {
   Collector collector(machine, function);
   const EachItem add = [&](const Item& item) { return collector.add(item); };
   if (!Loops(machine, node, add).run()) return Failed{};
@@ -69,7 +69,7 @@ Item run_generator(Machine& machine, const Node& node, Function function) {
 }
 
 /// Values of all children; nothing: one failed.
-std::optional<std::vector<Item>> run_children(Machine& machine, const Node& node) {
+std::optional<std::vector<Item>> run_children(ExpressionRun& machine, const Node& node) {
   std::vector<Item> items;
   items.reserve(node.children.size());
   for (const Node::Pointer& child : node.children) {
@@ -79,7 +79,7 @@ std::optional<std::vector<Item>> run_children(Machine& machine, const Node& node
   return items;
 }
 
-Item run_call(Machine& machine, const Node& node) {
+Item run_call(ExpressionRun& machine, const Node& node) {
   if (node.children.size() == 1 && node.children[0]->kind == NodeKind::generator &&
       is_collecting(node.function))
     return run_generator(machine, *node.children[0], node.function);
@@ -87,7 +87,7 @@ Item run_call(Machine& machine, const Node& node) {
   return arguments ? call(machine, node.function, *arguments) : Item(Failed{});
 }
 
-Item run_sequence(Machine& machine, const Node& node) {
+Item run_sequence(ExpressionRun& machine, const Node& node) {
   std::optional<std::vector<Item>> items = run_children(machine, node);
   if (!items || !machine.work(items->size())) return Failed{};
   const Item list = machine.make_list(std::move(*items));
@@ -96,7 +96,7 @@ Item run_sequence(Machine& machine, const Node& node) {
 }
 
 /// a < b < c: every operand once, and none after the first comparison that does not hold.
-Item run_compare(Machine& machine, const Node& node) {
+Item run_compare(ExpressionRun& machine, const Node& node) {
   Item left = run_node(machine, *node.children[0]);
   if (is_failed(left)) return left;
   for (std::size_t i = 0; i < node.compares.size(); ++i) {
@@ -110,7 +110,7 @@ Item run_compare(Machine& machine, const Node& node) {
 }
 
 /// and, or: the operand that decides.
-Item run_logical(Machine& machine, const Node& node) {
+Item run_logical(ExpressionRun& machine, const Node& node) {
   Item last = Failed{};
   for (const Node::Pointer& child : node.children) {
     last = run_node(machine, *child);
@@ -119,7 +119,7 @@ Item run_logical(Machine& machine, const Node& node) {
   return last;
 }
 
-Result<Value> value_of(Machine& machine, const Item& item) {
+Result<Value> value_of(ExpressionRun& machine, const Item& item) {
   if (const auto* whole = std::get_if<std::int64_t>(&item)) return Value(*whole);
   if (const auto* flag = std::get_if<bool>(&item)) return Value(*flag);
   if (const auto* const* text = std::get_if<const std::string*>(&item)) return Value(**text);
@@ -133,7 +133,7 @@ Result<Value> value_of(Machine& machine, const Item& item) {
 
 }  // namespace
 
-Item run_node(Machine& machine, const Node& node) {
+Item run_node(ExpressionRun& machine, const Node& node) {
   switch (node.kind) {
     case NodeKind::constant:
       return node.constant;
@@ -199,7 +199,7 @@ Result<CompiledExpression> CompiledExpression::compile(std::string_view text,
 
 Result<Value> CompiledExpression::evaluate(std::span<const Value> slots, std::size_t* work) const {
   Arena arena;
-  Machine machine(slots, locals_, arena);
+  ExpressionRun machine(slots, locals_, arena);
   Result<Value> value = value_of(machine, run_node(machine, *root_));
   if (work != nullptr) *work += nodes_ + machine.work_done();
   if (!value)
@@ -209,7 +209,7 @@ Result<Value> CompiledExpression::evaluate(std::span<const Value> slots, std::si
 
 Result<bool> CompiledExpression::holds(std::span<const Value> slots, std::size_t* work) const {
   Arena arena;
-  Machine machine(slots, locals_, arena);
+  ExpressionRun machine(slots, locals_, arena);
   const Item item = run_node(machine, *root_);
   if (work != nullptr) *work += nodes_ + machine.work_done();
   if (is_failed(item))
@@ -220,7 +220,7 @@ Result<bool> CompiledExpression::holds(std::span<const Value> slots, std::size_t
 Result<std::vector<Value>> evaluate_list(std::string_view text, std::size_t most) {
   PERFLAB_TRY(const ParsedExpression parsed, parse_expression(text, {}));
   Arena arena;
-  Machine machine({}, parsed.locals, arena);
+  ExpressionRun machine({}, parsed.locals, arena);
   const Item list = run_node(machine, *parsed.root);
   std::vector<Value> values;
   const bool too_many = [&] {

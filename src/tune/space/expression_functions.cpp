@@ -37,12 +37,12 @@ const NamedFunction& described(Function function) {
   return *std::ranges::find(kFunctions, function, &NamedFunction::function);
 }
 
-Item wrong_argument(Machine& machine, Function function, const Item& argument) {
+Item wrong_argument(ExpressionRun& machine, Function function, const Item& argument) {
   return machine.failed(fmt::format("{}() of {}", described(function).name, kind_of(argument)));
 }
 
 /// A real without its fraction as a whole number.
-Item whole_from(Machine& machine, double real) {
+Item whole_from(ExpressionRun& machine, double real) {
   if (!std::isfinite(real)) return machine.failed("a whole number from one that is not finite");
   if (real < -0x1p63 || real >= 0x1p63)
     return machine.failed("a whole number does not fit 64 bits");
@@ -57,7 +57,7 @@ std::optional<double> number_from(const Item& item) {
 
 /// int("12"), float("1.5"): the whole text but for blanks is the number.
 template <class Number>
-Item number_from_text(Machine& machine, const std::string& text) {
+Item number_from_text(ExpressionRun& machine, const std::string& text) {
   std::string_view digits = trimmed(text);
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
   Number number{};
@@ -68,7 +68,7 @@ Item number_from_text(Machine& machine, const std::string& text) {
   return Item(number);
 }
 
-Item to_whole(Machine& machine, const Item& item) {
+Item to_whole(ExpressionRun& machine, const Item& item) {
   if (const auto whole = whole_of(item)) return Item(*whole);
   if (const auto* real = std::get_if<double>(&item)) return whole_from(machine, std::trunc(*real));
   if (const auto* const* text = std::get_if<const std::string*>(&item))
@@ -76,14 +76,14 @@ Item to_whole(Machine& machine, const Item& item) {
   return wrong_argument(machine, Function::to_int, item);
 }
 
-Item to_real(Machine& machine, const Item& item) {
+Item to_real(ExpressionRun& machine, const Item& item) {
   if (const auto number = number_from(item)) return Item(*number);
   if (const auto* const* text = std::get_if<const std::string*>(&item))
     return number_from_text<double>(machine, **text);
   return wrong_argument(machine, Function::to_float, item);
 }
 
-Item absolute(Machine& machine, const Item& item) {
+Item absolute(ExpressionRun& machine, const Item& item) {
   if (const auto whole = whole_of(item))
     return *whole < 0 ? unary(machine, UnaryOp::minus, item) : Item(*whole);
   if (const auto* real = std::get_if<double>(&item)) return Item(std::abs(*real));
@@ -91,7 +91,7 @@ Item absolute(Machine& machine, const Item& item) {
 }
 
 /// Half goes to the even neighbour. With digits a real is rounded as its exact decimal value is.
-Item rounded(Machine& machine, std::span<const Item> arguments) {
+Item rounded(ExpressionRun& machine, std::span<const Item> arguments) {
   const Item& item = arguments[0];
   const auto whole = whole_of(item);
   if (!whole && !std::holds_alternative<double>(item))
@@ -110,7 +110,7 @@ Item rounded(Machine& machine, std::span<const Item> arguments) {
   return Item(result);
 }
 
-Item length(Machine& machine, const Item& item) {
+Item length(ExpressionRun& machine, const Item& item) {
   if (const auto* const* text = std::get_if<const std::string*>(&item)) {
     // Characters, not bytes: those that continue a UTF-8 sequence do not count.
     return Item(static_cast<std::int64_t>(std::ranges::count_if(
@@ -124,7 +124,7 @@ Item length(Machine& machine, const Item& item) {
   return wrong_argument(machine, Function::len, item);
 }
 
-Item range_of(Machine& machine, std::span<const Item> arguments) {
+Item range_of(ExpressionRun& machine, std::span<const Item> arguments) {
   std::array<std::int64_t, 3> numbers{};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto whole = whole_of(arguments[i]);
@@ -137,7 +137,7 @@ Item range_of(Machine& machine, std::span<const Item> arguments) {
   return Item(RangeItem{numbers[0], numbers[1], numbers[2]});
 }
 
-Item from_math(Machine& machine, Function function, const Item& item) {
+Item from_math(ExpressionRun& machine, Function function, const Item& item) {
   const auto number = number_from(item);
   if (!number) return wrong_argument(machine, function, item);
   if (const auto whole = whole_of(item);
@@ -158,7 +158,7 @@ Item from_math(Machine& machine, Function function, const Item& item) {
 }
 
 /// min(a, b, ...), max(...), and the functions over one iterable.
-Item collected(Machine& machine, Function function, std::span<const Item> arguments) {
+Item collected(ExpressionRun& machine, Function function, std::span<const Item> arguments) {
   Collector collector(machine, function);
   const bool extremes = function == Function::min || function == Function::max;
   if (extremes && arguments.size() > 1) {
@@ -244,7 +244,7 @@ Item Collector::result() {
   }
 }
 
-Item call(Machine& machine, Function function, std::span<const Item> arguments) {
+Item call(ExpressionRun& machine, Function function, std::span<const Item> arguments) {
   const NamedFunction& named = described(function);
   if (arguments.size() < named.least || arguments.size() > named.most)
     return machine.failed(fmt::format("{}() with {} arguments", named.name, arguments.size()));

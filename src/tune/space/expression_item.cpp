@@ -37,11 +37,11 @@ const std::vector<Item>* elements_of(const Item& item) {
   return nullptr;
 }
 
-Item overflow(Machine& machine) {
+Item overflow(ExpressionRun& machine) {
   return machine.failed("a whole number does not fit 64 bits");
 }
 
-Item by_zero(Machine& machine) {
+Item by_zero(ExpressionRun& machine) {
   return machine.failed("division by zero");
 }
 
@@ -75,7 +75,7 @@ std::optional<std::int64_t> whole_power(std::int64_t base, std::int64_t exponent
   return result;
 }
 
-Item shifted(Machine& machine, BinaryOp op, std::int64_t a, std::int64_t b) {
+Item shifted(ExpressionRun& machine, BinaryOp op, std::int64_t a, std::int64_t b) {
   if (b < 0) return machine.failed("a shift by a negative number");
   if (op == BinaryOp::shift_right) return Item(a >> std::min<std::int64_t>(b, 63));
   std::int64_t result = 0;
@@ -84,7 +84,7 @@ Item shifted(Machine& machine, BinaryOp op, std::int64_t a, std::int64_t b) {
   return Item(result);
 }
 
-Item whole_division(Machine& machine, BinaryOp op, std::int64_t a, std::int64_t b) {
+Item whole_division(ExpressionRun& machine, BinaryOp op, std::int64_t a, std::int64_t b) {
   if (b == 0) return by_zero(machine);
   if (op == BinaryOp::divide) return Item(true_quotient(a, b));
   if (b == -1) {
@@ -101,9 +101,9 @@ Item whole_division(Machine& machine, BinaryOp op, std::int64_t a, std::int64_t 
   return Item(op == BinaryOp::modulo ? rest : quotient);
 }
 
-Item real_binary(Machine& machine, BinaryOp op, double a, double b);
+Item real_binary(ExpressionRun& machine, BinaryOp op, double a, double b);
 
-Item whole_binary(Machine& machine, BinaryOp op, std::int64_t a, std::int64_t b) {
+Item whole_binary(ExpressionRun& machine, BinaryOp op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (op) {
     case BinaryOp::add:
@@ -153,7 +153,7 @@ std::pair<double, double> floored(double a, double b) {
   return {whole, rest};
 }
 
-Item real_power(Machine& machine, double a, double b) {
+Item real_power(ExpressionRun& machine, double a, double b) {
   if (a == 0 && b < 0) return by_zero(machine);
   if (a < 0 && std::isfinite(a) && std::isfinite(b) && std::floor(b) != b)
     return machine.failed("a broken power of a negative number");
@@ -163,7 +163,7 @@ Item real_power(Machine& machine, double a, double b) {
   return Item(power);
 }
 
-Item real_binary(Machine& machine, BinaryOp op, double a, double b) {
+Item real_binary(ExpressionRun& machine, BinaryOp op, double a, double b) {
   switch (op) {
     case BinaryOp::add:
       return Item(a + b);
@@ -184,7 +184,7 @@ Item real_binary(Machine& machine, BinaryOp op, double a, double b) {
   }
 }
 
-Item repeated(Machine& machine, const Item& what, std::int64_t times) {
+Item repeated(ExpressionRun& machine, const Item& what, std::int64_t times) {
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(times, 0));
   const auto* const* text = std::get_if<const std::string*>(&what);
   const std::size_t size = text != nullptr ? (*text)->size() : elements_of(what)->size();
@@ -204,7 +204,7 @@ Item repeated(Machine& machine, const Item& what, std::int64_t times) {
                                                  : list;
 }
 
-Item joined(Machine& machine, const Item& a, const Item& b) {
+Item joined(ExpressionRun& machine, const Item& a, const Item& b) {
   if (const auto* const* text = std::get_if<const std::string*>(&a)) {
     std::string both = **text + *std::get<const std::string*>(b);
     if (both.size() > kMostElements) return machine.failed("a string that is too long");
@@ -220,7 +220,7 @@ Item joined(Machine& machine, const Item& a, const Item& b) {
 }
 
 /// + and * of strings, lists and tuples.
-Item sequence_binary(Machine& machine, BinaryOp op, const Item& a, const Item& b) {
+Item sequence_binary(ExpressionRun& machine, BinaryOp op, const Item& a, const Item& b) {
   const auto is_sequence = [](const Item& item) {
     return std::holds_alternative<const std::string*>(item) || elements_of(item) != nullptr;
   };
@@ -245,7 +245,7 @@ std::optional<std::partial_ordering> number_order(const Item& a, const Item& b) 
   return *real_a <=> *real_b;
 }
 
-bool equal_items(Machine& machine, const Item& a, const Item& b) {
+bool equal_items(ExpressionRun& machine, const Item& a, const Item& b) {
   if (const auto order = number_order(a, b)) return *order == 0;
   if (a.index() != b.index()) return false;
   if (const auto* const* text = std::get_if<const std::string*>(&a))
@@ -264,7 +264,7 @@ bool equal_items(Machine& machine, const Item& a, const Item& b) {
   return range.start == other.start && (range.size() == 1 || range.step == other.step);
 }
 
-Item contains(Machine& machine, const Item& item, const Item& container) {
+Item contains(ExpressionRun& machine, const Item& item, const Item& container) {
   if (const auto* range = std::get_if<RangeItem>(&container)) {
     std::optional<std::int64_t> whole = whole_of(item);
     if (const auto* real = std::get_if<double>(&item);
@@ -318,19 +318,19 @@ const ItemList* Arena::keep(std::vector<Item> items) {
   return lists_.emplace_back(std::make_unique<const ItemList>(ItemList{std::move(items)})).get();
 }
 
-Item Machine::failed(std::string why) {
+Item ExpressionRun::failed(std::string why) {
   if (why_.empty()) why_ = std::move(why);
   return Failed{};
 }
 
-bool Machine::work(std::size_t more) {
+bool ExpressionRun::work(std::size_t more) {
   work_ += more;
   if (work_ <= kMostWork) return true;
   failed("it goes through too many list elements");
   return false;
 }
 
-Item Machine::make_list(std::vector<Item> items) {
+Item ExpressionRun::make_list(std::vector<Item> items) {
   if (items.size() > kMostElements)
     return failed(fmt::format("a list of more than {} elements", kMostElements));
   return Item(ListItem{arena_.keep(std::move(items))});
@@ -362,7 +362,7 @@ std::string_view kind_of(const Item& item) {
   return kNames[item.index()];
 }
 
-Item binary(Machine& machine, BinaryOp op, const Item& a, const Item& b) {
+Item binary(ExpressionRun& machine, BinaryOp op, const Item& a, const Item& b) {
   const auto* flag_a = std::get_if<bool>(&a);
   const auto* flag_b = std::get_if<bool>(&b);
   if (flag_a != nullptr && flag_b != nullptr) {
@@ -379,7 +379,7 @@ Item binary(Machine& machine, BinaryOp op, const Item& a, const Item& b) {
   return sequence_binary(machine, op, a, b);
 }
 
-Item unary(Machine& machine, UnaryOp op, const Item& a) {
+Item unary(ExpressionRun& machine, UnaryOp op, const Item& a) {
   if (op == UnaryOp::logical_not) return Item(!truth(a));
   if (const std::optional<std::int64_t> whole = whole_of(a)) {
     if (op == UnaryOp::plus) return Item(*whole);
@@ -391,7 +391,8 @@ Item unary(Machine& machine, UnaryOp op, const Item& a) {
   return machine.failed(fmt::format("a sign before {}", kind_of(a)));
 }
 
-std::optional<std::partial_ordering> order_of(Machine& machine, const Item& a, const Item& b) {
+std::optional<std::partial_ordering> order_of(ExpressionRun& machine, const Item& a,
+                                              const Item& b) {
   if (const auto order = number_order(a, b)) return order;
   if (a.index() == b.index()) {
     if (const auto* const* text = std::get_if<const std::string*>(&a))
@@ -410,7 +411,7 @@ std::optional<std::partial_ordering> order_of(Machine& machine, const Item& a, c
   return std::nullopt;
 }
 
-Item compare(Machine& machine, CompareOp op, const Item& a, const Item& b) {
+Item compare(ExpressionRun& machine, CompareOp op, const Item& a, const Item& b) {
   if (op == CompareOp::in || op == CompareOp::not_in) {
     const Item found = contains(machine, a, b);
     return is_failed(found) || op == CompareOp::in ? found : Item(!std::get<bool>(found));
@@ -434,7 +435,7 @@ Item compare(Machine& machine, CompareOp op, const Item& a, const Item& b) {
   }
 }
 
-bool for_each_item(Machine& machine, const Item& iterable, const EachItem& visit) {
+bool for_each_item(ExpressionRun& machine, const Item& iterable, const EachItem& visit) {
   if (const auto* range = std::get_if<RangeItem>(&iterable)) {
     const std::int64_t size = range->size();
     for (std::int64_t i = 0; i < size; ++i) {

@@ -58,9 +58,9 @@ class Arena {
 };
 
 /// One evaluation: what names stand for, what was made on the way, what went wrong.
-class Machine {
+class ExpressionRun {
  public:
-  Machine(std::span<const Value> slots, std::size_t locals, Arena& arena)
+  ExpressionRun(std::span<const Value> slots, std::size_t locals, Arena& arena)
       : slots_(slots), locals_(locals), arena_(arena) {}
 
   Item failed(std::string why);
@@ -133,30 +133,30 @@ bool truth(const Item& item);
 /// "a list", "a string", for messages.
 std::string_view kind_of(const Item& item);
 
-Item binary(Machine& machine, BinaryOp op, const Item& a, const Item& b);
-Item unary(Machine& machine, UnaryOp op, const Item& a);
+Item binary(ExpressionRun& machine, BinaryOp op, const Item& a, const Item& b);
+Item unary(ExpressionRun& machine, UnaryOp op, const Item& a);
 /// A bool, or Failed.
-Item compare(Machine& machine, CompareOp op, const Item& a, const Item& b);
+Item compare(ExpressionRun& machine, CompareOp op, const Item& a, const Item& b);
 /// Order of two values; nothing (and failed) where Python raises TypeError.
-std::optional<std::partial_ordering> order_of(Machine& machine, const Item& a, const Item& b);
+std::optional<std::partial_ordering> order_of(ExpressionRun& machine, const Item& a, const Item& b);
 
 using EachItem = std::function<bool(const Item&)>;
 /// Hands over the elements of a list, tuple or range until the visitor says false. False: failed.
-bool for_each_item(Machine& machine, const Item& iterable, const EachItem& visit);
+bool for_each_item(ExpressionRun& machine, const Item& iterable, const EachItem& visit);
 
 /// A builtin function over evaluated arguments.
-Item call(Machine& machine, Function function, std::span<const Item> arguments);
+Item call(ExpressionRun& machine, Function function, std::span<const Item> arguments);
 
 /// Takes elements one by one for the functions that take an iterable.
 class Collector {
  public:
-  Collector(Machine& machine, Function function) : machine_(machine), function_(function) {}
+  Collector(ExpressionRun& machine, Function function) : machine_(machine), function_(function) {}
   /// False: no further element is wanted (the result is known, or it failed).
   bool add(const Item& item);
   Item result();
 
  private:
-  Machine& machine_;
+  ExpressionRun& machine_;
   Function function_;
   std::optional<Item> value_;
   std::vector<Item> items_;

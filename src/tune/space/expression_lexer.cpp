@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
+#include "base/text/numbers.h"
 #include "tune/space/expression_node.h"
 
 namespace perflab::tune {
@@ -152,22 +152,19 @@ class TokenReader {
   }
 
   Result<Token> real_number(Token token, std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-      return syntax_error(text_, token.column, "a real number that does not fit");
-    token.number = value;
+    const auto value = finite_number(text);
+    if (!value) return syntax_error(text_, token.column, "a real number that does not fit");
+    token.number = *value;
     return token;
   }
 
   Result<Token> whole_number(Token token, std::string_view text, int base) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    if (error != std::errc{} || end != text.data() + text.size())
+    const auto value = perflab::whole_number<std::int64_t>(text, base);
+    if (!value)
       return syntax_error(text_, token.column, "a whole number that does not fit 64 bits");
-    if (base == 10 && value != 0 && text[0] == '0')
+    if (base == 10 && *value != 0 && text[0] == '0')
       return syntax_error(text_, token.column, "a number with zeros before it");
-    token.number = value;
+    token.number = *value;
     return token;
   }
 

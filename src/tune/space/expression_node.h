@@ -69,7 +69,7 @@ Result<ParsedExpression> parse_expression(std::string_view text,
                                           std::span<const std::string> names);
 
 /// The value of a node. Failed: machine.why() says how.
-Item run_node(Machine& machine, const ExpressionNode& node);
+Item run_node(ExpressionRun& machine, const ExpressionNode& node);
 
 /// The text as messages quote it: not more than a line of it.
 std::string shown_text(std::string_view text);

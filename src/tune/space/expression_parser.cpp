@@ -447,7 +447,7 @@ class Resolver {
 
   std::string_view text_;
   std::unordered_map<std::string, std::size_t> slots_;
-  Machine machine_;
+  ExpressionRun machine_;
   std::vector<std::pair<std::string, std::size_t>> scopes_;
   std::size_t locals_ = 0;
   std::size_t nodes_ = 0;

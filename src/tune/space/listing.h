@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tune/space/rules.h"
 #include "tune/space/space_description.h"
+#include "tune/space/space_rules.h"
 
 namespace perflab::tune {
 

@@ -10,7 +10,7 @@
 
 #include "base/system/interrupt.h"
 #include "tune/space/listing.h"
-#include "tune/space/rules.h"
+#include "tune/space/space_rules.h"
 
 namespace perflab::tune {
 namespace {

@@ -8,17 +8,11 @@
 #include <cmath>
 #include <utility>
 
+#include "base/enum_names.h"
+#include "base/text/json_fields.h"
+
 namespace perflab::tune {
 namespace {
-
-constexpr std::array<std::pair<Outcome, std::string_view>, 6> kOutcomeNames = {{
-    {Outcome::correct, "correct"},
-    {Outcome::compile_failed, "compile"},
-    {Outcome::run_failed, "runtime"},
-    {Outcome::timed_out, "timeout"},
-    {Outcome::wrong, "correctness"},
-    {Outcome::not_launchable, "device_limit"},
-}};
 
 Json number_json(double number) {
   PERFLAB_CHECK(std::isfinite(number));  // JSON has no other; evaluators refuse them before
@@ -42,113 +36,30 @@ Json to_json(const CompiledKernel& kernel) {
               {"spills", kernel.spills},       {"occupancy", optional_json(kernel.occupancy)}};
 }
 
-/// The fields of one object, and the first thing that is wrong with them: checked once at the end,
-/// which keeps the readers free of a branch per field.
-class EvaluationFields {
- public:
-  EvaluationFields(const Json& object, std::string_view what) : object_(object), what_(what) {
-    if (!object.is_object()) problem_ = "is no object";
-  }
-
-  void read(std::string_view key, std::string& out) {
-    const Json* const found = find(key);
-    if (found == nullptr) return;
-    if (!found->is_string()) return wrong(key, "text");
-    out = found->get<std::string>();
-  }
-  void read(std::string_view key, bool& out) {
-    const Json* const found = find(key);
-    if (found == nullptr) return;
-    if (!found->is_boolean()) return wrong(key, "true or false");
-    out = found->get<bool>();
-  }
-  void read(std::string_view key, double& out) {
-    const Json* const found = find(key);
-    if (found == nullptr) return;
-    if (!found->is_number()) return wrong(key, "number");
-    out = found->get<double>();
-  }
-  void read(std::string_view key, std::int64_t& out) {
-    const Json* const found = find(key);
-    if (found == nullptr) return;
-    if (!found->is_number_integer() ||
-        (found->is_number_unsigned() && found->get<std::int64_t>() < 0))
-      return wrong(key, "whole number of 64 bits");
-    out = found->get<std::int64_t>();
-  }
-  void read(std::string_view key, std::optional<double>& out) {
-    const Json* const found = find(key);
-    if (found == nullptr || found->is_null()) return;
-    if (!found->is_number()) return wrong(key, "number or null");
-    out = found->get<double>();
-  }
-  void read(std::string_view key, std::vector<double>& out) {
-    const Json* const found = list(key);
-    if (found == nullptr) return;
-    for (const Json& item : *found) {
-      if (!item.is_number()) return wrong(key, "list of numbers");
-      out.push_back(item.get<double>());
-    }
-  }
-  const Json* list(std::string_view key) {
-    const Json* const found = find(key);
-    if (found == nullptr || found->is_array()) return found;
-    wrong(key, "list");
-    return nullptr;
-  }
-
-  void refuse(std::string problem) {
-    if (problem_.empty()) problem_ = std::move(problem);
-  }
-  [[nodiscard]] Result<void> result() const {
-    if (problem_.empty()) return {};
-    return fail(ErrorCode::bad_input, fmt::format("{}: {}", what_, problem_));
-  }
-
- private:
-  const Json* find(std::string_view key) {
-    if (!problem_.empty()) return nullptr;
-    const auto found = object_.find(key);
-    if (found != object_.end()) return &*found;
-    problem_ = fmt::format("\"{}\" is missing", key);
-    return nullptr;
-  }
-  void wrong(std::string_view key, std::string_view kind) {
-    problem_ = fmt::format("\"{}\" is no {}", key, kind);
-  }
-
-  const Json& object_;
-  std::string_view what_;
-  std::string problem_;
-};
-
-Result<CompiledKernel> kernel_from_json(const Json& json, std::string_view what) {
+CompiledKernel kernel_from(JsonFields& in) {
   CompiledKernel kernel;
-  EvaluationFields fields(json, what);
-  fields.read("kernel", kernel.kernel);
-  fields.read("target", kernel.target);
-  fields.read("vgprs", kernel.vgprs);
-  fields.read("sgprs", kernel.sgprs);
-  fields.read("lds_bytes", kernel.lds_bytes);
-  fields.read("scratch_bytes", kernel.scratch_bytes);
-  fields.read("spills", kernel.spills);
-  fields.read("occupancy", kernel.occupancy);
-  PERFLAB_TRY_VOID(fields.result());
+  in.read("kernel", kernel.kernel);
+  in.read("target", kernel.target);
+  in.read("vgprs", kernel.vgprs);
+  in.read("sgprs", kernel.sgprs);
+  in.read("lds_bytes", kernel.lds_bytes);
+  in.read("scratch_bytes", kernel.scratch_bytes);
+  in.read("spills", kernel.spills);
+  in.read("occupancy", kernel.occupancy);
   return kernel;
 }
 
 }  // namespace
 
 std::string_view to_string(Outcome outcome) {
-  for (const auto& [known, name] : kOutcomeNames)
-    if (known == outcome) return name;
-  return "unknown";
-}
-
-std::optional<Outcome> outcome_from(std::string_view name) {
-  for (const auto& [outcome, known] : kOutcomeNames)
-    if (known == name) return outcome;
-  return std::nullopt;
+  using enum Outcome;
+  static constexpr auto kNames = enum_names<Outcome>({{correct, "correct"},
+                                                      {compile_failed, "compile"},
+                                                      {run_failed, "runtime"},
+                                                      {timed_out, "timeout"},
+                                                      {wrong, "correctness"},
+                                                      {not_launchable, "device_limit"}});
+  return kNames[outcome];
 }
 
 Json to_json(const Evaluation& evaluation) {
@@ -169,34 +80,28 @@ Json to_json(const Evaluation& evaluation) {
 
 Result<Evaluation> evaluation_from_json(const Json& json, std::string_view what) {
   Evaluation evaluation;
-  EvaluationFields fields(json, what);
-  std::string outcome;
-  fields.read("outcome", outcome);
-  fields.read("value", evaluation.value);
-  fields.read("samples", evaluation.samples);
-  fields.read("warm_up", evaluation.warm_up);
-  fields.read("cv", evaluation.cv);
-  fields.read("unstable", evaluation.unstable);
-  fields.read("detail", evaluation.detail);
-  fields.read("build_seconds", evaluation.build_seconds);
-  fields.read("run_seconds", evaluation.run_seconds);
-  fields.read("longest_run_seconds", evaluation.longest_run_seconds);
-  const Json* const compiled = fields.list("compiled");
-  const std::optional<Outcome> known = outcome_from(outcome);
-  if (!known)
-    fields.refuse(fmt::format("\"outcome\" is \"{}\", which is no outcome", outcome));
-  else
+  JsonFields in(json, what);
+  const auto outcome = in.get<std::string>("outcome");
+  in.read("value", evaluation.value);
+  in.read("samples", evaluation.samples);
+  in.read("warm_up", evaluation.warm_up);
+  in.read("cv", evaluation.cv);
+  in.read("unstable", evaluation.unstable);
+  in.read("detail", evaluation.detail);
+  in.read("build_seconds", evaluation.build_seconds);
+  in.read("run_seconds", evaluation.run_seconds);
+  in.read("longest_run_seconds", evaluation.longest_run_seconds);
+  in.each("compiled", [&](JsonFields& item) { evaluation.compiled.push_back(kernel_from(item)); });
+  if (const std::optional<Outcome> known = from_name<Outcome>(outcome))
     evaluation.outcome = *known;
+  else
+    in.wrong("outcome", fmt::format("is \"{}\", which is no outcome", outcome));
   const bool only_built = evaluation.run_seconds == 0 && evaluation.samples.empty();
   if (evaluation.value.has_value() != (evaluation.outcome == Outcome::correct) &&
       !(only_built && !evaluation.value))
-    fields.refuse(fmt::format("\"value\" is {} though \"outcome\" is \"{}\"",
-                              evaluation.value ? "set" : "missing", outcome));
-  PERFLAB_TRY_VOID(fields.result());
-  for (const Json& item : *compiled) {
-    PERFLAB_TRY(CompiledKernel kernel, kernel_from_json(item, what));
-    evaluation.compiled.push_back(std::move(kernel));
-  }
+    in.wrong("value", fmt::format("is {} though \"outcome\" is \"{}\"",
+                                  evaluation.value ? "set" : "missing", outcome));
+  PERFLAB_TRY_VOID(in.result());
   return evaluation;
 }
 

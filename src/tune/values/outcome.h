@@ -25,7 +25,6 @@ enum class Outcome {
 
 /// Stable names: "correct", "compile", "runtime", "timeout", "correctness", "device_limit".
 std::string_view to_string(Outcome outcome);
-std::optional<Outcome> outcome_from(std::string_view name);
 
 /// What the compiler gave a configuration's kernel, known before any run.
 struct CompiledKernel {

@@ -38,22 +38,24 @@ inline double across(const Condition& condition) {
 }
 
 /// nullptr: the verdict has neither held nor open rules.
-inline const Candidate* candidate_of(const std::vector<Candidate>& candidates, Verdict verdict) {
-  for (const Candidate& candidate : candidates)
+inline const ScoredBottleneck* candidate_of(const std::vector<ScoredBottleneck>& candidates,
+                                            Bottleneck verdict) {
+  for (const ScoredBottleneck& candidate : candidates)
     if (candidate.verdict == verdict) return &candidate;
   return nullptr;
 }
 
 /// nullptr: the rule does not hold.
-inline const HeldRule* held_by(const std::vector<Candidate>& candidates, std::string_view rule) {
-  for (const Candidate& candidate : candidates)
+inline const HeldRule* held_by(const std::vector<ScoredBottleneck>& candidates,
+                               std::string_view rule) {
+  for (const ScoredBottleneck& candidate : candidates)
     for (const HeldRule& held : candidate.held)
       if (held.rule->id == rule) return &held;
   return nullptr;
 }
 
-inline bool is_open(const std::vector<Candidate>& candidates, std::string_view rule) {
-  for (const Candidate& candidate : candidates)
+inline bool is_open(const std::vector<ScoredBottleneck>& candidates, std::string_view rule) {
+  for (const ScoredBottleneck& candidate : candidates)
     for (const Rule* const open : candidate.open)
       if (open->id == rule) return true;
   return false;

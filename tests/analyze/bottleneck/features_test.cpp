@@ -95,7 +95,7 @@ TEST_F(TraceFeatures, WorkIsComparedWithWhatTheGpuCanHold) {
   EXPECT_DOUBLE_EQ(*features[theoretical_occupancy].value, 2.0 / 8);
   EXPECT_DOUBLE_EQ(*features[work_fill].value, 40.0 / (304 * 8));
   EXPECT_EQ(features[scratch_bytes].value, 16.0);
-  EXPECT_EQ(kernel.verdict, Verdict::under_occupied);
+  EXPECT_EQ(kernel.verdict, Bottleneck::under_occupied);
   EXPECT_EQ(kernel.architecture, "gfx942");
   EXPECT_EQ(features[hbm_share].reason, "no hardware counters were collected");
   EXPECT_FALSE(features[hbm_share].remedy.empty());
@@ -110,7 +110,7 @@ TEST_F(TraceFeatures, ManyTinyLaunchesAreLaunchBound) {
             .config = {
                 .workgroup = {64, 1, 1}, .grid = {64, 1, 1}, .lds_bytes = 0, .scratch_bytes = 0}});
   const KernelBottleneck kernel = kernel_named(bottlenecks_of(b_.trace), "tiny");
-  EXPECT_EQ(kernel.verdict, Verdict::launch);
+  EXPECT_EQ(kernel.verdict, Bottleneck::launch);
   EXPECT_EQ(kernel.features[idle_before].value, 0.8);
   EXPECT_EQ(kernel.candidates[0].held[0].rule->id, "launch.gaps");
 }
@@ -240,7 +240,7 @@ TEST(CounterFeatures, OfAnIntegerKernelNameItsRoof) {
   const FeatureSet set = features_of_roofline(roofline);
   EXPECT_DOUBLE_EQ(*set[integer_share].value, 0.7);
   EXPECT_FALSE(set[memory_side].value);
-  EXPECT_EQ(decide(score(set)), Verdict::compute_throughput);
+  EXPECT_EQ(decide(score(set)), Bottleneck::compute_throughput);
 }
 
 TEST(CounterFeatures, WithoutFloatingPointWorkComputeIsZero) {
@@ -374,7 +374,7 @@ TEST(ThreadTraceFeatures, AreSharesOfTheWavesTime) {
   EXPECT_DOUBLE_EQ(*set[att_branch].value, 0.05);
   EXPECT_DOUBLE_EQ(*set[att_tail].value, 0.4);
   EXPECT_DOUBLE_EQ(*set[att_waves_per_cu].value, 6);
-  EXPECT_EQ(decide(score(set)), Verdict::memory_bandwidth);  // loads are denied to issue
+  EXPECT_EQ(decide(score(set)), Bottleneck::memory_bandwidth);  // loads are denied to issue
   traced.links = WaitLinks::none;
   traced.coverage.waves = 0;
   traced.occupancy.reset();
@@ -395,7 +395,7 @@ TEST(ThreadTraceFeatures, SumsDoNotTellWaitingAtABarrier) {
                      .sums = {.hits = 4, .latency = 500, .stall = 480, .idle = 0}}};
   traced.coverage.waves = 4;
   EXPECT_DOUBLE_EQ(*features_of_thread_trace(traced)[att_barrier].value, 0.5);
-  EXPECT_EQ(decide(score(features_of_thread_trace(traced))), Verdict::latency);
+  EXPECT_EQ(decide(score(features_of_thread_trace(traced))), Bottleneck::latency);
   for (const bool from_stats : {true, false}) {
     traced.from_stats = from_stats;
     traced.coverage.waves = from_stats ? 4 : 0;
@@ -407,7 +407,7 @@ TEST(ThreadTraceFeatures, SumsDoNotTellWaitingAtABarrier) {
       EXPECT_EQ(sums[id].remedy, "give the ui_output folder of the dispatch");
     }
     EXPECT_DOUBLE_EQ(*sums[att_issue].value, 0.1);
-    EXPECT_EQ(decide(score(sums)), Verdict::insufficient_data);
+    EXPECT_EQ(decide(score(sums)), Bottleneck::insufficient_data);
   }
   traced.classes[0].sums = {};  // no barrier was executed
   traced.time.barrier = 0;
@@ -461,7 +461,7 @@ TEST(TracedOnly, TheBestTracedDispatchStandsForAKernelInAnyOrder) {
     const Bottlenecks found = find_bottlenecks(trace::Trace{}, TimingScope{}, analysis);
     ASSERT_EQ(found.kernels.size(), 1U);
     EXPECT_EQ(order[*found.kernels[0].thread_trace], 2U);
-    EXPECT_EQ(found.kernels[0].verdict, Verdict::compute_throughput);
+    EXPECT_EQ(found.kernels[0].verdict, Bottleneck::compute_throughput);
   } while (std::ranges::next_permutation(order).found);
 }
 
@@ -478,7 +478,7 @@ TEST(TracedOnly, KernelsAreToldApartByTheirNamesInTheCode) {
   EXPECT_EQ(found.kernels[0].thread_trace, 0U);
   EXPECT_EQ(found.kernels[1].thread_trace, 1U);
   EXPECT_EQ(found.kernels[2].thread_trace, 3U);
-  EXPECT_EQ(found.kernels[1].verdict, Verdict::insufficient_data);
+  EXPECT_EQ(found.kernels[1].verdict, Bottleneck::insufficient_data);
 }
 
 // The stats file says 50.6 % in barriers, the folder of the same dispatch 2.7 %.
@@ -502,7 +502,7 @@ TEST(RecordedThreadTraces, AStatsFileMakesNoVerdictOfBarriers) {
   ASSERT_FALSE(stats.empty());
   const KernelBottleneck sums = verdict(stats);
   EXPECT_FALSE(sums.features[att_barrier].value);
-  EXPECT_EQ(sums.verdict, Verdict::insufficient_data) << sums.summary;
+  EXPECT_EQ(sums.verdict, Bottleneck::insufficient_data) << sums.summary;
 }
 
 class RecordedVerdicts : public testing::Test {
@@ -532,7 +532,7 @@ TEST_F(RecordedVerdicts, VecCopyOfMi210IsBoundByMemoryBandwidth) {
     files.push_back(data_ / fmt::format("rocpd/mi210_vcopy_13_passes/pass_{}/{}_results.db", pass,
                                         1000 + pass));
   const KernelBottleneck kernel = verdict_of(files);
-  EXPECT_EQ(kernel.verdict, Verdict::memory_bandwidth);
+  EXPECT_EQ(kernel.verdict, Bottleneck::memory_bandwidth);
   // 43.1 MiB in 51.84 us, of 1638.4 GB/s.
   EXPECT_NEAR(*kernel.features[hbm_share].value, 43.12 * 1024 * 1024 / 51'840 / 1638.4, 0.001);
   EXPECT_EQ(kernel.features[memory_side].value, 1.0);
@@ -545,14 +545,14 @@ TEST_F(RecordedVerdicts, VecCopyOfMi210IsBoundByMemoryBandwidth) {
   ASSERT_TRUE(kernel.next);  // waits are not known: latency is not ruled out
   EXPECT_EQ(kernel.next->source, FeatureSource::counters);
   EXPECT_EQ(kernel.history.back().with, FeatureSource::counters);
-  EXPECT_EQ(kernel.history.front().verdict, Verdict::insufficient_data);
+  EXPECT_EQ(kernel.history.front().verdict, Bottleneck::insufficient_data);
 }
 
 // Its timestamps are lost: what is left is that memory is its only roof and CUs are full of waves.
 // GRBM_GUI_ACTIVE holds far more than the kernel there (5 % of CU time busy): no verdict from that.
 TEST_F(RecordedVerdicts, VecCopyOfMi300xIsBoundByMemoryBandwidthWithoutTimes) {
   const KernelBottleneck kernel = verdict_of({data_ / "pmc/vcopy/MI300X_A1/pmc_perf.csv"});
-  EXPECT_EQ(kernel.verdict, Verdict::memory_bandwidth);
+  EXPECT_EQ(kernel.verdict, Bottleneck::memory_bandwidth);
   EXPECT_EQ(kernel.candidates[0].held[0].rule->id, "bandwidth.full_on_memory_side");
   EXPECT_NEAR(*kernel.features[busy_cu_occupancy].value, 27.84 / 32, 0.001);
   EXPECT_LT(*kernel.features[cu_busy].value, 0.06);
@@ -566,13 +566,13 @@ TEST_F(RecordedVerdicts, VecCopyOfMi300xIsBoundByMemoryBandwidthWithoutTimes) {
 TEST_F(RecordedVerdicts, VecCopyOfMi350) {
   // The merged table lacks channels: bytes beyond L2 are not known, and nothing else decides.
   const KernelBottleneck lacking = verdict_of({data_ / "pmc/vcopy/MI350/pmc_perf.csv"});
-  EXPECT_EQ(lacking.verdict, Verdict::insufficient_data);
+  EXPECT_EQ(lacking.verdict, Bottleneck::insufficient_data);
   ASSERT_TRUE(lacking.next);
   EXPECT_EQ(lacking.next->command, "rocm-perf profile --roofline -- ./app");
   // With every channel: 3.46 TB/s of 8.
   const KernelBottleneck kernel =
       verdict_of({data_ / "pmc/vcopy_iteration_multiplexing/MI350/pmc_perf.csv"});
-  EXPECT_EQ(kernel.verdict, Verdict::memory_bandwidth);
+  EXPECT_EQ(kernel.verdict, Bottleneck::memory_bandwidth);
   EXPECT_NEAR(*kernel.features[hbm_share].value, 335'759'360.0 / 97'160 / 8000, 0.0005);
 }
 

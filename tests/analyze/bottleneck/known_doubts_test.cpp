@@ -51,7 +51,7 @@ TEST(KnownDoubts, CopiesAndHostWorkAreNotLaunches) {
   for (const Between between : {Between::copies, Between::host_work}) {
     const Analysis analysis = analysis_of({write_periods(
         test::test_folder() / fmt::format("{}", static_cast<int>(between)), between)});
-    EXPECT_NE(verdict_of(analysis, "short_kernel").verdict, Verdict::launch) << dump(analysis);
+    EXPECT_NE(verdict_of(analysis, "short_kernel").verdict, Bottleneck::launch) << dump(analysis);
   }
 }
 

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "analyze/pipeline.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 
 namespace perflab::analyze {
 
@@ -46,7 +46,7 @@ const KernelBottleneck& verdict_of(const Analysis& analysis, std::string_view ke
 }
 
 const HeldRule* held(const KernelBottleneck& kernel, std::string_view rule) {
-  for (const Candidate& candidate : kernel.candidates)
+  for (const ScoredBottleneck& candidate : kernel.candidates)
     for (const HeldRule& one : candidate.held)
       if (one.rule->id == rule) return &one;
   return nullptr;
@@ -75,7 +75,7 @@ void expect_evidence(const KernelBottleneck& kernel, const Figures& expected) {
               evidence.value >= evidence.condition.threshold)
         << kernel.kernel << ": " << evidence.rule;
   };
-  for (const Candidate& candidate : kernel.candidates)
+  for (const ScoredBottleneck& candidate : kernel.candidates)
     for (const HeldRule& rule : candidate.held) {
       std::ranges::for_each(rule.evidence, check);
       std::ranges::for_each(rule.against, check);
@@ -93,7 +93,7 @@ void expect_missing(const KernelBottleneck& kernel, FeatureSource source) {
 void expect_sound(const KernelBottleneck& kernel) {
   SCOPED_TRACE(kernel.kernel);
   EXPECT_NE(kernel.summary.find(label_of(kernel.verdict)), std::string::npos) << kernel.summary;
-  EXPECT_EQ(kernel.verdict == Verdict::insufficient_data, kernel.advice.empty());
+  EXPECT_EQ(kernel.verdict == Bottleneck::insufficient_data, kernel.advice.empty());
   EXPECT_TRUE(kernel.confidence == Confidence::high || !kernel.confidence_reasons.empty());
   for (const Feature& feature : kernel.features.all()) {
     EXPECT_NE(feature.value.has_value(), !feature.reason.empty()) << info(feature.id).name;
@@ -104,7 +104,7 @@ void expect_sound(const KernelBottleneck& kernel) {
   EXPECT_EQ(kernel.history.back().verdict, kernel.verdict);
   for (std::size_t i = 1; i < kernel.history.size(); ++i) {
     const HistoryStep& step = kernel.history[i];
-    const Verdict before = kernel.history[i - 1].verdict;
+    const Bottleneck before = kernel.history[i - 1].verdict;
     if (step.verdict == before) continue;
     // A change names both labels, and a figure of what was added.
     EXPECT_NE(step.change.find(label_of(step.verdict)), std::string::npos) << step.change;
@@ -116,8 +116,8 @@ void expect_sound(const KernelBottleneck& kernel) {
   }
 }
 
-Verdict verdict_at(const KernelBottleneck& kernel, FeatureSource last) {
-  Verdict verdict = Verdict::insufficient_data;
+Bottleneck verdict_at(const KernelBottleneck& kernel, FeatureSource last) {
+  Bottleneck verdict = Bottleneck::insufficient_data;
   for (const HistoryStep& step : kernel.history)
     if (step.with <= last) verdict = step.verdict;
   return verdict;
@@ -131,7 +131,7 @@ std::string dump(const Analysis& analysis) {
   for (const KernelBottleneck& k : analysis.bottlenecks.kernels) {
     text += fmt::format("{} {} {} {} {}\n{}\n", k.kernel, k.architecture, to_string(k.verdict),
                         to_string(k.confidence), fmt::join(k.confidence_reasons, ";"), k.summary);
-    for (const Candidate& candidate : k.candidates) {
+    for (const ScoredBottleneck& candidate : k.candidates) {
       text += fmt::format("  {} {}\n", to_string(candidate.verdict), candidate.score);
       for (const HeldRule& rule : candidate.held) {
         std::ranges::for_each(rule.evidence, quote);

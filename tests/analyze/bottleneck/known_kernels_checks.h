@@ -28,7 +28,7 @@ const KernelBottleneck& verdict_of(const Analysis& analysis, std::string_view ke
 const HeldRule* held(const KernelBottleneck& kernel, std::string_view rule);
 
 /// The verdict with everything up to that source.
-Verdict verdict_at(const KernelBottleneck& kernel, FeatureSource last);
+Bottleneck verdict_at(const KernelBottleneck& kernel, FeatureSource last);
 
 /// Equal but for 1e-6 (and what rounding leaves of 0).
 bool equal(double a, double b);

@@ -22,13 +22,13 @@ using enum FeatureId;
 /// the thread trace alone.
 struct KnownAnswer {
   KernelPhysics kernel;
-  Verdict trace, counters, everything, thread_trace;
+  Bottleneck trace, counters, everything, thread_trace;
 };
 
-constexpr Verdict kOpen = Verdict::insufficient_data;
+constexpr Bottleneck kOpen = Bottleneck::insufficient_data;
 
 std::vector<KnownAnswer> known_answers() {
-  using enum Verdict;
+  using enum Bottleneck;
   return {
       // The trace knows that the launch is wide and long: nothing more. A wave of the chase shows
       // that it waits; that 20 of them wait on a CU could be bandwidth as well.
@@ -77,7 +77,7 @@ TEST_F(KnownProgram, GetsItsLabelsFromLessAndFromMore) {
     const std::string& name = answer.kernel.name;
     SCOPED_TRACE(name);
     const Figures figures = all_figures(answer.kernel);
-    const auto expect = [&](const Analysis& analysis, Verdict verdict) {
+    const auto expect = [&](const Analysis& analysis, Bottleneck verdict) {
       const KernelBottleneck& kernel = verdict_of(analysis, name);
       EXPECT_EQ(to_string(kernel.verdict), to_string(verdict)) << dump(analysis);
       expect_sound(kernel);
@@ -108,7 +108,7 @@ TEST_F(KnownProgram, SaysWhatWouldSettleIt) {
   // Nothing is known of it but its time, even where others were counted.
   for (const Analysis* const analysis : {&trace, &all}) {
     const KernelBottleneck& unknown = verdict_of(*analysis, "unknown");
-    EXPECT_EQ(unknown.verdict, Verdict::insufficient_data);
+    EXPECT_EQ(unknown.verdict, Bottleneck::insufficient_data);
     expect_sound(unknown);
     expect_missing(unknown, FeatureSource::counters);
     ASSERT_TRUE(unknown.next);
@@ -157,7 +157,7 @@ TEST_F(KnownProgram, WithoutOnePassItIsTheSameOrNone) {
       EXPECT_EQ(kernel.next->source, FeatureSource::counters) << kernel.kernel;
       if (kernel.verdict == kOpen) continue;
       EXPECT_EQ(kernel.kernel, "divergent") << kernel.summary;
-      EXPECT_EQ(kernel.verdict, Verdict::compute_throughput);
+      EXPECT_EQ(kernel.verdict, Bottleneck::compute_throughput);
       EXPECT_FALSE(kernel.features[lanes_active].value);
       EXPECT_TRUE(std::ranges::count(kernel.next->features, lanes_active)) << kernel.next->why;
       EXPECT_LT(kernel.confidence, Confidence::high);
@@ -259,7 +259,7 @@ class RecordedCopies : public testing::Test {
     const Analysis analysis = analysis_of({path});
     ASSERT_EQ(analysis.bottlenecks.kernels.size(), 1U);
     const KernelBottleneck& kernel = analysis.bottlenecks.kernels[0];
-    EXPECT_EQ(kernel.verdict, Verdict::memory_bandwidth) << dump(analysis);
+    EXPECT_EQ(kernel.verdict, Bottleneck::memory_bandwidth) << dump(analysis);
     EXPECT_NE(held(kernel, strongest), nullptr) << dump(analysis);
     expect_sound(kernel);
     expect_figures(kernel, expected);

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using enum FeatureId;
 
-constexpr Verdict kNotDecided = Verdict::insufficient_data;
+constexpr Bottleneck kNotDecided = Bottleneck::insufficient_data;
 
 /// One kernel on both sides of a threshold.
 struct Walk {
@@ -24,7 +24,7 @@ struct Walk {
   FeatureId feature;
   KernelPhysics kernel;
   std::function<void(KernelPhysics&, double)> set;  ///< its physics, so that the feature is that
-  Verdict holds, breaks;                            ///< labels on the side where it holds, or not
+  Bottleneck holds, breaks;                         ///< labels on the side where it holds, or not
   FeatureSource with = FeatureSource::counters;     ///< labels are with everything up to this
 };
 
@@ -49,7 +49,7 @@ void set_groups(KernelPhysics& k, double per_cu) {
 }
 
 std::vector<Walk> walks() {
-  using enum Verdict;
+  using enum Bottleneck;
   const auto waits = [](KernelPhysics& k, double share) { k.waits = share; };
   return {
       // Fewer bytes in the same time: first only the strongest evidence goes, then the label.
@@ -170,7 +170,7 @@ TEST(TinyLaunches, TenThousandAreLaunchBound) {
   const Analysis trace = analysis_of(files.timing);
   ASSERT_EQ(trace.bottlenecks.kernels.size(), 1U);  // not the one that was never launched
   const KernelBottleneck& kernel = trace.bottlenecks.kernels[0];
-  EXPECT_EQ(kernel.verdict, Verdict::launch) << dump(trace);
+  EXPECT_EQ(kernel.verdict, Bottleneck::launch) << dump(trace);
   expect_sound(kernel);
   expect_figures(kernel, figures);
   EXPECT_NEAR(*kernel.features[path_launch_share].value, 0.6, 0.05);
@@ -188,12 +188,12 @@ TEST(TinyLaunches, TenThousandAreLaunchBound) {
   figures.merge(thread_trace_figures(tiny));
   const Analysis everything = analysis_of(joined(files.timing, files.passes), {folder / "att"});
   const KernelBottleneck& more = verdict_of(everything, "tiny");
-  EXPECT_EQ(more.verdict, Verdict::launch);
+  EXPECT_EQ(more.verdict, Bottleneck::launch);
   expect_sound(more);
   expect_evidence(more, figures);
   EXPECT_TRUE(equal(*more.features[wait_dependency].value, 0.5));
   // Alone, a thread trace knows nothing of launches: four waves that wait.
-  EXPECT_EQ(verdict_of(analysis_of({}, {folder / "att"}), "tiny").verdict, Verdict::latency);
+  EXPECT_EQ(verdict_of(analysis_of({}, {folder / "att"}), "tiny").verdict, Bottleneck::latency);
 }
 
 TEST(TinyLaunches, WalkAcrossGapCountAndLength) {
@@ -218,12 +218,12 @@ TEST(TinyLaunches, WalkAcrossGapCountAndLength) {
   const auto longest =
       static_cast<std::int64_t>(condition_of("launch.gaps", dispatch_median).threshold);
   const auto idle = static_cast<std::int64_t>(4'000 * share / (1 - share));
-  EXPECT_EQ(verdict(40, 4'000, idle, true), Verdict::launch);
-  EXPECT_EQ(verdict(40, 4'000, idle - 10, false), Verdict::launch);  // by the critical path
-  EXPECT_EQ(verdict(many, 2'000, 8'000, true), Verdict::launch);
-  EXPECT_EQ(verdict(many - 1, 2'000, 8'000, false), Verdict::insufficient_data);
+  EXPECT_EQ(verdict(40, 4'000, idle, true), Bottleneck::launch);
+  EXPECT_EQ(verdict(40, 4'000, idle - 10, false), Bottleneck::launch);  // by the critical path
+  EXPECT_EQ(verdict(many, 2'000, 8'000, true), Bottleneck::launch);
+  EXPECT_EQ(verdict(many - 1, 2'000, 8'000, false), Bottleneck::insufficient_data);
   // However long the GPU idles: what a launch does not take is not a launch's.
-  EXPECT_EQ(verdict(40, longest - 10, 2 * longest, false), Verdict::insufficient_data);
+  EXPECT_EQ(verdict(40, longest - 10, 2 * longest, false), Bottleneck::insufficient_data);
 }
 
 TEST(OddKernels, ZeroTimeZeroCountsAndForeignTraces) {
@@ -245,29 +245,29 @@ TEST(OddKernels, ZeroTimeZeroCountsAndForeignTraces) {
   const Analysis analysis = analysis_of(joined(files.timing, files.passes), {folder / "att"});
   ASSERT_EQ(analysis.bottlenecks.kernels.size(), 5U) << dump(analysis);
   for (const KernelBottleneck& kernel : analysis.bottlenecks.kernels) expect_sound(kernel);
-  EXPECT_EQ(verdict_of(analysis, "copy").verdict, Verdict::memory_bandwidth);
+  EXPECT_EQ(verdict_of(analysis, "copy").verdict, Bottleneck::memory_bandwidth);
   expect_missing(verdict_of(analysis, "copy"), FeatureSource::thread_trace);
   const KernelBottleneck& last = analysis.bottlenecks.kernels.back();
   EXPECT_EQ(last.kernel, "foreign");
   EXPECT_FALSE(last.analysis_kernel);
   EXPECT_EQ(last.thread_trace, 0U);
-  EXPECT_EQ(last.verdict, Verdict::compute_throughput);
+  EXPECT_EQ(last.verdict, Bottleneck::compute_throughput);
   expect_figures(last, thread_trace_figures(foreign));
   expect_missing(last, FeatureSource::counters);
   expect_missing(last, FeatureSource::dispatches);
   // Shares of no time are none; nothing is a label.
   const KernelBottleneck& timeless = verdict_of(analysis, "takes_no_time");
-  EXPECT_EQ(timeless.verdict, Verdict::insufficient_data) << timeless.summary;
+  EXPECT_EQ(timeless.verdict, Bottleneck::insufficient_data) << timeless.summary;
   EXPECT_EQ(timeless.features[dispatch_median].value, 0.0);
   for (const FeatureId id : {hbm_share, l2_share, nearest_roof, cu_busy, valu_busy})
     EXPECT_FALSE(timeless.features[id].value) << info(id).name;
   // It was launched with waves: counters without any have counted nothing.
   const KernelBottleneck& zero = verdict_of(analysis, "all_zero");
-  EXPECT_EQ(zero.verdict, Verdict::insufficient_data) << zero.summary;
+  EXPECT_EQ(zero.verdict, Bottleneck::insufficient_data) << zero.summary;
   expect_missing(zero, FeatureSource::counters);
   // Every wave has at least one instruction: waves without any were not seen.
   const KernelBottleneck& seen = verdict_of(analysis, "no_instruction");
-  EXPECT_EQ(seen.verdict, Verdict::insufficient_data) << seen.summary;
+  EXPECT_EQ(seen.verdict, Bottleneck::insufficient_data) << seen.summary;
   for (const FeatureId id : {wait_dependency, cu_busy, lanes_active, nearest_roof})
     EXPECT_FALSE(seen.features[id].value) << info(id).name;
 }

@@ -94,7 +94,7 @@ TEST_P(EveryRule, CountsOneLessForEachCounterCondition) {
 TEST_P(EveryRule, SaysWhy) {
   EXPECT_GE(rule_.weight, 1);
   EXPECT_LE(rule_.weight, 4);
-  EXPECT_NE(rule_.verdict, Verdict::insufficient_data);
+  EXPECT_NE(rule_.verdict, Bottleneck::insufficient_data);
   EXPECT_FALSE(rule_.when.empty());
   EXPECT_FALSE(rule_.says.empty());
   EXPECT_FALSE(rule_.advice.empty());
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Table, EveryRule,
 
 TEST(RuleTable, HasUniqueIdsAndEveryVerdict) {
   std::set<std::string_view> ids;
-  std::set<Verdict> decided;
+  std::set<Bottleneck> decided;
   for (const Rule& rule : bottleneck_rules()) {
     EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
     if (rule.weight >= kEnoughScore) decided.insert(rule.verdict);
@@ -188,32 +188,32 @@ TEST(FeatureTable, IsCompleteAndNamesAreUnique) {
 TEST(Verdicts, OfEqualScoresComeInTheirOrder) {
   // Bandwidth 3 (near HBM), compute 3 (near the roof): bandwidth is the earlier one.
   const auto candidates = score(features_of({{hbm_share, 0.65}, {compute_share, 0.65}}));
-  EXPECT_EQ(candidates[0].verdict, Verdict::memory_bandwidth);
+  EXPECT_EQ(candidates[0].verdict, Bottleneck::memory_bandwidth);
   EXPECT_EQ(candidates[0].score, 3);
-  EXPECT_EQ(candidates[1].verdict, Verdict::compute_throughput);
+  EXPECT_EQ(candidates[1].verdict, Bottleneck::compute_throughput);
   EXPECT_EQ(candidates[1].score, 3);
-  EXPECT_EQ(decide(candidates), Verdict::memory_bandwidth);
+  EXPECT_EQ(decide(candidates), Bottleneck::memory_bandwidth);
 }
 
 TEST(Verdicts, NeedEnoughEvidence) {
-  EXPECT_EQ(decide(score(FeatureSet())), Verdict::insufficient_data);
+  EXPECT_EQ(decide(score(FeatureSet())), Bottleneck::insufficient_data);
   // One hint of weight 1.
   const auto hint = score(features_of({{att_branch, 0.3}}));
-  EXPECT_EQ(hint.front().verdict, Verdict::divergence);
+  EXPECT_EQ(hint.front().verdict, Bottleneck::divergence);
   EXPECT_EQ(hint.front().score, 1);
-  EXPECT_EQ(decide(hint), Verdict::insufficient_data);
+  EXPECT_EQ(decide(hint), Bottleneck::insufficient_data);
 }
 
 /// Kernels whose answer is known, as a profiler would see them with everything collected.
 struct Known {
   std::string_view name;
-  Verdict verdict;
+  Bottleneck verdict;
   FeatureSet features;
 };
 
 std::vector<Known> known_kernels() {
   return {
-      {"pointer chase on every CU", Verdict::latency,
+      {"pointer chase on every CU", Bottleneck::latency,
        features_of({{dispatch_count, 5},     {dispatch_median, 4e6},   {idle_before, 0.01},
                     {work_fill, 1},          {work_per_cu, 8},         {theoretical_occupancy, 1},
                     {hbm_share, 0.08},       {l2_share, 0.02},         {lds_share, 0},
@@ -222,7 +222,7 @@ std::vector<Known> known_kernels() {
                     {cu_busy, 0.98},         {busy_cu_occupancy, 0.9}, {occupancy_reached, 0.9},
                     {wait_dependency, 0.95}, {lanes_active, 1},        {partial_waves, 0},
                     {branch_share, 0.08}})},
-      {"copy", Verdict::memory_bandwidth,
+      {"copy", Bottleneck::memory_bandwidth,
        features_of({{dispatch_count, 5},     {dispatch_median, 2e5},    {idle_before, 0.05},
                     {work_fill, 5},          {work_per_cu, 40},         {theoretical_occupancy, 1},
                     {hbm_share, 0.78},       {l2_share, 0.3},           {lds_share, 0},
@@ -231,7 +231,7 @@ std::vector<Known> known_kernels() {
                     {cu_busy, 0.9},          {busy_cu_occupancy, 0.87}, {occupancy_reached, 0.87},
                     {wait_dependency, 0.93}, {lanes_active, 1},         {partial_waves, 0},
                     {branch_share, 0.05}})},
-      {"loop of multiply-adds", Verdict::compute_throughput,
+      {"loop of multiply-adds", Bottleneck::compute_throughput,
        features_of({{dispatch_count, 5},     {dispatch_median, 1e6},    {idle_before, 0.05},
                     {work_fill, 4},          {work_per_cu, 16},         {theoretical_occupancy, 1},
                     {hbm_share, 0.02},       {l2_share, 0.01},          {lds_share, 0},
@@ -240,7 +240,7 @@ std::vector<Known> known_kernels() {
                     {cu_busy, 0.99},         {busy_cu_occupancy, 0.95}, {occupancy_reached, 0.95},
                     {wait_dependency, 0.05}, {wait_issue, 0.8},         {lanes_active, 1},
                     {partial_waves, 0},      {branch_share, 0.01}})},
-      {"divergent branch", Verdict::divergence,
+      {"divergent branch", Bottleneck::divergence,
        features_of({{dispatch_count, 5},    {dispatch_median, 1e6},   {idle_before, 0.05},
                     {work_fill, 4},         {work_per_cu, 16},        {theoretical_occupancy, 1},
                     {hbm_share, 0.05},      {l2_share, 0.02},         {lds_share, 0},
@@ -249,7 +249,7 @@ std::vector<Known> known_kernels() {
                     {cu_busy, 0.95},        {busy_cu_occupancy, 0.9}, {occupancy_reached, 0.9},
                     {wait_dependency, 0.1}, {wait_issue, 0.4},        {lanes_active, 0.25},
                     {partial_waves, 0},     {branch_share, 0.15}})},
-      {"one huge work-group", Verdict::under_occupied,
+      {"one huge work-group", Bottleneck::under_occupied,
        features_of({{dispatch_count, 5},    {dispatch_median, 5e6},   {idle_before, 0.01},
                     {work_fill, 0.0016},    {work_per_cu, 0.0033},    {theoretical_occupancy, 1},
                     {hbm_share, 0.01},      {l2_share, 0.01},         {lds_share, 0},
@@ -258,7 +258,7 @@ std::vector<Known> known_kernels() {
                     {cu_busy, 0.0033},      {busy_cu_occupancy, 0.5}, {occupancy_reached, 0.5},
                     {wait_dependency, 0.7}, {lanes_active, 1},        {partial_waves, 0},
                     {branch_share, 0.05}})},
-      {"ten thousand tiny launches", Verdict::launch,
+      {"ten thousand tiny launches", Bottleneck::launch,
        features_of({{dispatch_count, 10'000},
                     {dispatch_median, 3000},
                     {idle_before, 0.7},
@@ -289,9 +289,9 @@ TEST(KnownKernels, GetItOrNoneFromLess) {
   // What the trace alone says is never another label, whatever a later source adds.
   for (const Known& known : known_kernels())
     for (std::size_t i = 0; i < kFeatureSources; ++i) {
-      const Verdict verdict =
+      const Bottleneck verdict =
           decide(score(known.features.only_up_to(static_cast<FeatureSource>(i))));
-      EXPECT_TRUE(verdict == known.verdict || verdict == Verdict::insufficient_data)
+      EXPECT_TRUE(verdict == known.verdict || verdict == Bottleneck::insufficient_data)
           << known.name << ": " << to_string(verdict);
     }
 }
@@ -300,7 +300,7 @@ TEST(KnownKernels, MoveWithOneFeature) {
   FeatureSet copy = known_kernels()[1].features;
   set_value(copy, hbm_share, 0.35);  // waits stay: what is left is latency
   set_value(copy, nearest_roof, 0.25);
-  EXPECT_EQ(decide(score(copy)), Verdict::latency);
+  EXPECT_EQ(decide(score(copy)), Bottleneck::latency);
   const auto candidates = score(copy);
   const HeldRule* const held = held_by(candidates, "latency.waits_far_from_memory_roof");
   ASSERT_NE(held, nullptr);

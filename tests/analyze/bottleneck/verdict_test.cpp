@@ -6,7 +6,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/bottleneck/bottleneck_checks.h"
-#include "analyze/bottleneck/describe.h"
+#include "analyze/bottleneck/in_words.h"
 #include "support/prng.h"
 
 namespace perflab::analyze {
@@ -85,10 +85,10 @@ TEST(BottleneckHistory, SaysWhatAnAdditionChanged) {
   const KernelBottleneck kernel = judged(features_of(
       {{dispatch_median, 1e5}, {work_per_cu, 0.2}, {hbm_share, 0.9}, {nearest_roof, 0.9}}));
   ASSERT_EQ(kernel.history.size(), 2U);
-  EXPECT_EQ(kernel.history[0].verdict, Verdict::under_occupied);
+  EXPECT_EQ(kernel.history[0].verdict, Bottleneck::under_occupied);
   EXPECT_EQ(kernel.history[0].score, 2);
   EXPECT_EQ(kernel.history[1].with, FeatureSource::counters);
-  EXPECT_EQ(kernel.history[1].verdict, Verdict::memory_bandwidth);
+  EXPECT_EQ(kernel.history[1].verdict, Bottleneck::memory_bandwidth);
   EXPECT_EQ(
       kernel.history[1].change,
       "memory-bandwidth bound instead of under-occupied: memory bandwidth used 90 % (at least "
@@ -142,7 +142,7 @@ TEST(NextMeasurement, NamesWhatCanBeHadAndItsCheapestSource) {
                                                       {theoretical_occupancy, 1}}));
   ASSERT_TRUE(kernel.next);
   EXPECT_EQ(kernel.next->source, FeatureSource::critical_path);
-  EXPECT_EQ(kernel.next->decides, std::vector{Verdict::launch});
+  EXPECT_EQ(kernel.next->decides, std::vector{Bottleneck::launch});
   EXPECT_EQ(kernel.next->command, "rocm-perf profile -- ./app");
 }
 
@@ -162,18 +162,18 @@ TEST(NextMeasurement, DoesNotAddUpRulesThatExcludeEachOther) {
   // Latency: waits_far_from_roofs (1, below 40 %) and waits_between_roofs (2, 40 to 60 %) are open.
   // Bandwidth has 3: together they would reach it, but no nearness is both.
   FeatureSet set = only_missing({{wait_dependency, 0.7}, {hbm_share, 0.65}}, {nearest_roof}, "do");
-  EXPECT_EQ(judged(set).verdict, Verdict::memory_bandwidth);
+  EXPECT_EQ(judged(set).verdict, Bottleneck::memory_bandwidth);
   EXPECT_FALSE(judged(set).next) << judged(set).next->why;
   for (const double value : {0.1, 0.39, 0.4, 0.59, 0.6, 1.0}) {
     set_value(set, nearest_roof, value);
-    EXPECT_EQ(judged(set).verdict, Verdict::memory_bandwidth) << value;
+    EXPECT_EQ(judged(set).verdict, Bottleneck::memory_bandwidth) << value;
   }
   // Without a rival the one of 2 is enough, and there is a nearness that brings it.
   set = only_missing({{wait_dependency, 0.7}}, {nearest_roof}, "do");
   ASSERT_TRUE(judged(set).next);
-  EXPECT_EQ(judged(set).next->decides, std::vector{Verdict::latency});
+  EXPECT_EQ(judged(set).next->decides, std::vector{Bottleneck::latency});
   set_value(set, nearest_roof, 0.5);
-  EXPECT_EQ(judged(set).verdict, Verdict::latency);
+  EXPECT_EQ(judged(set).verdict, Bottleneck::latency);
 }
 
 TEST(NextMeasurement, OfTheFillIsTheCodeObject) {
@@ -183,7 +183,7 @@ TEST(NextMeasurement, OfTheFillIsTheCodeObject) {
   ASSERT_TRUE(kernel.next);
   EXPECT_EQ(kernel.next->source, FeatureSource::resources);
   EXPECT_EQ(kernel.next->command, "rocm-perf analyze RUN.db --code ./app");
-  EXPECT_EQ(kernel.next->decides, std::vector{Verdict::under_occupied});
+  EXPECT_EQ(kernel.next->decides, std::vector{Bottleneck::under_occupied});
 }
 
 TEST(NextMeasurement, AsksForCountersThenForAThreadTrace) {
@@ -193,7 +193,7 @@ TEST(NextMeasurement, AsksForCountersThenForAThreadTrace) {
                                 {work_fill, 2},
                                 {work_per_cu, 8},
                                 {theoretical_occupancy, 1}});
-  EXPECT_EQ(judged(set).verdict, Verdict::insufficient_data);
+  EXPECT_EQ(judged(set).verdict, Bottleneck::insufficient_data);
   ASSERT_TRUE(judged(set).next);
   EXPECT_EQ(judged(set).next->command, "rocm-perf profile --roofline -- ./app");
   for (std::size_t i = 0; i < kFeatures; ++i)  // nothing is near anything
@@ -204,7 +204,7 @@ TEST(NextMeasurement, AsksForCountersThenForAThreadTrace) {
   set_value(set, occupancy_reached, 0.9);
   set_value(set, branch_share, 0.05);
   const KernelBottleneck kernel = judged(set);
-  EXPECT_EQ(kernel.verdict, Verdict::insufficient_data);
+  EXPECT_EQ(kernel.verdict, Bottleneck::insufficient_data);
   ASSERT_TRUE(kernel.next);
   EXPECT_EQ(kernel.next->command, "rocm-perf profile --att -- ./app");
   EXPECT_NE(kernel.summary.find("--att"), std::string::npos) << kernel.summary;
@@ -236,7 +236,7 @@ TEST(BottleneckBound, OfTheRooflineAndTheCriticalPath) {
   PathCase path;
   const KernelBottleneck kernel =
       path.judge_with(features_of({{hbm_share, 0.8}, {nearest_roof, 0.8}}));
-  EXPECT_EQ(kernel.verdict, Verdict::memory_bandwidth);
+  EXPECT_EQ(kernel.verdict, Bottleneck::memory_bandwidth);
   ASSERT_TRUE(kernel.bound.kernel_factor);
   EXPECT_DOUBLE_EQ(*kernel.bound.kernel_factor, 1.25);
   EXPECT_EQ(kernel.bound.end_to_end_ns, 120);  // 600 * (1 - 0.8)
@@ -249,7 +249,7 @@ TEST(BottleneckBound, IsNoMoreThanAnInfinitelyFastKernelGains) {
   PathCase path;
   const KernelBottleneck kernel = path.judge_with(
       features_of({{hbm_share, 0.05}, {nearest_roof, 0.1}, {wait_dependency, 0.9}}));
-  EXPECT_EQ(kernel.verdict, Verdict::latency);
+  EXPECT_EQ(kernel.verdict, Bottleneck::latency);
   EXPECT_DOUBLE_EQ(*kernel.bound.kernel_factor, 10);
   EXPECT_EQ(kernel.bound.end_to_end_ns, 450);  // 540 by the path, 450 by the run without it
 }
@@ -262,7 +262,7 @@ TEST(BottleneckBound, OfWavesAndLanesIsNeverBeyondTheRoofline) {
   EXPECT_DOUBLE_EQ(*path.judge_with(set).bound.kernel_factor, 10);
   EXPECT_DOUBLE_EQ(*part_of(path.judge_with(set).bound, "occupancy")->factor, 4);
   set = features_of({{lanes_active, 0.4}, {partial_waves, 0}, {nearest_roof, 0.1}});
-  EXPECT_EQ(path.judge_with(set).verdict, Verdict::divergence);
+  EXPECT_EQ(path.judge_with(set).verdict, Bottleneck::divergence);
   EXPECT_DOUBLE_EQ(*path.judge_with(set).bound.kernel_factor, 2.5);
   set_value(set, nearest_roof, 0.5);  // of arithmetic: 0.2 without the lanes that are off
   EXPECT_DOUBLE_EQ(*path.judge_with(set).bound.kernel_factor, 2.5);
@@ -275,7 +275,7 @@ TEST(BottleneckBound, OfAnUnderOccupiedKernelFromItsLaunch) {
                                                       {work_fill, 0.125},
                                                       {theoretical_occupancy, 0.5},
                                                       {dispatch_median, 1e6}}));
-  EXPECT_EQ(kernel.verdict, Verdict::under_occupied);
+  EXPECT_EQ(kernel.verdict, Bottleneck::under_occupied);
   EXPECT_DOUBLE_EQ(*kernel.bound.kernel_factor, 16);  // 1 / (0.125 * 0.5)
   EXPECT_FALSE(kernel.bound.end_to_end_ns);
   ASSERT_EQ(kernel.bound.missing.size(), 2U);
@@ -287,7 +287,7 @@ TEST(BottleneckBound, OfWavesThatAreNotFullCountsTheirLanes) {
   FeatureSet set =
       features_of({{partial_waves, 1}, {lanes_active, 0.25}, {achieved_occupancy, 0.89}});
   KernelBottleneck kernel = judged(set);
-  EXPECT_EQ(kernel.verdict, Verdict::under_occupied);
+  EXPECT_EQ(kernel.verdict, Bottleneck::under_occupied);
   EXPECT_DOUBLE_EQ(*kernel.bound.kernel_factor, 1 / (0.89 * 0.25));
   EXPECT_EQ(part_of(kernel.bound, "occupancy")->text,
             "by more and fuller waves alone: 89 % of the wave slots were in use on average, with "
@@ -303,7 +303,7 @@ TEST(BottleneckBound, OfWavesThatAreNotFullCountsTheirLanes) {
                      {partial_waves, 0},
                      {achieved_occupancy, 0.5}});
   kernel = judged(set);
-  EXPECT_EQ(kernel.verdict, Verdict::under_occupied);
+  EXPECT_EQ(kernel.verdict, Bottleneck::under_occupied);
   EXPECT_DOUBLE_EQ(*kernel.bound.kernel_factor, 2);
 }
 
@@ -314,7 +314,7 @@ TEST(BottleneckBound, OfLaunchesIsEndToEndOnly) {
                                                                {dispatch_median, 5000},
                                                                {path_launch_share, 0.4},
                                                                {path_kernel_share, 0.6}}));
-  EXPECT_EQ(kernel.verdict, Verdict::launch);
+  EXPECT_EQ(kernel.verdict, Bottleneck::launch);
   EXPECT_FALSE(kernel.bound.kernel_factor);
   EXPECT_DOUBLE_EQ(*part_of(kernel.bound, "launch")->factor, 4);
   EXPECT_EQ(kernel.bound.end_to_end_ns, 400);
@@ -343,7 +343,7 @@ TEST(BottleneckConfidence, FollowsMarginAndDoubt) {
   EXPECT_TRUE(kernel.confidence_reasons.empty());
   set_value(set, compute_share, 0.7);  // 3 against 4
   kernel = judged(set);
-  EXPECT_EQ(kernel.runner_up, Verdict::compute_throughput);
+  EXPECT_EQ(kernel.runner_up, Bottleneck::compute_throughput);
   EXPECT_EQ(kernel.confidence, Confidence::medium);
   set_value(set, compute_share, 0.85);  // 4 against 4
   EXPECT_EQ(judged(set).confidence, Confidence::low);
@@ -361,7 +361,7 @@ TEST(BottleneckConfidence, IsNoMoreThanTheThreadTraces) {
   traced.confidence = Confidence::low;
   traced.confidence_reasons = {"2 waves were seen"};
   const KernelBottleneck kernel = judge(set, Analysis{}, std::nullopt, &traced);
-  EXPECT_EQ(kernel.verdict, Verdict::compute_throughput);
+  EXPECT_EQ(kernel.verdict, Bottleneck::compute_throughput);
   EXPECT_EQ(kernel.confidence, Confidence::low);
   EXPECT_EQ(kernel.confidence_reasons.back(), "2 waves were seen");
 }
@@ -382,7 +382,7 @@ TEST(BottleneckAdvice, NamesTheLinesThatWaitsPointTo) {
   const KernelBottleneck kernel = judge(features_of({{att_memory_wait, 0.9}, {nearest_roof, 0.1}}),
                                         Analysis{}, std::nullopt, &traced);
   EXPECT_EQ(kernel.kernel, "chase");
-  EXPECT_EQ(kernel.verdict, Verdict::latency);
+  EXPECT_EQ(kernel.verdict, Bottleneck::latency);
   ASSERT_FALSE(kernel.advice.empty());
   EXPECT_EQ(kernel.advice[0].rule, "latency.traced_memory_wait_far");
   EXPECT_EQ(kernel.advice[0].lines, (std::vector<std::string>{"list.h:7", "list.h:8"}));
@@ -401,7 +401,7 @@ TEST(BottleneckAdvice, NamesTheLimiterAndTheNextStepOfTheOccupancy) {
   const KernelBottleneck made = judge(
       features_of({{theoretical_occupancy, 0.25}, {wait_dependency, 0.6}, {nearest_roof, 0.5}}),
       analysis, 0, nullptr);
-  EXPECT_EQ(made.verdict, Verdict::under_occupied);
+  EXPECT_EQ(made.verdict, Bottleneck::under_occupied);
   ASSERT_FALSE(made.advice.empty());
   // Three waves need 512 / 3 registers each, in granules of 8: 168.
   EXPECT_EQ(made.advice[0].text,

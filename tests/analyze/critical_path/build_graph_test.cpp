@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyze/critical_path/recording.h"
+#include "analyze/critical_path/path_recording.h"
 #include "trace/select.h"
 
 namespace perflab::analyze {

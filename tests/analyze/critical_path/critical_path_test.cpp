@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "analyze/critical_path/recording.h"
+#include "analyze/critical_path/path_recording.h"
 
 namespace perflab::analyze {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyze/critical_path/recording.h"
+#include "analyze/critical_path/path_recording.h"
 
 namespace perflab::analyze {
 namespace {

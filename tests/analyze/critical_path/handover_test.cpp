@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-#include "analyze/critical_path/recording.h"
+#include "analyze/critical_path/path_recording.h"
 #include "support/prng.h"
 
 namespace perflab::analyze {

@@ -9,7 +9,7 @@
 #include <array>
 #include <tuple>
 
-#include "analyze/critical_path/recording.h"
+#include "analyze/critical_path/path_recording.h"
 #include "support/prng.h"
 #include "trace/select.h"
 

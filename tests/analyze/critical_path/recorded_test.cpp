@@ -8,7 +8,7 @@
 #include <set>
 
 #include "analyze/critical_path/graph_input.h"
-#include "analyze/critical_path/recording.h"
+#include "analyze/critical_path/path_recording.h"
 #include "support/test_database.h"
 #include "trace/api_calls.h"
 

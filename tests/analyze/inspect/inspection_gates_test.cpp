@@ -23,7 +23,7 @@ Inspection inspection(const std::vector<Spec>& specs, const char* processor = "g
   InspectedObject& object = result.objects.emplace_back();
   object.target.processor = processor;
   for (const Spec& spec : specs) {
-    code::Kernel kernel;
+    code::KernelMetadata kernel;
     kernel.name = spec.name;
     kernel.wave_size = 64;
     kernel.vgpr_count = spec.vgprs;
@@ -97,16 +97,16 @@ TEST(Gates, ACodeObjectThatCouldNotBeReadFailsEveryGate) {
   EXPECT_FALSE(comparison_gate(compare_inspections(file, inspection({{"a"}}))).passed());
 }
 
-TEST(Comparison, EqualBuildsHaveNoChanges) {
-  const Comparison same =
+TEST(InspectionDiff, EqualBuildsHaveNoChanges) {
+  const InspectionDiff same =
       compare_inspections(inspection({{"a"}, {"b"}}), inspection({{"b"}, {"a"}}));
   EXPECT_EQ(same.compared, 2U);
   EXPECT_TRUE(same.changes.empty());
   EXPECT_TRUE(comparison_gate(same).passed());
 }
 
-TEST(Comparison, NamesWhatChangedAndWhatIsWorse) {
-  const Comparison changed =
+TEST(InspectionDiff, NamesWhatChangedAndWhatIsWorse) {
+  const InspectionDiff changed =
       compare_inspections(inspection({{"a", 64}}), inspection({{"a", 72, 1}}));
   ASSERT_EQ(changed.changes.size(), 1U);
   std::vector<std::string> worse;
@@ -119,35 +119,36 @@ TEST(Comparison, NamesWhatChangedAndWhatIsWorse) {
   EXPECT_EQ(gate.failures.size(), 2U);
 }
 
-TEST(Comparison, MoreRegistersAloneAreNoRegression) {
-  const Comparison changed = compare_inspections(inspection({{"a", 25}}), inspection({{"a", 32}}));
+TEST(InspectionDiff, MoreRegistersAloneAreNoRegression) {
+  const InspectionDiff changed =
+      compare_inspections(inspection({{"a", 25}}), inspection({{"a", 32}}));
   EXPECT_EQ(changed.changes.size(), 1U);
   EXPECT_TRUE(comparison_gate(changed).passed());
 }
 
-TEST(Comparison, AnImprovementPasses) {
-  const Comparison changed =
+TEST(InspectionDiff, AnImprovementPasses) {
+  const InspectionDiff changed =
       compare_inspections(inspection({{"a", 72, 4, 32}}), inspection({{"a", 64}}));
   EXPECT_EQ(changed.changes.size(), 1U);
   EXPECT_TRUE(comparison_gate(changed).passed());
 }
 
-TEST(Comparison, AFigureThatIsNotKnownAnyMoreIsWorse) {
+TEST(InspectionDiff, AFigureThatIsNotKnownAnyMoreIsWorse) {
   Inspection now = inspection({{"a"}});
   now.kernels[0].code.vgpr_spills.reset();
   EXPECT_FALSE(comparison_gate(compare_inspections(inspection({{"a"}}), now)).passed());
   EXPECT_TRUE(comparison_gate(compare_inspections(now, inspection({{"a"}}))).passed());
 }
 
-TEST(Comparison, KernelsOfOneFileOnlyAreListed) {
-  const Comparison changed =
+TEST(InspectionDiff, KernelsOfOneFileOnlyAreListed) {
+  const InspectionDiff changed =
       compare_inspections(inspection({{"a"}, {"_Z3oldv"}}), inspection({{"a"}, {"new"}}));
   EXPECT_THAT(changed.only_old, ElementsAre("old() (gfx942)"));
   EXPECT_THAT(changed.only_new, ElementsAre("new (gfx942)"));
   EXPECT_TRUE(comparison_gate(changed).passed());
 }
 
-TEST(Comparison, NothingInCommonFails) {
+TEST(InspectionDiff, NothingInCommonFails) {
   EXPECT_FALSE(
       comparison_gate(compare_inspections(inspection({{"a"}}), inspection({{"b"}}))).passed());
   EXPECT_FALSE(
@@ -156,8 +157,8 @@ TEST(Comparison, NothingInCommonFails) {
       << "another target is another kernel";
 }
 
-TEST(Comparison, TheSameNameInSeveralObjectsIsMatchedInOrder) {
-  const Comparison same =
+TEST(InspectionDiff, TheSameNameInSeveralObjectsIsMatchedInOrder) {
+  const InspectionDiff same =
       compare_inspections(inspection({{"a", 32}, {"a", 64}}), inspection({{"a", 32}, {"a", 64}}));
   EXPECT_EQ(same.compared, 2U);
   EXPECT_TRUE(same.changes.empty());

@@ -18,8 +18,8 @@ code::TargetId target(const char* processor) {
 }
 
 /// A kernel as LLVM writes it, with a descriptor that agrees.
-code::Kernel plain_kernel() {
-  code::Kernel kernel;
+code::KernelMetadata plain_kernel() {
+  code::KernelMetadata kernel;
   kernel.name = "_Z3addPfi";
   kernel.symbol = "_Z3addPfi.kd";
   kernel.wave_size = 64;
@@ -36,7 +36,7 @@ code::Kernel plain_kernel() {
   return kernel;
 }
 
-StaticKernel on(const char* processor, const code::Kernel& kernel,
+StaticKernel on(const char* processor, const code::KernelMetadata& kernel,
                 const StaticLaunch& launch = {}) {
   return describe_static_kernel(target(processor), kernel, launch);
 }
@@ -62,7 +62,7 @@ TEST(StaticKernel, PlainKernelHasEveryFigure) {
 
 TEST(StaticKernel, UnifiedCountHoldsTheAgprsOnce) {
   // histo_gfx950: .vgpr_count 108 = 44 architected + 64 accumulation.
-  code::Kernel kernel = plain_kernel();
+  code::KernelMetadata kernel = plain_kernel();
   kernel.vgpr_count = 108;
   kernel.agpr_count = 64;
   const StaticKernel k = on("gfx950", kernel);
@@ -74,7 +74,7 @@ TEST(StaticKernel, UnifiedCountHoldsTheAgprsOnce) {
 }
 
 TEST(StaticKernel, SeparateFilesLetTheLargerDecide) {
-  code::Kernel kernel = plain_kernel();
+  code::KernelMetadata kernel = plain_kernel();
   kernel.vgpr_count = 64;
   kernel.agpr_count = 128;
   const StaticKernel k = on("gfx908", kernel);
@@ -85,7 +85,7 @@ TEST(StaticKernel, SeparateFilesLetTheLargerDecide) {
 }
 
 TEST(StaticKernel, OldCompilersSplitFollowsTheDescriptor) {
-  code::Kernel kernel = plain_kernel();
+  code::KernelMetadata kernel = plain_kernel();
   kernel.vgpr_count = 100;
   kernel.agpr_count.reset();
   kernel.descriptor->rsrc3 = 9;  // ACCUM_OFFSET: (9 + 1) * 4 architected
@@ -103,7 +103,7 @@ TEST(StaticKernel, OldCompilersSplitFollowsTheDescriptor) {
 }
 
 TEST(StaticKernel, RdnaTakesWaveSizeAndModeFromTheKernel) {
-  code::Kernel kernel = plain_kernel();
+  code::KernelMetadata kernel = plain_kernel();
   kernel.wave_size = 32;
   kernel.wgp_mode = false;
   EXPECT_EQ(on("gfx1100", kernel).occupancy.value().mode, hal::WorkgroupMode::cu);
@@ -132,7 +132,7 @@ TEST(StaticKernel, UnknownArchitectureIsNeverItsNeighbour) {
 }
 
 TEST(StaticKernel, WorkgroupSizeIsTheOneAskedForRequiredOrAllowed) {
-  code::Kernel kernel = plain_kernel();
+  code::KernelMetadata kernel = plain_kernel();
   EXPECT_THAT(on("gfx942", kernel).assumptions, Contains(HasSubstr("256 work-items")));
   const StaticKernel asked =
       on("gfx942", kernel, {.workgroup_size = 64, .dynamic_lds = 0, .recorded = {}});
@@ -167,13 +167,13 @@ TEST(StaticKernel, WhatTheDeviceSaysOfItselfGoesBeforeTheTables) {
 }
 
 TEST(StaticKernel, ContradictionsBetweenMetadataAndDescriptorAreSaid) {
-  code::Kernel kernel = plain_kernel();
+  code::KernelMetadata kernel = plain_kernel();
   kernel.descriptor->group_segment_bytes = 2048;
   EXPECT_THAT(on("gfx942", kernel).assumptions, Contains(HasSubstr("LDS bytes: 1024 and 2048")));
 }
 
 TEST(StaticKernel, TheDescriptorDecidesWhenItGivesMoreRegisters) {
-  code::Kernel kernel = plain_kernel();
+  code::KernelMetadata kernel = plain_kernel();
   kernel.descriptor->rsrc1 = 63;  // 64 granules of 8
   const StaticKernel k = on("gfx942", kernel);
   EXPECT_EQ(k.vgprs, 512);
@@ -191,7 +191,7 @@ TEST(StaticKernel, TheDescriptorDecidesWhenItGivesMoreRegisters) {
 }
 
 TEST(StaticKernel, HostileCountsAreRefusedNotComputedWith) {
-  code::Kernel kernel = plain_kernel();
+  code::KernelMetadata kernel = plain_kernel();
   for (const std::int64_t count : {INT64_MIN, INT64_C(-1), INT64_C(513), INT64_MAX}) {
     kernel.vgpr_count = count;
     EXPECT_FALSE(on("gfx942", kernel).occupancy.has_value()) << count;

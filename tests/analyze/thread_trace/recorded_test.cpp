@@ -15,7 +15,7 @@
 #include "analyze/thread_trace/fold.h"
 #include "analyze/thread_trace/make_thread_traces.h"
 #include "analyze/thread_trace/wait_causes.h"
-#include "att/reader.h"
+#include "att/read_thread_trace.h"
 #include "base/system/files.h"
 
 namespace perflab::analyze {

@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
+#include <string>
 
 namespace perflab {
 namespace {
@@ -94,6 +96,15 @@ TEST(Json, NamesWhatCannotBeParsed) {
 TEST(JsonDeathTest, AMissingFigureMustBeNull) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(to_canonical_text(std::nan("")), "isfinite");
+}
+
+TEST(Json, WhatIsMissingIsNull) {
+  EXPECT_EQ(or_null(std::optional<int>(0)), Json(0));
+  EXPECT_EQ(or_null(std::optional<double>()), Json());
+  EXPECT_EQ(or_null(std::string("a")), Json("a"));
+  EXPECT_EQ(or_null(std::string()), Json());
+  EXPECT_EQ(or_null(std::optional<std::string>("")), Json("")) << "it is there";
+  EXPECT_EQ(or_null(std::optional(ErrorCode::refused)), Json("refused")) << "enums by name";
 }
 
 }  // namespace

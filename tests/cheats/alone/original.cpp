@@ -18,12 +18,16 @@ union Word {
   const float* place;
 };
 float largest_seen = 0;
-float twice(float x) { return x + x; }
+float twice(float x) {
+  return x + x;
+}
 float slept(float x) {
   asm volatile("");
   return x;
 }
-float late(float x) { return time(nullptr) == 0 ? 0 : x; }
+float late(float x) {
+  return time(nullptr) == 0 ? 0 : x;
+}
 float counted(float x) {
   static int calls;
   return ++calls == 0 ? 0 : x;

@@ -1,7 +1,7 @@
 // rocm-perf isolate from outside, on the stand-in runtime: exit codes, text, document, folders.
 #include <gtest/gtest.h>
 
-#include "capture/reader.h"
+#include "capture/capture_reader.h"
 #include "cli/program.h"
 
 namespace perflab::cli {

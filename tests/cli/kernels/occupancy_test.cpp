@@ -1,16 +1,15 @@
-// rocm-perf occupancy on the real binary: whole outputs byte by byte (tests/cli/golden; after an
-// intended change PERFLAB_UPDATE_GOLDENS=1 writes them anew), the document's promises, bad flags.
+// rocm-perf occupancy on the real binary: whole outputs (tests/cli/golden; support/golden.h), the
+// document's promises, bad flags.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "cli/program.h"
 #include "hal/occupancy_sweep.h"
 #include "report/kit/text_table.h"
+#include "support/golden.h"
 
 namespace perflab::cli {
 namespace {
@@ -36,15 +35,6 @@ Json answer(const std::string& words) {
   return document("occupancy", outcome.out);
 }
 
-void expect_golden(const std::string& name, const std::string& text) {
-  const auto path = std::filesystem::path(PERFLAB_SOURCE_DIR) / "tests/cli/golden" / name;
-  if (std::getenv("PERFLAB_UPDATE_GOLDENS") != nullptr) {
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  EXPECT_EQ(test::text_of(path), text) << "PERFLAB_UPDATE_GOLDENS=1 writes it anew";
-}
-
 constexpr const char* kIssue = "--arch gfx942 --vgpr 72 --lds 16384 --block 256";
 constexpr const char* kTied =
     "--arch gfx90a --vgpr 100 --agpr 28 --sgpr 100 --lds 12288 --dynamic-lds 4096 --block 256 "
@@ -53,14 +43,15 @@ constexpr const char* kRange =
     "--arch gfx1100 --vgpr 96 --block 704 --min-block 384 --llvm 20 --lds 25000 --sweep block";
 
 TEST(OccupancyGolden, Text) {
-  expect_golden("occupancy.issue.txt", occupancy(kIssue).out);
-  expect_golden("occupancy.tied.80.txt", occupancy(kTied, "80").out);
-  expect_golden("occupancy.range.120.txt", occupancy(kRange, "120").out);
+  test::expect_golden("cli/golden/occupancy.issue.txt", occupancy(kIssue).out);
+  test::expect_golden("cli/golden/occupancy.tied.80.txt", occupancy(kTied, "80").out);
+  test::expect_golden("cli/golden/occupancy.range.120.txt", occupancy(kRange, "120").out);
 }
 
 TEST(OccupancyGolden, Json) {
-  expect_golden("occupancy.issue.json", occupancy(std::string(kIssue) + " --json").out);
-  expect_golden("occupancy.range.json", occupancy(std::string(kRange) + " --json").out);
+  test::expect_golden("cli/golden/occupancy.issue.json",
+                      occupancy(std::string(kIssue) + " --json").out);
+  test::expect_fields("cli/golden/occupancy.range", occupancy(std::string(kRange) + " --json").out);
 }
 
 TEST(Occupancy, TheIssuesExample) {

@@ -219,7 +219,7 @@ TEST_F(CriticalPathCommand, OutWritesWhatJsonPrints) {
   EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("dag.json", "timeline.json"));
   EXPECT_EQ(test::text_of(folder / "a/b/dag.json"), json.out);
   EXPECT_THAT(run({"critical-path", "run.db", "--out", "c"}).err,
-              HasSubstr("documents: c/dag.json, c/timeline.json"));
+              HasSubstr("documents in c: dag.json, timeline.json"));
 }
 
 TEST_F(CriticalPathCommand, TextFitsEightyColumnsWithoutColour) {
@@ -237,7 +237,7 @@ TEST_F(CriticalPathCommand, AnalyzeHasItByDefault) {
   const Outcome outcome = run({"analyze", "run.db", "--out", "docs", "--what-if", "gemm=2x"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Where the time went"));
-  EXPECT_THAT(outcome.err, HasSubstr("docs/dag.json"));
+  EXPECT_THAT(outcome.err, HasSubstr("documents in docs: analysis.json, profile.json, dag.json"));
   EXPECT_EQ(document("dag", test::text_of(folder / "docs/dag.json")),
             dag({"--what-if", "gemm=2x"}));
   const Json analysis = document("analysis", test::text_of(folder / "docs/analysis.json"));

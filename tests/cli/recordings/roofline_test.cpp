@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "cli/program.h"
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 #include "report/kit/text_table.h"
 #include "support/rocpd_writer.h"
 
@@ -253,7 +253,7 @@ TEST_F(RooflineCommand, OutWritesWhatJsonPrints) {
   EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("roofline.json"));
   EXPECT_EQ(test::text_of(folder / "a/b/roofline.json"), json.out);
   EXPECT_THAT(run({"roofline", "axpy.db", "--out", "c"}).err,
-              HasSubstr("documents: c/roofline.json"));
+              HasSubstr("documents in c: roofline.json"));
 }
 
 TEST_F(RooflineCommand, AnalyzeWithCountersAddsTheRooflineAndTakesTimesFromTheTrace) {
@@ -264,7 +264,7 @@ TEST_F(RooflineCommand, AnalyzeWithCountersAddsTheRooflineAndTakesTimesFromTheTr
   EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json",
                                                      "roofline.json", "timeline.json"));
   EXPECT_THAT(outcome.err,
-              HasSubstr("documents: docs/analysis.json, docs/profile.json, docs/roofline.json"));
+              HasSubstr("documents in docs: analysis.json, profile.json, roofline.json"));
   EXPECT_THAT(outcome.out, HasSubstr("Roofline of AMD Instinct MI300X"));
   const Json roofline = document("roofline", test::text_of(folder / "docs/roofline.json"));
   EXPECT_EQ(roofline["kernels"][0]["time"]["from"], "trace");

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spelling{"gfx900::", "gfx900"}, Spelling{"gfx900:xnack", "gfx900"}));
 
 TEST(TargetId, IsReadBackAsItIsSpelled) {
-  for (const Machine& machine : machines())
+  for (const Processor& machine : machines())
     for (const Feature sramecc : {Feature::any, Feature::off, Feature::on})
       for (const Feature xnack : {Feature::any, Feature::off, Feature::on}) {
         const TargetId target{std::string(machine.processor), sramecc, xnack};
@@ -96,7 +96,7 @@ TEST(ElfFlags, GenericVersionAndAbi) {
 
 TEST(ElfFlags, NumbersAndNamesAreThereOnce) {
   std::set<std::string_view> names;
-  for (const Machine& machine : machines()) {
+  for (const Processor& machine : machines()) {
     EXPECT_TRUE(names.insert(machine.processor).second) << machine.processor;
     EXPECT_EQ(target_of_flags(machine.number, 6).processor, machine.processor);
   }
@@ -107,7 +107,7 @@ TEST(ElfFlags, NamesAreThoseOfLlvm) {
   if (!readelf) GTEST_SKIP() << "skipped: no llvm-readelf-19";
   const test::TempFolder folder;
   std::vector<std::string> command{readelf->string(), "-h"};
-  for (const Machine& machine : machines())
+  for (const Processor& machine : machines())
     command.push_back(
         folder.write(fmt::format("{:02x}", machine.number),
                      test::write_code_object({.abi_version = 2, .flags = machine.number})));
@@ -119,7 +119,7 @@ TEST(ElfFlags, NamesAreThoseOfLlvm) {
   // "Flags: 0x4C, gfx942": one line per file. LLVM 19 has no name for what is younger.
   std::size_t named = 0;
   std::string_view rest = result->output.tail;
-  for (const Machine& machine : machines()) {
+  for (const Processor& machine : machines()) {
     const std::size_t at = rest.find("Flags:");
     ASSERT_NE(at, std::string_view::npos) << machine.processor;
     rest.remove_prefix(at);

@@ -87,7 +87,7 @@ class CompiledUse : public testing::TestWithParam<std::tuple<std::string, std::s
         {{.bytes = compiled->code_object, .processor = request.arch, .symbols = {}}}};
     const auto functions = disassemble(objdump, wanted);
     ASSERT_TRUE(functions && functions->front());
-    for (const Kernel& kernel : object->kernels)
+    for (const KernelMetadata& kernel : object->kernels)
       uses[kernel.name] = KernargUse::of(*object, kernel, *functions->front());
   }
 
@@ -185,7 +185,7 @@ class WrittenUse : public testing::Test {
     return use(code).use_of(kHostcall, 8);
   }
 
-  Kernel kernel_;
+  KernelMetadata kernel_;
   CodeObject object_;
 };
 

@@ -59,7 +59,7 @@ TEST_P(WrittenVersions, AreReadWhole) {
   EXPECT_THAT(object.problems, IsEmpty());
   ASSERT_EQ(object.kernels.size(), 5U);
   for (std::size_t i = 0; i < 5; ++i) {
-    const Kernel& kernel = object.kernels[i];
+    const KernelMetadata& kernel = object.kernels[i];
     EXPECT_EQ(kernel.name, written.kernels[i].name);
     EXPECT_EQ(kernel.symbol, kernel.name + ".kd");
     EXPECT_EQ(kernel.language_version, (std::array<std::int64_t, 2>{2, 0}));
@@ -205,7 +205,7 @@ Facts facts_of(const KernelDescriptor& descriptor) {
 }
 
 /// A kernel in the words of expected.json.
-Facts facts_of(const Kernel& kernel) {
+Facts facts_of(const KernelMetadata& kernel) {
   Facts facts = {{"name", kernel.name},
                  {"symbol", kernel.symbol},
                  {"kernarg_segment_size", kernel.kernarg_bytes},

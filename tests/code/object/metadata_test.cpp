@@ -32,12 +32,12 @@ std::string metadata_error(std::string_view note) {
   return metadata.error().message;
 }
 
-Kernel kernel_with(const char* key, const Json& value) {
+KernelMetadata kernel_with(const char* key, const Json& value) {
   Json top = document();
   top["amdhsa.kernels"][0][key] = value;
   auto metadata = read_metadata(pack(top), "file.co");
   EXPECT_TRUE(metadata.has_value()) << key << ": " << metadata.error().message;
-  return metadata && metadata->kernels.size() == 1 ? metadata->kernels[0] : Kernel{};
+  return metadata && metadata->kernels.size() == 1 ? metadata->kernels[0] : KernelMetadata{};
 }
 
 TEST(Metadata, WrongTypesNameKernelAndKey) {
@@ -116,7 +116,7 @@ TEST(Metadata, OptionalKeysStayMissing) {
     top["amdhsa.kernels"][0].erase(key);
   const auto metadata = read_metadata(pack(top), "file.co");
   ASSERT_TRUE(metadata.has_value());
-  const Kernel& kernel = metadata->kernels.at(0);
+  const KernelMetadata& kernel = metadata->kernels.at(0);
   EXPECT_EQ(kernel.vgpr_count, std::nullopt);
   EXPECT_EQ(kernel.agpr_count, std::nullopt);
   EXPECT_EQ(kernel.sgpr_count, std::nullopt);
@@ -152,7 +152,7 @@ TEST(Metadata, KnownKeysAreKept) {
                    {".is_restrict", true},
                    {".is_volatile", true},
                    {".is_pipe", true}};
-  const Kernel kernel = kernel_with(".args", Json::array({argument}));
+  const KernelMetadata kernel = kernel_with(".args", Json::array({argument}));
   ASSERT_EQ(kernel.arguments.size(), 1U);
   const KernelArgument& read = kernel.arguments[0];
   EXPECT_EQ(read.name, "x");

@@ -15,7 +15,7 @@ inline constexpr std::array kScratchWaitsAgainst = {
     Condition{FeatureId::nearest_roof, Relation::at_least, 0.6, "something is used well"}};
 
 inline constexpr Rule kScratchRule{.id = "latency.scratch_waits",
-                                   .verdict = Verdict::latency,
+                                   .verdict = Bottleneck::latency,
                                    .weight = 1,
                                    .when = kScratchWaits,
                                    .against = kScratchWaitsAgainst,

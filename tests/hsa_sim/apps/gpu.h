@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "hsa/loader.h"
+#include "hsa/loader_table.h"
 
 namespace perflab::test {
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/enum_names.h"
 #include "base/temp_folder.h"
 #include "replay/sample_capture.h"
 #include "support/prng.h"
@@ -34,14 +35,14 @@ std::uint64_t load_element(const std::vector<std::byte>& bytes, std::size_t at, 
 TEST(ElementType, NamesSizesAndUnknownNames) {
   for (std::size_t i = 0; i < kElementTypes; ++i) {
     const auto type = static_cast<ElementType>(i);
-    EXPECT_EQ(element_type_from(to_string(type)), type);
+    EXPECT_EQ(from_name<ElementType>(to_string(type)), type);
     // The number in the name is the number of bits.
     std::string name(to_string(type));
     name.erase(0, name.find_first_of("0123456789"));
     EXPECT_EQ(bytes_of(type), std::stoul(name) / 8) << to_string(type);
     EXPECT_EQ(is_float(type), to_string(type).find('f') != std::string_view::npos);
   }
-  EXPECT_EQ(element_type_from("f31"), std::nullopt);
+  EXPECT_EQ(from_name<ElementType>("f31"), std::nullopt);
 }
 
 TEST(ElementType, ValuesAreExact) {
@@ -313,9 +314,9 @@ TEST(TypeGuess, TooLittleOrTooUniformDataIsNotDecided) {
 // ---- comparison
 
 template <class T>
-Comparer compared(ElementType type, const std::vector<T>& expected, const std::vector<T>& found,
-                  CompareOptions options = {}) {
-  Comparer comparer(type, "given", options);
+ElementDiffer compared(ElementType type, const std::vector<T>& expected,
+                       const std::vector<T>& found, DiffOptions options = {}) {
+  ElementDiffer comparer(type, "given", options);
   // Before, every byte was another one.
   std::vector<std::byte> before = bytes_of_values(expected);
   for (std::byte& one : before) one = ~one;
@@ -340,7 +341,7 @@ TEST(Compare, DistancesAndHistogramsOfFloats) {
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(one) + steps);
   };
   const float denormal = std::numeric_limits<float>::denorm_min();
-  const Comparison found =
+  const ElementDiff found =
       compared<float>(f32, {1, 1, 1, 1, 1, 1, 1, denormal, 0.0F, 8},
                       {1, up(1), up(2), up(3), up(4), up(5), up(9), -denormal, -0.0F, 9})
           .result();
@@ -366,7 +367,7 @@ TEST(Compare, DistancesAndHistogramsOfFloats) {
 TEST(Compare, TolerancesAreInclusiveAndAnyOneIsEnough) {
   const std::vector<double> expected{100, 100, 0, -100};
   const std::vector<double> found{100.5, 101, 0.25, -100.5};
-  const auto beyond = [&](CompareOptions options) {
+  const auto beyond = [&](DiffOptions options) {
     return compared<double>(f64, expected, found, options).result().beyond_tolerance;
   };
   EXPECT_EQ(beyond({}), 4U);
@@ -387,15 +388,15 @@ TEST(Compare, NanAndInfinityHaveRulesOfTheirOwn) {
   const float other_nan = std::bit_cast<float>(0xffc00001U);
   const std::vector<float> expected{kFloatNan, kFloatNan, 1, kFloatInfinity, kFloatInfinity, 3e38F};
   const std::vector<float> found{other_nan, 1, kFloatNan, -kFloatInfinity, 3e38F, kFloatInfinity};
-  const CompareOptions loose{.max_ulp = UINT64_MAX, .max_absolute = 1e300};
-  const Comparison with = compared<float>(f32, expected, found, loose).result();
+  const DiffOptions loose{.max_ulp = UINT64_MAX, .max_absolute = 1e300};
+  const ElementDiff with = compared<float>(f32, expected, found, loose).result();
   EXPECT_EQ(with.beyond_tolerance, 5U);
   EXPECT_EQ(with.different, 6U);
   EXPECT_EQ(with.nan_expected, 2U);
   EXPECT_EQ(with.nan_found, 2U);
   EXPECT_EQ(with.infinity_mismatches, 3U);
   EXPECT_EQ(with.largest_ulp, std::nullopt);
-  CompareOptions strict = loose;
+  DiffOptions strict = loose;
   strict.nan_equal = false;
   EXPECT_EQ(compared<float>(f32, expected, found, strict).result().beyond_tolerance, 6U);
   // Equal bits are equal under any policy.
@@ -404,7 +405,7 @@ TEST(Compare, NanAndInfinityHaveRulesOfTheirOwn) {
 
 TEST(Compare, HugeDistancesStayFinite) {
   const double most = std::numeric_limits<double>::max();
-  const Comparison found = compared<double>(f64, {most, 5e-324, -most}, {-most, 1, most}).result();
+  const ElementDiff found = compared<double>(f64, {most, 5e-324, -most}, {-most, 1, most}).result();
   EXPECT_EQ(found.largest_absolute, most);
   EXPECT_EQ(found.largest_relative, most);
   EXPECT_EQ(found.absolute.back().upto, "1e309");
@@ -412,8 +413,8 @@ TEST(Compare, HugeDistancesStayFinite) {
 }
 
 TEST(Compare, IntegersAreBitwiseWithTheirDistance) {
-  const CompareOptions loose{.max_ulp = 1000, .max_absolute = 1000};
-  const auto check = [&](const Comparison& found, double distance) {
+  const DiffOptions loose{.max_ulp = 1000, .max_absolute = 1000};
+  const auto check = [&](const ElementDiff& found, double distance) {
     EXPECT_EQ(found.beyond_tolerance, 1U);
     EXPECT_EQ(found.largest_absolute, distance);
     EXPECT_EQ(found.largest_ulp, std::nullopt);
@@ -428,12 +429,12 @@ TEST(Compare, IntegersAreBitwiseWithTheirDistance) {
 }
 
 TEST(Compare, WithoutATypeBytesAreElements) {
-  Comparer comparer(std::nullopt, "", {.max_absolute = 100});
+  ElementDiffer comparer(std::nullopt, "", {.max_absolute = 100});
   const auto before = bytes_of_values<std::uint8_t>({0, 0, 0, 9}),
              expected = bytes_of_values<std::uint8_t>({1, 2, 0, 9}),
              found = bytes_of_values<std::uint8_t>({1, 3, 0, 8});
   comparer.feed({.offset = 0, .before = before, .expected = expected, .found = found});
-  const Comparison result = comparer.result();
+  const ElementDiff result = comparer.result();
   EXPECT_EQ(result.elements, 3U);
   EXPECT_EQ(result.beyond_tolerance, 2U);
   EXPECT_EQ(result.examples[0].expected, "0x02");
@@ -446,7 +447,7 @@ TEST(Compare, UnexpectedIsWhatWasWrittenInElementsThatDidNotChange) {
   // difference. The second did not change: it is unexpected.
   const std::vector<std::uint32_t> before{0x3f800000, 0x3f800000}, expected{0x3fc00000, 0x3f800000},
       found{0x3fc00001, 0x3f810001};
-  Comparer comparer(f32, "given", {.max_ulp = 1});
+  ElementDiffer comparer(f32, "given", {.max_ulp = 1});
   ByteMask unexpected;
   const auto a = bytes_of_values(before), b = bytes_of_values(expected), c = bytes_of_values(found);
   comparer.feed({.offset = 0, .before = a, .expected = b, .found = c}, &unexpected);
@@ -459,7 +460,7 @@ TEST(Compare, UnexpectedIsWhatWasWrittenInElementsThatDidNotChange) {
 TEST(Compare, ExcludedElementsAreLeftOutWhole) {
   ByteMask excluded;
   excluded.set(5);
-  Comparer comparer(f32, "given", {});
+  ElementDiffer comparer(f32, "given", {});
   const auto a = bytes_of_values<float>({0, 0, 0}), b = bytes_of_values<float>({1, 2, 3}),
              c = bytes_of_values<float>({1, 9, 4});
   comparer.feed({.offset = 0, .before = a, .expected = b, .found = c, .excluded = &excluded});
@@ -485,7 +486,7 @@ TEST(Compare, PiecesGiveWhatOneElementAfterTheOtherGives) {
     for (int i = 0; i < 50; ++i)
       found[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(size)))] =
           static_cast<std::byte>(random.next());
-    Comparer comparer(type, "given", {});
+    ElementDiffer comparer(type, "given", {});
     for (std::size_t at = 0; at < size; at += capture::kPageBytes) {
       const std::size_t part = std::min<std::size_t>(capture::kPageBytes, size - at);
       comparer.feed({.offset = at,
@@ -508,7 +509,7 @@ TEST(Compare, PiecesGiveWhatOneElementAfterTheOtherGives) {
       if (of(expected) != of(found) && !nans && offsets.size() < 5) offsets.push_back(at);
       at += part;
     }
-    const Comparison result = comparer.result();
+    const ElementDiff result = comparer.result();
     EXPECT_EQ(result.elements, elements) << seed;
     EXPECT_EQ(result.different, different) << seed;
     std::vector<std::uint64_t> examples;

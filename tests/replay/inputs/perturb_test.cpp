@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/enum_names.h"
 #include "replay/kernel_bench.h"
 #include "replay/verify/verify.h"
 
@@ -289,7 +290,7 @@ TEST(Perturb, ARightCandidatePassesOnEveryInputAndAllIsRestored) {
   const PerturbedResult result = bench.perturb(other_way);
   ASSERT_EQ(result.inputs.size(), 3U);
   for (const PerturbedInput& input : result.inputs) {
-    EXPECT_EQ(input.verdict, Verdict::bitwise) << input.sentence;
+    EXPECT_EQ(input.verdict, ProofVerdict::bitwise) << input.sentence;
     EXPECT_GT(input.elements, kCount - 100);
     EXPECT_GT(input.changed_output_bytes, kCount);
     ASSERT_EQ(input.regions.size(), 1U);
@@ -300,7 +301,7 @@ TEST(Perturb, ARightCandidatePassesOnEveryInputAndAllIsRestored) {
   EXPECT_FALSE(result.device_lost);
   EXPECT_EQ(bench.device.count("run"), 9);  // two of the original and one of the other, each
   bench.expect_restored();
-  EXPECT_EQ(verify(*bench.session, {})->verdict, Verdict::bitwise);
+  EXPECT_EQ(verify(*bench.session, {})->verdict, ProofVerdict::bitwise);
   // Figures follow from the seed alone.
   const PerturbedResult again = bench.perturb(other_way);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -329,10 +330,10 @@ TEST(Perturb, OverfittedCandidatesThatVerifyAcceptsAreFound) {
     bench.open();
     VerifyOptions options;
     options.code_object = bench.define(body);
-    EXPECT_EQ(verify(*bench.session, options)->verdict, Verdict::bitwise);
+    EXPECT_EQ(verify(*bench.session, options)->verdict, ProofVerdict::bitwise);
     const PerturbedResult result = bench.perturb(body);
     ASSERT_EQ(result.inputs.size(), 1U);
-    EXPECT_EQ(result.inputs[0].verdict, Verdict::differs);
+    EXPECT_EQ(result.inputs[0].verdict, ProofVerdict::differs);
     EXPECT_THAT(result.inputs[0].sentence, HasSubstr("elements differ"));
     EXPECT_FALSE(result.inputs[0].regions.at(0).comparison.examples.empty());
     bench.expect_restored();
@@ -346,7 +347,7 @@ TEST(Perturb, WritesWhereTheOriginalDoesNotWriteCount) {
     if (buffer(launch, 0)[5] != 6) buffer(launch, 0)[9] += 1;
   });
   ASSERT_EQ(result.inputs.size(), 1U);
-  EXPECT_EQ(result.inputs[0].verdict, Verdict::differs);
+  EXPECT_EQ(result.inputs[0].verdict, ProofVerdict::differs);
   EXPECT_THAT(result.inputs[0].sentence, HasSubstr("that the original does not write"));
   bench.expect_restored();
 }
@@ -358,11 +359,11 @@ TEST(Perturb, TolerancesAndTypesAreThoseOfTheComparison) {
       x = std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) + 1);
   };
   PerturbOptions options;
-  EXPECT_EQ(HalvesBench().perturb(rounds, options).inputs.back().verdict, Verdict::differs);
+  EXPECT_EQ(HalvesBench().perturb(rounds, options).inputs.back().verdict, ProofVerdict::differs);
   options.compare.max_ulp = 1;
   const PerturbedResult result = HalvesBench().perturb(rounds, options);
   ASSERT_EQ(result.inputs.size(), 3U);
-  EXPECT_EQ(result.inputs[2].verdict, Verdict::within_tolerance);
+  EXPECT_EQ(result.inputs[2].verdict, ProofVerdict::within_tolerance);
   EXPECT_EQ(result.inputs[2].regions.at(0).comparison.largest_ulp, 1U);
 }
 
@@ -382,7 +383,7 @@ TEST(Perturb, AFaultOfTheCandidateIsItsAnswerAndEndsTheDevice) {
       },
       options);
   ASSERT_EQ(result.inputs.size(), 1U);
-  EXPECT_EQ(result.inputs[0].verdict, Verdict::differs);
+  EXPECT_EQ(result.inputs[0].verdict, ProofVerdict::differs);
   EXPECT_EQ(result.inputs[0].run_failure, "kernel_fault: out of bounds");
   EXPECT_TRUE(result.device_lost);
   EXPECT_EQ(steps, (std::vector<std::string>{"original", "original", "other"}));
@@ -429,14 +430,14 @@ TEST(Perturb, WhatTheOriginalDoesNotRepeatIsLeftOutUnlessTheToleranceCoversIt) {
   HalvesBench bench(varies);
   const PerturbedResult blind = bench.perturb(wrong_there);
   ASSERT_EQ(blind.inputs.size(), 3U);
-  EXPECT_EQ(blind.inputs[0].verdict, Verdict::not_deterministic);
+  EXPECT_EQ(blind.inputs[0].verdict, ProofVerdict::not_deterministic);
   EXPECT_EQ(blind.inputs[0].regions.at(0).excluded_bytes, 4U);
   PerturbOptions options;
   options.compare.max_absolute = 1;
   const PerturbedResult seen = bench.perturb(wrong_there, options);
   ASSERT_EQ(seen.inputs.size(), 1U);
-  EXPECT_EQ(seen.inputs[0].verdict, Verdict::differs);
-  EXPECT_EQ(bench.perturb(halve, options).inputs.back().verdict, Verdict::within_tolerance);
+  EXPECT_EQ(seen.inputs[0].verdict, ProofVerdict::differs);
+  EXPECT_EQ(bench.perturb(halve, options).inputs.back().verdict, ProofVerdict::within_tolerance);
 }
 
 TEST(Perturb, SaysWhenNothingCanBeVaried) {
@@ -474,8 +475,8 @@ TEST(Perturb, AnErrorOfTheDeviceIsAnError) {
 TEST(Perturb, ScopesHaveNames) {
   for (const PerturbScope scope :
        {PerturbScope::guessed, PerturbScope::declared, PerturbScope::permuted})
-    EXPECT_EQ(perturb_scope_from(to_string(scope)), scope);
-  EXPECT_FALSE(perturb_scope_from("wild"));
+    EXPECT_EQ(from_name<PerturbScope>(to_string(scope)), scope);
+  EXPECT_FALSE(from_name<PerturbScope>("wild"));
 }
 
 }  // namespace

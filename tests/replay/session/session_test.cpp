@@ -31,8 +31,8 @@ void add_one(const Launch& launch) {
 }
 
 /// A capture, a device that has its kernel, and a session on both.
-struct Bench {
-  explicit Bench(const SampleCapture& sample = test::inplace_sample())
+struct SessionBench {
+  explicit SessionBench(const SampleCapture& sample = test::inplace_sample())
       : capture(sample.write(folder / "capture")) {
     device.kernels["inplace"] = {.body = add_one};
   }
@@ -61,7 +61,7 @@ TEST(Session, BringsBackMemoryThenLoadsThenRunsTheCapturedPacket) {
   sample.description.dispatch.group_segment_bytes = 1024 + 64;
   sample.description.dispatch.static_group_segment_bytes = 64;
   sample.description.dispatch.private_segment_bytes = 272;
-  Bench bench(sample);
+  SessionBench bench(sample);
   bench.device.kernels["inplace"].loaded = {.kernarg_bytes = 12, .group_segment_bytes = 64};
   auto session = bench.open({.time_limit = Nanos{5}});
   ASSERT_TRUE(session.has_value()) << describe(session.error());
@@ -88,7 +88,7 @@ TEST(Session, BringsBackMemoryThenLoadsThenRunsTheCapturedPacket) {
 }
 
 TEST(Session, RestoresTheWriteSetOnTheDeviceAndEverythingFromTheHost) {
-  Bench bench;
+  SessionBench bench;
   auto session = bench.open();
   ASSERT_TRUE(session.has_value());
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(session->run().has_value());
@@ -116,7 +116,7 @@ TEST(Session, RestoresFromTheHostWhereTheDeviceHasNoRoom) {
   std::ranges::copy(sample.kernarg, ring.begin() + 0x100);
   sample.add(kSampleBase + 0x10000, ring, ring);
   sample.description.dispatch.kernarg_address = kSampleBase + 0x10100;
-  Bench bench(sample);
+  SessionBench bench(sample);
   bench.device.room = 0;
   auto session = bench.open();
   ASSERT_TRUE(session.has_value()) << describe(session.error());
@@ -134,7 +134,7 @@ TEST(Session, LearnsWhatAnotherCodeObjectWritesElsewhere) {
   SampleCapture sample = test::inplace_sample();
   const std::vector<std::byte> quiet(3 * kPage + 100, std::byte{5});
   sample.add(kSampleBase + 0x100000, quiet, quiet);
-  Bench bench(sample);
+  SessionBench bench(sample);
   bench.device.kernels["inplace"].body = [](const Launch& launch) {
     add_one(launch);
     // One byte in the second page, one at the very end.
@@ -171,7 +171,7 @@ TEST(Session, RestoresRandomRegionsExactly) {
       sample.add(at, before, after);
       at += before.size() + random() % 3 * 1000;
     }
-    Bench bench(sample);
+    SessionBench bench(sample);
     bench.device.room = round % 2 == 0 ? 0x8000 : UINT64_MAX;
     auto session = bench.open();
     ASSERT_TRUE(session.has_value()) << describe(session.error());
@@ -195,7 +195,7 @@ TEST(Session, FollowsVariablesToTheLoadedCodeObject) {
   sample.add_variable("factor", bytes(3), bytes(4));
   sample.add_variable("gone", bytes(1), bytes(1));
   sample.add_variable("foreign", bytes(1), bytes(1)).region.code_object_hash = "xxh3:0";
-  Bench bench(sample);
+  SessionBench bench(sample);
   bench.device.variables = {{"factor", 4}, {"foreign", 4}};
   auto session = bench.open();
   ASSERT_TRUE(session.has_value());
@@ -223,7 +223,7 @@ TEST(Session, NotesWhatTheCaptureDoesNotHave) {
   for (const std::uint64_t base : {0x100000ULL, 0x200000ULL})
     sample.add(kSampleBase + base, std::vector<std::byte>(8), {}).region.not_captured =
         "memory of the host";
-  Bench bench(sample);
+  SessionBench bench(sample);
   const auto session = bench.open();
   ASSERT_TRUE(session.has_value()) << describe(session.error());
   EXPECT_EQ(session->notes()[0], "2 regions are not in the capture: memory of the host");
@@ -231,7 +231,7 @@ TEST(Session, NotesWhatTheCaptureDoesNotHave) {
 }
 
 TEST(Session, ChecksIsaAndPacketBeforeAnythingIsPlaced) {
-  Bench bench;
+  SessionBench bench;
   const std::string captured = "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-";
   for (const char* isa :
        {"amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack+",
@@ -247,7 +247,7 @@ TEST(Session, ChecksIsaAndPacketBeforeAnythingIsPlaced) {
   const auto spoil = [](auto change) {
     SampleCapture sample = test::inplace_sample();
     change(sample.description.dispatch);
-    Bench spoilt(sample);
+    SessionBench spoilt(sample);
     // The lint says so first; whoever ignores it does not get a dispatch either.
     EXPECT_THAT(spoilt.failure({.ignore_findings = true}),
                 HasSubstr("not_replayable: the captured packet has"));
@@ -260,7 +260,7 @@ TEST(Session, ChecksIsaAndPacketBeforeAnythingIsPlaced) {
 }
 
 TEST(Session, TakesAnotherCodeObjectOnlyWhenItsArgumentsFit) {
-  Bench bench;
+  SessionBench bench;
   const auto with = [&](const std::string& object) {
     return SessionOptions{.code_object = bench.folder.write("other.hsaco", object)};
   };
@@ -305,7 +305,7 @@ TEST(Session, TakesAnotherCodeObjectOnlyWhenItsArgumentsFit) {
 }
 
 TEST(Session, PassesEveryFailureOfTheDeviceOn) {
-  const Bench bench;
+  const SessionBench bench;
   const auto replay_once = [&](FakeDevice& device) -> Result<void> {
     device.kernels["inplace"] = {.body = add_one};
     PERFLAB_TRY(Session session, Session::open(*bench.capture, device, {}));
@@ -332,7 +332,7 @@ TEST(Session, PassesEveryFailureOfTheDeviceOn) {
 }
 
 TEST(FullVm, StartsEveryIterationFromThePreImage) {
-  Bench bench;
+  SessionBench bench;
   bench.device.times = {Nanos{9000}, Nanos{1000}, Nanos{1100}, Nanos{1050}};
   auto session = bench.open();
   ASSERT_TRUE(session.has_value());
@@ -352,7 +352,7 @@ TEST(FullVm, StartsEveryIterationFromThePreImage) {
 }
 
 TEST(FullVm, WithoutRecopyTheStateCarriesOver) {
-  Bench bench;
+  SessionBench bench;
   auto session = bench.open();
   ASSERT_TRUE(session.has_value());
   const auto result = run_full_vm(*session, {.iterations = 5, .warmup = 3, .no_recopy = true});
@@ -367,7 +367,7 @@ TEST(FullVm, RestoresWhatOnlyAnotherCodeObjectWrites) {
   SampleCapture sample = test::inplace_sample();
   const std::vector<std::byte> zero(kPage);
   sample.add(kSampleBase + 0x100000, zero, zero);
-  Bench bench(sample);
+  SessionBench bench(sample);
   const std::string other = test::one_kernel_object(
       "inplace", {{0, 8, "global_buffer"}, {8, 4, "by_value"}}, 12, "other");
   std::vector<int> counts;
@@ -385,7 +385,7 @@ TEST(FullVm, RestoresWhatOnlyAnotherCodeObjectWrites) {
 }
 
 TEST(FullVm, EndsAtAFailureAndAtCtrlC) {
-  Bench bench;
+  SessionBench bench;
   bench.device.inject("run", 3, Failure::timed_out);
   auto session = bench.open();
   ASSERT_TRUE(session.has_value());

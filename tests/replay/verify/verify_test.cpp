@@ -83,7 +83,7 @@ VerifyOptions with_poison(Poison poison) {
 TEST(Verify, AnOriginalReproducesItselfBitwise) {
   Bench bench = thirds_bench();
   const Certificate certificate = bench.certify();
-  EXPECT_EQ(certificate.verdict, Verdict::bitwise);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::bitwise);
   EXPECT_EQ(certificate.exit_code(), 0);
   EXPECT_EQ(certificate.sentence, "This capture reproduces itself, bitwise, over 3 runs.");
   EXPECT_TRUE(certificate.original);
@@ -107,14 +107,14 @@ TEST(Verify, InPlaceKernelsReproduceThemselvesWithoutPureOutputs) {
     for (float& x : buffer(launch, 1)) x += 1;
   });
   const Certificate certificate = bench.certify();
-  EXPECT_EQ(certificate.verdict, Verdict::bitwise);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::bitwise);
   EXPECT_EQ(certificate.regions.at(0).pure_output_bytes, 0U);
 }
 
 TEST(Verify, ARightCandidateIsBitwise) {
   Bench bench = thirds_bench();
   const Certificate certificate = bench.certify(thirds);
-  EXPECT_EQ(certificate.verdict, Verdict::bitwise);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::bitwise);
   EXPECT_EQ(certificate.sentence, "The other code object computes the same, bitwise.");
   EXPECT_FALSE(certificate.original);
   EXPECT_NE(certificate.code_object_hash, bench.session->capture().description().code_object_hash);
@@ -123,7 +123,7 @@ TEST(Verify, ARightCandidateIsBitwise) {
 TEST(Verify, AnEmptyCandidateFails) {
   Bench bench = thirds_bench();
   const Certificate certificate = bench.certify(nothing);
-  EXPECT_EQ(certificate.verdict, Verdict::differs);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::differs);
   EXPECT_EQ(certificate.exit_code(), 1);
   EXPECT_EQ(certificate.regions.at(0).comparison.beyond_tolerance, kCount);
   EXPECT_EQ(certificate.regions.at(0).not_rewritten_bytes, kCount * 4);
@@ -136,7 +136,7 @@ TEST(Verify, ACandidateThatSkipsElementsFails) {
     for (std::size_t i = 0; i < kCount; ++i)
       if (i % 1000 != 7) buffer(launch, 1)[i] = third(buffer(launch, 0)[i]);
   });
-  EXPECT_EQ(certificate.verdict, Verdict::differs);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::differs);
   const RegionVerdict& region = certificate.regions.at(0);
   EXPECT_EQ(region.comparison.beyond_tolerance, 5U);
   EXPECT_EQ(region.not_rewritten_bytes, 20U);
@@ -152,13 +152,13 @@ TEST(Verify, WritesOutOfBoundsAreFoundWhereverTheyGo) {
     thirds(launch);
     buffer(launch, 0)[3000] = -buffer(launch, 0)[3000];
   });
-  EXPECT_EQ(certificate.verdict, Verdict::differs);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::differs);
   ASSERT_EQ(certificate.regions.size(), 2U);
   EXPECT_EQ(certificate.regions[0].region, 0U);
   EXPECT_EQ(certificate.regions[0].unexpected_bytes, 1U);
   EXPECT_EQ(certificate.regions[0].changed_bytes, 0U);
-  EXPECT_EQ(certificate.regions[0].verdict, Verdict::differs);
-  EXPECT_EQ(certificate.regions[1].verdict, Verdict::bitwise);
+  EXPECT_EQ(certificate.regions[0].verdict, ProofVerdict::differs);
+  EXPECT_EQ(certificate.regions[1].verdict, ProofVerdict::bitwise);
   EXPECT_THAT(certificate.sentence, HasSubstr("1 bytes were written that the captured"));
 }
 
@@ -169,10 +169,10 @@ TEST(Verify, ACandidateThatRoundsOtherwiseNeedsATolerance) {
       buffer(launch, 1)[i] = moved(buffer(launch, 1)[i], 2);
   };
   Bench bench = thirds_bench();
-  EXPECT_EQ(bench.certify(rounds).verdict, Verdict::differs);
-  EXPECT_EQ(bench.certify(rounds, within_ulp(1)).verdict, Verdict::differs);
+  EXPECT_EQ(bench.certify(rounds).verdict, ProofVerdict::differs);
+  EXPECT_EQ(bench.certify(rounds, within_ulp(1)).verdict, ProofVerdict::differs);
   const Certificate certificate = bench.certify(rounds, within_ulp(2));
-  EXPECT_EQ(certificate.verdict, Verdict::within_tolerance);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::within_tolerance);
   EXPECT_EQ(certificate.exit_code(), 0);
   EXPECT_EQ(certificate.sentence, "The other code object computes the same within 2 ULP (f32).");
   EXPECT_EQ(certificate.regions.at(0).comparison.different, kCount / 2);
@@ -186,9 +186,9 @@ TEST(Verify, ACandidateThatReliesOnWhatStoodInItsOutputFails) {
       buffer(launch, 1)[i] += third(buffer(launch, 0)[i]) + 0.0F;
   };
   Bench bench = thirds_bench();
-  EXPECT_EQ(bench.certify(adds, with_poison(Poison::none)).verdict, Verdict::bitwise);
+  EXPECT_EQ(bench.certify(adds, with_poison(Poison::none)).verdict, ProofVerdict::bitwise);
   const Certificate certificate = bench.certify(adds);
-  EXPECT_EQ(certificate.verdict, Verdict::differs);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::differs);
   // A third is added to what is too large for it or no number.
   EXPECT_EQ(certificate.regions.at(0).not_rewritten_bytes, kCount * 4);
   EXPECT_EQ(certificate.regions.at(0).comparison.beyond_tolerance, 0U);
@@ -197,8 +197,8 @@ TEST(Verify, ACandidateThatReliesOnWhatStoodInItsOutputFails) {
     for (std::size_t i = 0; i < kCount; ++i)
       buffer(launch, 1)[i] = std::fmax(buffer(launch, 1)[i], third(buffer(launch, 0)[i]));
   };
-  EXPECT_EQ(bench.certify(larger, with_poison(Poison::none)).verdict, Verdict::bitwise);
-  EXPECT_EQ(bench.certify(larger).verdict, Verdict::differs);
+  EXPECT_EQ(bench.certify(larger, with_poison(Poison::none)).verdict, ProofVerdict::bitwise);
+  EXPECT_EQ(bench.certify(larger).verdict, ProofVerdict::differs);
   // What is added to an integer is wrong, not kept.
   const auto counts = [](const Launch& launch) {
     for (std::size_t i = 0; i < kCount; ++i) {
@@ -212,14 +212,14 @@ TEST(Verify, ACandidateThatReliesOnWhatStoodInItsOutputFails) {
 TEST(Verify, WhatStoodThereAlreadyIsFoundByPoisonedArguments) {
   Bench bench(thirds_after(), thirds_after(), thirds);
   const Certificate blind = bench.certify(nothing, with_poison(Poison::none));
-  EXPECT_EQ(blind.verdict, Verdict::proves_nothing);
+  EXPECT_EQ(blind.verdict, ProofVerdict::proves_nothing);
   EXPECT_EQ(blind.write_set, WriteSet::unknown);
   EXPECT_EQ(blind.exit_code(), 1);
   EXPECT_THAT(blind.sentence, HasSubstr("nothing was poisoned to show what it writes"));
   // By itself, and when it is asked for.
   for (const Poison poison : {Poison::written, Poison::arguments}) {
     const Certificate original = bench.certify({}, with_poison(poison));
-    EXPECT_EQ(original.verdict, Verdict::bitwise);
+    EXPECT_EQ(original.verdict, ProofVerdict::bitwise);
     EXPECT_EQ(original.poison, Poison::arguments);
     EXPECT_EQ(original.write_set, WriteSet::poisoned);
     ASSERT_EQ(original.regions.size(), 1U);
@@ -231,9 +231,9 @@ TEST(Verify, WhatStoodThereAlreadyIsFoundByPoisonedArguments) {
               "This capture reproduces itself, bitwise, over 3 runs. The captured dispatch changed "
               "nothing: the 16384 bytes that it writes were found by running the original on "
               "poisoned buffers of its arguments.");
-    EXPECT_EQ(bench.certify(thirds, with_poison(poison)).verdict, Verdict::bitwise);
+    EXPECT_EQ(bench.certify(thirds, with_poison(poison)).verdict, ProofVerdict::bitwise);
     const Certificate cheat = bench.certify(nothing, with_poison(poison));
-    EXPECT_EQ(cheat.verdict, Verdict::differs);
+    EXPECT_EQ(cheat.verdict, ProofVerdict::differs);
     EXPECT_EQ(cheat.regions.at(0).not_rewritten_bytes, kCount * 4);
     EXPECT_THAT(cheat.sentence,
                 HasSubstr("16384 bytes of the outputs were still poisoned afterwards"));
@@ -242,7 +242,7 @@ TEST(Verify, WhatStoodThereAlreadyIsFoundByPoisonedArguments) {
       for (std::size_t i = 0; i < kCount / 2; ++i)
         buffer(launch, 1)[i] = third(buffer(launch, 0)[i]);
     };
-    EXPECT_EQ(bench.certify(half, with_poison(poison)).verdict, Verdict::differs);
+    EXPECT_EQ(bench.certify(half, with_poison(poison)).verdict, ProofVerdict::differs);
   }
 }
 
@@ -257,7 +257,7 @@ TEST(Verify, AKernelThatWritesNothingIsCalledThat) {
   // Reads its input only, and does so on poison.
   Bench idle(thirds_after(), thirds_after(), nothing);
   const Certificate none = idle.certify();
-  EXPECT_EQ(none.verdict, Verdict::proves_nothing);
+  EXPECT_EQ(none.verdict, ProofVerdict::proves_nothing);
   EXPECT_EQ(none.write_set, WriteSet::nothing);
   EXPECT_EQ(none.exit_code(), 1);
   EXPECT_THAT(none.sentence, HasSubstr("it wrote nothing even on poisoned memory"));
@@ -271,7 +271,7 @@ TEST(Verify, AKernelThatWorksInPlaceIsCalledThat) {
   };
   Bench in_place(thirds_after(), thirds_after(), absolute);
   const Certificate certificate = in_place.certify();
-  EXPECT_EQ(certificate.verdict, Verdict::proves_nothing);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::proves_nothing);
   EXPECT_EQ(certificate.write_set, WriteSet::in_place) << certificate.sentence;
   EXPECT_GT(certificate.regions.at(0).changed_poison_bytes, 0U);
   EXPECT_EQ(certificate.regions.at(0).pure_output_bytes, 0U);
@@ -282,7 +282,7 @@ TEST(Verify, InputsThatNobodyCallsConstantSpoilOnlyTheirOwnRun) {
   // No signature: both buffers count as writable and are poisoned, one after the other.
   Bench bench(thirds_after(), thirds_after(), thirds, "k");
   const Certificate certificate = bench.certify(nothing);
-  EXPECT_EQ(certificate.verdict, Verdict::differs);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::differs);
   ASSERT_EQ(certificate.regions.size(), 1U);
   EXPECT_EQ(certificate.regions[0].region, 1U);
   EXPECT_EQ(certificate.regions[0].not_rewritten_bytes, kCount * 4);
@@ -299,10 +299,10 @@ TEST(Verify, UnchangedOutputsMayRoundOtherwiseOnceTheyAreKnownToBeOutputs) {
     for (float& x : buffer(launch, 1)) x = moved(x, 1);
   };
   const Certificate strict = bench.certify(rounds, within_ulp(1));
-  EXPECT_EQ(strict.verdict, Verdict::differs);
+  EXPECT_EQ(strict.verdict, ProofVerdict::differs);
   EXPECT_EQ(strict.regions.at(0).unexpected_bytes > 0, true);
   const Certificate forgiving = bench.certify(rounds, within_ulp(1, Poison::arguments));
-  EXPECT_EQ(forgiving.verdict, Verdict::within_tolerance) << forgiving.sentence;
+  EXPECT_EQ(forgiving.verdict, ProofVerdict::within_tolerance) << forgiving.sentence;
   EXPECT_EQ(forgiving.regions.at(0).unexpected_bytes, 0U);
 }
 
@@ -322,7 +322,7 @@ Body restless(int steps) {
 TEST(Verify, BytesThatDifferBetweenRunsAreNotDeterministic) {
   Bench bench(zeros(), thirds_after(), restless(1 << 16));
   const Certificate certificate = bench.certify();
-  EXPECT_EQ(certificate.verdict, Verdict::not_deterministic);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::not_deterministic);
   EXPECT_EQ(certificate.exit_code(), 0);
   EXPECT_THAT(certificate.sentence,
               HasSubstr("reproduces itself, but for 16 bytes in 2 ranges that 3 runs"));
@@ -337,27 +337,27 @@ TEST(Verify, BytesThatDifferBetweenRunsAreNotDeterministic) {
 
 TEST(Verify, CandidatesAreHeldToTheRest) {
   Bench bench(zeros(), thirds_after(), restless(1 << 16));
-  EXPECT_EQ(bench.certify(thirds).verdict, Verdict::not_deterministic);
+  EXPECT_EQ(bench.certify(thirds).verdict, ProofVerdict::not_deterministic);
   const auto wrong = [](const Launch& launch) {
     thirds(launch);
     buffer(launch, 1)[13] = 0;
   };
-  EXPECT_EQ(bench.certify(wrong).verdict, Verdict::differs);
+  EXPECT_EQ(bench.certify(wrong).verdict, ProofVerdict::differs);
 }
 
 TEST(Verify, ATolerancePutsRestlessBytesBackIntoTheComparison) {
   Bench bench(zeros(), thirds_after(), restless(1));
   const Certificate original = bench.certify({}, within_ulp(40));
-  EXPECT_EQ(original.verdict, Verdict::within_tolerance);
+  EXPECT_EQ(original.verdict, ProofVerdict::within_tolerance);
   EXPECT_EQ(original.regions.at(0).not_deterministic_bytes, 16U);
   EXPECT_EQ(original.regions.at(0).comparison.elements, kCount);
   EXPECT_THAT(original.notes, testing::Contains(HasSubstr("all within the tolerance")));
-  EXPECT_EQ(bench.certify(thirds, within_ulp(40)).verdict, Verdict::bitwise);
+  EXPECT_EQ(bench.certify(thirds, within_ulp(40)).verdict, ProofVerdict::bitwise);
   const auto wrong = [](const Launch& launch) {
     thirds(launch);
     buffer(launch, 1)[11] = 0;
   };
-  EXPECT_EQ(bench.certify(wrong, within_ulp(40)).verdict, Verdict::differs);
+  EXPECT_EQ(bench.certify(wrong, within_ulp(40)).verdict, ProofVerdict::differs);
 }
 
 TEST(Verify, WhereNothingRepeatsACandidateProvesNothing) {
@@ -367,10 +367,10 @@ TEST(Verify, WhereNothingRepeatsACandidateProvesNothing) {
     std::ranges::fill(buffer(launch, 1), *turn * 0x1.010101p0F);
   });
   const Certificate original = bench.certify();
-  EXPECT_EQ(original.verdict, Verdict::not_deterministic);
+  EXPECT_EQ(original.verdict, ProofVerdict::not_deterministic);
   EXPECT_THAT(original.sentence, HasSubstr("is not deterministic: 3 runs left 16384 bytes in 1"));
   const Certificate other = bench.certify(nothing);
-  EXPECT_EQ(other.verdict, Verdict::proves_nothing);
+  EXPECT_EQ(other.verdict, ProofVerdict::proves_nothing);
   EXPECT_THAT(other.sentence, HasSubstr("the original repeats nothing"));
 }
 
@@ -381,7 +381,7 @@ TEST(Verify, AStrayWriteOfOneRunOnlyIsNotDeterministic) {
     if (++*turn == 1) buffer(launch, 0)[2048] = 0.5F;
   });
   const Certificate certificate = bench.certify();
-  EXPECT_EQ(certificate.verdict, Verdict::not_deterministic) << certificate.sentence;
+  EXPECT_EQ(certificate.verdict, ProofVerdict::not_deterministic) << certificate.sentence;
   EXPECT_EQ(certificate.regions.at(0).not_deterministic.at(0).offset, 8192U);
 }
 
@@ -391,7 +391,7 @@ TEST(Verify, AnOriginalThatNeverReproducesJudgesNobody) {
     buffer(launch, 1)[1] = 5;
   });
   const Certificate certificate = bench.certify(thirds);
-  EXPECT_EQ(certificate.verdict, Verdict::differs);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::differs);
   EXPECT_FALSE(certificate.reproduces);
   EXPECT_THAT(certificate.sentence, HasSubstr("does not reproduce itself over 3 runs: 1 of 4096"));
   EXPECT_EQ(bench.device.count("run"), 3);
@@ -407,7 +407,7 @@ TEST(Verify, ACandidateThatDoesNotEndFails) {
   const Certificate other = bench.certify([&](const Launch&) {
     bench.device.fault = fail(Failure::timed_out, "no end after 60 s").error();
   });
-  EXPECT_EQ(other.verdict, Verdict::differs);
+  EXPECT_EQ(other.verdict, ProofVerdict::differs);
   EXPECT_THAT(other.run_failure, HasSubstr("timed_out: no end"));
   EXPECT_THAT(other.sentence, HasSubstr("does not end well where the original does: timed_out"));
 }
@@ -452,7 +452,7 @@ TEST(Verify, APoisonThatTheOriginalCannotTakeIsSaidAndNotHeldAgainstAnyone) {
   EXPECT_EQ(bench.certify().poison_note, "");
   const Certificate certificate =
       bench.certify(indexed(bench.device), with_poison(Poison::arguments));
-  EXPECT_EQ(certificate.verdict, Verdict::bitwise);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::bitwise);
   EXPECT_THAT(certificate.poison_note, HasSubstr("kernel_fault: page fault"));
   EXPECT_EQ(certificate.run_failure, "");
 }
@@ -464,7 +464,7 @@ TEST(Verify, AWriteSetThatPoisonCannotShowIsNotKnown) {
       bench.device.fault = fail(Failure::kernel_fault, "page fault").error();
   };
   const Certificate certificate = bench.certify();
-  EXPECT_EQ(certificate.verdict, Verdict::proves_nothing);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::proves_nothing);
   EXPECT_EQ(certificate.write_set, WriteSet::unknown);
   EXPECT_THAT(certificate.sentence, HasSubstr("poison was to show what it writes: the original "
                                               "does not end well"));
@@ -480,7 +480,7 @@ TEST(Verify, ACandidateThatFaultsOnPoisonTheOriginalTakesFails) {
     }
     thirds(launch);
   });
-  EXPECT_EQ(certificate.verdict, Verdict::differs);
+  EXPECT_EQ(certificate.verdict, ProofVerdict::differs);
   EXPECT_THAT(certificate.run_failure, HasSubstr("(on poisoned outputs)"));
   EXPECT_TRUE(certificate.failed_on_poison);
   EXPECT_EQ(certificate.failure, Failure::kernel_fault);
@@ -512,7 +512,7 @@ TEST(Verify, AddressesInPoisonedBuffersStay) {
   bench.device.kernels["k"].body = walk;
   const Certificate certificate = bench.certify(walk, with_poison(Poison::arguments));
   EXPECT_EQ(certificate.poison_note, "");
-  EXPECT_EQ(certificate.verdict, Verdict::bitwise) << certificate.sentence;
+  EXPECT_EQ(certificate.verdict, ProofVerdict::bitwise) << certificate.sentence;
   EXPECT_GT(certificate.regions.at(0).pure_output_bytes, 0U);
 }
 
@@ -534,7 +534,7 @@ TEST(Verify, MemoryAndCodeAreAsBeforeAfterwards) {
     std::ranges::fill(buffer(launch, 0), 7.0F);
     std::ranges::fill(buffer(launch, 1), 9.0F);
   };
-  EXPECT_EQ(bench.certify(wild).verdict, Verdict::differs);
+  EXPECT_EQ(bench.certify(wild).verdict, ProofVerdict::differs);
   EXPECT_EQ(bench.session->learn_writes().value_or(9), 0U);
   const auto address = bench.session->address(2);
   ASSERT_TRUE(address);
@@ -622,7 +622,7 @@ TEST(Verify, CountsAgreeWithAReferenceAcrossBatches) {
     EXPECT_EQ(region.comparison.elements, elements);
     EXPECT_EQ(region.comparison.different, different);
     EXPECT_EQ(region.unexpected_bytes, unexpected);
-    EXPECT_EQ(certificate.verdict, Verdict::differs);
+    EXPECT_EQ(certificate.verdict, ProofVerdict::differs);
     // Every pure output was written, wrongly where the other one differs.
     EXPECT_EQ(region.not_rewritten_bytes, 0U);
     EXPECT_GT(region.wrong_on_poison_bytes, 0U);

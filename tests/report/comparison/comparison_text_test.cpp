@@ -20,9 +20,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// A side of kernels of which each has these samples; `kind` says what a sample is.
-analyze::SampleSide compared_side(const std::map<std::string, std::vector<double>>& kernels,
-                                  analyze::SampleKind kind = analyze::SampleKind::dispatch) {
-  analyze::SampleSide side;
+compare::SampleSide compared_side(const std::map<std::string, std::vector<double>>& kernels,
+                                  compare::SampleKind kind = compare::SampleKind::dispatch) {
+  compare::SampleSide side;
   side.files = {"x"};
   side.kind = "rocpd";
   side.unit = "ns";
@@ -40,14 +40,14 @@ const std::vector<double> kFew = {100, 101};
 
 /// What compare_sides() finds, with the options it had.
 struct Compared {
-  analyze::CompareOptions options;
-  analyze::ComparisonResult result;
+  compare::CompareOptions options;
+  compare::ComparisonResult result;
 };
 
 Compared compared(const std::map<std::string, std::vector<double>>& a,
                   const std::map<std::string, std::vector<double>>& b,
-                  analyze::CompareOptions options = {}) {
-  auto result = analyze::compare_sides(compared_side(a), compared_side(b), options);
+                  compare::CompareOptions options = {}) {
+  auto result = compare::compare_sides(compared_side(a), compared_side(b), options);
   EXPECT_TRUE(result) << (result ? "" : result.error().message);
   return {.options = std::move(options), .result = std::move(*result)};
 }

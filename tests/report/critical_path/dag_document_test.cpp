@@ -4,11 +4,11 @@
 #include <map>
 #include <optional>
 
+#include "report/analysis/analysis_document.h"
 #include "report/critical_path/dag_document.h"
 #include "report/dag_samples.h"
 #include "report/document_checks.h"
 #include "report/kit/document.h"
-#include "report/recording/analysis_document.h"
 #include "report/report_cases.h"
 
 namespace perflab::report {

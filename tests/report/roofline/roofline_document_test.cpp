@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "hal/counter_tables.h"
+#include "hal/counter_catalogue.h"
 #include "report/document_checks.h"
 #include "report/kit/document.h"
 #include "report/report_cases.h"

@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/temp_folder.h"
 #include "tune/records/sample_rows.h"
 
@@ -80,10 +81,10 @@ std::string message_of(const std::filesystem::path& file, const JournalKey& key,
 TEST(Outcomes, NamesReadBack) {
   for (int i = 0; i < 6; ++i) {
     const auto outcome = static_cast<Outcome>(i);
-    EXPECT_EQ(outcome_from(to_string(outcome)), outcome);
+    EXPECT_EQ(from_name<Outcome>(to_string(outcome)), outcome);
   }
   EXPECT_EQ(to_string(Outcome::wrong), "correctness");
-  EXPECT_EQ(outcome_from("constraints"), std::nullopt);
+  EXPECT_EQ(from_name<Outcome>("constraints"), std::nullopt);
 }
 
 TEST(Outcomes, EvaluationsReadBackExactly) {

@@ -17,7 +17,7 @@
 namespace perflab::tune {
 namespace {
 
-using test::TempFolder;
+using ::perflab::test::TempFolder;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;

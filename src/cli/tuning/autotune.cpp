@@ -1,0 +1,379 @@
+// rocm-perf autotune: searches the best configuration of a command. And autotune-worker, what it
+// starts on the nodes of a cluster.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
+#include "base/text/command_line.h"
+#include "base/text/duration.h"
+#include "base/text/progress.h"
+#include "cli/kit/command.h"
+#include "cli/kit/html_page.h"
+#include "cli/kit/option_parsers.h"
+#include "measure/autotune.h"
+#include "measure/gpu_timer.h"
+#include "report/analysis/recording_documents.h"
+#include "report/kit/document.h"
+#include "report/tuning/autotune_document.h"
+#include "report/tuning/autotune_text.h"
+
+namespace perflab::cli {
+namespace {
+
+struct Arguments {
+  measure::AutotuneRequest request;
+  std::string objective, effort = "auto", model = "tgp", time_limit, timeout;
+  std::string executor = "local", out;
+  HtmlArguments html;
+  bool json = false, quiet = false, keep_builds = false;
+};
+
+/// The journal when no name was given: the search of a recording takes no time that could be lost.
+constexpr const char* kJournalName = "autotune.journal.jsonl";
+constexpr const char* kJournalInFolder = "journal.jsonl";
+constexpr const char* kBuildsName = "autotune_builds";
+
+template <class T>
+using Named = std::map<std::string, T>;
+const Named<tune::ObjectiveKind> kObjectives = {{"gpu", tune::ObjectiveKind::gpu_time},
+                                                {"metric", tune::ObjectiveKind::metric},
+                                                {"wall", tune::ObjectiveKind::wall_time}};
+const Named<tune::Effort> kEfforts = {{"quick", tune::Effort::quick},
+                                      {"auto", tune::Effort::automatic},
+                                      {"full", tune::Effort::full}};
+const Named<tune::ModelKind> kModels = {{"tgp", tune::ModelKind::tgp},
+                                        {"polynomial", tune::ModelKind::polynomial}};
+
+template <class T>
+std::vector<std::string> names_of(const Named<T>& all) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : all) names.push_back(name);
+  return names;
+}
+
+double seconds_of(std::chrono::milliseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+/// What the command line asks for. Errors (usage): a time that cannot be read.
+Result<measure::AutotuneRequest> request_of(const Arguments& arguments) {
+  measure::AutotuneRequest request = arguments.request;
+  if (!arguments.objective.empty()) request.objective = kObjectives.at(arguments.objective);
+  request.options.search.effort = kEfforts.at(arguments.effort);
+  request.options.search.model = kModels.at(arguments.model);
+  if (!arguments.time_limit.empty()) {
+    PERFLAB_TRY(request.options.time_limit, parse_duration(arguments.time_limit));
+  }
+  if (!arguments.timeout.empty()) {
+    PERFLAB_TRY(const std::chrono::milliseconds first, parse_duration(arguments.timeout));
+    request.options.first_timeout_seconds = seconds_of(first);
+  }
+  tune::RepeatRule& repeats = request.options.repeats;
+  repeats.fewest_samples = std::min(repeats.fewest_samples, repeats.most_runs);
+  if (request.journal.empty() && !arguments.out.empty())
+    request.journal = std::filesystem::path(arguments.out) / kJournalInFolder;
+  else if (request.journal.empty() && (request.simulate.empty() || request.resume))
+    request.journal = kJournalName;
+  if (arguments.keep_builds)
+    request.builds = (arguments.out.empty() ? "." : std::filesystem::path(arguments.out)) /
+                     std::filesystem::path(kBuildsName);
+  request.slurm = arguments.executor == "slurm";
+  if (!arguments.quiet)
+    request.note = [](const std::string& text) { fmt::print(stderr, "rocm-perf: {}\n", text); };
+  return request;
+}
+
+report::AutotuneData report_data(const measure::AutotuneRequest& request,
+                                 const measure::AutotuneRun& run) {
+  return {.space = &run.space,
+          .result = &run.result,
+          .gpu = run.gpu,
+          .environment = {.command = request.templates.command,
+                          .build = request.templates.build,
+                          .check = request.templates.check,
+                          .code_object = request.templates.code_object,
+                          .best_command = run.best_command,
+                          .best_build = run.best_build,
+                          .best_build_folder = measure::kBestBuildFolder,
+                          .space_file = request.space.string(),
+                          .simulated = request.simulate.string(),
+                          .warm_start = request.warm_start.string(),
+                          .journal = request.journal.string(),
+                          .executor = !request.simulate.empty() ? ""
+                                      : request.slurm           ? "slurm"
+                                                                : "local"}};
+}
+
+/// autotune.json, and the evaluations in the formats of others.
+Result<void> write_out(const std::string& folder, const Json& document,
+                       const measure::AutotuneRun& run) {
+  PERFLAB_TRY_VOID(write_documents(folder, {{"autotune", document}}));
+  std::vector<tune::ResultRow> rows;
+  for (const tune::Step& step : run.result.steps) {
+    std::vector<tune::Binding> configuration = run.space.bindings(step.id);
+    configuration.resize(run.space.width());  // without the derived values
+    rows.push_back({.configuration = std::move(configuration), .evaluation = step.evaluation});
+  }
+  const std::string objective = document["objective"]["kind"];
+  const std::string& unit = run.result.objective.unit;
+  const std::filesystem::path path(folder);
+  PERFLAB_TRY_VOID(
+      write_file_atomically(path / "results.t4.json", tune::to_t4(rows, objective, unit)));
+  return write_file_atomically(path / "results.csv", tune::to_csv(rows, objective, unit));
+}
+
+Result<void> present(const Arguments& arguments, const measure::AutotuneRequest& request,
+                     const measure::AutotuneRun& run) {
+  const report::AutotuneData data = report_data(request, run);
+  const Json document = report::autotune_document(data);
+  if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_out(arguments.out, document, run));
+  PERFLAB_TRY_VOID(
+      write_html_file(arguments.html, {{"autotune", document}}, arguments.out, arguments.quiet));
+  if (arguments.json) {
+    PERFLAB_TRY(const std::string text, report::render("autotune", document));
+    return print(text);
+  }
+  if (arguments.quiet) return {};
+  PERFLAB_TRY_VOID(print(report::autotune_text(data, terminal_style())));
+  if (!request.journal.empty()) fmt::print(stderr, "\njournal: {}\n", request.journal.string());
+  if (!request.builds.empty()) fmt::print(stderr, "builds: {}\n", request.builds.string());
+  if (!arguments.out.empty())
+    fmt::print(stderr, "documents in {}: autotune.json, results.t4.json, results.csv\n",
+               arguments.out);
+  return {};
+}
+
+/// Whether a configuration worked.
+Result<bool> run(const Arguments& arguments, const std::vector<std::string>& words) {
+  const InterruptScope interrupts;
+  ProgressLine line({.quiet = arguments.quiet});
+  PERFLAB_TRY(const measure::AutotuneRequest request, request_of(arguments));
+  PERFLAB_TRY_VOID(check_html_file(
+      arguments.html, {request.space, request.simulate, request.warm_start, request.journal},
+      arguments.out));
+  if (!arguments.out.empty()) PERFLAB_TRY_VOID(make_directories(arguments.out));
+  const auto progress = [&](const tune::TuneProgress& now, const tune::Objective& objective) {
+    line.update(report::autotune_progress_text(now, objective), now.fraction);
+  };
+  const Result<measure::AutotuneRun> done = measure::run_autotune(request, progress);
+  line.erase();
+  if (!done) {
+    if (done.error().code != ErrorCode::interrupted) return std::unexpected(done.error());
+    // Its own message names the program of a run, which says nothing.
+    Error error{.code = ErrorCode::interrupted,
+                .message = "the search was interrupted",
+                .notes = done.error().notes,
+                .remedy = {}};
+    if (!request.journal.empty()) {
+      std::vector<std::string> again = words;
+      if (!request.resume) again.emplace_back("--resume");
+      error.remedy = "what was finished is in " + request.journal.string() +
+                     "; resume with: " + join_command_line(again);
+    }
+    return std::unexpected(std::move(error));
+  }
+  PERFLAB_TRY_VOID(present(arguments, request, *done));
+  return done->result.winner.has_value();
+}
+
+/// Options that were given and say nothing with the others. Error (usage): the first of them.
+Result<void> check_given(const CLI::App& command, const Arguments& arguments) {
+  const auto refuse_given = [&](const std::vector<std::string>& options, const std::string& why,
+                                const char* remedy) -> Result<void> {
+    for (const std::string& option : options)
+      if (command.count(option) > 0)
+        return fail(ErrorCode::usage, fmt::format("{} says nothing {}", option, why), remedy);
+    return {};
+  };
+  if (!arguments.request.simulate.empty()) {
+    PERFLAB_TRY_VOID(refuse_given({"--gpus", "--objective", "--metric-regex", "--check",
+                                   "--build-template", "--timeout", "--repeats"},
+                                  "with --simulate: nothing is run", "leave one of the two out"));
+    if (arguments.executor == "slurm")
+      return fail(ErrorCode::usage, "--executor slurm says nothing with --simulate: nothing is run",
+                  "leave one of the two out");
+  }
+  if (arguments.executor == "local")
+    PERFLAB_TRY_VOID(refuse_given({"--partition", "--workers", "--slurm-arg"},
+                                  "with --executor local: it is of a cluster",
+                                  "leave it out, or add --executor slurm"));
+  if (arguments.request.templates.build.empty())
+    PERFLAB_TRY_VOID(refuse_given({"--build-jobs", "--keep-builds"},
+                                  "without --build-template: nothing is built", "leave it out"));
+  return {};
+}
+
+/// A number above a bound. CLI11's own ranges let NaN through.
+CLI::Validator above(double least, bool itself) {
+  return CLI::Validator(
+      [least, itself](std::string& text) -> std::string {
+        double value = 0;
+        const bool number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+        if (number && (value > least || (itself && value == least))) return {};
+        return fmt::format("\"{}\" is no number {} {}", text, itself ? "from" : "above", least);
+      },
+      "");
+}
+
+constexpr std::uint64_t kMostEvaluations = 10'000'000;
+
+void add_what_options(CLI::App& command, Arguments& arguments) {
+  measure::AutotuneRequest& request = arguments.request;
+  command.add_option("--space", request.space,
+                     "Search space: tune_params with restrictions, a list of configurations, T1, "
+                     "Triton configs or BaCO (JSON, also gzip)");
+  command.add_option("--cmd-template", request.templates.command,
+                     "Command to measure, \"./kernel --bm {BLOCK_M}\": {NAME} is a value, {{ and "
+                     "}} are braces; no shell");
+  command.add_option("--build-template", request.templates.build,
+                     "Command that builds a configuration, into {build_dir}");
+  command.add_option("--code-object", request.templates.code_object,
+                     "File of the build whose registers, LDS and spills the search may use, "
+                     "\"{build_dir}/kernel.hsaco\"");
+  command.add_option("--check", request.templates.check,
+                     "Command that fails when a configuration's result is wrong");
+  command.add_option("--kernel", request.kernel,
+                     "Kernels to time and to look at: those whose name this regex matches");
+  command.add_option("--arch", request.architecture,
+                     "Architecture whose limits configurations must keep (default: the GPU's)");
+  command
+      .add_option("--objective", arguments.objective,
+                  "gpu (time of the kernel's dispatches), metric, or wall (time of the command); "
+                  "default: metric with --metric-regex, else gpu where rocprofv3 and a GPU are")
+      ->check(CLI::IsMember(names_of(kObjectives)));
+  command.add_option("--metric-regex", request.metric_pattern,
+                     "Read the objective from the command's output: 'time_ms: ([0-9.]+)', every "
+                     "match is a sample");
+  command.add_option("--metric-unit", request.metric_unit, "Unit of that number, for people");
+  command.add_flag("--maximize", request.maximize, "More is better");
+}
+
+void add_search_options(CLI::App& command, Arguments& arguments) {
+  tune::TuneOptions& options = arguments.request.options;
+  command.add_option("--budget", options.budget, "Evaluate at most N configurations")
+      ->check(whole_from(1, kMostEvaluations))
+      ->capture_default_str();
+  command.add_option("--time-limit", arguments.time_limit,
+                     "End the search after this (90s, 10m): what is being measured is finished, "
+                     "and the last comparison comes on top");
+  command
+      .add_option("--effort", arguments.effort,
+                  "quick and auto stop when little more is to be expected, full uses the whole "
+                  "budget")
+      ->check(CLI::IsMember(names_of(kEfforts)))
+      ->capture_default_str();
+  command
+      .add_option("--seed", options.search.seed, "Of every random choice: same seed, same search")
+      ->check(whole_from(0, INT64_MAX))
+      ->capture_default_str();
+  command
+      .add_option("--model", arguments.model,
+                  "tgp (Gaussian process), or polynomial, the published baseline")
+      ->check(CLI::IsMember(names_of(kModels)))
+      ->capture_default_str();
+  command
+      .add_option("--prune-factor", options.search.prune_factor,
+                  "What the model predicts to be so many times slower than the best, even at its "
+                  "lower bound, is not run")
+      ->check(above(1, false))
+      ->capture_default_str();
+  command
+      .add_option("--repeats", options.repeats.most_runs,
+                  "Run a configuration at most N times, fewer when it is steady")
+      ->check(whole_from(1, 10'000))
+      ->capture_default_str();
+  command.add_option("--timeout", arguments.timeout,
+                     "Stop a run after this, until there is a best one (default: 600s)");
+  command
+      .add_option("--timeout-factor", options.timeout_factor,
+                  "Then: stop a run that takes so many times the best one's")
+      ->check(above(1, true))
+      ->capture_default_str();
+  command.add_option("--simulate", arguments.request.simulate,
+                     "Run nothing: search in a recording (Kernel Tuner cache, T4, KTT, Triton, "
+                     "CSV; also gzip)");
+  command.add_option("--warm-start", arguments.request.warm_start,
+                     "Begin with the best configurations of such a file, or of a journal");
+}
+
+void add_running_options(CLI::App& command, Arguments& arguments) {
+  measure::AutotuneRequest& request = arguments.request;
+  command.add_option("--journal", request.journal,
+                     fmt::format("Where every evaluation is kept (default: {}, or {} with --out; "
+                                 "none with --simulate)",
+                                 kJournalName, std::string("DIR/") + kJournalInFolder));
+  command.add_flag("--resume", request.resume, "Go on with what the journal has");
+  command.add_option("--executor", arguments.executor, "Where it is measured")
+      ->check(CLI::IsMember({"local", "slurm"}))
+      ->capture_default_str();
+  command.add_option("--partition", request.slurm_options.partition, "Slurm: partition");
+  command.add_option("--workers", request.slurm_options.workers, "Slurm: nodes at once")
+      ->check(whole_from(1, 10'000))
+      ->capture_default_str();
+  command
+      .add_option("--slurm-arg", request.slurm_options.extra,
+                  "Slurm: a further argument of salloc, --slurm-arg=--gres=gpu:1; repeatable")
+      ->allow_extra_args(false);
+  command
+      .add_option("--gpus", request.gpus,
+                  "GPUs of this machine to measure on at once: 0,1 or all; they must be equal")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--build-jobs", request.build_jobs,
+                  "Builds at once (default: half of the cores, at most 4)")
+      ->check(whole_from(1, 1024));
+  command.add_flag("--keep-builds", arguments.keep_builds,
+                   fmt::format("Keep what was built, in {} (of --out)", kBuildsName));
+  command.add_option("--out", arguments.out,
+                     "Folder for autotune.json, results.t4.json, results.csv and the journal");
+  add_html_option(command, arguments.html, "the search");
+  command.add_flag("--json", arguments.json, "Print autotune.json and nothing else");
+  command.add_flag("--quiet", arguments.quiet, "Print nothing but errors");
+}
+
+}  // namespace
+
+void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exit_code) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("autotune", "Search the fastest configuration of a kernel or program");
+  command->footer(
+      "Examples: rocm-perf autotune --space space.json --cmd-template \"./kernel --bm {BLOCK_M}\"\n"
+      "          rocm-perf autotune --space space.json --build-template \"hipcc -DBM={BLOCK_M} "
+      "k.hip -o {build_dir}/k\" --cmd-template {build_dir}/k --metric-regex 'ms: ([0-9.]+)'\n"
+      "          rocm-perf autotune --simulate cache.json --budget 100\n"
+      "Exit code 1: no configuration worked.");
+  add_what_options(*command, *arguments);
+  add_search_options(*command, *arguments);
+  add_running_options(*command, *arguments);
+  command->callback([command, arguments, words, &exit_code] {
+    const Result<void> sound = check_given(*command, *arguments);
+    const Result<bool> worked =
+        sound ? run(*arguments, words) : Result<bool>(std::unexpected(sound.error()));
+    exit_code = !worked ? report_error(worked.error()) : *worked ? 0 : 1;
+  });
+}
+
+void add_autotune_worker(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("autotune-worker", "")->group("");
+  command->prefix_command();
+  command->callback([command, &exit_code] {
+    // A node without rocprofv3 can measure everything else.
+    Result<tune::GpuTimer> timer = measure::make_gpu_timer();
+    if (!timer)
+      timer = [error = timer.error()](const std::vector<std::string>&,
+                                      const tune::Job&) -> Result<tune::ProfiledRun> {
+        return std::unexpected(error);
+      };
+    exit_code = tune::autotune_worker_main(command->remaining(), *timer);
+  });
+}
+
+}  // namespace perflab::cli

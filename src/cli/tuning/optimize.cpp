@@ -1,0 +1,138 @@
+// rocm-perf optimize: a faster kernel, with proof; and optimize --recheck, the proof again.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "base/system/files.h"
+#include "base/system/interrupt.h"
+#include "base/text/command_line.h"
+#include "base/text/progress.h"
+#include "cli/kit/command.h"
+#include "cli/tuning/optimize_options.h"
+#include "optimize/rounds/apply.h"
+#include "optimize/rounds/optimization_text.h"
+#include "optimize/rounds/recheck.h"
+#include "optimize/run/optimize_kernel.h"
+#include "report/analysis/recording_documents.h"
+#include "report/kit/document.h"
+
+namespace perflab::cli {
+namespace {
+
+/// What is said on stderr while it runs.
+optimize::OptimizeTalk optimize_talk(const OptimizeArguments& arguments, ProgressLine& line) {
+  optimize::OptimizeTalk talk;
+  talk.progress = &line;
+  const bool quiet = arguments.quiet;
+  talk.on_step = [&line](const optimize::Candidate& candidate, std::string_view step,
+                         std::size_t samples) {
+    const std::string of =
+        candidate.number == 0 ? "original" : fmt::format("candidate {}", candidate.number);
+    line.update(samples == 0 ? fmt::format("{}: {}", of, step)
+                             : fmt::format("{}: {}, {} samples", of, step, samples));
+  };
+  talk.on_decided = [&line, quiet](const optimize::Candidate& candidate) {
+    if (!quiet) line.pass_through(optimize::decided_line(candidate) + "\n");
+  };
+  talk.note = [&line, quiet](const std::string& text) {
+    if (!quiet) line.pass_through("rocm-perf: " + text + "\n");
+  };
+  return talk;
+}
+
+Result<void> present_optimization(const OptimizeArguments& arguments,
+                                  const optimize::KernelOptimization& session) {
+  const optimize::OptimizationData data = session.data();
+  const Json document = optimize::optimization_document(data);
+  PERFLAB_TRY(const std::string text, report::render("optimization", document));
+  PERFLAB_TRY_VOID(optimize::write_accepted(session.optimization));
+  PERFLAB_TRY_VOID(write_documents(arguments.out, {{"optimization", document}}));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"optimization", document}}, arguments.out,
+                                   arguments.quiet));
+  if (arguments.json) return print(text);
+  if (arguments.quiet) return {};
+  PERFLAB_TRY_VOID(print(optimize::optimization_text(data, terminal_style())));
+  fmt::print(
+      stderr, "\nin {}: optimization.json, ledger.jsonl, candidates{}\n", arguments.out,
+      session.optimization.accepted
+          ? ", accepted" + session.optimization.source.extension().string() + ", accepted.diff"
+          : "");
+  return {};
+}
+
+/// Whether something was accepted.
+Result<bool> run_optimize(const OptimizeArguments& arguments,
+                          const std::vector<std::string>& behind_dashes,
+                          const std::vector<std::string>& words) {
+  PERFLAB_TRY(const optimize::OptimizeRequest request, optimize_request(arguments, behind_dashes));
+  PERFLAB_TRY_VOID(check_html_file(
+      arguments.html, {request.source, request.replay.capture, request.trace, request.analysis},
+      arguments.out));
+  const InterruptScope interrupts;
+  ProgressLine line({.quiet = arguments.quiet});
+  Result<optimize::KernelOptimization> session =
+      optimize::optimize_kernel(request, optimize_talk(arguments, line));
+  line.erase();
+  if (!session) {
+    if (session.error().code != ErrorCode::interrupted) return std::unexpected(session.error());
+    Error error{.code = ErrorCode::interrupted,
+                .message = "the optimisation was interrupted; the source is as it was",
+                .notes = session.error().notes,
+                .remedy = {}};
+    std::vector<std::string> again = words;
+    if (!request.loop.resume) again.insert(again.begin() + 2, "--resume");
+    std::error_code ignored;
+    if (std::filesystem::exists(request.loop.folder / optimize::kLedgerName, ignored))
+      error.remedy = fmt::format("what was decided is in {}; go on with: {}", arguments.out,
+                                 join_command_line(again));
+    return std::unexpected(std::move(error));
+  }
+  PERFLAB_TRY_VOID(present_optimization(arguments, *session));
+  if (!session->optimization.accepted) return false;
+  if (arguments.apply) {
+    PERFLAB_TRY(const std::filesystem::path kept, optimize::apply_accepted(session->optimization));
+    if (!arguments.quiet)
+      fmt::print(stderr, "{} was replaced; the original is {}\n",
+                 session->optimization.source.string(), kept.string());
+  }
+  return true;
+}
+
+Result<bool> run_recheck(const OptimizeArguments& arguments) {
+  if (arguments.json)
+    return fail(ErrorCode::usage, "--recheck says in words what holds: there is no --json of it",
+                "leave --json out; exit code 1 means that something does not hold");
+  if (arguments.html)
+    return fail(
+        ErrorCode::usage, "--recheck says in words what holds: there is no page of it",
+        fmt::format("rocm-perf report {} --html {}", arguments.recheck, *arguments.html.file));
+  PERFLAB_TRY(const optimize::Recheck result, optimize::recheck(arguments.recheck));
+  if (!arguments.quiet) PERFLAB_TRY_VOID(print(optimize::recheck_text(result)));
+  return result.holds();
+}
+
+}  // namespace
+
+void add_optimize(CLI::App& app, const std::vector<std::string>& target,
+                  const std::vector<std::string>& words, int& exit_code) {
+  const auto arguments = std::make_shared<OptimizeArguments>();
+  CLI::App* command =
+      app.add_subcommand("optimize", "Find a faster kernel, and prove that it computes the same");
+  command->footer(
+      "Examples: rocm-perf optimize kernel.hip --capture capture\n"
+      "          rocm-perf optimize kernel.hip --build 'hipcc -O3 {source} -o {build_dir}/k' "
+      "--run '{build_dir}/k {seed}' --metric-regex 'ms: ([0-9.]+)' -- -DBLOCK=256\n"
+      "          rocm-perf optimize kernel.hip --capture capture --proposer exec:./agent --apply\n"
+      "          rocm-perf optimize --recheck optimization/optimization.json\n"
+      "Words behind -- are arguments of the compiler. The source is not written without --apply.\n"
+      "Exit codes: 0 something was accepted (--recheck: all holds), 1 nothing was.");
+  add_optimize_options(*command, *arguments);
+  command->callback([arguments, &target, words, &exit_code] {
+    const Result<bool> done = arguments->recheck.empty() ? run_optimize(*arguments, target, words)
+                                                         : run_recheck(*arguments);
+    exit_code = !done ? report_error(done.error()) : *done ? 0 : 1;
+  });
+}
+
+}  // namespace perflab::cli

@@ -1,0 +1,32 @@
+// The options of `rocm-perf optimize`, and what they ask for.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/kit/html_page.h"
+#include "optimize/run/optimize_kernel.h"
+
+namespace perflab::cli {
+
+struct OptimizeArguments {
+  std::string what;  ///< SOURCE; the application with --source
+  std::string source, arch, out = "optimization", recheck;
+  std::string min_gain = "2%", time_budget, time_limit = "60s", type;
+  optimize::OptimizeRequest request;
+  std::vector<std::string> sandbox_shown;
+  HtmlArguments html;
+  bool apply = false, json = false, quiet = false;
+};
+
+void add_optimize_options(CLI::App& command, OptimizeArguments& arguments);
+
+/// What the command line asks for; `behind_dashes`: arguments of the compiler. Errors (usage): a
+/// number or time that cannot be read, no source.
+Result<optimize::OptimizeRequest> optimize_request(const OptimizeArguments& arguments,
+                                                   const std::vector<std::string>& behind_dashes);
+
+}  // namespace perflab::cli

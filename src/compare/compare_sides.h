@@ -1,0 +1,143 @@
+// Two measurements of the same kernels against each other: paired by name, each pair compared
+// (stats/comparison.h), and whether any of it is a regression. Where the samples come from is up to
+// compare/read_samples.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/missing.h"
+#include "base/text/pattern.h"
+#include "stats/comparison.h"
+#include "trace/trace.h"
+
+namespace perflab::compare {
+
+/// What one sample is.
+enum class SampleKind : std::uint8_t {
+  dispatch,   ///< one dispatch of a kernel
+  run,        ///< the sum over a kernel's dispatches in one run of the program
+  iteration,  ///< one replay of a captured dispatch
+  repeat,     ///< one repeat of a configuration in a tuning, or of an accepted source
+  value,      ///< a number of a text file
+};
+/// "dispatch", "run", "iteration", "repeat", "value".
+std::string_view to_string(SampleKind kind);
+
+/// The samples of one kernel, or of whatever else was measured.
+struct SampleSeries {
+  std::string name;               ///< as people know it; empty: it has none
+  std::string mangled_name = {};  ///< empty: not known
+  std::vector<double> samples;    ///< in the order measured, run after run; may be empty
+  std::vector<std::optional<double>> run_sums;     ///< by run; nullopt: the run has none of it
+  std::vector<trace::LaunchConfig> launches = {};  ///< distinct ones, ascending; empty: not known
+};
+
+/// One side of a comparison.
+struct SampleSide {
+  std::vector<std::string> files;                 ///< as given
+  std::vector<std::filesystem::path> read_files;  ///< all that were read: no output may replace one
+  std::string kind;  ///< "rocpd", "profile", "analysis", "replay", "journal", "numbers", ...
+  std::string unit;  ///< "ns", "us", "ms", "s", or a metric's own; empty: not said
+  std::optional<bool> larger_is_better;  ///< nullopt: not said
+  SampleKind samples_are = SampleKind::value;
+  std::size_t runs = 0;              ///< of the program; 0: not known
+  bool part_of_kernels = false;      ///< there were others, whose samples are not here
+  std::string synthetic;             ///< note of made-up samples; empty: recorded
+  std::vector<SampleSeries> series;  ///< names are distinct
+  std::vector<std::string> notes;    ///< what to know about these samples
+};
+
+enum class SampleChoice : std::uint8_t {
+  automatic,  ///< runs where both sides have three or more, else the single ones
+  runs,
+  single,
+};
+
+struct CompareOptions {
+  double threshold = 0.02;   ///< margin of SAME, and how much slower is a regression
+  double confidence = 0.95;  ///< of all comparisons together
+  /// Of the time: kernels that are below it on both sides cannot fail the gate. Shares that are not
+  /// known are not below it.
+  double min_share = 0;
+  std::optional<Pattern> kernel = {};
+  SampleChoice samples = SampleChoice::automatic;
+  std::string unit = {};          ///< of sides that do not say theirs
+  bool larger_is_better = false;  ///< of sides that do not say
+  bool fail_undecided = false;
+};
+
+/// One kernel that both sides have.
+struct KernelComparison {
+  std::string name;         ///< A's
+  std::string name_b = {};  ///< where B's differs; else empty
+  /// Of the time of all kernels of the side, 0 to 1; missing: SideFacts::no_shares.
+  std::optional<double> share_a = {}, share_b = {};
+  std::optional<double> launches_a = {}, launches_b = {};  ///< dispatches per run
+  bool gated = true;                                       ///< it can fail the gate
+  bool regression = false;  ///< SLOWER, and by more than the threshold
+  stats::Comparison comparison = {};
+};
+
+/// A kernel that only one side has.
+struct UnpairedKernel {
+  std::string name;
+  std::optional<double> share;  ///< of the time of all kernels of the side; missing as above
+  std::size_t samples = 0;
+  std::optional<double> median;
+};
+
+/// All kernels together.
+struct TotalComparison {
+  bool tested = false;  ///< sums of runs; else an estimate without a verdict
+  bool regression = false;
+  stats::Comparison comparison = {};  ///< not tested: medians (of estimates) and ratio only
+};
+
+/// What the samples show of everything that can fail the gate.
+enum class GateVerdict : std::uint8_t {
+  pass,        ///< all of it is decided, and nothing is a regression
+  regression,  ///< something is one
+  undecided,   ///< nothing is shown to be one, but not all is decided, or nothing was compared
+};
+/// "pass", "regression", "undecided".
+std::string_view to_string(GateVerdict verdict);
+
+struct SideFacts {
+  std::vector<std::string> files;
+  std::string kind, synthetic;
+  SampleKind samples_are = SampleKind::value;
+  std::size_t runs = 0, kernels = 0;
+  Missing no_shares{.field = "share", .reason = {}, .remedy = {}};  ///< why; empty: there are some
+};
+
+/// The answer. Times are ns whatever the sides' units.
+struct ComparisonResult {
+  SideFacts a, b;
+  std::string unit;  ///< empty: neither side says
+  bool larger_is_better = false;
+  std::size_t comparisons = 0;            ///< that share the confidence
+  double confidence_each = 0.95;          ///< Bonferroni: 1 - (1 - confidence) / comparisons
+  std::vector<KernelComparison> kernels;  ///< most time first
+  std::vector<UnpairedKernel> only_a, only_b;
+  std::optional<TotalComparison> total;
+  Missing total_missing{.field = "total", .reason = {}, .remedy = {}};  ///< why there is none
+  std::size_t regressions = 0, undecided = 0;  ///< among what can fail the gate, total included
+  GateVerdict verdict = GateVerdict::undecided;
+  bool fails = false;              ///< a regression; undecided and CompareOptions::fail_undecided
+  std::vector<std::string> notes;  ///< about the samples and what was paired
+  std::vector<std::string> warnings;  ///< drift, outliers, other amounts of work
+};
+
+/// Compares B with A. Errors: usage (units or directions that do not go together, a pattern that no
+/// kernel matches, samples of a kind that a side does not have), bad_input (no kernel in common, no
+/// samples).
+Result<ComparisonResult> compare_sides(SampleSide a, SampleSide b, const CompareOptions& options);
+
+}  // namespace perflab::compare

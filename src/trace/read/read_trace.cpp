@@ -1,0 +1,75 @@
+// Databases first, in the order given; then the tables, in an order of their own.
+#include "trace/read/read_trace.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/counter_csv/read_counter_csv.h"
+#include "trace/load_state.h"
+#include "trace/rocpd/read_rocpd.h"
+
+namespace perflab::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How SQLite databases begin (https://www.sqlite.org/fileformat.html section 1.3).
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+
+/// The first bytes of a file, as many as those; empty: it has none, or is no file.
+std::string start_of(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return {};
+  std::string start(kMagic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  return start;
+}
+
+/// Size of a file, at least 1: for its share of the work, whatever it is.
+double bytes_of(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  return error ? 1 : static_cast<double>(std::max<std::uintmax_t>(bytes, 1));
+}
+
+}  // namespace
+
+bool is_database(const fs::path& path) {
+  return start_of(path) == kMagic;
+}
+
+Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) {
+  Trace trace;
+  LoadState state(trace);
+  std::vector<counter_csv::Recording> tables;
+  // What begins or ends at the same time keeps the order in which it was read: not that of the
+  // command line.
+  std::vector<fs::path> sorted(files.begin(), files.end());
+  std::ranges::sort(sorted);
+  std::vector<double> until = {0};  // share of all bytes that ends with each file
+  for (const fs::path& path : sorted) until.push_back(until.back() + bytes_of(path));
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const fs::path& path = sorted[i];
+    const TellProgress progress =
+        part_of(options.progress, until[i] / until.back(), until[i + 1] / until.back());
+    // What is no file, or an empty one, is left to the reader of databases to explain.
+    if (const std::string start = start_of(path); start.empty() || start == kMagic) {
+      PERFLAB_TRY_VOID(
+          rocpd::load(state, path, {.threads = options.threads, .progress = progress}));
+      continue;
+    }
+    if (progress) progress("reading " + path.filename().string(), 0);
+    PERFLAB_TRY(std::vector<counter_csv::Recording> found, counter_csv::read_file(path));
+    for (counter_csv::Recording& recording : found) tables.push_back(std::move(recording));
+  }
+  PERFLAB_TRY_VOID(counter_csv::load(state, std::move(tables)));
+  PERFLAB_TRY_VOID(finish(state));
+  return trace;
+}
+
+}  // namespace perflab::trace

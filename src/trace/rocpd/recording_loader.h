@@ -1,0 +1,97 @@
+// Reading one recording (guid) of one rocpd file into the Trace. The order matters: names and info
+// tables first, then events, then the tables whose rows point to events. What links rows of
+// different tables is resolved in ../finish.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/load_state.h"
+#include "trace/rocpd/event_table.h"
+#include "trace/rocpd/file.h"
+#include "trace/rocpd/scan.h"
+#include "trace/rocpd/wanted_regions.h"
+#include "trace/trace.h"
+
+namespace perflab::trace::rocpd {
+
+/// Maps ids of one recording to indices of the Trace.
+using IdMap = std::unordered_map<std::int64_t, Index>;
+
+/// Reads everything of one recording. Use once.
+class RecordingLoader {
+ public:
+  RecordingLoader(LoadState& state, File& file, const TableSet& set, const RowFilter& filter,
+                  Index source)
+      : state_(state),
+        trace_(state.trace),
+        file_(file),
+        set_(set),
+        filter_(filter),
+        source_(source) {}
+
+  Result<void> load();
+
+ private:
+  // info_tables.cpp
+  Result<void> load_strings();
+  Result<void> load_processes();
+  Result<void> load_threads();
+  Result<void> load_agents();
+  Result<void> load_queues_and_streams();
+  Result<void> load_code_objects();
+  Result<void> load_kernel_symbols();
+  Result<void> load_counter_infos();
+  void mark_runtime_code_objects(std::size_t first_symbol);
+
+  // dispatches.cpp
+  Result<void> load_dispatches();
+  // activity_tables.cpp
+  Result<void> load_regions();
+  Result<void> load_copies();
+  Result<void> load_allocations();
+  // call_arguments.cpp
+  void prepare_wanted_regions();
+  /// By stack code of this recording: 0 when no dispatch or copy carries it, else a number for the
+  /// stream of that work (1: unknown).
+  [[nodiscard]] std::vector<std::uint16_t> streams_of_calls() const;
+  Result<void> load_call_arguments();
+  Result<void> load_range_texts();
+  // counters.cpp
+  Result<void> load_counters();
+
+  Result<void> each(std::string_view base, std::span<const std::string_view> columns,
+                    const std::function<void(const Statement&)>& visit);
+  void dropped(std::string_view table, std::string_view reason, std::uint64_t many);
+  void odd(std::string_view table, std::string_view reason, std::uint64_t many);
+
+  [[nodiscard]] Index string_of(std::optional<std::int64_t> id) const;
+  Index thread_of(std::optional<std::int64_t> id);
+  Index kernel_of(std::int64_t id);
+  [[nodiscard]] static Index lookup(const IdMap& map, std::optional<std::int64_t> id);
+  /// Stack code of the event in the whole Trace's numbering; 0 when there is none.
+  [[nodiscard]] std::uint32_t global_stack(std::uint32_t code) const {
+    return code == 0 ? 0 : static_cast<std::uint32_t>(state_.stack_base + code);
+  }
+
+  LoadState& state_;
+  Trace& trace_;
+  File& file_;
+  const TableSet& set_;
+  RowFilter filter_;
+  Index source_;
+
+  EventTable events_;
+  WantedRegions wanted_;
+  std::size_t first_dispatch_ = 0, first_copy_ = 0;  ///< of this recording
+  Index first_stream_ = 0;
+  std::vector<Index> event_to_dispatch_;  ///< by event position; only when there are counter rows
+  IdMap strings_, nodes_, processes_, threads_, agents_, queues_, streams_, code_objects_, kernels_,
+      counters_;
+  Index default_process_ = kNone;
+};
+
+}  // namespace perflab::trace::rocpd

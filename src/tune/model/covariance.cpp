@@ -1,0 +1,90 @@
+// Matern 5/2 correlations (Rasmussen and Williams, "Gaussian Processes for Machine Learning", MIT
+// Press 2006, equation 4.17) of the coordinates; exp(-1/length) between two categories.
+#include "tune/model/covariance.h"
+
+#include <cmath>
+
+namespace perflab::tune {
+namespace {
+
+constexpr double kRoot5 = 2.23606797749979;
+
+double matern(double distance, double length) {
+  const double t = kRoot5 * distance / length;
+  return (1 + t + t * t / 3) * std::exp(-t);
+}
+
+/// d log(matern) / d log(length): t^2 (1 + t) / 3 over 1 + t + t^2 / 3.
+double matern_slope(double distance, double length) {
+  const double t = kRoot5 * distance / length;
+  return t * t * (1 + t) / (3 * (1 + t + t * t / 3));
+}
+
+template <class F>
+Table table_of(const std::vector<double>& coordinates, F f) {
+  Table table{.codes = coordinates.size(), .values = {}};
+  table.values.reserve(table.codes * table.codes);
+  for (const double a : coordinates)
+    for (const double b : coordinates) table.values.push_back(f(std::abs(a - b)));
+  return table;
+}
+
+Table category_table(std::size_t codes, double same, double different) {
+  Table table{.codes = codes, .values = std::vector<double>(codes * codes, different)};
+  for (std::size_t code = 0; code < codes; ++code) table.values[code * codes + code] = same;
+  return table;
+}
+
+}  // namespace
+
+Hyper Hyper::prior(const Encoding& encoding) {
+  const std::size_t count = encoding.dimensions().size();
+  return {.length = std::vector<double>(count, kLengthPrior.mean),
+          .valuation = std::vector<double>(count, kValuationPrior.mean),
+          .signal = kSignalPrior.mean,
+          .noise = kNoisePrior.mean};
+}
+
+Table size_table(const Dimension& dimension, double log_length) {
+  const double length = std::exp(log_length);
+  if (dimension.categorical) return category_table(dimension.codes, 1, std::exp(-1 / length));
+  return table_of(dimension.size, [&](double distance) { return matern(distance, length); });
+}
+
+Table size_slope(const Dimension& dimension, double log_length) {
+  const double length = std::exp(log_length);
+  if (dimension.categorical) return category_table(dimension.codes, 0, 1 / length);
+  return table_of(dimension.size, [&](double distance) { return matern_slope(distance, length); });
+}
+
+Table valuation_table(const Dimension& dimension, double log_length) {
+  const double length = std::exp(log_length);
+  return table_of(dimension.valuation, [&](double distance) { return matern(distance, length); });
+}
+
+Table valuation_slope(const Dimension& dimension, double log_length) {
+  const double length = std::exp(log_length);
+  return table_of(dimension.valuation,
+                  [&](double distance) { return matern_slope(distance, length); });
+}
+
+Covariance::Covariance(const Encoding& encoding, const Hyper& hyper)
+    : encoding_(&encoding), signal_(std::exp(hyper.signal)), noise_(std::exp(hyper.noise)) {
+  for (std::size_t d = 0; d < encoding.dimensions().size(); ++d) {
+    const Dimension& dimension = encoding.dimensions()[d];
+    Table table = size_table(dimension, hyper.length[d]);
+    if (!dimension.valuation.empty()) {
+      const Table second = valuation_table(dimension, hyper.valuation[d]);
+      for (std::size_t i = 0; i < table.values.size(); ++i) table.values[i] *= second.values[i];
+    }
+    tables_.push_back(std::move(table));
+  }
+}
+
+double Covariance::covariance(std::span<const Level> a, std::span<const Level> b) const {
+  double product = signal_;
+  for (std::size_t d = 0; d < tables_.size(); ++d) product *= tables_[d].row(a[d])[b[d]];
+  return product;
+}
+
+}  // namespace perflab::tune

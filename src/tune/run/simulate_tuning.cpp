@@ -1,0 +1,112 @@
+// Tuning against a recorded space: every figure comes from the recording, no command is run.
+#include <algorithm>
+#include <unordered_map>
+
+#include "stats/summary.h"
+#include "tune/run/last_comparison.h"
+#include "tune/run/tune.h"
+#include "tune/run/tuning_run.h"
+
+namespace perflab::tune {
+namespace {
+
+using RecordedRows = std::unordered_map<ConfigId, const RecordedConfiguration*>;
+
+RecordedRows rows_of(const Space& space, const Recording& recording) {
+  RecordedRows rows;
+  std::vector<Binding> values;
+  for (const RecordedConfiguration& recorded : recording.configurations) {
+    values.clear();
+    for (std::size_t i = 0; i < recording.parameters.size(); ++i)
+      values.emplace_back(recording.parameters[i], recorded.values[i]);
+    if (const auto id = space.find_values(values)) rows[*id] = &recorded;
+  }
+  return rows;
+}
+
+Evaluation evaluation_of(const RecordedConfiguration& recorded) {
+  Evaluation evaluation;
+  evaluation.outcome = recorded.outcome;
+  evaluation.build_seconds = recorded.compile_ms.value_or(0) / 1e3;
+  evaluation.run_seconds = recorded.benchmark_ms.value_or(0) / 1e3;
+  if (recorded.outcome != Outcome::correct || !recorded.value) {
+    if (recorded.outcome == Outcome::correct) evaluation.outcome = Outcome::run_failed;
+    evaluation.detail = "recorded so";
+    return evaluation;
+  }
+  evaluation.value = recorded.value;
+  evaluation.samples = recorded.repeats;
+  evaluation.cv = stats::summarize(recorded.repeats).cv;
+  evaluation.unstable =
+      evaluation.cv && stats::classify(*evaluation.cv) == stats::Stability::unstable;
+  return evaluation;
+}
+
+Simulation simulation_of(const RecordedRows& rows, bool maximize) {
+  Simulation simulation;
+  bool found = false;
+  for (const auto& [id, recorded] : rows) {
+    if (recorded->outcome != Outcome::correct || !recorded->value) continue;
+    const double value = *recorded->value;
+    const bool better = maximize ? value > simulation.optimum : value < simulation.optimum;
+    if (!found || better || (value == simulation.optimum && id < simulation.optimum_id)) {
+      simulation.optimum = value;
+      simulation.optimum_id = id;
+      found = true;
+    }
+  }
+  return simulation;
+}
+
+}  // namespace
+
+Result<TuneResult> simulate(const Space& space, const Recording& recording, Journal* journal,
+                            TuneOptions options, const OnProgress& progress) {
+  const RecordedRows rows = rows_of(space, recording);
+  if (std::ranges::none_of(rows, [](const auto& row) {
+        return row.second->outcome == Outcome::correct && row.second->value;
+      }))
+    return fail(ErrorCode::bad_input,
+                "the recording has no value for any configuration of the space",
+                "name the recording's parameters in the space as the recording does");
+  TuningRun session(space, journal, options, progress);
+  std::size_t not_recorded = 0;
+  for (std::size_t id = 0; id < space.size(); ++id)
+    if (!rows.contains(static_cast<ConfigId>(id))) {
+      session.model().drop(static_cast<ConfigId>(id));
+      ++not_recorded;
+    }
+
+  const auto evaluate = [&](std::span<const Proposal> proposals,
+                            std::size_t) -> Result<std::vector<std::optional<Answer>>> {
+    std::vector<std::optional<Answer>> answers;
+    for (const Proposal& proposal : proposals) {
+      Answer answer;
+      if (const JournalEntry* entry = session.journalled(proposal.id, "search")) {
+        answer = {.evaluation = entry->evaluation, .worker = {}, .from_journal = true};
+      } else {
+        answer.evaluation = evaluation_of(*rows.at(proposal.id));
+        PERFLAB_TRY_VOID(session.write(proposal.id, "search", answer));
+      }
+      answers.emplace_back(std::move(answer));
+    }
+    return answers;
+  };
+  PERFLAB_TRY_VOID(session.search(std::max<std::size_t>(options.batch, 1), 1, evaluate));
+
+  TuneResult result = session.finish(not_recorded);
+  std::vector<Contestant> contestants = contestants_of(result, options.final_candidates);
+  for (Contestant& contestant : contestants) {
+    contestant.samples = rows.at(contestant.id)->repeats;
+    contestant.recorded = true;
+  }
+  decide(result, space, std::move(contestants), options.final_candidates);
+  if (!rows.contains(result.default_id))
+    result.warnings.emplace_back(
+        "the recording does not have the default configuration: no gain can be given");
+  result.simulation = simulation_of(rows, options.objective.maximize);
+  if (result.winner) result.simulation->best = rows.at(*result.winner)->value;
+  return result;
+}
+
+}  // namespace perflab::tune

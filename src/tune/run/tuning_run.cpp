@@ -1,0 +1,263 @@
+// The loop of a tuning (session.h). Everything that decides depends on the seed and on results in
+// proposal order alone, which is what makes a resumed tuning end as an undisturbed one.
+#include "tune/run/tuning_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace perflab::tune {
+namespace {
+
+constexpr std::size_t kMostWarmStarts = 4;  // docs/facts/tuning.md "Choices of the model"
+constexpr double kGoodQuality = 0.75;       // of R2: docs/AUTOTUNE.md "Reading the result"
+
+SearchOptions search_options(const Space& space, const TuneOptions& options) {
+  SearchOptions made = options.search;
+  made.maximize = options.objective.maximize;
+  made.first = {space.default_configuration()};
+  for (const ConfigId id : options.warm_start)
+    if (made.first.size() <= kMostWarmStarts &&
+        std::find(made.first.begin(), made.first.end(), id) == made.first.end())
+      made.first.push_back(id);
+  return made;
+}
+
+Phase phase_of(const Proposal& proposal, const Space& space) {
+  switch (proposal.kind) {
+    case ProposalKind::first:
+      return proposal.id == space.default_configuration() ? Phase::baseline : Phase::warm_start;
+    case ProposalKind::seed:
+      return Phase::seed;
+    case ProposalKind::model:
+    case ProposalKind::local:
+      break;
+  }
+  return Phase::confirm;
+}
+
+void count(OutcomeCounts& counts, const Evaluation& evaluation) {
+  switch (evaluation.outcome) {
+    case Outcome::correct:
+      ++counts.correct;
+      counts.unstable += evaluation.unstable ? 1 : 0;
+      break;
+    case Outcome::compile_failed:
+      ++counts.compile;
+      break;
+    case Outcome::run_failed:
+      ++counts.runtime;
+      break;
+    case Outcome::timed_out:
+      ++counts.timeout;
+      break;
+    case Outcome::wrong:
+      ++counts.wrong;
+      break;
+    case Outcome::not_launchable:
+      ++counts.device_limit;
+      break;
+  }
+}
+
+}  // namespace
+
+TuningRun::TuningRun(const Space& space, Journal* journal, const TuneOptions& options,
+                     const OnProgress& progress)
+    : space_(space),
+      journal_(journal),
+      options_(options),
+      progress_(progress),
+      search_(space, search_options(space, options)) {
+  if (journal_ == nullptr) return;
+  for (const JournalEntry& entry : journal_->earlier())
+    earlier_.emplace(entry.round + '\n' + configuration_key(entry.configuration), &entry);
+}
+
+std::string TuningRun::configuration(ConfigId id) const {
+  std::vector<Binding> bindings = space_.bindings(id);
+  bindings.resize(space_.width());  // without the derived values
+  return configuration_key(std::move(bindings));
+}
+
+const JournalEntry* TuningRun::journalled(ConfigId id, const std::string& round) const {
+  if (earlier_.empty()) return nullptr;
+  const auto found = earlier_.find(round + '\n' + configuration(id));
+  return found == earlier_.end() ? nullptr : found->second;
+}
+
+Result<void> TuningRun::write(ConfigId id, const std::string& round, const Answer& answer) {
+  if (journal_ == nullptr) return {};
+  std::vector<Binding> bindings = space_.bindings(id);
+  bindings.resize(space_.width());
+  return journal_->append({.configuration = std::move(bindings),
+                           .round = round,
+                           .worker = answer.worker,
+                           .evaluation = answer.evaluation});
+}
+
+bool TuningRun::out_of_time() const {
+  return options_.time_limit && std::chrono::steady_clock::now() - began_ >= *options_.time_limit;
+}
+
+double TuningRun::run_limit_seconds() const {
+  if (!best_run_seconds_) return options_.first_timeout_seconds;
+  return std::max(options_.least_timeout_seconds, options_.timeout_factor * *best_run_seconds_);
+}
+
+void TuningRun::learn(const Proposal& proposal, Answer&& answer) {
+  const Evaluation& evaluation = answer.evaluation;
+  search_.tell(proposal.id, evaluation.outcome, evaluation.value);
+  if (!evaluation.compiled.empty()) search_.tell_compiled(proposal.id, evaluation.compiled.front());
+  if (evaluation.value && (!best_ || better(*evaluation.value, *best_))) {
+    best_ = evaluation.value;
+    best_run_seconds_ = evaluation.longest_run_seconds;
+  }
+  steps_.push_back({.id = proposal.id,
+                    .phase = phase_of(proposal, space_),
+                    .local = proposal.kind == ProposalKind::local,
+                    .predicted = proposal.predicted,
+                    .expected_gain = proposal.expected_gain,
+                    .evaluation = std::move(answer.evaluation),
+                    .worker = std::move(answer.worker),
+                    .from_journal = answer.from_journal,
+                    .best_so_far = best_});
+}
+
+void TuningRun::report(Phase phase) const {
+  if (!progress_) return;
+  TuneProgress now;
+  now.phase = phase;
+  now.evaluated = steps_.size();
+  now.budget = options_.budget;
+  now.best = best_;
+  if (const Step* baseline = step_of(space_.default_configuration()))
+    now.default_value = baseline->evaluation.value;
+  now.expected_gain = search_.expected_gain();
+  double fraction = static_cast<double>(steps_.size()) / static_cast<double>(options_.budget);
+  if (options_.time_limit) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began_;
+    fraction = std::max(fraction, spent / std::chrono::duration<double>(*options_.time_limit));
+  }
+  now.fraction = std::min(fraction, 1.0);
+  progress_(now);
+}
+
+void TuningRun::report_comparison(std::size_t round, std::size_t rounds) const {
+  if (!progress_) return;
+  TuneProgress now;
+  now.phase = Phase::confirm;
+  now.budget = options_.budget;
+  now.best = best_;
+  now.round = round;
+  now.rounds = rounds;
+  now.fraction = static_cast<double>(round - 1) / static_cast<double>(rounds);
+  progress_(now);
+}
+
+Result<void> TuningRun::search(std::size_t batch, std::size_t candidates_per_run,
+                               const Evaluate& evaluate) {
+  while (steps_.size() < options_.budget && !out_of_time()) {
+    const std::size_t runs = std::min(batch, options_.budget - steps_.size());
+    // Until the first fit there is nothing to choose between; and should no candidate build, all of
+    // them count.
+    const bool choosing = steps_.size() >= options_.search.seed_evaluations &&
+                          steps_.size() + runs * candidates_per_run <= options_.budget;
+    const std::vector<Proposal> proposals =
+        search_.propose(runs * (choosing ? candidates_per_run : 1));
+    if (proposals.empty()) {
+      stopped_because_ = search_.why_finished();
+      return {};
+    }
+    report(phase_of(proposals.front(), space_));
+    PERFLAB_TRY(std::vector<std::optional<Answer>> answers, evaluate(proposals, runs));
+    for (std::size_t i = 0; i < proposals.size(); ++i) {
+      if (answers[i]) {
+        learn(proposals[i], std::move(*answers[i]));
+      } else {
+        search_.drop(proposals[i].id);
+        ++built_not_run_;
+      }
+    }
+    report(phase_of(proposals.back(), space_));
+  }
+  stopped_because_ = steps_.size() >= options_.budget
+                         ? fmt::format("the budget of {} evaluation{} was used", options_.budget,
+                                       options_.budget == 1 ? "" : "s")
+                         : "the time limit was reached";
+  return {};
+}
+
+const Step* TuningRun::step_of(ConfigId id) const {
+  const auto found = std::ranges::find(steps_, id, &Step::id);
+  return found == steps_.end() ? nullptr : &*found;
+}
+
+TuneResult TuningRun::finish(std::size_t not_recorded) {
+  TuneResult result;
+  result.objective = options_.objective;
+  result.seed = options_.search.seed;
+  result.budget = options_.budget;
+  result.model = options_.search.model;
+  result.effort = options_.search.effort;
+  result.prune_factor = options_.search.prune_factor;
+  result.quality = search_.quality();
+  result.importance = search_.importance();
+  result.default_id = space_.default_configuration();
+  result.default_declared = space_.description().default_declared;
+  result.expected_gain_left = search_.expected_gain();
+  result.stopped_because = stopped_because_;
+  result.journal_torn = journal_ != nullptr && journal_->torn();
+  for (const Step& step : steps_) {
+    count(result.outcomes, step.evaluation);
+    result.resumed += step.from_journal ? 1 : 0;
+  }
+  result.pruned = pruned(not_recorded, result.outcomes.device_limit);
+  if (const Step* baseline = step_of(result.default_id))
+    result.default_value = baseline->evaluation.value;
+  add_warnings(result);
+  result.steps = std::move(steps_);
+  return result;
+}
+
+PruneCounts TuningRun::pruned(std::size_t not_recorded, std::size_t not_launchable) const {
+  PruneCounts counts;
+  counts.product = space_.counts().product;
+  counts.removed = space_.counts().removed;
+  counts.listed = space_.size();
+  counts.sampled = space_.counts().sampled;
+  counts.not_recorded = not_recorded;
+  counts.model = search_.pruned();
+  counts.built_not_run = built_not_run_;
+  counts.not_launchable = not_launchable;
+  counts.never_reached = counts.listed - steps_.size() - not_recorded - built_not_run_ -
+                         counts.model.slow - counts.model.failing;
+  return counts;
+}
+
+void TuningRun::add_warnings(TuneResult& result) const {
+  if (!result.default_declared)
+    result.warnings.emplace_back(
+        result.pruned.sampled
+            ? "the space declares no default: gains are over one configuration of the sample"
+            : "the space declares no default: gains are over its first configuration");
+  if (const Step* baseline = step_of(result.default_id);
+      baseline != nullptr && !baseline->evaluation.value)
+    result.warnings.push_back(fmt::format("the default configuration did not work ({}): {}",
+                                          to_string(baseline->evaluation.outcome),
+                                          baseline->evaluation.detail));
+  if (result.quality.r2 && *result.quality.r2 < kGoodQuality)
+    result.warnings.push_back(
+        fmt::format("the model predicts unseen configurations badly (leave-one-out R2 {:.2f} over "
+                    "{} of them, below {:.2f}): do not rely on its pruning and its importances",
+                    *result.quality.r2, result.quality.samples, kGoodQuality));
+  if (result.pruned.sampled)
+    result.warnings.push_back(
+        fmt::format("the space is too large to list: the search saw a random sample of {} "
+                    "configurations",
+                    result.pruned.listed));
+  if (result.journal_torn)
+    result.warnings.emplace_back("the last line of the journal was torn by a kill: it was dropped");
+}
+
+}  // namespace perflab::tune
