@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "report/analysis/recording_documents.h"
+#include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
 #include "report/page/page.h"
 
@@ -72,7 +73,8 @@ Result<void> analyze_inputs(const perflab_inputs* given, perflab_documents& out)
 
   analyze::AnalyzeOptions options;
   options.threads = inputs.threads;
-  report::keep_for_documents(true, true, options);
+  options.timeline = options.keep_trace_detail = true;
+  options.critical_path.keep_nodes_up_to = report::kMostPageNodes;
   PERFLAB_TRY(const Paths traces, paths_of(inputs.traces, inputs.trace_count, "traces"));
   PERFLAB_TRY(options.counter_files, paths_of(inputs.counters, inputs.counter_count, "counters"));
   PERFLAB_TRY(options.thread_traces,

@@ -152,7 +152,8 @@ class CheatsAlone : public ::testing::Test {
           results, [&](const GuardResult& result) { return !result.passed && result.name == off; });
       return results;
     };
-    return run_loop(options, tools);
+    PERFLAB_TRY(SourceModel original, tools.parse(corpus_.original));
+    return run_loop(std::move(original), options, tools);
   }
 
   AloneCorpus corpus_;

@@ -190,7 +190,12 @@ struct Bench {
     return out;
   }();
 
-  Result<Optimization> run(llm::Proposer& proposer) { return run_loop(options, tools(proposer)); }
+  Result<Optimization> run(llm::Proposer& proposer) { return run(tools(proposer)); }
+  /// With the source as it is in its file now.
+  Result<Optimization> run(const LoopTools& tools) {
+    PERFLAB_TRY(SourceModel original, tools.parse(test::text_of(source)));
+    return run_loop(std::move(original), options, tools);
+  }
   LoopTools tools(llm::Proposer& proposer) {
     LoopTools out;
     out.proposer = &proposer;

@@ -99,7 +99,7 @@ TEST(LoopResume, AnotherLibclangIsAnotherKey) {
     model->library = "clang 99";
     return model;
   };
-  const auto done = run_loop(bench.options, tools);
+  const auto done = bench.run(tools);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::bad_input);
   EXPECT_THAT(done.error().message, HasSubstr("its libclang is \"\", now it is \"clang 99\""));

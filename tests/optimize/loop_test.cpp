@@ -295,7 +295,7 @@ TEST(Loop, AFinalProofAfterWhichFilesAreOthersAcceptsNothing) {
         ASSERT_TRUE(write_file_atomically(bench.folder / "out/builds/000/object", "speed 7.0\n"));
       }
     };
-    const auto done = run_loop(bench.options, tools);
+    const auto done = bench.run(tools);
     ASSERT_TRUE(done) << done.error().message;
     EXPECT_THAT(decisions(*done), ElementsAre("accepted"));
     EXPECT_EQ(done->decision.reason, Reason::files_changed) << step;

@@ -9,8 +9,8 @@
 #include "base/text/progress.h"
 #include "capture/capture_reader.h"
 #include "cli/kit/command.h"
+#include "cli/kit/present.h"
 #include "replay/lint.h"
-#include "report/kit/document.h"
 #include "report/kit/style.h"
 #include "report/replay/capture_document.h"
 #include "report/replay/capture_text.h"
@@ -51,14 +51,12 @@ Result<int> run_capture(const CaptureArguments& arguments, bool with_check) {
   if (with_check) {
     PERFLAB_TRY(data.check, check_capture(capture));
   }
-  if (arguments.json) {
-    PERFLAB_TRY(const std::string text, report::render("capture", report::capture_document(data)));
-    PERFLAB_TRY_VOID(print(text));
-  } else {
-    report::TerminalStyle style = terminal_style();
-    if (arguments.all) style.most_rows = SIZE_MAX / 8;
-    PERFLAB_TRY_VOID(print(report::capture_text(data, style)));
-  }
+  PERFLAB_TRY_VOID(
+      present({.json = arguments.json}, {{"capture", report::capture_document(data)}}, [&] {
+        report::TerminalStyle style = terminal_style();
+        if (arguments.all) style.most_rows = SIZE_MAX / 8;
+        return report::capture_text(data, style);
+      }));
   return code_of(data.check);
 }
 

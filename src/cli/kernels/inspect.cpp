@@ -9,12 +9,10 @@
 #include "analyze/inspect/inspection_gates.h"
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
-#include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
-#include "report/analysis/recording_documents.h"
+#include "cli/kit/present.h"
 #include "report/code/inspection_document.h"
 #include "report/code/inspection_text.h"
-#include "report/kit/document.h"
 #include "report/kit/style.h"
 
 namespace perflab::cli {
@@ -96,20 +94,13 @@ Result<bool> run_inspect(const InspectArguments& arguments,
   work.end();
   const bool passed = std::ranges::all_of(gates, &analyze::Gate::passed);
 
-  if (arguments.json || !arguments.out.empty() || arguments.html) {
-    const std::vector<Document> documents = {
-        {"inspection", report::inspection_document(inspection, gates, against)}};
-    if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
-    PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out));
-    if (arguments.json) {
-      PERFLAB_TRY(const std::string text, report::render("inspection", documents.front().value));
-      PERFLAB_TRY_VOID(print(text));
-      return passed;
-    }
-  }
-  report::TerminalStyle style = terminal_style();
-  if (arguments.all) style.most_rows = SIZE_MAX / 8;
-  PERFLAB_TRY_VOID(print(report::inspection_text(inspection, gates, against, style)));
+  PERFLAB_TRY_VOID(
+      present({.folder = arguments.out, .html = arguments.html, .json = arguments.json},
+              {{"inspection", report::inspection_document(inspection, gates, against)}}, [&] {
+                report::TerminalStyle style = terminal_style();
+                if (arguments.all) style.most_rows = SIZE_MAX / 8;
+                return report::inspection_text(inspection, gates, against, style);
+              }));
   return passed;
 }
 

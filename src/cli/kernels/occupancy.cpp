@@ -10,11 +10,9 @@
 
 #include "base/text/numbers.h"
 #include "cli/kit/command.h"
-#include "cli/kit/html_page.h"
-#include "report/analysis/recording_documents.h"
+#include "cli/kit/present.h"
 #include "report/code/occupancy_document.h"
 #include "report/code/occupancy_text.h"
-#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {
@@ -91,11 +89,9 @@ Result<void> run_occupancy(const OccupancyArguments& arguments) {
     data.error().code = ErrorCode::usage;
     return std::unexpected(std::move(data).error());
   }
-  const Json document = report::occupancy_document(*data);
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"occupancy", document}}, ""));
-  if (!arguments.json) return print(report::occupancy_text(*data, terminal_style()));
-  PERFLAB_TRY(const std::string text, report::render("occupancy", document));
-  return print(text);
+  return present({.html = arguments.html, .json = arguments.json},
+                 {{"occupancy", report::occupancy_document(*data)}},
+                 [&] { return report::occupancy_text(*data, terminal_style()); });
 }
 
 void add_kernel_options(CLI::App& command, OccupancyArguments& arguments) {

@@ -13,12 +13,10 @@
 #include "base/text/progress.h"
 #include "capture/capture_reader.h"
 #include "cli/kit/command.h"
-#include "cli/kit/html_page.h"
+#include "cli/kit/present.h"
 #include "replay/session/folder_session.h"
 #include "replay/session/full_vm.h"
 #include "replay/session/reserve_check.h"
-#include "report/analysis/recording_documents.h"
-#include "report/kit/document.h"
 #include "report/replay/replay_document.h"
 #include "report/replay/replay_text.h"
 #include "report/replay/reservation_document.h"
@@ -49,13 +47,9 @@ Result<int> run_reserve_check(const ReserveArguments& arguments) {
     PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(arguments.folder));
     PERFLAB_TRY(data.report, replay::check_reservations(capture.description()));
   }
-  std::string text;
-  if (arguments.json) {
-    PERFLAB_TRY(text, report::render("reservation", report::reservation_document(data)));
-  } else {
-    text = report::reservation_text(data, terminal_style());
-  }
-  PERFLAB_TRY_VOID(print(text));
+  PERFLAB_TRY_VOID(present({.json = arguments.json},
+                           {{"reservation", report::reservation_document(data)}},
+                           [&] { return report::reservation_text(data, terminal_style()); }));
   return data.report.exit_code();
 }
 
@@ -102,13 +96,9 @@ Result<void> run_full_vm_command(const FullVmArguments& arguments) {
   PERFLAB_TRY_VOID(
       check_html_file(arguments.html, {arguments.folder, arguments.hsaco}, arguments.out));
   PERFLAB_TRY(const report::ReplayData data, replay_capture(arguments));
-  const Json document = report::replay_document(data);
-  if (!arguments.out.empty())
-    PERFLAB_TRY_VOID(write_documents(arguments.out, {{"replay", document}}));
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"replay", document}}, arguments.out));
-  if (!arguments.json) return print(report::replay_text(data, terminal_style()));
-  PERFLAB_TRY(const std::string text, report::render("replay", document));
-  return print(text);
+  return present({.folder = arguments.out, .html = arguments.html, .json = arguments.json},
+                 {{"replay", report::replay_document(data)}},
+                 [&] { return report::replay_text(data, terminal_style()); });
 }
 
 void add_reserve_check(CLI::App& replay, int& exit_code) {

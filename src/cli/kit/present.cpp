@@ -4,9 +4,16 @@
 #include <fmt/format.h>
 
 #include "report/analysis/recording_documents.h"
+#include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
 
 namespace perflab::cli {
+
+void apply(const Outputs& outputs, analyze::AnalyzeOptions& options) {
+  const bool page = outputs.html.file.has_value();
+  options.timeline = options.keep_trace_detail = page || !outputs.folder.empty();
+  if (page) options.critical_path.keep_nodes_up_to = report::kMostPageNodes;
+}
 
 Result<void> present(const Outputs& outputs, const std::vector<Document>& documents,
                      const std::function<std::string()>& text) {

@@ -1,11 +1,12 @@
-// What the subcommands about recordings have in common at their end: documents into a folder, a
-// page, JSON or text on stdout.
+// What subcommands have in common at their end: documents into a folder, a page, JSON or text on
+// stdout.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "analyze/pipeline.h"
 #include "base/error.h"
 #include "cli/kit/command.h"
 #include "cli/kit/html_page.h"
@@ -14,14 +15,17 @@ namespace perflab::cli {
 
 /// What the options say of the output.
 struct Outputs {
-  std::string folder;  ///< --out; empty: no documents in files
-  HtmlArguments html;
+  std::string folder = {};  ///< --out; empty: no documents in files
+  HtmlArguments html = {};
   bool json = false;   ///< --json: the first document and nothing else
   bool quiet = false;  ///< nothing but errors
   /// The documents are all that there is of a recording: what an earlier command left of another
   /// one in the folder goes.
   bool whole_recording = false;
 };
+
+/// What the analysis has to keep for them.
+void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);
 
 /// All documents are rendered before one is written. `text` is asked only when it is
 /// printed; the documents are named on stderr behind it. Errors: usage, of the file system.

@@ -11,14 +11,12 @@
 #include "base/text/duration.h"
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
-#include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
+#include "cli/kit/present.h"
 #include "doctor/doctor_document.h"
 #include "doctor/doctor_text.h"
 #include "doctor/self_test/self_test.h"
 #include "doctor/self_test/self_test_text.h"
-#include "report/analysis/recording_documents.h"
-#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {
@@ -45,16 +43,9 @@ Result<int> run_doctor(const DoctorArguments& arguments) {
   PERFLAB_TRY_VOID(check_html_file(arguments.html, {}));
   PERFLAB_TRY(doctor::Examination examination, doctor::examine(places_here()));
   PERFLAB_TRY(examination.commands, doctor::readiness(examination.parts, arguments.commands));
-  if (arguments.html)
-    PERFLAB_TRY_VOID(
-        write_html_file(arguments.html, {{"doctor", doctor::doctor_document(examination)}}, ""));
-  if (arguments.json) {
-    PERFLAB_TRY(const std::string text,
-                report::render("doctor", doctor::doctor_document(examination)));
-    PERFLAB_TRY_VOID(print(text));
-  } else {
-    PERFLAB_TRY_VOID(print(doctor::doctor_text(examination, terminal_style())));
-  }
+  PERFLAB_TRY_VOID(present({.html = arguments.html, .json = arguments.json},
+                           {{"doctor", doctor::doctor_document(examination)}},
+                           [&] { return doctor::doctor_text(examination, terminal_style()); }));
   const bool lacking =
       std::ranges::any_of(examination.commands, [](const doctor::CommandReadiness& one) {
         return one.readiness == doctor::Readiness::not_ready;
@@ -81,13 +72,9 @@ Result<int> run_doctor_self_test(const DoctorArguments& arguments) {
   const Result<doctor::SelfTest> test = doctor::run_self_test(request);
   line.erase();
   if (!test) return std::unexpected(test.error());
-  if (arguments.json) {
-    PERFLAB_TRY(const std::string text,
-                report::render("self_test", doctor::self_test_document(*test)));
-    PERFLAB_TRY_VOID(print(text));
-  } else {
-    PERFLAB_TRY_VOID(print(doctor::self_test_text(*test, terminal_style())));
-  }
+  PERFLAB_TRY_VOID(present({.json = arguments.json},
+                           {{"self_test", doctor::self_test_document(*test)}},
+                           [&] { return doctor::self_test_text(*test, terminal_style()); }));
   return test->exit_code();
 }
 

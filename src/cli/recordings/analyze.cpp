@@ -62,8 +62,7 @@ Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
   options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
   PERFLAB_TRY_VOID(
       check_html_file(arguments.outputs.html, options.thread_traces, arguments.outputs.folder));
-  report::keep_for_documents(!arguments.outputs.folder.empty(),
-                             arguments.outputs.html.file.has_value(), options);
+  apply(arguments.outputs, options);
   LongWork work("reading thread traces");
   options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
@@ -80,8 +79,7 @@ Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
   options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
   options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
-  report::keep_for_documents(!arguments.outputs.folder.empty(),
-                             arguments.outputs.html.file.has_value(), options);
+  apply(arguments.outputs, options);
   PERFLAB_TRY_VOID(apply(arguments.roofs, options));
   PERFLAB_TRY_VOID(apply(arguments.path, options));
   options.find_critical_path = !arguments.no_critical_path;

@@ -46,8 +46,7 @@ Result<void> run_critical_path(const CriticalPathArguments& arguments) {
   options.threads = arguments.threads;
   options.search_code = false;  // registers say nothing here
   PERFLAB_TRY_VOID(apply(arguments.path, options));
-  report::keep_for_documents(!arguments.outputs.folder.empty(),
-                             arguments.outputs.html.file.has_value(), options);
+  apply(arguments.outputs, options);
   LongWork work("reading recordings");
   options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_files(files, options));

@@ -24,11 +24,14 @@ using Clock = std::chrono::steady_clock;
 
 class OptimizationLoop {
  public:
-  OptimizationLoop(const LoopOptions& options, const LoopTools& tools)
-      : options_(options), tools_(tools), started_(Clock::now()) {}
+  OptimizationLoop(SourceModel original, const LoopOptions& options, const LoopTools& tools)
+      : options_(options),
+        tools_(tools),
+        started_(Clock::now()),
+        original_model_(std::move(original)) {}
 
   Result<Optimization> run() {
-    PERFLAB_TRY_VOID(read_source());
+    PERFLAB_TRY_VOID(describe_request());
     PERFLAB_TRY(Ledger ledger, open_ledger());
     ledger_.emplace(std::move(ledger));
     out_.resumed = ledger_->earlier().events > 0;
@@ -52,11 +55,10 @@ class OptimizationLoop {
                         : parse_source(std::move(text), options_.parse, options_.kernel);
   }
 
-  Result<void> read_source() {
+  Result<void> describe_request() {
     out_.source = options_.source;
     out_.folder = options_.folder;
-    PERFLAB_TRY(out_.original_text, read_file(options_.source, llm::kMostProposalBytes));
-    PERFLAB_TRY(original_model_, parse(out_.original_text));
+    out_.original_text = original_model_.text;
     PERFLAB_TRY(const std::size_t kernel, find_kernel(original_model_, options_.kernel));
     out_.source_name = options_.source.filename().string();
     out_.source_hash = content_hash_text(out_.original_text);
@@ -395,8 +397,9 @@ std::string_view to_string(Ended ended) {
   return kNames[ended];
 }
 
-Result<Optimization> run_loop(const LoopOptions& options, const LoopTools& tools) {
-  return OptimizationLoop(options, tools).run();
+Result<Optimization> run_loop(SourceModel original, const LoopOptions& options,
+                              const LoopTools& tools) {
+  return OptimizationLoop(std::move(original), options, tools).run();
 }
 
 }  // namespace perflab::optimize

@@ -52,9 +52,11 @@ struct Optimization {
   bool resumed = false, torn = false;
 };
 
-/// Runs the loop. Errors: bad_input (the source; a ledger of another key), usage (the folder; no
-/// such kernel), refused (the original does not compile, or cannot be proven against itself),
-/// missing_tool, interrupted (what was finished is in the ledger).
-Result<Optimization> run_loop(const LoopOptions& options, const LoopTools& tools);
+/// Runs the loop on a source that was read with `options.parse`. Errors: bad_input (a ledger of
+/// another key), usage (the folder; no such kernel), refused (the original does not compile, or
+/// cannot be proven against itself), missing_tool, interrupted (what was finished is in the
+/// ledger).
+Result<Optimization> run_loop(SourceModel original, const LoopOptions& options,
+                              const LoopTools& tools);
 
 }  // namespace perflab::optimize

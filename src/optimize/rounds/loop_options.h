@@ -21,7 +21,7 @@
 namespace perflab::optimize {
 
 struct LoopOptions {
-  std::filesystem::path source;  ///< the user's file
+  std::filesystem::path source;  ///< the user's file: its name, and where nothing may be written
   std::filesystem::path folder;  ///< for the ledger, candidates and builds
   std::string kernel;            ///< qualified or unique last part; empty: the only one
   ParseOptions parse;

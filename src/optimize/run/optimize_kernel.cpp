@@ -60,7 +60,7 @@ class OptimizeRunner {
     tools.on_step = talk_.on_step;
     tools.on_decided = talk_.on_decided;
     tools.note = talk_.note;
-    PERFLAB_TRY(out_.optimization, run_loop(options, tools));
+    PERFLAB_TRY(out_.optimization, run_loop(std::move(original_), options, tools));
     project_gain();
     return std::move(out_);
   }
@@ -172,15 +172,15 @@ class OptimizeRunner {
     parse_.arch = parse_.arch.substr(0, parse_.arch.find(':'));
     parse_.compiler = clang_of_command(replays() ? request_.replay.build : request_.command.build);
     PERFLAB_TRY(std::string text, read_file(request_.source, llm::kMostProposalBytes));
-    PERFLAB_TRY(const SourceModel model, parse_source(std::move(text), parse_, request_.kernel));
+    PERFLAB_TRY(original_, parse_source(std::move(text), parse_, request_.kernel));
     if (!request_.application.empty() && request_.kernel.empty()) {
-      PERFLAB_TRY(const ChosenKernel chosen, choose_kernel(*run_, model));
+      PERFLAB_TRY(const ChosenKernel chosen, choose_kernel(*run_, original_));
       if (talk_.note) talk_.note(chosen.why);
       kernel_ = chosen.name;
       return {};
     }
-    PERFLAB_TRY(const std::size_t kernel, find_kernel(model, request_.kernel));
-    kernel_ = model.kernels[kernel].name;
+    PERFLAB_TRY(const std::size_t kernel, find_kernel(original_, request_.kernel));
+    kernel_ = original_.kernels[kernel].name;
     return {};
   }
 
@@ -258,6 +258,7 @@ class OptimizeRunner {
   SandboxChoice sandbox_;
   std::optional<analyze::AnalyzedTrace> run_;
   ParseOptions parse_;
+  SourceModel original_;
   std::string kernel_, captured_target_;
 };
 

@@ -9,11 +9,6 @@
 
 namespace perflab::report {
 
-void keep_for_documents(bool documents, bool page, analyze::AnalyzeOptions& options) {
-  options.timeline = options.keep_trace_detail = documents || page;
-  if (page) options.critical_path.keep_nodes_up_to = kMostPageNodes;
-}
-
 std::vector<NamedDocument> trace_documents(const analyze::AnalyzedTrace& analyzed,
                                            const RecordingRequest& request) {
   const auto& [trace, analysis] = analyzed;

@@ -24,10 +24,6 @@ struct RecordingRequest {
   bool nodes = false;  ///< dag.json: the nodes, when there are few (for a page)
 };
 
-/// Sets what an analysis has to keep for them. `documents`: they are asked for; `page`: a page of
-/// them is.
-void keep_for_documents(bool documents, bool page, analyze::AnalyzeOptions& options);
-
 /// analysis, and of roofline, dag, timeline and thread_trace those that there are.
 std::vector<NamedDocument> trace_documents(const analyze::AnalyzedTrace& analyzed,
                                            const RecordingRequest& request = {});
