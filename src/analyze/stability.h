@@ -1,5 +1,5 @@
 // Stability over runs: how far the kernel's runtime moves when the same command is run again
-// (docs/MODELS.md "Stability").
+// (docs/models/times.md "Stability").
 #pragma once
 
 #include <optional>

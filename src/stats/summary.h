@@ -1,4 +1,5 @@
-// Robust summaries of samples and the stability verdict over runs (docs/MODELS.md "Stability").
+// Robust summaries of samples and the stability verdict over runs (docs/models/times.md
+// "Stability").
 // What cannot be computed is missing, never 0. Results do not depend on the order of the samples.
 #pragma once
 

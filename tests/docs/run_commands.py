@@ -7,6 +7,7 @@ Commands share one folder and one environment: `cd` and `export` last. Each has 
 says of it. A command that is not run needs a reason there; a row that no command of the document matches is an error, too.
 What the playground makes smaller or fakes stands in commands.toml ([[environment]]) and in playground.py: no command is changed."""
 import argparse
+import fnmatch
 import json
 import os
 import pathlib
@@ -50,8 +51,8 @@ class Table:
         data = tomllib.loads(path.read_text())
         self.rows = [row for row in data.get("command", []) if document in row["in"]]
         self.environments = data.get("environment", [])
-        self.documents = {row["in"]: row for row in data.get("document", [])}
-        self.document = self.documents.get(document, {})
+        rows = data.get("document", [])
+        self.document = next((row for row in rows if fnmatch.fnmatch(document, row["in"])), {})
         self.where = where
         self.used = set()
 
@@ -203,6 +204,10 @@ def main():
         print(f"{arguments.document}: not run: {reason}")
         return 0
     text = (pathlib.Path(arguments.root) / arguments.document).read_text(encoding="utf-8")
+    if not documents.commands_of(text)[0]:  # nothing is run: no folder is made
+        problems = run_document(arguments.document, text, table, None, {})
+        print("\n".join(problems))
+        return 1 if problems else 0
     work = prepare(arguments, table)
     playground = pathlib.Path(arguments.playground).absolute() if arguments.playground else None
     settings = {"playground": playground, "files": work, "root": arguments.root}

@@ -42,7 +42,7 @@ in = "surprise.md"
 no_commands = "words"
 
 [[document]]
-in = "words.md"
+in = "word*.md"
 no_commands = "words"
 
 [[document]]

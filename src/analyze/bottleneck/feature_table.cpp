@@ -1,6 +1,6 @@
 // The table of features: name, unit, source and formula of each, in the order of FeatureId.
 // Formulas are those of docs/facts/counters.md (counters), docs/facts/thread_trace.md "Sums"
-// (thread trace) and docs/MODELS.md (everything that is built on them).
+// (thread trace) and docs/models/bottleneck_features.md (what is built on them).
 #include "analyze/bottleneck/feature_table.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 // each with its reason. Roofline practice: streaming kernels reach 70 to 85 % of the nominal
 // bandwidth and tuned GEMMs 60 to 90 % of the nominal rate, so that 60 % counts as near a roof and
 // 40 % as the half of what can be had. Counters: docs/facts/counters.md; thread trace:
-// docs/facts/thread_trace.md. docs/MODELS.md has the table for readers.
+// docs/facts/thread_trace.md. docs/models/bottleneck_rules.md has the table for readers.
 #include "analyze/bottleneck/rules.h"
 
 #include <algorithm>

@@ -97,7 +97,7 @@ struct Kernel {
   std::vector<std::string> assumptions;
 };
 
-/// How the kernel of interest was chosen (docs/MODELS.md "The selected kernel").
+/// How the kernel of interest was chosen (docs/models/times.md "The selected kernel").
 struct Selection {
   std::size_t kernel = 0;             ///< index into kernels
   std::int64_t longest_dispatch = 0;  ///< ns

@@ -11,8 +11,8 @@
 namespace perflab::analyze {
 
 /// True for the HIP runtime's own kernels: __amd_rocclr_*, and hip*/hsa_* names only from a code
-/// object that is the runtime's (docs/MODELS.md "The selected kernel": a user kernel may be called
-/// hip_anything).
+/// object that is the runtime's (docs/models/times.md "The selected kernel": a user kernel may be
+/// called hip_anything).
 bool is_runtime_helper(const trace::Trace& trace, const trace::KernelSymbol& symbol);
 
 /// One entry per kernel name, most time first (ties by name). Counts only dispatches in the scope.

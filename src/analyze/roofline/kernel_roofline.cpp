@@ -1,5 +1,5 @@
 // Work, traffic, ceilings, the roof that binds, and the features that the tables have besides.
-// Model: docs/MODELS.md, "Roofline".
+// Model: docs/models/roofline.md.
 #include "analyze/roofline/kernel_roofline.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // The roofline of each kernel: how much work it did and how many bytes it moved, against what the
 // GPU could do at most; and the figures that counters give besides (occupancy, divergence, waits,
 // latencies, hit rates). Formulas: hal/counter_catalogue.h; how passes are joined: counter_join.h;
-// models: docs/MODELS.md.
+// model: docs/models/roofline.md.
 #pragma once
 
 #include <array>

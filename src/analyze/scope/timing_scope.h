@@ -1,6 +1,6 @@
 // Which recordings' times count. A counter pass runs the whole application again and one kernel at
 // a time: its dispatches are the same work, so passes are never added up, and a run without
-// counters is preferred (docs/MODELS.md "Which recordings count").
+// counters is preferred (docs/models/times.md "Which recordings count").
 #pragma once
 
 #include <vector>

@@ -35,7 +35,7 @@ struct Objective {
 };
 
 /// How often a configuration is run, and when it is steady (docs/facts/tuning.md "Noise": clock
-/// ramps; docs/MODELS.md "Stability": above 0.10 it is unstable).
+/// ramps; docs/models/times.md "Stability": above 0.10 it is unstable).
 struct RepeatRule {
   std::size_t warm_up_runs =
       1;  ///< whole runs that are not counted; none when a run gives many samples

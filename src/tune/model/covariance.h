@@ -1,5 +1,5 @@
 // The covariance of two configurations: a product over the parameters of correlations that stand
-// in tables, one number per pair of levels. docs/MODELS.md "Autotuning".
+// in tables, one number per pair of levels. docs/models/autotuning.md "Gaussian process".
 #pragma once
 
 #include <cstddef>

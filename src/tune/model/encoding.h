@@ -1,6 +1,6 @@
 // How the model sees a configuration: per parameter a coordinate of the size of the value, and for
 // some a second one, its 2-adic valuation, which tells 48 from 64 (alignment to waves and banks).
-// docs/MODELS.md "Autotuning"; docs/facts/tuning.md "Choices of the model".
+// docs/models/autotuning.md "Space and encoding"; docs/facts/tuning.md "Choices of the model".
 #pragma once
 
 #include <cstddef>

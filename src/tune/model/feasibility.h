@@ -1,5 +1,5 @@
 // Which configurations probably fail: a vote of those that were tried, near ones counting most.
-// docs/MODELS.md "Autotuning".
+// docs/models/autotuning.md "Choice".
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Hyper-parameters of the model: the most probable ones for what was measured. Facts:
-// docs/MODELS.md "Autotuning".
+// docs/models/autotuning.md "Gaussian process".
 #pragma once
 
 #include <cstddef>

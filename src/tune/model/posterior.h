@@ -1,7 +1,7 @@
 // The Gaussian process at given hyper-parameters, and what it predicts for every candidate of a
 // pool. It grows by one observation at a time: a row of the Cholesky factor L, and a row of
 // V = L^-1 K(observations, pool), which costs observations x candidates. Rasmussen and Williams,
-// algorithm 2.1; docs/MODELS.md "Autotuning".
+// algorithm 2.1; docs/models/autotuning.md "Gaussian process".
 #pragma once
 
 #include <cstddef>

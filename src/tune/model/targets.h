@@ -1,5 +1,5 @@
 // What the model learns from the results: logarithms of the values, standardised, the slowest ones
-// cut. docs/MODELS.md "Autotuning".
+// cut. docs/models/autotuning.md "Target".
 #pragma once
 
 #include <cstddef>

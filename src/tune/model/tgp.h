@@ -1,5 +1,5 @@
 // The default model of the search: Gaussian process, feasibility and the choice of what to measure
-// next. docs/MODELS.md "Autotuning".
+// next. docs/models/autotuning.md "Gaussian process", "Choice".
 #pragma once
 
 #include <cstddef>

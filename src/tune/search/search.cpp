@@ -1,6 +1,6 @@
 // The phases of the search: what is given first, a space-filling seed, then the model. Facts:
-// docs/MODELS.md "Autotuning". Results are taken in at the next proposal, in the order of the
-// proposals, so that the order in which a batch comes back changes nothing.
+// docs/models/autotuning.md "Choice". Results are taken in at the next proposal, in the order of
+// the proposals, so that the order in which a batch comes back changes nothing.
 #include "tune/search/search.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The search: which configurations to evaluate next, from what was evaluated so far. Pure: the same
 // options and the same results give the same proposals, whatever the clock or the threads do.
-// Algorithm "TGP" of docs/MODELS.md "Autotuning"; the published polynomial model as the baseline.
+// Algorithm "TGP": docs/models/autotuning.md. The published polynomial model is the baseline.
 #pragma once
 
 #include <cstddef>

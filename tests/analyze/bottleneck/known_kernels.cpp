@@ -1,6 +1,7 @@
 // Counts follow from the physics by what the hardware counts (docs/facts/counters.md "Units",
 // "Bytes": SQ counts in quad-cycles, requests to memory in 32, 64 and 128 bytes); figures by the
-// definitions of the features (docs/MODELS.md), without going through the counts.
+// definitions of the features (docs/models/bottleneck_features.md), without going through the
+// counts.
 #include "analyze/bottleneck/known_kernels.h"
 
 #include <fmt/format.h>

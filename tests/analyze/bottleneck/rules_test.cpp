@@ -145,14 +145,15 @@ std::string in_document(std::span<const Condition> conditions) {
 }
 
 TEST(RuleTable, IsTheOneOfTheModelsDocument) {
-  const auto text = read_file(std::filesystem::path(PERFLAB_SOURCE_DIR) / "docs/MODELS.md");
+  const auto text =
+      read_file(std::filesystem::path(PERFLAB_SOURCE_DIR) / "docs/models/bottleneck_rules.md");
   ASSERT_TRUE(text.has_value());
   std::string rows;
   for (const Rule& rule : bottleneck_rules())
     rows += fmt::format("| `{}` | {} | {} | {} |\n", rule.id, rule.weight, in_document(rule.when),
                         in_document(rule.against));
   EXPECT_NE(text->find(rows), std::string::npos)
-      << "put these rows into the section on bottleneck verdicts:\n"
+      << "put these rows into docs/models/bottleneck_rules.md:\n"
       << rows;
 }
 

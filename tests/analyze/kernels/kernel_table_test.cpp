@@ -1,5 +1,5 @@
-// The kernel table and the choice of the kernel that the profile is about (docs/MODELS.md "The
-// selected kernel").
+// The kernel table and the choice of the kernel that the profile is about (docs/models/times.md
+// "The selected kernel").
 #include "analyze/kernels/kernel_table.h"
 
 #include <gtest/gtest.h>
