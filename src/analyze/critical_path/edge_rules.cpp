@@ -8,7 +8,7 @@ namespace {
 constexpr auto kStart = NodeEvent::start;
 constexpr auto kEnd = NodeEvent::end;
 
-constexpr std::array<EdgeRuleInfo, kEdgeRules> kRules = {{
+constexpr std::array<EdgeRuleInfo, kEdgeRules> kEdgeRuleTable = {{
     {"program_order", kEnd, kStart, true, "calls of one thread follow each other"},
     {"launch", kEnd, kStart, true, "the profiler's correlation id names the launching call"},
     {"launch_inside", kStart, kStart, true,
@@ -37,7 +37,7 @@ constexpr std::array<EdgeRuleInfo, kEdgeRules> kRules = {{
 }  // namespace
 
 const EdgeRuleInfo& info(EdgeRule rule) {
-  return kRules[static_cast<std::size_t>(rule)];
+  return kEdgeRuleTable[static_cast<std::size_t>(rule)];
 }
 
 }  // namespace perflab::analyze

@@ -14,7 +14,7 @@ namespace perflab::analyze {
 namespace {
 
 /// More lanes than this in one process are not looked at: pairs grow with the square.
-constexpr std::uint32_t kMostLanes = 64;
+constexpr std::uint32_t kMostHandoverLanes = 64;
 /// How many times less the handover must vary than what it is compared with.
 constexpr std::int64_t kFollowing = 2;
 constexpr std::uint32_t kNoOperation = std::numeric_limits<std::uint32_t>::max();
@@ -79,7 +79,7 @@ std::vector<Ends> ends_by_lane(std::span<const HandoverOperation> operations, st
 
 std::vector<Handover> find_handovers(std::span<const HandoverOperation> operations,
                                      std::uint32_t lanes, std::int64_t window, std::int64_t noise) {
-  if (window <= 0 || lanes < 2 || lanes > kMostLanes || operations.empty()) return {};
+  if (window <= 0 || lanes < 2 || lanes > kMostHandoverLanes || operations.empty()) return {};
   std::vector<Ends> ends = ends_by_lane(operations, lanes);
   const std::int64_t last_end = std::ranges::max(operations, {}, &HandoverOperation::end).end;
   const auto span = static_cast<double>(last_end - operations.front().start);

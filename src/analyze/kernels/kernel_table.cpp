@@ -19,7 +19,7 @@ using trace::Index;
 using trace::kNone;
 
 /// What is gathered about one kernel name before it becomes a Kernel.
-struct Group {
+struct SymbolGroup {
   Index name = 0;
   bool runtime_helper = true;  ///< all symbols of this name are
   std::uint64_t count = 0, linked = 0;
@@ -30,7 +30,7 @@ struct Group {
 };
 
 /// Group of each kernel symbol; groups in the order of their first symbol.
-std::vector<Index> group_symbols(const trace::Trace& trace, std::vector<Group>& groups) {
+std::vector<Index> group_symbols(const trace::Trace& trace, std::vector<SymbolGroup>& groups) {
   std::vector<Index> by_name(trace.strings.size(), kNone);
   std::vector<Index> group_of;
   for (Index i = 0; i < trace.kernel_symbols.size(); ++i) {
@@ -48,13 +48,13 @@ std::vector<Index> group_symbols(const trace::Trace& trace, std::vector<Group>& 
 }
 
 void gather(const trace::Trace& trace, const TimingScope& scope, const std::vector<Index>& group_of,
-            std::vector<Group>& groups) {
+            std::vector<SymbolGroup>& groups) {
   const trace::DispatchColumns& all = trace.dispatches;
   std::vector<Index> last_shape(groups.size(), kNone);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!scope.track_counts[all.track[i]]) continue;
     const Index g = group_of[all.kernel[i]];
-    Group& group = groups[g];
+    SymbolGroup& group = groups[g];
     ++group.count;
     if (all.launch[i] != kNone) ++group.linked;
     if (all.config[i] != last_shape[g]) {
@@ -68,14 +68,15 @@ void gather(const trace::Trace& trace, const TimingScope& scope, const std::vect
 }
 
 std::vector<std::int64_t> scatter(const trace::Trace& trace, const TimingScope& scope,
-                                  const std::vector<Index>& group_of, std::vector<Group>& groups) {
+                                  const std::vector<Index>& group_of,
+                                  std::vector<SymbolGroup>& groups) {
   std::size_t at = 0;
-  for (Group& group : groups) {
+  for (SymbolGroup& group : groups) {
     group.slice = at;
     at += group.count;
   }
   std::vector<std::size_t> next;
-  for (const Group& group : groups) next.push_back(group.slice);
+  for (const SymbolGroup& group : groups) next.push_back(group.slice);
   std::vector<std::int64_t> durations(at);
   const trace::DispatchColumns& all = trace.dispatches;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -84,7 +85,7 @@ std::vector<std::int64_t> scatter(const trace::Trace& trace, const TimingScope& 
   return durations;
 }
 
-std::uint64_t count_variants(const trace::Trace& trace, const Group& group) {
+std::uint64_t count_variants(const trace::Trace& trace, const SymbolGroup& group) {
   std::set<std::tuple<std::optional<std::int64_t>, std::optional<std::int64_t>,
                       std::optional<std::int64_t>, std::optional<std::int64_t>>>
       variants;
@@ -95,8 +96,9 @@ std::uint64_t count_variants(const trace::Trace& trace, const Group& group) {
   return variants.size();
 }
 
-Kernel make_kernel(const trace::Trace& trace, const Group& group, std::span<std::int64_t> durations,
-                   const RegisterRules& registers, const CodeJoin& join) {
+Kernel make_kernel(const trace::Trace& trace, const SymbolGroup& group,
+                   std::span<std::int64_t> durations, const RegisterRules& registers,
+                   const CodeJoin& join) {
   Kernel kernel;
   kernel.name = trace.strings.view(group.name);
   kernel.runtime_helper = group.runtime_helper;
@@ -133,7 +135,7 @@ Durations summarize_durations(std::span<std::int64_t> durations) {
 
 std::vector<Kernel> make_kernel_table(const trace::Trace& trace, const TimingScope& scope,
                                       const CodeJoin& join) {
-  std::vector<Group> groups;
+  std::vector<SymbolGroup> groups;
   const std::vector<Index> group_of = group_symbols(trace, groups);
   gather(trace, scope, group_of, groups);
   std::vector<std::int64_t> durations = scatter(trace, scope, group_of, groups);
@@ -141,7 +143,7 @@ std::vector<Kernel> make_kernel_table(const trace::Trace& trace, const TimingSco
 
   std::vector<Kernel> kernels;
   double total = 0;
-  for (const Group& group : groups) {
+  for (const SymbolGroup& group : groups) {
     if (group.count == 0) continue;
     kernels.push_back(make_kernel(
         trace, group, std::span(durations).subspan(group.slice, group.count), registers, join));

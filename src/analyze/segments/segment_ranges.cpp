@@ -48,7 +48,7 @@ std::size_t number_length(std::string_view text, std::size_t at) {
 }
 
 /// Ranges of one thread with the same text but for numbers, none within another.
-struct Group {
+struct RangeGroup {
   std::string text;
   std::vector<Index> ranges;  ///< rows of trace.ranges, in order of time
   std::int64_t time = 0;      ///< of the dispatches in them
@@ -76,7 +76,7 @@ class RangeGroups {
       if (thread == kNone || trace.threads[thread].process != process) continue;
       const auto [text, is_new] = texts.try_emplace(trace.ranges.message[i]);
       if (is_new) text->second = without_numbers(trace.strings.view(trace.ranges.message[i]));
-      Group& group = groups_[{text->second, thread}];
+      RangeGroup& group = groups_[{text->second, thread}];
       const Window window = window_of(trace, i);
       if (!group.ranges.empty() && window.start < window_of(trace, group.ranges.back()).end)
         continue;
@@ -87,14 +87,14 @@ class RangeGroups {
   }
 
   /// The group that holds the most dispatch time; of equal ones the outermost.
-  const Group* best(const OrderedWork& work, bool most) {
+  const RangeGroup* best(const OrderedWork& work, bool most) {
     std::vector<std::int64_t> time(work.key.size() + 1, 0);
     for (std::size_t i = 0; i < work.key.size(); ++i)
       time[i + 1] = add_times(time[i], duration(work.dispatch[i]));
-    const auto rank = [](const Group& group) {
+    const auto rank = [](const RangeGroup& group) {
       return std::tuple(group.time, -static_cast<std::int64_t>(group.ranges.size()), group.length);
     };
-    const Group* best = nullptr;
+    const RangeGroup* best = nullptr;
     for (auto& [key, group] : groups_) {
       for (const Index range : group.ranges) {
         const Window window = window_of(trace_, range);
@@ -116,7 +116,7 @@ class RangeGroups {
   }
 
   const trace::Trace& trace_;
-  std::map<std::pair<std::string, Index>, Group> groups_;  ///< by text and thread
+  std::map<std::pair<std::string, Index>, RangeGroup> groups_;  ///< by text and thread
 };
 
 }  // namespace
@@ -142,7 +142,7 @@ std::optional<Segments> segments_of_ranges(const trace::Trace& trace, Index proc
                                            const OrderedWork& work, bool most) {
   if (trace.ranges.size() == 0) return std::nullopt;
   RangeGroups groups(trace, process);
-  const Group* const group = groups.best(work, most);
+  const RangeGroup* const group = groups.best(work, most);
   if (group == nullptr) return std::nullopt;
   Segments segments;
   segments.source = Segments::Source::ranges;

@@ -22,6 +22,7 @@
 
 #include "base/system/blocked_signals.h"
 #include "base/system/broken_pipe.h"
+#include "base/system/descriptor.h"
 #include "base/system/files.h"
 #include "base/system/interrupt.h"
 #include "base/text/numbers.h"
@@ -38,28 +39,6 @@ constexpr milliseconds kStragglerPoll{20};    // how often a session without its
 constexpr milliseconds kWithoutPidfdPoll{5};  // how often the leader is asked on old kernels
 constexpr std::size_t kReadBuffer = std::size_t{1} << 16;
 constexpr int kReadsPerTurn = 16;  // bounds one turn against a program that never stops writing
-
-/// Owns a descriptor.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() { reset(); }
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool open() const { return fd_ >= 0; }
-  void reset() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_ = -1;
-};
 
 struct Pipe {
   Descriptor read_end;

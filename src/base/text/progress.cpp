@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kShortWork{1000};  // needs no progress line
 constexpr std::chrono::milliseconds kRedraw{200};
 
 /// Errors are of no interest: talk that nobody can hear.
-void write_all(int descriptor, std::string_view text) {
+void write_anyway(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -114,8 +114,8 @@ void ProgressLine::update(std::string_view what, std::optional<double> fraction)
   // The last column stays free: writing there wraps on some terminals.
   const std::size_t columns = terminal_width(options_.descriptor) - 1;
   const std::size_t for_what = columns > times.size() ? columns - times.size() : 0;
-  write_all(options_.descriptor,
-            std::string(kErase) + one_line(one_line(what, for_what) + times, columns));
+  write_anyway(options_.descriptor,
+               std::string(kErase) + one_line(one_line(what, for_what) + times, columns));
   on_screen_ = true;
 }
 
@@ -123,7 +123,7 @@ void ProgressLine::pass_through(std::string_view text) {
   if (text.empty()) return;
   const std::scoped_lock lock(mutex_);
   erase_locked();
-  write_all(options_.descriptor, text);
+  write_anyway(options_.descriptor, text);
   at_line_start_ = text.back() == '\n';
 }
 
@@ -134,7 +134,7 @@ void ProgressLine::erase() {
 
 void ProgressLine::erase_locked() {
   if (!on_screen_) return;
-  write_all(options_.descriptor, kErase);
+  write_anyway(options_.descriptor, kErase);
   on_screen_ = false;
   drawn_at_.reset();
 }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/system/descriptor.h"
 #include "base/system/files.h"
 #include "code/elf/elf.h"
 #include "isolate/code/code_uri.h"
@@ -21,22 +22,10 @@ namespace {
 /// No code object is larger: offsets within one are of 32 bits.
 constexpr std::uint64_t kMostCode = std::uint64_t{4} << 30U;
 constexpr std::uint32_t kLongestUri = 1U << 16U;
-constexpr std::size_t kLongestSymbol = std::size_t{1} << 20;
 
-/// A file that is closed in the end.
-class OpenFile {
- public:
-  explicit OpenFile(const char* path) : file_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (file_ >= 0) ::close(file_);
-  }
-  [[nodiscard]] int get() const { return file_; }
-
- private:
-  int file_;
-};
+Descriptor open_file(const char* path) {
+  return Descriptor(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
 
 /// Bytes of a file whose size says nothing (/proc/self/mem); empty when they are not all there.
 std::string read_at(int file, std::uint64_t offset, std::uint64_t size) {
@@ -68,15 +57,15 @@ Result<FoundCode> code_at(std::string bytes, std::string place) {
 
 Result<FoundCode> from_memory(std::uint64_t address, std::uint64_t size) {
   std::string place = fmt::format("the memory of the program at {:#x}", address);
-  const OpenFile memory("/proc/self/mem");
-  if (memory.get() < 0 || size == 0 || size > kMostCode)
+  const Descriptor memory = open_file("/proc/self/mem");
+  if (!memory.open() || size == 0 || size > kMostCode)
     return fail(ErrorCode::refused, fmt::format("{} cannot be read", place));
   return code_at(read_at(memory.get(), address, size), std::move(place));
 }
 
 Result<FoundCode> from_file(const CodeUri& uri) {
-  const OpenFile file(uri.path.c_str());
-  if (file.get() < 0)
+  const Descriptor file = open_file(uri.path.c_str());
+  if (!file.open())
     return fail(ErrorCode::refused,
                 fmt::format("{} cannot be opened: {}", uri.path, errno_text(errno)));
   return code_at(file_bytes(file.get(), uri.offset, uri.bytes.value_or(kMostCode)), uri.path);

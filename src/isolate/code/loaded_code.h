@@ -2,6 +2,7 @@
 // once it is loaded, and whether they are what the GPU runs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "isolate/machine/memory_reader.h"
 
 namespace perflab::isolate {
+
+/// Symbols of code objects have no longer names.
+inline constexpr std::size_t kLongestSymbol = std::size_t{1} << 20;
 
 /// Bytes, and where they were read.
 struct FoundCode {

@@ -40,8 +40,6 @@ std::string_view reason(Unreadable unreadable) {
   return kNames[unreadable];
 }
 
-constexpr std::size_t kLongestSymbol = std::size_t{1} << 20;
-
 // Whether an address lies in initialised or zeroed data: the section that starts last before it.
 bool in_data(const code::Elf& elf, std::uint64_t address) {
   const code::ElfSection* holder = nullptr;
