@@ -179,7 +179,7 @@ constexpr std::array kLdsWait = {Condition{
 constexpr std::array kBarrierWait = {
     Condition{att_barrier, at_least, 0.3, "a third of the time, waiting for the slowest wave"}};
 
-constexpr std::span<const Condition> kNone = {};
+constexpr std::span<const Condition> kNoConditions = {};
 
 constexpr std::string_view kUseMoreCus =
     "give the launch more work-groups: smaller ones, a split of the longest loop (split-K), or "
@@ -191,7 +191,7 @@ constexpr std::string_view kSpeedUpMemory =
 constexpr std::string_view kHideLatency =
     "put more accesses in flight: issue loads earlier and several at a time (unroll, prefetch the "
     "next iteration, load wider), and give every wave independent work to do meanwhile";
-constexpr std::string_view kMoreWaves = "make room for more waves";
+constexpr std::string_view kMoreWavesAdvice = "make room for more waves";
 constexpr std::string_view kCombineLaunches =
     "launch less often: fuse kernels, give each launch more work, or record the sequence as a HIP "
     "graph";
@@ -215,10 +215,10 @@ constexpr std::array kRules = {
          "the few waves that there are wait, and no others fill in",
          "give the launch more waves: less work per work-item, or more work-groups"},
     Rule{"under_occupied.low_occupancy", Bottleneck::under_occupied, 3, kLowOccupancy, kBusyUnits,
-         "its resources allow few waves, and those wait", kMoreWaves, true},
+         "its resources allow few waves, and those wait", kMoreWavesAdvice, true},
     Rule{"under_occupied.low_occupancy_traced", Bottleneck::under_occupied, 2, kLowOccupancyTraced,
          kShortWork, "its resources allow few waves, and the traced ones wait for memory",
-         kMoreWaves, true},
+         kMoreWavesAdvice, true},
     Rule{"under_occupied.cus_seen_idle", Bottleneck::under_occupied, 2, kCusSeenIdle, kShortWork,
          "most CUs were seen without waves", kUseMoreCus},
     Rule{"under_occupied.uneven", Bottleneck::under_occupied, 2, kUneven, kBusyGpu,
@@ -229,8 +229,8 @@ constexpr std::array kRules = {
          "CUs at work hold fewer waves than they could",
          "waves end before others have been started: give each more work, or even out how long "
          "they take"},
-    Rule{"under_occupied.partial_waves", Bottleneck::under_occupied, 2, kPartialWaves, kNone,
-         "work-groups do not fill their waves",
+    Rule{"under_occupied.partial_waves", Bottleneck::under_occupied, 2, kPartialWaves,
+         kNoConditions, "work-groups do not fill their waves",
          "use work-group sizes that are multiples of the wave size"},
     Rule{"under_occupied.tail", Bottleneck::under_occupied, 1, kTail, kShortWork,
          "the dispatch ends in a long tail",
@@ -286,7 +286,7 @@ constexpr std::array kRules = {
          "take vector instructions out: address arithmetic, conversions, work that every lane "
          "repeats (to the scalar unit)",
          true},
-    Rule{"compute.matrix_busy", Bottleneck::compute_throughput, 3, kMatrixBusy, kNone,
+    Rule{"compute.matrix_busy", Bottleneck::compute_throughput, 3, kMatrixBusy, kNoConditions,
          "the matrix pipes are busy nearly all the time",
          "use a narrower type or a matrix shape with more work per cycle", true},
     Rule{"compute.near_integer_roof", Bottleneck::compute_throughput, 3, kNearInteger,
