@@ -65,9 +65,9 @@ std::string level_title(const std::string& name) {
 }
 
 std::string letter_of(std::size_t index) {
-  constexpr std::size_t kLetters = 26;
-  if (index < kLetters) return {static_cast<char>('A' + index)};
-  if (index < 2 * kLetters) return {static_cast<char>('a' + (index - kLetters))};
+  constexpr std::size_t kAlphabet = 26;
+  if (index < kAlphabet) return {static_cast<char>('A' + index)};
+  if (index < 2 * kAlphabet) return {static_cast<char>('a' + (index - kAlphabet))};
   return fmt::format("{}", index + 1);
 }
 
