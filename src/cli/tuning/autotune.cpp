@@ -26,7 +26,7 @@
 namespace perflab::cli {
 namespace {
 
-struct Arguments {
+struct AutotuneArguments {
   measure::AutotuneRequest request;
   std::string objective, effort = "auto", model = "tgp", time_limit, timeout;
   std::string executor = "local", out;
@@ -62,7 +62,7 @@ double seconds_of(std::chrono::milliseconds duration) {
 }
 
 /// What the command line asks for. Errors (usage): a time that cannot be read.
-Result<measure::AutotuneRequest> request_of(const Arguments& arguments) {
+Result<measure::AutotuneRequest> request_of(const AutotuneArguments& arguments) {
   measure::AutotuneRequest request = arguments.request;
   if (!arguments.objective.empty()) request.objective = kObjectives.at(arguments.objective);
   request.options.search.effort = kEfforts.at(arguments.effort);
@@ -128,8 +128,9 @@ Result<void> write_out(const std::string& folder, const Json& document,
   return write_file_atomically(path / "results.csv", tune::to_csv(rows, objective, unit));
 }
 
-Result<void> present(const Arguments& arguments, const measure::AutotuneRequest& request,
-                     const measure::AutotuneRun& run) {
+Result<void> present_autotune(const AutotuneArguments& arguments,
+                              const measure::AutotuneRequest& request,
+                              const measure::AutotuneRun& run) {
   const report::AutotuneData data = report_data(request, run);
   const Json document = report::autotune_document(data);
   if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_out(arguments.out, document, run));
@@ -150,7 +151,7 @@ Result<void> present(const Arguments& arguments, const measure::AutotuneRequest&
 }
 
 /// Whether a configuration worked.
-Result<bool> run(const Arguments& arguments, const std::vector<std::string>& words) {
+Result<bool> run(const AutotuneArguments& arguments, const std::vector<std::string>& words) {
   const InterruptScope interrupts;
   ProgressLine line({.quiet = arguments.quiet});
   PERFLAB_TRY(const measure::AutotuneRequest request, request_of(arguments));
@@ -178,12 +179,12 @@ Result<bool> run(const Arguments& arguments, const std::vector<std::string>& wor
     }
     return std::unexpected(std::move(error));
   }
-  PERFLAB_TRY_VOID(present(arguments, request, *done));
+  PERFLAB_TRY_VOID(present_autotune(arguments, request, *done));
   return done->result.winner.has_value();
 }
 
 /// Options that were given and say nothing with the others. Error (usage): the first of them.
-Result<void> check_given(const CLI::App& command, const Arguments& arguments) {
+Result<void> check_given(const CLI::App& command, const AutotuneArguments& arguments) {
   const auto refuse_given = [&](const std::vector<std::string>& options, const std::string& why,
                                 const char* remedy) -> Result<void> {
     for (const std::string& option : options)
@@ -223,7 +224,7 @@ CLI::Validator above(double least, bool itself) {
 
 constexpr std::uint64_t kMostEvaluations = 10'000'000;
 
-void add_what_options(CLI::App& command, Arguments& arguments) {
+void add_what_options(CLI::App& command, AutotuneArguments& arguments) {
   measure::AutotuneRequest& request = arguments.request;
   command.add_option("--space", request.space,
                      "Search space: tune_params with restrictions, a list of configurations, T1, "
@@ -254,7 +255,7 @@ void add_what_options(CLI::App& command, Arguments& arguments) {
   command.add_flag("--maximize", request.maximize, "More is better");
 }
 
-void add_search_options(CLI::App& command, Arguments& arguments) {
+void add_search_options(CLI::App& command, AutotuneArguments& arguments) {
   tune::TuneOptions& options = arguments.request.options;
   command.add_option("--budget", options.budget, "Evaluate at most N configurations")
       ->check(whole_from(1, kMostEvaluations))
@@ -302,7 +303,7 @@ void add_search_options(CLI::App& command, Arguments& arguments) {
                      "Begin with the best configurations of such a file, or of a journal");
 }
 
-void add_running_options(CLI::App& command, Arguments& arguments) {
+void add_running_options(CLI::App& command, AutotuneArguments& arguments) {
   measure::AutotuneRequest& request = arguments.request;
   command.add_option("--journal", request.journal,
                      fmt::format("Where every evaluation is kept (default: {}, or {} with --out; "
@@ -341,7 +342,7 @@ void add_running_options(CLI::App& command, Arguments& arguments) {
 }  // namespace
 
 void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exit_code) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<AutotuneArguments>();
   CLI::App* command =
       app.add_subcommand("autotune", "Search the fastest configuration of a kernel or program");
   command->footer(
