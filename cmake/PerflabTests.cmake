@@ -50,7 +50,7 @@ function(perflab_suites name)
 endfunction()
 
 # How tests are compiled, beside CMAKE_CXX_FLAGS. Threads are another matter: there every access has to be seen.
-set(PERFLAB_TEST_OPTIONS "")
+set(PERFLAB_TEST_OPTIONS -Og)
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(PERFLAB_TEST_OPTIONS -O0)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
