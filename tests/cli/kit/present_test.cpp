@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/temp_folder.h"
+#include "report/analysis/recording_documents.h"
 
 namespace perflab::cli {
 namespace {
@@ -23,10 +24,13 @@ Printed present_one(const Outputs& outputs) {
   Printed printed;
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  printed.done = present(outputs, {{"occupancy", {{"schema", 1}}}, {"dag", {{"nodes", 2}}}}, [&] {
-                   ++printed.texts;
-                   return std::string("the text\n");
-                 }).has_value();
+  const std::vector<Document> documents = {{"occupancy", Json{{"schema", 1}}},
+                                           {"dag", Json{{"nodes", 2}}}};
+  const auto text = [&] {
+    ++printed.texts;
+    return std::string("the text\n");
+  };
+  printed.done = present(outputs, documents, text).has_value();
   printed.out = testing::internal::GetCapturedStdout();
   printed.err = testing::internal::GetCapturedStderr();
   return printed;
