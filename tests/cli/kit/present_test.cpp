@@ -6,12 +6,29 @@
 
 #include "base/temp_folder.h"
 #include "report/analysis/recording_documents.h"
+#include "report/code/occupancy_document.h"
+#include "report/replay/reservation_document.h"
 
 namespace perflab::cli {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
+
+/// Valid ones: nothing else is written.
+std::vector<Document> two_documents() {
+  const auto occupancy = report::occupancy_data(
+      *hal::find_arch("gfx942"), {.kernel = {.workgroup_size = 256, .vgprs = 64}}, std::nullopt);
+  if (!occupancy) {
+    ADD_FAILURE() << describe(occupancy.error());
+    return {};
+  }
+  report::ReservationData reservation;
+  reservation.report.through = "hsa";
+  reservation.report.granule = 4096;
+  return {{"occupancy", report::occupancy_document(*occupancy)},
+          {"reservation", report::reservation_document(reservation)}};
+}
 
 /// What a call printed.
 struct Printed {
@@ -24,8 +41,7 @@ Printed present_one(const Outputs& outputs) {
   Printed printed;
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  const std::vector<Document> documents = {{"occupancy", Json{{"schema", 1}}},
-                                           {"dag", Json{{"nodes", 2}}}};
+  const std::vector<Document> documents = two_documents();
   const auto text = [&] {
     ++printed.texts;
     return std::string("the text\n");
@@ -48,15 +64,16 @@ TEST(Present, AFolderGetsEveryDocumentAndStderrTheirNames) {
   const std::string out = (folder / "out").string();
   const Printed printed = present_one({.folder = out});
   EXPECT_EQ(printed.out, "the text\n");
-  EXPECT_EQ(printed.err, "\ndocuments in " + out + ": occupancy.json, dag.json\n");
+  EXPECT_EQ(printed.err, "\ndocuments in " + out + ": occupancy.json, reservation.json\n");
   EXPECT_THAT(test::text_of(folder / "out/occupancy.json"), StartsWith("{"));
-  EXPECT_THAT(test::text_of(folder / "out/dag.json"), HasSubstr("\"nodes\": 2"));
+  EXPECT_THAT(test::text_of(folder / "out/reservation.json"), HasSubstr("\"ranges\": []"));
 }
 
 TEST(Present, JsonIsTheFirstDocumentAndNothingElse) {
   const test::TempFolder folder;
   const Printed printed = present_one({.folder = (folder / "out").string(), .json = true});
   EXPECT_EQ(printed.out, test::text_of(folder / "out/occupancy.json"));
+  EXPECT_THAT(printed.out, HasSubstr("\"document\": \"occupancy\""));
   EXPECT_EQ(printed.err, "");
   EXPECT_EQ(printed.texts, 0);
 }
@@ -66,7 +83,7 @@ TEST(Present, QuietSaysNothing) {
   const Printed printed = present_one({.folder = (folder / "out").string(), .quiet = true});
   EXPECT_TRUE(printed.done);
   EXPECT_EQ(printed.out + printed.err, "");
-  EXPECT_TRUE(std::filesystem::exists(folder / "out/dag.json"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/reservation.json"));
 }
 
 TEST(Present, NothingIsPrintedWhenAFileCannotBeWritten) {
