@@ -9,7 +9,7 @@ BUILD = cmake --build build/$(1) --parallel $(JOBS)
 help:
 	@echo 'make demo     install what is missing, build, analyse the bundled sample trace'
 	@echo 'make test     build with sanitizers, run the tests, fuzz (without the slow ones)'
-	@echo 'make test-slow  the tests that make test leaves out (CI runs both: .ci/run)'
+	@echo 'make test-slow  the tests that make test leaves out (CI runs both and the demo: .ci/run)'
 	@echo 'make test-gpu  on a machine with an AMD GPU: the real commands on programs of our own (under ten minutes)'
 	@echo 'make release  the optimised program: build/release/src/cli/rocm-perf; cmake --install build/release installs it'
 	@echo 'make package  the Debian package: build/release/package/'
