@@ -55,7 +55,9 @@ Json t4_measurements(const Evaluation& evaluation, std::string_view objective,
 
 /// RFC 4180: in quotes when it holds a comma, a quote or a line break; quotes are doubled.
 void append_csv_field(std::string& out, std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+  // A table must not begin as JSON does, behind blanks or a byte order mark: readers look there.
+  const bool begins_as_json = out.empty() && field.find_first_of(" \t\xEF[{") == 0;
+  if (!begins_as_json && field.find_first_of(",\"\r\n") == std::string_view::npos) {
     out += field;
     return;
   }

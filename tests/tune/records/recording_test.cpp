@@ -535,6 +535,15 @@ TEST(Results, CsvHasAColumnPerParameter) {
             "'16',false,,s,wall_time,timeout,,false,,,0,0,5 s\n");
 }
 
+TEST(Results, CsvDoesNotBeginAsJsonDoes) {
+  for (const char* name : {"[", "{x", " [1]", "\xEF\xBB\xBF{"}) {
+    const std::vector<ResultRow> rows = {{{{name, 1L}}, test::correct(0.5, {0.5})}};
+    const auto read = parse_recording(to_csv(rows, "x", "W"), "csv");
+    ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(read->parameters, std::vector<std::string>{name});
+  }
+}
+
 TEST(Results, JournalsAreRecordings) {
   const TempFolder folder;
   Prng prng(4);
