@@ -68,6 +68,14 @@ TEST(MeasuredCeilings, OfPackedInstructionsAreNotThoseOfPlainOnes) {
   }
 }
 
+TEST(MeasuredCeilings, OfMatricesAreNeverThoseOfPackedInstructions) {
+  const CountedGpu gpu = test::mi300x();
+  hal::MeasuredRoofs roofs;
+  roofs.rates = {{.pipe = matrix, .precision = fp16, .roof = roof(1'500'000, "MFMAF16Flops")}};
+  const Analysis analysis = analyze_with(gpu, mixed(gpu), roofs);
+  EXPECT_FIGURE(work_of(kernel_of(analysis), matrix, fp16).ceiling.value, 1'500'000);
+}
+
 TEST(MeasuredCeilings, AShareAboveOneIsOfTheBenchmark) {
   hal::MeasuredRoofs roofs;
   roofs.memory = roof(50, "HBMBw");

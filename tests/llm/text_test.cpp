@@ -232,6 +232,19 @@ TEST(Budget, EndsAtTheCost) {
   EXPECT_EQ(budget.why_spent(), "the budget of 0.01 USD is spent");
 }
 
+TEST(Budget, OfTwoLimitsTheNearerOneCounts) {
+  const auto left = [](std::uint64_t tokens, double cost_usd) {
+    return Budget::make({.tokens = tokens,
+                         .cost_usd = cost_usd,
+                         .prompt_price = 1.0,
+                         .completion_price = 10.0})
+        .value()
+        .answer_tokens(5000);
+  };
+  EXPECT_EQ(left(3000, 0.01), 1000U);
+  EXPECT_EQ(left(700, 0.01), 700U);
+}
+
 TEST(Budget, EndsAtTheExchangesAndWithoutCounts) {
   Budget counted = Budget::make({.exchanges = 1}).value();
   counted.add(ChatReply{});

@@ -83,6 +83,13 @@ TEST(Comparison, ExchangingTheSidesMirrorsEverything) {
   }
 }
 
+TEST(Comparison, TiesSpeakForNeitherSide) {
+  using Samples = std::vector<double>;
+  EXPECT_EQ(compare(Samples{5, 5, 5}, Samples{5, 5, 5}).effect, 0);
+  EXPECT_EQ(compare(Samples{1, 2}, Samples{2, 3}).effect,
+            0.75);  // three pairs of four are above, one is equal
+}
+
 TEST(Comparison, WhatIsMissing) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> few = {1, 2}, zeros(9, 0.0), fine = {5, 5.1, 5.2, 5.3, 5, 5.1},

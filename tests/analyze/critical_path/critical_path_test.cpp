@@ -553,6 +553,9 @@ TEST(CriticalPathByHand, WhatIfAnswersForAllChangesTogether) {
   ASSERT_TRUE(both.path.what_if);
   EXPECT_EQ(both.path.what_if->makespan, 70'000);  // 10 less, 10 more
   EXPECT_THAT(both.path.what_if->matched, ElementsAre(1U, 1U));
+  // On one kernel, in their order: 10 more, then all of it twice as fast.
+  options.what_if = {parse_what_if("^b$=+10us").value(), parse_what_if("^b$=2x").value()};
+  EXPECT_EQ(build({file}, options).path.what_if->makespan, 65'000);
   options.what_if = {parse_what_if("a|b=0").value()};
   // Launches: b may begin at 13, c at 16; c then waits for its own launch.
   const Built none = build({file}, options);
