@@ -127,6 +127,14 @@ TEST(Api, RefusesInputsThatSayNothing) {
   inputs.counters = with_hole.data();
   inputs.counter_count = 1;
   EXPECT_THAT(refused(&inputs), HasSubstr("there is no trace"));
+  // Thread traces can be alone, but code and counters then have nothing to be of.
+  inputs.thread_traces = with_hole.data();
+  inputs.thread_trace_count = 1;
+  EXPECT_THAT(refused(&inputs), HasSubstr("there is no trace"));
+  inputs.counter_count = 0;
+  inputs.code = with_hole.data();
+  inputs.code_count = 1;
+  EXPECT_THAT(refused(&inputs), HasSubstr("there is no trace"));
 }
 
 // A newer header has more members, an older one fewer.
