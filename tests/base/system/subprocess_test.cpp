@@ -253,7 +253,8 @@ TEST(Subprocess, KillsAProgramThatIgnoresSigterm) {
 }
 
 TEST(Subprocess, KillsAGrandchildThatIgnoresSigterm) {
-  StoppedWhenReady program("(trap '' TERM; : >$READY; exec sleep 600) & echo $!; wait");
+  // The child inherits what is ignored when it begins.
+  StoppedWhenReady program("trap '' TERM; sleep 600 & echo $!; trap - TERM; : >$READY; wait");
   program.options.grace = milliseconds(200);
   const ProcessResult result = program.run_it();
   EXPECT_EQ(result.signal, SIGTERM);
