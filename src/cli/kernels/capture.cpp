@@ -11,6 +11,7 @@
 #include "cli/kit/command.h"
 #include "cli/kit/present.h"
 #include "replay/lint.h"
+#include "report/analysis/recording_documents.h"
 #include "report/kit/style.h"
 #include "report/replay/capture_document.h"
 #include "report/replay/capture_text.h"
@@ -51,12 +52,14 @@ Result<int> run_capture(const CaptureArguments& arguments, bool with_check) {
   if (with_check) {
     PERFLAB_TRY(data.check, check_capture(capture));
   }
-  PERFLAB_TRY_VOID(
-      present({.json = arguments.json}, {{"capture", report::capture_document(data)}}, [&] {
-        report::TerminalStyle style = terminal_style();
-        if (arguments.all) style.most_rows = SIZE_MAX / 8;
-        return report::capture_text(data, style);
-      }));
+  const Outputs outputs{.json = arguments.json};
+  std::vector<Document> documents;
+  if (outputs.wants_documents()) documents = {{"capture", report::capture_document(data)}};
+  PERFLAB_TRY_VOID(present(outputs, documents, [&] {
+    report::TerminalStyle style = terminal_style();
+    if (arguments.all) style.most_rows = SIZE_MAX / 8;
+    return report::capture_text(data, style);
+  }));
   return code_of(data.check);
 }
 

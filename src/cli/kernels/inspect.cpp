@@ -11,6 +11,7 @@
 #include "cli/kit/command.h"
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/present.h"
+#include "report/analysis/recording_documents.h"
 #include "report/code/inspection_document.h"
 #include "report/code/inspection_text.h"
 #include "report/kit/style.h"
@@ -94,13 +95,15 @@ Result<bool> run_inspect(const InspectArguments& arguments,
   work.end();
   const bool passed = std::ranges::all_of(gates, &analyze::Gate::passed);
 
-  PERFLAB_TRY_VOID(
-      present({.folder = arguments.out, .html = arguments.html, .json = arguments.json},
-              {{"inspection", report::inspection_document(inspection, gates, against)}}, [&] {
-                report::TerminalStyle style = terminal_style();
-                if (arguments.all) style.most_rows = SIZE_MAX / 8;
-                return report::inspection_text(inspection, gates, against, style);
-              }));
+  const Outputs outputs{.folder = arguments.out, .html = arguments.html, .json = arguments.json};
+  std::vector<Document> documents;
+  if (outputs.wants_documents())
+    documents = {{"inspection", report::inspection_document(inspection, gates, against)}};
+  PERFLAB_TRY_VOID(present(outputs, documents, [&] {
+    report::TerminalStyle style = terminal_style();
+    if (arguments.all) style.most_rows = SIZE_MAX / 8;
+    return report::inspection_text(inspection, gates, against, style);
+  }));
   return passed;
 }
 

@@ -22,6 +22,9 @@ struct Outputs {
   /// The documents are all that there is of a recording: what an earlier command left of another
   /// one in the folder goes.
   bool whole_recording = false;
+
+  /// Whether any document is shown or written: those of large inputs are made only then.
+  [[nodiscard]] bool wants_documents() const { return json || html || !folder.empty(); }
 };
 
 /// What the analysis has to keep for them.
