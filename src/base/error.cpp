@@ -62,6 +62,10 @@ Error&& Error::with_remedy(std::string text) && {
   return std::move(*this);
 }
 
+std::unexpected<Error> fail(CodeWithoutRemedy code, std::string message) {
+  return fail(code.code, std::move(message), {});
+}
+
 std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy) {
   return std::unexpected(
       Error{.code = code, .message = std::move(message), .notes = {}, .remedy = std::move(remedy)});

@@ -35,7 +35,7 @@ struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;             ///< one sentence, no trailing newline
   std::vector<std::string> notes;  ///< context, innermost first
-  std::string remedy;              ///< what the user can do; may be empty
+  std::string remedy;              ///< what the user can do; may be empty, see fail()
   /// What callers tell apart beyond the code, numbered by the folder that fails
   /// (replay/failures.h); 0: nothing.
   std::uint8_t kind = 0;
@@ -50,9 +50,19 @@ struct Error {
 template <class T>
 using Result = std::expected<T, Error>;
 
+/// The code of an error that does not say what to do. What is missing can always be installed or
+/// asked for: missing_tool does not compile, nor does a code that only the running program knows.
+struct CodeWithoutRemedy {
+  ErrorCode code;
+  consteval CodeWithoutRemedy(ErrorCode of) : code(of) {
+    if (of == ErrorCode::missing_tool) throw "what is missing comes with a remedy";
+  }
+};
+
 /// Makes the failed side of a Result: `return fail(ErrorCode::bad_input, "…")`.
-[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::string message,
-                                          std::string remedy = {});
+[[nodiscard]] std::unexpected<Error> fail(CodeWithoutRemedy code, std::string message);
+/// With what the user can do: `return fail(ErrorCode::missing_tool, "…", "install …")`.
+[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy);
 
 /// The text a person sees: message, notes, remedy, a line each.
 std::string describe(const Error& error);

@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr int kStatusOk = 200, kStatusTooMany = 429, kStatusUnauthorised = 401,
-              kStatusForbidden = 403, kStatusNotFound = 404;
+              kStatusForbidden = 403, kStatusNotFound = 404, kRedirects = 300, kClientErrors = 400;
 
 /// By the server it is for, else by the model's name.
 Provider guess_provider(const std::string& host, const std::string& model) {
@@ -78,11 +78,16 @@ bool worth_a_retry(const HttpAnswer& answer) {
   return answer.end == HttpEnd::unreachable || answer.end == HttpEnd::broken;
 }
 
+bool is_redirect(int status) {
+  return status >= kRedirects && status < kClientErrors;
+}
+
 std::string remedy_for(int status) {
   if (status == kStatusUnauthorised || status == kStatusForbidden)
     return "look at the key in the environment (ROCM_PERF_LLM_KEY)";
   if (status == kStatusNotFound) return "look at --model and --base-url";
-  return {};
+  if (is_redirect(status)) return "give --base-url the address that it redirects to";
+  return "do what it says, or ask another server or model: --base-url, --model";
 }
 
 }  // namespace
@@ -178,13 +183,12 @@ class Exchange {
   }
 
   [[nodiscard]] std::string failure_of(const HttpAnswer& answer) const {
-    constexpr int kRedirects = 300, kClientErrors = 400;
     const std::string server = "the chat server " + endpoint_.shown;
     if (answer.end == HttpEnd::unreachable)
       return fmt::format("{} cannot be reached: {}", server, secrets_.without(answer.detail));
     if (answer.end != HttpEnd::answered)
       return fmt::format("{} does not answer: {}", server, secrets_.without(answer.detail));
-    if (answer.status >= kRedirects && answer.status < kClientErrors)
+    if (is_redirect(answer.status))
       return fmt::format(
           "{} answers with a redirect ({}), which is not followed because of the key", server,
           answer.status);

@@ -1,40 +1,13 @@
-// Names of failures and the exit code of each.
+// Names of failures, and the errors that they are.
 #include "replay/failures.h"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 #include "base/enum_names.h"
 
 namespace perflab::replay {
-namespace {
-
-/// In the order of Failure.
-
-ErrorCode code_of(Failure failure) {
-  switch (failure) {
-    case Failure::relocated:
-    case Failure::occupied:
-      return ErrorCode::refused;
-    case Failure::kernel_not_found:
-    case Failure::kernel_mismatch:
-    case Failure::not_replayable:
-      return ErrorCode::bad_input;
-    case Failure::timed_out:
-    case Failure::kernel_fault:
-      return ErrorCode::target_failed;
-    case Failure::no_runtime:
-    case Failure::no_gpu:
-    case Failure::isa_mismatch:
-    case Failure::hsa_call_failed:
-      return ErrorCode::missing_tool;
-  }
-  return ErrorCode::internal;
-}
-
-}  // namespace
 
 std::string_view to_string(Failure failure) {
   using enum Failure;
@@ -55,6 +28,10 @@ std::string_view to_string(Failure failure) {
 std::optional<Failure> failure_of(const Error& error) {
   if (error.kind == 0 || error.kind > enumerator_count<Failure>()) return std::nullopt;
   return static_cast<Failure>(error.kind - 1);
+}
+
+std::unexpected<Error> fail(FailureWithoutRemedy failure, std::string_view sentence) {
+  return fail(failure.failure, sentence, {});
 }
 
 std::unexpected<Error> fail(Failure failure, std::string_view sentence, std::string remedy) {

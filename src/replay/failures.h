@@ -26,11 +26,42 @@ enum class Failure : std::uint8_t {
 };
 std::string_view to_string(Failure failure);
 
+/// The code of an error that is this failure.
+constexpr ErrorCode code_of(Failure failure) {
+  switch (failure) {
+    case Failure::relocated:
+    case Failure::occupied:
+      return ErrorCode::refused;
+    case Failure::kernel_not_found:
+    case Failure::kernel_mismatch:
+    case Failure::not_replayable:
+      return ErrorCode::bad_input;
+    case Failure::timed_out:
+    case Failure::kernel_fault:
+      return ErrorCode::target_failed;
+    case Failure::no_runtime:
+    case Failure::no_gpu:
+    case Failure::isa_mismatch:
+    case Failure::hsa_call_failed:
+      return ErrorCode::missing_tool;
+  }
+  return ErrorCode::internal;
+}
+
 /// The failure that an error is, by its kind; missing: none of these.
 std::optional<Failure> failure_of(const Error& error);
 
+/// A failure whose code may come without a remedy (base/error.h).
+struct FailureWithoutRemedy {
+  Failure failure;
+  consteval FailureWithoutRemedy(Failure of) : failure(of) {
+    static_cast<void>(CodeWithoutRemedy(code_of(of)));
+  }
+};
+
 /// `return fail(Failure::relocated, "…")`: the message becomes "relocated: …", the kind is set.
+[[nodiscard]] std::unexpected<Error> fail(FailureWithoutRemedy failure, std::string_view sentence);
 [[nodiscard]] std::unexpected<Error> fail(Failure failure, std::string_view sentence,
-                                          std::string remedy = {});
+                                          std::string remedy);
 
 }  // namespace perflab::replay

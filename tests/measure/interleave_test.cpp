@@ -26,7 +26,7 @@ class NoisyBackend final : public Backend {
   Result<Measured> measure(const Variant& variant) override {
     calls_ += variant.name;
     if (calls_.size() == fails_at_) {
-      if (fails_for_all_) return fail(ErrorCode::missing_tool, "the device is gone");
+      if (fails_for_all_) return fail(ErrorCode::missing_tool, "the device is gone", "get another");
       return Measured{.samples = {}, .failure = "crashed"};
     }
     const double drift = 1 + drift_ * static_cast<double>(calls_.size());

@@ -59,7 +59,9 @@ class ReplayLab {
   std::optional<FakeDevice> device;  ///< the one in use; bodies make it fail
   std::vector<Nanos> times{Nanos{1000}, Nanos{2000}, Nanos{3000}};  ///< of a device's dispatches
 
-  void fail_with(Failure failure) { device->fault = replay::fail(failure, "on purpose").error(); }
+  void fail_with(Failure failure) {
+    device->fault = replay::fail(failure, "on purpose", "").error();
+  }
   KernelBench& kernels() { return kernels_; }
 
   Workshop& workshop() {

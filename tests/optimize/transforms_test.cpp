@@ -348,6 +348,26 @@ TEST(TransformGuards, ForbidSumsThatAreMore) {
   EXPECT_THAT(offered_ids(none), Not(Contains(StartsWith("split"))));
 }
 
+TEST(TransformGuards, ForbidSumsWithAnotherName) {
+  const auto made = [](std::string_view before) {
+    return transforms_of(model_of_loop("for (int i = 0; i < n; ++i)", "s += a[i];", before), 0,
+                         kHost);
+  };
+  ASSERT_THAT(offered_ids(made("  float s = 0;")), Contains("split-accumulator:3:4"));
+  for (const char* before :
+       {"  float s = 0; float* other = &s; *other = 1;",
+        "  float s = 0; const auto set = [&s] { s = 1; }; set();",
+        "  float s = 0; const auto set = [&] { s = 1; }; set();",
+        "  float s = 0; const float& other = s; y[0] = other;",
+        "  float s = 0; auto&& other = s; other = 1;", "  float s = 0; float& other(s); other = 1;",
+        "  float s = 0; float& other{s}; other = 1;", "  static float s = 0;",
+        "  volatile float s = 0;"}) {
+    const Transforms transforms = made(before);
+    EXPECT_EQ(forbidden_guard(transforms, "split-accumulator:3"), "may_alias") << before;
+    EXPECT_THAT(offered_ids(transforms), Not(Contains(StartsWith("split")))) << before;
+  }
+}
+
 TEST(TransformGuards, ForbidHoistsOfWhatMayBeWritten) {
   constexpr std::string_view kHeader = "for (int i = 0; i < n; ++i)";
   const std::vector<LoopCase> cases{

@@ -80,7 +80,7 @@ class FakeDevice final : public replay::Device {
     failures_.emplace(std::pair{name, nth}, std::move(error));
   }
   void inject(const std::string& name, int nth, replay::Failure failure) {
-    inject(name, nth, replay::fail(failure, "injected").error());
+    inject(name, nth, replay::fail(failure, "injected", "").error());
   }
   [[nodiscard]] int count(const std::string& name) const {
     const auto at = calls.find(name);
@@ -108,7 +108,7 @@ class FakeDevice final : public replay::Device {
     void* const memory = ::mmap(nullptr, bytes_wanted, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
-      return replay::fail(replay::Failure::hsa_call_failed, "no memory in the fake");
+      return replay::fail(replay::Failure::hsa_call_failed, "no memory in the fake", "end others");
     mapped_.emplace_back(reinterpret_cast<std::uint64_t>(memory), bytes_wanted);
     return std::optional(mapped_.back().first);
   }

@@ -92,6 +92,31 @@ TEST_F(Counters, OfOneDispatchMayLieInSeveralScanRanges) {
   EXPECT_EQ(values(trace, "SQ_WAVES"), (Rows{{0, 32778, 32778, 1, 1}, {1, 33, 66, 2, 2}}));
 }
 
+TEST_F(Counters, ExtremesAreThoseOfAllScanRanges) {
+  const Written first = writer_.dispatch(dispatch_at(0));
+  const Written second = writer_.dispatch(dispatch_at(5000));
+  const auto write = [&](Id row, const Written& dispatch, Id counter, double value) {
+    writer_.raw_row(
+        test::Table::pmc_event,
+        {{"id", row}, {"event_id", dispatch.event}, {"pmc_id", counter}, {"value", value}});
+  };
+  // Of the first dispatch the extremes lie in the first range, of the second one in the second:
+  // for one of the two they are not in the first, and for neither in the last.
+  const std::array<std::array<double, 4>, 3> ranges = {{{1, 9, 4, 4}, {5, 5, 1, 9}, {3, 3, 6, 2}}};
+  for (std::size_t range = 0; range < ranges.size(); ++range) {
+    const Id row = static_cast<Id>(range) * rocpd::kRowsPerChunk + 1;
+    write(row, first, waves_, ranges[range][0]);
+    write(row + 1, first, waves_, ranges[range][1]);
+    write(row + 2, second, waves_, ranges[range][2]);
+    write(row + 3, second, waves_, ranges[range][3]);
+    write(row + 4, second, hits_, static_cast<double>(range));
+    write(row + 5, first, hits_, -static_cast<double>(range));
+  }
+  const Trace trace = read();
+  EXPECT_EQ(values(trace, "SQ_WAVES"), (Rows{{0, 6, 26, 1, 9}, {1, 6, 26, 1, 9}}));
+  EXPECT_EQ(values(trace, "TCC_HIT"), (Rows{{0, 3, -3, -2, 0}, {1, 3, 3, 0, 2}}));
+}
+
 TEST_F(Counters, DescribeThemselves) {
   const Id derived =
       writer_.counter({.name = "VALUUtilization", .units = "percent", .is_derived = true});

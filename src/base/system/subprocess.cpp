@@ -448,7 +448,8 @@ Result<std::filesystem::path> resolve_program(const std::vector<std::string>& ar
   if (auto found = find_program(argv.front())) return *std::move(found);
   return fail(ErrorCode::missing_tool,
               fmt::format("{}: no such program{}", argv.front(),
-                          argv.front().find('/') == std::string::npos ? " on PATH" : ""));
+                          argv.front().find('/') == std::string::npos ? " on PATH" : ""),
+              "install it, or give its path");
 }
 
 bool is_executable_file(const std::filesystem::path& path) {
@@ -503,11 +504,13 @@ Result<ProcessResult> run_program(const std::vector<std::string>& argv,
   if (got == sizeof failure) {
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
+    const std::string what =
+        failure.in_working_directory ? options.working_directory.string() : program.string();
     return fail(ErrorCode::missing_tool,
-                fmt::format("{}: cannot be started: {}",
-                            failure.in_working_directory ? options.working_directory.string()
-                                                         : program.string(),
-                            errno_text(failure.error_number)));
+                fmt::format("{}: cannot be started: {}", what, errno_text(failure.error_number)),
+                failure.in_working_directory
+                    ? fmt::format("see whether this user may enter that folder: ls -ld {}", what)
+                    : fmt::format("see what it is and who may run it: file {0}; ls -l {0}", what));
   }
   return Supervisor(pid, started, options)
       .watch(std::move(streams.input.write_end), std::move(streams.output.read_end),

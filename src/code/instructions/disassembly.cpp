@@ -308,7 +308,8 @@ Result<Disassembler> examine(const fs::path& program, const fs::path& empty_obje
   PERFLAB_TRY(const ProcessResult version, detail::ask({program.string(), "--version"}));
   if (!version.succeeded())
     return fail(ErrorCode::missing_tool,
-                fmt::format("{}: --version {}", program.string(), describe_end(version)));
+                fmt::format("{}: --version {}", program.string(), describe_end(version)),
+                std::string(kInstallDisassembler));
   PERFLAB_TRY(const ProcessResult help,
               detail::ask({program.string(), "-d", "--mattr=help", empty_object.string()}));
   Disassembler found;
@@ -316,7 +317,8 @@ Result<Disassembler> examine(const fs::path& program, const fs::path& empty_obje
   found.version = version_in(version.output.tail);
   found.processors = detail::processors_in(help.error.tail + "\n" + help.output.tail);
   if (found.processors.empty())
-    return fail(ErrorCode::missing_tool, fmt::format("{}: does not know AMDGPU", program.string()));
+    return fail(ErrorCode::missing_tool, fmt::format("{}: does not know AMDGPU", program.string()),
+                std::string(kInstallDisassembler));
   return found;
 }
 

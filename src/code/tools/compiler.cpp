@@ -57,7 +57,8 @@ Result<Compiler> examine(const fs::path& program) {
   PERFLAB_TRY(const ProcessResult version, detail::ask({program.string(), "--version"}));
   if (!version.succeeded())
     return fail(ErrorCode::missing_tool,
-                fmt::format("{}: --version {}", program.string(), describe_end(version)));
+                fmt::format("{}: --version {}", program.string(), describe_end(version)),
+                std::string(kInstallCompiler));
   Compiler compiler;
   compiler.program = program;
   compiler.version = detail::first_line(version.output.tail);
@@ -67,7 +68,8 @@ Result<Compiler> examine(const fs::path& program) {
                            "--print-supported-cpus"}));
   compiler.processors = detail::processors_in(listing.output.tail + "\n" + listing.error.tail);
   if (compiler.processors.empty())
-    return fail(ErrorCode::missing_tool, fmt::format("{}: does not know AMDGPU", program.string()));
+    return fail(ErrorCode::missing_tool, fmt::format("{}: does not know AMDGPU", program.string()),
+                std::string(kInstallCompiler));
   return compiler;
 }
 

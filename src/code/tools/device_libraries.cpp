@@ -24,6 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kBitcodeMagic = "BC\xc0\xde";
+constexpr const char* kOwnCompiler =
+    "compile with ROCm's own compiler (ROCM_PERF_CLANG=/opt/rocm/llvm/bin/clang++)";
 
 /// The user's cache folder of ours; empty when there is no home.
 fs::path cache_root() {
@@ -55,7 +57,8 @@ Result<void> link_stock(const fs::path& stock, const fs::path& folder) {
   }
   if (error)
     return fail(ErrorCode::missing_tool,
-                fmt::format("{}: cannot be listed: {}", stock.string(), error.message()));
+                fmt::format("{}: cannot be listed: {}", stock.string(), error.message()),
+                "let this user read that folder, or install rocm-device-libs again");
   return {};
 }
 
@@ -79,7 +82,8 @@ Result<void> make_isa_file(const Compiler& compiler, int version, const fs::path
     std::unexpected<Error> error =
         fail(ErrorCode::missing_tool,
              fmt::format("{}: cannot make the device library {}: it {}", compiler.program.string(),
-                         target.filename().string(), describe_end(result)));
+                         target.filename().string(), describe_end(result)),
+             kOwnCompiler);
     error.error().notes.emplace_back(detail::first_line(result.error.tail));
     return error;
   }
@@ -97,7 +101,7 @@ Result<fs::path> complete(const Compiler& compiler, std::string_view processor,
     return fail(ErrorCode::missing_tool,
                 fmt::format("{}: there is no device library for {}",
                             compiler.stock_device_libraries->string(), processor),
-                "compile with ROCm's own compiler (ROCM_PERF_CLANG=/opt/rocm/llvm/bin/clang++)");
+                kOwnCompiler);
   PERFLAB_TRY_VOID(make_isa_file(compiler, *version, file));
   return folder;
 }

@@ -74,8 +74,8 @@ Result<void> check_needed(const hsa::Api& api) {
   for (const Needed& entry : needed(api))
     if (!entry.there) missing += (missing.empty() ? "" : ", ") + std::string(entry.name);
   if (missing.empty()) return {};
-  return fail(ErrorCode::missing_tool,
-              "the runtime's tables lack what capturing needs: " + missing);
+  return fail(ErrorCode::missing_tool, "the runtime's tables lack what capturing needs: " + missing,
+              "install ROCm 6.0 or later");
 }
 
 // The settings, once per process. Null: the library is not asked for anything.

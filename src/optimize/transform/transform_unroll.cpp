@@ -183,7 +183,8 @@ class Sums {
       if (!word.is(name)) continue;
       const CodeWord& before = kernel_words_[i - 1];
       if (before.is("&")) return true;
-      if (i > 3 && before.is("=") &&
+      // `T& other = s`, `T& other(s)`, `T& other{s}`.
+      if (i > 3 && (before.is("=") || before.is("(") || before.is("{")) &&
           (kernel_words_[i - 3].is("&") || kernel_words_[i - 3].is("&&")))
         return true;
     }

@@ -102,7 +102,8 @@ Result<HostLock> lock_host_memory(const HsaRuntime& runtime, const HsaAgent& gpu
   const hsa::AmdExt& amd = runtime.amd();
   PERFLAB_TRY(const hsa::MemoryPool pool, pool_for(runtime, range));
   if (amd.memory_lock_to_pool == nullptr || amd.memory_unlock == nullptr)
-    return fail(Failure::hsa_call_failed, "the runtime has no hsa_amd_memory_lock_to_pool");
+    return fail(Failure::hsa_call_failed, "the runtime has no hsa_amd_memory_lock_to_pool",
+                "install ROCm 6.0 or later");
   void* const wish = pointer(range.base);
   void* const held =
       ::mmap(wish, range.bytes, PROT_READ | PROT_WRITE,

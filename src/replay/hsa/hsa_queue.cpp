@@ -180,8 +180,10 @@ Result<Nanos> HsaQueue::time() const {
   PERFLAB_TRY_VOID(check_call(
       runtime_.amd().profiling_get_dispatch_time(gpu_.handle, completed_, &time), kCall));
   if (time.start == 0 || time.end < time.start)
-    return fail(Failure::hsa_call_failed,
-                fmt::format("{} answered no time (start {}, end {})", kCall, time.start, time.end));
+    return fail(
+        Failure::hsa_call_failed,
+        fmt::format("{} answered no time (start {}, end {})", kCall, time.start, time.end),
+        "run it again; when it repeats, install a newer ROCm with its driver (amdgpu-dkms)");
   const double ns_per_tick = 1e9 / static_cast<double>(runtime_.frequency());
   return Nanos{
       static_cast<std::int64_t>(static_cast<double>(time.end - time.start) * ns_per_tick + 0.5)};

@@ -20,6 +20,8 @@ namespace perflab::replay {
 namespace {
 
 constexpr const char* kLibrary = "libhsa-runtime64.so.1";
+constexpr const char* kAskDoctor =
+    "rocm-perf doctor replay says whether there is a GPU that this user may use";
 
 /// Every entry that a replay calls.
 constexpr const char* kNeeded[] = {"hsa_init",
@@ -181,7 +183,7 @@ std::string status_text(hsa::Status status) {
 Result<void> check_call(hsa::Status status, std::string_view call) {
   if (status == hsa::Status::success) return {};
   return fail(Failure::hsa_call_failed, fmt::format("{} answered {}", call, status_text(status)),
-              "rocm-perf doctor replay says whether there is a GPU that this user may use");
+              kAskDoctor);
 }
 
 bool HsaRuntime::is_installed() {
@@ -237,7 +239,7 @@ Result<void> HsaRuntime::describe_system() {
                  "hsa_system_get_info(TIMESTAMP_FREQUENCY)"));
   if (frequency_ == 0)
     return fail(Failure::hsa_call_failed,
-                "hsa_system_get_info(TIMESTAMP_FREQUENCY) answered a frequency of 0");
+                "hsa_system_get_info(TIMESTAMP_FREQUENCY) answered a frequency of 0", kAskDoctor);
   version_ = fmt::format("{}.{}", major, minor);
   rocm_version_ = rocm_version_beside(library_);
   return {};
@@ -255,7 +257,7 @@ Result<void> HsaRuntime::find_agents() {
       cpus_.push_back(std::move(agent));
   }
   if (cpus_.empty())
-    return fail(Failure::hsa_call_failed, "hsa_iterate_agents() named no CPU agent");
+    return fail(Failure::hsa_call_failed, "hsa_iterate_agents() named no CPU agent", kAskDoctor);
   return {};
 }
 
@@ -283,7 +285,8 @@ Result<std::string> HsaRuntime::isa_of(hsa::Agent handle) const {
   PERFLAB_TRY_VOID(check_call(core().agent_iterate_isas(handle, keep<hsa::Isa>, &isas),
                               "hsa_agent_iterate_isas()"));
   if (isas.empty())
-    return fail(Failure::hsa_call_failed, "hsa_agent_iterate_isas() named no ISA of a GPU");
+    return fail(Failure::hsa_call_failed, "hsa_agent_iterate_isas() named no ISA of a GPU",
+                kAskDoctor);
   // The first is the agent's own; generic ones may follow.
   std::uint32_t length = 0;
   PERFLAB_TRY_VOID(

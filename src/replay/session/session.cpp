@@ -139,7 +139,8 @@ Result<void> Session::State::make_kernarg() {
   PERFLAB_TRY(const std::optional<std::uint64_t> buffer, device.allocate(bytes));
   if (!buffer)
     return fail(Failure::hsa_call_failed,
-                fmt::format("the GPU has no room for {} bytes of kernel arguments", bytes));
+                fmt::format("the GPU has no room for {} bytes of kernel arguments", bytes),
+                "end what else uses the GPU: rocm-smi --showpids lists it");
   kernarg = *buffer;
   notes.push_back(
       "the kernel's arguments lie in a buffer of the GPU's memory, because the one they were in is "

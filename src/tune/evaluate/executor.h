@@ -79,8 +79,9 @@ struct SlurmOptions {
 Result<std::unique_ptr<Executor>> make_slurm_executor(SlurmOptions options);
 
 /// What a worker on a node does: reads one Job (JSON) from `input`, evaluates it, and gives the
-/// line to print: {"evaluation": ...} or {"error": {"code", "message"}}. A member "build_only":
-/// true of the job asks for build() alone; the answer is {"built": ...} when that succeeded.
+/// line to print: {"evaluation": ...} or {"error": {"code", "message", "remedy"}}. A member
+/// "build_only": true of the job asks for build() alone; the answer is {"built": ...} when that
+/// succeeded.
 std::string work_on(std::string_view input, const GpuTimer& gpu_timer);
 
 /// `rocm-perf autotune-worker ARGUMENTS...` on a node: either FILE (a Job; the answer of work_on()

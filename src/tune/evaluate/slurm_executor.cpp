@@ -31,6 +31,11 @@ constexpr unsigned kMostFailuresAtOnce = 2;    // of salloc, before there was an
 constexpr double kRunMargin = 1.0 / 12;        // of the margin, per run: a profiler's start
 constexpr milliseconds kLookTimeout{120'000};  // of the first look at a node
 constexpr milliseconds kAnswerPoll{50};
+constexpr const char* kChooseNodes = "sinfo shows the nodes; --partition chooses others";
+
+std::string same_version_remedy(const std::string& program) {
+  return fmt::format("install this version on the nodes, too: srun {} --version", program);
+}
 
 /// The time in which a step must have answered, or its node hangs. The limits of the commands are
 /// the worker's business.
@@ -140,7 +145,7 @@ Result<void> SlurmWorker::acquire() {
       return fail(ErrorCode::missing_tool,
                   fmt::format("{} Slurm allocations in a row came to nothing; the last: {}",
                               fruitless_, trouble_),
-                  "sinfo shows the nodes; --partition chooses others");
+                  kChooseNodes);
     SlurmRequest request{.partition = shared_.options.partition,
                          .extra = shared_.options.extra,
                          .excluded_nodes = {},
@@ -162,7 +167,8 @@ Result<void> SlurmWorker::acquire() {
       // With every node excluded Slurm has none to give: the reason is why they were.
       const Error error = std::move(granted).error();
       if (error.code == ErrorCode::usage && !trouble_.empty())
-        return fail(ErrorCode::missing_tool, fmt::format("{}; then {}", trouble_, error.message));
+        return fail(ErrorCode::missing_tool, fmt::format("{}; then {}", trouble_, error.message),
+                    kChooseNodes);
       return std::unexpected(error);
     }
     trouble_ = std::move(granted->why_not);
@@ -229,14 +235,16 @@ Result<std::string> SlurmWorker::look() {
         fmt::format("{}: {} autotune-worker gave no answer: {}", node_, shared_.options.program,
                     ended.succeeded()
                         ? fmt::format("its file {} does not show up here", answer.string())
-                        : last_words(ended)));
+                        : last_words(ended)),
+        kChooseNodes);
   std::error_code ignored;
   fs::remove(answer, ignored);
   PERFLAB_TRY(const Json json, parse_json(*text, fmt::format("the answer of {}", node_)));
   const auto gpus = json.find("gpus");
   if (gpus == json.end() || !gpus->is_array())
-    return fail(ErrorCode::missing_tool, fmt::format("{}: {} autotune-worker names no GPUs", node_,
-                                                     shared_.options.program));
+    return fail(ErrorCode::missing_tool,
+                fmt::format("{}: {} autotune-worker names no GPUs", node_, shared_.options.program),
+                same_version_remedy(shared_.options.program));
   std::vector<std::string> names;
   for (const Json& gpu : *gpus) {
     std::string name = gpu.is_object() ? gpu.value("name", std::string()) : std::string();
@@ -340,7 +348,9 @@ Result<SlurmWorker::Asked> SlurmWorker::read_answer(const fs::path& file,
     const auto code =
         from_name<ErrorCode>(error->value("code", std::string())).value_or(ErrorCode::internal);
     std::string message = error->value("message", std::string());
-    if (code != ErrorCode::interrupted) return fail(code, fmt::format("on {}: {}", node_, message));
+    if (code != ErrorCode::interrupted)
+      return fail(code, fmt::format("on {}: {}", node_, message),
+                  error->value("remedy", same_version_remedy(shared_.options.program)));
     asked.words = std::move(message);  // Slurm ended the step
     return asked;
   }

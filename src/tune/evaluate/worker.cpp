@@ -62,6 +62,7 @@ std::string work_on(std::string_view input, const GpuTimer& gpu_timer) {
   Json error;
   error["code"] = to_string(answer.error().code);
   error["message"] = answer.error().message;
+  error["remedy"] = answer.error().remedy;
   return answer_line(Json{{"error", std::move(error)}});
 }
 

@@ -127,6 +127,38 @@ TEST(Occupancy, FlagsReachTheModels) {
   EXPECT_EQ(answer("--arch gfx942:sramecc+:xnack- --vgpr 8 --block 64")["architecture"], "gfx942");
 }
 
+/// docs/models/occupancy.md "The llvm model has two rules"; steps 1 to 4 of docs/facts/hardware.md
+/// "LLVM's occupancy". gfx942: waves of 64, 4 SIMDs with 8 slots each, 16 barriers.
+TEST(OccupancyOfARange, GoesByTheRuleOfThatLlvm) {
+  struct RangeCase {
+    const char* sizes;
+    int up_to_19, from_20;
+  };
+  const std::vector<RangeCase> cases = {
+      // 2 groups of 12 waves fill 24 of 32 slots; 32 groups of one wave fill them all.
+      {"--min-block 1 --block 768", 6, 8},
+      // 2 groups of 11 waves fill 22; 3 groups of 10 waves fill 30, which counts as full.
+      {"--min-block 640 --block 704", 6, 8},
+      // 3 groups of 9 waves fill 27; 4 groups of 7 waves grow to 8 waves each.
+      {"--min-block 448 --block 576", 7, 8},
+      // 2 groups either way: the larger ones fill more.
+      {"--min-block 704 --block 768", 6, 6},
+      // One size: no range.
+      {"--block 704", 6, 6},
+  };
+  for (const RangeCase& one : cases) {
+    const std::string words = fmt::format("--arch gfx942 --vgpr 4 {}", one.sizes);
+    const auto expect = [&](const std::string& rule, const char* name, int waves) {
+      const Json json = answer(words + rule);
+      EXPECT_EQ(json["input"]["llvm_rule"], name) << words << rule;
+      EXPECT_EQ(json["models"]["llvm"]["waves_per_simd"], waves) << words << rule;
+    };
+    expect(" --llvm 19", "19", one.up_to_19);
+    expect(" --llvm 20", "20", one.from_20);
+    expect("", "19", one.up_to_19);
+  }
+}
+
 TEST(Occupancy, SweepsWholeRangesAndMarksTheKernel) {
   for (const char* sweep : {"vgpr", "lds", "block"}) {
     const Json steps = answer(std::string(kIssue) + " --sweep " + sweep)["sweep"];

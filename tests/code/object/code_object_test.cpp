@@ -188,6 +188,23 @@ TEST(CodeObjectReader, KnowsACodeObjectWhenItSeesOne) {
     EXPECT_FALSE(is_code_object(good.substr(0, size))) << size;
 }
 
+TEST(CodeObjectReader, AnAmbiguousNameIsNoKernels) {
+  CodeObject object;
+  for (const char* symbol : {"_Z5alonev.intern.1.kd", "_Z4bothv.intern.1.kd",
+                             "_Z4bothv.intern.2.kd", "_Z5plainv.kd", "_Z5plainv.intern.1.kd"})
+    object.kernels.emplace_back().symbol = symbol;
+  const auto found = [&](std::string_view name) {
+    const KernelMetadata* const kernel = kernel_named(object, name);
+    return kernel == nullptr ? std::string("none") : kernel->symbol;
+  };
+  EXPECT_EQ(found("_Z4bothv.intern.3"), "none");
+  EXPECT_EQ(found("_Z4bothv.intern.2"), "_Z4bothv.intern.2.kd");
+  EXPECT_EQ(found("_Z5alonev.intern.3"), "_Z5alonev.intern.1.kd");
+  EXPECT_EQ(found("_Z5plainv.intern.3"), "_Z5plainv.intern.1.kd") << "the other has no unit";
+  EXPECT_EQ(found("_Z5plainv"), "_Z5plainv.kd");
+  EXPECT_EQ(found("_Z5alonev"), "none") << "without a unit only the whole name counts";
+}
+
 /// JSON whose objects are equal whatever their order.
 using Facts = nlohmann::json;
 

@@ -21,7 +21,8 @@ Result<Evaluation> RemoteExecutor::evaluate_one(const Job& job) {
   PERFLAB_TRY(const std::string text, read_file(file + ".done"));
   PERFLAB_TRY(const Json answer, parse_json(text, file + ".done"));
   if (const auto error = answer.find("error"); error != answer.end())
-    return fail(ErrorCode::missing_tool, error->value("message", "the worker gave no reason"));
+    return fail(ErrorCode::missing_tool, error->value("message", "the worker gave no reason"),
+                error->value("remedy", "ask it what it lacks: rocm-perf doctor"));
   return evaluation_from_json(answer.value("evaluation", Json()), file + ".done");
 }
 

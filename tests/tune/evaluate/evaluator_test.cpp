@@ -276,7 +276,7 @@ TEST(Evaluator, TakesTheTimersSamples) {
   profiled = {};
   EXPECT_EQ(evaluated(job, timer).outcome, Outcome::run_failed);
   const GpuTimer gone = [](const auto&, const auto&) -> Result<ProfiledRun> {
-    return fail(ErrorCode::missing_tool, "rocprofv3 is gone");
+    return fail(ErrorCode::missing_tool, "rocprofv3 is gone", "install it");
   };
   const auto error = run(job, built_one(), gone);
   ASSERT_FALSE(error.has_value());

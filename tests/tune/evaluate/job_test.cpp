@@ -158,6 +158,7 @@ TEST(Worker, SaysWhatIsWrongWithItsJob) {
     const Json json = *parse_json(work_on(input, {}), "the answer");
     EXPECT_EQ(json["error"]["code"], "bad_input") << input;
     EXPECT_THAT(json["error"]["message"].get<std::string>(), HasSubstr("the job")) << input;
+    EXPECT_TRUE(json["error"]["remedy"].is_string()) << input;
   }
 }
 
