@@ -21,14 +21,9 @@
 #include "report/page/page.h"
 
 struct perflab_documents {
-  struct Entry {
-    std::string name;
-    perflab::Json value;
-    std::string text;
-  };
   int status = 0;
   std::string message;
-  std::vector<Entry> entries;
+  std::vector<perflab::report::RenderedDocument> entries;
   std::string page;  // once it was asked for
 };
 
@@ -50,10 +45,7 @@ Result<Paths> paths_of(const char* const* names, std::size_t count, const char* 
 }
 
 Result<void> add(std::vector<report::NamedDocument> documents, perflab_documents& out) {
-  for (report::NamedDocument& document : documents) {
-    PERFLAB_TRY(std::string text, report::render(document.name, document.value));
-    out.entries.push_back({std::move(document.name), std::move(document.value), std::move(text)});
-  }
+  PERFLAB_TRY(out.entries, report::render_all(std::move(documents)));
   return {};
 }
 
@@ -149,7 +141,7 @@ const char* perflab_page(perflab_documents* documents) {
   try {
     std::vector<report::PageDocument> parts;
     for (const auto& entry : documents->entries)
-      parts.push_back({.name = entry.name, .file = std::nullopt, .document = &entry.value});
+      parts.push_back({.name = entry.name, .file = std::nullopt, .text = entry.text});
     auto page = report::html_page(parts);
     if (!page) {  // the documents stay: their texts were handed out
       documents->status = exit_code(page.error().code);

@@ -11,7 +11,7 @@
 #include "cli/kit/command.h"
 #include "cli/kit/present.h"
 #include "replay/lint.h"
-#include "report/analysis/recording_documents.h"
+#include "report/kit/document.h"
 #include "report/kit/style.h"
 #include "report/replay/capture_document.h"
 #include "report/replay/capture_text.h"
@@ -55,7 +55,7 @@ Result<int> run_capture(const CaptureArguments& arguments, bool with_check) {
   const Outputs outputs{.json = arguments.json};
   std::vector<Document> documents;
   if (outputs.wants_documents()) documents = {{"capture", report::capture_document(data)}};
-  PERFLAB_TRY_VOID(present(outputs, documents, [&] {
+  PERFLAB_TRY_VOID(present(outputs, std::move(documents), [&] {
     report::TerminalStyle style = terminal_style();
     if (arguments.all) style.most_rows = SIZE_MAX / 8;
     return report::capture_text(data, style);

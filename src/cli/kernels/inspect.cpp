@@ -11,9 +11,9 @@
 #include "cli/kit/command.h"
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/present.h"
-#include "report/analysis/recording_documents.h"
 #include "report/code/inspection_document.h"
 #include "report/code/inspection_text.h"
+#include "report/kit/document.h"
 #include "report/kit/style.h"
 
 namespace perflab::cli {
@@ -99,7 +99,7 @@ Result<bool> run_inspect(const InspectArguments& arguments,
   std::vector<Document> documents;
   if (outputs.wants_documents())
     documents = {{"inspection", report::inspection_document(inspection, gates, against)}};
-  PERFLAB_TRY_VOID(present(outputs, documents, [&] {
+  PERFLAB_TRY_VOID(present(outputs, std::move(documents), [&] {
     report::TerminalStyle style = terminal_style();
     if (arguments.all) style.most_rows = SIZE_MAX / 8;
     return report::inspection_text(inspection, gates, against, style);

@@ -17,7 +17,6 @@
 #include "cli/kit/option_parsers.h"
 #include "replay/session/folder_session.h"
 #include "replay/verify/verify.h"
-#include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 #include "report/replay/certificate_document.h"
 #include "report/replay/certificate_text.h"
@@ -79,10 +78,11 @@ Result<report::CertificateData> verify_capture(const VerifyArguments& arguments)
 
 Result<int> run_verify(const VerifyArguments& arguments) {
   PERFLAB_TRY(const report::CertificateData data, verify_capture(arguments));
-  const Json certificate = report::certificate_document(data);
-  PERFLAB_TRY(const std::string document, report::render("certificate", certificate));
+  PERFLAB_TRY(const auto documents,
+              report::render_all({{"certificate", report::certificate_document(data)}}));
+  const std::string& document = documents.front().text;
   if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_file_atomically(arguments.out, document));
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"certificate", certificate}}, ""));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, ""));
   PERFLAB_TRY_VOID(
       print(arguments.json ? document : report::certificate_text(data, terminal_style())));
   return data.certificate.exit_code();

@@ -12,7 +12,6 @@
 
 #include "base/system/files.h"
 #include "base/text/progress.h"
-#include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 
 namespace perflab::cli {
@@ -68,21 +67,18 @@ Result<void> print(const std::string& text) {
   return {};
 }
 
-Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents,
-                             bool quiet) {
-  const LongWork work("writing documents", LongWork::mostly_short(quiet));
-  std::vector<std::pair<std::filesystem::path, std::string>> files;
-  for (const Document& document : documents) {
-    PERFLAB_TRY(std::string text, report::render(document.name, document.value));
-    files.emplace_back(std::filesystem::path(folder) / (document.name + ".json"), std::move(text));
-  }
+Result<void> write_documents(const std::string& folder,
+                             const std::vector<report::RenderedDocument>& documents) {
   PERFLAB_TRY_VOID(make_directories(folder));
-  for (const auto& [path, text] : files) PERFLAB_TRY_VOID(write_file_atomically(path, text));
+  for (const report::RenderedDocument& one : documents)
+    PERFLAB_TRY_VOID(
+        write_file_atomically(std::filesystem::path(folder) / (one.name + ".json"), one.text));
   return {};
 }
 
 Result<void> remove_stale_documents(const std::string& folder,
-                                    const std::vector<Document>& documents, bool quiet) {
+                                    const std::vector<report::RenderedDocument>& documents,
+                                    bool quiet) {
   struct Optional {
     const char* name;
     const char* what;
@@ -91,7 +87,7 @@ Result<void> remove_stale_documents(const std::string& folder,
        {Optional{"roofline", "roofline"}, Optional{"dag", "critical path"},
         Optional{"profile", "recording of times"}, Optional{"timeline", "timeline"},
         Optional{"thread_trace", "thread trace"}})
-    if (std::ranges::find(documents, one.name, &Document::name) == documents.end())
+    if (std::ranges::find(documents, one.name, &report::RenderedDocument::name) == documents.end())
       PERFLAB_TRY_VOID(remove_stale(folder, one.name, one.what, quiet));
   return {};
 }

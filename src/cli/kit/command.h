@@ -15,6 +15,7 @@ class App;
 
 namespace perflab::report {
 struct NamedDocument;
+struct RenderedDocument;
 }
 
 namespace perflab::cli {
@@ -63,16 +64,16 @@ Result<void> print(const std::string& text);
 /// One document of a command's output.
 using Document = report::NamedDocument;
 
-/// Renders all documents first, then writes them into the folder: either all are good or none is
-/// written. Shows on the terminal that it does when that takes long, unless `quiet`.
-Result<void> write_documents(const std::string& folder, const std::vector<Document>& documents,
-                             bool quiet = false);
+/// Writes documents into the folder, which is made.
+Result<void> write_documents(const std::string& folder,
+                             const std::vector<report::RenderedDocument>& documents);
 
 /// Removes a roofline.json, dag.json, profile.json, timeline.json or thread_trace.json of this
 /// program that is not among the documents from the folder and says so on stderr (unless `quiet`):
 /// an earlier command left it, and it would be taken for a part of the documents written now. Other
 /// files stay. Error (usage): it cannot be removed.
 Result<void> remove_stale_documents(const std::string& folder,
-                                    const std::vector<Document>& documents, bool quiet = false);
+                                    const std::vector<report::RenderedDocument>& documents,
+                                    bool quiet = false);
 
 }  // namespace perflab::cli

@@ -6,7 +6,6 @@
 
 #include "base/system/files.h"
 #include "base/text/progress.h"
-#include "report/analysis/recording_documents.h"
 
 namespace perflab::cli {
 
@@ -30,15 +29,16 @@ Result<void> check_html_file(const HtmlArguments& arguments,
   return check_distinct(perfetto_file(*path), page);
 }
 
-Result<void> write_html_file(const HtmlArguments& arguments, const std::vector<Document>& documents,
+Result<void> write_html_file(const HtmlArguments& arguments,
+                             const std::vector<report::RenderedDocument>& documents,
                              const std::string& folder, bool quiet) {
   if (!arguments) return {};
   std::vector<report::PageDocument> shown;
   shown.reserve(documents.size());
-  for (const Document& one : documents)
+  for (const report::RenderedDocument& one : documents)
     shown.push_back({.name = one.name,
                      .file = folder.empty() ? std::nullopt : std::optional(one.name + ".json"),
-                     .document = &one.value});
+                     .text = one.text});
   return write_page(arguments, shown, quiet);
 }
 

@@ -41,7 +41,8 @@ Result<void> check_html_file(const HtmlArguments& arguments,
 
 /// Writes the page when one was asked for and, unless `quiet`, says so on stderr. `folder`: where
 /// the documents were written as NAME.json; empty: nowhere.
-Result<void> write_html_file(const HtmlArguments& arguments, const std::vector<Document>& documents,
+Result<void> write_html_file(const HtmlArguments& arguments,
+                             const std::vector<report::RenderedDocument>& documents,
                              const std::string& folder, bool quiet = false);
 
 /// The same of documents that stand in files already.

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/recording_documents.h"
+#include <utility>
+
+#include "base/text/progress.h"
 #include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
 
@@ -15,24 +17,33 @@ void apply(const Outputs& outputs, analyze::AnalyzeOptions& options) {
   if (page) options.critical_path.keep_nodes_up_to = report::kMostPageNodes;
 }
 
-Result<void> present(const Outputs& outputs, const std::vector<Document>& documents,
+namespace {
+
+/// The documents that are written or shown, each rendered once.
+Result<std::vector<report::RenderedDocument>> rendered(const Outputs& outputs,
+                                                       std::vector<Document> documents) {
+  const LongWork work("writing documents", LongWork::mostly_short(outputs.quiet));
+  if (outputs.folder.empty() && !outputs.html) documents.resize(outputs.json ? 1 : 0);
+  return report::render_all(std::move(documents));
+}
+
+}  // namespace
+
+Result<void> present(const Outputs& outputs, std::vector<Document> documents,
                      const std::function<std::string()>& text) {
+  PERFLAB_TRY(const auto written, rendered(outputs, std::move(documents)));
   if (!outputs.folder.empty()) {
-    PERFLAB_TRY_VOID(write_documents(outputs.folder, documents, outputs.quiet));
+    PERFLAB_TRY_VOID(write_documents(outputs.folder, written));
     if (outputs.whole_recording)
-      PERFLAB_TRY_VOID(remove_stale_documents(outputs.folder, documents, outputs.quiet));
+      PERFLAB_TRY_VOID(remove_stale_documents(outputs.folder, written, outputs.quiet));
   }
-  PERFLAB_TRY_VOID(write_html_file(outputs.html, documents, outputs.folder, outputs.quiet));
-  if (outputs.json) {
-    const Document& first = documents.front();
-    PERFLAB_TRY(const std::string rendered, report::render(first.name, first.value));
-    return print(rendered);
-  }
+  PERFLAB_TRY_VOID(write_html_file(outputs.html, written, outputs.folder, outputs.quiet));
+  if (outputs.json) return print(written.front().text);
   if (outputs.quiet) return {};
   PERFLAB_TRY_VOID(print(text()));
   if (outputs.folder.empty()) return {};
   std::string names;
-  for (const Document& document : documents)
+  for (const report::RenderedDocument& document : written)
     names += fmt::format("{}{}.json", names.empty() ? "" : ", ", document.name);
   fmt::print(stderr, "\ndocuments in {}: {}\n", outputs.folder, names);
   return {};

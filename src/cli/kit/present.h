@@ -32,7 +32,7 @@ void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);
 
 /// All documents are rendered before one is written. `text` is asked only when it is
 /// printed; the documents are named on stderr behind it. Errors: usage, of the file system.
-Result<void> present(const Outputs& outputs, const std::vector<Document>& documents,
+Result<void> present(const Outputs& outputs, std::vector<Document> documents,
                      const std::function<std::string()>& text);
 
 }  // namespace perflab::cli

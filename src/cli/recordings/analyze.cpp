@@ -105,7 +105,7 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
   PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({files}, options));
   const auto& [trace, analysis] = runs.representative;
   if (options.progress) options.progress("making documents", 0);
-  const std::vector<Document> documents =
+  std::vector<Document> documents =
       report::recording_documents(runs, {.roofs = arguments.roofs.file,
                                          .full = arguments.path.full,
                                          .nodes = arguments.outputs.html.file.has_value()});
@@ -115,7 +115,7 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
                arguments.roofs.file, analysis.roofline_missing.reason);
   tell_nodes_left_out(arguments.path, runs.representative);
   PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, runs.representative));
-  return present(arguments.outputs, documents, [&] {
+  return present(arguments.outputs, std::move(documents), [&] {
     const report::TerminalStyle style = terminal_style();
     return report::analysis_text(trace, analysis, style) +
            report::dag_text(trace, analysis, style) +

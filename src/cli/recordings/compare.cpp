@@ -12,7 +12,6 @@
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/output_file.h"
 #include "compare/read_samples.h"
-#include "report/analysis/recording_documents.h"
 #include "report/comparison/comparison_document.h"
 #include "report/comparison/comparison_junit.h"
 #include "report/comparison/comparison_markdown.h"
@@ -127,11 +126,12 @@ Result<int> run_compare(const CompareArguments& arguments) {
   PERFLAB_TRY_VOID(check_outputs(arguments.places, a, b));
   PERFLAB_TRY(const compare::ComparisonResult result,
               compare::compare_sides(std::move(a), std::move(b), options));
-  const Json comparison = report::comparison_document(result, options);
-  PERFLAB_TRY(const std::string document, report::render("comparison", comparison));
+  PERFLAB_TRY(const auto documents,
+              report::render_all({{"comparison", report::comparison_document(result, options)}}));
+  const std::string& document = documents.front().text;
   PERFLAB_TRY_VOID(write_outputs(arguments.places, document, result, options));
   work.end();
-  PERFLAB_TRY_VOID(write_html_file(arguments.places.html, {{"comparison", comparison}}, ""));
+  PERFLAB_TRY_VOID(write_html_file(arguments.places.html, documents, ""));
   PERFLAB_TRY_VOID(print(
       arguments.json ? document : report::comparison_text(result, options, terminal_style())));
   return result.fails ? exit_code(ErrorCode::refused) : 0;

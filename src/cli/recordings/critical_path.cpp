@@ -5,7 +5,6 @@
 #include "base/text/progress.h"
 #include "cli/kit/analysis_options.h"
 #include "cli/kit/present.h"
-#include "report/analysis/recording_documents.h"
 #include "report/analysis/timeline_document.h"
 #include "report/critical_path/dag_document.h"
 #include "report/critical_path/dag_text.h"

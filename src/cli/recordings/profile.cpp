@@ -75,9 +75,10 @@ std::string text_of(const measure::Profile& profile, const report::ProfileData& 
 Result<void> show(const ProfileArguments& arguments, const measure::Profile& profile,
                   const std::vector<std::string>& target) {
   const report::ProfileData data = report::profile_of_command(profile, target);
-  const std::vector<Document> documents = report::profile_documents(
+  std::vector<Document> documents = report::profile_documents(
       data, {.roofs = arguments.roofs.file, .nodes = static_cast<bool>(arguments.outputs.html)});
-  PERFLAB_TRY_VOID(present(arguments.outputs, documents, [&] { return text_of(profile, data); }));
+  PERFLAB_TRY_VOID(
+      present(arguments.outputs, std::move(documents), [&] { return text_of(profile, data); }));
   const bool talks = !arguments.outputs.json && !arguments.outputs.quiet;
   if (talks && profile.thread_trace && profile.analyzed &&
       profile.analyzed->representative.analysis.thread_traces)

@@ -29,7 +29,7 @@ struct ReportArguments {
 struct FoundDocument {
   fs::path file;
   std::string name;
-  Json value;
+  std::string text;  ///< as this version writes it
 };
 
 constexpr const char* kHowDocumentsAreMade =
@@ -65,12 +65,13 @@ Result<FoundDocument> read_document(const fs::path& file) {
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: this is no document of rocm-perf", file.string()),
                 kHowDocumentsAreMade);
-  if (const Result<void> valid = report::validate(*name, value); !valid)
+  Result<std::string> rendered = report::render(*name, std::move(value));
+  if (!rendered)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is damaged, or of another version of rocm-perf: {}", file.string(),
-                            valid.error().message),
+                            rendered.error().message),
                 "write it again with this version");
-  return FoundDocument{.file = file, .name = *name, .value = std::move(value)};
+  return FoundDocument{.file = file, .name = *name, .text = std::move(*rendered)};
 }
 
 /// The documents among the files of a folder that have a document's name.
@@ -123,8 +124,7 @@ Result<void> run_report(const ReportArguments& arguments) {
   PERFLAB_TRY(const std::vector<FoundDocument> found, read_all(arguments.paths));
   std::vector<report::PageDocument> shown;
   for (const FoundDocument& one : found)
-    shown.push_back(
-        {.name = one.name, .file = one.file.filename().string(), .document = &one.value});
+    shown.push_back({.name = one.name, .file = one.file.filename().string(), .text = one.text});
   work.end();
   return write_page(arguments.html, shown);
 }

@@ -9,7 +9,7 @@
 #include "base/text/progress.h"
 #include "cli/kit/analysis_options.h"
 #include "cli/kit/present.h"
-#include "report/analysis/recording_documents.h"
+#include "report/kit/document.h"
 #include "report/roofline/roofline_document.h"
 #include "report/roofline/roofline_text.h"
 
@@ -53,11 +53,11 @@ Result<void> run_roofline(const RooflineArguments& arguments) {
                 analysis.roofline_missing.remedy);
   if (!arguments.kernel.empty())
     PERFLAB_TRY_VOID(analyze::keep_kernels(arguments.kernel, analysis));
-  const std::vector<Document> documents = {
+  std::vector<Document> documents = {
       {"roofline",
        report::roofline_document(
            trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs.file})}};
-  return present(arguments.outputs, documents, [&] {
+  return present(arguments.outputs, std::move(documents), [&] {
     return report::roofline_report_text(
         trace, analysis, terminal_style(),
         arguments.outputs.folder.empty() ? "--json or --out DIR" : "roofline.json");

@@ -18,7 +18,6 @@
 #include "cli/kit/option_parsers.h"
 #include "measure/autotune.h"
 #include "measure/gpu_timer.h"
-#include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 #include "report/tuning/autotune_document.h"
 #include "report/tuning/autotune_text.h"
@@ -111,16 +110,15 @@ report::AutotuneData report_data(const measure::AutotuneRequest& request,
 }
 
 /// autotune.json, and the evaluations in the formats of others.
-Result<void> write_out(const std::string& folder, const Json& document,
-                       const measure::AutotuneRun& run) {
-  PERFLAB_TRY_VOID(write_documents(folder, {{"autotune", document}}));
+Result<void> write_out(const std::string& folder, const report::RenderedDocument& document,
+                       std::string_view objective, const measure::AutotuneRun& run) {
+  PERFLAB_TRY_VOID(write_documents(folder, {document}));
   std::vector<tune::ResultRow> rows;
   for (const tune::Step& step : run.result.steps) {
     std::vector<tune::Binding> configuration = run.space.bindings(step.id);
     configuration.resize(run.space.width());  // without the derived values
     rows.push_back({.configuration = std::move(configuration), .evaluation = step.evaluation});
   }
-  const std::string objective = document["objective"]["kind"];
   const std::string& unit = run.result.objective.unit;
   const std::filesystem::path path(folder);
   PERFLAB_TRY_VOID(
@@ -132,14 +130,13 @@ Result<void> present_autotune(const AutotuneArguments& arguments,
                               const measure::AutotuneRequest& request,
                               const measure::AutotuneRun& run) {
   const report::AutotuneData data = report_data(request, run);
-  const Json document = report::autotune_document(data);
-  if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_out(arguments.out, document, run));
-  PERFLAB_TRY_VOID(
-      write_html_file(arguments.html, {{"autotune", document}}, arguments.out, arguments.quiet));
-  if (arguments.json) {
-    PERFLAB_TRY(const std::string text, report::render("autotune", document));
-    return print(text);
-  }
+  Json value = report::autotune_document(data);
+  const std::string objective = value["objective"]["kind"];
+  PERFLAB_TRY(const auto documents, report::render_all({{"autotune", std::move(value)}}));
+  if (!arguments.out.empty())
+    PERFLAB_TRY_VOID(write_out(arguments.out, documents.front(), objective, run));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out, arguments.quiet));
+  if (arguments.json) return print(documents.front().text);
   if (arguments.quiet) return {};
   PERFLAB_TRY_VOID(print(report::autotune_text(data, terminal_style())));
   if (!request.journal.empty()) fmt::print(stderr, "\njournal: {}\n", request.journal.string());

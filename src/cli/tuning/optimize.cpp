@@ -14,7 +14,6 @@
 #include "optimize/rounds/optimization_text.h"
 #include "optimize/rounds/recheck.h"
 #include "optimize/run/optimize_kernel.h"
-#include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 
 namespace perflab::cli {
@@ -44,13 +43,12 @@ optimize::OptimizeTalk optimize_talk(const OptimizeArguments& arguments, Progres
 Result<void> present_optimization(const OptimizeArguments& arguments,
                                   const optimize::KernelOptimization& session) {
   const optimize::OptimizationData data = session.data();
-  const Json document = optimize::optimization_document(data);
-  PERFLAB_TRY(const std::string text, report::render("optimization", document));
+  PERFLAB_TRY(const auto documents,
+              report::render_all({{"optimization", optimize::optimization_document(data)}}));
   PERFLAB_TRY_VOID(optimize::write_accepted(session.optimization));
-  PERFLAB_TRY_VOID(write_documents(arguments.out, {{"optimization", document}}));
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, {{"optimization", document}}, arguments.out,
-                                   arguments.quiet));
-  if (arguments.json) return print(text);
+  PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
+  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out, arguments.quiet));
+  if (arguments.json) return print(documents.front().text);
   if (arguments.quiet) return {};
   PERFLAB_TRY_VOID(print(optimize::optimization_text(data, terminal_style())));
   fmt::print(

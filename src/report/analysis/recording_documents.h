@@ -6,16 +6,10 @@
 #include <vector>
 
 #include "analyze/pipeline.h"
-#include "base/text/json.h"
 #include "report/critical_path/dag_document.h"
+#include "report/kit/document.h"
 
 namespace perflab::report {
-
-/// A document by its name: "analysis" is also its schema's, and analysis.json its file's.
-struct NamedDocument {
-  std::string name;
-  Json value;
-};
 
 /// What documents are made with.
 struct RecordingRequest {

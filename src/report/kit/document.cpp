@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -60,6 +61,39 @@ void put_in_schema_order(const Json& root, const Json& unresolved, Json& value) 
   value.get_ref<Json::object_t&>().swap(ordered);
 }
 
+/// What was made once for a name, for ever.
+template <class T>
+class Cache {
+ public:
+  /// What `make` gives, the first time that the name is asked for without an error.
+  template <class Make>
+  Result<const T*> get(std::string_view name, const Make& make) {
+    const std::scoped_lock lock(guard_);
+    if (const auto known = made_.find(name); known != made_.end()) return known->second.get();
+    PERFLAB_TRY(auto value, make());
+    return made_.emplace(std::string(name), std::move(value)).first->second.get();
+  }
+
+ private:
+  std::mutex guard_;
+  std::map<std::string, std::unique_ptr<const T>, std::less<>> made_;
+};
+
+/// The complete schema of a document.
+Result<const Json*> whole_schema(std::string_view name) {
+  static Cache<Json> schemas;
+  return schemas.get(name, [&]() -> Result<std::unique_ptr<Json>> {
+    const auto source = embedded(std::string(name) + std::string(kSuffix));
+    if (!source)
+      return fail(ErrorCode::usage, fmt::format("there is no document named '{}'", name),
+                  fmt::format("one of: {}", fmt::join(schema_names(), ", ")));
+    PERFLAB_TRY(const Json json, parse_json(*source, name));
+    PERFLAB_TRY(const Json common, parse_json(embedded(kCommonParts).value_or("{}"), kCommonParts));
+    PERFLAB_TRY(Json whole, complete_schema(json, common));
+    return std::make_unique<Json>(std::move(whole));
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> schema_names() {
@@ -71,30 +105,30 @@ std::vector<std::string> schema_names() {
 }
 
 Result<std::string_view> schema_text(std::string_view name) {
-  static std::mutex guard;
-  static std::map<std::string, std::string, std::less<>> complete;  // what was asked for, for ever
-  const std::scoped_lock lock(guard);
-  if (const auto known = complete.find(name); known != complete.end()) return known->second;
-  if (const auto source = embedded(std::string(name) + std::string(kSuffix))) {
-    PERFLAB_TRY(const Json json, parse_json(*source, name));
-    PERFLAB_TRY(const Json common, parse_json(embedded(kCommonParts).value_or("{}"), kCommonParts));
-    PERFLAB_TRY(const Json whole, complete_schema(json, common));
-    return complete.try_emplace(std::string(name), to_canonical_text(whole)).first->second;
-  }
-  return fail(ErrorCode::usage, fmt::format("there is no document named '{}'", name),
-              fmt::format("one of: {}", fmt::join(schema_names(), ", ")));
+  static Cache<std::string> texts;
+  PERFLAB_TRY(const std::string* const text,
+              texts.get(name, [&]() -> Result<std::unique_ptr<std::string>> {
+                PERFLAB_TRY(const Json* const whole, whole_schema(name));
+                return std::make_unique<std::string>(to_canonical_text(*whole));
+              }));
+  return std::string_view(*text);
 }
 
 Result<void> validate(std::string_view name, const Json& document) {
-  PERFLAB_TRY(const std::string_view text, schema_text(name));
+  static Cache<valijson::Schema> compiled;
   try {
-    const nlohmann::json schema_json = nlohmann::json::parse(text.begin(), text.end());
+    PERFLAB_TRY(const valijson::Schema* const schema,
+                compiled.get(name, [&]() -> Result<std::unique_ptr<valijson::Schema>> {
+                  PERFLAB_TRY(const Json* const whole, whole_schema(name));
+                  const nlohmann::json plain(*whole);
+                  auto made = std::make_unique<valijson::Schema>();
+                  valijson::SchemaParser().populateSchema(
+                      valijson::adapters::NlohmannJsonAdapter(plain), *made);
+                  return made;
+                }));
     const nlohmann::json plain(document);
-    valijson::Schema schema;
-    valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_json),
-                                            schema);
     valijson::ValidationResults results;
-    if (valijson::Validator().validate(schema, valijson::adapters::NlohmannJsonAdapter(plain),
+    if (valijson::Validator().validate(*schema, valijson::adapters::NlohmannJsonAdapter(plain),
                                        &results))
       return {};
     std::string detail;
@@ -112,10 +146,19 @@ Result<void> validate(std::string_view name, const Json& document) {
 
 Result<std::string> render(std::string_view name, Json document) {
   PERFLAB_TRY_VOID(validate(name, document));
-  PERFLAB_TRY(const std::string_view text, schema_text(name));
-  PERFLAB_TRY(const Json root, parse_json(text, "schema"));
-  put_in_schema_order(root, root, document);
+  PERFLAB_TRY(const Json* const root, whole_schema(name));
+  put_in_schema_order(*root, *root, document);
   return to_canonical_text(document);
+}
+
+Result<std::vector<RenderedDocument>> render_all(std::vector<NamedDocument> documents) {
+  std::vector<RenderedDocument> rendered;
+  rendered.reserve(documents.size());
+  for (NamedDocument& one : documents) {
+    PERFLAB_TRY(std::string text, render(one.name, std::move(one.value)));
+    rendered.push_back({.name = std::move(one.name), .text = std::move(text)});
+  }
+  return rendered;
 }
 
 Json missing_json(const std::vector<Missing>& missing) {

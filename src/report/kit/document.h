@@ -29,6 +29,21 @@ Result<void> validate(std::string_view name, const Json& document);
 /// written.
 Result<std::string> render(std::string_view name, Json document);
 
+/// A document by its name: "analysis" is also its schema's, and analysis.json its file's.
+struct NamedDocument {
+  std::string name;
+  Json value;
+};
+
+/// What the file of a document holds: the text of render().
+struct RenderedDocument {
+  std::string name;
+  std::string text;
+};
+
+/// render() for each: all are good, or the first error.
+Result<std::vector<RenderedDocument>> render_all(std::vector<NamedDocument> documents);
+
 /// `missing` as documents carry it: [{field, reason, remedy}].
 Json missing_json(const std::vector<Missing>& missing);
 

@@ -10,9 +10,9 @@
 #include <limits>
 #include <string_view>
 
+#include "base/text/json.h"
 #include "base/version.h"
 #include "page_template.h"
-#include "report/kit/document.h"
 
 namespace perflab::report {
 namespace {
@@ -71,15 +71,14 @@ std::string quoted(const std::string& text) {
 }
 
 /// The JSON text that the page unpacks.
-Result<std::string> documents_text(std::span<const PageDocument> documents) {
+std::string documents_text(std::span<const PageDocument> documents) {
   std::string out = fmt::format(R"({{"page": {}, "program": {}, "documents": [)", kPageVersion,
                                 quoted(std::string(kProgramVersion)));
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const PageDocument& one = documents[i];
-    PERFLAB_TRY(const std::string document, render(one.name, *one.document));
     out += fmt::format(R"({}{{"name": {}, "file": {}, "document": )", i == 0 ? "" : ",",
                        quoted(one.name), one.file ? quoted(*one.file) : "null");
-    out += document;
+    out += one.text;
     out += '}';
   }
   return out + "]}\n";
@@ -93,8 +92,7 @@ Result<std::string> html_page(std::span<const PageDocument> documents) {
   if (place == std::string_view::npos || page.find(kPlace, place + 1) != std::string_view::npos)
     return fail(ErrorCode::internal,
                 fmt::format("the template of pages does not have {} once", kPlace));
-  PERFLAB_TRY(const std::string text, documents_text(documents));
-  PERFLAB_TRY(const std::string packed, gzip(text));
+  PERFLAB_TRY(const std::string packed, gzip(documents_text(documents)));
   std::string out(page.substr(0, place));
   out += R"(<script type="application/gzip+base64" id="documents">)";
   out += base64(packed);

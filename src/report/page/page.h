@@ -5,9 +5,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
-#include "base/text/json.h"
 
 namespace perflab::report {
 
@@ -15,11 +15,11 @@ namespace perflab::report {
 struct PageDocument {
   std::string name;                 ///< of its schema: "analysis"
   std::optional<std::string> file;  ///< the file that it stands in as well, without folder
-  const Json* document = nullptr;   ///< as the schema describes it; not null
+  std::string_view text;            ///< what that file holds: report::render
 };
 
-/// The page with these documents, in this order. Same documents, same bytes. Error (internal): a
-/// document does not satisfy its schema, or the template is damaged.
+/// The page with these documents, in this order. Same documents, same bytes. Error: (usage) they
+/// are too large; (internal) the template is damaged.
 Result<std::string> html_page(std::span<const PageDocument> documents);
 
 }  // namespace perflab::report

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/temp_folder.h"
-#include "report/analysis/recording_documents.h"
+#include "report/kit/document.h"
 #include "report/code/occupancy_document.h"
 #include "report/replay/reservation_document.h"
 
