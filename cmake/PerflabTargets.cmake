@@ -1,5 +1,5 @@
-# perflab_unity(<target>): with PERFLAB_UNITY (40 in preset release, 12 in dev and tsan) so many of the target's files are compiled as one, which
-# costs less than half of compiling each alone: most of the time goes into headers and into templates that every file instantiates again.
+# perflab_unity(<target>): with PERFLAB_UNITY (40) so many of the target's files are compiled as one, which costs less than half of
+# compiling each alone: most of the time goes into headers and into templates that every file instantiates again.
 # Names in unnamed namespaces have to be distinct within a target therefore. Preset clang19 compiles every file alone: there a missing
 # include shows, and so it does with `cmake --preset dev -D PERFLAB_UNITY=OFF`.
 function(perflab_unity target)

@@ -2,7 +2,8 @@
 # would cost more than most tests do (ASan's start alone is 0.1 s of CPU). NAMED has what perflab_suites() says, Suite=SECONDS=LABELS+...
 # Every suite leaves its results in RESULTS as XML, which is what scripts/summary counts. ASan's record of dynamic thread-local memory is
 # off: it takes any block of a library that was opened at run time for one of its own, and LeakSanitizer then follows it to anywhere (a
-# few times in a hundred runs of `replay`).
+# few times in a hundred runs of `replay`). What costs a third of the time and finds little more is off or small: long stacks of
+# allocations, a large quarantine, and, but for slow suites and the fuzzing, locals that are used after their function.
 execute_process(COMMAND "${PROGRAM}" --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE failed)
 if(failed)
   message(FATAL_ERROR "${PROGRAM} --gtest_list_tests failed: ${failed}")
@@ -27,9 +28,13 @@ foreach(suite IN LISTS suites)
       endif()
     endif()
   endforeach()
+  set(asan "intercept_tls_get_addr=0:malloc_context_size=6:quarantine_size_mb=32")
+  if(NOT ";${labels};" MATCHES ";slow;")
+    string(APPEND asan ":detect_stack_use_after_return=0")
+  endif()
   string(APPEND text "add_test([=[${NAME}.${suite}]=] [=[${PROGRAM}]=] [=[--gtest_filter=${suite}.*]=] [=[--gtest_output=xml:${RESULTS}/${file}.xml]=])\n"
     "set_tests_properties([=[${NAME}.${suite}]=] PROPERTIES LABELS [=[${labels}]=] TIMEOUT ${seconds}${cost} WORKING_DIRECTORY [=[${DIRECTORY}]=]\n"
-    "  ENVIRONMENT ASAN_OPTIONS=intercept_tls_get_addr=0)\n")
+    "  ENVIRONMENT ASAN_OPTIONS=${asan})\n")
 endforeach()
 if(NAMED)
   message(FATAL_ERROR "perflab_suites(${NAME} ...): ${PROGRAM} has no such suite: ${NAMED}")

@@ -274,13 +274,13 @@ TEST(TransformGuards, LanesThatReadEachOtherStayTogether) {
   EXPECT_EQ(forbidden_guard(transforms, "unroll:3:8"), "cross_lane");
 }
 
-struct LoopCase {
+struct ForbiddenLoop {
   std::string_view header, body, guard;
   std::string_view before;
 };
 
 TEST(TransformGuards, ForbidLoopsWhoseBlocksAreNotKnown) {
-  const std::vector<LoopCase> cases{
+  const std::vector<ForbiddenLoop> cases{
       {"for (int i = 0; i != n; ++i)", "y[i] = 1;", "comparison", ""},
       {"for (int i = 0; i < n; i += f)", "y[i] = 1;", "step", "  const long f = l;"},
       {"for (int i = 0; i < n; i += 1 << 21)", "y[i] = 1;", "step", ""},
@@ -290,7 +290,7 @@ TEST(TransformGuards, ForbidLoopsWhoseBlocksAreNotKnown) {
       {"for (int i = 0; i < y[0]; ++i)", "y[i] = 1;", "bound_changes", ""},
       {"for (int i = 0; i < n; i += f)", "{ y[i] = 1; f = 2; }", "step", "  int f = n;"},
   };
-  for (const LoopCase& one : cases) {
+  for (const ForbiddenLoop& one : cases) {
     const SourceModel model = model_of_loop(one.header, one.body, one.before);
     ASSERT_EQ(model.kernels.size(), 1U);
     const Transforms transforms = transforms_of(model, 0, kHost);
@@ -304,7 +304,7 @@ TEST(TransformGuards, ForbidLoopsWhoseBlocksAreNotKnown) {
 
 TEST(TransformGuards, ForbidBodiesThatMayNotBeCopied) {
   const std::string large = fmt::format("{{ y[i] = 1; /* {} */ }}", std::string(600, 'x'));
-  const std::vector<LoopCase> cases{
+  const std::vector<ForbiddenLoop> cases{
       {"for (short i = 0; i < n; ++i)", "y[i] = 1;", "type", ""},
       {"for (int i = 0; i < n; ++i)", "{ static int f = 0; y[i] = f; }", "static_local", ""},
       {"for (int i = 0; i < n; ++i)", "{\n#if 1\n y[i] = 1;\n#endif\n }", "directive", ""},
@@ -317,7 +317,7 @@ TEST(TransformGuards, ForbidBodiesThatMayNotBeCopied) {
       {"for (int i = 0; i < n; ++i)", "{ if (a[i] < 0) return; y[i] = 1; }", "return", ""},
       {"for (int i = 0; i < n; ++i)", "{ y[i] = 1; i += n > 5; }", "not_counted", ""},
   };
-  for (const LoopCase& one : cases) {
+  for (const ForbiddenLoop& one : cases) {
     const Transforms transforms =
         transforms_of(model_of_loop(one.header, one.body, one.before), 0, kHost);
     EXPECT_EQ(forbidden_guard(transforms, "unroll:3"), one.guard) << one.header << one.body;
@@ -330,14 +330,14 @@ TEST(TransformGuards, ForbidBodiesThatMayNotBeCopied) {
 
 TEST(TransformGuards, ForbidSumsThatAreMore) {
   constexpr std::string_view kHeader = "for (int i = 0; i < n; ++i)";
-  const std::vector<LoopCase> cases{
+  const std::vector<ForbiddenLoop> cases{
       {kHeader, "{ s += a[i]; y[i] = s; }", "loop_carried", "  float s = 0;"},
       {kHeader, "s += i;", "not_floating", "  int s = 0;"},
       {kHeader, "s += a[i];", "may_alias", "  float s = 0; float& other = s; other = 1;"},
       {kHeader, "s = s + a[i] * s;", "loop_carried", "  float s = 0;"},
       {kHeader, "s += a[i];", "not_floating", "  auto s = a[0];"},
   };
-  for (const LoopCase& one : cases) {
+  for (const ForbiddenLoop& one : cases) {
     const Transforms transforms =
         transforms_of(model_of_loop(one.header, one.body, one.before), 0, kHost);
     EXPECT_EQ(forbidden_guard(transforms, "split-accumulator:3"), one.guard) << one.body;
@@ -370,12 +370,12 @@ TEST(TransformGuards, ForbidSumsWithAnotherName) {
 
 TEST(TransformGuards, ForbidHoistsOfWhatMayBeWritten) {
   constexpr std::string_view kHeader = "for (int i = 0; i < n; ++i)";
-  const std::vector<LoopCase> cases{
+  const std::vector<ForbiddenLoop> cases{
       {kHeader, "y[i] = y[m];", "hoist:3:y[m]", ""},
       {kHeader, "q[i] = y[m];", "hoist:3:y[m]", "  float* q = y + 1;"},
       {kHeader, "*q = y[m];", "hoist:3:y[m]", "  float* q = y + 1;"},
   };
-  for (const LoopCase& one : cases) {
+  for (const ForbiddenLoop& one : cases) {
     const Transforms transforms =
         transforms_of(model_of_loop(one.header, one.body, one.before), 0, kHost);
     EXPECT_EQ(forbidden_guard(transforms, one.guard), "written") << one.body;

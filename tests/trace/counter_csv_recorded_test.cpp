@@ -27,11 +27,6 @@ fs::path tables() {
   return fs::path(PERFLAB_SHARED_DIR) / "data/pmc";
 }
 
-#define PERFLAB_SKIP_WITHOUT(path)                                                    \
-  if (!fs::exists(path))                                                              \
-  GTEST_SKIP() << "skipped: " << (path) << " is not there (recorded tables are kept " \
-               << "outside the project)"
-
 Trace read_files(const Paths& files) {
   Result<Trace> trace = read(files, {.threads = 1});
   if (trace) return std::move(*trace);

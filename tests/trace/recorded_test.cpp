@@ -15,11 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::TestDatabase;
 
-#define PERFLAB_SKIP_WITHOUT(path)                                                       \
-  if (!fs::exists(path))                                                                 \
-  GTEST_SKIP() << "skipped: " << (path) << " is not there (recorded databases are kept " \
-               << "outside the project)"
-
 /// One of rocprofv3's own databases, read whole.
 class Rocprofv3 : public testing::TestWithParam<const char*> {
  protected:

@@ -22,6 +22,12 @@ inline constexpr std::int64_t kT0 = 5'000'000'000'000;
 /// Where the recorded databases lie; they are not part of the project.
 std::filesystem::path recorded_folder();
 
+/// Skips a test without the recorded input at `path`.
+#define PERFLAB_SKIP_WITHOUT(path)                                                    \
+  if (!std::filesystem::exists(path))                                                 \
+  GTEST_SKIP() << "skipped: " << (path) << " is not there (recorded inputs are kept " \
+               << "outside the project)"
+
 /// Reads the files. A failure is reported to GoogleTest, and the Trace is then empty.
 Trace read_ok(const Paths& files, unsigned threads = 1);
 

@@ -19,7 +19,7 @@ using hal::FormulaText;
 using trace::Index;
 using trace::kNone;
 
-constexpr const char* kRemedy = "collect them: rocm-perf profile --roofline";
+constexpr const char* kCollectThem = "collect them: rocm-perf profile --roofline";
 constexpr const char* kSamePassRemedy =
     "collect them in one pass: rocm-perf profile --roofline does";
 
@@ -130,7 +130,7 @@ class Evaluator {
                   "work-items none has them",
                   fmt::join(text.counters, ", "), k_.sums.weights[shape],
                   fmt::join(k_.kernel->shapes[shape].shape.grid, "x")),
-              .remedy = kRemedy});
+              .remedy = kCollectThem});
       return {};
     }
     return shapes;
@@ -363,10 +363,10 @@ class Evaluator {
     if (absent.empty())
       object(Obstacle::absent,
              {.reason = "its counters were not recorded for this kernel's dispatches",
-              .remedy = kRemedy});
+              .remedy = kCollectThem});
     else
       object(Obstacle::absent, {.reason = fmt::format("not recorded: {}", fmt::join(absent, ", ")),
-                                .remedy = kRemedy,
+                                .remedy = kCollectThem,
                                 .lack = Lack::recording});
   }
 

@@ -15,12 +15,12 @@
 namespace perflab::report {
 namespace {
 
-Json document_of(const analyze::Analysis& analysis) {
+Json roofline_document_of(const analyze::Analysis& analysis) {
   return rendered_json("roofline", roofline_document(sample_roofline_trace(), analysis));
 }
 
 Json roofline_sample() {
-  return document_of(sample_roofline());
+  return roofline_document_of(sample_roofline());
 }
 
 /// The reason that `missing` of an object gives for a field; empty: there is none.
@@ -52,7 +52,7 @@ TEST(RooflineDocument, OfAKernelWithNothingExplainsEveryNull) {
   kernel.kernel = "k";
   kernel.compute_roof.unit = "GFLOP/s";
   kernel.compute_roof.reason = "the GPU is not known";
-  const Json document = document_of(analysis);
+  const Json document = roofline_document_of(analysis);
   expect_nulls_explained(document);
   expect_entries_are_true(document.at("kernels")[0], "");
   EXPECT_EQ(document.at("chart").at("gpus").size(), 0U);
@@ -133,7 +133,7 @@ TEST(RooflineDocument, HasWhatAllKernelsShareOncePerArchitecture) {
   analysis.roofline->kernels.push_back(analysis.roofline->kernels[0]);
   analysis.roofline->kernels.push_back(analysis.roofline->kernels[0]);
   analysis.roofline->kernels.back().architecture = "gfx90a";
-  const Json document = document_of(analysis);
+  const Json document = roofline_document_of(analysis);
   std::map<std::pair<std::string, std::string>, Json> formulas;
   for (const Json& formula : document.at("formulas")) {
     const std::pair key{formula.at("architecture").dump(), formula.at("name").dump()};
@@ -166,7 +166,7 @@ TEST(RooflineDocument, TakesNotesFromTheTablesAndKeepsAFiguresOwn) {
     flops.name = "matrix.fp16";
     flops.note = kernel.kernel == "counted" ? formula->note : "no matrix instruction was counted";
   }
-  const Json document = document_of(analysis);
+  const Json document = roofline_document_of(analysis);
   EXPECT_EQ(document.at("formulas")[0].at("note"), formula->note);
   const auto reason = [&](std::size_t kernel) {
     return document.at("kernels")[kernel].at("flops").at("by_type")[0].at("flops").at("reason");
@@ -180,7 +180,7 @@ TEST(RooflineDocument, GrowsByNoTextThatKernelsShare) {
   analyze::KernelRoofline& kernel = analysis.roofline->kernels[0];
   const std::string shared(1000, 'n');
   for (analyze::Figure& figure : kernel.features) figure.label = shared;
-  const auto size = [&] { return document_of(analysis).dump().size(); };
+  const auto size = [&] { return roofline_document_of(analysis).dump().size(); };
   const std::size_t one = size();
   EXPECT_GT(one, 10 * shared.size());
   analysis.roofline->kernels.push_back(kernel);
@@ -205,7 +205,7 @@ TEST(RooflineDocument, NamesMissingFiguresAsItHasThem) {
        {"time_ns", "flops.raw", "gflops", "gflops_raw", "compute.roof", "compute.overlapped_roof",
         "levels.hbm.bytes", "levels.hbm.ridge_ratio", "binding"})
     kernel.missing.push_back({.field = field, .reason = reason, .remedy = "do it"});
-  const Json document = document_of(analysis);
+  const Json document = roofline_document_of(analysis);
   const Json& json = document.at("kernels").back();
   expect_entries_are_true(json, "");
   for (const char* field :

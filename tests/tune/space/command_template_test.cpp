@@ -23,7 +23,7 @@ std::vector<std::string> filled(std::string_view text, const std::vector<Binding
   return std::move(argv).value_or(std::vector<std::string>{});
 }
 
-Error refused(std::string_view text) {
+Error refused_template(std::string_view text) {
   Result<CommandTemplate> parsed = CommandTemplate::parse(text, kKnown);
   EXPECT_FALSE(parsed.has_value()) << text;
   return parsed ? Error{} : std::move(parsed).error();
@@ -84,25 +84,25 @@ TEST(CommandTemplate, ANulIsRefused) {
 }
 
 TEST(CommandTemplate, SaysWhatIsWrong) {
-  const Error unknown = refused("./k {BLOCK}");
+  const Error unknown = refused_template("./k {BLOCK}");
   EXPECT_EQ(unknown.code, ErrorCode::usage);
   EXPECT_EQ(unknown.message, "command template ./k {BLOCK}: {BLOCK} is no parameter");
   EXPECT_THAT(unknown.remedy, HasSubstr("there are: BM, BN, s, build_dir, with blank"));
-  EXPECT_THAT(refused("k {}").message, HasSubstr("{} is no parameter"));
-  EXPECT_THAT(refused("k {BM").message, HasSubstr("'{BM' has a { without its }"));
-  EXPECT_THAT(refused("k {BM {BN}").message, HasSubstr("'{BM' has a { without its }"));
-  EXPECT_THAT(refused("k {B{M}}").message, HasSubstr("has a { without its }"));
-  EXPECT_THAT(refused("k BM}").message, HasSubstr("'BM}' has a } without its {"));
-  EXPECT_THAT(refused("k {BM}}").message, HasSubstr("has a } without its {"));
-  EXPECT_THAT(refused("").message, HasSubstr("names no program"));
-  EXPECT_THAT(refused("''").message, HasSubstr("names no program"));
-  EXPECT_THAT(refused("k 'a").message, HasSubstr("unbalanced '"));
-  EXPECT_THAT(refused("awk '{print $1}'").remedy, HasSubstr("{{"));
+  EXPECT_THAT(refused_template("k {}").message, HasSubstr("{} is no parameter"));
+  EXPECT_THAT(refused_template("k {BM").message, HasSubstr("'{BM' has a { without its }"));
+  EXPECT_THAT(refused_template("k {BM {BN}").message, HasSubstr("'{BM' has a { without its }"));
+  EXPECT_THAT(refused_template("k {B{M}}").message, HasSubstr("has a { without its }"));
+  EXPECT_THAT(refused_template("k BM}").message, HasSubstr("'BM}' has a } without its {"));
+  EXPECT_THAT(refused_template("k {BM}}").message, HasSubstr("has a } without its {"));
+  EXPECT_THAT(refused_template("").message, HasSubstr("names no program"));
+  EXPECT_THAT(refused_template("''").message, HasSubstr("names no program"));
+  EXPECT_THAT(refused_template("k 'a").message, HasSubstr("unbalanced '"));
+  EXPECT_THAT(refused_template("awk '{print $1}'").remedy, HasSubstr("{{"));
 }
 
 TEST(CommandTemplate, NothingIsLeftToAShell) {
   for (const char* text : {"k {BM} | tee log", "k; l", "k > f", "k &"}) {
-    const Error error = refused(text);
+    const Error error = refused_template(text);
     EXPECT_EQ(error.code, ErrorCode::usage);
     EXPECT_THAT(error.message, HasSubstr("only a shell understands"));
     EXPECT_THAT(error.remedy, HasSubstr("sh -c"));
