@@ -27,11 +27,12 @@ demo: build/.deps-build build/release/build.ninja
 	@$(call BUILD,release) --target rocm-perf sample_trace
 	@scripts/demo
 
-test: dev build/tsan/build.ninja
-	@JOBS=$(JOBS) scripts/test
+test: dev
+	@scripts/test
 
-test-slow: dev
-	@scripts/test slow
+test-slow: dev build/tsan/build.ninja
+	@$(call BUILD,dev) --target web_built
+	@JOBS=$(JOBS) scripts/test slow
 
 # Options for it: make test-gpu SELF_TEST='--only module --json'
 test-gpu: release

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "cli/program.h"
+#include "cli/written_run.h"
 #include "report/kit/document.h"
 
 namespace perflab {
@@ -82,10 +83,10 @@ TEST(Api, GivesTheDocumentsOfTheProgram) {
 
 TEST(Api, GivesThePageOfTheProgram) {
   const test::TempFolder folder;
-  ASSERT_EQ(
-      cli::rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--html", "page.html"}).exit_code,
-      0);
-  const std::array<const char*, 1> traces = {PERFLAB_SAMPLE};
+  const std::string run = folder / "run.db";
+  cli::write_steps(run);
+  ASSERT_EQ(cli::rocm_perf(folder.path(), {"analyze", run, "--html", "page.html"}).exit_code, 0);
+  const std::array<const char*, 1> traces = {run.c_str()};
   const Documents documents = analyze_traces(traces);
   const char* const page = perflab_page(documents.get());
   ASSERT_NE(page, nullptr) << perflab_message(documents.get());
@@ -143,7 +144,10 @@ TEST(Api, TakesInputsOfOtherVersions) {
     perflab_inputs known;
     std::uint64_t unknown;
   } newer{};
-  const std::array<const char*, 1> traces = {PERFLAB_SAMPLE};
+  const test::TempFolder folder;
+  const std::string run = folder / "run.db";
+  cli::write_steps(run);
+  const std::array<const char*, 1> traces = {run.c_str()};
   newer.known = empty_inputs();
   newer.known.size = sizeof newer;
   newer.known.traces = traces.data();

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/program.h"
+#include "cli/written_run.h"
 #include "support/unpacked_page.h"
 
 namespace perflab::cli {
@@ -15,6 +16,8 @@ using testing::HasSubstr;
 
 class Html : public testing::Test {
  protected:
+  void SetUp() override { write_steps(run_); }
+
   Outcome run(std::vector<std::string> arguments) {
     return rocm_perf(folder_.path(), std::move(arguments));
   }
@@ -40,6 +43,7 @@ class Html : public testing::Test {
   }
 
   test::TempFolder folder_;
+  std::string run_ = folder_ / "run.db";  ///< the written run
 };
 
 TEST_F(Html, OfTheSampleHoldsAllItsDocuments) {
@@ -61,11 +65,11 @@ TEST_F(Html, OfTheSampleHoldsAllItsDocuments) {
 }
 
 TEST_F(Html, GoesWithJsonAndNeedsNoFolder) {
-  const Outcome plain = run({"analyze", PERFLAB_SAMPLE, "--json"});
-  const Outcome with = run({"analyze", PERFLAB_SAMPLE, "--json", "--html", "page.html"});
+  const Outcome plain = run({"analyze", run_, "--json"});
+  const Outcome with = run({"analyze", run_, "--json", "--html", "page.html"});
   EXPECT_EQ(with.exit_code, 0) << with.err;
   EXPECT_EQ(with.out, plain.out);
-  EXPECT_THAT(names_in(folder_.path()), ElementsAre("page.html"));
+  EXPECT_THAT(names_in(folder_.path()), ElementsAre("page.html", "run.db"));
   const Json documents = page("page.html")["documents"];
   EXPECT_TRUE(documents[0]["file"].is_null());
   EXPECT_EQ(to_canonical_text(documents[0]["document"]), plain.out);
@@ -108,8 +112,7 @@ TEST_F(Html, OfACriticalPathHasTheTimelineOfTheSameTime) {
 }
 
 TEST_F(Html, WithoutACriticalPathTheTimelineSaysWhy) {
-  ASSERT_EQ(run({"analyze", PERFLAB_SAMPLE, "--no-critical-path", "--html", "page.html"}).exit_code,
-            0);
+  ASSERT_EQ(run({"analyze", run_, "--no-critical-path", "--html", "page.html"}).exit_code, 0);
   ASSERT_THAT(names("page.html"), ElementsAre("analysis", "profile", "timeline"));
   const Json timeline = page("page.html")["documents"][2]["document"];
   EXPECT_TRUE(timeline["path"].is_null());
@@ -123,8 +126,7 @@ TEST_F(Html, OfOtherCommandsHoldsTheirDocument) {
                 .exit_code,
             0);
   EXPECT_THAT(names("o.html"), ElementsAre("occupancy"));
-  ASSERT_EQ(
-      run({"compare", PERFLAB_SAMPLE, PERFLAB_SAMPLE, "--html", "c.html", "--json"}).exit_code, 0);
+  ASSERT_EQ(run({"compare", run_, run_, "--html", "c.html", "--json"}).exit_code, 0);
   EXPECT_THAT(names("c.html"), ElementsAre("comparison"));
   ASSERT_EQ(run({"doctor", "--html", "d.html"}).exit_code, 0);
   EXPECT_THAT(names("d.html"), ElementsAre("doctor"));
@@ -137,7 +139,6 @@ TEST_F(Html, OfOtherCommandsHoldsTheirDocument) {
 }
 
 TEST_F(Html, NeverReplacesAnInputADocumentOrWhatIsNoFile) {
-  fs::copy_file(PERFLAB_SAMPLE, folder_ / "run.db");
   fs::create_symlink("run.db", folder_ / "link.db");
   fs::create_directory(folder_ / "taken");
   const std::string before = test::text_of(folder_ / "run.db");
@@ -166,25 +167,23 @@ TEST_F(Html, NeverReplacesAnInputADocumentOrWhatIsNoFile) {
 }
 
 TEST_F(Html, GoesOnlyIntoAFolderThatIsThereOrWillBe) {
-  const Outcome nowhere =
-      run({"analyze", PERFLAB_SAMPLE, "--out", "docs", "--html", "no/page.html"});
+  const Outcome nowhere = run({"analyze", run_, "--out", "docs", "--html", "no/page.html"});
   EXPECT_EQ(nowhere.exit_code, 2);
   EXPECT_EQ(nowhere.out, "");
   EXPECT_THAT(nowhere.err, HasSubstr("--html no/page.html: there is no folder "));
   EXPECT_FALSE(fs::exists(folder_ / "docs")) << "nothing is done before";
-  const Outcome beside =
-      run({"critical-path", PERFLAB_SAMPLE, "--out", "docs", "--html", "docs/page.html"});
+  const Outcome beside = run({"critical-path", run_, "--out", "docs", "--html", "docs/page.html"});
   EXPECT_EQ(beside.exit_code, 0) << beside.err;
   EXPECT_TRUE(fs::exists(folder_ / "docs/page.html"));
-  const Outcome slash =
-      run({"critical-path", PERFLAB_SAMPLE, "--out", "more/", "--html", "more/page.html"});
+  const Outcome slash = run({"critical-path", run_, "--out", "more/", "--html", "more/page.html"});
   EXPECT_EQ(slash.exit_code, 0) << slash.err;
 }
 
 class Report : public Html {
  protected:
   void SetUp() override {
-    ASSERT_EQ(run({"analyze", PERFLAB_SAMPLE, "--out", "docs"}).exit_code, 0);
+    Html::SetUp();
+    ASSERT_EQ(run({"analyze", run_, "--out", "docs"}).exit_code, 0);
   }
 };
 

@@ -32,6 +32,7 @@ add_test(NAME docs.numbers COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_nu
 add_test(NAME docs.numbers_can_fail COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_numbers.py" "${PROJECT_SOURCE_DIR}" --self-test)
 set_tests_properties(docs.numbers_can_fail PROPERTIES PASS_REGULAR_EXPRESSION "2 of 2 figures differ")
 add_test(NAME docs.page_section COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/check_section.py" "${PROJECT_SOURCE_DIR}")
-set_tests_properties(docs.numbers docs.numbers_can_fail docs.page_section docs.errors docs.errors_can_fail docs.exec_proposer docs.facts docs.facts_can_fail docs.formats docs.guide_code docs.guide_checkers docs.names docs.names_can_fail PROPERTIES LABELS docs)
+set_tests_properties(docs.exec_proposer docs.page_section PROPERTIES LABELS "docs;slow")
+set_tests_properties(docs.numbers docs.numbers_can_fail docs.errors docs.errors_can_fail docs.facts docs.facts_can_fail docs.formats docs.guide_code docs.guide_checkers docs.names docs.names_can_fail PROPERTIES LABELS docs)
 set_tests_properties(docs.formats docs.guide_checkers docs.links docs.names docs.names_can_fail docs.page_section PROPERTIES
   ENVIRONMENT "PERFLAB_SCHEMAS=${PROJECT_BINARY_DIR}/schemas")

@@ -84,7 +84,7 @@ void expect_nulls_explained(const Json& value, const std::string& path,
       expect_nulls_explained(value[i], fmt::format("{}[{}]", path, i), explained);
 }
 
-TEST(Occupancy, EveryNullHasItsReasonOnEveryArchitecture) {
+TEST(OccupancyOfEveryArch, NullsHaveTheirReasons) {
   for (const hal::Arch& arch : hal::all_archs())
     for (const char* rest :
          {"--vgpr 8 --block 64", "--vgpr 64 --block 1000 --sweep block",
@@ -99,7 +99,7 @@ TEST(Occupancy, EveryNullHasItsReasonOnEveryArchitecture) {
     }
 }
 
-TEST(Occupancy, UnconfirmedNumbersAreNamedWhereTheyAreUsed) {
+TEST(OccupancyOfEveryArch, UnconfirmedNumbersAreNamedWhereTheyAreUsed) {
   for (const hal::Arch& arch : hal::all_archs()) {
     const std::string words = "--arch " + arch.gfx + " --vgpr 32 --block 256";
     EXPECT_EQ(answer(words)["unconfirmed"], Json(arch.unconfirmed_of_occupancy()));

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/program.h"
+#include "cli/written_run.h"
 #include "report/kit/text_table.h"
 #include "support/api_rows.h"
 #include "support/rocpd_writer.h"
@@ -17,36 +18,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr std::int64_t kT0 = 5'000'000'000'000;
-constexpr std::int64_t kMicrosecond = 1000;
-constexpr int kSteps = 5;
-constexpr test::Handle kStream = 0x5500;
-
-/// Five steps of 100 us, each with a range: gemm runs for 50 us, softmax for 20 us behind it in the
-/// same stream, and the host waits for both.
-void write_steps(const fs::path& path) {
-  test::RocpdWriter writer(path);
-  writer.agent(test::host_agent());
-  const test::Id gpu = writer.agent(test::mi300x_agent());
-  writer.queue();
-  writer.stream();
-  writer.code_object();
-  const test::Id gemm = writer.kernel({.name = "_Z4gemmPf", .display_name = "gemm(float*)"});
-  const test::Id softmax =
-      writer.kernel({.name = "_Z7softmaxPf", .display_name = "softmax(float*)"});
-  for (int i = 0; i < kSteps; ++i) {
-    const auto at = [&](std::int64_t us) { return kT0 + (100 * i + us) * kMicrosecond; };
-    writer.region(test::roctx_range("step " + std::to_string(i), at(0), at(95)));
-    writer.launch(test::kernel_call(at(1), at(3), kStream),
-                  {.kernel = gemm, .start = at(10), .end = at(60), .agent = gpu});
-    writer.launch(test::kernel_call(at(4), at(6), kStream),
-                  {.kernel = softmax, .start = at(61), .end = at(81), .agent = gpu});
-    writer.region(test::stream_synchronize(at(7), at(85), kStream));
-  }
-  const auto done = writer.close();
-  ASSERT_TRUE(done.has_value()) << done.error().message;
-}
 
 /// One dispatch, with a counter (then it is a counter pass) or without; no host calls.
 void write_counted(const fs::path& path, bool counted = true) {
