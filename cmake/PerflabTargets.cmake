@@ -50,6 +50,17 @@ function(perflab_library name)
   perflab_precompiled(perflab_${name} library ${options})
 endfunction()
 
+# perflab_optimised_first(<target> <library>...): of a template that several libraries instantiate the linker keeps the first. It is to be an
+# optimised one: otherwise the program runs those of libraries without long loops, and takes up to three times as long (bench/README.md).
+function(perflab_optimised_first target)
+  set(archives "")
+  foreach(name IN LISTS ARGN)
+    list(APPEND archives "$<TARGET_FILE:perflab_${name}>")
+  endforeach()
+  list(JOIN archives "," archives)
+  target_link_options(${target} BEFORE PRIVATE "LINKER:--whole-archive,${archives},--no-whole-archive")
+endfunction()
+
 # perflab_fuzz(<name> SOURCES ... DEPS ...): a libFuzzer target (preset `dev`). In every other preset the same source is linked with
 # fuzz/replay_main.cpp, which runs the files it is given: targets cannot rot.
 function(perflab_fuzz name)
