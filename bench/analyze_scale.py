@@ -25,11 +25,11 @@ COLUMNS = {
 }
 
 
-def measured(command, output=None):
+def measured(command, output=None, environment=None):
     """Runs a command; returns (seconds, peak resident bytes of it)."""
     with open(output or os.devnull, "wb") as out:
         begin = time.perf_counter()
-        process = subprocess.Popen(command, stdout=out)
+        process = subprocess.Popen(command, stdout=out, env=environment)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - begin
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -49,11 +49,17 @@ def sum_query(database):
     return "SELECT " + ", ".join(parts)
 
 
-def bench(size, runs, folder):
+def database_of(size, folder):
+    """A database of so many dispatches, written when it is not there yet."""
     database = folder / f"{size}.db"
     if not database.exists():
         subprocess.run([BUILD / "tests/support/make-rocpd", "--dispatches", str(size), "--queues", "4", "--processes", "2",
                         "--out", database], check=True, stdout=subprocess.DEVNULL)
+    return database
+
+
+def bench(size, runs, folder):
+    database = database_of(size, folder)
     query = sum_query(str(database))
     ours, theirs, memory = [], [], 0
     subprocess.run(["cat", database], stdout=subprocess.DEVNULL, check=True)  # into the page cache, for both

@@ -12,10 +12,10 @@ add_custom_target(installed DEPENDS rocm-perf rocm_perf_isolate occupancy_header
 # Examples and the sample trace. Programs among the examples stay programs; what trying the examples left there stays behind.
 set(perflab_left_by_use PATTERN "optimization" EXCLUDE PATTERN "rules" EXCLUDE PATTERN "ideas" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${perflab_data}"
-  FILES_MATCHING PATTERN "*.hip" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "*.md" ${perflab_left_by_use})
+  FILES_MATCHING PATTERN "*.hip" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "*.md" PATTERN "*.yml" ${perflab_left_by_use})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${perflab_data}"
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
-  FILES_MATCHING PATTERN "*.py" ${perflab_left_by_use})
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.sh" ${perflab_left_by_use})
 install(FILES "${PROJECT_BINARY_DIR}/share/decode_step.db" DESTINATION "${perflab_data}")
 install(DIRECTORY "${PROJECT_BINARY_DIR}/share/decode_step_counters" DESTINATION "${perflab_data}")
 
@@ -66,6 +66,11 @@ if(TARGET perflab_shared)
   list(APPEND perflab_exported perflab_shared)
   add_dependencies(installed perflab_shared)
   install(FILES "${PROJECT_SOURCE_DIR}/src/api/perflab.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perflab" COMPONENT library)
+endif()
+# The Python package over it, as Debian's python3 finds it under /usr; a Debian package of its own (PerflabPackage).
+if(TARGET perflab_shared)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/rocm_perf" DESTINATION lib/python3/dist-packages COMPONENT python
+    FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 endif()
 # The exported target needs its header, also where this component alone is installed.
 install(FILES "${PROJECT_BINARY_DIR}/include/perflab/occupancy.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perflab" COMPONENT library)

@@ -1,4 +1,4 @@
-# The Debian package: `make package` (release build, stripped). Depends comes from dpkg-shlibdeps; what is opened or started at run time
+# The Debian packages: `make package` (release build, stripped). Depends comes from dpkg-shlibdeps; what is opened or started at run time
 # is recommended or suggested. The same commit gives the same bytes: cpack takes times from SOURCE_DATE_EPOCH, sorts what it packs, and
 # owners are root (scripts/package sets the variable, scripts/reproducible proves it).
 set(CPACK_GENERATOR DEB)
@@ -33,6 +33,16 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libclang1-19, libclang-common-19-dev, libcu
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
   "clang-19, lld-19, rocm-device-libs, libamdhip64-dev, libhsa-runtime64-1, g++, python3:any, slurm-client, rocprofiler-sdk")
 
+# The Python package is one of its own, without a machine's code: everything else is rocm-perf-lab. Components are named one by one since a
+# package of all in one (CPACK_MONOLITHIC_INSTALL) cannot leave one out otherwise.
+get_cmake_property(perflab_components COMPONENTS)
+list(REMOVE_ITEM perflab_components python)
+set(CPACK_INSTALL_CMAKE_PROJECTS "")
+foreach(component ${perflab_components})
+  list(APPEND CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR}" "${PROJECT_NAME}" "${component}" /)
+endforeach()
+
 set(CPACK_PERFLAB_PACKAGING "${PROJECT_SOURCE_DIR}/packaging/debian")
 set(CPACK_PRE_BUILD_SCRIPTS "${CPACK_PERFLAB_PACKAGING}/finish.cmake")
 include(CPack)
+configure_file("${PROJECT_SOURCE_DIR}/packaging/debian/python.cmake.in" "${PROJECT_BINARY_DIR}/CPackPythonConfig.cmake" @ONLY)

@@ -4,13 +4,16 @@
  * `rocm-perf schema NAME` and docs/FORMATS.md describe. Nothing is printed and no file is written;
  * llvm-objdump is started for the code of kernels, where there is one. All text is UTF-8 and ends
  * with a zero byte; it belongs to the object that it came from. Any thread may use an object, one
- * at a time.
+ * at a time. perflab_open() gives the rows of the recording as well, as columns.
+ *
+ * Functions have the symbol versions PERFLAB_0.1 and, from perflab_open() on, PERFLAB_0.2.
  *
  * CMake: find_package(rocm-perf-lab) and the target rocm-perf-lab::perflab. */
 #ifndef PERFLAB_PERFLAB_H
 #define PERFLAB_PERFLAB_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define PERFLAB_API __attribute__((visibility("default")))
 
@@ -73,6 +76,78 @@ PERFLAB_API const char* perflab_schema(const char* name);
 
 /* Frees the object and every text that came from it. NULL is allowed. */
 PERFLAB_API void perflab_free(perflab_documents* documents);
+
+/* ---- PERFLAB_0.2: columns, and errors in parts ---- */
+
+/* As perflab_analyze(), and keeps what was read: the same object with the same documents, of the
+ * same reading, and the tables of the recording. Memory: that of the rows, until perflab_free(). */
+PERFLAB_API perflab_documents* perflab_open(const perflab_inputs* inputs);
+
+/* Name of the status: "usage" (2), "bad_input" (3), "missing_tool" (4), "internal" (70), and what
+ * else `rocm-perf` ends with; "" when it is 0. */
+PERFLAB_API const char* perflab_error_name(const perflab_documents* documents);
+
+/* Why the status is not 0, without what to do about it: perflab_message() has both. */
+PERFLAB_API const char* perflab_error_text(const perflab_documents* documents);
+
+/* What the caller can do about it; "" when nothing is known. */
+PERFLAB_API const char* perflab_remedy(const perflab_documents* documents);
+
+/* Types of a column's values; PERFLAB_BOOL8 is a byte, 0 or 1. */
+enum {
+  PERFLAB_INT8 = 1,
+  PERFLAB_INT16 = 2,
+  PERFLAB_INT32 = 3,
+  PERFLAB_INT64 = 4,
+  PERFLAB_BOOL8 = 5,
+  PERFLAB_UINT32 = 6,
+  PERFLAB_UINT64 = 7,
+  PERFLAB_FLOAT64 = 8
+};
+
+/* A column of a table. Set `size` to sizeof(perflab_column) before it is filled: members may be
+ * added at the end. What it points to must not be written to, and lives as long as the object. */
+typedef struct perflab_column {
+  size_t size;
+  const char* name;
+  const char* unit; /* "ns" (of the trace clock of the node), "bytes", "work-items"; "" */
+  int type;         /* PERFLAB_INT8, ... */
+  int may_be_none;  /* not 0: the value -1 stands for none */
+  const void* data; /* `length` values, one behind the other; may be NULL when there is none */
+  size_t length;
+  /* The table whose rows the values are numbers of, from 0; NULL: they are no row numbers. */
+  const char* refers_to;
+  /* Values are codes of names: name i is name_bytes[name_offsets[i], name_offsets[i + 1]), without
+   * a zero byte. Each occurs in the column, once in the list, in the order of their bytes. NULL:
+   * values are no codes. */
+  const int32_t* name_offsets;
+  const char* name_bytes;
+  size_t name_count;
+} perflab_column;
+
+/* Name of a table ("dispatches", "api_calls", "copies", "counters", ...); NULL from `index` = their
+ * number on, and for an object that is not of perflab_open() or whose status is not 0. Every
+ * recording has the same tables, without rows where nothing was recorded. */
+PERFLAB_API const char* perflab_table_name(const perflab_documents* documents, size_t index);
+
+/* How many rows and columns a table has. The first call for a table makes codes of its names; all
+ * numbers stay as they were read. 0, or a status as above: 2 there is no such table, 70 no memory;
+ * that of the object stays as it is. */
+PERFLAB_API int perflab_table_size(perflab_documents* documents, const char* table, size_t* rows,
+                                   size_t* columns);
+
+/* One of the columns of a table; the order is always the same. Returns as perflab_table_size(), 2
+ * also for an `index` that is too large and a `size` that is not set. */
+PERFLAB_API int perflab_table_column(perflab_documents* documents, const char* table, size_t index,
+                                     perflab_column* out);
+
+/* A table as a stream of the Arrow C stream interface (its struct ArrowArrayStream): one record
+ * batch over the same memory, names as dictionaries, none as null. The consumer calls its
+ * release(); what came from it stays valid after perflab_free(). Returns as perflab_table_size().
+ */
+struct ArrowArrayStream;
+PERFLAB_API int perflab_table_stream(perflab_documents* documents, const char* table,
+                                     struct ArrowArrayStream* out);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 // The C interface over analyze/ and report/: what `rocm-perf analyze --out DIR --html FILE` writes,
 // in memory. No exception leaves a function; errors become a status and a message, as in the
 // program.
-#include "api/perflab.h"
+#include "api/documents.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,19 +13,13 @@
 #include <vector>
 
 #include "analyze/pipeline.h"
+#include "api/perflab.h"
 #include "base/error.h"
 #include "base/version.h"
 #include "report/analysis/recording_documents.h"
 #include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
 #include "report/page/page.h"
-
-struct perflab_documents {
-  int status = 0;
-  std::string message;
-  std::vector<perflab::report::RenderedDocument> entries;
-  std::string page;  // once it was asked for
-};
 
 namespace {
 
@@ -44,12 +38,17 @@ Result<Paths> paths_of(const char* const* names, std::size_t count, const char* 
   return paths;
 }
 
-Result<void> add(std::vector<report::NamedDocument> documents, perflab_documents& out) {
+/// The documents, and with `keep` the Trace that they are of.
+Result<void> add(std::vector<report::NamedDocument> documents, analyze::AnalyzedTrace analyzed,
+                 bool keep, perflab_documents& out) {
   PERFLAB_TRY(out.entries, report::render_all(std::move(documents)));
+  if (!keep) return {};
+  PERFLAB_TRY(out.recording, api::Recording::of(std::move(analyzed.trace)));
   return {};
 }
 
-Result<void> analyze_inputs(const perflab_inputs* given, perflab_documents& out) {
+/// What the caller's struct says, as this version's has it.
+Result<perflab_inputs> inputs_of(const perflab_inputs* given) {
   if (given == nullptr || given->size < sizeof(std::size_t))
     return fail(ErrorCode::usage, "perflab_inputs: size is not set",
                 "set everything to zero, then size to sizeof(perflab_inputs)");
@@ -62,7 +61,11 @@ Result<void> analyze_inputs(const perflab_inputs* given, perflab_documents& out)
     if (bytes[i] != 0)
       return fail(ErrorCode::usage, "perflab_inputs: a member is set that this version has not",
                   "use the library of the header's version, or a newer one");
+  return inputs;
+}
 
+Result<void> analyze_inputs(const perflab_inputs* given, bool keep, perflab_documents& out) {
+  PERFLAB_TRY(const perflab_inputs inputs, inputs_of(given));
   analyze::AnalyzeOptions options;
   options.threads = inputs.threads;
   options.timeline = options.keep_trace_detail = true;
@@ -73,21 +76,49 @@ Result<void> analyze_inputs(const perflab_inputs* given, perflab_documents& out)
               paths_of(inputs.thread_traces, inputs.thread_trace_count, "thread_traces"));
   PERFLAB_TRY(options.code_files, paths_of(inputs.code, inputs.code_count, "code"));
   if (!traces.empty()) {
-    PERFLAB_TRY(const analyze::AnalyzedRuns runs, analyze::analyze_runs({traces}, options));
-    return add(report::recording_documents(runs, {.roofs = {}, .full = false, .nodes = true}), out);
+    PERFLAB_TRY(analyze::AnalyzedRuns runs, analyze::analyze_runs({traces}, options));
+    auto documents = report::recording_documents(runs, {.roofs = {}, .full = false, .nodes = true});
+    return add(std::move(documents), std::move(runs.representative), keep, out);
   }
   if (options.thread_traces.empty() || !options.counter_files.empty() ||
       !options.code_files.empty())
     return fail(ErrorCode::usage, "perflab_inputs: there is no trace",
                 "name databases in traces, or thread_traces alone");
-  PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
-  return add(report::trace_documents(analyzed), out);
+  PERFLAB_TRY(analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
+  auto documents = report::trace_documents(analyzed);
+  return add(std::move(documents), std::move(analyzed), keep, out);
 }
 
-void set_failed(int status, const std::string& message, perflab_documents& out) {
-  out.status = status;
-  out.message = message;
-  out.entries.clear();  // all or none
+void set_failed(const Error& error, perflab_documents& out) {
+  out.status = exit_code(error.code);
+  out.error_name = to_string(error.code);
+  out.message = describe(error);
+  out.remedy = error.remedy;
+  Error without = error;
+  without.remedy.clear();
+  out.error_text = describe(without);
+}
+
+perflab_documents* documents_of(const perflab_inputs* inputs, bool keep) {
+  try {
+    auto out = std::make_unique<perflab_documents>();
+    Result<void> done;
+    try {
+      done = analyze_inputs(inputs, keep, *out);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      done = fail(ErrorCode::internal, error.what());
+    }
+    if (!done) {
+      set_failed(done.error(), *out);
+      out->entries.clear();  // all or none
+      out->recording.reset();
+    }
+    return out.release();
+  } catch (...) {
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -97,20 +128,11 @@ const char* perflab_version(void) {
 }
 
 perflab_documents* perflab_analyze(const perflab_inputs* inputs) {
-  try {
-    auto out = std::make_unique<perflab_documents>();
-    try {
-      if (const auto done = analyze_inputs(inputs, *out); !done)
-        set_failed(exit_code(done.error().code), describe(done.error()), *out);
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& error) {
-      set_failed(exit_code(ErrorCode::internal), error.what(), *out);
-    }
-    return out.release();
-  } catch (...) {
-    return nullptr;
-  }
+  return documents_of(inputs, false);
+}
+
+perflab_documents* perflab_open(const perflab_inputs* inputs) {
+  return documents_of(inputs, true);
 }
 
 int perflab_status(const perflab_documents* documents) {
@@ -119,6 +141,18 @@ int perflab_status(const perflab_documents* documents) {
 
 const char* perflab_message(const perflab_documents* documents) {
   return documents->message.c_str();
+}
+
+const char* perflab_error_name(const perflab_documents* documents) {
+  return documents->error_name.data();
+}
+
+const char* perflab_error_text(const perflab_documents* documents) {
+  return documents->error_text.c_str();
+}
+
+const char* perflab_remedy(const perflab_documents* documents) {
+  return documents->remedy.c_str();
 }
 
 size_t perflab_document_count(const perflab_documents* documents) {
@@ -144,14 +178,14 @@ const char* perflab_page(perflab_documents* documents) {
       parts.push_back({.name = entry.name, .file = std::nullopt, .text = entry.text});
     auto page = report::html_page(parts);
     if (!page) {  // the documents stay: their texts were handed out
-      documents->status = exit_code(page.error().code);
-      documents->message = describe(page.error());
+      set_failed(page.error(), *documents);
       return nullptr;
     }
     documents->page = std::move(*page);
     return documents->page.c_str();
   } catch (...) {  // no memory
     documents->status = exit_code(ErrorCode::internal);
+    documents->error_name = to_string(ErrorCode::internal);
     return nullptr;
   }
 }

@@ -1,0 +1,15 @@
+"""rocm_perf: recordings of rocprofv3 as pandas tables, with the verdicts of rocm-perf.
+
+    import rocm_perf
+    run = rocm_perf.open("run.db")
+    run.dispatches.groupby("kernel").size()
+
+docs/PYTHON.md has the whole of it. Facts come from the C interface, perflab/perflab.h.
+"""
+from ._library import Error, library_path, library_version, schema
+from ._results import CriticalPath, Evidence, Missing, Verdict
+from ._run import Run, open
+from ._tables import Column, Table
+
+__all__ = ["Column", "CriticalPath", "Error", "Evidence", "Missing", "Run", "Table", "Verdict", "library_path",
+           "library_version", "open", "schema"]
