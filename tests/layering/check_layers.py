@@ -25,7 +25,7 @@ ROOMS = {
     "isolate": [["protocol", "machine"], ["code", "."], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa"], ["session"], ["verify"], ["inputs"]],
     "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page"],
-               ["perfetto", "roofline", "thread_trace"], ["analysis"]],
+               ["perfetto", "roofline", "thread_trace"], ["analysis", "summary"]],
     "optimize": [[".", "ast"], ["flow"], ["model"], ["guards", "transform"], ["workshop"], ["rounds"], ["run"]],
     "doctor": [["."], ["self_test"]],
     "cli": [["kit"], ["recordings", "kernels", "tuning", "program"], ["."]],

@@ -108,7 +108,7 @@ TEST_P(DocumentsOf, AreTheSameBytesEveryTime) {
            (analysis.critical_path ? to_canonical_text(dag_document(trace, analysis)) : "") +
            (analysis.timeline ? to_canonical_text(timeline_document(trace, analysis)) : "") +
            dag_text(trace, analysis, {}) + analysis_text(trace, analysis, {}) +
-           roofline_text(analysis, {}) + profile_text(profile, {});
+           roofline_text(analysis, {}) + profile_texts(profile);
   };
   const std::string first = bytes(1);
   EXPECT_EQ(bytes(1), first);
@@ -205,7 +205,7 @@ TEST(Secrets, OfTheProcessEnvironmentAreInNoOutput) {
   const ProfileData profile = profile_of_recording(*runs);
   for (const std::string& output : {rendered("analysis", analysis_document(trace, analysis)),
                                     rendered("profile", profile_document(profile)),
-                                    analysis_text(trace, analysis, {}), profile_text(profile, {})})
+                                    analysis_text(trace, analysis, {}), profile_texts(profile)})
     EXPECT_EQ(output.find(test::kSecret), std::string::npos);
 }
 
@@ -234,7 +234,7 @@ void expect_difference(const analyze::AnalyzedRuns& runs, const Json& difference
   const std::string text = analysis_text(trace, analysis, {});
   EXPECT_NE(text.find("\n" + line + "\n"), std::string::npos) << text;
   EXPECT_EQ(text.find(line), text.rfind(line)) << "said twice";
-  const std::string profile = profile_text(profile_of_recording(runs), {});
+  const std::string profile = profile_texts(profile_of_recording(runs));
   EXPECT_NE(profile.find("\n  recorded   " + profile_line + "\n"), std::string::npos) << profile;
 }
 

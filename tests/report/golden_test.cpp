@@ -48,7 +48,7 @@ void expect_goldens(const std::string& name, const Case& input) {
   if (analysis.critical_path)
     expect_fields(name + ".dag", rendered("dag", dag_document(trace, analysis)));
   expect_golden(name + ".txt", analysis_text(trace, analysis, {}) + dag_text(trace, analysis, {}) +
-                                   roofline_text(analysis, {}) + profile_text(profile, {}));
+                                   roofline_text(analysis, {}) + profile_texts(profile));
 }
 
 TEST(Golden, Sample) {

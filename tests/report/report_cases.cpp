@@ -8,10 +8,13 @@
 
 #include "report/analysis/analysis_document.h"
 #include "report/analysis/profile_document.h"
+#include "report/analysis/profile_text.h"
 #include "report/analysis/timeline_document.h"
+#include "report/bottleneck/bottleneck_text.h"
 #include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
 #include "report/roofline/roofline_document.h"
+#include "report/thread_trace/thread_trace_text.h"
 #include "support/quirks_trace.h"
 #include "support/rocpd_writer.h"
 #include "support/test_database.h"
@@ -267,6 +270,11 @@ std::vector<std::pair<std::string, Json>> Documents::by_name() const {
   if (!dag.is_null()) out.emplace_back("dag", dag);
   if (!timeline.is_null()) out.emplace_back("timeline", timeline);
   return out;
+}
+
+std::string profile_texts(const ProfileData& data) {
+  const analyze::Analysis& analysis = data.analyzed->representative.analysis;
+  return profile_text(data, {}) + thread_trace_text(analysis, {}) + bottleneck_text(analysis, {});
 }
 
 Json profile_without_gpu() {

@@ -11,6 +11,7 @@
 
 #include "analyze/pipeline.h"
 #include "base/text/json.h"
+#include "report/analysis/profile_document.h"
 
 namespace perflab::report {
 
@@ -48,6 +49,9 @@ struct Documents {
   [[nodiscard]] std::vector<std::pair<std::string, Json>> by_name() const;
 };
 Documents documents_of(const analyze::AnalyzedRuns& runs);
+
+/// Profile, thread trace and verdicts, as --details prints them under each other.
+std::string profile_texts(const ProfileData& data);
 
 /// A profile without GPU figures, as `rocm-perf profile --no-rocprof` makes it: two runs.
 Json profile_without_gpu();

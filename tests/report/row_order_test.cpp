@@ -120,7 +120,7 @@ std::string output_of(std::uint64_t seed) {
   const ProfileData profile = profile_of_recording(*runs);
   return rendered("analysis", analysis_document(trace, analysis)) +
          rendered("profile", profile_document(profile)) + analysis_text(trace, analysis, {}) +
-         profile_text(profile, {});
+         profile_texts(profile);
 }
 
 TEST(RowOrder, DoesNotChangeTheAnalysis) {

@@ -34,7 +34,7 @@ TEST(Schemas, AreFoundByName) {
   for (const char* name :
        {"analysis", "autotune", "capture", "certificate", "comparison", "dag", "doctor",
         "inspection", "isolate", "occupancy", "optimization", "profile", "replay", "reservation",
-        "roofline", "self_test", "thread_trace", "timeline"})
+        "roofline", "self_test", "summary", "thread_trace", "timeline"})
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   EXPECT_EQ(schema_json("analysis").at("title"), "analysis.json of rocm-perf");
 }

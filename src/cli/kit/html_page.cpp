@@ -6,6 +6,8 @@
 
 #include "base/system/files.h"
 #include "base/text/progress.h"
+#include "report/kit/document.h"
+#include "report/summary/summary.h"
 
 namespace perflab::cli {
 
@@ -36,9 +38,10 @@ Result<void> write_html_file(const HtmlArguments& arguments,
   std::vector<report::PageDocument> shown;
   shown.reserve(documents.size());
   for (const report::RenderedDocument& one : documents)
-    shown.push_back({.name = one.name,
-                     .file = folder.empty() ? std::nullopt : std::optional(one.name + ".json"),
-                     .text = one.text});
+    if (one.name != report::kSummary)
+      shown.push_back({.name = one.name,
+                       .file = folder.empty() ? std::nullopt : std::optional(one.name + ".json"),
+                       .text = one.text});
   return write_page(arguments, shown, quiet);
 }
 

@@ -2,12 +2,16 @@
 #include "cli/kit/present.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text/progress.h"
 #include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
+#include "report/summary/summary.h"
 
 namespace perflab::cli {
 
@@ -27,7 +31,57 @@ Result<std::vector<report::RenderedDocument>> rendered(const Outputs& outputs,
   return report::render_all(std::move(documents));
 }
 
+/// The sections that were asked for. Error (usage): there is none of that name.
+Result<std::vector<Section>> asked_sections(const Outputs& outputs,
+                                            const std::vector<Section>& sections) {
+  if (outputs.details.empty()) return sections;
+  std::vector<std::string_view> names;
+  for (const Section& section : sections) {
+    if (section.name == outputs.details) return std::vector<Section>{section};
+    names.push_back(section.name);
+  }
+  return fail(ErrorCode::usage,
+              fmt::format("--details {}: there is no such section here", outputs.details),
+              fmt::format("one of: {}", fmt::join(names, ", ")));
+}
+
+/// How the rest is had.
+std::string more_text(const Outputs& outputs, const std::vector<Section>& sections) {
+  std::vector<std::string_view> names;
+  for (const Section& section : sections) names.push_back(section.name);
+  std::string text = fmt::format("--details {}", fmt::join(names, "|"));
+  if (outputs.folder.empty()) text += "; --json; --out DIR";
+  if (!outputs.html) text += "; --html FILE";
+  return text;
+}
+
 }  // namespace
+
+void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& document) {
+  command.add_flag("--json", outputs.json, fmt::format("Print {}.json and nothing else", document));
+  CLI::Option* const brief =
+      command.add_flag("--brief", outputs.brief,
+                       "Print the answer on one page; with --json as a document of at most 8 KB");
+  command.add_option("--details", outputs.details, "Print one SECTION of the text")
+      ->excludes(brief);
+}
+
+Result<void> present_answer(const Outputs& outputs, std::vector<Document> documents,
+                            const std::vector<Section>& sections) {
+  PERFLAB_TRY(const std::vector<Section> asked, asked_sections(outputs, sections));
+  Json summary;
+  if (outputs.brief) {
+    summary = report::summary_document(documents);
+    documents.insert(documents.begin(), {std::string(report::kSummary), summary});
+  }
+  return present(outputs, std::move(documents), [&] {
+    if (outputs.brief)
+      return report::summary_text(summary, terminal_style(), more_text(outputs, sections));
+    std::string text;
+    for (const Section& section : asked) text += section.text();
+    return text;
+  });
+}
 
 Result<void> present(const Outputs& outputs, std::vector<Document> documents,
                      const std::function<std::string()>& text) {

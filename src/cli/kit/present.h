@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/pipeline.h"
@@ -17,8 +19,10 @@ namespace perflab::cli {
 struct Outputs {
   std::string folder = {};  ///< --out; empty: no documents in files
   HtmlArguments html = {};
-  bool json = false;   ///< --json: the first document and nothing else
-  bool quiet = false;  ///< nothing but errors
+  bool json = false;         ///< --json: the first document and nothing else
+  bool brief = false;        ///< --brief: the answer alone, and as summary.json among the documents
+  bool quiet = false;        ///< nothing but errors
+  std::string details = {};  ///< --details SECTION: that one alone; empty: all
   /// The documents are all that there is of a recording: what an earlier command left of another
   /// one in the folder goes.
   bool whole_recording = false;
@@ -27,6 +31,15 @@ struct Outputs {
   [[nodiscard]] bool wants_documents() const { return json || html || !folder.empty(); }
 };
 
+/// A part of the text, by its name in --details.
+struct Section {
+  std::string_view name;
+  std::function<std::string()> text;
+};
+
+/// Adds --json (of the document of that name), --brief and --details.
+void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& document);
+
 /// What the analysis has to keep for them.
 void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);
 
@@ -34,5 +47,10 @@ void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);
 /// printed; the documents are named on stderr behind it. Errors: usage, of the file system.
 Result<void> present(const Outputs& outputs, std::vector<Document> documents,
                      const std::function<std::string()>& text);
+
+/// The same with an answer (report/summary), which --brief prints; the text consists of sections.
+/// Error (usage): there is no such section.
+Result<void> present_answer(const Outputs& outputs, std::vector<Document> documents,
+                            const std::vector<Section>& sections);
 
 }  // namespace perflab::cli

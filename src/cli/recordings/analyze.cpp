@@ -7,16 +7,14 @@
 #include "analyze/pipeline.h"
 #include "base/text/progress.h"
 #include "cli/kit/analysis_options.h"
+#include "cli/kit/help.h"
 #include "cli/kit/present.h"
+#include "cli/recordings/recording_sections.h"
 #include "report/analysis/analysis_document.h"
-#include "report/analysis/analysis_text.h"
 #include "report/analysis/profile_document.h"
-#include "report/analysis/profile_text.h"
 #include "report/analysis/recording_documents.h"
-#include "report/critical_path/dag_text.h"
 #include "report/kit/document.h"
 #include "report/kit/style.h"
-#include "report/roofline/roofline_text.h"
 #include "report/thread_trace/thread_trace_text.h"
 
 namespace perflab::cli {
@@ -67,9 +65,10 @@ Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
   options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
   work.end();
-  return present(arguments.outputs, report::trace_documents(analyzed), [&] {
-    return report::thread_trace_report_text(analyzed.analysis, terminal_style());
-  });
+  return present_answer(
+      arguments.outputs, report::trace_documents(analyzed),
+      {{"thread-trace",
+        [&] { return report::thread_trace_report_text(analyzed.analysis, terminal_style()); }}});
 }
 
 /// What a recording is analysed with.
@@ -115,26 +114,22 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
                arguments.roofs.file, analysis.roofline_missing.reason);
   tell_nodes_left_out(arguments.path, runs.representative);
   PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, runs.representative));
-  return present(arguments.outputs, std::move(documents), [&] {
-    const report::TerminalStyle style = terminal_style();
-    return report::analysis_text(trace, analysis, style) +
-           report::dag_text(trace, analysis, style) +
-           report::roofline_text(analysis, style,
-                                 arguments.outputs.folder.empty() ? "--out DIR" : "roofline.json") +
-           report::profile_text(report::profile_of_recording(runs), style);
-  });
+  return present_answer(
+      arguments.outputs, std::move(documents),
+      recording_sections(runs.representative, report::profile_of_recording(runs),
+                         arguments.outputs.folder.empty() ? "--out DIR" : "roofline.json"));
 }
 
 }  // namespace
 
 void add_analyze(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<AnalyzeArguments>();
-  CLI::App* command =
-      app.add_subcommand("analyze", "Analyse recorded traces of rocprofv3, thread traces too");
-  command->footer(
-      "Examples: rocm-perf analyze host/1234_results.db --out report\n"
-      "          rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --roofs roofline.csv\n"
-      "          rocm-perf analyze run.db --att att_output");
+  CLI::App* command = app.add_subcommand(
+      "analyze", "Analyse traces recorded with rocprofv3, thread traces included");
+  set_examples(*command,
+               {"rocm-perf analyze host/1234_results.db --out report",
+                "rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --html run.html",
+                "rocm-perf analyze run.db --att att_output"});
   command->add_option(
       "TRACE", arguments->files,
       "rocpd databases: the processes of one run, or counter passes (pass_N folders); "
@@ -146,8 +141,8 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command
       ->add_option("--code", arguments->code,
-                   "Binary or code object that holds the kernels: exact registers; repeatable "
-                   "(files beside the database and the program itself are found without it)")
+                   "Binary or code object with the kernels, for exact registers; repeatable (files "
+                   "beside the database and the program itself are found without it)")
       ->allow_extra_args(false);
   command->add_option("--counters", arguments->counters,
                       "Counter passes of the same command, for the roofline: databases, or "
@@ -156,14 +151,14 @@ void add_analyze(CLI::App& app, int& exit_code) {
   add_path_options(*command, arguments->path);
   command
       ->add_flag("--no-critical-path", arguments->no_critical_path,
-                 "Leave the critical path out: half the time and memory for very large traces")
+                 "Leave out the critical path: half the time and memory on very large traces")
       ->excludes("--what-if", "--perfetto", "--full", "--handover");
   command->add_option(
       "--out", arguments->outputs.folder,
-      "Write analysis.json, profile.json, dag.json, timeline.json and, with counters, "
-      "roofline.json, with --att thread_trace.json into this folder");
+      "Write analysis.json, profile.json, dag.json and timeline.json into this folder; "
+      "with counters also roofline.json, with --att also thread_trace.json");
   add_html_option(*command, arguments->outputs.html, "everything");
-  command->add_flag("--json", arguments->outputs.json, "Print analysis.json and nothing else");
+  add_answer_options(*command, arguments->outputs, "analysis");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {

@@ -8,6 +8,7 @@
 #include "base/system/files.h"
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/output_file.h"
@@ -138,21 +139,23 @@ Result<int> run_compare(const CompareArguments& arguments) {
 }
 
 void add_gate_options(CLI::App& command, CompareArguments& arguments) {
-  command.add_option("--threshold", arguments.threshold,
-                     "How much slower is a regression, and how close is SAME (default: 2%)");
+  command.add_option(
+      "--threshold", arguments.threshold,
+      "Slower by more than this is a regression; equal within this is SAME (default: "
+      "2%)");
   command.add_option("--confidence", arguments.confidence,
-                     "Of all comparisons together (default: 95%)");
+                     "Confidence of all comparisons together (default: 95%)");
   command.add_flag("--fail-undecided", arguments.fail_undecided,
-                   "Fail also when a comparison could not be decided");
+                   "Also fail when a comparison could not be decided");
   command.add_option("--kernel", arguments.kernel,
-                     "Only kernels whose name this regex is found in");
-  command.add_option("--min-share", arguments.min_share,
-                     "Kernels with less of the time on both sides cannot fail (default: 0%)");
+                     "Only kernels whose name this regex matches somewhere");
+  command.add_option(
+      "--min-share", arguments.min_share,
+      "Kernels with a smaller share of the time on both sides cannot fail (default: 0%)");
   command
-      .add_option(
-          "--samples", arguments.samples,
-          "What a sample is: runs (sums of runs), single (dispatches, iterations), or auto: "
-          "runs where both sides have three or more")
+      .add_option("--samples", arguments.samples,
+                  "What counts as a sample: runs (sums of runs), single (dispatches, iterations), "
+                  "or auto: runs where both sides have three or more")
       ->check(CLI::IsMember({"auto", "runs", "single"}));
 }
 
@@ -162,22 +165,22 @@ void add_compare(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<CompareArguments>();
   CLI::App* command =
       app.add_subcommand("compare", "Compare two measurements; exit code 1 on a regression");
+  set_examples(*command,
+               {"rocm-perf compare before/profile.json after/profile.json --threshold 3%",
+                "rocm-perf compare --a base_*.db --b new_*.db --junit perf.xml --markdown perf.md",
+                "rocm-perf compare old.txt new.txt --unit ms"});
   command->footer(
-      "Examples: rocm-perf compare before/profile.json after/profile.json --threshold 3%\n"
-      "          rocm-perf compare --a base_*.db --b new_*.db --junit perf.xml --markdown perf.md\n"
-      "          rocm-perf compare old.txt new.txt --unit ms\n"
-      "Exit codes: 0 no regression shown; 1 a kernel or the total is SLOWER and beyond the "
-      "threshold, or undecided with --fail-undecided; 2 usage; 3 bad input.");
-  command->add_option(
-      "A", arguments->places.a,
-      "What is compared with: a rocpd database, a folder with some, profile.json, "
-      "analysis.json, replay.json, a journal of autotune, or numbers, one per line");
-  command->add_option("B", arguments->places.b, "What is compared: likewise");
-  command->add_option("--a", arguments->places.more_a, "Runs of A, a file each");
-  command->add_option("--b", arguments->places.more_b, "Runs of B, a file each");
+      "Exit codes: 0 no regression shown; 1 a kernel or the total is SLOWER by more than "
+      "the threshold, or undecided with --fail-undecided; 2 usage; 3 bad input.");
+  command->add_option("A", arguments->places.a,
+                      "Baseline: a rocpd database, a folder of them, profile.json, analysis.json, "
+                      "replay.json, a journal of autotune, or numbers, one per line");
+  command->add_option("B", arguments->places.b, "What is compared with A: the same kinds of input");
+  command->add_option("--a", arguments->places.more_a, "Runs of A, one file each");
+  command->add_option("--b", arguments->places.more_b, "Runs of B, one file each");
   add_gate_options(*command, *arguments);
   command->add_option("--unit", arguments->unit,
-                      "Unit of inputs that do not say theirs: ns, us, ms, s, or any other");
+                      "Unit of inputs that state none: ns, us, ms, s, or any other");
   command->add_flag("--larger-is-better", arguments->larger_is_better,
                     "The inputs are rates, not times");
   command->add_option("--out", arguments->places.out, "Write comparison.json to this file");

@@ -4,6 +4,7 @@
 
 #include "base/text/progress.h"
 #include "cli/kit/analysis_options.h"
+#include "cli/kit/help.h"
 #include "cli/kit/present.h"
 #include "report/analysis/timeline_document.h"
 #include "report/critical_path/dag_document.h"
@@ -54,8 +55,10 @@ Result<void> run_critical_path(const CriticalPathArguments& arguments) {
   if (!analysis.critical_path) return no_critical_path(analyzed);
   tell_nodes_left_out(arguments.path, analyzed);
   PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, analyzed));
-  return present(arguments.outputs, path_documents(arguments, analyzed),
-                 [&] { return report::dag_report_text(trace, analysis, terminal_style()); });
+  return present_answer(arguments.outputs, path_documents(arguments, analyzed),
+                        {{"critical-path", [&] {
+                            return report::dag_report_text(trace, analysis, terminal_style());
+                          }}});
 }
 
 }  // namespace
@@ -64,9 +67,8 @@ void add_critical_path(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<CriticalPathArguments>();
   CLI::App* command = app.add_subcommand(
       "critical-path", "Show where the time of a run went and what would shorten it");
-  command->footer(
-      "Examples: rocm-perf critical-path run.db --what-if 'gemm=2x' --what-if sync=drop\n"
-      "          rocm-perf critical-path run.db --perfetto run.json --segment 3");
+  set_examples(*command, {"rocm-perf critical-path run.db --what-if 'gemm=2x' --what-if sync=drop",
+                          "rocm-perf critical-path run.db --perfetto run.json --segment 3"});
   command
       ->add_option("TRACE", arguments->files,
                    "rocpd databases: the processes of one run, without counter passes")
@@ -75,7 +77,7 @@ void add_critical_path(CLI::App& app, int& exit_code) {
   command->add_option("--out", arguments->outputs.folder,
                       "Write dag.json and timeline.json into this folder");
   add_html_option(*command, arguments->outputs.html, "the path, the timeline and what-if sliders");
-  command->add_flag("--json", arguments->outputs.json, "Print dag.json and nothing else");
+  add_answer_options(*command, arguments->outputs, "dag");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {

@@ -11,19 +11,18 @@
 #include "base/text/progress.h"
 #include "base/text/text.h"
 #include "cli/kit/analysis_options.h"
+#include "cli/kit/help.h"
 #include "cli/kit/present.h"
+#include "cli/recordings/recording_sections.h"
 #include "measure/profile.h"
 #include "report/analysis/analysis_document.h"
-#include "report/analysis/analysis_text.h"
 #include "report/analysis/profile_document.h"
 #include "report/analysis/profile_text.h"
 #include "report/analysis/profiled_command.h"
 #include "report/analysis/recording_documents.h"
-#include "report/critical_path/dag_text.h"
 #include "report/kit/document.h"
 #include "report/kit/style.h"
 #include "report/kit/text_table.h"
-#include "report/roofline/roofline_text.h"
 
 namespace perflab::cli {
 namespace {
@@ -61,15 +60,11 @@ void say_what_was_traced(const measure::ThreadTracePass& pass) {
              pass.runs.back().request.target_cu, pass.runs.back().folder.string());
 }
 
-std::string text_of(const measure::Profile& profile, const report::ProfileData& data) {
-  const report::TerminalStyle style = terminal_style();
-  std::string text;
-  if (profile.analyzed) {
-    const auto& [trace, analysis] = profile.analyzed->representative;
-    text = report::analysis_text(trace, analysis, style) + report::dag_text(trace, analysis, style);
-    if (analysis.roofline) text += report::roofline_text(analysis, style);
-  }
-  return text + report::profile_text(data, style);
+/// What --details prints: of a process that was only timed, that.
+std::vector<Section> sections_of(const measure::Profile& profile, const report::ProfileData& data) {
+  if (profile.analyzed)
+    return recording_sections(profile.analyzed->representative, data, "roofline.json");
+  return {{"profile", [data] { return report::profile_text(data, terminal_style()); }}};
 }
 
 Result<void> show(const ProfileArguments& arguments, const measure::Profile& profile,
@@ -78,7 +73,7 @@ Result<void> show(const ProfileArguments& arguments, const measure::Profile& pro
   std::vector<Document> documents = report::profile_documents(
       data, {.roofs = arguments.roofs.file, .nodes = static_cast<bool>(arguments.outputs.html)});
   PERFLAB_TRY_VOID(
-      present(arguments.outputs, std::move(documents), [&] { return text_of(profile, data); }));
+      present_answer(arguments.outputs, std::move(documents), sections_of(profile, data)));
   const bool talks = !arguments.outputs.json && !arguments.outputs.quiet;
   if (talks && profile.thread_trace && profile.analyzed &&
       profile.analyzed->representative.analysis.thread_traces)
@@ -128,7 +123,7 @@ void add_counter_options(CLI::App& command, ProfileArguments& arguments) {
                    "Run it again for every set of hardware counters that the roofline needs");
   command
       .add_option("--counters", arguments.options.counters,
-                  "Counters of your own, A,B,...: with --roofline in addition, else alone")
+                  "Your own counters, A,B,...: in addition to those of --roofline, or alone")
       ->delimiter(',')
       ->allow_extra_args(false);  // the program may follow without "--"
   add_roofs_options(command, arguments.roofs);
@@ -176,10 +171,10 @@ void add_att_options(CLI::App& command, ProfileArguments& arguments) {
       ->check(CLI::Range(0, 127))
       ->capture_default_str();
   add("--att-shader-engines,--att-shader-engine-mask", options.shader_engines,
-      "Bit mask of the shader engines to trace, 0x1 unless given")
+      "Bit mask of the shader engines to trace (default: 0x1)")
       ->transform(whole_number(UINT64_MAX, false));
   add("--att-buffer,--att-buffer-size", options.buffer_bytes,
-      "Buffer of each shader engine (64M, 1G); too small a one loses data")
+      "Buffer of each shader engine (64M, 1G); one that is too small loses data")
       ->transform(whole_number(INT64_MAX, true));
 }
 
@@ -189,12 +184,11 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
   const auto arguments = std::make_shared<ProfileArguments>();
   CLI::App* command =
       app.add_subcommand("profile", "Run a program under rocprofv3 and profile its hottest kernel");
-  command->footer(
-      "Example: rocm-perf profile --runs 5 -- ./app --size 4096\n"
-      "         rocm-perf profile --roofline --att -- ./app\nDatabases are kept under "
-      ".rocpd_profile/, every run in a folder of its own.");
+  set_examples(*command, {"rocm-perf profile --runs 5 -- ./app --size 4096",
+                          "rocm-perf profile --roofline --att -- ./app"});
+  command->footer("Databases are kept under .rocpd_profile/, each run in its own folder.");
   command->add_option("COMMAND", arguments->words,
-                      "The program and its arguments, behind --; or one quoted string");
+                      "The program and its arguments, after --; or one quoted string");
   command->add_option("--runs", arguments->runs, "Run it N times, to measure stability")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -202,14 +196,14 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
   add_counter_options(*command, *arguments);
   add_att_options(*command, *arguments);
   command->add_flag("--no-rocprof", arguments->no_rocprof,
-                    "Only time the process; GPU figures are then missing");
+                    "Only time the process, without GPU figures");
   command
       ->add_option("--out", arguments->outputs.folder,
                    "Folder for profile.json, analysis.json, dag.json, timeline.json, roofline.json "
                    "and thread_trace.json")
       ->capture_default_str();
   add_html_option(*command, arguments->outputs.html, "everything");
-  command->add_flag("--json", arguments->outputs.json, "Print profile.json and nothing else");
+  add_answer_options(*command, arguments->outputs, "profile");
   command->add_flag("--quiet", arguments->outputs.quiet, "Print nothing but errors");
   command->add_option("--threads", arguments->options.threads,
                       "Threads to read with (default: all cores)");

@@ -11,9 +11,11 @@
 #include "base/text/json.h"
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/html_page.h"
 #include "report/kit/document.h"
 #include "report/page/page.h"
+#include "report/summary/summary.h"
 
 namespace perflab::cli {
 namespace {
@@ -80,7 +82,7 @@ Result<std::vector<FoundDocument>> read_folder(const fs::path& folder) {
   std::error_code error;
   for (const std::string& name : names_in_order()) {
     const fs::path file = folder / (name + ".json");
-    if (!fs::exists(file, error)) continue;
+    if (name == report::kSummary || !fs::exists(file, error)) continue;
     PERFLAB_TRY(found.emplace_back(), read_document(file));
     if (found.back().name != name)
       return fail(ErrorCode::bad_input,
@@ -134,14 +136,14 @@ Result<void> run_report(const ReportArguments& arguments) {
 void add_report(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<ReportArguments>();
   CLI::App* command =
-      app.add_subcommand("report", "Make one HTML page of documents that were written earlier");
-  command->footer(
-      "Examples: rocm-perf report report/ --html report.html\n"
-      "          rocm-perf report report/ optimization/optimization.json --html report.html\n"
-      "The page needs no network, and a browser of 2023 or later.");
+      app.add_subcommand("report", "Make one HTML page from documents written earlier");
+  set_examples(*command,
+               {"rocm-perf report report/ --html report.html",
+                "rocm-perf report report/ optimization/optimization.json --html report.html"});
+  command->footer("The page needs no network, and a browser of 2023 or later.");
   command
       ->add_option("PATH", arguments->paths,
-                   "Documents (analysis.json, optimization.json, ...), or folders with some")
+                   "Documents (analysis.json, optimization.json, ...), or folders that hold them")
       ->required();
   add_html_option(*command, arguments->html, "them");
   command->get_option("--html")->required();

@@ -8,6 +8,7 @@
 #include "analyze/pipeline.h"
 #include "base/text/progress.h"
 #include "cli/kit/analysis_options.h"
+#include "cli/kit/help.h"
 #include "cli/kit/present.h"
 #include "report/kit/document.h"
 #include "report/roofline/roofline_document.h"
@@ -57,11 +58,13 @@ Result<void> run_roofline(const RooflineArguments& arguments) {
       {"roofline",
        report::roofline_document(
            trace, analysis, {.kernel_filter = arguments.kernel, .roofs = arguments.roofs.file})}};
-  return present(arguments.outputs, std::move(documents), [&] {
-    return report::roofline_report_text(
-        trace, analysis, terminal_style(),
-        arguments.outputs.folder.empty() ? "--json or --out DIR" : "roofline.json");
-  });
+  return present_answer(arguments.outputs, std::move(documents),
+                        {{"roofline", [&] {
+                            return report::roofline_report_text(trace, analysis, terminal_style(),
+                                                                arguments.outputs.folder.empty()
+                                                                    ? "--json or --out DIR"
+                                                                    : "roofline.json");
+                          }}});
 }
 
 }  // namespace
@@ -70,9 +73,9 @@ void add_roofline(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<RooflineArguments>();
   CLI::App* command =
       app.add_subcommand("roofline", "Show work, traffic and rates against what the GPU can do");
-  command->footer(
-      "Examples: rocm-perf roofline pass_1/*.db pass_2/*.db pass_3/*.db\n"
-      "          rocm-perf roofline 1234_counter_collection.csv --roofs roofline.csv --json");
+  set_examples(*command,
+               {"rocm-perf roofline pass_1/*.db pass_2/*.db pass_3/*.db",
+                "rocm-perf roofline 1234_counter_collection.csv --roofs roofline.csv --json"});
   command
       ->add_option("FILE", arguments->files,
                    "Counter passes of one command: rocpd databases, counter_collection.csv of "
@@ -81,14 +84,13 @@ void add_roofline(CLI::App& app, int& exit_code) {
   add_roofs_options(*command, arguments->roofs);
   command->add_option("--kernel", arguments->kernel, "Only kernels whose name this regex matches");
   command
-      ->add_option(
-          "--code", arguments->code,
-          "Binary or code object that holds the kernels: says whether their floating-point "
-          "instructions are packed; repeatable")
+      ->add_option("--code", arguments->code,
+                   "Binary or code object with the kernels, which shows whether their "
+                   "floating-point instructions are packed; repeatable")
       ->allow_extra_args(false);
   command->add_option("--out", arguments->outputs.folder, "Write roofline.json into this folder");
   add_html_option(*command, arguments->outputs.html, "the roofline");
-  command->add_flag("--json", arguments->outputs.json, "Print roofline.json and nothing else");
+  add_answer_options(*command, arguments->outputs, "roofline");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {

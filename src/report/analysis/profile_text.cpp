@@ -96,8 +96,7 @@ std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
   for (const Missing& missing : kernel.missing)
     if (missing.field == "resources.vgpr_per_thread" || missing.field == "occupancy.theoretical")
       out += fmt::format("  {:<10} {}: {}\n", "missing", missing.field, printable(missing.reason));
-  return out + thread_trace_text(analysis, style) + bottleneck_text(analysis, style) +
-         warnings_section(data.warnings, style.width, paint);
+  return out + warnings_section(data.warnings, style.width, paint);
 }
 
 }  // namespace perflab::report

@@ -142,7 +142,8 @@ void line(std::string& out, std::string_view label, const std::string& text) {
 }
 
 /// Like line(), broken at blanks so that it fits the width; further lines are indented.
-void wrapped(std::string& out, std::string_view label, const std::string& text, std::size_t width) {
+void add_wrapped(std::string& out, std::string_view label, const std::string& text,
+                 std::size_t width) {
   constexpr std::size_t kIndent = 13;
   const std::size_t room = width > kIndent + 20 ? width - kIndent : 20;
   std::string_view rest = text;
@@ -178,19 +179,20 @@ void mix_lines(const code::InstructionMix& mix, std::size_t width, std::string& 
            mix.calls > 0 ? ", " + counted(static_cast<std::size_t>(mix.calls), "call") : "",
            mix.unknown.empty() ? ""
                                : fmt::format(", not understood: {}", fmt::join(mix.unknown, " "))));
-  wrapped(out, "mix",
-          counts_text(mix.by_class,
-                      [](code::InstructionClass c) { return std::string(code::to_string(c)); }),
-          width);
+  add_wrapped(out, "mix",
+              counts_text(mix.by_class,
+                          [](code::InstructionClass c) { return std::string(code::to_string(c)); }),
+              width);
   if (!mix.valu_by_precision.empty())
-    wrapped(out, "valu", counts_text(mix.valu_by_precision, same), width);
+    add_wrapped(out, "valu", counts_text(mix.valu_by_precision, same), width);
   if (!mix.matrix_by_precision.empty())
-    wrapped(out, "matrix", counts_text(mix.matrix_by_precision, same), width);
+    add_wrapped(out, "matrix", counts_text(mix.matrix_by_precision, same), width);
   if (const auto intensity = mix.static_intensity())
-    wrapped(out, "intensity",
-            fmt::format("{:.3g} FLOP per byte of vector memory (estimate: each instruction once)",
-                        *intensity),
-            width);
+    add_wrapped(
+        out, "intensity",
+        fmt::format("{:.3g} FLOP per byte of vector memory (estimate: each instruction once)",
+                    *intensity),
+        width);
 }
 
 std::string argument_text(const code::KernelArgument& argument) {
@@ -225,7 +227,7 @@ void kernarg_lines(const code::KernelMetadata& kernel, std::size_t width, std::s
       line(out, "", "  " + argument_text(argument));
   if (shown > kMostArguments) line(out, "", fmt::format("  … and {} more", shown - kMostArguments));
   if (const std::string hidden = hidden_text(kernel); !hidden.empty())
-    wrapped(out, "", "  hidden: " + hidden, width);
+    add_wrapped(out, "", "  hidden: " + hidden, width);
 }
 
 /// "lower VGPRs from 95 to 88: 5 waves per SIMD (62.5 %)".
@@ -256,18 +258,19 @@ std::string details(const analyze::Inspection& inspection, std::size_t index,
       models.push_back(fmt::format("{} {:.4g} of {} ({})", hal::to_string(model), m.waves_per_simd,
                                    m.max_waves_per_simd, limiter_names(m.limiters)));
     }
-    wrapped(out, "models", fmt::format("{}", fmt::join(models, "; ")), style.width);
+    add_wrapped(out, "models", fmt::format("{}", fmt::join(models, "; ")), style.width);
     if (kernel.next_step) line(out, "next step", step_text(*kernel.next_step));
   }
   if (kernel.mix) mix_lines(*kernel.mix, style.width, out);
   kernarg_lines(kernel.code, style.width, out);
   for (const std::string& assumption : kernel.assumptions)
-    wrapped(out, "assumed", assumption, style.width);
+    add_wrapped(out, "assumed", assumption, style.width);
   std::string last;
   for (const Missing& missing : kernel.missing)
     if (missing.field != "occupancy.next_step" &&
         std::exchange(last, missing.reason) != missing.reason)
-      wrapped(out, "missing", fmt::format("{}: {}", missing.field, missing.reason), style.width);
+      add_wrapped(out, "missing", fmt::format("{}: {}", missing.field, missing.reason),
+                  style.width);
   return out;
 }
 

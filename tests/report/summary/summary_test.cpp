@@ -1,0 +1,177 @@
+// summary.json of every recorded and written input: it is true (each figure stands where it says),
+// complete (what a document has more is counted) and short.
+#include "report/summary/summary.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "report/analysis/profile_document.h"
+#include "report/analysis/recording_documents.h"
+#include "report/kit/text_table.h"
+#include "report/report_cases.h"
+#include "report/summary/parts.h"
+
+namespace perflab::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// The place in the documents, as "analysis.json#/totals" names it; null: there is none.
+Json at_place(const std::vector<NamedDocument>& documents, const std::string& from) {
+  const std::size_t sign = from.find(".json#");
+  for (const NamedDocument& one : documents)
+    if (sign != std::string::npos && one.name == from.substr(0, sign)) {
+      const Json::json_pointer place(from.substr(sign + 6));
+      if (one.value.contains(place)) return one.value.at(place);
+    }
+  ADD_FAILURE() << "nothing stands at " << from;
+  return nullptr;
+}
+
+/// Follows the excerpt and those within; the number of figures that stand where they say.
+std::size_t followed(const std::vector<NamedDocument>& documents, const Json& excerpt) {
+  std::size_t figures = 0;
+  const std::string from = excerpt.at("from");
+  const Json place = at_place(documents, from);
+  for (const auto& [name, value] : excerpt.items()) {
+    if (name == "from" || name == "what") continue;
+    if (value.is_object()) {
+      figures += followed(documents, value);
+      continue;
+    }
+    if (!place.contains(name)) {
+      ADD_FAILURE() << from << " has no " << name;
+      continue;
+    }
+    // As it is written: bytes that are no UTF-8 are replaced.
+    const Json original = *parse_json(to_canonical_text(place.at(name)), name);
+    if (original.is_string() && display_width(original.get<std::string>()) > kMostNameColumns)
+      EXPECT_EQ(fit(original.get<std::string>(), kMostNameColumns), value.get<std::string>())
+          << from;
+    else
+      EXPECT_EQ(original, value) << from << "/" << name;
+    ++figures;
+  }
+  return figures;
+}
+
+class SummaryOf : public testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override {
+    const auto runs = analyze_case(all_cases()[GetParam()]);
+    if (!runs) GTEST_SKIP() << "skipped: its databases are kept outside the project";
+    documents_ = recording_documents(*runs, {});
+    summary_ = rendered_json("summary", summary_document(documents_));
+  }
+
+  std::vector<NamedDocument> documents_;
+  Json summary_;
+};
+
+TEST_P(SummaryOf, HasEveryFigureWhereItSays) {
+  std::size_t figures = 0;
+  for (const Json& part : summary_["parts"])
+    for (const Json& row : part["rows"]) figures += followed(documents_, row);
+  EXPECT_GT(figures, 5U);
+}
+
+TEST_P(SummaryOf, IsShort) {
+  EXPECT_LE(to_canonical_text(summary_).size(), kMostSummaryBytes);
+  for (const std::size_t width : {80U, 100U, 120U}) {
+    const std::string text = summary_text(summary_, {.width = width}, "--details kernels");
+    EXPECT_LE(std::ranges::count(text, '\n'), kMostSummaryLines) << text;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
+      const std::string line = text.substr(begin, end - begin);
+      // A command is never broken.
+      if (!line.starts_with("  rocm-perf ")) EXPECT_LE(display_width(line), width) << line;
+      begin = end + 1;
+    }
+  }
+}
+
+TEST_P(SummaryOf, CountsTheKernelsThatItLeavesOut) {
+  const Json& kernels = documents_.front().value.at("kernels");
+  for (const Json& part : summary_["parts"])
+    if (part["part"] == "kernels") {
+      EXPECT_EQ(part["rows"].size() + part["left_out"].get<std::size_t>(), kernels.size());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SummaryOf, testing::Range(std::size_t{0}, all_cases().size()),
+                         [](const auto& info) { return all_cases()[info.param].name; });
+
+/// A summary with so many rows in its two parts, and warnings.
+Json made_up(std::size_t first, std::size_t second, std::size_t warnings) {
+  const NamedDocument document{
+      "analysis", {{"synthetic", nullptr}, {"warnings", std::vector<std::string>(warnings, "w")}}};
+  Json summary = summary_head(std::vector<NamedDocument>{document});
+  const auto rows = [](std::size_t count) {
+    return std::vector<Json>(count, {{"what", "x"}, {"from", "analysis.json#/warnings"}});
+  };
+  add_part(summary, {.part = "a", .title = "A", .rows = rows(first)});
+  add_part(summary, {.part = "b", .title = "B", .rows = rows(second), .left_out = 3});
+  return summary;
+}
+
+TEST(Shorten, TakesTheLastRowOfTheLongestPartFirst) {
+  Json summary = made_up(2, 4, 0);
+  shorten(summary, [](const Json& made) { return made["parts"][1]["rows"].size() < 3; });
+  EXPECT_EQ(summary["parts"][0]["rows"].size(), 2U);
+  EXPECT_EQ(summary["parts"][1]["rows"].size(), 2U);
+  EXPECT_EQ(summary["parts"][1]["left_out"], 5);
+}
+
+TEST(Shorten, LeavesARowOfEachAndThenTakesWarnings) {
+  Json summary = made_up(2, 2, 3);
+  shorten(summary, [](const Json& made) { return made["warnings"]["texts"].size() < 3; });
+  EXPECT_EQ(summary["parts"][0]["rows"].size(), 1U);
+  EXPECT_EQ(summary["parts"][1]["rows"].size(), 1U);
+  EXPECT_EQ(summary["warnings"]["left_out"], 1);
+  shorten(summary, [](const Json&) { return false; });  // ends
+  EXPECT_EQ(summary["warnings"]["left_out"], 3);
+}
+
+TEST(Excerpt, LeavesOutWhatIsNotThereKeepsNullAndCutsNames) {
+  const NamedDocument document{
+      "dag", {{"a/b", {{"null", nullptr}, {"long", std::string(500, 'x')}, {"n", 3}}}}};
+  const DocumentPlace place = DocumentPlace(&document)["a/b"];
+  const Json excerpt = place.excerpt({"null", "nothing", "long", "n"}, "it");
+  EXPECT_EQ(excerpt["from"], "dag.json#/a~1b");
+  EXPECT_EQ(excerpt["what"], "it");
+  EXPECT_TRUE(excerpt["null"].is_null());
+  EXPECT_FALSE(excerpt.contains("nothing"));
+  EXPECT_EQ(display_width(excerpt["long"].get<std::string>()), kMostNameColumns);
+  EXPECT_EQ(excerpt["n"], 3);
+  EXPECT_FALSE(DocumentPlace(&document)["a/b"]["null"]);
+  EXPECT_FALSE(DocumentPlace(nullptr)["x"][std::size_t{2}]);
+}
+
+// Two kernels: the one with less time would shorten the run more.
+TEST(Summary, IsAboutTheKernelThatShortensTheRunMost) {
+  const auto verdict = [](const char* name, double share) {
+    return Json{{"name", name},
+                {"label", "latency bound"},
+                {"confidence", "low"},
+                {"evidence", Json::array()},
+                {"bound", {{"kernel_factor", 2.0}, {"end_to_end_share", share}}}};
+  };
+  const NamedDocument document{
+      "analysis",
+      {{"totals", {{"dispatches", 2}}},
+       {"kernels", Json::array({{{"name", "first"}}, {{"name", "second"}}})},
+       {"bottlenecks",
+        {{"kernels", Json::array({verdict("first", 0.1), verdict("second", 0.2)})}}}}};
+  const Json summary = summary_document(std::vector<NamedDocument>{document});
+  const std::string text = summary_text(summary, {}, "");
+  EXPECT_THAT(text, HasSubstr("What limits it\n  second\n  latency bound, confidence low\n"));
+  EXPECT_THAT(text, HasSubstr("  2x as fast at most\n"));
+  EXPECT_THAT(text, Not(HasSubstr("The rest")));
+}
+
+}  // namespace
+}  // namespace perflab::report
