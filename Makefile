@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 BUILD = cmake --build build/$(1) --parallel $(JOBS)
 .DELETE_ON_ERROR:
 
-.PHONY: demo test test-slow test-gpu package reproducible newcomer release-check release dev tsan clang19 format formats goldens page clean help
+.PHONY: demo test test-slow test-gpu package reproducible newcomer release-check release dev tsan clang19 format formats goldens page site clean help
 
 help:
 	@echo 'make demo     install what is missing, build, analyse the bundled sample trace'
@@ -20,6 +20,7 @@ help:
 	@echo 'make formats  write docs/FORMATS.md from the schemas, and every field as a table to build/formats/'
 	@echo 'make format   clang-format over the sources'
 	@echo 'make page     the report page anew from web/ (needs npm): web/dist/index.html'
+	@echo 'make site     the documents as a site with a search: build/site (needs mkdocs, which it installs)'
 	@echo 'make clang19  build with clang 19 and clang-tidy (slow; by hand)'
 
 # What the demonstration runs; `make release` builds all that is installed.
@@ -78,6 +79,9 @@ goldens: dev
 
 page: build/.deps-test build/dev/build.ninja
 	@$(call BUILD,dev) --target web_page
+
+site: build/.deps-site release
+	@scripts/site
 
 format: build/.deps-test
 	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i

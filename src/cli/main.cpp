@@ -41,9 +41,6 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("rocm-perf {}", kProgramVersion));
   app.formatter(std::make_shared<cli::HelpFormatter>(cli::terminal_style().width));
   app.require_subcommand(1);
-  app.footer(
-      "rocm-perf COMMAND --help shows a command's options and an example.\n"
-      "Errors that people meet, and what to do: docs/ERRORS.md.");
   app.parse_complete_callback([&] { refuse_words_behind_dashes(app, target); });
   int exit_code = 0;
   cli::add_profile(app, target, exit_code);
@@ -69,6 +66,12 @@ int run(int argc, char** argv) {
   cli::add_schema(app, exit_code);
   const auto formatter = cli::overview_formatter(cli::terminal_style().width);
   app.formatter(formatter);  // the commands keep theirs
+  // After the commands, which would inherit it.
+  app.footer(
+      "rocm-perf COMMAND --help shows examples of a command and its options.\n"
+      "Common errors and what to do about them: docs/ERRORS.md.");
+  cli::set_examples(app, {"rocm-perf analyze run.db --html run.html",
+                          "rocm-perf inspect softmax.hip --arch gfx942 --no-spills"});
   if (argc <= 1) {
     const Result<void> printed = cli::print(cli::overview(app, *formatter));
     return printed ? 0 : cli::report_error(printed.error());

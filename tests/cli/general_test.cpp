@@ -45,18 +45,6 @@ TEST(Program, AloneListsEveryCommandOfItsHelpOnALineOfEightyColumns) {
   EXPECT_EQ(listed, there);
 }
 
-TEST(Program, HelpOfEverySubcommandHasAnExample) {
-  const test::TempFolder folder;
-  for (const char* command : {"analyze", "autotune", "capture", "compare", "completion",
-                              "critical-path", "doctor", "inspect", "isolate", "mcp", "occupancy",
-                              "optimize", "profile", "replay", "report", "roofline", "schema"}) {
-    const Outcome outcome = rocm_perf(folder.path(), {command, "--help"});
-    EXPECT_EQ(outcome.exit_code, 0) << command;
-    EXPECT_THAT(outcome.out, HasSubstr("rocm-perf " + std::string(command) + " "));
-    EXPECT_THAT(outcome.out, HasSubstr("Example"));
-  }
-}
-
 TEST(Program, AWrongCommandLineIsExit2AndLeavesStdoutEmpty) {
   const test::TempFolder folder;
   const std::vector<std::vector<std::string>> wrong = {

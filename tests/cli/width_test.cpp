@@ -1,4 +1,4 @@
-// What people see fits their terminal: tables and help, at 80 columns and wider.
+// What people see fits their terminal: tables, at 80 columns and wider (help: kit/help_test.cpp).
 #include <gmock/gmock.h>
 
 #include <sstream>
@@ -11,7 +11,6 @@
 namespace perflab::cli {
 namespace {
 
-using testing::HasSubstr;
 using testing::Not;
 
 /// The lines of a text that take more columns than there are.
@@ -62,22 +61,10 @@ TEST(Width, TablesFitTheTerminal) {
           << command.front() << " at " << width;
 }
 
-TEST(Width, HelpFitsTheTerminalButForItsExamples) {
-  const test::TempFolder folder;
-  for (const char* command :
-       {"analyze", "autotune", "compare", "doctor", "optimize", "profile", "schema"}) {
-    const std::string help = seen_at(folder, {command, "--help"}, 80);
-    EXPECT_THAT(lines_beyond(help.substr(0, help.find("\nExample")), 80), testing::IsEmpty())
-        << command;
-    EXPECT_THAT(help, HasSubstr("rocm-perf " + std::string(command)));
-  }
-  EXPECT_THAT(lines_beyond(seen_at(folder, {"--help"}, 80), 80), testing::IsEmpty());
-}
-
 TEST(Width, NothingIsColouredAwayFromATerminal) {
   const test::TempFolder folder;
   for (const auto& command : commands_with_tables(folder))
-    EXPECT_THAT(seen_at(folder, command, 100), Not(HasSubstr("\033["))) << command.front();
+    EXPECT_THAT(seen_at(folder, command, 100), Not(testing::HasSubstr("\033["))) << command.front();
 }
 
 }  // namespace

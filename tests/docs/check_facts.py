@@ -8,7 +8,7 @@ import sys
 
 import documents
 
-FOLDERS = "bench cmake docs examples fuzz packaging schemas scripts src tests web"
+FOLDERS = "bench cmake docs examples fuzz packaging schemas python scripts src tests web"
 NO_SOURCES = {"node_modules", "dist", "__pycache__", "golden"}
 # A citation goes on behind a line's end and the sign of the next comment line.
 NEXT_LINE = re.compile(r"\n[ \t]*(?:///?<?|#|\*)?[ \t]*")

@@ -15,7 +15,7 @@ import sys
 
 from documents import format_pages, formats_script
 
-FOLDERS = "src|docs|schemas|tests|examples|scripts|bench|fuzz|cmake|web"
+FOLDERS = "src|docs|schemas|tests|examples|scripts|bench|fuzz|cmake|web|python"
 PATH = re.compile(rf"(?<![\w/.$}}-])((?:{FOLDERS})/[\w./*<>+-]*)")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9_-]*)")
 SPAN = re.compile(r"`([^`\n]+)`")
@@ -79,7 +79,7 @@ def options_of_scripts(root):
 def tree_of(root):
     """Every identifier outside of the documents, and all of that text."""
     words, texts = set(), []
-    folders = ["src", "schemas", "tests", "examples", "cmake", "scripts", "bench", "fuzz", "web/src", "web/scripts", "web/tests"]
+    folders = ["src", "schemas", "tests", "examples", "cmake", "scripts", "bench", "fuzz", "python", "web/src", "web/scripts", "web/tests"]
     for files in ((root / "web").glob("*.ts"), *((root / folder).rglob("*") for folder in folders)):
         for file in files:
             if not file.is_file() or file.suffix not in SOURCES or "names_sample" in file.name or "node_modules" in file.parts:

@@ -9,6 +9,7 @@
 #include "base/text/progress.h"
 #include "capture/capture_reader.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/present.h"
 #include "replay/lint.h"
 #include "report/kit/document.h"
@@ -63,11 +64,10 @@ Result<int> run_capture(const CaptureArguments& arguments, bool with_check) {
   return code_of(data.check);
 }
 
-void add_part(CLI::App& capture, const char* name, const char* description, const char* footer,
-              bool with_check, int& exit_code) {
+CLI::App* add_part(CLI::App& capture, const char* name, const char* description, bool with_check,
+                   int& exit_code) {
   const auto arguments = std::make_shared<CaptureArguments>();
   CLI::App* command = capture.add_subcommand(name, description);
-  command->footer(footer);
   command->add_option("DIR,--capture-dir", arguments->folder, "Folder of the capture")->required();
   command->add_flag("--all", arguments->all, "Show every region");
   command->add_flag("--json", arguments->json, "Print the document and nothing else");
@@ -75,24 +75,29 @@ void add_part(CLI::App& capture, const char* name, const char* description, cons
     const auto done = run_capture(*arguments, with_check);
     exit_code = done ? *done : report_error(done.error());
   });
+  return command;
 }
 
 }  // namespace
 
 void add_capture(CLI::App& app, int& exit_code) {
   CLI::App* capture =
-      app.add_subcommand("capture", "Show what is in a capture, and whether it can be replayed");
+      app.add_subcommand("capture", "Show what a capture holds and whether it can be replayed");
   capture->require_subcommand(1);
-  capture->footer(
-      "Example: rocm-perf capture check softmax.capture\n"
-      "rocm-perf capture COMMAND --help shows a command's options and an example.");
-  add_part(*capture, "info", "Show kernel, machine, regions and what the dispatch changed",
-           "Example: rocm-perf capture info capture", false, exit_code);
-  add_part(*capture, "check",
-           "Compare every file with its hash, and look for what will not survive",
-           "Example: rocm-perf capture check capture --json\n"
-           "Exit codes: 0 it can be replayed, 1 it has findings of severity error, 3 damaged.",
-           true, exit_code);
+  set_examples(*capture, {"rocm-perf capture check softmax.capture"});
+  CLI::App* info =
+      add_part(*capture, "info", "Show kernel, machine, regions and what the dispatch changed",
+               false, exit_code);
+  set_examples(*info, {"rocm-perf capture info capture"});
+  CLI::App* check =
+      add_part(*capture, "check",
+               "Check every file against its hash and look for what a replay cannot restore", true,
+               exit_code);
+  set_examples(*check, {"rocm-perf capture check capture --json"});
+  check->footer(
+      "Exit codes: 0 it can be replayed, 1 it has findings of severity error, 3 damaged.");
+  // After its commands, which would inherit it.
+  capture->footer("rocm-perf capture COMMAND --help shows examples of a command and its options.");
 }
 
 }  // namespace perflab::cli

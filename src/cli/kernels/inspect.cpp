@@ -9,6 +9,7 @@
 #include "analyze/inspect/inspection_gates.h"
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/present.h"
 #include "report/code/inspection_document.h"
@@ -112,19 +113,21 @@ Result<bool> run_inspect(const InspectArguments& arguments,
 void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exit_code) {
   const auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command = app.add_subcommand(
-      "inspect", "Show registers, spills, occupancy of a binary or a HIP source");
+      "inspect", "Show registers, spills and occupancy of a binary or HIP source");
+  set_examples(*command,
+               {"rocm-perf inspect ./app --kernel gemm",
+                "rocm-perf inspect softmax.hip --arch gfx942 --no-spills --min-occupancy 50% -- "
+                "-DBLOCK_SIZE=128"});
   command->footer(
-      "Examples: rocm-perf inspect ./app --kernel gemm\n"
-      "          rocm-perf inspect softmax.hip --arch gfx942 --no-spills --min-occupancy 50% "
-      "-- -DBLOCK_SIZE=128\n"
-      "Words behind -- go to the compiler. Exit code 1: a gate failed.");
+      "Words after -- are arguments of the compiler.\n"
+      "Exit code 1: a gate failed.");
   command
       ->add_option("FILE", arguments->file,
                    "Code object, offload bundle, executable, library, .o, or HIP source")
       ->required();
   command
       ->add_option("--arch", arguments->archs,
-                   "Architecture: compile the source for it, or show only it; repeatable")
+                   "Architecture to compile the source for, or the only one to show; repeatable")
       ->allow_extra_args(false);
   command->add_option("--kernel", arguments->kernel, "Only kernels whose name this regex matches");
   command
@@ -135,7 +138,7 @@ void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exi
       ->add_option("--dynamic-lds", arguments->dynamic_lds,
                    "Bytes of LDS added at launch, for occupancy")
       ->check(CLI::Range(0, 1 << 30));
-  command->add_option("--max-vgpr", arguments->max_vgprs, "Gate: no kernel has more VGPRs")
+  command->add_option("--max-vgpr", arguments->max_vgprs, "Gate: no kernel uses more VGPRs")
       ->check(CLI::Range(0, 1 << 20));
   command->add_option("--min-occupancy", arguments->min_occupancy,
                       "Gate: no kernel is below this occupancy (resident model; 0.5 or 50%)");
@@ -143,8 +146,9 @@ void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exi
                     "Gate: no kernel spills registers or uses scratch");
   command->add_option("--against", arguments->against,
                       "Gate: compare with an older build; more spills or less occupancy fail");
-  CLI::Option* mix = command->add_flag("--mix", arguments->mix,
-                                       "Disassemble for the instruction mix, however many kernels");
+  CLI::Option* mix =
+      command->add_flag("--mix", arguments->mix,
+                        "Disassemble for the instruction mix, however many kernels there are");
   command->add_flag("--no-mix", arguments->no_mix, "Do not disassemble")->excludes(mix);
   command->add_flag("--all", arguments->all, "Show every row of a table");
   command->add_option("--out", arguments->out, "Write inspection.json into this folder");

@@ -8,6 +8,7 @@
 #include "base/text/command_line.h"
 #include "capture/capture_reader.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "isolate/launch.h"
 #include "report/kit/document.h"
 #include "report/replay/isolate_document.h"
@@ -69,11 +70,12 @@ void add_isolate(CLI::App& app, const std::vector<std::string>& target, int& exi
   const auto arguments = std::make_shared<IsolateArguments>();
   CLI::App* command =
       app.add_subcommand("isolate", "Capture one dispatch of a program, with its memory");
+  set_examples(*command,
+               {"rocm-perf isolate --kernel 'gemm<float' --dispatch 3 -- ./app --size 4096"});
   command->footer(
-      "Example: rocm-perf isolate --kernel 'gemm<float' --dispatch 3 -- ./app --size 4096\n"
-      "Exit code 0: captured; 1: not, and the reason is printed. Then: rocm-perf replay.");
+      "Exit codes: 0 captured, 1 not captured, with the reason. Next: rocm-perf replay.");
   command->add_option("COMMAND", arguments->words,
-                      "The program and its arguments, behind --; or one quoted string");
+                      "The program and its arguments, after --; or one quoted string");
   command
       ->add_option("--kernel", arguments->plan.kernel,
                    "Kernels whose demangled name this regex matches")
@@ -88,7 +90,7 @@ void add_isolate(CLI::App& app, const std::vector<std::string>& target, int& exi
       ->capture_default_str();
   command->add_option("--out", arguments->out, "Folder for the capture; must not exist")
       ->capture_default_str();
-  command->add_flag("--stop", arguments->plan.stop, "End the program when the capture is there");
+  command->add_flag("--stop", arguments->plan.stop, "End the program once the capture is written");
   command->add_flag("--json", arguments->json, "Print isolate.json and nothing else");
   command->callback([arguments, &target, &exit_code] {
     if (const auto done = run_isolate(*arguments, target); !done)

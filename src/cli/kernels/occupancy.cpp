@@ -10,6 +10,7 @@
 
 #include "base/text/numbers.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/present.h"
 #include "report/code/occupancy_document.h"
 #include "report/code/occupancy_text.h"
@@ -115,9 +116,9 @@ void add_kernel_options(CLI::App& command, OccupancyArguments& arguments) {
 void add_occupancy(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<OccupancyArguments>();
   CLI::App* command =
-      app.add_subcommand("occupancy", "Say how many waves of a kernel fit, and what limits them");
-  command->footer(
-      "Example: rocm-perf occupancy --arch gfx942 --vgpr 72 --lds 16384 --block 256 --sweep vgpr");
+      app.add_subcommand("occupancy", "Show how many waves of a kernel fit and what limits them");
+  set_examples(*command, {"rocm-perf occupancy --arch gfx942 --vgpr 72 --lds 16384 --block 256",
+                          "rocm-perf occupancy --arch gfx942 --vgpr 72 --block 256 --sweep vgpr"});
   command->add_option("--arch", arguments->arch, "Architecture: gfx942, gfx1100, ...")->required();
   add_kernel_options(*command, *arguments);
   command->add_option("--wave", arguments->wave_size,
@@ -137,7 +138,7 @@ void add_occupancy(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({19, 20}));
   command
       ->add_option("--sweep", arguments->sweep,
-                   "Run one amount through its range: vgpr, lds or block")
+                   "Sweep one amount through its range: vgpr, lds or block")
       ->check(CLI::IsMember({"vgpr", "lds", "block"}));
   add_html_option(*command, arguments->html, "it");
   command->add_flag("--json", arguments->json, "Print the document and nothing else");

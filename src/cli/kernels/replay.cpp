@@ -13,6 +13,7 @@
 #include "base/text/progress.h"
 #include "capture/capture_reader.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/present.h"
 #include "replay/session/folder_session.h"
 #include "replay/session/full_vm.h"
@@ -104,11 +105,12 @@ Result<void> run_full_vm_command(const FullVmArguments& arguments) {
 void add_reserve_check(CLI::App& replay, int& exit_code) {
   const auto arguments = std::make_shared<ReserveArguments>();
   CLI::App* command = replay.add_subcommand(
-      "reserve-check", "Say whether every range of a capture can be had at its own address");
+      "reserve-check", "Check that every range of a capture can be reserved at its own address");
+  set_examples(*command, {"rocm-perf replay reserve-check --capture-dir capture",
+                          "rocm-perf replay reserve-check"});
   command->footer(
-      "Examples: rocm-perf replay reserve-check --capture-dir capture\n"
-      "          rocm-perf replay reserve-check        (typical addresses on this machine)\n"
-      "Exit codes: 0 all exact, 1 one failed, 2 one was relocated.");
+      "Exit codes: 0 all at their addresses, 1 one cannot be reserved, 2 one was "
+      "relocated.");
   command->add_option("DIR,--capture-dir", arguments->folder,
                       "Folder of the capture (default: none; typical addresses are probed)");
   command->add_flag("--json", arguments->json, "Print the document and nothing else");
@@ -122,15 +124,17 @@ void add_full_vm(CLI::App& replay, int& exit_code) {
   const auto arguments = std::make_shared<FullVmArguments>();
   CLI::App* command = replay.add_subcommand(
       "full-vm", "Run a captured dispatch again at its old addresses, and time it");
+  set_examples(*command,
+               {"rocm-perf replay full-vm --capture-dir capture --iterations 100 --json"});
   command->footer(
-      "Example: rocm-perf replay full-vm --capture-dir capture --iterations 100 --json\n"
-      "An error begins with its name: relocated, occupied, isa_mismatch, hsa_call_failed, ...");
+      "An error begins with its name: relocated, occupied, isa_mismatch, "
+      "hsa_call_failed, ...");
   command->add_option("DIR,--capture-dir", arguments->folder, "Folder of the capture")->required();
-  command->add_option("--iterations", arguments->iterations, "Dispatches to count (default: 10)")
+  command->add_option("--iterations", arguments->iterations, "Dispatches to time (default: 10)")
       ->check(CLI::Range(std::int64_t{1}, kMostIterations));
   command
       ->add_option("--warmup", arguments->warmup,
-                   "Dispatches before the first that counts (default: 1; none with --no-recopy)")
+                   "Dispatches before the first timed one (default: 1; none with --no-recopy)")
       ->check(CLI::Range(std::int64_t{0}, kMostIterations));
   command->add_flag("--no-recopy", arguments->no_recopy,
                     "Restore nothing between iterations: the state carries over");
@@ -140,7 +144,7 @@ void add_full_vm(CLI::App& replay, int& exit_code) {
   command->add_option("--time-limit", arguments->time_limit,
                       "Longest time of one dispatch: 500ms, 60s, 5m (default: 60s)");
   command->add_flag("--ignore-findings", arguments->ignore_findings,
-                    "Replay although `capture check` finds errors in the capture");
+                    "Replay even if `capture check` finds errors in the capture");
   command->add_option("--out", arguments->out, "Write replay.json into this folder");
   add_html_option(*command, arguments->html, "the times");
   command->add_flag("--json", arguments->json, "Print replay.json and nothing else");
@@ -156,9 +160,9 @@ void add_replay(CLI::App& app, int& exit_code) {
   CLI::App* replay =
       app.add_subcommand("replay", "Run a captured dispatch again: addresses, times, proof");
   replay->require_subcommand(1);
-  replay->footer(
-      "Example: rocm-perf replay full-vm --capture-dir softmax.capture --iterations 100\n"
-      "rocm-perf replay COMMAND --help shows a command's options and an example.");
+  set_examples(*replay,
+               {"rocm-perf replay full-vm --capture-dir softmax.capture --iterations 100"});
+  replay->footer("rocm-perf replay COMMAND --help shows examples of a command and its options.");
   add_reserve_check(*replay, exit_code);
   add_full_vm(*replay, exit_code);
   add_replay_verify(*replay, exit_code);

@@ -13,6 +13,7 @@
 #include "base/text/duration.h"
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
 #include "replay/session/folder_session.h"
@@ -95,16 +96,16 @@ void add_comparison_options(CLI::App& command, VerifyArguments& arguments) {
                   "arguments or the data)")
       ->check(CLI::IsMember(element_type_names()));
   command.add_option("--max-ulp", arguments.max_ulp,
-                     "Floats may be so many representable values apart (default: 0)");
+                     "Floats may be this many representable values apart (default: 0)");
   const auto add_tolerance = [&](const char* name, std::optional<double>& value,
                                  const char* description) {
     command.add_option(name, value, description)->check(CLI::Range(0.0, 1e300));
   };
   add_tolerance("--rtol", arguments.rtol, "Floats may differ by this share of the expected value");
   add_tolerance("--atol", arguments.atol,
-                "Floats may differ by this much; with --rtol, by the sum of both");
+                "Floats may differ by this much; with --rtol, by the sum of the two");
   command.add_flag("--no-nan-equal", arguments.no_nan_equal,
-                   "A NaN equals only one of the same bits");
+                   "A NaN equals only a NaN of the same bits");
 }
 
 }  // namespace
@@ -113,12 +114,12 @@ void add_replay_verify(CLI::App& replay, int& exit_code) {
   const auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* command = replay.add_subcommand(
       "verify", "Prove that a replay, or another code object, computes what was captured");
+  set_examples(*command, {"rocm-perf replay verify capture",
+                          "rocm-perf replay verify capture --hsaco faster.hsaco --max-ulp 4 --out "
+                          "certificate.json"});
   command->footer(
-      "Examples: rocm-perf replay verify capture\n"
-      "          rocm-perf replay verify capture --hsaco faster.hsaco --max-ulp 4 --out "
-      "certificate.json\n"
-      "Exit codes: 0 bitwise, within tolerance, or equal wherever the original repeats itself; "
-      "1 it differs, or nothing could be compared.");
+      "Exit codes: 0 bitwise equal, within tolerance, or equal wherever the original "
+      "repeats itself; 1 it differs, or nothing could be compared.");
   command->add_option("DIR,--capture-dir", arguments->folder, "Folder of the capture")->required();
   command->add_option("--hsaco", arguments->hsaco,
                       "Another code object (or a file that holds one) with a kernel of the same "
@@ -131,13 +132,14 @@ void add_replay_verify(CLI::App& replay, int& exit_code) {
                    "every buffer that the arguments point to and may write) (default: written)")
       ->check(CLI::IsMember({"none", "written", "arguments"}));
   command
-      ->add_option("--runs", arguments->runs,
-                   "Runs of the captured code object, to find what it does not repeat (default: 3)")
+      ->add_option(
+          "--runs", arguments->runs,
+          "Runs of the captured code object, to find what differs between runs (default: 3)")
       ->check(CLI::Range(1, kMostRuns));
   command->add_option("--time-limit", arguments->time_limit,
                       "Longest time of one dispatch: 500ms, 60s, 5m (default: 60s)");
   command->add_flag("--ignore-findings", arguments->ignore_findings,
-                    "Replay although `capture check` finds errors in the capture");
+                    "Replay even if `capture check` finds errors in the capture");
   command->add_option("--out", arguments->out, "Write the certificate to this file");
   add_html_option(*command, arguments->html, "the certificate");
   command->add_flag("--json", arguments->json, "Print the certificate as JSON and nothing else");

@@ -39,7 +39,7 @@ void add_roofs_options(CLI::App& command, RoofsArguments& arguments) {
   command.add_option("--roofs", arguments.file,
                      "Ceilings measured on this machine: rocprof-compute's roofline.csv");
   command.add_option("--roofs-device", arguments.device,
-                     "Row of that file: the device's number (default: the first)");
+                     "Number of the device in that file (default: the first)");
 }
 
 Result<void> apply(const RoofsArguments& arguments, analyze::AnalyzeOptions& options) {
@@ -51,12 +51,12 @@ Result<void> apply(const RoofsArguments& arguments, analyze::AnalyzeOptions& opt
 void add_path_options(CLI::App& command, PathArguments& arguments) {
   command
       .add_option("--what-if", arguments.what_if,
-                  "What would the whole run take if: 'regex=2x' (kernels twice as fast), "
-                  "'regex=0', 'regex=+10us', 'copy=2x', 'launch=0', 'sync=drop'; repeatable, all "
-                  "together")
+                  "How long the whole run would take with 'regex=2x' (kernels twice as fast), "
+                  "'regex=0', 'regex=+10us', 'copy=2x', 'launch=0' or 'sync=drop'; repeatable, "
+                  "applied together")
       ->allow_extra_args(false);
   command.add_option("--segment", arguments.segment,
-                     "Analyse only this one of the repeated segments, counted from 0");
+                     "Analyse only this one of the repeated segments; they are counted from 0");
   command.add_option("--perfetto", arguments.perfetto,
                      "Write a trace that ui.perfetto.dev opens, with the critical path, slack, "
                      "segments and counters as tracks: about 1 KB per dispatch, so for long runs "

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "cli/kit/help.h"
+
 namespace perflab::cli {
 namespace {
 
@@ -47,6 +49,7 @@ CommandInfo described_command(const CLI::App& command, const std::string& name) 
   CommandInfo out{.name = name,
                   .description = command.get_description(),
                   .footer = command.get_footer(),
+                  .examples = examples_of(command),
                   .options = {},
                   .takes_words = takes_words(name)};
   for (const CLI::Option* option : command.get_options())
@@ -104,6 +107,7 @@ ProgramInfo describe_program(const CLI::App& app) {
                   .root = {.name = "",
                            .description = app.get_description(),
                            .footer = app.get_footer(),
+                           .examples = examples_of(app),
                            .options = {}},
                   .help = {},
                   .commands = describe_commands(app)};

@@ -27,8 +27,9 @@ struct OptionInfo {
 /// One command; `name` has its parent's in front: "replay verify".
 struct CommandInfo {
   std::string name, description, footer;
-  std::vector<OptionInfo> options;  ///< in the order of the help, without --help
-  bool takes_words = false;         ///< a program's words behind "--"
+  std::vector<std::string> examples;  ///< command lines, as set_examples has them
+  std::vector<OptionInfo> options;    ///< in the order of the help, without --help
+  bool takes_words = false;           ///< a program's words behind "--"
 };
 
 /// The whole program.

@@ -11,6 +11,7 @@
 #include "base/text/duration.h"
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/present.h"
 #include "doctor/doctor_document.h"
@@ -86,16 +87,18 @@ void add_self_test_options(CLI::App& command, DoctorArguments& arguments, CLI::O
           ->excludes(commands)
           ->excludes("--html");
   command
-      .add_option("--only", arguments.only, "Cases of the self test whose name this regex matches")
+      .add_option("--only", arguments.only,
+                  "Only cases of the self test whose name this regex matches")
       ->needs(self_test);
   command
       .add_option("--time-budget", arguments.time_budget,
-                  "Cases that are left after this are skipped (90s, 10m)")
+                  "Skip the cases that are left after this (90s, 10m)")
       ->needs(self_test)
       ->capture_default_str();
   command
-      .add_option("--keep", arguments.keep,
-                  "Folder for programs, captures and all else of it; must not exist")
+      .add_option(
+          "--keep", arguments.keep,
+          "Keep programs, captures and everything else in this folder, which must not exist")
       ->needs(self_test);
 }
 
@@ -104,12 +107,12 @@ void add_self_test_options(CLI::App& command, DoctorArguments& arguments, CLI::O
 void add_doctor(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<DoctorArguments>();
   CLI::App* command =
-      app.add_subcommand("doctor", "Say what works on this machine, and how to get the rest");
+      app.add_subcommand("doctor", "Check what works on this machine and how to get the rest");
+  set_examples(*command, {"rocm-perf doctor", "rocm-perf doctor profile replay",
+                          "rocm-perf doctor --self-test"});
   command->footer(
-      "Examples: rocm-perf doctor profile replay\n"
-      "          rocm-perf doctor --self-test\n"
-      "Exit code 0; 4 when a command that is named does not work here. Of the self test: 0 all "
-      "that could run hold, 1 something failed, 4 nothing could run.");
+      "Exit codes: 0; 4 a command that was named does not work here. Self test: 0 "
+      "everything that could run holds, 1 something failed, 4 nothing could run.");
   CLI::Option* const commands =
       command->add_option("COMMAND", arguments->commands, "Only these commands (default: all)")
           ->check(offered(doctor::command_names()));

@@ -13,6 +13,7 @@
 #include "base/system/files.h"
 #include "base/text/numbers.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/program/manual_page.h"
 
 namespace perflab::cli {
@@ -44,7 +45,7 @@ void add_manual(CLI::App& app, int& exit_code) {
   const auto folder = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("manual", "Write the manual pages into a folder")->group("");
-  command->footer("Example: rocm-perf manual share/man/man1");
+  set_examples(*command, {"rocm-perf manual share/man/man1"});
   command->add_option("FOLDER", *folder, "Folder for the pages")->required();
   command->callback([&app, folder, &exit_code] {
     if (const auto done = write_manual(app, *folder); !done) exit_code = report_error(done.error());

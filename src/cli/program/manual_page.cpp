@@ -1,6 +1,5 @@
 // The pages have the sections of man-pages(7). Descriptions, options and examples are the help's
-// own; an example is a line of the footer behind "Example:", and what the footer says of exit codes
-// stands with them.
+// own; what a footer says of exit codes stands with the exit codes.
 #include "cli/program/manual_page.h"
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "base/error.h"
 #include "base/text/text.h"
 #include "base/version.h"
+#include "cli/kit/help.h"
 #include "cli/kit/program_info.h"
 #include "report/kit/document.h"
 
@@ -37,24 +37,16 @@ std::vector<std::pair<int, std::string>> exit_statuses() {
 
 /// What a footer holds.
 struct FooterParts {
-  std::vector<std::string> examples;
   std::vector<std::string> notes;
   std::vector<std::string> exit_notes;
 };
 
 FooterParts footer_parts(std::string_view footer) {
   FooterParts out;
-  bool examples = false;  // indented lines go on with them
   while (!footer.empty()) {
     const std::size_t end = std::min(footer.find('\n'), footer.size());
     const std::string_view line = footer.substr(0, end);
     footer.remove_prefix(std::min(end + 1, footer.size()));
-    const bool first = line.starts_with("Example: ") || line.starts_with("Examples: ");
-    examples = first || (examples && line.starts_with(' '));
-    if (examples) {
-      out.examples.emplace_back(trimmed(first ? line.substr(line.find(' ')) : line));
-      continue;
-    }
     const std::size_t codes = std::min(line.find("Exit code"), line.size());
     if (codes > 0) out.notes.emplace_back(trimmed(line.substr(0, codes)));
     if (codes < line.size()) out.exit_notes.emplace_back(trimmed(line.substr(codes)));
@@ -145,10 +137,14 @@ std::string exit_section(const std::vector<std::string>& notes) {
 }
 
 std::string example_section(const std::vector<std::string>& examples) {
+  constexpr std::size_t kRoom = 64;  // of 80 columns, behind two indents
   if (examples.empty()) return "";
   std::string out;
-  for (const std::string& example : examples)
-    out += (out.empty() ? "" : ".PP\n") + (".RS 4\n.nf\n" + roff_text(example) + "\n.fi\n.RE\n");
+  for (const std::string& example : examples) {
+    out += out.empty() ? ".RS 4\n.nf\n" : ".PP\n.RS 4\n.nf\n";
+    for (const std::string& line : example_lines(example, kRoom)) out += roff_text(line) + "\n";
+    out += ".fi\n.RE\n";
+  }
   return roff_section("EXAMPLES") + out;
 }
 
@@ -217,7 +213,7 @@ ManualPage written_page(const ManualContents& manual, const CommandInfo& command
     text += roff_section("ARGUMENTS") + arguments;
   text += roff_section("OPTIONS") + option_items(command.options, false);
   if (!command.name.empty()) text += option_item(manual.program.help);
-  text += exit_section(footer.exit_notes) + example_section(footer.examples) +
+  text += exit_section(footer.exit_notes) + example_section(command.examples) +
           see_also(neighbour_pages(manual, command.name));
   return {.file = name + ".1", .text = std::move(text)};
 }

@@ -9,6 +9,7 @@
 #include "base/system/subprocess.h"
 #include "base/version.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/program/mcp_tools.h"
 #include "mcp/stdio.h"
 #include "report/kit/document.h"
@@ -90,14 +91,15 @@ void add_mcp(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<McpArguments>();
   CLI::App* command =
       app.add_subcommand("mcp", "Serve the commands to an agent (Model Context Protocol)");
+  set_examples(*command, {"rocm-perf mcp", "rocm-perf mcp --allow-run"});
   command->footer(
-      "Example: rocm-perf mcp --allow-run\n"
-      "A client starts it and speaks to it; without --allow-run it only reads (docs/MCP.md).");
+      "A client starts it and speaks to it; without --allow-run it only reads "
+      "(docs/MCP.md).");
   command->add_flag("--allow-run", arguments->allow_run,
-                    "Offer also what runs programs, uses the GPU or writes files");
+                    "Also offer what runs programs, uses the GPU or writes files");
   command
       ->add_option("--max-answer", arguments->max_answer,
-                   "Bytes of a document in an answer; a longer one is shortened, and says so")
+                   "Largest document in an answer, in bytes; a longer one is shortened and says so")
       ->check(CLI::Range(std::size_t{1} << 10, kMostOutput))
       ->capture_default_str();
   command->callback([&app, arguments, &exit_code] {

@@ -40,7 +40,8 @@ const std::vector<Facts>& all_facts() {
        .effect = Effect::reads,
        .document = "analysis",
        .reads = {"TRACE", "--att", "--code", "--counters", "--roofs", "--roofs-device", "--what-if",
-                 "--segment", "--full", "--handover", "--no-critical-path", "--threads"},
+                 "--segment", "--full", "--handover", "--no-critical-path", "--threads", "--brief",
+                 "--details"},
        .acts = {"--out", "--perfetto", "--html"}},
       {.command = "autotune", .effect = Effect::acts, .document = "autotune"},
       {.command = "capture check",
@@ -62,7 +63,8 @@ const std::vector<Facts>& all_facts() {
       {.command = "critical-path",
        .effect = Effect::reads,
        .document = "dag",
-       .reads = {"TRACE", "--what-if", "--segment", "--full", "--handover", "--threads"},
+       .reads = {"TRACE", "--what-if", "--segment", "--full", "--handover", "--threads", "--brief",
+                 "--details"},
        .acts = {"--out", "--perfetto", "--html"}},
       {.command = "doctor",
        .effect = Effect::reads,
@@ -112,7 +114,8 @@ const std::vector<Facts>& all_facts() {
       {.command = "roofline",
        .effect = Effect::reads,
        .document = "roofline",
-       .reads = {"FILE", "--roofs", "--roofs-device", "--kernel", "--code", "--threads"},
+       .reads = {"FILE", "--roofs", "--roofs-device", "--kernel", "--code", "--threads", "--brief",
+                 "--details"},
        .acts = {"--out", "--html"}},
       {.command = "schema", .effect = Effect::reads, .reads = {"NAME"}},
   };
@@ -178,7 +181,7 @@ std::string description_of(const CommandInfo& command, const Facts& facts, bool 
         " The same as `rocm-perf {} --json`: the answer is the document {}, explained by the "
         "resource rocm-perf://schema/{}.",
         command.name, facts.document, facts.document);
-  // Of the footer, what is not an example of a command line.
+  // Of the footer, what answers a call.
   std::string_view rest = command.footer;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());

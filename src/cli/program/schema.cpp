@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/option_parsers.h"
 #include "report/kit/document.h"
 
@@ -19,7 +20,7 @@ Result<void> run_schema(const std::string& name) {
 void add_schema(CLI::App& app, int& exit_code) {
   const auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of a document");
-  command->footer("Example: rocm-perf schema profile");
+  set_examples(*command, {"rocm-perf schema profile"});
   command->add_option("NAME", *name, "The document")
       ->required()
       ->check(offered(report::schema_names()));

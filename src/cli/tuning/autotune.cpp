@@ -14,6 +14,7 @@
 #include "base/text/duration.h"
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
 #include "measure/autotune.h"
@@ -237,19 +238,21 @@ void add_what_options(CLI::App& command, AutotuneArguments& arguments) {
   command.add_option("--check", request.templates.check,
                      "Command that fails when a configuration's result is wrong");
   command.add_option("--kernel", request.kernel,
-                     "Kernels to time and to look at: those whose name this regex matches");
+                     "Time and inspect only kernels whose name this regex matches");
   command.add_option("--arch", request.architecture,
                      "Architecture whose limits configurations must keep (default: the GPU's)");
   command
       .add_option("--objective", arguments.objective,
                   "gpu (time of the kernel's dispatches), metric, or wall (time of the command); "
-                  "default: metric with --metric-regex, else gpu where rocprofv3 and a GPU are")
+                  "default: metric with --metric-regex, else gpu where there are rocprofv3 and a "
+                  "GPU")
       ->check(CLI::IsMember(names_of(kObjectives)));
-  command.add_option("--metric-regex", request.metric_pattern,
-                     "Read the objective from the command's output: 'time_ms: ([0-9.]+)', every "
-                     "match is a sample");
-  command.add_option("--metric-unit", request.metric_unit, "Unit of that number, for people");
-  command.add_flag("--maximize", request.maximize, "More is better");
+  command.add_option(
+      "--metric-regex", request.metric_pattern,
+      "Read the objective from the command's output: 'time_ms: ([0-9.]+)'; every match "
+      "is a sample");
+  command.add_option("--metric-unit", request.metric_unit, "Unit of that number, for display");
+  command.add_flag("--maximize", request.maximize, "Larger values are better");
 }
 
 void add_search_options(CLI::App& command, AutotuneArguments& arguments) {
@@ -258,16 +261,17 @@ void add_search_options(CLI::App& command, AutotuneArguments& arguments) {
       ->check(whole_from(1, kMostEvaluations))
       ->capture_default_str();
   command.add_option("--time-limit", arguments.time_limit,
-                     "End the search after this (90s, 10m): what is being measured is finished, "
-                     "and the last comparison comes on top");
+                     "Stop searching after this (90s, 10m); the current measurement and the final "
+                     "comparison still run");
   command
-      .add_option("--effort", arguments.effort,
-                  "quick and auto stop when little more is to be expected, full uses the whole "
-                  "budget")
+      .add_option(
+          "--effort", arguments.effort,
+          "quick and auto stop when little more can be expected; full uses the whole budget")
       ->check(CLI::IsMember(names_of(kEfforts)))
       ->capture_default_str();
   command
-      .add_option("--seed", options.search.seed, "Of every random choice: same seed, same search")
+      .add_option("--seed", options.search.seed,
+                  "Seed of every random choice: same seed, same search")
       ->check(whole_from(0, INT64_MAX))
       ->capture_default_str();
   command
@@ -277,41 +281,43 @@ void add_search_options(CLI::App& command, AutotuneArguments& arguments) {
       ->capture_default_str();
   command
       .add_option("--prune-factor", options.search.prune_factor,
-                  "What the model predicts to be so many times slower than the best, even at its "
-                  "lower bound, is not run")
+                  "Skip what the model predicts to be this many times slower than the best, even "
+                  "at its lower bound")
       ->check(above(1, false))
       ->capture_default_str();
   command
       .add_option("--repeats", options.repeats.most_runs,
-                  "Run a configuration at most N times, fewer when it is steady")
+                  "Run a configuration at most N times; fewer when its times are steady")
       ->check(whole_from(1, 10'000))
       ->capture_default_str();
   command.add_option("--timeout", arguments.timeout,
-                     "Stop a run after this, until there is a best one (default: 600s)");
+                     "Stop a run after this as long as there is no best one (default: 600s)");
   command
       .add_option("--timeout-factor", options.timeout_factor,
-                  "Then: stop a run that takes so many times the best one's")
+                  "After that, stop a run that takes this many times as long as the best")
       ->check(above(1, true))
       ->capture_default_str();
-  command.add_option("--simulate", arguments.request.simulate,
-                     "Run nothing: search in a recording (Kernel Tuner cache, T4, KTT, Triton, "
-                     "CSV; also gzip)");
+  command.add_option(
+      "--simulate", arguments.request.simulate,
+      "Run nothing; search in a recording (Kernel Tuner cache, T4, KTT, Triton, CSV; "
+      "also gzip)");
   command.add_option("--warm-start", arguments.request.warm_start,
-                     "Begin with the best configurations of such a file, or of a journal");
+                     "Start with the best configurations of a recording or a journal");
 }
 
 void add_running_options(CLI::App& command, AutotuneArguments& arguments) {
   measure::AutotuneRequest& request = arguments.request;
-  command.add_option("--journal", request.journal,
-                     fmt::format("Where every evaluation is kept (default: {}, or {} with --out; "
-                                 "none with --simulate)",
-                                 kJournalName, std::string("DIR/") + kJournalInFolder));
-  command.add_flag("--resume", request.resume, "Go on with what the journal has");
-  command.add_option("--executor", arguments.executor, "Where it is measured")
+  command.add_option(
+      "--journal", request.journal,
+      fmt::format("File that keeps every evaluation (default: {}, or {} with --out; none with "
+                  "--simulate)",
+                  kJournalName, std::string("DIR/") + kJournalInFolder));
+  command.add_flag("--resume", request.resume, "Continue from the journal");
+  command.add_option("--executor", arguments.executor, "Where configurations are measured")
       ->check(CLI::IsMember({"local", "slurm"}))
       ->capture_default_str();
   command.add_option("--partition", request.slurm_options.partition, "Slurm: partition");
-  command.add_option("--workers", request.slurm_options.workers, "Slurm: nodes at once")
+  command.add_option("--workers", request.slurm_options.workers, "Slurm: nodes to use at once")
       ->check(whole_from(1, 10'000))
       ->capture_default_str();
   command
@@ -320,7 +326,7 @@ void add_running_options(CLI::App& command, AutotuneArguments& arguments) {
       ->allow_extra_args(false);
   command
       .add_option("--gpus", request.gpus,
-                  "GPUs of this machine to measure on at once: 0,1 or all; they must be equal")
+                  "GPUs of this machine to measure on at once: 0,1 or all; they must be identical")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
@@ -328,7 +334,7 @@ void add_running_options(CLI::App& command, AutotuneArguments& arguments) {
                   "Builds at once (default: half of the cores, at most 4)")
       ->check(whole_from(1, 1024));
   command.add_flag("--keep-builds", arguments.keep_builds,
-                   fmt::format("Keep what was built, in {} (of --out)", kBuildsName));
+                   fmt::format("Keep the builds, in {} (in the folder of --out)", kBuildsName));
   command.add_option("--out", arguments.out,
                      "Folder for autotune.json, results.t4.json, results.csv and the journal");
   add_html_option(command, arguments.html, "the search");
@@ -341,13 +347,14 @@ void add_running_options(CLI::App& command, AutotuneArguments& arguments) {
 void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exit_code) {
   const auto arguments = std::make_shared<AutotuneArguments>();
   CLI::App* command =
-      app.add_subcommand("autotune", "Search the fastest configuration of a kernel or program");
-  command->footer(
-      "Examples: rocm-perf autotune --space space.json --cmd-template \"./kernel --bm {BLOCK_M}\"\n"
-      "          rocm-perf autotune --space space.json --build-template \"hipcc -DBM={BLOCK_M} "
-      "k.hip -o {build_dir}/k\" --cmd-template {build_dir}/k --metric-regex 'ms: ([0-9.]+)'\n"
-      "          rocm-perf autotune --simulate cache.json --budget 100\n"
-      "Exit code 1: no configuration worked.");
+      app.add_subcommand("autotune", "Find the fastest configuration of a kernel or program");
+  set_examples(*command,
+               {"rocm-perf autotune --space space.json --cmd-template \"./kernel --bm {BLOCK_M}\"",
+                "rocm-perf autotune --space space.json --build-template \"hipcc -DBM={BLOCK_M} "
+                "k.hip -o {build_dir}/k\" --cmd-template {build_dir}/k --metric-regex 'ms: "
+                "([0-9.]+)'",
+                "rocm-perf autotune --simulate cache.json --budget 100"});
+  command->footer("Exit code 1: no configuration worked.");
   add_what_options(*command, *arguments);
   add_search_options(*command, *arguments);
   add_running_options(*command, *arguments);

@@ -9,6 +9,7 @@
 #include "base/text/command_line.h"
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
+#include "cli/kit/help.h"
 #include "cli/tuning/optimize_options.h"
 #include "optimize/rounds/apply.h"
 #include "optimize/rounds/optimization_text.h"
@@ -117,13 +118,15 @@ void add_optimize(CLI::App& app, const std::vector<std::string>& target,
   const auto arguments = std::make_shared<OptimizeArguments>();
   CLI::App* command =
       app.add_subcommand("optimize", "Find a faster kernel, and prove that it computes the same");
+  set_examples(*command,
+               {"rocm-perf optimize kernel.hip --capture capture",
+                "rocm-perf optimize kernel.hip --build 'hipcc -O3 {source} -o {build_dir}/k' --run "
+                "'{build_dir}/k {seed}' --metric-regex 'ms: ([0-9.]+)' -- -DBLOCK=256",
+                "rocm-perf optimize kernel.hip --capture capture --proposer exec:./agent --apply",
+                "rocm-perf optimize --recheck optimization/optimization.json"});
   command->footer(
-      "Examples: rocm-perf optimize kernel.hip --capture capture\n"
-      "          rocm-perf optimize kernel.hip --build 'hipcc -O3 {source} -o {build_dir}/k' "
-      "--run '{build_dir}/k {seed}' --metric-regex 'ms: ([0-9.]+)' -- -DBLOCK=256\n"
-      "          rocm-perf optimize kernel.hip --capture capture --proposer exec:./agent --apply\n"
-      "          rocm-perf optimize --recheck optimization/optimization.json\n"
-      "Words behind -- are arguments of the compiler. The source is not written without --apply.\n"
+      "Words after -- are arguments of the compiler. The source is not written without "
+      "--apply.\n"
       "Exit codes: 0 something was accepted (--recheck: all holds), 1 nothing was.");
   add_optimize_options(*command, *arguments);
   command->callback([arguments, &target, words, &exit_code] {

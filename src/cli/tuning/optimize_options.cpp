@@ -25,66 +25,69 @@ void add_source_options(CLI::App& command, OptimizeArguments& arguments) {
                      "Source file with the kernel; with --source, the application to profile "
                      "(\"./app args\")");
   command.add_option("--source", arguments.source,
-                     "Source file of an application: its hottest critical kernel in it is chosen");
+                     "Source file of an application; the hottest critical kernel in it is chosen");
   command.add_option("--kernel", request.kernel,
-                     "Name of the kernel, when the source has several (with --host: any function)");
-  command.add_flag("--host", request.host, "The source is compiled for this machine's CPU");
+                     "Name of the kernel, if the source has several (with --host: any function)");
+  command.add_flag("--host", request.host, "Compile the source for this machine's CPU");
   command.add_option("--arch", request.arch,
-                     "Architecture that it is read for (default: the capture's or trace's, else "
+                     "Architecture to read the source for (default: the capture's or trace's, else "
                      "gfx942)");
   command.add_option("--build", request.command.build,
-                     "Command that builds it: 'hipcc -O3 {source} -o {build_dir}/app', with "
-                     "--capture into {code_object}; no shell");
+                     "Build command: 'hipcc -O3 {source} -o {build_dir}/app', with --capture into "
+                     "{code_object}; no shell");
   command.add_option("--trace", request.trace,
-                     "Recording of the whole application (database, or a profile's folder): what "
-                     "the gain means for it");
+                     "Recording of the whole application (a database, or the folder of a profile), "
+                     "for what the gain means there");
   command.add_option("--analysis", request.analysis,
-                     "analysis.json of it, or its folder: told to the proposer");
+                     "analysis.json of that recording, or its folder, for the proposer");
 }
 
 void add_measuring_options(CLI::App& command, OptimizeArguments& arguments) {
   optimize::OptimizeRequest& request = arguments.request;
   optimize::CommandWorkshopOptions& commands = request.command;
   command.add_option("--capture", request.replay.capture,
-                     "Replay this captured dispatch to prove and to time (rocm-perf isolate)");
+                     "Prove and time with this captured dispatch (rocm-perf isolate)");
   command.add_option("--run", commands.run,
-                     "Command to prove and to time: '{build_dir}/app {seed}'");
+                     "Prove and time with this command: '{build_dir}/app {seed}'");
   command.add_option("--check", commands.check, "Command that fails when a result is wrong");
   command
       .add_option("--output", commands.outputs,
-                  "File that a run writes and that is compared ('{build_dir}/out.bin'; default: "
-                  "what it prints); repeatable")
+                  "File that a run writes, to be compared ('{build_dir}/out.bin'; default: what it "
+                  "prints); repeatable")
       ->allow_extra_args(false);
   command.add_option("--metric-regex", commands.metric_pattern,
                      "Times in the command's output: 'time_ms: ([0-9.]+)'");
   command.add_option("--metric-unit", commands.metric_unit, "Unit of that number");
-  command.add_flag("--maximize", commands.larger_is_better, "More of it is better");
+  command.add_flag("--maximize", commands.larger_is_better, "Larger values of it are better");
   command.add_flag("--rocprofv3", commands.rocprofv3,
                    "Time the kernel's dispatches with rocprofv3");
-  command.add_option("--type", arguments.type, "Element type of outputs")
+  command.add_option("--type", arguments.type, "Element type of the outputs")
       ->check(CLI::IsMember(element_type_names()));
   command.add_option("--max-ulp", commands.compare.max_ulp,
-                     "Floats may be so many representable values apart");
+                     "Floats may be this many representable values apart");
   const auto tolerance = [&](const char* name, std::optional<double>& value, const char* text) {
     command.add_option(name, value, text)->check(CLI::Range(0.0, 1e300));
   };
   tolerance("--rtol", commands.compare.max_relative,
             "Floats may differ by this share of the expected value");
   tolerance("--atol", commands.compare.max_absolute, "Floats may differ by this much");
-  command.add_option("--perturbations", commands.perturbations, "Changed inputs to prove on")
+  command
+      .add_option("--perturbations", commands.perturbations,
+                  "Number of perturbed inputs to prove on")
       ->check(whole_from(0, 1000))
       ->capture_default_str();
-  command.add_option("--seed", request.loop.judge.seed, "Of inputs and of statistics")
+  command.add_option("--seed", request.loop.judge.seed, "Seed of inputs and statistics")
       ->check(whole_from(0, INT64_MAX))
       ->capture_default_str();
   command
-      .add_option("--iterations", request.replay.iterations,
-                  "Dispatches of one replayed measurement")
+      .add_option("--iterations", request.replay.iterations, "Dispatches per replayed measurement")
       ->check(whole_from(1, 1'000'000))
       ->capture_default_str();
   command.add_flag("--ignore-findings", request.replay.ignore_findings,
-                   "Replay although `capture check` finds an error");
-  command.add_option("--time-limit", arguments.time_limit, "Of a dispatch, build, run or check")
+                   "Replay even if `capture check` finds an error");
+  command
+      .add_option("--time-limit", arguments.time_limit,
+                  "Time limit of a dispatch, build, run or check")
       ->capture_default_str();
 }
 
@@ -96,20 +99,22 @@ void add_proposer_options(CLI::App& command, OptimizeArguments& arguments) {
                   "rules (built-in transforms), llm (a language model over HTTP), or exec:COMMAND")
       ->capture_default_str();
   command.add_option("--model", model.chat.model, "Language model");
-  command.add_option("--base-url", model.chat.base_url,
-                     "Its server (default: the provider's; the key is $ROCM_PERF_LLM_KEY)");
-  command.add_option("--provider", model.chat.provider, "Form of its interface")
+  command.add_option(
+      "--base-url", model.chat.base_url,
+      "Server of the model (default: the provider's; the key is $ROCM_PERF_LLM_KEY)");
+  command.add_option("--provider", model.chat.provider, "Interface that the server speaks")
       ->check(CLI::IsMember({"openai", "anthropic"}));
-  command.add_option("--max-tokens", model.budget.tokens, "Tokens in all")
+  command.add_option("--max-tokens", model.budget.tokens, "Budget in tokens for the whole search")
       ->check(whole_from(1, INT64_MAX));
   const auto money = [&](const char* name, std::optional<double>& value, const char* text) {
     command.add_option(name, value, text)->check(CLI::Range(0.0, 1e9));
   };
-  money("--max-cost", model.budget.cost_usd, "USD in all; takes both prices");
-  money("--price-in", model.budget.prompt_price, "USD per million tokens of questions");
-  money("--price-out", model.budget.completion_price, "USD per million tokens of answers");
+  money("--max-cost", model.budget.cost_usd,
+        "Budget in USD for the whole search; needs both prices");
+  money("--price-in", model.budget.prompt_price, "USD per million input tokens");
+  money("--price-out", model.budget.completion_price, "USD per million output tokens");
   command.add_option("--transcript", model.transcript,
-                     "Every exchange is recorded there; one that exists is played back");
+                     "Record every exchange in this file; an existing one is played back");
 }
 
 void add_sandbox_options(CLI::App& command, OptimizeArguments& arguments) {
@@ -133,22 +138,23 @@ void add_loop_options(CLI::App& command, OptimizeArguments& arguments) {
   command.add_option("--min-gain", arguments.min_gain, "Smallest gain that is accepted")
       ->capture_default_str();
   command.add_option("--time-budget", arguments.time_budget,
-                     "End the search after this (90s, 10m); the final proof comes on top");
-  command.add_option("--max-candidates", loop.max_candidates, "End it after N proposals")
+                     "Stop searching after this (90s, 10m); the final proof still runs");
+  command.add_option("--max-candidates", loop.max_candidates, "Stop after N proposals")
       ->check(whole_from(1, 1'000'000));
   command
       .add_option("--patience", loop.patience,
-                  "End it after N refusals in a row (default: 8; rules: none)")
+                  "Stop after N refusals in a row (default: 8; rules: none)")
       ->check(whole_from(1, 1'000'000));
   command
       .add_option("--out", arguments.out,
                   "Folder for the ledger, candidates, the accepted source and optimization.json")
       ->capture_default_str();
-  command.add_flag("--resume", loop.resume, "Go on with what the ledger has");
-  command.add_flag("--apply", arguments.apply,
-                   "Replace the source by what was accepted; the original is kept as SOURCE.orig");
+  command.add_flag("--resume", loop.resume, "Continue from the ledger");
+  command.add_flag(
+      "--apply", arguments.apply,
+      "Replace the source with what was accepted; the original is kept as SOURCE.orig");
   command.add_option("--recheck", arguments.recheck,
-                     "Run nothing: verify this optimization.json again");
+                     "Run nothing; verify this optimization.json again");
   add_html_option(command, arguments.html, "what was tried, and the proof,");
   command.add_flag("--json", arguments.json, "Print optimization.json and nothing else");
   command.add_flag("--quiet", arguments.quiet, "Print nothing but errors");

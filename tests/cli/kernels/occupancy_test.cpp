@@ -206,10 +206,6 @@ TEST(Occupancy, AnAttributeThatLlvmIgnoresIsSaid) {
     EXPECT_EQ(answer(words + honoured)["assumptions"], Json::array()) << honoured;
 }
 
-TEST(Occupancy, HelpHasAnExample) {
-  EXPECT_THAT(occupancy("--help").out, HasSubstr("Example: rocm-perf occupancy"));
-}
-
 TEST(Occupancy, SameWordsSameBytes) {
   const std::string words = std::string(kRange) + " --json";
   EXPECT_EQ(occupancy(words).out, occupancy(words).out);

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "cli/kit/help.h"
+
 namespace perflab::cli {
 namespace {
 
@@ -14,7 +16,8 @@ class Described : public testing::Test {
  protected:
   Described() {
     CLI::App* command = app_.add_subcommand("measure", "Measure it");
-    command->footer("Example: lab measure x");
+    command->footer("Exit code 1: never.");
+    set_examples(*command, {"lab measure x", "lab measure y"});
     command->add_option("FILE,-f,--file", text_, "The file")->required();
     command->add_option("MORE", texts_, "More files");
     command->add_option("--mode", text_, "Its mode")
@@ -50,7 +53,10 @@ TEST_F(Described, CommandsAreThoseOfTheHelpWithoutGroupsAndHiddenOnes) {
   ASSERT_EQ(describe_groups(app_).size(), 1U);
   EXPECT_EQ(describe_groups(app_).front().name, "group");
   EXPECT_EQ(describe_groups(app_).front().description, "Some commands");
-  EXPECT_EQ(describe_commands(app_).back().footer, "Example: lab measure x");
+  EXPECT_EQ(describe_commands(app_).back().footer, "Exit code 1: never.");
+  EXPECT_THAT(describe_commands(app_).back().examples,
+              ElementsAre("lab measure x", "lab measure y"));
+  EXPECT_THAT(describe_commands(app_).front().examples, IsEmpty());
 }
 
 TEST_F(Described, OptionsStandInTheOrderOfTheHelpWithoutHelpAndHiddenOnes) {

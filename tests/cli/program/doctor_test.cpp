@@ -121,10 +121,10 @@ TEST_F(DoctorCommand, SelfTestTakesEveryCaseAsFarAsItGoes) {
   const Json examined = document("doctor", doctor({"--json"}, stand_in).out);
   for (const char* need : {"compiler", "source_reader"})
     if (find_in(examined["parts"], "need", need)["state"] != "works") GTEST_SKIP() << "no " << need;
-  const Outcome outcome =
-      doctor({"--self-test", "--only", "^(in_place|optimize_host)$", "--keep", "kept", "--json",
-              "--time-budget", "2h"},  // ten minutes are enough for a machine that does nothing else
-             stand_in);
+  const Outcome outcome = doctor(
+      {"--self-test", "--only", "^(in_place|optimize_host)$", "--keep", "kept", "--json",
+       "--time-budget", "2h"},  // ten minutes are enough for a machine that does nothing else
+      stand_in);
   const Json found = document("self_test", outcome.out);
   ASSERT_EQ(found["cases"].size(), 3U) << outcome.err;
   EXPECT_EQ(found["machine"]["architecture"], "gfx942");

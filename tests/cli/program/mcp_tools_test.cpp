@@ -19,7 +19,8 @@ OptionInfo option_named(const std::string& name, bool positional = false) {
 CommandInfo analyze_with(const OptionInfo& option) {
   return {.name = "analyze",
           .description = "Analyse",
-          .footer = "Example: x\nExit code 1: never.",
+          .footer = "A note.\nExit code 1: never.",
+          .examples = {"rocm-perf analyze x.db"},
           .options = {option_named("TRACE", true), option, option_named("--json")},
           .takes_words = false};
 }
@@ -57,7 +58,8 @@ TEST(McpTools, AnOptionThatWritesIsWithheldUntilItMay) {
   EXPECT_FALSE(running->front().read_only);
   EXPECT_THAT(reading->front().always, testing::ElementsAre("--json"));
   EXPECT_THAT(reading->front().description, HasSubstr("Exit code 1: never."));
-  EXPECT_THAT(reading->front().description, testing::Not(HasSubstr("Example")));
+  EXPECT_THAT(reading->front().description, testing::Not(HasSubstr("x.db")));
+  EXPECT_THAT(reading->front().description, testing::Not(HasSubstr("A note.")));
 }
 
 }  // namespace
