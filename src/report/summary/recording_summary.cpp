@@ -24,21 +24,21 @@ Part time_part(const DocumentPlace& path, std::string details) {
   Part part{.part = "time", .title = "Where the time went", .details = std::move(details)};
   const DocumentPlace attribution = path["attribution"];
   const DocumentPlace host = attribution["host"];
-  struct Spent {
+  struct Share {
     const char* what;
     DocumentPlace at;
   };
-  std::vector<Spent> all = {{"kernels", attribution["kernel"]},
+  std::vector<Share> all = {{"kernels", attribution["kernel"]},
                             {"copies", attribution["copy"]},
                             {"launch latency", attribution["launch_latency"]},
                             {"host: inside API calls", host["calls"]},
                             {"host: return from waiting", host["sync_return"]},
                             {"host: own code", host["code"]},
                             {"idle", attribution["idle"]}};
-  std::erase_if(all, [](const Spent& one) { return one.at["time_ns"].number() <= 0; });
+  std::erase_if(all, [](const Share& one) { return one.at["time_ns"].number() <= 0; });
   std::ranges::stable_sort(all, std::ranges::greater{},
-                           [](const Spent& one) { return one.at["time_ns"].number(); });
-  for (const Spent& one : all) {
+                           [](const Share& one) { return one.at["time_ns"].number(); });
+  for (const Share& one : all) {
     if (part.rows.size() == kMostSummaryRows) break;
     part.rows.push_back(one.at.excerpt({"share", "time_ns"}, one.what));
   }

@@ -151,6 +151,7 @@ std::string indented(const std::string& text, std::size_t width) {
 }
 
 std::string facts_text(const Json& part, std::size_t width) {
+  if (part["rows"].empty()) return {};
   std::vector<std::string> lines;
   for (const Json& row : part["rows"]) lines.push_back(facts_line(row));
   return indented(fmt::format("{}", fmt::join(lines, "; ")), width);
@@ -239,6 +240,20 @@ std::string warnings_text(const Json& summary, const TerminalStyle& style, const
   return out;
 }
 
+/// The first two lines of a reason; "…" where there is more.
+std::string reason_text(const std::string& reason, std::size_t width) {
+  constexpr std::size_t kReasonLines = 2;
+  constexpr std::size_t kRoom = 4;  // the margin, and the mark
+  std::vector<std::string> lines = wrapped(reason, std::max<std::size_t>(width, 2 * kRoom) - kRoom);
+  if (lines.size() > kReasonLines) {
+    lines.resize(kReasonLines);
+    lines.back() += " …";
+  }
+  std::string out;
+  for (const std::string& line : lines) out += fmt::format("  {}\n", line);
+  return out;
+}
+
 std::string page_text(const Json& summary, const TerminalStyle& style, std::string_view more) {
   const Paint paint(style.colour);
   std::string out = warnings_text(summary, style, paint);
@@ -247,7 +262,7 @@ std::string page_text(const Json& summary, const TerminalStyle& style, std::stri
   for (const Json& step : summary["next"]) {
     if (step["command"].is_string())
       out += fmt::format("  {}\n", printable(step["command"].get<std::string>()));
-    out += indented(fit(step["why"].get<std::string>(), 2 * style.width), style.width);
+    out += reason_text(step["why"].get<std::string>(), style.width);
   }
   if (out.starts_with('\n')) out.erase(0, 1);
   if (!more.empty())
