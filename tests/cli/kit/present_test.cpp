@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/temp_folder.h"
-#include "report/kit/document.h"
 #include "report/code/occupancy_document.h"
+#include "report/kit/document.h"
 #include "report/replay/reservation_document.h"
 
 namespace perflab::cli {
