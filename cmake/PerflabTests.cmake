@@ -69,3 +69,16 @@ function(perflab_test_compiled target)
     target_compile_definitions(${target} PRIVATE PERFLAB_SANITIZED)  # tests/base/sizes.h
   endif()
 endfunction()
+
+# perflab_compile_cases(<test> <source> <last>): the source with PERFLAB_CASE=0 is accepted by the compiler, and with 1 to <last> refused.
+function(perflab_compile_cases test source last)
+  foreach(case RANGE ${last})
+    add_test(NAME ${test}.case_${case}
+      COMMAND "${CMAKE_CXX_COMPILER}" -std=c++23 -fsyntax-only "-I${PROJECT_SOURCE_DIR}/src" -DPERFLAB_CASE=${case}
+              "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
+    set_tests_properties(${test}.case_${case} PROPERTIES LABELS unit TIMEOUT 60)
+    if(case GREATER 0)
+      set_tests_properties(${test}.case_${case} PROPERTIES WILL_FAIL ON)
+    endif()
+  endforeach()
+endfunction()

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,14 @@ inline Outcome rocm_perf(const std::filesystem::path& folder, std::vector<std::s
                          ProcessOptions options = {}) {
   arguments.insert(arguments.begin(), PERFLAB_PROGRAM);
   return run_in(folder, arguments, std::move(options));
+}
+
+/// The lines of a text, without their ends.
+inline std::vector<std::string> text_lines(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out.push_back(line);
+  return out;
 }
 
 /// The text as JSON that satisfies the schema of `name`; a failed test otherwise.

@@ -57,6 +57,13 @@ DocumentPlace verdict_that_matters(const DocumentPlace& verdicts) {
   return verdicts[best.value_or(0)];
 }
 
+/// What the run gains when the kernel, an element of dag.json's `kernels`, is twice as fast.
+void add_twice_as_fast(const DocumentPlace& kernel, Json& row) {
+  const DocumentPlace gains = kernel["gains"];
+  for (std::size_t i = 0; i < gains.size(); ++i)
+    if (gains[i]["factor"].number() == 2) row["twice_as_fast"] = gains[i].excerpt({"gain_share"});
+}
+
 /// Kernels by time, each with its verdict and what the run gains when it is twice as fast.
 Part kernels_part(const DocumentPlace& kernels, const DocumentPlace& verdicts,
                   const DocumentPlace& dag) {
@@ -66,12 +73,7 @@ Part kernels_part(const DocumentPlace& kernels, const DocumentPlace& verdicts,
     const std::string name = kernel["name"].text();
     if (const DocumentPlace verdict = named(verdicts, name))
       row["verdict"] = verdict.excerpt({"label", "confidence"});
-    if (const DocumentPlace path = named(dag["kernels"], name)) {
-      const DocumentPlace gains = path["gains"];
-      for (std::size_t i = 0; i < gains.size(); ++i)
-        if (gains[i]["factor"].number() == 2)
-          row["twice_as_fast"] = gains[i].excerpt({"gain_share"});
-    }
+    if (const DocumentPlace path = named(dag["kernels"], name)) add_twice_as_fast(path, row);
     return row;
   });
 }
@@ -160,17 +162,14 @@ void summarise_path(std::span<const NamedDocument> documents, Json& summary) {
   const DocumentPlace dag = document_of(documents, "dag");
   Part recorded{.part = "recorded", .title = "Recorded"};
   recorded.rows.push_back(dag["graph"].excerpt({"dispatches", "copies", "calls"}));
-  recorded.rows.push_back(DocumentPlace(&documents.front()).excerpt({"critical_path_ns"}));
+  recorded.rows.push_back(dag.excerpt({"critical_path_ns"}));
   add_part(summary, recorded);
   add_what_if(dag, summary);
   add_part(summary, time_part(dag, "critical-path"));
   Part kernels{.part = "kernels", .title = "Kernels on the path", .details = "critical-path"};
   add_part(summary, rows_of(std::move(kernels), dag["kernels"], [](const DocumentPlace& kernel) {
              Json row = kernel.excerpt({"name", "path_share", "path_ns", "dispatches"});
-             const DocumentPlace gains = kernel["gains"];
-             for (std::size_t i = 0; i < gains.size(); ++i)
-               if (gains[i]["factor"].number() == 2)
-                 row["twice_as_fast"] = gains[i].excerpt({"gain_share"});
+             add_twice_as_fast(kernel, row);
              return row;
            }));
 }

@@ -4,8 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <sstream>
-
 #include "cli/help_text.h"
 #include "report/kit/text_table.h"
 
@@ -20,17 +18,10 @@ using testing::StartsWith;
 
 using Words = std::vector<std::string>;
 
-Words help_lines_of(const std::string& text) {
-  Words out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) out.push_back(line);
-  return out;
-}
-
 /// The examples at the start of a help as they stand there, several lines of one together; none
 /// when it begins with anything else.
 Words examples_in(const std::string& help) {
-  const Words lines = help_lines_of(help);
+  const Words lines = text_lines(help);
   Words out;
   if (lines.empty() || (lines.front() != "Example:" && lines.front() != "Examples:")) return out;
   bool goes_on = false;
@@ -51,8 +42,7 @@ class Help : public testing::Test {
   [[nodiscard]] Words shell_words(const std::string& line) const {
     ProcessOptions options;
     options.set_environment = {{"HOME", folder_.path().string()}};
-    return help_lines_of(
-        run_in(folder_.path(), {"sh", "-fc", "printf '%s\\n' " + line}, options).out);
+    return text_lines(run_in(folder_.path(), {"sh", "-fc", "printf '%s\\n' " + line}, options).out);
   }
 
   /// The command that a command line calls: the one with the most of its words.
@@ -100,7 +90,7 @@ TEST_F(Help, NoLineIsLongerThanEightyColumnsHoweverWideTheTerminalIs) {
     Words arguments = command.words;
     arguments.emplace_back("--help");
     EXPECT_EQ(rocm_perf(folder_.path(), arguments, wide).out, command.help);
-    for (const std::string& line : help_lines_of(command.help))
+    for (const std::string& line : text_lines(command.help))
       EXPECT_LE(report::display_width(line), kHelpWidth) << line;
   }
 }

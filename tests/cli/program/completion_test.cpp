@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <sstream>
-
 #include "cli/help_text.h"
 #include "cli/program/completion_script.h"
 
@@ -19,13 +17,6 @@ using testing::StartsWith;
 using testing::UnorderedElementsAreArray;
 
 using Words = std::vector<std::string>;
-
-Words lines_of(const std::string& text) {
-  Words out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) out.push_back(line);
-  return out;
-}
 
 /// A folder with the script of a shell, and what that shell makes of it.
 class Completion {
@@ -60,7 +51,7 @@ class Completion {
       return {};
     }
     EXPECT_EQ(result->error.tail, "");
-    return lines_of(result->output.tail);
+    return text_lines(result->output.tail);
   }
 
  private:
