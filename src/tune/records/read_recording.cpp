@@ -161,7 +161,9 @@ Result<Recording> finish_recording(RawRecording raw, std::string_view what) {
 }
 
 Result<Recording> parse_recording(std::string_view text, std::string_view what) {
-  const std::size_t start = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
   if (start == std::string_view::npos)
     return fail(ErrorCode::bad_input, fmt::format("{}: is empty", what));
   if (is_journal(text)) {

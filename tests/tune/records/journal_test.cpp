@@ -282,6 +282,11 @@ TEST(Journals, DamagedLinesAreNamed) {
   EXPECT_THAT(refuse(whole + "{}\n"), AllOf(HasSubstr("line 5"), HasSubstr("configuration")));
   EXPECT_THAT(refuse(whole + "[1]\n"), HasSubstr("line 5"));
   EXPECT_THAT(refuse(whole + R"({"configuration":{"a":[]}})" + "\n"), HasSubstr("line 5"));
+  JournalEntry unmeasured;  // as a worker answers that was asked for a build alone
+  unmeasured.configuration = {{"a", 1L}};
+  unmeasured.evaluation.outcome = Outcome::correct;
+  EXPECT_THAT(refuse(whole + journal_line(unmeasured)),
+              AllOf(HasSubstr("line 5"), HasSubstr("\"value\" is missing")));
   EXPECT_THAT(refuse("hello\n"), HasSubstr("no journal"));
   EXPECT_THAT(refuse("int main() {}"), HasSubstr("no journal"));
   EXPECT_THAT(refuse("{}\n"), HasSubstr("no journal"));

@@ -536,7 +536,7 @@ TEST(Results, CsvHasAColumnPerParameter) {
 }
 
 TEST(Results, CsvDoesNotBeginAsJsonDoes) {
-  for (const char* name : {"[", "{x", " [1]", "\xEF\xBB\xBF{"}) {
+  for (const char* name : {"[", "{x", " [1]", "\xEF\xBB\xBF{", "\xBB[", "\xBF{"}) {
     const std::vector<ResultRow> rows = {{{{name, 1L}}, test::correct(0.5, {0.5})}};
     const auto read = parse_recording(to_csv(rows, "x", "W"), "csv");
     ASSERT_TRUE(read) << describe(read.error());
