@@ -11,6 +11,7 @@
 #include "cli/kit/command.h"
 #include "cli/kit/help.h"
 #include "cli/kit/overview.h"
+#include "cli/kit/present.h"
 #include "cli/kit/program_info.h"
 #include "cli/kit/wrong_command_line.h"
 #include "report/kit/document.h"
@@ -36,6 +37,7 @@ int run(int argc, char** argv) {
   const std::vector<std::string> target(dashes == words.end() ? dashes : dashes + 1, words.end());
   words.erase(dashes, words.end());
   const std::vector<std::string> given = words;
+  cli::complete_details(words);
 
   CLI::App app("Performance lab for HIP kernels on AMD GPUs", "rocm-perf");
   app.set_version_flag("--version", fmt::format("rocm-perf {}", kProgramVersion));

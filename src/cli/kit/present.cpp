@@ -34,7 +34,8 @@ Result<std::vector<report::RenderedDocument>> rendered(const Outputs& outputs,
 /// The sections that were asked for. Error (usage): there is none of that name.
 Result<std::vector<Section>> asked_sections(const Outputs& outputs,
                                             const std::vector<Section>& sections) {
-  if (outputs.details.empty()) return sections;
+  if (outputs.details.empty()) return std::vector<Section>{};
+  if (outputs.details == kAllSections) return sections;
   std::vector<std::string_view> names;
   for (const Section& section : sections) {
     if (section.name == outputs.details) return std::vector<Section>{section};
@@ -42,7 +43,7 @@ Result<std::vector<Section>> asked_sections(const Outputs& outputs,
   }
   return fail(ErrorCode::usage,
               fmt::format("--details {}: there is no such section here", outputs.details),
-              fmt::format("one of: {}", fmt::join(names, ", ")));
+              fmt::format("one of: {}, {}", fmt::join(names, ", "), kAllSections));
 }
 
 /// How the rest is had.
@@ -50,8 +51,9 @@ std::string more_text(const Outputs& outputs, const std::vector<Section>& sectio
   std::vector<std::string_view> names;
   for (const Section& section : sections) names.push_back(section.name);
   std::string text = fmt::format("--details {}", fmt::join(names, "|"));
-  if (outputs.folder.empty()) text += "; --json; --out DIR";
-  if (!outputs.html) text += "; --html FILE";
+  text += "; --json";
+  if (outputs.takes_folder && outputs.folder.empty()) text += "; --out DIR";
+  if (outputs.takes_page && !outputs.html) text += "; --html FILE";
   return text;
 }
 
@@ -61,21 +63,34 @@ void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& 
   command.add_flag("--json", outputs.json, fmt::format("Print {}.json and nothing else", document));
   CLI::Option* const brief =
       command.add_flag("--brief", outputs.brief,
-                       "Print the answer on one page; with --json as a document of at most 8 KB");
-  command.add_option("--details", outputs.details, "Print one SECTION of the text")
+                       "With --json: print the answer as a document of at most 8 KB, summary.json");
+  command
+      .add_option("--details", outputs.details,
+                  "Print all figures, not the answer on one page; or those of one SECTION")
       ->excludes(brief);
+}
+
+void complete_details(std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if (words[i] != "--details") continue;
+    const std::string_view next = i + 1 < words.size() ? std::string_view(words[i + 1]) : "";
+    if (next != kAllSections && std::ranges::find(kSectionNames, next) == kSectionNames.end())
+      words[i] = fmt::format("--details={}", kAllSections);
+  }
 }
 
 Result<void> present_answer(const Outputs& outputs, std::vector<Document> documents,
                             const std::vector<Section>& sections) {
   PERFLAB_TRY(const std::vector<Section> asked, asked_sections(outputs, sections));
+  const bool printed = !outputs.json && !outputs.quiet && asked.empty();
   Json summary;
-  if (outputs.brief) {
+  if (printed || outputs.brief || !outputs.folder.empty()) {
     summary = report::summary_document(documents);
-    documents.insert(documents.begin(), {std::string(report::kSummary), summary});
+    documents.insert(outputs.brief ? documents.begin() : documents.end(),
+                     {std::string(report::kSummary), summary});
   }
   return present(outputs, std::move(documents), [&] {
-    if (outputs.brief)
+    if (asked.empty())
       return report::summary_text(summary, terminal_style(), more_text(outputs, sections));
     std::string text;
     for (const Section& section : asked) text += section.text();

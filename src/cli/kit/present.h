@@ -1,7 +1,8 @@
 // What subcommands have in common at their end: documents into a folder, a page, JSON or text on
-// stdout.
+// stdout. The text is the answer on one page (report/summary); --details has all of it.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -19,22 +20,31 @@ struct Outputs {
   std::string folder = {};  ///< --out; empty: no documents in files
   HtmlArguments html = {};
   bool json = false;         ///< --json: the first document and nothing else
-  bool brief = false;        ///< --brief: the answer alone, and as summary.json among the documents
+  bool brief = false;        ///< --brief: with --json the answer as a document
   bool quiet = false;        ///< nothing but errors
-  std::string details = {};  ///< --details SECTION: that one alone; empty: all
+  std::string details = {};  ///< --details SECTION, or kAllSections; empty: the answer
   /// The documents are all that there is of a recording: what an earlier command left of another
   /// one in the folder goes.
   bool whole_recording = false;
+  bool takes_folder = true;  ///< the command has --out
+  bool takes_page = true;    ///< the command has --html
 
   /// Whether any document is shown or written: those of large inputs are made only then.
   [[nodiscard]] bool wants_documents() const { return json || html || !folder.empty(); }
 };
 
-/// A part of the text, by its name in --details.
+/// A part of the text, by its name in --details: one of kSectionNames.
 struct Section {
   std::string_view name;
   std::function<std::string()> text;
 };
+inline constexpr std::array<std::string_view, 6> kSectionNames = {
+    "bottleneck", "critical-path", "kernels", "profile", "roofline", "thread-trace"};
+inline constexpr std::string_view kAllSections = "all";
+
+/// --details alone means all of them: it takes the word behind it only when that is the name of a
+/// section, and no file. The words of a command line, up to "--".
+void complete_details(std::vector<std::string>& words);
 
 /// Adds --json (of the document of that name), --brief and --details.
 void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& document);
@@ -47,8 +57,8 @@ void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);
 Result<void> present(const Outputs& outputs, std::vector<Document> documents,
                      const std::function<std::string()>& text);
 
-/// The same with an answer (report/summary), which --brief prints; the text consists of sections.
-/// Error (usage): there is no such section.
+/// The same with an answer (report/summary), which is the text and one of the documents in the
+/// folder; --details has the sections. Error (usage): there is no such section.
 Result<void> present_answer(const Outputs& outputs, std::vector<Document> documents,
                             const std::vector<Section>& sections);
 
