@@ -15,7 +15,8 @@ namespace {
 Result<double> parse_gain(const std::string& text) {
   constexpr double kMostGain = 10;  // eleven times as fast: beyond it, a typing error
   if (const std::optional<double> gain = share_from(text, kMostGain)) return *gain;
-  return fail(ErrorCode::usage, fmt::format("--min-gain '{}': this is no gain", text),
+  return fail(ErrorCode::usage,
+              fmt::format("--min-gain '{}': must be a share from 0 to {}", text, kMostGain),
               "--min-gain 2%, or --min-gain 0.02");
 }
 

@@ -182,7 +182,7 @@ Result<ChosenKernel> choose_kernel(const analyze::AnalyzedTrace& analyzed,
   return fail(ErrorCode::usage,
               fmt::format("no kernel of {} ran (it has {})", model.options.path.string(),
                           names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
-              "--source names the file with the kernel that is to be faster");
+              "--source names the file with the kernel to make faster");
 }
 
 }  // namespace perflab::optimize

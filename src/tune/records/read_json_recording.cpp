@@ -96,7 +96,7 @@ Result<RawRecording> read_kernel_tuner(const dom::element& root, std::string_vie
   if (raw.names.size() > kMostNames) return raw;
   dom::object cache;
   if (root.at_key("cache").get(cache) != simdjson::SUCCESS)
-    return fail(ErrorCode::bad_input, fmt::format("{}: \"cache\" is no object", what));
+    return fail(ErrorCode::bad_input, fmt::format("{}: \"cache\" is not an object", what));
   raw.rows.reserve(cache.size());
   for (const auto& [key, entry] : cache) {
     if (std::optional<RawRow> row = kernel_tuner_row(entry, raw.names))
