@@ -157,7 +157,7 @@ Result<dom::object> JsonFile::parse() {
   dom::object object;
   if (root.get(object) != simdjson::SUCCESS)
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: is JSON, but no object as thread traces have", name_), kAsWritten);
+                fmt::format("{}: is JSON, but not an object as in thread traces", name_), kAsWritten);
   return object;
 }
 

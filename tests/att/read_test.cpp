@@ -392,7 +392,7 @@ TEST_F(ReadTrace, FilesThatAreWrongAreErrors) {
   const std::string wave = "se0_sm0_sl0_wv0.json";
   EXPECT_EQ(message_of({{wave, "{"}}), wave + ": is not JSON, or only a part of it");
   EXPECT_EQ(message_of({{wave, ""}}), wave + ": is empty");
-  EXPECT_EQ(message_of({{wave, "[]"}}), wave + ": is JSON, but no object as thread traces have");
+  EXPECT_EQ(message_of({{wave, "[]"}}), wave + ": is JSON, but not an object as in thread traces");
   EXPECT_EQ(message_of({{wave, "{\"a\":\"\xff\"}"}}),
             wave + ": is not JSON: it holds bytes that are not UTF-8");
   EXPECT_EQ(message_of({{wave, "{\"a"}}), wave + ": is not JSON: it ends inside a text");

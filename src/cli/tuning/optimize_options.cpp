@@ -65,7 +65,7 @@ void add_measuring_options(CLI::App& command, OptimizeArguments& arguments) {
   command.add_option("--type", arguments.type, "Element type of the outputs")
       ->check(CLI::IsMember(element_type_names()));
   command.add_option("--max-ulp", commands.compare.max_ulp,
-                     "Floats may be this many representable values apart");
+                     "Allowed difference between floats in ULPs");
   const auto tolerance = [&](const char* name, std::optional<double>& value, const char* text) {
     command.add_option(name, value, text)->check(CLI::Range(0.0, 1e300));
   };
