@@ -186,7 +186,7 @@ def run_document(name, text, table, shell, settings):
 
 def environment_of(playground, folder, port):
     if not playground:
-        return dict(os.environ)
+        return {**os.environ, "COLUMNS": "100"}  # as in the playground: outputs are compared
     variables = json.loads((playground / "variables.json").read_text())
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("ROCM_PATH", "HSA_RESERVE_SVM", "HSA_TOOLS_LIB", "ROCPROFV3", "NO_COLOR")}

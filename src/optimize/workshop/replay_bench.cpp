@@ -152,7 +152,8 @@ std::string another_dispatch(replay::WriteSet write_set) {
 
 std::string poison_words(std::uint64_t pure) {
   if (pure == 0)
-    return "Every output of the original depends on what was there before: poison shows nothing more.";
+    return "Every output of the original depends on what was there before: poison shows nothing "
+           "more.";
   return fmt::format("{} bytes that the original always writes are written by the candidate too.",
                      pure);
 }

@@ -296,8 +296,7 @@ Result<RawRecording> read_json_recording(const dom::element& root, std::string_v
   for (const auto& [key, reader] : kReaders)
     if (member(root, key)) return reader(root, what);
   return fail(
-      ErrorCode::bad_input,
-      fmt::format("{}: is JSON, but not a recording of a known tuner", what),
+      ErrorCode::bad_input, fmt::format("{}: is JSON, but not a recording of a known tuner", what),
       "Kernel Tuner caches, T4, KTT output, Triton's autotune.json, CSV tables and journals "
       "can be read");
 }
