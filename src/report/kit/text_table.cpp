@@ -56,6 +56,18 @@ std::size_t first_difference(const std::string& a, const std::string& b) {
   return characters(std::string_view(a).substr(0, byte));
 }
 
+/// What the column calls its cells in so many columns.
+std::vector<std::string> shortened(const std::vector<std::string>& cells,
+                                   const TextTable::Column& column, std::size_t width) {
+  std::vector<std::string> out;
+  for (const std::string& cell : cells)
+    out.push_back(display_width(cell) > width ? column.shorter(cell, width) : cell);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    for (std::size_t other = 0; other < i; ++other)
+      if (out[i] == out[other] && cells[i] != cells[other]) return cells;
+  return out;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -140,6 +152,7 @@ std::string TextTable::text(std::size_t width) const {
   for (const std::size_t c : shown) {
     std::vector<std::string> cells = {columns_[c].title};
     for (const auto& row : rows_) cells.push_back(row[c]);
+    if (columns_[c].shorter != nullptr) cells = shortened(cells, columns_[c], wide[c]);
     cells = fit_distinct(cells, wide[c]);
     for (std::size_t r = 0; r < lines.size(); ++r)
       lines[r] += std::string(c != shown.front() ? kGap : 0, ' ') +
