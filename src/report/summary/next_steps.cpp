@@ -90,6 +90,10 @@ RecordedRun recorded_run(std::span<const NamedDocument> documents) {
     add_commands(dag["environment"]["processes"], commands);
     const DocumentPlace files = dag["environment"]["files"];
     for (std::size_t i = 0; i < files.size(); ++i) run.files.push_back(files[i].text());
+  } else if (const DocumentPlace roofline = document_of(documents, "roofline")) {
+    run.reader = "roofline";
+    const DocumentPlace files = roofline["environment"]["files"];
+    for (std::size_t i = 0; i < files.size(); ++i) run.files.push_back(files[i].text());
   }
   if (run.synthetic) return run;
   const DocumentPlace words = document_of(documents, "profile")["environment"]["command"];
@@ -101,18 +105,25 @@ RecordedRun recorded_run(std::span<const NamedDocument> documents) {
 
 std::string kernel_pattern(const std::string& name, const std::vector<std::string>& all) {
   constexpr std::size_t kShort = 40, kLeast = 3;
-  const auto alone = [&](std::string_view piece) {
+  // Whether no other name has it, anywhere or as a whole word.
+  const auto alone = [&](std::string_view piece, bool word) {
     return std::ranges::none_of(all, [&](const std::string& other) {
-      return other != name && other.find(piece) != std::string::npos;
+      if (other == name) return false;
+      if (!word) return other.find(piece) != std::string::npos;
+      const auto words = pieces(other, in_identifier);
+      return std::ranges::find(words, piece) != words.end();
     });
   };
-  if (std::string function = kernel_function(name);
-      !function.empty() && function.size() <= kShort && alone(function))
-    return function;
+  if (const std::string function = kernel_function(name);
+      !function.empty() && function.size() <= kShort) {
+    if (alone(function, false)) return function;
+    if (alone(function, true)) return fmt::format("\\b{}\\b", function);
+  }
   // Names of generated kernels are one long word.
   for (const std::string_view piece :
        pieces(name, [](char c) { return c != '_' && in_identifier(c); }))
-    if (piece.size() >= kLeast && piece.size() <= kShort && alone(piece)) return std::string(piece);
+    if (piece.size() >= kLeast && piece.size() <= kShort && alone(piece, false))
+      return std::string(piece);
   return {};
 }
 
@@ -151,9 +162,10 @@ NextStep measuring_step(const DocumentPlace& verdict, const RecordedRun& run, bo
   if (source == "resources") {
     const auto words = split_command_line(program);
     const std::string binary = words ? words->front() : std::string(kAnyProgram);
-    return {.command = fmt::format("rocm-perf analyze {} --code {}", join_command_line(run.files),
-                                   join_command_line({binary})),
-            .why = why};
+    std::vector<std::string> read = {"rocm-perf", run.reader};
+    read.insert(read.end(), run.files.begin(), run.files.end());
+    read.insert(read.end(), {"--code", binary});
+    return {.command = join_command_line(read), .why = why};
   }
   const bool traces = source == "thread_trace";
   const bool counts = source == "counters" || (traces && counted);

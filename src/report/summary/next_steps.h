@@ -16,6 +16,7 @@ struct RecordedRun {
   /// recording was made up.
   std::string program = {};
   std::vector<std::string> files = {};  ///< recordings of times, without counter passes
+  std::string reader = "analyze";       ///< the command that reads them
   bool synthetic = false;               ///< there is no program that could run again
 };
 RecordedRun recorded_run(std::span<const NamedDocument> documents);

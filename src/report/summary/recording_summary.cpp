@@ -123,8 +123,11 @@ Part worth_part(const DocumentPlace& verdict) {
 
 void add_verdict(const DocumentPlace& verdict, Json& summary) {
   if (!verdict) return;
-  add_part(summary, limit_part(verdict));
-  add_part(summary, worth_part(verdict));
+  const Part limit = limit_part(verdict);
+  const Part worth = worth_part(verdict);
+  add_part(summary, limit);
+  // Without a verdict, why nothing bounds it says no more.
+  if (limit.missing.empty() || !worth.rows.empty()) add_part(summary, worth);
 }
 
 std::vector<std::string> names_of(const DocumentPlace& kernels) {
@@ -149,8 +152,9 @@ std::optional<NextStep> what_if_step(const DocumentPlace& dag, const DocumentPla
     words.insert(words.end(), {"--segment", fmt::format("{}", dag["segment"].number())});
   // What --what-if calls copies, launches and waiting.
   const bool taken = pattern == "copy" || pattern == "launch" || pattern == "sync";
-  words.insert(words.end(), {"--what-if", fmt::format("{}{}={:.3g}x", taken ? "kernel:" : "",
-                                                      pattern, bound["kernel_factor"].number())});
+  words.insert(words.end(),
+               {"--what-if", fmt::format("{}{}={}", taken ? "kernel:" : "", pattern,
+                                         factor_text(bound["kernel_factor"].number()))});
   return NextStep{.command = join_command_line(words),
                   .why = "the whole run with this kernel that much faster, simulated"};
 }
@@ -261,6 +265,10 @@ void summarise_path(std::span<const NamedDocument> documents, Json& summary) {
 
 void summarise_roofline(std::span<const NamedDocument> documents, Json& summary) {
   const DocumentPlace roofline = document_of(documents, "roofline");
+  Part recorded{.part = "recorded", .title = "Recorded"};
+  if (const DocumentPlace first = roofline["kernels"][0])
+    recorded.rows.push_back(first.excerpt({"product", "architecture"}));
+  add_part(summary, recorded);
   Part kernels{.part = "kernels", .title = "Kernels against their roofs", .details = "roofline"};
   add_part(summary,
            rows_of(std::move(kernels), roofline["kernels"], [](const DocumentPlace& kernel) {

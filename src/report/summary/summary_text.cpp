@@ -88,8 +88,10 @@ std::string value_text(const std::string& field, const Json& value) {
   const auto number = value.get<double>();
   if (field.ends_with("_ns")) return duration_text(number);
   if (field.ends_with("share") || field.ends_with("cv")) return percent(number);
-  if (field.ends_with("factor")) return fmt::format("{:.3g}x", number);
+  if (field.ends_with("factor")) return factor_text(number);
   if (field.ends_with("bytes")) return bytes_text(number);
+  if (field.ends_with("gflops") || field.ends_with("gb_per_s"))
+    return fmt::format("{:.{}f}", number, number < 1000 ? 1 : 0);
   return number_text(number);
 }
 
@@ -119,7 +121,7 @@ bool shown_in_tables(const std::string& field) {
 }
 
 /// "kernel.hip:12" of "/build/src/kernel.hip:12".
-std::string line_without_folder(std::string_view line, std::size_t) {
+std::string without_folders(std::string_view line) {
   const std::size_t slash = line.find_last_of("/\\");
   return std::string(slash == std::string_view::npos ? line : line.substr(slash + 1));
 }
@@ -148,9 +150,7 @@ std::string table_text(const Json& part, std::size_t width) {
   columns.push_back({.title = key_title(key),
                      .align = left,
                      .flexible = true,
-                     .shorter = key == "name"   ? short_kernel_name
-                                : key == "line" ? line_without_folder
-                                                : nullptr});
+                     .shorter = key == "name" ? short_kernel_name : nullptr});
   TextTable table(columns);
   for (const Json& row : rows) {
     const std::vector<Field> own = fields_of(row);
@@ -160,7 +160,8 @@ std::string table_text(const Json& part, std::size_t width) {
       cells.push_back(found == own.end() ? kDash : value_text(field, found->second));
     }
     const auto own_key = row.find(key);
-    cells.push_back(own_key == row.end() ? std::string() : value_text(key, *own_key));
+    const std::string name = own_key == row.end() ? std::string() : value_text(key, *own_key);
+    cells.push_back(key == "line" ? without_folders(name) : name);
     table.add(std::move(cells));
   }
   return table.text(width);
@@ -172,9 +173,15 @@ std::string facts_line(const Json& row) {
   for (const auto& [field, value] : fields_of(row)) {
     if (value.is_null()) continue;
     const bool words = value.is_string();
-    std::string text = value_text(field, value);
-    if (!words) text += " " + (field == "dispatches" ? std::string(field) : title_of(field));
-    facts.push_back(std::move(text));
+    const std::string text = value_text(field, value);
+    if (words) {
+      facts.push_back(field.ends_with("confidence") ? "confidence " + text : text);
+      continue;
+    }
+    std::string title = field == "dispatches" ? field : title_of(field);
+    if (value == 1 && title.ends_with('s'))
+      title.erase(title.size() - (title.ends_with("ches") ? 2 : 1));
+    facts.push_back(fmt::format("{} {}", text, title));
   }
   const std::string what = row.value("what", std::string());
   return (what.empty() ? "" : what + ": ") + fmt::format("{}", fmt::join(facts, ", "));
@@ -185,8 +192,8 @@ std::string indented(const std::string& text, std::size_t width) {
   constexpr std::size_t kMargin = 2;
   constexpr std::size_t kLeastRoom = 20;
   std::string out;
-  for (const std::string& line : wrapped(text, std::max(width, kMargin + kLeastRoom) - kMargin))
-    out += fmt::format("  {}\n", line);
+  const std::size_t room = std::max(width, kMargin + kLeastRoom) - kMargin;
+  for (const std::string& line : wrapped(text, room)) out += fmt::format("  {}\n", fit(line, room));
   return out;
 }
 
@@ -233,9 +240,14 @@ std::string limit_text(const Json& part, std::size_t width) {
   std::string out;
   for (const Json& row : part["rows"]) {
     if (row.contains("confidence")) {
-      out += fmt::format("  {}\n", fit(row.value("name", std::string()), width - 2));
-      out += indented(fmt::format("{}, confidence {}", row.value("label", std::string()),
-                                  row.value("confidence", std::string())),
+      const std::size_t room = width - 2;
+      out += fmt::format("  {}\n",
+                         fit(short_kernel_name(row.value("name", std::string()), room), room));
+      const std::string why = part["missing"].is_string()
+                                  ? part["missing"].get<std::string>()
+                                  : "confidence " + row.value("confidence", std::string());
+      out += indented(fmt::format("{}{} {}", row.value("label", std::string()),
+                                  part["missing"].is_string() ? ":" : ",", why),
                       width);
       continue;
     }
@@ -264,7 +276,7 @@ std::string part_text(const Json& part, const TerminalStyle& style, const Paint&
     out += table_text(part, style.width);
   else
     out += facts_text(part, style.width);
-  if (part["missing"].is_string())
+  if (part["missing"].is_string() && name != "limit")
     out += indented("not known: " + part["missing"].get<std::string>(), style.width);
   if (const auto left = part["left_out"].get<std::size_t>(); left > 0)
     out += fmt::format("  … and {} more{}\n", left,

@@ -15,12 +15,12 @@ constexpr std::string_view kDetails = "thread-trace";
 Part traced_part(const DocumentPlace& traced) {
   Part part{.part = "recorded", .title = "Traced"};
   part.rows.push_back(traced.excerpt({"name"}));
-  if (const DocumentPlace coverage = traced["coverage"]; coverage["waves"])
-    part.rows.push_back(coverage["packets_lost"].number() > 0
-                            ? coverage.excerpt({"waves", "waves_of_dispatch", "packets_lost"})
-                            : coverage.excerpt({"waves", "waves_of_dispatch"}));
-  part.rows.push_back(traced.excerpt({"form"}, "read from"));
-  part.rows.push_back(traced.excerpt({"confidence"}, "confidence"));
+  const DocumentPlace coverage = traced["coverage"];
+  Json seen = coverage["packets_lost"].number() > 0
+                  ? coverage.excerpt({"waves", "waves_of_dispatch", "packets_lost"})
+                  : coverage.excerpt({"waves", "waves_of_dispatch"});
+  seen["trace"] = traced.excerpt({"confidence"});
+  part.rows.push_back(std::move(seen));
   return part;
 }
 
