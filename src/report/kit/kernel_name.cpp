@@ -88,6 +88,11 @@ std::string short_kernel_name(std::string_view name, std::size_t width) {
   return out;
 }
 
+std::string kernel_instance(std::string_view name) {
+  const Declaration declaration(name);
+  return declaration.whole().substr(declaration.name_begin());
+}
+
 std::string kernel_function(std::string_view name) {
   const Declaration declaration(name);
   std::string out = declaration.from(declaration.last_part(), "");

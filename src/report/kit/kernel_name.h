@@ -13,6 +13,9 @@ namespace perflab::report {
 /// namespaces. A name that is no C++ declaration stays as it is.
 std::string short_kernel_name(std::string_view name, std::size_t width);
 
+/// The name without its parameters and the type before it, "ns::attention<float, 128>".
+std::string kernel_instance(std::string_view name);
+
 /// Its identifier alone, "attention"; empty where there is none.
 std::string kernel_function(std::string_view name);
 

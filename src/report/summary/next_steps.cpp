@@ -119,6 +119,13 @@ std::string kernel_pattern(const std::string& name, const std::vector<std::strin
     if (alone(function, false)) return function;
     if (alone(function, true)) return fmt::format("\\b{}\\b", function);
   }
+  // Of a template, with its arguments; of characters that mean themselves in a pattern.
+  const std::string instance = kernel_instance(name);
+  const bool plain = std::ranges::all_of(instance, [](char c) {
+    return in_identifier(c) || std::string_view("<>:, -").find(c) != std::string_view::npos;
+  });
+  if (plain && instance.size() >= kLeast && instance.size() <= kShort && alone(instance, false))
+    return instance;
   // Names of generated kernels are one long word.
   for (const std::string_view piece :
        pieces(name, [](char c) { return c != '_' && in_identifier(c); }))

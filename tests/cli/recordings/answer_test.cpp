@@ -30,7 +30,8 @@ TEST_F(Answer, OfARecordingIsOnePage) {
   std::size_t at = 0;  // in the order of a person's questions
   for (const char* part :
        {"  10 dispatches, 2 kernels, 350 us of kernel time", "\nWhere the time went\n",
-        "\nKernels by time\n", "\nWhat limits it\n", "\nNext\n  rocm-perf profile ",
+        "\nKernels by time\n", "\nWhat limits the kernel that matters most\n",
+        "\nNext\n  rocm-perf profile ",
         "\nThe rest: --details kernels|critical-path|profile|bottleneck; --json; --out DIR; "}) {
     const std::size_t found = outcome.out.find(part);
     ASSERT_NE(found, std::string::npos) << part << outcome.out;
@@ -46,8 +47,9 @@ TEST_F(Answer, AsADocumentIsASummary) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     const Json summary = document("summary", outcome.out);
-    const bool of_dag = command == std::string("critical-path");
-    EXPECT_EQ(summary["parts"][0]["rows"][of_dag ? 0 : 1]["dispatches"], 10) << command;
+    const Json& recorded = summary["parts"][0]["rows"];
+    EXPECT_EQ(recorded.at(0).at("command"), "/app/demo") << command;
+    EXPECT_EQ(recorded.at(1).at("dispatches"), 10) << command;
     EXPECT_LE(outcome.out.size(), 8192U);
     ASSERT_FALSE(summary["next"].empty()) << command;
   }

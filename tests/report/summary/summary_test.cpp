@@ -126,6 +126,13 @@ TEST(Shorten, TakesTheLastRowOfTheLongestPartFirst) {
   EXPECT_EQ(summary["parts"][1]["left_out"], 5);
 }
 
+TEST(Shorten, LeavesWhatWasRecorded) {
+  Json summary = made_up(2, 4, 0);
+  summary["parts"][1]["part"] = "recorded";
+  shorten(summary, [](const Json& made) { return made["parts"][0]["rows"].size() < 2; });
+  EXPECT_EQ(summary["parts"][1]["rows"].size(), 4U);
+}
+
 TEST(Shorten, LeavesARowOfEachAndThenTakesWarnings) {
   Json summary = made_up(2, 2, 3);
   shorten(summary, [](const Json& made) { return made["warnings"]["texts"].size() < 3; });
