@@ -96,8 +96,9 @@ std::string kernel_instance(std::string_view name) {
 std::string kernel_function(std::string_view name) {
   const Declaration declaration(name);
   std::string out = declaration.from(declaration.last_part(), "");
-  const bool identifier = std::ranges::all_of(
-      out, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+  const bool identifier = out != "operator" && std::ranges::all_of(out, [](char c) {
+                            return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+                          });
   return identifier ? out : std::string();
 }
 

@@ -33,8 +33,8 @@ class TextTable {
     bool flexible = false;
     /// Above 0: left out where the table would be wider than its room, the highest first.
     int expendable = 0;
-    /// What a cell is called in so many columns, before it is cut; cells that would become the same
-    /// keep their texts.
+    /// What a cell is called in so many columns, before it is cut; in more of them where cells
+    /// would become the same.
     std::string (*shorter)(std::string_view text, std::size_t width) = nullptr;
   };
 

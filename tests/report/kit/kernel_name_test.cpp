@@ -45,10 +45,8 @@ TEST(KernelName, IsNotShortenedToTheSameInATable) {
   table.add({"1", "void very::long_name::axpb<float, 4>(float*, float, float, int)"});
   table.add({"2", "void very::long_name::axpb<int, 1>(int*, int, int, int)"});
   const std::string text = table.text(30);
-  const std::size_t first = text.find("axpb"), line = text.find("  2  ");
   EXPECT_NE(text.find("float, 4"), std::string::npos) << text;
   EXPECT_NE(text.find("int, 1"), std::string::npos) << text;
-  EXPECT_LT(first, line);
   EXPECT_EQ(table.text(100).find("…"), std::string::npos);
 }
 
