@@ -50,6 +50,35 @@ TEST_P(AnalyzeAtt, ReadsARecordedCapture) {
   }
 }
 
+TEST_P(AnalyzeAtt, AnswersOnOnePage) {
+  const fs::path place = capture(GetParam());
+  if (place.empty()) GTEST_SKIP() << "skipped: " << GetParam() << " is not there";
+  const test::TempFolder folder;
+  const Outcome outcome =
+      rocm_perf(folder.path(), {"analyze", "--att", place.string(), "--out", "docs"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_LE(lines(outcome.out), 40);
+  for (const char* part :
+       {"Traced\n", "\nWhere its waves spent their time\n   share ", "\nHot instructions\n",
+        "\nWhat limits ", "\nNext\n  rocm-perf profile "})
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  const Json analysis = document("analysis", test::text_of(folder / "docs/analysis.json"));
+  const Json summary = document("summary", test::text_of(folder / "docs/summary.json"));
+  std::size_t followed = 0;
+  for (const Json& part : summary["parts"])
+    for (const Json& row : part["rows"]) {
+      const std::string from = row["from"];
+      ASSERT_TRUE(from.starts_with("analysis.json#")) << from;
+      const Json& at = analysis.at(Json::json_pointer(from.substr(from.find('#') + 1)));
+      for (const char* field : {"text", "cost_share", "cycles", "share", "name", "line", "waves"})
+        if (row.contains(field)) {
+          EXPECT_EQ(row[field], at.at(field)) << from << "/" << field;
+          ++followed;
+        }
+    }
+  EXPECT_GT(followed, 10U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Captures, AnalyzeAtt,
                          testing::Values("mi300_pc2", "mi300_shaderdata", "navi4_barriernop",
                                          "navi4_sdata"));

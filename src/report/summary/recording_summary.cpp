@@ -290,14 +290,16 @@ void summarise_roofline(std::span<const NamedDocument> documents, Json& summary)
 
 void summarise_process(std::span<const NamedDocument> documents, Json& summary) {
   const DocumentPlace profile = document_of(documents, "profile");
-  Part runs{.part = "recorded", .title = "Runs", .details = "profile"};
-  runs = rows_of(std::move(runs), profile["stability"]["runs"], [](const DocumentPlace& run) {
-    return run.excerpt({"run", "process_wall_ns", "target"});
-  });
-  const DocumentPlace missing = profile["missing"];
-  for (std::size_t i = 0; i < missing.size() && runs.missing.empty(); ++i)
-    if (missing[i]["field"].text() == "kernel") runs.missing = missing[i]["reason"].text();
-  add_part(summary, runs);
+  Part runs{.part = "runs", .title = "Timed runs", .details = "profile"};
+  add_part(summary,
+           rows_of(std::move(runs), profile["stability"]["runs"], [](const DocumentPlace& run) {
+             return run.excerpt({"run", "process_wall_ns", "target"});
+           }));
+  add_part(
+      summary,
+      {.part = "time", .title = "Where the time went", .missing = reason_of(profile, "kernel")});
+  if (const std::string program = recorded_run(documents).program; !program.empty())
+    add_next(summary, {"rocm-perf profile -- " + program, "the times of its kernels"});
 }
 
 }  // namespace perflab::report

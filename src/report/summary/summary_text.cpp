@@ -58,6 +58,8 @@ std::string title_of(const std::string& field) {
       {"waves", "waves traced"},
       {"waves_of_dispatch", "in the dispatch"},
       {"cv", "variation"},
+      {"process_wall_ns", "wall time"},
+      {"target", "ended"},
       {"share", "share"},
       {"total_ns", "total"},
       {"median_ns", "median"},
