@@ -71,7 +71,7 @@ TEST_P(AnalyzeAtt, AnswersOnOnePage) {
       ASSERT_TRUE(from.starts_with("analysis.json#")) << from;
       const Json& at = analysis.at(Json::json_pointer(from.substr(from.find('#') + 1)));
       for (const char* field : {"text", "cost_share", "cycles", "share", "name", "line", "waves"})
-        if (row.contains(field)) {
+        if (row.contains(field) && row[field].is_primitive()) {
           EXPECT_EQ(row[field], at.at(field)) << from << "/" << field;
           ++followed;
         }
