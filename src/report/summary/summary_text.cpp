@@ -136,7 +136,7 @@ std::string table_text(const Json& part, std::size_t width) {
   std::vector<std::string> fields;
   for (const Json& row : rows)
     for (const auto& [field, value] : fields_of(row))
-      if (field != key && shown_in_tables(field) &&
+      if (field != key && !value.is_null() && shown_in_tables(field) &&
           std::ranges::find(fields, field) == fields.end())
         fields.push_back(field);
   std::vector<TextTable::Column> columns;
