@@ -155,8 +155,9 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->excludes("--what-if", "--perfetto", "--full", "--handover");
   command->add_option(
       "--out", arguments->outputs.folder,
-      "Write analysis.json, profile.json, dag.json and timeline.json into this folder; "
-      "with counters also roofline.json, with --att also thread_trace.json");
+      "Write analysis.json, profile.json, dag.json, timeline.json and the answer (summary.json) "
+      "into "
+      "this folder; with counters also roofline.json, with --att also thread_trace.json");
   add_html_option(*command, arguments->outputs.html, "everything");
   add_answer_options(*command, arguments->outputs, "analysis");
   command->add_option("--threads", arguments->threads,

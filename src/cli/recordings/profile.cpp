@@ -199,9 +199,10 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
   command->add_flag("--no-rocprof", arguments->no_rocprof,
                     "Only time the process, without GPU figures");
   command
-      ->add_option("--out", arguments->outputs.folder,
-                   "Folder for profile.json, analysis.json, dag.json, timeline.json, roofline.json "
-                   "and thread_trace.json")
+      ->add_option(
+          "--out", arguments->outputs.folder,
+          "Folder for profile.json, analysis.json, dag.json, timeline.json, roofline.json, "
+          "thread_trace.json and the answer, summary.json")
       ->capture_default_str();
   add_html_option(*command, arguments->outputs.html, "everything");
   add_answer_options(*command, arguments->outputs, "profile");

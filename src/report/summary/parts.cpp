@@ -1,5 +1,7 @@
 #include "report/summary/parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "report/kit/text_table.h"
@@ -45,6 +47,10 @@ void add_part(Json& summary, const Part& part) {
                               {"details", or_null(part.details)}});
 }
 
+std::string factor_text(double factor) {
+  return factor < 1000 ? fmt::format("{:.3g}x", factor) : fmt::format("{:.0f}x", factor);
+}
+
 void add_next(Json& summary, const NextStep& next) {
   summary["next"].push_back({{"command", or_null(next.command)}, {"why", next.why}});
 }
@@ -53,7 +59,9 @@ void shorten(Json& summary, const std::function<bool(const Json&)>& fits) {
   while (!fits(summary)) {
     Json* longest = nullptr;
     for (Json& part : summary["parts"])
-      if (longest == nullptr || part["rows"].size() > (*longest)["rows"].size()) longest = &part;
+      if (part["part"] != "recorded" &&
+          (longest == nullptr || part["rows"].size() > (*longest)["rows"].size()))
+        longest = &part;
     if (longest != nullptr && (*longest)["rows"].size() > 1) {
       (*longest)["rows"].erase((*longest)["rows"].size() - 1);
       (*longest)["left_out"] = (*longest)["left_out"].get<std::size_t>() + 1;

@@ -25,6 +25,9 @@ struct Part {
 Part rows_of(Part part, const DocumentPlace& array,
              const std::function<Json(const DocumentPlace&)>& row);
 
+/// "1.78x", as --what-if takes it.
+std::string factor_text(double factor);
+
 /// What to do next.
 struct NextStep {
   std::string command;  ///< empty: it is no command
@@ -39,7 +42,7 @@ void add_part(Json& summary, const Part& part);
 void add_next(Json& summary, const NextStep& next);
 
 /// Takes rows out, the last of the longest part first, and then warnings, until it fits; what was
-/// taken out is counted.
+/// taken out is counted. What was recorded stays.
 void shorten(Json& summary, const std::function<bool(const Json&)>& fits);
 
 /// Summaries by the document that is the answer.

@@ -126,6 +126,13 @@ TEST(Shorten, TakesTheLastRowOfTheLongestPartFirst) {
   EXPECT_EQ(summary["parts"][1]["left_out"], 5);
 }
 
+TEST(Shorten, LeavesWhatWasRecorded) {
+  Json summary = made_up(2, 4, 0);
+  summary["parts"][1]["part"] = "recorded";
+  shorten(summary, [](const Json& made) { return made["parts"][0]["rows"].size() < 2; });
+  EXPECT_EQ(summary["parts"][1]["rows"].size(), 4U);
+}
+
 TEST(Shorten, LeavesARowOfEachAndThenTakesWarnings) {
   Json summary = made_up(2, 2, 3);
   shorten(summary, [](const Json& made) { return made["warnings"]["texts"].size() < 3; });
@@ -168,8 +175,9 @@ TEST(Summary, IsAboutTheKernelThatShortensTheRunMost) {
         {{"kernels", Json::array({verdict("first", 0.1), verdict("second", 0.2)})}}}}};
   const Json summary = summary_document(std::vector<NamedDocument>{document});
   const std::string text = summary_text(summary, {}, "");
-  EXPECT_THAT(text, HasSubstr("What limits it\n  second\n  latency bound, confidence low\n"));
-  EXPECT_THAT(text, HasSubstr("  2x as fast at most\n"));
+  EXPECT_THAT(text, HasSubstr("What limits the kernel that matters most\n  second\n  latency "
+                              "bound: no rule is met strongly enough\n"));
+  EXPECT_THAT(text, HasSubstr("  2x as fast at best\n"));
   EXPECT_THAT(text, Not(HasSubstr("The rest")));
 }
 
