@@ -52,6 +52,7 @@ std::string factor_text(double factor) {
 }
 
 void add_next(Json& summary, const NextStep& next) {
+  if (next.command.size() > kMostCommandBytes) return;
   summary["next"].push_back({{"command", or_null(next.command)}, {"why", next.why}});
 }
 

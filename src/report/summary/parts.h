@@ -39,7 +39,9 @@ Json summary_head(std::span<const NamedDocument> documents);
 
 /// Adds what has rows or says why it has none.
 void add_part(Json& summary, const Part& part);
+/// Adds a step; one whose command nobody would paste (with hundreds of files) is left out.
 void add_next(Json& summary, const NextStep& next);
+inline constexpr std::size_t kMostCommandBytes = 1000;
 
 /// Takes rows out, the last of the longest part first, and then warnings, until it fits; what was
 /// taken out is counted. What was recorded stays.

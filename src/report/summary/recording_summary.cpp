@@ -23,7 +23,7 @@ DocumentPlace named(const DocumentPlace& array, const std::string& name) {
 }
 
 /// Why the document has null there; empty: it does not say.
-std::string reason_of(const DocumentPlace& document, std::string_view field) {
+std::string missing_reason(const DocumentPlace& document, std::string_view field) {
   const DocumentPlace missing = document["missing"];
   for (std::size_t i = 0; i < missing.size(); ++i)
     if (missing[i]["field"].text() == field) return missing[i]["reason"].text();
@@ -130,7 +130,7 @@ void add_verdict(const DocumentPlace& verdict, Json& summary) {
   if (limit.missing.empty() || !worth.rows.empty()) add_part(summary, worth);
 }
 
-std::vector<std::string> names_of(const DocumentPlace& kernels) {
+std::vector<std::string> kernel_names(const DocumentPlace& kernels) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kernels.size(); ++i) names.push_back(kernels[i]["name"].text());
   return names;
@@ -142,7 +142,7 @@ std::optional<NextStep> what_if_step(const DocumentPlace& dag, const DocumentPla
                                      const RecordedRun& run) {
   constexpr double kWorthwhile = 0.005;
   const DocumentPlace bound = verdict["bound"];
-  const std::string pattern = kernel_pattern(verdict["name"].text(), names_of(dag["kernels"]));
+  const std::string pattern = kernel_pattern(verdict["name"].text(), kernel_names(dag["kernels"]));
   if (!dag || dag["what_if"] || !bound["kernel_factor"] || pattern.empty() || run.files.empty() ||
       bound["end_to_end_share"].number() < kWorthwhile)
     return std::nullopt;
@@ -196,7 +196,7 @@ Part recorded_part(std::span<const NamedDocument> documents) {
     row["gpu"] = totals.excerpt({"gpu_busy_ns"});
     recorded.rows.push_back(std::move(row));
   } else {
-    recorded.missing = reason_of(analysis, "selected_kernel");
+    recorded.missing = missing_reason(analysis, "selected_kernel");
   }
   if (analysis["kernels"].size() > 0)
     recorded.rows.push_back(analysis["kernels"][0]["gpu"].excerpt({"product", "architecture"}));
@@ -228,7 +228,7 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
   add_part(summary, recorded_part(documents));
   add_what_if(dag, summary);
   Part time = time_part(analysis["critical_path"], "critical-path");
-  if (time.rows.empty()) time.missing = reason_of(analysis, "critical_path");
+  if (time.rows.empty()) time.missing = missing_reason(analysis, "critical_path");
   add_part(summary, time);
   add_part(summary, kernels_part(kernels, verdicts, dag));
   if (verdicts.size() == 0) return;
@@ -295,9 +295,9 @@ void summarise_process(std::span<const NamedDocument> documents, Json& summary) 
            rows_of(std::move(runs), profile["stability"]["runs"], [](const DocumentPlace& run) {
              return run.excerpt({"run", "process_wall_ns", "target"});
            }));
-  add_part(
-      summary,
-      {.part = "time", .title = "Where the time went", .missing = reason_of(profile, "kernel")});
+  add_part(summary, {.part = "time",
+                     .title = "Where the time went",
+                     .missing = missing_reason(profile, "kernel")});
   if (const std::string program = recorded_run(documents).program; !program.empty())
     add_next(summary, {"rocm-perf profile -- " + program, "the times of its kernels"});
 }

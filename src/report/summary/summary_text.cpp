@@ -279,7 +279,9 @@ std::string part_text(const Json& part, const TerminalStyle& style, const Paint&
   else
     out += facts_text(part, style.width);
   if (part["missing"].is_string() && name != "limit")
-    out += indented("not known: " + part["missing"].get<std::string>(), style.width);
+    out += indented(fmt::format("{}not known: {}", name == "worth" ? "what that is worth is " : "",
+                                part["missing"].get<std::string>()),
+                    style.width);
   if (const auto left = part["left_out"].get<std::size_t>(); left > 0)
     out += fmt::format("  … and {} more{}\n", left,
                        part["details"].is_string()
@@ -319,7 +321,7 @@ std::string reason_text(std::string_view first, const std::string& reason, std::
 }
 
 /// A command with its reason under it, or what is no command.
-std::string step_text(const Json& step, std::size_t width) {
+std::string next_step_text(const Json& step, std::size_t width) {
   const std::string why = step["why"];
   if (!step["command"].is_string()) return reason_text("  - ", why, width);
   return fmt::format("  {}\n{}", printable(step["command"].get<std::string>()),
@@ -348,7 +350,7 @@ std::string page_text(const Json& summary, const TerminalStyle& style, std::stri
   std::string out = warnings_text(summary, style, paint);
   for (const Json& part : summary["parts"]) out += part_text(part, style, paint);
   if (!summary["next"].empty()) out += heading(paint, "Next");
-  for (const Json& step : summary["next"]) out += step_text(step, style.width);
+  for (const Json& step : summary["next"]) out += next_step_text(step, style.width);
   if (out.starts_with('\n')) out.erase(0, 1);
   if (!more.empty()) out += more_lines(more, style.width);
   return out;

@@ -7,7 +7,7 @@ namespace perflab::report {
 namespace {
 
 /// analysis.json of a recording and a counter pass, with these commands of its processes.
-NamedDocument analysis_of(const std::vector<std::string>& commands, const Json& synthetic) {
+NamedDocument recorded_analysis(const std::vector<std::string>& commands, const Json& synthetic) {
   Json processes = Json::array();
   for (const std::string& command : commands)
     processes.push_back({{"pid", 1}, {"command", command}});
@@ -25,23 +25,23 @@ RecordedRun run_of(const std::vector<NamedDocument>& documents) {
 }
 
 TEST(RecordedRunOf, ARecordingHasItsProgramAndItsFilesWithoutPasses) {
-  const RecordedRun run = run_of({analysis_of({"./app -n 3"}, nullptr)});
+  const RecordedRun run = run_of({recorded_analysis({"./app -n 3"}, nullptr)});
   EXPECT_EQ(run.program, "./app -n 3");
   EXPECT_EQ(run.files, std::vector<std::string>{"a b.db"});
   EXPECT_FALSE(run.synthetic);
 }
 
 TEST(RecordedRunOf, SeveralProgramsOrNoneIsNone) {
-  EXPECT_EQ(run_of({analysis_of({"./a", "./b"}, nullptr)}).program, "");
-  EXPECT_EQ(run_of({analysis_of({}, nullptr)}).program, "");
-  EXPECT_EQ(run_of({analysis_of({""}, nullptr)}).program, "");
-  EXPECT_EQ(run_of({analysis_of({"./a 'open"}, nullptr)}).program, "");
-  EXPECT_EQ(run_of({analysis_of({"./a; rm -r ."}, nullptr)}).program,
+  EXPECT_EQ(run_of({recorded_analysis({"./a", "./b"}, nullptr)}).program, "");
+  EXPECT_EQ(run_of({recorded_analysis({}, nullptr)}).program, "");
+  EXPECT_EQ(run_of({recorded_analysis({""}, nullptr)}).program, "");
+  EXPECT_EQ(run_of({recorded_analysis({"./a 'open"}, nullptr)}).program, "");
+  EXPECT_EQ(run_of({recorded_analysis({"./a; rm -r ."}, nullptr)}).program,
             "");  // a shell would run both
 }
 
 TEST(RecordedRunOf, AMadeUpRecordingHasNoProgram) {
-  const RecordedRun run = run_of({analysis_of({"./app"}, "made up")});
+  const RecordedRun run = run_of({recorded_analysis({"./app"}, "made up")});
   EXPECT_TRUE(run.synthetic);
   EXPECT_EQ(run.program, "");
 }
@@ -49,7 +49,7 @@ TEST(RecordedRunOf, AMadeUpRecordingHasNoProgram) {
 TEST(RecordedRunOf, AProfileHasTheWordsThatItWasGiven) {
   const NamedDocument profile{
       "profile", {{"synthetic", nullptr}, {"environment", {{"command", {"./app", "a b"}}}}}};
-  EXPECT_EQ(run_of({profile, analysis_of({"./app a b"}, nullptr)}).program, "./app 'a b'");
+  EXPECT_EQ(run_of({profile, recorded_analysis({"./app a b"}, nullptr)}).program, "./app 'a b'");
 }
 
 TEST(RecordedRunOf, OtherDocumentsNameTheirFiles) {
@@ -83,30 +83,30 @@ TEST(KernelPattern, OfGeneratedNamesAndVariantsIsThePartThatDiffers) {
 }
 
 /// A verdict whose next measurement is of this source.
-NamedDocument verdict(const char* source, const std::vector<std::string>& decides) {
+NamedDocument verdict_asking(const char* source, const std::vector<std::string>& decides) {
   return {"analysis",
           {{"verdict", "latency-bound"}, {"next", {{"source", source}, {"decides", decides}}}}};
 }
 
-std::string command(const char* source, const RecordedRun& run, bool counted = false) {
-  const NamedDocument document = verdict(source, {"latency-bound"});
+std::string command_for(const char* source, const RecordedRun& run, bool counted = false) {
+  const NamedDocument document = verdict_asking(source, {"latency-bound"});
   return measuring_step(DocumentPlace(&document), run, counted).command;
 }
 
 TEST(MeasuringStep, IsOfTheProgramThatWasRecorded) {
   const RecordedRun run{.program = "./app 'a b'", .files = {"a b.db"}};
-  EXPECT_EQ(command("counters", run), "rocm-perf profile --roofline -- ./app 'a b'");
-  EXPECT_EQ(command("thread_trace", run), "rocm-perf profile --att -- ./app 'a b'");
-  EXPECT_EQ(command("thread_trace", run, true),
+  EXPECT_EQ(command_for("counters", run), "rocm-perf profile --roofline -- ./app 'a b'");
+  EXPECT_EQ(command_for("thread_trace", run), "rocm-perf profile --att -- ./app 'a b'");
+  EXPECT_EQ(command_for("thread_trace", run, true),
             "rocm-perf profile --roofline --att -- ./app 'a b'");
-  EXPECT_EQ(command("dispatches", run), "rocm-perf profile -- ./app 'a b'");
-  EXPECT_EQ(command("critical_path", {}), "rocm-perf profile -- ./app");
-  EXPECT_EQ(command("resources", run), "rocm-perf analyze 'a b.db' --code ./app");
+  EXPECT_EQ(command_for("dispatches", run), "rocm-perf profile -- ./app 'a b'");
+  EXPECT_EQ(command_for("critical_path", {}), "rocm-perf profile -- ./app");
+  EXPECT_EQ(command_for("resources", run), "rocm-perf analyze 'a b.db' --code ./app");
 }
 
 TEST(MeasuringStep, SaysWhatItTellsApart) {
   const auto why = [](const std::vector<std::string>& decides) {
-    const NamedDocument document = verdict("counters", decides);
+    const NamedDocument document = verdict_asking("counters", decides);
     return measuring_step(DocumentPlace(&document), {}, false).why;
   };
   EXPECT_EQ(why({"latency-bound"}), "hardware counters, to tell whether the verdict stands");

@@ -143,6 +143,13 @@ TEST(Shorten, LeavesARowOfEachAndThenTakesWarnings) {
   EXPECT_EQ(summary["warnings"]["left_out"], 3);
 }
 
+TEST(NextStep, IsLeftOutWhereItsCommandIsTooLong) {
+  Json summary = made_up(1, 1, 0);
+  add_next(summary, {std::string(kMostCommandBytes, 'x'), "why"});
+  add_next(summary, {std::string(kMostCommandBytes + 1, 'x'), "why"});
+  EXPECT_EQ(summary["next"].size(), 1U);
+}
+
 TEST(Excerpt, LeavesOutWhatIsNotThereKeepsNullAndCutsNames) {
   const NamedDocument document{
       "dag", {{"a/b", {{"null", nullptr}, {"long", std::string(500, 'x')}, {"n", 3}}}}};
