@@ -104,7 +104,7 @@ RecordedRun recorded_run(std::span<const NamedDocument> documents) {
 }
 
 std::string kernel_pattern(const std::string& name, const std::vector<std::string>& all) {
-  constexpr std::size_t kShortPattern = 40, kLeast = 3;
+  constexpr std::size_t kShortPattern = 40, kLeastPattern = 3;
   // Whether no other name has it, anywhere or as a whole word.
   const auto alone = [&](std::string_view piece, bool word) {
     return std::ranges::none_of(all, [&](const std::string& other) {
@@ -124,12 +124,13 @@ std::string kernel_pattern(const std::string& name, const std::vector<std::strin
   const bool plain = std::ranges::all_of(instance, [](char c) {
     return in_identifier(c) || std::string_view("<>:, -").find(c) != std::string_view::npos;
   });
-  if (plain && instance.size() >= kLeast && instance.size() <= kShortPattern && alone(instance, false))
+  if (plain && instance.size() >= kLeastPattern && instance.size() <= kShortPattern &&
+      alone(instance, false))
     return instance;
   // Names of generated kernels are one long word.
   for (const std::string_view piece :
        pieces(name, [](char c) { return c != '_' && in_identifier(c); }))
-    if (piece.size() >= kLeast && piece.size() <= kShortPattern && alone(piece, false))
+    if (piece.size() >= kLeastPattern && piece.size() <= kShortPattern && alone(piece, false))
       return std::string(piece);
   return {};
 }
