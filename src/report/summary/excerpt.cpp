@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "report/kit/text_table.h"
 
@@ -26,6 +27,13 @@ std::string token(std::string_view member) {
 }
 
 }  // namespace
+
+std::size_t most_columns(std::string_view field) {
+  static constexpr std::array<std::string_view, 6> kSentences = {
+      "means", "not_captured", "problem", "remedy", "sentence", "why"};
+  return std::ranges::find(kSentences, field) == kSentences.end() ? kMostNameColumns
+                                                                  : kMostSentenceColumns;
+}
 
 DocumentPlace DocumentPlace::operator[](std::string_view member) const {
   const Json* found = nullptr;
@@ -63,10 +71,9 @@ Json DocumentPlace::excerpt(std::initializer_list<std::string_view> fields,
   for (const std::string_view field : fields) {
     const DocumentPlace member = (*this)[field];
     if (member.value_ == nullptr) continue;
-    const bool long_text =
-        member.value_->is_string() && display_width(member.text()) > kMostNameColumns;
-    out[std::string(field)] =
-        long_text ? Json(fit(member.text(), kMostNameColumns)) : *member.value_;
+    const std::size_t most = most_columns(field);
+    const bool long_text = member.value_->is_string() && display_width(member.text()) > most;
+    out[std::string(field)] = long_text ? Json(fit(member.text(), most)) : *member.value_;
   }
   return out;
 }
