@@ -86,7 +86,7 @@ NextStep capture_step(const DocumentPlace& capture) {
   const DocumentPlace here = capture["environment"]["replay"];
   if (!possible)
     return {join_command_line({"rocm-perf", "capture", "check", folder}),
-            "whether every file is whole, and whether a replay can restore all of it"};
+            "says whether every file is whole, and whether a replay can restore all of it"};
   if (!says_yes(possible)) {
     std::string why = "takes it again";
     const DocumentPlace first = capture["findings"][std::size_t{0}];
@@ -102,22 +102,29 @@ NextStep capture_step(const DocumentPlace& capture) {
             "proves that the replay computes what was captured"};
   if (here["gpus"].size() > 0)
     return {"", "replay it on a machine with the GPU that it was captured on"};
-  return {"rocm-perf doctor replay", "what a replay lacks on this machine"};
+  return {"rocm-perf doctor replay", "says what a replay lacks on this machine"};
 }
 
-std::string yes_or_no(const Json& row) {
-  const Json& possible = row["possible"];
-  if (possible.is_null()) return "not looked at";
-  if (possible.get<bool>()) return "yes";
+/// "yes", or "no" and why, in two lines at most: what was found stands below in full.
+std::string yes_or_no(const Json& row, std::size_t room) {
+  constexpr std::size_t kMostLines = 2;
+  if (row["possible"].get<bool>()) return "yes";
   const std::string problem = row_text(row, "problem");
-  return "no" + (problem.empty() ? problem : ": " + problem);
+  std::vector<std::string> lines = wrapped("no" + (problem.empty() ? "" : ": " + problem), room);
+  if (lines.size() > kMostLines) {
+    lines.resize(kMostLines);
+    lines.back() += " …";
+  }
+  return fmt::format("{}", fmt::join(lines, " "));
 }
 
 std::string replay_lines(const Json& rows, std::size_t width) {
-  constexpr std::size_t kMargin = 19;
+  constexpr std::size_t kMargin = 19, kLeastRoom = 20, kMark = 2;
   std::string out;
   for (const Json& row : rows) {
-    std::string lines = margined(yes_or_no(row), width, kMargin);
+    if (row["possible"].is_null()) continue;  // the part says why
+    const std::size_t room = std::max(width, kMargin + kLeastRoom) - kMargin - kMark;
+    std::string lines = margined(yes_or_no(row, room), width, kMargin);
     lines.replace(0, kMargin, fmt::format("  {:<{}}", row_text(row, "what"), kMargin - 2));
     out += lines;
   }
@@ -137,10 +144,10 @@ std::string captured_lines(const Json& rows, std::size_t width) {
     if (row.contains("grid")) {
       out += fmt::format("  {}\n", fit(row_text(row, "name"), width - 2));
       text =
-          fmt::format("dispatch {} of this kernel; {} work-items in work-groups of {}; {}",
+          fmt::format("dispatch {}: {} work-items in work-groups of {}, {}",
                       row_number(row, "ordinal"), sizes_of(row["grid"]), sizes_of(row["workgroup"]),
                       has_row_number(row, "captured_ns")
-                          ? duration_text(row_number(row, "captured_ns")) + " of GPU time"
+                          ? duration_text(row_number(row, "captured_ns")) + " on the GPU"
                           : std::string("not timed"));
     } else if (row.contains("isa")) {
       const std::string product = row_text(row, "product_name");

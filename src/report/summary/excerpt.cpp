@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error.h"
 #include "report/kit/text_table.h"
 
 namespace perflab::report {
@@ -69,6 +70,7 @@ Json DocumentPlace::excerpt(std::initializer_list<std::string_view> fields,
   if (!what.empty()) out["what"] = what;
   out["from"] = name();
   for (const std::string_view field : fields) {
+    PERFLAB_CHECK(field != "from" && field != "what");
     const DocumentPlace member = (*this)[field];
     if (member.value_ == nullptr) continue;
     const std::size_t most = most_columns(field);

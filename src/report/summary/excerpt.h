@@ -48,6 +48,7 @@ class DocumentPlace {
 
   /// {what, from, fields...}. A field that is not there is left out, null stays null; texts are
   /// cut to most_columns(). `what` empty: left out.
+  /// Precondition: no field is called "from" or "what".
   [[nodiscard]] Json excerpt(std::initializer_list<std::string_view> fields,
                              std::string_view what = {}) const;
 

@@ -167,7 +167,7 @@ Part static_limit_part(const DocumentPlace& kernel) {
   }
   const DocumentPlace changes = kernel["occupancy"]["next_step"]["changes"];
   for (std::size_t i = 0; i < changes.size(); ++i)
-    part.rows.push_back(changes[i].excerpt({"resource", "from", "to"}));
+    part.rows.push_back(changes[i].excerpt({"resource", "to", "decrease"}));
   if (!kernel["occupancy"]["theoretical"])
     part.missing = lack_of(kernel, "occupancy.theoretical")["reason"].text();
   return part;
@@ -441,10 +441,10 @@ std::string limit_rows_text(const Json& rows, std::size_t width) {
           width, 2);
       out += margined(fmt::format("- {} VGPRs are used", number_cell(row, "vgpr")), width, 2);
     } else {
-      out +=
-          margined(fmt::format("- {} {}; more waves fit with {} or fewer", number_cell(row, "from"),
-                               unit_of(row_text(row, "resource")), number_cell(row, "to")),
-                   width, 2);
+      const double used = row_number(row, "to") + row_number(row, "decrease");
+      out += margined(fmt::format("- {} {}; more waves fit with {} or fewer", number_text(used),
+                                  unit_of(row_text(row, "resource")), number_cell(row, "to")),
+                      width, 2);
     }
   }
   return out;
