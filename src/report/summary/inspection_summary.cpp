@@ -395,7 +395,7 @@ std::string gate_text(const Json& part, std::size_t width, const Paint& paint) {
   out.insert(2 + std::string_view("passed").size(), paint.end);
   out.insert(2, passed ? paint.good : paint.bad);
   for (std::size_t i = 1; i < rows.size(); ++i)
-    out += margined(fmt::format("{} ({}): {}", fit(row_text(rows[i], "name"), width / 2),
+    out += margined(fmt::format("{} ({}): {}", fit(row_text(rows[i], "name"), 2 * width / 5),
                                 row_text(rows[i], "target"), row_text(rows[i], "why")),
                     width, kFailureMargin);
   return out;
