@@ -48,7 +48,9 @@ std::vector<std::vector<std::string>> commands_with_tables(const test::TempFolde
           {"critical-path", PERFLAB_SAMPLE, "--what-if", "gemm|Cijk=2x", "--details"},
           {"compare", PERFLAB_SAMPLE, PERFLAB_SAMPLE},
           {"inspect", object.string()},
+          {"inspect", object.string(), "--details"},
           {"doctor"},
+          {"doctor", "--details"},
           {"occupancy", "--arch", "gfx942", "--vgpr", "72", "--lds", "16384", "--block", "256",
            "--sweep", "vgpr"}};
 }

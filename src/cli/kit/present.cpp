@@ -70,6 +70,16 @@ void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& 
       ->excludes(brief);
 }
 
+void add_all_option(CLI::App& command, bool& all, Outputs& outputs) {
+  command.add_flag_callback(
+      "--all",
+      [&all, &outputs] {
+        all = true;
+        if (outputs.details.empty()) outputs.details = kAllSections;
+      },
+      "Every row of a table: --details without a limit");
+}
+
 void complete_details(std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
     if (words[i] != "--details") continue;

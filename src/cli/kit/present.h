@@ -38,8 +38,10 @@ struct Section {
   std::string_view name;
   std::function<std::string()> text;
 };
-inline constexpr std::array<std::string_view, 6> kSectionNames = {
-    "bottleneck", "critical-path", "kernels", "profile", "roofline", "thread-trace"};
+inline constexpr std::array<std::string_view, 17> kSectionNames = {
+    "against",  "bottleneck", "commands", "critical-path", "dispatch",    "findings",
+    "gates",    "gpus",       "kernels",  "missing",       "mix",         "parts",
+    "problems", "profile",    "regions",  "roofline",      "thread-trace"};
 inline constexpr std::string_view kAllSections = "all";
 
 /// --details alone means all of them: it takes the word behind it only when that is the name of a
@@ -48,6 +50,9 @@ void complete_details(std::vector<std::string>& words);
 
 /// Adds --json (of the document of that name), --brief and --details.
 void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& document);
+
+/// Adds --all: every row of the tables of --details, which it stands for when that is not given.
+void add_all_option(CLI::App& command, bool& all, Outputs& outputs);
 
 /// What the analysis has to keep for them.
 void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "base/error.h"
 #include "report/kit/text_table.h"
 
 namespace perflab::report {
@@ -26,6 +28,13 @@ std::string token(std::string_view member) {
 }
 
 }  // namespace
+
+std::size_t most_columns(std::string_view field) {
+  static constexpr std::array<std::string_view, 6> kSentences = {
+      "means", "not_captured", "problem", "remedy", "sentence", "why"};
+  return std::ranges::find(kSentences, field) == kSentences.end() ? kMostNameColumns
+                                                                  : kMostSentenceColumns;
+}
 
 DocumentPlace DocumentPlace::operator[](std::string_view member) const {
   const Json* found = nullptr;
@@ -61,12 +70,12 @@ Json DocumentPlace::excerpt(std::initializer_list<std::string_view> fields,
   if (!what.empty()) out["what"] = what;
   out["from"] = name();
   for (const std::string_view field : fields) {
+    PERFLAB_CHECK(field != "from" && field != "what");
     const DocumentPlace member = (*this)[field];
     if (member.value_ == nullptr) continue;
-    const bool long_text =
-        member.value_->is_string() && display_width(member.text()) > kMostNameColumns;
-    out[std::string(field)] =
-        long_text ? Json(fit(member.text(), kMostNameColumns)) : *member.value_;
+    const std::size_t most = most_columns(field);
+    const bool long_text = member.value_->is_string() && display_width(member.text()) > most;
+    out[std::string(field)] = long_text ? Json(fit(member.text(), most)) : *member.value_;
   }
   return out;
 }

@@ -15,6 +15,12 @@ namespace perflab::report {
 
 /// Columns of the longest name in a summary: names of kernels can have thousands.
 inline constexpr std::size_t kMostNameColumns = 160;
+/// Columns of the longest sentence.
+inline constexpr std::size_t kMostSentenceColumns = 320;
+
+/// Columns that a text of this field has at most: fields such as "problem" and "remedy" hold
+/// sentences, all others names.
+std::size_t most_columns(std::string_view field);
 
 /// A place in a document.
 class DocumentPlace {
@@ -40,8 +46,9 @@ class DocumentPlace {
   /// "analysis.json#/totals".
   [[nodiscard]] std::string name() const;
 
-  /// {what, from, fields...}. A field that is not there is left out, null stays null; names are
-  /// cut to kMostNameColumns. `what` empty: left out.
+  /// {what, from, fields...}. A field that is not there is left out, null stays null; texts are
+  /// cut to most_columns(). `what` empty: left out.
+  /// Precondition: no field is called "from" or "what".
   [[nodiscard]] Json excerpt(std::initializer_list<std::string_view> fields,
                              std::string_view what = {}) const;
 

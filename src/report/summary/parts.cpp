@@ -56,14 +56,42 @@ void add_next(Json& summary, const NextStep& next) {
   summary["next"].push_back({{"command", or_null(next.command)}, {"why", next.why}});
 }
 
+double row_number(const Json& row, std::string_view field) {
+  const auto found = row.find(field);
+  return found != row.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::string row_text(const Json& row, std::string_view field) {
+  const auto found = row.find(field);
+  return found != row.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool has_row_number(const Json& row, std::string_view field) {
+  const auto found = row.find(field);
+  return found != row.end() && found->is_number();
+}
+
+std::string margined(std::string_view text, std::size_t width, std::size_t margin) {
+  constexpr std::size_t kLeastRoom = 20;
+  std::string out;
+  for (const std::string& line : wrapped(text, std::max(width, margin + kLeastRoom) - margin))
+    out += fmt::format("{:{}}{}\n", "", margin, line);
+  return out;
+}
+
 void shorten(Json& summary, const std::function<bool(const Json&)>& fits) {
   while (!fits(summary)) {
     Json* longest = nullptr;
-    for (Json& part : summary["parts"])
-      if (part["part"] != "recorded" &&
-          (longest == nullptr || part["rows"].size() > (*longest)["rows"].size()))
-        longest = &part;
-    if (longest != nullptr && (*longest)["rows"].size() > 1) {
+    // First where the rest is a section of --details away.
+    for (const bool elsewhere : {true, false}) {
+      if (longest != nullptr) break;
+      for (Json& part : summary["parts"])
+        if (part["details"].is_null() != elsewhere && part["part"] != "recorded" &&
+            part["rows"].size() > 1 &&
+            (longest == nullptr || part["rows"].size() > (*longest)["rows"].size()))
+          longest = &part;
+    }
+    if (longest != nullptr) {
       (*longest)["rows"].erase((*longest)["rows"].size() - 1);
       (*longest)["left_out"] = (*longest)["left_out"].get<std::size_t>() + 1;
       continue;
@@ -88,6 +116,12 @@ Json summary_document(std::span<const NamedDocument> documents) {
     summarise_roofline(documents, summary);
   else if (has("profile"))
     summarise_process(documents, summary);
+  else if (has("inspection"))
+    summarise_inspection(documents, summary);
+  else if (has("doctor"))
+    summarise_doctor(documents, summary);
+  else if (has("capture"))
+    summarise_capture(documents, summary);
   shorten(summary,
           [](const Json& made) { return to_canonical_text(made).size() <= kMostSummaryBytes; });
   return summary;

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "report/kit/text_parts.h"
 #include "report/summary/excerpt.h"
 
 namespace perflab::report {
@@ -43,8 +45,8 @@ void add_part(Json& summary, const Part& part);
 void add_next(Json& summary, const NextStep& next);
 inline constexpr std::size_t kMostCommandBytes = 1000;
 
-/// Takes rows out, the last of the longest part first, and then warnings, until it fits; what was
-/// taken out is counted. What was recorded stays.
+/// Takes rows out, the last of the longest part first (of parts without `details` at last), and
+/// then warnings, until it fits; what was taken out is counted. What was recorded stays.
 void shorten(Json& summary, const std::function<bool(const Json&)>& fits);
 
 /// Summaries by the document that is the answer.
@@ -53,5 +55,26 @@ void summarise_path(std::span<const NamedDocument> documents, Json& summary);
 void summarise_roofline(std::span<const NamedDocument> documents, Json& summary);
 /// A process that was only timed.
 void summarise_process(std::span<const NamedDocument> documents, Json& summary);
+void summarise_inspection(std::span<const NamedDocument> documents, Json& summary);
+void summarise_doctor(std::span<const NamedDocument> documents, Json& summary);
+void summarise_capture(std::span<const NamedDocument> documents, Json& summary);
+
+/// The lines below a part's heading, of the parts that are drawn in a way of their own; nullopt:
+/// not one of these.
+std::optional<std::string> inspection_part_text(const Json& part, std::size_t width,
+                                                const Paint& paint);
+std::optional<std::string> doctor_part_text(const Json& part, std::size_t width,
+                                            const Paint& paint);
+std::optional<std::string> capture_part_text(const Json& part, std::size_t width,
+                                             const Paint& paint);
+
+/// A field of a row: its number, 0 where there is none; whether there is one; its text, empty where
+/// there is none.
+double row_number(const Json& row, std::string_view field);
+bool has_row_number(const Json& row, std::string_view field);
+std::string row_text(const Json& row, std::string_view field);
+
+/// A text in lines of at most `width` columns that begin with `margin` blanks.
+std::string margined(std::string_view text, std::size_t width, std::size_t margin);
 
 }  // namespace perflab::report

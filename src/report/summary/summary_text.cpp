@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "base/text/number_text.h"
@@ -85,6 +86,11 @@ std::string title_of(const std::string& field) {
 
 std::string value_text(const std::string& field, const Json& value) {
   if (value.is_null()) return kDash;
+  if (value.is_array()) {
+    std::vector<std::string> texts;
+    for (const Json& one : value) texts.push_back(value_text(field, one));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   const auto number = value.get<double>();
@@ -264,11 +270,29 @@ std::string limit_text(const Json& part, std::size_t width) {
   return out;
 }
 
-std::string part_text(const Json& part, const TerminalStyle& style, const Paint& paint) {
+/// What draws the parts of an answer, by the name of the answer's document; nullptr: they are drawn
+/// here.
+auto own_part_text(const std::string& answer) -> decltype(&inspection_part_text) {
+  if (answer == "inspection") return inspection_part_text;
+  if (answer == "doctor") return doctor_part_text;
+  if (answer == "capture") return capture_part_text;
+  return nullptr;
+}
+
+/// `before`: the title of the part above, under which this one stands when it has the same.
+std::string part_text(const std::string& answer, const Json& part, const std::string& before,
+                      const TerminalStyle& style, const Paint& paint) {
   const std::string name = part["part"];
+  auto* const own = own_part_text(answer);
+  const std::optional<std::string> drawn =
+      own == nullptr ? std::nullopt : own(part, style.width, paint);
   // What it is worth stands under what limits it.
-  std::string out = name == "worth" ? "" : heading(paint, part["title"].get<std::string>());
-  if (name == "limit")
+  std::string out = name == "worth" || part["title"] == before
+                        ? ""
+                        : heading(paint, part["title"].get<std::string>());
+  if (drawn)
+    out += *drawn;
+  else if (name == "limit")
     out += limit_text(part, style.width);
   else if (name == "worth" && !part["rows"].empty())
     out += worth_text(part["rows"][0], style.width);
@@ -348,7 +372,11 @@ std::string more_lines(std::string_view more, std::size_t width) {
 std::string page_text(const Json& summary, const TerminalStyle& style, std::string_view more) {
   const Paint paint(style.colour);
   std::string out = warnings_text(summary, style, paint);
-  for (const Json& part : summary["parts"]) out += part_text(part, style, paint);
+  std::string title;
+  for (const Json& part : summary["parts"]) {
+    out += part_text(summary["made_from"][0], part, title, style, paint);
+    title = part["title"];
+  }
   if (!summary["next"].empty()) out += heading(paint, "Next");
   for (const Json& step : summary["next"]) out += next_step_text(step, style.width);
   if (out.starts_with('\n')) out.erase(0, 1);

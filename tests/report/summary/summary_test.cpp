@@ -13,51 +13,13 @@
 #include "report/kit/text_table.h"
 #include "report/report_cases.h"
 #include "report/summary/parts.h"
+#include "report/summary/summary_checks.h"
 
 namespace perflab::report {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-/// The place in the documents, as "analysis.json#/totals" names it; null: there is none.
-Json at_place(const std::vector<NamedDocument>& documents, const std::string& from) {
-  const std::size_t sign = from.find(".json#");
-  for (const NamedDocument& one : documents)
-    if (sign != std::string::npos && one.name == from.substr(0, sign)) {
-      const Json::json_pointer place(from.substr(sign + 6));
-      if (one.value.contains(place)) return one.value.at(place);
-    }
-  ADD_FAILURE() << "nothing stands at " << from;
-  return nullptr;
-}
-
-/// Follows the excerpt and those within; the number of figures that stand where they say.
-std::size_t followed(const std::vector<NamedDocument>& documents, const Json& excerpt) {
-  std::size_t figures = 0;
-  const std::string from = excerpt.at("from");
-  const Json place = at_place(documents, from);
-  for (const auto& [name, value] : excerpt.items()) {
-    if (name == "from" || name == "what") continue;
-    if (value.is_object()) {
-      figures += followed(documents, value);
-      continue;
-    }
-    if (!place.contains(name)) {
-      ADD_FAILURE() << from << " has no " << name;
-      continue;
-    }
-    // As it is written: bytes that are no UTF-8 are replaced.
-    const Json original = *parse_json(to_canonical_text(place.at(name)), name);
-    if (original.is_string() && display_width(original.get<std::string>()) > kMostNameColumns)
-      EXPECT_EQ(fit(original.get<std::string>(), kMostNameColumns), value.get<std::string>())
-          << from;
-    else
-      EXPECT_EQ(original, value) << from << "/" << name;
-    ++figures;
-  }
-  return figures;
-}
 
 class SummaryOf : public testing::TestWithParam<std::size_t> {
  protected:
@@ -73,25 +35,11 @@ class SummaryOf : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(SummaryOf, HasEveryFigureWhereItSays) {
-  std::size_t figures = 0;
-  for (const Json& part : summary_["parts"])
-    for (const Json& row : part["rows"]) figures += followed(documents_, row);
-  EXPECT_GT(figures, 5U);
+  EXPECT_GT(test::followed_all(documents_, summary_), 5U);
 }
 
 TEST_P(SummaryOf, IsShort) {
-  EXPECT_LE(to_canonical_text(summary_).size(), kMostSummaryBytes);
-  for (const std::size_t width : {80U, 100U, 120U}) {
-    const std::string text = summary_text(summary_, {.width = width}, "--details kernels");
-    EXPECT_LE(std::ranges::count(text, '\n'), kMostSummaryLines) << text;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = text.find('\n', begin);
-      const std::string line = text.substr(begin, end - begin);
-      // A command is never broken.
-      if (!line.starts_with("  rocm-perf ")) EXPECT_LE(display_width(line), width) << line;
-      begin = end + 1;
-    }
-  }
+  test::expect_short(summary_);
 }
 
 TEST_P(SummaryOf, CountsTheKernelsThatItLeavesOut) {
