@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct Outputs {
   bool whole_recording = false;
   bool takes_folder = true;  ///< the command has --out
   bool takes_page = true;    ///< the command has --html
+  /// Option with which the command prints again what it found, and runs nothing twice; empty: it
+  /// is the same command.
+  std::string again = {};
 
   /// Whether any document is shown or written: those of large inputs are made only then.
   [[nodiscard]] bool wants_documents() const { return json || html || !folder.empty(); }
@@ -38,8 +42,10 @@ struct Section {
   std::string_view name;
   std::function<std::string()> text;
 };
-inline constexpr std::array<std::string_view, 6> kSectionNames = {
-    "bottleneck", "critical-path", "kernels", "profile", "roofline", "thread-trace"};
+inline constexpr std::array<std::string_view, 14> kSectionNames = {
+    "best",          "bottleneck", "candidates", "command",     "configurations",
+    "critical-path", "diff",       "kernels",    "parameters",  "profile",
+    "proof",         "roofline",   "search",     "thread-trace"};
 inline constexpr std::string_view kAllSections = "all";
 
 /// --details alone means all of them: it takes the word behind it only when that is the name of a
@@ -48,6 +54,10 @@ void complete_details(std::vector<std::string>& words);
 
 /// Adds --json (of the document of that name), --brief and --details.
 void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& document);
+
+/// Whether --details names one of these, or all. Error (usage): it does not. present_answer() asks
+/// it too; a command that runs for long asks first.
+Result<void> check_details(const Outputs& outputs, std::span<const std::string_view> sections);
 
 /// What the analysis has to keep for them.
 void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);

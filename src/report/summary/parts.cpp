@@ -79,6 +79,10 @@ Json summary_document(std::span<const NamedDocument> documents) {
     summarise_roofline(documents, summary);
   else if (has("profile"))
     summarise_process(documents, summary);
+  else if (has("autotune"))
+    summarise_autotune(documents, summary);
+  else if (has("optimization"))
+    summarise_optimization(documents, summary);
   shorten(summary,
           [](const Json& made) { return to_canonical_text(made).size() <= kMostSummaryBytes; });
   return summary;

@@ -48,5 +48,7 @@ void summarise_path(std::span<const NamedDocument> documents, Json& summary);
 void summarise_roofline(std::span<const NamedDocument> documents, Json& summary);
 /// A process that was only timed.
 void summarise_process(std::span<const NamedDocument> documents, Json& summary);
+void summarise_autotune(std::span<const NamedDocument> documents, Json& summary);
+void summarise_optimization(std::span<const NamedDocument> documents, Json& summary);
 
 }  // namespace perflab::report

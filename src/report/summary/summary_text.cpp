@@ -14,6 +14,7 @@
 #include "report/kit/text_table.h"
 #include "report/summary/parts.h"
 #include "report/summary/summary.h"
+#include "report/summary/tuning_text.h"
 
 namespace perflab::report {
 namespace {
@@ -140,16 +141,6 @@ std::string facts_line(const Json& row) {
   return (what.empty() ? "" : what + ": ") + fmt::format("{}", fmt::join(facts, ", "));
 }
 
-/// The words in lines that begin two columns from the left.
-std::string indented(const std::string& text, std::size_t width) {
-  constexpr std::size_t kMargin = 2;
-  constexpr std::size_t kLeastRoom = 20;
-  std::string out;
-  for (const std::string& line : wrapped(text, std::max(width, kMargin + kLeastRoom) - kMargin))
-    out += fmt::format("  {}\n", line);
-  return out;
-}
-
 std::string facts_text(const Json& part, std::size_t width) {
   if (part["rows"].empty()) return {};
   std::vector<std::string> lines;
@@ -203,11 +194,17 @@ std::string limit_text(const Json& part, std::size_t width) {
   return out;
 }
 
-std::string part_text(const Json& part, const TerminalStyle& style, const Paint& paint) {
+/// `answer`: the document that the summary is of.
+std::string part_text(const Json& part, std::string_view answer, const TerminalStyle& style,
+                      const Paint& paint) {
   const std::string name = part["part"];
   // What it is worth stands under what limits it.
   std::string out = name == "worth" ? "" : heading(paint, part["title"].get<std::string>());
-  if (name == "limit")
+  if (answer == "autotune")
+    out += autotune_part_text(part, style.width);
+  else if (answer == "optimization")
+    out += optimization_part_text(part, style.width);
+  else if (name == "limit")
     out += limit_text(part, style.width);
   else if (name == "worth" && !part["rows"].empty())
     out += worth_text(part["rows"][0], style.width);
@@ -257,7 +254,9 @@ std::string reason_text(const std::string& reason, std::size_t width) {
 std::string page_text(const Json& summary, const TerminalStyle& style, std::string_view more) {
   const Paint paint(style.colour);
   std::string out = warnings_text(summary, style, paint);
-  for (const Json& part : summary["parts"]) out += part_text(part, style, paint);
+  const Json& made_from = summary["made_from"];
+  const std::string answer = made_from.empty() ? std::string() : made_from[0].get<std::string>();
+  for (const Json& part : summary["parts"]) out += part_text(part, answer, style, paint);
   if (!summary["next"].empty()) out += heading(paint, "Next");
   for (const Json& step : summary["next"]) {
     if (step["command"].is_string())

@@ -12,6 +12,7 @@
 #include "report/analysis/recording_documents.h"
 #include "report/kit/text_table.h"
 #include "report/report_cases.h"
+#include "report/summary/followed.h"
 #include "report/summary/parts.h"
 
 namespace perflab::report {
@@ -19,45 +20,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-/// The place in the documents, as "analysis.json#/totals" names it; null: there is none.
-Json at_place(const std::vector<NamedDocument>& documents, const std::string& from) {
-  const std::size_t sign = from.find(".json#");
-  for (const NamedDocument& one : documents)
-    if (sign != std::string::npos && one.name == from.substr(0, sign)) {
-      const Json::json_pointer place(from.substr(sign + 6));
-      if (one.value.contains(place)) return one.value.at(place);
-    }
-  ADD_FAILURE() << "nothing stands at " << from;
-  return nullptr;
-}
-
-/// Follows the excerpt and those within; the number of figures that stand where they say.
-std::size_t followed(const std::vector<NamedDocument>& documents, const Json& excerpt) {
-  std::size_t figures = 0;
-  const std::string from = excerpt.at("from");
-  const Json place = at_place(documents, from);
-  for (const auto& [name, value] : excerpt.items()) {
-    if (name == "from" || name == "what") continue;
-    if (value.is_object()) {
-      figures += followed(documents, value);
-      continue;
-    }
-    if (!place.contains(name)) {
-      ADD_FAILURE() << from << " has no " << name;
-      continue;
-    }
-    // As it is written: bytes that are no UTF-8 are replaced.
-    const Json original = *parse_json(to_canonical_text(place.at(name)), name);
-    if (original.is_string() && display_width(original.get<std::string>()) > kMostNameColumns)
-      EXPECT_EQ(fit(original.get<std::string>(), kMostNameColumns), value.get<std::string>())
-          << from;
-    else
-      EXPECT_EQ(original, value) << from << "/" << name;
-    ++figures;
-  }
-  return figures;
-}
 
 class SummaryOf : public testing::TestWithParam<std::size_t> {
  protected:
@@ -73,25 +35,11 @@ class SummaryOf : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(SummaryOf, HasEveryFigureWhereItSays) {
-  std::size_t figures = 0;
-  for (const Json& part : summary_["parts"])
-    for (const Json& row : part["rows"]) figures += followed(documents_, row);
-  EXPECT_GT(figures, 5U);
+  EXPECT_GT(figures_followed(documents_, summary_), 5U);
 }
 
 TEST_P(SummaryOf, IsShort) {
-  EXPECT_LE(to_canonical_text(summary_).size(), kMostSummaryBytes);
-  for (const std::size_t width : {80U, 100U, 120U}) {
-    const std::string text = summary_text(summary_, {.width = width}, "--details kernels");
-    EXPECT_LE(std::ranges::count(text, '\n'), kMostSummaryLines) << text;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = text.find('\n', begin);
-      const std::string line = text.substr(begin, end - begin);
-      // A command is never broken.
-      if (!line.starts_with("  rocm-perf ")) EXPECT_LE(display_width(line), width) << line;
-      begin = end + 1;
-    }
-  }
+  expect_short(summary_);
 }
 
 TEST_P(SummaryOf, CountsTheKernelsThatItLeavesOut) {
@@ -134,6 +82,27 @@ TEST(Shorten, LeavesARowOfEachAndThenTakesWarnings) {
   EXPECT_EQ(summary["warnings"]["left_out"], 1);
   shorten(summary, [](const Json&) { return false; });  // ends
   EXPECT_EQ(summary["warnings"]["left_out"], 3);
+}
+
+TEST(Excerpt, CountsElementsOfAnArrayByWhatTheySay) {
+  const auto one = [](Json reason) { return Json{{"decision", {{"reason", std::move(reason)}}}}; };
+  const NamedDocument document{
+      "optimization",
+      {{"candidates",
+        {one("slower"), one(nullptr), one("no_gain"), one("no_gain"), Json::object()}},
+       {"none", Json::array()}}};
+  const DocumentPlace candidates = DocumentPlace(&document)["candidates"];
+  EXPECT_EQ(candidates.count("all"),
+            Json({{"what", "all"}, {"from", "optimization.json#/candidates"}, {"elements", 5}}));
+  const std::vector<Json> tally = candidates.tally("/decision/reason");
+  ASSERT_EQ(tally.size(), 2U);  // null is no reason
+  EXPECT_EQ(tally[0], Json({{"from", "optimization.json#/candidates"},
+                            {"where", "/decision/reason"},
+                            {"is", "no_gain"},
+                            {"elements", 2}}));
+  EXPECT_EQ(tally[1]["is"], "slower");
+  EXPECT_TRUE(DocumentPlace(&document)["none"].tally("/x").empty());
+  EXPECT_TRUE(DocumentPlace(&document)["nothing"].tally("/x").empty());
 }
 
 TEST(Excerpt, LeavesOutWhatIsNotThereKeepsNullAndCutsNames) {
