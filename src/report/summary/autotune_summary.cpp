@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
 #include <optional>
 
 #include "base/text/command_line.h"
@@ -15,32 +16,29 @@ namespace perflab::report {
 namespace {
 
 /// Bytes of the values of one configuration in a summary: spaces can have hundreds of parameters.
-constexpr std::size_t kMostConfigurationBytes = 500;
+constexpr std::size_t kMostConfigurationBytes = 800;
 /// Bytes of a command in a summary.
 constexpr std::size_t kMostCommandBytes = 1600;
 
-/// The values of a configuration, the first ones when there are very many. A parameter whose name
-/// means something in every excerpt is left out: the document has it.
-Json configuration_excerpt(const DocumentPlace& place) {
+/// The values of a configuration that `shown` takes, the first ones when there are very many. A
+/// parameter whose name means something in every excerpt is left out: the document has it.
+Json configuration_excerpt(const DocumentPlace& place,
+                           const std::function<bool(const std::string& name)>& shown) {
   Json out = place.excerpt({});
   if (!place || !(*place).is_object()) return out;
   std::size_t bytes = 0;
   for (const auto& [name, value] : (*place).items()) {
+    if (name == "from" || name == "what" || !shown(name)) continue;
     const Json one = place.excerpt({name});
-    bytes += one.dump(-1, ' ', false, Json::error_handler_t::replace).size() - out["from"].size();
+    bytes += name.size() + to_canonical_text(one[name]).size();
     if (bytes > kMostConfigurationBytes) break;
-    if (name != "from" && name != "what") out[name] = one[name];
+    out[name] = one[name];
   }
   return out;
 }
 
-/// A value with its unit and its configuration; the best one, the default, one of the best.
-Json configured(const DocumentPlace& autotune, const DocumentPlace& place,
-                std::initializer_list<std::string_view> fields, std::string_view what = {}) {
-  Json row = place.excerpt(fields, what);
-  row["objective"] = autotune["objective"].excerpt({"unit"});
-  row["configuration"] = configuration_excerpt(place["configuration"]);
-  return row;
+Json whole_configuration(const DocumentPlace& place) {
+  return configuration_excerpt(place, [](const std::string&) { return true; });
 }
 
 /// Why a figure is missing; a place without anything when it is not.
@@ -53,21 +51,18 @@ DocumentPlace reason_missing(const DocumentPlace& document, std::string_view fie
 
 Part searched_part(const DocumentPlace& autotune) {
   Part part{.part = "searched", .title = "Searched", .details = "configurations"};
-  Json space = autotune["space"].excerpt({"listed", "product", "sampled"}, "space");
-  space["parameters"] = autotune["space"]["parameters"].count();
-  space["files"] = autotune["environment"].excerpt({"space_file", "simulated"});
-  part.rows.push_back(std::move(space));
-  Json tried = autotune.excerpt({"budget", "stopped_because"}, "search");
-  tried["tried"] = autotune["history"].count();
-  tried["outcomes"] = autotune["outcomes"].excerpt(
+  Json row = autotune["space"].excerpt({"listed", "product", "sampled"}, "space");
+  row["parameters"] = autotune["space"]["parameters"].count();
+  row["files"] = autotune["environment"].excerpt({"space_file", "simulated"});
+  row["search"] = autotune.excerpt({"budget", "stopped_because", "gpu"});
+  row["tried"] = autotune["history"].count();
+  row["outcomes"] = autotune["outcomes"].excerpt(
       {"correct", "unstable", "compile", "runtime", "timeout", "correctness", "device_limit"});
-  tried["never_run"] =
+  row["never_run"] =
       autotune["phases"]["prune"].excerpt({"not_recorded", "model_slow", "model_failing",
                                            "built_not_run", "not_launchable", "never_reached"});
-  part.rows.push_back(std::move(tried));
-  Json objective = autotune["objective"].excerpt({"kind", "unit", "maximize", "kernel"}, "value");
-  objective["on"] = autotune.excerpt({"gpu"});
-  part.rows.push_back(std::move(objective));
+  row["objective"] = autotune["objective"].excerpt({"kind", "unit", "maximize", "kernel"});
+  part.rows.push_back(std::move(row));
   return part;
 }
 
@@ -81,7 +76,7 @@ Part failed_part(const DocumentPlace& autotune) {
   for (std::size_t i = 0; i < history.size(); ++i) {
     if (!history[i]["detail"]) continue;
     Json first = history[i].excerpt({"order", "outcome", "detail"}, "the first");
-    first["configuration"] = configuration_excerpt(history[i]["configuration"]);
+    first["configuration"] = whole_configuration(history[i]["configuration"]);
     part.rows.push_back(std::move(first));
     break;
   }
@@ -105,11 +100,11 @@ Gained gained(const DocumentPlace& autotune) {
 std::string best_title(Gained how) {
   switch (how) {
     case Gained::is_default:
-      return "Best: the default, nothing better was found";
+      return "Best: the default; nothing better was found";
     case Gained::not_proven:
-      return "Best, and no proof that it is better than the default";
+      return "Best (its gain is not proven)";
     case Gained::no_interval:
-      return "Best, of values without enough repeats for a proof";
+      return "Best (no interval proves its gain)";
     case Gained::not_known:
     case Gained::proven:
       break;
@@ -117,33 +112,54 @@ std::string best_title(Gained how) {
   return "Best";
 }
 
+/// The best configuration, the default where it has other values, and the runner-up. In one row:
+/// none of it is left out of a page that is too long.
 Part best_part(const DocumentPlace& autotune) {
   const Gained how = gained(autotune);
   Part part{.part = "best", .title = best_title(how), .details = "best"};
-  const DocumentPlace best = autotune["best"];
-  Json row = configured(autotune, best, {"value", "samples", "cv", "unstable"});
+  const DocumentPlace best = autotune["best"], usual = autotune["default"];
+  Json row = best.excerpt({"value", "samples", "cv", "unstable"});
+  row["objective"] = autotune["objective"].excerpt({"unit"});
+  row["configuration"] = whole_configuration(best["configuration"]);
   row["parameters"] = autotune["space"]["parameters"].count();
   if (best["gain"]) row["gain"] = best["gain"].excerpt({"ratio", "low", "high"});
   if (const DocumentPlace why = reason_missing(autotune, "best.gain.low"))
     row["no_interval"] = why.excerpt({"reason"});
-  part.rows.push_back(std::move(row));
-  if (how != Gained::is_default)
-    part.rows.push_back(
-        configured(autotune, autotune["default"], {"value", "outcome", "declared"}, "default"));
+  if (how != Gained::is_default) {
+    row["default"] = usual.excerpt({"value", "outcome", "declared"});
+    row["default_differs"] =
+        configuration_excerpt(usual["configuration"], [&](const std::string& name) {
+          const DocumentPlace one = usual["configuration"][name],
+                              other = best["configuration"][name];
+          return one && (!other || *one != *other);
+        });
+  }
   const DocumentPlace last = autotune["phases"]["confirm"]["final"];
-  Json rivals = last.excerpt({"decision"}, "runner-up");
-  rivals["tied"] = last["tied"].count();
+  row["last"] = last.excerpt({"decision"});
+  row["tied"] = last["tied"].count();
   if (last["over_runner_up"])
-    rivals["better"] = last["over_runner_up"].excerpt({"ratio", "low", "high"});
-  part.rows.push_back(std::move(rivals));
+    row["over_runner_up"] = last["over_runner_up"].excerpt({"ratio", "low", "high"});
+  part.rows.push_back(std::move(row));
   return part;
 }
 
+/// The best ones, with the values that are not the same in all of them.
 Part top_part(const DocumentPlace& autotune) {
   Part part{.part = "top", .title = "The best ones", .details = "best"};
-  if (autotune["top"].size() < 2) return part;
-  return rows_of(std::move(part), autotune["top"], [&](const DocumentPlace& one) {
-    Json row = configured(autotune, one, {"value", "cv", "unstable"});
+  const DocumentPlace top = autotune["top"];
+  if (top.size() < 2) return part;
+  const auto differs = [&](const std::string& name) {
+    const DocumentPlace first = top[std::size_t{0}]["configuration"][name];
+    for (std::size_t i = 1; i < top.size(); ++i)
+      if (const DocumentPlace other = top[i]["configuration"][name];
+          !first || !other || *first != *other)
+        return true;
+    return false;
+  };
+  return rows_of(std::move(part), top, [&](const DocumentPlace& one) {
+    Json row = one.excerpt({"value", "cv", "unstable"});
+    row["objective"] = autotune["objective"].excerpt({"unit"});
+    row["configuration"] = configuration_excerpt(one["configuration"], differs);
     if (one["over_default"])
       row["over_default"] = one["over_default"].excerpt({"ratio", "low", "high"});
     return row;

@@ -78,7 +78,10 @@ Part accepted_part(const DocumentPlace& document) {
 /// Nothing was: why, and the candidate that came nearest.
 Part nothing_part(const DocumentPlace& document) {
   Part part{.part = "accepted", .title = "Nothing is accepted", .details = "candidates"};
-  part.rows.push_back(document["decision"].excerpt({"outcome", "reason", "sentence"}, "decision"));
+  // Without a last proof the candidates say it.
+  const bool says_more = document["final"] || document["candidates"].size() == 0;
+  part.rows.push_back(says_more ? document["decision"].excerpt({"outcome", "reason", "sentence"})
+                                : document["decision"].excerpt({"outcome"}));
   const auto add = [&](const DocumentPlace& one, const DocumentPlace& measurement) {
     Json row = one.excerpt({"number", "against"}, "came nearest");
     add_times(measurement, row);
@@ -142,7 +145,7 @@ Part run_part(const DocumentPlace& document) {
     if (missing[i]["field"].text() == "projection") {
       const std::string remedy = missing[i]["remedy"].text();
       part.missing =
-          missing[i]["reason"].text() + (remedy.empty() ? "" : fmt::format(" ({})", remedy));
+          missing[i]["reason"].text() + (remedy.empty() ? "" : fmt::format("; add {}", remedy));
     }
   return part;
 }

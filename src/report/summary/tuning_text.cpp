@@ -107,17 +107,13 @@ std::string parameter_words(const Json& value) {
 /// Columns of a parameter with its value.
 constexpr std::size_t kMostParameterColumns = 48;
 
-/// "BM=16 BN=64"; only those that `shown` takes.
-template <class Shown>
-std::string configuration_words(const Json& row, Shown shown) {
+/// "BM=16 BN=64".
+std::string configuration_words(const Json& configuration) {
   std::vector<std::string> out;
-  for (const auto& [name, value] : member_at(row, "configuration").items())
-    if (name != "from" && shown(name))
+  for (const auto& [name, value] : configuration.items())
+    if (name != "from")
       out.push_back(fit(name + "=" + parameter_words(value), kMostParameterColumns));
   return fmt::format("{}", fmt::join(out, " "));
-}
-std::string configuration_words(const Json& row) {
-  return configuration_words(row, [](const std::string&) { return true; });
 }
 
 // --- autotune -------------------------------------------------------------------------------
@@ -135,8 +131,9 @@ std::string space_words(const Json& row) {
 }
 
 std::string search_words(const Json& row) {
+  const Json& search = member_at(row, "search");
   std::string text = fmt::format("{} tried ({} allowed): ", elements_at(row, "tried"),
-                                 count_words(number_at(row, "budget")));
+                                 count_words(number_at(search, "budget")));
   const Json& outcomes = member_at(row, "outcomes");
   text += counts_words(outcomes, {{"correct", "worked"}});
   if (number_at(outcomes, "correct") <= 0) text += "none worked";
@@ -146,42 +143,38 @@ std::string search_words(const Json& row) {
     if (const std::string one = counts_words(outcomes, {{name, sentence_of_outcome(name)}});
         !one.empty())
       text += ", " + one;
-  text += "; " + text_at(row, "stopped_because");
+  text += "; " + text_at(search, "stopped_because");
   return text;
 }
 
 /// The objective as a person would say it.
-std::string objective_words(const Json& row) {
-  const std::string kind = text_at(row, "kind"), kernel = text_at(row, "kernel");
+std::string objective_words(const Json& objective) {
+  const std::string kind = text_at(objective, "kind"), kernel = text_at(objective, "kernel");
   std::string text = kind == "gpu_time"    ? "GPU time"
                      : kind == "wall_time" ? "wall time of the command"
                      : kind == "metric"    ? "what the command prints"
                                            : "recorded values";
   if (!kernel.empty()) text += " of kernels " + kernel;
-  if (const std::string unit = text_at(row, "unit"); kind != "gpu_time" && !unit.empty())
+  if (const std::string unit = text_at(objective, "unit"); kind != "gpu_time" && !unit.empty())
     text += " in " + unit;
-  text += true_at(row, "maximize") ? ", more is better" : ", less is better";
-  const std::string gpu = text_at(member_at(row, "on"), "gpu");
-  return gpu.empty() ? text : text + ", on " + gpu;
+  return text + (true_at(objective, "maximize") ? ", more is better" : ", less is better");
 }
 
 std::string searched_text(const Json& part, std::size_t width) {
-  const Json& search = row_with(part, "budget");
-  const std::string never = counts_words(member_at(search, "never_run"),
+  const Json& row = part["rows"][0];
+  const std::string never = counts_words(member_at(row, "never_run"),
                                          {{"not_recorded", "not recorded"},
                                           {"model_slow", "predicted to be much slower"},
                                           {"model_failing", "predicted to fail"},
                                           {"built_not_run", "ruled out once they were built"},
                                           {"not_launchable", "not launchable"},
                                           {"never_reached", "not reached"}});
-  std::string out;
-  if (const Json& space = row_with(part, "listed"); !space.is_null())
-    out += indented(space_words(space), width);
-  if (!search.is_null()) out += indented(search_words(search), width);
+  std::string out = indented(space_words(row), width) + indented(search_words(row), width);
   if (!never.empty()) out += indented("never run: " + never, width);
-  if (const Json& value = row_with(part, "kind"); !value.is_null())
-    out += indented("value: " + objective_words(value), width);
-  return out;
+  const std::string gpu = text_at(member_at(row, "search"), "gpu");
+  return out + indented("value: " + objective_words(member_at(row, "objective")) +
+                            (gpu.empty() ? "" : ", on " + gpu),
+                        width);
 }
 
 std::string failed_text(const Json& part, std::size_t width) {
@@ -193,17 +186,18 @@ std::string failed_text(const Json& part, std::size_t width) {
   std::string out = indented(fmt::format("{}", fmt::join(outcomes, ", ")), width);
   const Json& first = row_with(part, "detail");
   if (first.is_null()) return out;
-  return out + indented(fmt::format("the first, {}: {}", configuration_words(first),
+  return out + indented(fmt::format("the first, {}: {}",
+                                    configuration_words(member_at(first, "configuration")),
                                     text_at(first, "detail")),
                         width);
 }
 
 /// What stands between the winner and the others.
 std::string rivals_words(const Json& row) {
-  const std::string decision = text_at(row, "decision");
+  const std::string decision = text_at(member_at(row, "last"), "decision");
   if (decision == "separated")
     return fmt::format("separated from the runner-up: {} better",
-                       gain_words(member_at(row, "better"), "ratio"));
+                       gain_words(member_at(row, "over_runner_up"), "ratio"));
   if (decision == "tie")
     return fmt::format("a tie: it cannot be told apart from {}",
                        counted(elements_at(row, "tied"), "other configuration"));
@@ -211,63 +205,57 @@ std::string rivals_words(const Json& row) {
   return "the best ones were not compared again";
 }
 
-std::string best_text(const Json& part, std::size_t width) {
-  const Json& best = part["rows"][0];
-  const Json& usual = row_with(part, "declared");
-  std::string first = fmt::format("{}  {}", value_words(best, "value"), configuration_words(best));
-  const std::size_t parameters = elements_at(best, "parameters");
-  const std::size_t shown = member_at(best, "configuration").size() - 1;  // without "from"
-  if (parameters > shown) first += fmt::format(" … and {} more", parameters - shown);
-  if (true_at(best, "unstable"))
-    first += member_at(best, "cv").is_null()
-                 ? " (unstable)"
-                 : fmt::format(" (unstable: cv {})", percent(number_at(best, "cv")));
-  std::string out = indented(first, width);
-  if (!usual.is_null()) {
-    const Json& gain = member_at(best, "gain");
-    const bool sure = !member_at(gain, "low").is_null();
-    std::string text =
-        gain.is_null()
-            ? fmt::format("the default {}", sentence_of_outcome(text_at(usual, "outcome")))
-            : fmt::format("{:.4g}x better than the default, {}", number_at(gain, "ratio"),
-                          value_words(usual, "value"));
-    if (sure)
-      text += fmt::format(" (95 % interval {:.4g}x to {:.4g}x{})", number_at(gain, "low"),
-                          number_at(gain, "high"),
-                          number_at(gain, "low") > 1 ? "" : ": the gain is not proven");
-    else if (const std::string why = text_at(member_at(best, "no_interval"), "reason");
-             !why.empty())
-      text += fmt::format("; not proven: {}", why);
-    out += indented(text, width);
-    out += indented("the default: " + configuration_words(usual) +
-                        (true_at(usual, "declared") ? "" : " (the space declares none)"),
-                    width);
-  }
-  if (const Json& rivals = row_with(part, "decision"); !rivals.is_null())
-    out += indented(rivals_words(rivals), width);
-  return out;
+/// "2x better than the default, 2.468 ms (95 % interval 1.96x to 2.04x)".
+std::string gain_sentence(const Json& row, const Json& usual) {
+  const Json& gain = member_at(row, "gain");
+  if (gain.is_null())
+    return fmt::format("the default {}", sentence_of_outcome(text_at(usual, "outcome")));
+  std::string text = fmt::format(
+      "{:.4g}x better than the default, {}", number_at(gain, "ratio"),
+      objective_text(number_at(usual, "value"), text_at(member_at(row, "objective"), "unit")));
+  if (member_at(gain, "low").is_null()) return text;  // the title says so
+  return text + fmt::format(" (95 % interval {:.4g}x to {:.4g}x)", number_at(gain, "low"),
+                            number_at(gain, "high"));
 }
 
-/// The best ones, by what differs between them.
+std::string best_text(const Json& part, std::size_t width) {
+  const Json& row = part["rows"][0];
+  const Json& configuration = member_at(row, "configuration");
+  std::string first =
+      fmt::format("{}  {}", value_words(row, "value"), configuration_words(configuration));
+  const std::size_t parameters = elements_at(row, "parameters");
+  const std::size_t shown = configuration.size() - 1;  // without "from"
+  if (parameters > shown) first += fmt::format(" … and {} more", parameters - shown);
+  if (true_at(row, "unstable"))
+    first += member_at(row, "cv").is_null()
+                 ? " (unstable)"
+                 : fmt::format(" (unstable: cv {})", percent(number_at(row, "cv")));
+  std::string out = indented(first, width);
+  if (const Json& usual = member_at(row, "default"); !usual.is_null()) {
+    out += indented(gain_sentence(row, usual), width);
+    out += indented("the default has " + configuration_words(member_at(row, "default_differs")),
+                    width);
+  }
+  return out + indented(rivals_words(row), width);
+}
+
 std::string top_text(const Json& part, std::size_t width) {
-  const Json& rows = part["rows"];
-  const auto differs = [&](const std::string& name) {
-    const Json& first = member_at(member_at(rows[0], "configuration"), name);
-    return std::ranges::any_of(rows, [&](const Json& row) {
-      return member_at(member_at(row, "configuration"), name) != first;
-    });
-  };
   TextTable table({{.title = "value"},
                    {.title = "cv", .expendable = 1},
                    {.title = "over default"},
                    {.title = "what differs between them", .align = left, .flexible = true}});
-  for (const Json& row : rows)
+  for (const Json& row : part["rows"])
     table.add({value_words(row, "value"),
                (member_at(row, "cv").is_null() ? kDash : percent(number_at(row, "cv"))) +
                    (true_at(row, "unstable") ? " !" : ""),
                gain_words(member_at(row, "over_default"), "ratio"),
-               configuration_words(row, differs)});
+               configuration_words(member_at(row, "configuration"))});
   return table.text(width);
+}
+
+/// "12.5x", "2574x".
+std::string multiple_words(double factor) {
+  return factor < 1000 ? fmt::format("{:.3g}x", factor) : fmt::format("{:.0f}x", factor);
 }
 
 std::string parameters_text(const Json& part, std::size_t width) {
@@ -276,8 +264,8 @@ std::string parameters_text(const Json& part, std::size_t width) {
                    {.title = "worst/best"},
                    {.title = "parameter", .align = left, .flexible = true}});
   for (const Json& row : part["rows"])
-    table.add({percent(number_at(row, "share")),
-               fmt::format("{:.3g}x", number_at(row, "best_to_worst")), text_at(row, "parameter")});
+    table.add({percent(number_at(row, "share")), multiple_words(number_at(row, "best_to_worst")),
+               text_at(row, "parameter")});
   return table.text(width);
 }
 
@@ -291,7 +279,8 @@ std::string more_text_of_search(const Json& part, std::size_t width) {
                                             value_words(recorded, "optimum")),
                     width);
   }
-  if (const Json& on = row_with(part, "expected_gain_left"); !on.is_null())
+  // Of a recording its best one says more than the model.
+  if (const Json& on = row_with(part, "expected_gain_left"); !on.is_null() && out.empty())
     out += indented(fmt::format("searching on would gain {} by what the model expects",
                                 percent(number_at(on, "expected_gain_left"))),
                     width);
@@ -368,13 +357,15 @@ std::string times_words(const Json& row) {
 }
 
 std::string asked_words(const Json& row) {
-  return fmt::format("{:.4g} was asked for", 1 + number_at(member_at(row, "asked"), "min_gain"));
+  return fmt::format("at least {:.4g} was asked for",
+                     1 + number_at(member_at(row, "asked"), "min_gain"));
 }
 
 std::string accepted_text(const Json& part, std::size_t width) {
   const Json& row = part["rows"][0];
   if (!row.contains("speed_up")) {
-    std::string out = indented(text_at(row, "sentence"), width);
+    const std::string why = text_at(row, "sentence");
+    const std::string out = why.empty() ? "" : indented(why, width);
     const Json& nearest = row_with(part, "comparison");
     if (nearest.is_null()) return out;
     return out +
