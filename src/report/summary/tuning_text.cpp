@@ -367,7 +367,7 @@ std::string accepted_text(const Json& part, std::size_t width) {
     const std::string why = text_at(row, "sentence");
     const std::string out = why.empty() ? "" : indented(why, width);
     const Json& nearest = row_with(part, "comparison");
-    if (nearest.is_null()) return out;
+    if (nearest.is_null()) return out.empty() ? indented("no candidate was timed", width) : out;
     return out +
            indented(fmt::format("candidate {:.0f} came nearest: {} times as fast as {}, and "
                                 "{}; {}",
@@ -406,12 +406,12 @@ std::string candidates_lines(const Json& part, std::size_t width) {
                    {.title = "what", .align = left, .flexible = true}});
   for (const Json& row : part["rows"]) {
     const Json& decision = member_at(row, "decision");
-    const std::string reason = text_at(decision, "reason");
+    const std::string reason = text_at(decision, "reason"), summary = text_at(row, "summary");
     table.add({fmt::format("{:.0f}", number_at(row, "number")),
                reason.empty() ? text_at(decision, "outcome") : reason, speed_words(speed_of(row)),
                number_at(row, "against") > 0 ? fmt::format("#{:.0f}", number_at(row, "against"))
                                              : "original",
-               printable(text_at(row, "summary"))});
+               summary.empty() ? "(no words)" : printable(summary)});
   }
   const std::string lines = table.text(width);
   std::size_t at = lines.find('\n') + 1;

@@ -477,8 +477,8 @@ TEST_F(Autotune, WithoutAWorkingConfigurationItIsExit1WithADocument) {
   const Outcome page = run({"--space", "space.json", "--cmd-template", "sh -c 'exit 3' {A}",
                             "--metric-regex", "(x)", "--budget", "3", "--resume"});
   EXPECT_EQ(page.exit_code, 1) << page.err;
-  EXPECT_THAT(page.out, testing::StartsWith("Nothing is better: no configuration worked\n  3 "
-                                            "failed when run\n  the first, A=1 B=1: "));
+  EXPECT_THAT(page.out, HasSubstr("code 3\n\nNothing is better: no configuration worked\n  3 "
+                                  "failed when run\n  the first, A=1 B=1: "));
 }
 
 TEST_F(Autotune, ValuesStayOneArgument) {
