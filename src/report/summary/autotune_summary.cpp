@@ -189,7 +189,7 @@ Part more_part(const DocumentPlace& autotune) {
   // The wall time of the command is what there is to gain.
   const std::string kind = autotune["objective"]["kind"].text();
   if (kind == "gpu_time" || kind == "metric")
-    part.missing = "what the whole program gains: only this value was measured";
+    part.missing = "the gain of the whole program; only this value was measured";
   return part;
 }
 

@@ -150,7 +150,7 @@ TEST(AutotuneAnswer, HasTheGainItsProofAndTheLineToPaste) {
         "2x better than the default, 2.468 ms (95 % interval 1.96x to 2.04x)",
         "separated from the runner-up: 1.045x (1.03 to 1.061) better",
         "searching on would gain 0.1 % by what the model expects",
-        "not known: what the whole program",
+        "not known: the gain of the whole program",
         "  mkdir -p tuned && hipcc -DBM=32 -DBN=64 gemm.hip -o tuned/gemm && tuned/gemm --layout "
         "'row major'\n",
         "  rocm-perf profile -- tuned/gemm --layout 'row major'\n"})
