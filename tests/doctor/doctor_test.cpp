@@ -13,7 +13,7 @@
 #include "doctor/replay_here.h"
 #include "report/kit/document.h"
 #include "report/kit/text_table.h"
-#include "report/summary/summary_checks.h"
+#include "report/summary/followed.h"
 
 namespace perflab::doctor {
 namespace {
@@ -230,9 +230,9 @@ TEST(Doctor, TheSummaryIsTrueAndShortWhateverIsMissing) {
     const std::vector<report::NamedDocument> documents = {{"doctor", doctor_document(examination)}};
     const Json summary = report::summary_document(documents);
     EXPECT_TRUE(report::render("summary", summary));
-    EXPECT_GT(test::followed_all(documents, summary), 30U);
-    test::expect_short(summary);
-    const Json commands = test::part_named(summary, "commands");
+    EXPECT_GT(report::figures_followed(documents, summary), 30U);
+    report::expect_short(summary);
+    const Json commands = report::part_named(summary, "commands");
     EXPECT_EQ(commands["left_out"], 0) << "of every command it is said whether it works";
     EXPECT_EQ(commands["rows"].size(), command_names().size());
   }
@@ -245,7 +245,8 @@ TEST(Doctor, TheSummaryPutsFirstWhatKeepsMostCommandsFromWorking) {
   const std::vector<report::NamedDocument> documents = {{"doctor", doctor_document(examination)}};
   const Json summary = report::summary_document(documents);
   std::vector<std::string> needs;
-  for (const Json& row : test::part_named(summary, "missing")["rows"]) needs.push_back(row["need"]);
+  for (const Json& row : report::part_named(summary, "missing")["rows"])
+    needs.push_back(row["need"]);
   EXPECT_THAT(needs, ElementsAre("driver", "profiler", "cluster"));
   EXPECT_EQ(summary["next"][0]["command"], "rocm-perf doctor isolate profile replay");
   examination.commands = readiness(examination.parts, {"analyze", "inspect"}).value();

@@ -147,7 +147,7 @@ void add_loop_options(CLI::App& command, OptimizeArguments& arguments) {
                   "Stop after N refusals in a row (default: 8; rules: none)")
       ->check(whole_from(1, 1'000'000));
   command
-      .add_option("--out", arguments.out,
+      .add_option("--out", arguments.outputs.folder,
                   "Folder for the ledger, candidates, the accepted source and optimization.json")
       ->capture_default_str();
   command.add_flag("--resume", loop.resume, "Continue from the ledger");
@@ -156,9 +156,9 @@ void add_loop_options(CLI::App& command, OptimizeArguments& arguments) {
       "Replace the source with what was accepted; the original is kept as SOURCE.orig");
   command.add_option("--recheck", arguments.recheck,
                      "Run nothing; verify this optimization.json again");
-  add_html_option(command, arguments.html, "what was tried, and the proof,");
-  command.add_flag("--json", arguments.json, "Print optimization.json and nothing else");
-  command.add_flag("--quiet", arguments.quiet, "Print nothing but errors");
+  add_html_option(command, arguments.outputs.html, "what was tried, and the proof,");
+  add_answer_options(command, arguments.outputs, "optimization");
+  command.add_flag("--quiet", arguments.outputs.quiet, "Print nothing but errors");
 }
 
 }  // namespace
@@ -187,7 +187,7 @@ Result<optimize::OptimizeRequest> optimize_request(const OptimizeArguments& argu
     PERFLAB_TRY(request.loop.time_budget, parse_duration(arguments.time_budget));
   }
   PERFLAB_TRY(request.command.time_limit, parse_duration(arguments.time_limit));
-  request.loop.folder = arguments.out;
+  request.loop.folder = arguments.outputs.folder;
   if (!arguments.type.empty())
     request.command.compare.type = request.command.output_type =
         from_name<replay::ElementType>(arguments.type);

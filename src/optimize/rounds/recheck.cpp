@@ -305,21 +305,43 @@ Result<Recheck> recheck(const std::filesystem::path& document, const RecheckTool
   return done;
 }
 
+namespace {
+
+std::string item_line(const RecheckItem& item) {
+  return fmt::format("{:13}  {}{}\n", to_string(item.finding), printable(item.what),
+                     item.detail.empty() ? "" : ": " + printable(item.detail));
+}
+
+/// "12 of 14 hold, 2 could not be checked: the document is sound as far as it could be checked".
+std::string verdict_line(const Recheck& recheck) {
+  return fmt::format("{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
+                     recheck.items.size(), recheck.count(Finding::not_checked),
+                     !recheck.holds() ? "the document is not sound"
+                     : recheck.count(Finding::not_checked) > 0
+                         ? "the document is sound as far as it could be checked"
+                         : "the document is sound");
+}
+
+}  // namespace
+
 std::string recheck_text(const Recheck& recheck) {
   std::string text;
   for (const Finding finding : {Finding::does_not_hold, Finding::not_checked, Finding::holds})
     for (const RecheckItem& item : recheck.items)
-      if (item.finding == finding)
-        text += fmt::format("{:13}  {}{}\n", to_string(finding), printable(item.what),
-                            item.detail.empty() ? "" : ": " + printable(item.detail));
-  text += "\n" + printable(recheck.sandbox) + "\n";
-  text += fmt::format("{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
-                      recheck.items.size(), recheck.count(Finding::not_checked),
-                      !recheck.holds() ? "the document is not sound"
-                      : recheck.count(Finding::not_checked) > 0
-                          ? "the document is sound as far as it could be checked"
-                          : "the document is sound");
-  return text;
+      if (item.finding == finding) text += item_line(item);
+  return text + "\n" + printable(recheck.sandbox) + "\n" + verdict_line(recheck);
+}
+
+std::string recheck_answer(const Recheck& recheck) {
+  constexpr std::size_t kMostItems = 5;
+  std::string text = verdict_line(recheck);
+  for (const Finding finding : {Finding::does_not_hold, Finding::not_checked}) {
+    std::size_t shown = 0;
+    for (const RecheckItem& item : recheck.items)
+      if (item.finding == finding && shown++ < kMostItems) text += item_line(item);
+    if (shown > kMostItems) text += fmt::format("… and {} more: --details\n", shown - kMostItems);
+  }
+  return text + printable(recheck.sandbox) + "\n";
 }
 
 }  // namespace perflab::optimize

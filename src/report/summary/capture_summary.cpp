@@ -209,8 +209,8 @@ void summarise_capture(std::span<const NamedDocument> documents, Json& summary) 
   add_next(summary, capture_step(capture));
 }
 
-std::optional<std::string> capture_part_text(const Json& part, std::size_t width,
-                                             const Paint& paint) {
+std::optional<std::string> capture_part_text(const Json& /*summary*/, const Json& part,
+                                             std::size_t width, const Paint& paint) {
   const std::string name = part["part"];
   const Json& rows = part["rows"];
   if (name == "replay") return replay_lines(rows, width);

@@ -172,8 +172,8 @@ void summarise_doctor(std::span<const NamedDocument> documents, Json& summary) {
   add_next(summary, doctor_step(doctor));
 }
 
-std::optional<std::string> doctor_part_text(const Json& part, std::size_t width,
-                                            const Paint& /*paint*/) {
+std::optional<std::string> doctor_part_text(const Json& /*summary*/, const Json& part,
+                                            std::size_t width, const Paint& /*paint*/) {
   const std::string name = part["part"];
   if (name == "machine") return machine_lines(part["rows"], width);
   if (name == "commands") return commands_lines(part["rows"], width);

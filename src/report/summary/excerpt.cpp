@@ -80,6 +80,33 @@ Json DocumentPlace::excerpt(std::initializer_list<std::string_view> fields,
   return out;
 }
 
+Json DocumentPlace::count(std::string_view what) const {
+  Json out = excerpt({}, what);
+  out["elements"] = size();
+  return out;
+}
+
+std::vector<Json> DocumentPlace::tally(std::string_view where) const {
+  const Json::json_pointer place{std::string(where)};
+  std::vector<Json> rows;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Json& element = (*value_)[i];
+    if (!element.contains(place) || element.at(place).is_null()) continue;
+    const Json& value = element.at(place);
+    const auto row =
+        std::ranges::find_if(rows, [&](const Json& one) { return one["is"] == value; });
+    if (row != rows.end()) {
+      (*row)["elements"] = (*row)["elements"].get<std::size_t>() + 1;
+      continue;
+    }
+    rows.push_back(
+        {{"from", name()}, {"where", where}, {"is", value}, {"elements", std::size_t{1}}});
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const Json& row) { return row["elements"].get<std::size_t>(); });
+  return rows;
+}
+
 DocumentPlace document_of(std::span<const NamedDocument> documents, std::string_view name) {
   const auto found = std::ranges::find(documents, name, &NamedDocument::name);
   return DocumentPlace(found == documents.end() ? nullptr : &*found);

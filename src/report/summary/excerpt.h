@@ -1,12 +1,14 @@
 // Excerpts of documents: figures with the place that they stand at. An excerpt is an object whose
 // `from` names a place ("analysis.json#/totals", RFC 6901) and whose other members are fields of
-// what stands there, but for `what`, which says in words what is meant, and excerpts within.
+// what stands there, but for `what`, which says in words what is meant, and excerpts within. Of an
+// array it counts `elements`: all, or those that have the value `is` at the pointer `where`.
 #pragma once
 
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text/json.h"
 #include "report/kit/document.h"
@@ -51,6 +53,12 @@ class DocumentPlace {
   /// Precondition: no field is called "from" or "what".
   [[nodiscard]] Json excerpt(std::initializer_list<std::string_view> fields,
                              std::string_view what = {}) const;
+
+  /// {what, from, elements} of an array: how many there are.
+  [[nodiscard]] Json count(std::string_view what = {}) const;
+  /// {from, where, is, elements} for each value that the elements of an array have at `where`, a
+  /// pointer within an element; the most frequent first. Null and nothing are no values.
+  [[nodiscard]] std::vector<Json> tally(std::string_view where) const;
 
  private:
   DocumentPlace(const NamedDocument* document, const Json* value, std::string pointer)

@@ -469,8 +469,8 @@ std::string worth_rows_text(const Json& rows, std::size_t width) {
 
 }  // namespace
 
-std::optional<std::string> inspection_part_text(const Json& part, std::size_t width,
-                                                const Paint& paint) {
+std::optional<std::string> inspection_part_text(const Json& /*summary*/, const Json& part,
+                                                std::size_t width, const Paint& paint) {
   const std::string name = part["part"];
   const Json& rows = part["rows"];
   if (name == "gate") return gate_text(part, width, paint);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "report/kit/text_table.h"
 #include "report/summary/summary.h"
@@ -103,25 +104,33 @@ void shorten(Json& summary, const std::function<bool(const Json&)>& fits) {
   }
 }
 
+const Answer* answer_of(const std::function<bool(std::string_view)>& has) {
+  // An analysis comes with a profile, a roofline and a path of its own.
+  static constexpr std::array<Answer, 14> kAnswers = {{
+      {"analysis", summarise_recording},
+      {"dag", summarise_path},
+      {"roofline", summarise_roofline},
+      {"profile", summarise_process},
+      {"inspection", summarise_inspection, inspection_part_text},
+      {"doctor", summarise_doctor, doctor_part_text},
+      {"capture", summarise_capture, capture_part_text},
+      {"autotune", summarise_autotune, autotune_part_text},
+      {"optimization", summarise_optimization, optimization_part_text},
+      {"comparison", summarise_comparison, comparison_part_text},
+      {"certificate", summarise_certificate, replay_part_text},
+      {"replay", summarise_replay, replay_part_text},
+      {"reservation", summarise_reservation, replay_part_text},
+      {"isolate", summarise_capture_run, replay_part_text},
+  }};
+  const auto* const found = std::ranges::find_if(kAnswers, has, &Answer::document);
+  return found == kAnswers.end() ? nullptr : found;
+}
+
 Json summary_document(std::span<const NamedDocument> documents) {
   Json summary = summary_head(documents);
-  const auto has = [&](std::string_view name) {
-    return static_cast<bool>(document_of(documents, name));
-  };
-  if (has("analysis"))
-    summarise_recording(documents, summary);
-  else if (has("dag"))
-    summarise_path(documents, summary);
-  else if (has("roofline"))
-    summarise_roofline(documents, summary);
-  else if (has("profile"))
-    summarise_process(documents, summary);
-  else if (has("inspection"))
-    summarise_inspection(documents, summary);
-  else if (has("doctor"))
-    summarise_doctor(documents, summary);
-  else if (has("capture"))
-    summarise_capture(documents, summary);
+  const Answer* const answer = answer_of(
+      [&](std::string_view name) { return static_cast<bool>(document_of(documents, name)); });
+  if (answer != nullptr) answer->summarise(documents, summary);
   shorten(summary,
           [](const Json& made) { return to_canonical_text(made).size() <= kMostSummaryBytes; });
   return summary;

@@ -195,16 +195,6 @@ std::string facts_line(const Json& row) {
   return (what.empty() ? "" : what + ": ") + fmt::format("{}", fmt::join(facts, ", "));
 }
 
-/// The words in lines that begin two columns from the left.
-std::string indented(const std::string& text, std::size_t width) {
-  constexpr std::size_t kMargin = 2;
-  constexpr std::size_t kLeastRoom = 20;
-  std::string out;
-  const std::size_t room = std::max(width, kMargin + kLeastRoom) - kMargin;
-  for (const std::string& line : wrapped(text, room)) out += fmt::format("  {}\n", fit(line, room));
-  return out;
-}
-
 std::string facts_text(const Json& part, std::size_t width) {
   if (part["rows"].empty()) return {};
   std::string out;
@@ -270,38 +260,27 @@ std::string limit_text(const Json& part, std::size_t width) {
   return out;
 }
 
-/// What draws the parts of an answer, by the name of the answer's document; nullptr: they are drawn
-/// here.
-auto own_part_text(const std::string& answer) -> decltype(&inspection_part_text) {
-  if (answer == "inspection") return inspection_part_text;
-  if (answer == "doctor") return doctor_part_text;
-  if (answer == "capture") return capture_part_text;
-  return nullptr;
+/// The lines below the heading of a part that has no form of its own.
+std::string drawn_as_all(const Json& part, const TerminalStyle& style) {
+  const std::string name = part["part"];
+  if (name == "limit") return limit_text(part, style.width);
+  if (name == "worth" && !part["rows"].empty()) return worth_text(part["rows"][0], style.width);
+  if (name == "asked") return what_if_text(part["rows"][0], style.width);
+  if (!part["rows"].empty() && name != "recorded") return table_text(part, style.width);
+  return facts_text(part, style.width);
 }
 
 /// `before`: the title of the part above, under which this one stands when it has the same.
-std::string part_text(const std::string& answer, const Json& part, const std::string& before,
-                      const TerminalStyle& style, const Paint& paint) {
+std::string part_text(const Json& summary, DrawPart draw, const Json& part,
+                      const std::string& before, const TerminalStyle& style, const Paint& paint) {
   const std::string name = part["part"];
-  auto* const own = own_part_text(answer);
-  const std::optional<std::string> drawn =
-      own == nullptr ? std::nullopt : own(part, style.width, paint);
+  const std::optional<std::string> own =
+      draw == nullptr ? std::nullopt : draw(summary, part, style.width, paint);
   // What it is worth stands under what limits it.
   std::string out = name == "worth" || part["title"] == before
                         ? ""
                         : heading(paint, part["title"].get<std::string>());
-  if (drawn)
-    out += *drawn;
-  else if (name == "limit")
-    out += limit_text(part, style.width);
-  else if (name == "worth" && !part["rows"].empty())
-    out += worth_text(part["rows"][0], style.width);
-  else if (name == "asked")
-    out += what_if_text(part["rows"][0], style.width);
-  else if (!part["rows"].empty() && name != "recorded")
-    out += table_text(part, style.width);
-  else
-    out += facts_text(part, style.width);
+  out += own ? *own : drawn_as_all(part, style);
   if (part["missing"].is_string() && name != "limit")
     out += indented(fmt::format("{}not known: {}", name == "worth" ? "what that is worth is " : "",
                                 part["missing"].get<std::string>()),
@@ -372,9 +351,13 @@ std::string more_lines(std::string_view more, std::size_t width) {
 std::string page_text(const Json& summary, const TerminalStyle& style, std::string_view more) {
   const Paint paint(style.colour);
   std::string out = warnings_text(summary, style, paint);
+  const Json& made_from = summary["made_from"];
+  const Answer* const answer = answer_of(
+      [&](std::string_view name) { return std::ranges::find(made_from, name) != made_from.end(); });
   std::string title;
   for (const Json& part : summary["parts"]) {
-    out += part_text(summary["made_from"][0], part, title, style, paint);
+    out +=
+        part_text(summary, answer == nullptr ? nullptr : answer->draw, part, title, style, paint);
     title = part["title"];
   }
   if (!summary["next"].empty()) out += heading(paint, "Next");

@@ -5,7 +5,7 @@
 #include "capture/written_capture.h"
 #include "report/replay/capture_document.h"
 #include "report/report_cases.h"
-#include "report/summary/summary_checks.h"
+#include "report/summary/followed.h"
 
 namespace perflab::report {
 namespace {
@@ -90,13 +90,13 @@ TEST_F(CaptureSummary, IsTrueAndShort) {
            {CaptureCheck{.problem = "memory/x.bin: is damaged", .findings = {}}, none}}) {
     const std::vector<NamedDocument> made = documents(check, here);
     const Json summary = rendered_json("summary", summary_document(made));
-    EXPECT_GT(test::followed_all(made, summary), 15U);
-    test::expect_short(summary);
+    EXPECT_GT(figures_followed(made, summary), 15U);
+    expect_short(summary);
     EXPECT_EQ(summary["warnings"]["from"], "capture.json#/limits");
     EXPECT_EQ(
         summary["warnings"]["left_out"].get<std::size_t>() + summary["warnings"]["texts"].size(),
         30U);
-    const Json regions = test::part_named(summary, "not_captured");
+    const Json regions = part_named(summary, "not_captured");
     EXPECT_EQ(regions["rows"].size() + regions["left_out"].get<std::size_t>(), 20U);
   }
 }

@@ -9,7 +9,7 @@
 #include "base/text/command_line.h"
 #include "report/code/inspection_document.h"
 #include "report/report_cases.h"
-#include "report/summary/summary_checks.h"
+#include "report/summary/followed.h"
 #include "support/code_writer.h"
 
 namespace perflab::report {
@@ -62,9 +62,9 @@ TEST_P(InspectionSummaryOf, IsTrueAndShort) {
     const std::vector<NamedDocument> documents = inspected(
         entry.path(), {.max_vgprs = 16, .min_occupancy = 0.9, .no_spills = true}, entry.path());
     const Json summary = rendered_json("summary", summary_document(documents));
-    EXPECT_GT(test::followed_all(documents, summary), 20U);
-    test::expect_short(summary);
-    const Json kernels = test::part_named(summary, "kernels");
+    EXPECT_GT(figures_followed(documents, summary), 20U);
+    expect_short(summary);
+    const Json kernels = part_named(summary, "kernels");
     EXPECT_EQ(kernels["rows"].size() + kernels["left_out"].get<std::size_t>(),
               documents.front().value["kernels"].size());
     EXPECT_FALSE(summary["next"].empty());
@@ -113,7 +113,7 @@ class InspectionSummary : public testing::Test {
 TEST_F(InspectionSummary, PutsSpillsFirstThenScratchThenFewWaves) {
   const Json summary = summary_document(inspected(written(
       "k.co", {{24}, {128}, {.vgprs = 32, .scratch = 64}, {200}, {64, 3, 16}, {32, 9, 32}, {24}})));
-  const Json kernels = test::part_named(summary, "kernels");
+  const Json kernels = part_named(summary, "kernels");
   EXPECT_THAT(names(kernels), ElementsAre("k5", "k4", "k2", "k3", "k1"));
   EXPECT_EQ(kernels["left_out"], 2);
 }
@@ -122,12 +122,12 @@ TEST_F(InspectionSummary, SaysWhatOneMoreWaveAsksForAndGives) {
   const std::vector<NamedDocument> documents = inspected(written("k.co", {{100}}));
   const Json summary = summary_document(documents);
   const Json& step = documents.front().value["kernels"][0]["occupancy"]["next_step"];
-  const Json limit = test::part_named(summary, "limit");
+  const Json limit = part_named(summary, "limit");
   ASSERT_EQ(limit["rows"].size(), 2U);
-  EXPECT_GT(test::followed_all(documents, summary), 20U);
+  EXPECT_GT(figures_followed(documents, summary), 20U);
   EXPECT_EQ(limit["rows"][1]["from"], "inspection.json#/kernels/0/occupancy/next_step/changes/0");
   EXPECT_EQ(limit["rows"][1]["to"], step["changes"][0]["to"]);
-  const Json worth = test::part_named(summary, "worth");
+  const Json worth = part_named(summary, "worth");
   EXPECT_EQ(worth["rows"][1]["waves_per_simd"], step["waves_per_simd"]);
   const std::string text = summary_text(summary, {}, "");
   EXPECT_THAT(text, HasSubstr(fmt::format("- {} VGPRs; more waves fit with {} or fewer\n",
@@ -179,7 +179,7 @@ TEST_F(InspectionSummary, AgainstAnOlderBuildShowsWhatIsWorseAndWhatElseChanged)
   const Json summary = summary_document(inspected(written("new.co", {{128}, {64}}), {}, older));
   const std::string text = summary_text(summary, {}, "");
   EXPECT_THAT(text, StartsWith("Gates\n  FAILED against old.co: 1 figure worse in 2 kernels\n"));
-  const Json changes = test::part_named(summary, "changes");
+  const Json changes = part_named(summary, "changes");
   EXPECT_EQ(changes["rows"][0]["figure"], "resources.vgpr");
   EXPECT_EQ(changes["rows"][0]["before"], 64);
   EXPECT_EQ(changes["rows"][0]["after"], 128);

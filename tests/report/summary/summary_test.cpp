@@ -12,8 +12,8 @@
 #include "report/analysis/recording_documents.h"
 #include "report/kit/text_table.h"
 #include "report/report_cases.h"
+#include "report/summary/followed.h"
 #include "report/summary/parts.h"
-#include "report/summary/summary_checks.h"
 
 namespace perflab::report {
 namespace {
@@ -35,11 +35,11 @@ class SummaryOf : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(SummaryOf, HasEveryFigureWhereItSays) {
-  EXPECT_GT(test::followed_all(documents_, summary_), 5U);
+  EXPECT_GT(figures_followed(documents_, summary_), 5U);
 }
 
 TEST_P(SummaryOf, IsShort) {
-  test::expect_short(summary_);
+  expect_short(summary_);
 }
 
 TEST_P(SummaryOf, CountsTheKernelsThatItLeavesOut) {
@@ -96,6 +96,27 @@ TEST(NextStep, IsLeftOutWhereItsCommandIsTooLong) {
   add_next(summary, {std::string(kMostCommandBytes, 'x'), "why"});
   add_next(summary, {std::string(kMostCommandBytes + 1, 'x'), "why"});
   EXPECT_EQ(summary["next"].size(), 1U);
+}
+
+TEST(Excerpt, CountsElementsOfAnArrayByWhatTheySay) {
+  const auto one = [](Json reason) { return Json{{"decision", {{"reason", std::move(reason)}}}}; };
+  const NamedDocument document{
+      "optimization",
+      {{"candidates",
+        {one("slower"), one(nullptr), one("no_gain"), one("no_gain"), Json::object()}},
+       {"none", Json::array()}}};
+  const DocumentPlace candidates = DocumentPlace(&document)["candidates"];
+  EXPECT_EQ(candidates.count("all"),
+            Json({{"what", "all"}, {"from", "optimization.json#/candidates"}, {"elements", 5}}));
+  const std::vector<Json> tally = candidates.tally("/decision/reason");
+  ASSERT_EQ(tally.size(), 2U);  // null is no reason
+  EXPECT_EQ(tally[0], Json({{"from", "optimization.json#/candidates"},
+                            {"where", "/decision/reason"},
+                            {"is", "no_gain"},
+                            {"elements", 2}}));
+  EXPECT_EQ(tally[1]["is"], "slower");
+  EXPECT_TRUE(DocumentPlace(&document)["none"].tally("/x").empty());
+  EXPECT_TRUE(DocumentPlace(&document)["nothing"].tally("/x").empty());
 }
 
 TEST(Excerpt, LeavesOutWhatIsNotThereKeepsNullAndCutsNames) {
