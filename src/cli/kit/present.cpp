@@ -70,6 +70,12 @@ void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& 
       ->excludes(brief);
 }
 
+void check_details(CLI::App& command, const std::vector<std::string>& names) {
+  std::vector<std::string> known = names;
+  known.emplace_back(kAllSections);
+  command.get_option("--details")->check(CLI::IsMember(known));
+}
+
 void complete_details(std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
     if (words[i] != "--details") continue;

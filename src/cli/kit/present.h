@@ -38,8 +38,9 @@ struct Section {
   std::string_view name;
   std::function<std::string()> text;
 };
-inline constexpr std::array<std::string_view, 6> kSectionNames = {
-    "bottleneck", "critical-path", "kernels", "profile", "roofline", "thread-trace"};
+inline constexpr std::array<std::string_view, 12> kSectionNames = {
+    "bottleneck", "capture", "critical-path", "kernels",      "notes", "profile",
+    "ranges",     "regions", "roofline",      "thread-trace", "times", "verdict"};
 inline constexpr std::string_view kAllSections = "all";
 
 /// --details alone means all of them: it takes the word behind it only when that is the name of a
@@ -48,6 +49,9 @@ void complete_details(std::vector<std::string>& words);
 
 /// Adds --json (of the document of that name), --brief and --details.
 void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& document);
+
+/// The names that --details of the command takes: another one is refused before any work is done.
+void check_details(CLI::App& command, const std::vector<std::string>& names);
 
 /// What the analysis has to keep for them.
 void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);

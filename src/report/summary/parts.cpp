@@ -79,6 +79,16 @@ Json summary_document(std::span<const NamedDocument> documents) {
     summarise_roofline(documents, summary);
   else if (has("profile"))
     summarise_process(documents, summary);
+  else if (has("comparison"))
+    summarise_comparison(documents, summary);
+  else if (has("certificate"))
+    summarise_certificate(documents, summary);
+  else if (has("replay"))
+    summarise_replay(documents, summary);
+  else if (has("reservation"))
+    summarise_reservation(documents, summary);
+  else if (has("isolate"))
+    summarise_capture_run(documents, summary);
   shorten(summary,
           [](const Json& made) { return to_canonical_text(made).size() <= kMostSummaryBytes; });
   return summary;

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "report/kit/text_parts.h"
 #include "report/summary/excerpt.h"
 
 namespace perflab::report {
@@ -48,5 +50,18 @@ void summarise_path(std::span<const NamedDocument> documents, Json& summary);
 void summarise_roofline(std::span<const NamedDocument> documents, Json& summary);
 /// A process that was only timed.
 void summarise_process(std::span<const NamedDocument> documents, Json& summary);
+void summarise_comparison(std::span<const NamedDocument> documents, Json& summary);
+void summarise_certificate(std::span<const NamedDocument> documents, Json& summary);
+void summarise_replay(std::span<const NamedDocument> documents, Json& summary);
+void summarise_reservation(std::span<const NamedDocument> documents, Json& summary);
+void summarise_capture_run(std::span<const NamedDocument> documents, Json& summary);
+
+/// The words in lines that begin two columns from the left.
+std::string indented(const std::string& text, std::size_t width);
+/// Parts that no table and no list of facts shows well, with their headings; nothing: another one.
+std::optional<std::string> comparison_part_text(const Json& summary, const Json& part,
+                                                std::size_t width, const Paint& paint);
+std::optional<std::string> replay_part_text(const Json& summary, const Json& part,
+                                            std::size_t width, const Paint& paint);
 
 }  // namespace perflab::report

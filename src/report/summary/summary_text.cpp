@@ -140,16 +140,6 @@ std::string facts_line(const Json& row) {
   return (what.empty() ? "" : what + ": ") + fmt::format("{}", fmt::join(facts, ", "));
 }
 
-/// The words in lines that begin two columns from the left.
-std::string indented(const std::string& text, std::size_t width) {
-  constexpr std::size_t kMargin = 2;
-  constexpr std::size_t kLeastRoom = 20;
-  std::string out;
-  for (const std::string& line : wrapped(text, std::max(width, kMargin + kLeastRoom) - kMargin))
-    out += fmt::format("  {}\n", line);
-  return out;
-}
-
 std::string facts_text(const Json& part, std::size_t width) {
   if (part["rows"].empty()) return {};
   std::vector<std::string> lines;
@@ -203,7 +193,11 @@ std::string limit_text(const Json& part, std::size_t width) {
   return out;
 }
 
-std::string part_text(const Json& part, const TerminalStyle& style, const Paint& paint) {
+/// A part without what says that it was cut.
+std::string part_rows_text(const Json& summary, const Json& part, const TerminalStyle& style,
+                           const Paint& paint) {
+  for (const auto own : {&comparison_part_text, &replay_part_text})
+    if (const auto text = own(summary, part, style.width, paint)) return *text;
   const std::string name = part["part"];
   // What it is worth stands under what limits it.
   std::string out = name == "worth" ? "" : heading(paint, part["title"].get<std::string>());
@@ -217,6 +211,12 @@ std::string part_text(const Json& part, const TerminalStyle& style, const Paint&
     out += table_text(part, style.width);
   else
     out += facts_text(part, style.width);
+  return out;
+}
+
+std::string part_text(const Json& summary, const Json& part, const TerminalStyle& style,
+                      const Paint& paint) {
+  std::string out = part_rows_text(summary, part, style, paint);
   if (part["missing"].is_string())
     out += indented("not known: " + part["missing"].get<std::string>(), style.width);
   if (const auto left = part["left_out"].get<std::size_t>(); left > 0)
@@ -257,7 +257,7 @@ std::string reason_text(const std::string& reason, std::size_t width) {
 std::string page_text(const Json& summary, const TerminalStyle& style, std::string_view more) {
   const Paint paint(style.colour);
   std::string out = warnings_text(summary, style, paint);
-  for (const Json& part : summary["parts"]) out += part_text(part, style, paint);
+  for (const Json& part : summary["parts"]) out += part_text(summary, part, style, paint);
   if (!summary["next"].empty()) out += heading(paint, "Next");
   for (const Json& step : summary["next"]) {
     if (step["command"].is_string())
@@ -272,6 +272,15 @@ std::string page_text(const Json& summary, const TerminalStyle& style, std::stri
 }
 
 }  // namespace
+
+std::string indented(const std::string& text, std::size_t width) {
+  constexpr std::size_t kMargin = 2;
+  constexpr std::size_t kLeastRoom = 20;
+  std::string out;
+  for (const std::string& line : wrapped(text, std::max(width, kMargin + kLeastRoom) - kMargin))
+    out += fmt::format("  {}\n", line);
+  return out;
+}
 
 std::string summary_text(const Json& summary, const TerminalStyle& style, std::string_view more) {
   Json shown = summary;

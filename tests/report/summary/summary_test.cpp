@@ -12,6 +12,7 @@
 #include "report/analysis/recording_documents.h"
 #include "report/kit/text_table.h"
 #include "report/report_cases.h"
+#include "report/summary/command_documents.h"
 #include "report/summary/parts.h"
 
 namespace perflab::report {
@@ -59,6 +60,30 @@ std::size_t followed(const std::vector<NamedDocument>& documents, const Json& ex
   return figures;
 }
 
+/// How many figures a summary has; each stands where it says.
+std::size_t figures_of(const std::vector<NamedDocument>& documents, const Json& summary) {
+  std::size_t figures = 0;
+  for (const Json& part : summary["parts"])
+    for (const Json& row : part["rows"]) figures += followed(documents, row);
+  return figures;
+}
+
+/// The document and its page, at several widths.
+void expect_short(const Json& summary) {
+  EXPECT_LE(to_canonical_text(summary).size(), kMostSummaryBytes);
+  for (const std::size_t width : {80U, 100U, 120U}) {
+    const std::string text = summary_text(summary, {.width = width}, "--details kernels");
+    EXPECT_LE(std::ranges::count(text, '\n'), kMostSummaryLines) << text;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
+      const std::string line = text.substr(begin, end - begin);
+      // A command is never broken.
+      if (!line.starts_with("  rocm-perf ")) EXPECT_LE(display_width(line), width) << line;
+      begin = end + 1;
+    }
+  }
+}
+
 class SummaryOf : public testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
@@ -73,25 +98,11 @@ class SummaryOf : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(SummaryOf, HasEveryFigureWhereItSays) {
-  std::size_t figures = 0;
-  for (const Json& part : summary_["parts"])
-    for (const Json& row : part["rows"]) figures += followed(documents_, row);
-  EXPECT_GT(figures, 5U);
+  EXPECT_GT(figures_of(documents_, summary_), 5U);
 }
 
 TEST_P(SummaryOf, IsShort) {
-  EXPECT_LE(to_canonical_text(summary_).size(), kMostSummaryBytes);
-  for (const std::size_t width : {80U, 100U, 120U}) {
-    const std::string text = summary_text(summary_, {.width = width}, "--details kernels");
-    EXPECT_LE(std::ranges::count(text, '\n'), kMostSummaryLines) << text;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = text.find('\n', begin);
-      const std::string line = text.substr(begin, end - begin);
-      // A command is never broken.
-      if (!line.starts_with("  rocm-perf ")) EXPECT_LE(display_width(line), width) << line;
-      begin = end + 1;
-    }
-  }
+  expect_short(summary_);
 }
 
 TEST_P(SummaryOf, CountsTheKernelsThatItLeavesOut) {
@@ -104,6 +115,25 @@ TEST_P(SummaryOf, CountsTheKernelsThatItLeavesOut) {
 
 INSTANTIATE_TEST_SUITE_P(All, SummaryOf, testing::Range(std::size_t{0}, all_cases().size()),
                          [](const auto& info) { return all_cases()[info.param].name; });
+
+/// The same of the commands that read no recording.
+class SummaryOfCommand : public testing::TestWithParam<std::size_t> {
+ protected:
+  std::vector<NamedDocument> documents_ = {written_document(command_documents()[GetParam()])};
+  Json summary_ = rendered_json("summary", summary_document(documents_));
+};
+
+TEST_P(SummaryOfCommand, HasEveryFigureWhereItSays) {
+  EXPECT_GT(figures_of(documents_, summary_), 2U);
+}
+
+TEST_P(SummaryOfCommand, IsShort) {
+  expect_short(summary_);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SummaryOfCommand,
+                         testing::Range(std::size_t{0}, command_documents().size()),
+                         [](const auto& info) { return command_documents()[info.param].name; });
 
 /// A summary with so many rows in its two parts, and warnings.
 Json made_up(std::size_t first, std::size_t second, std::size_t warnings) {
