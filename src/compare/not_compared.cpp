@@ -19,30 +19,29 @@ std::string_view to_string(NotComparedReason reason) {
 }
 
 std::string reason_text(NotComparedReason reason) {
+  using enum NotComparedReason;
   switch (reason) {
-    case NotComparedReason::no_databases:
-      return "the databases of the profile are not there, and profile.json alone has the sums of "
-             "the selected kernel only";
-    case NotComparedReason::other_without_databases:
-      return "the other side is a profile.json without its databases, which has the sums of the "
-             "selected kernel only";
-    case NotComparedReason::not_chosen:
+    case no_databases:
+      return "its databases are not there, and profile.json alone has one kernel";
+    case other_without_databases:
+      return "the other side is a profile.json without its databases, which has one kernel";
+    case not_chosen:
       return "--kernel does not match them";
-    case NotComparedReason::only_in_side:
+    case only_in_side:
       break;
   }
   return "the other side has no such kernel";
 }
 
 std::string remedy_text(NotComparedReason reason) {
+  using enum NotComparedReason;
   switch (reason) {
-    case NotComparedReason::no_databases:
-    case NotComparedReason::other_without_databases:
-      return "compare the folders of `rocm-perf profile --out` with their run_N folders inside, in "
-             "place of profile.json alone";
-    case NotComparedReason::not_chosen:
+    case no_databases:
+    case other_without_databases:
+      return "compare the folders of `rocm-perf profile --out`, with their run_N folders";
+    case not_chosen:
       return "leave --kernel out";
-    case NotComparedReason::only_in_side:
+    case only_in_side:
       break;
   }
   return "";
@@ -61,10 +60,9 @@ std::string no_databases_warning(const std::vector<NotCompared>& left_out, bool 
   }
   if (sides.empty()) return {};
   return fmt::format(
-      "NOT COMPARED: {}: {}. A regression of one of them {}. To have them compared, "
-      "{}",
-      fmt::join(sides, " and "), reason_text(NotComparedReason::no_databases),
-      total_tested ? "shows in the total of a run only" : "is not seen",
+      "NOT COMPARED: {}, because the databases of the profile are not there. A regression of "
+      "one of them {}. To have them compared, {}",
+      fmt::join(sides, " and "), total_tested ? "shows in the total of a run only" : "is not seen",
       remedy_text(NotComparedReason::no_databases));
 }
 

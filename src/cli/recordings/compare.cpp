@@ -171,7 +171,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("compare", "Compare two measurements; exit code 1 on a regression");
   set_examples(*command,
-               {"rocm-perf compare before/profile.json after/profile.json --threshold 3%",
+               {"rocm-perf compare base new --threshold 3%",
                 "rocm-perf compare --a base_*.db --b new_*.db --junit perf.xml --markdown perf.md",
                 "rocm-perf compare old.txt new.txt --unit ms"});
   command->footer(

@@ -83,13 +83,23 @@ std::string gate_text(const Json& part, std::size_t width, const Paint& paint) {
                      paint.end);
 }
 
+/// "A: base.db (rocpd, 7 runs, 12 kernels)" in one line: the path is cut.
 std::string side_text(const Json& row, std::size_t width) {
-  std::string facts = row["kind"];
-  if (row["runs"].is_number()) facts += ", " + counted(row["runs"].get<std::size_t>(), "run");
-  const auto kernels = row["kernels"].get<std::size_t>();
-  facts += kernels == 1 ? ", 1 series" : fmt::format(", {} kernels", kernels);
-  return indented(fmt::format("{} ({}; a sample is one {})", row["what"].get<std::string>(), facts,
-                              row["samples_are"].get<std::string>()),
+  constexpr std::size_t kMargin = 2;
+  std::string facts = fmt::format(" ({}", row["kind"].get<std::string>());
+  if (row["runs"].is_number())
+    facts += fmt::format(", {}, {}", counted(row["runs"].get<std::size_t>(), "run"),
+                         counted(row["kernels"].get<std::size_t>(), "kernel"));
+  facts += ")";
+  const std::size_t room = std::max(width, facts.size() + 2 * kMargin) - facts.size() - kMargin;
+  return fmt::format("  {}{}\n", fit(row["what"].get<std::string>(), room), facts);
+}
+
+/// "One sample is one run."
+std::string samples_text(const Json& a, std::size_t width) {
+  const std::string of_a = a["samples_are"], of_b = a["b"]["samples_are"];
+  return indented(of_a == of_b ? fmt::format("One sample is one {}.", of_a)
+                               : fmt::format("One sample of A is one {}, of B one {}.", of_a, of_b),
                   width);
 }
 
@@ -110,51 +120,49 @@ std::string changed_text(const Json& summary, const Json& part, std::size_t widt
 }
 
 /// Where the interval lies, and what follows.
-std::string position_words(const Json& row, double threshold) {
+std::string position_words(const Json& row, const std::string& interval, double threshold) {
   const std::string verdict = row["verdict"];
-  const std::string samples =
-      fmt::format("{} and {} samples", row["a"]["samples"].get<std::size_t>(),
-                  row["b"]["samples"].get<std::size_t>());
+  const auto a = row["a"]["samples"].get<std::size_t>(), b = row["b"]["samples"].get<std::size_t>();
   if (!row.contains("interval"))
-    return fmt::format("no interval: {} of A and B, it takes three of each at least", samples);
-  const double low = *number_in(row["interval"], "low"), high = *number_in(row["interval"], "high");
+    return fmt::format(
+        "there is no interval: it takes three samples of each side, and there are {} and {}", a, b);
+  const std::string begin = fmt::format("its {}, {}, ", interval, interval_words(row));
   const std::string same =
       fmt::format("{} to {}", ratio_words(1 / (1 + threshold)), ratio_words(1 + threshold));
-  if (verdict == "SAME") return fmt::format("within {}: SAME", same);
-  const bool above = low > 1, below = high < 1;
-  if (verdict != "UNDECIDED")
-    return fmt::format("all {} 1: {}", above ? "above" : "below", verdict);
-  if (above || below)
-    return fmt::format("all {} 1, but {} are too few to be sure", above ? "above" : "below",
-                       samples);
-  return fmt::format("1 lies in it, and it is not within {}: {} do not decide", same, samples);
+  if (verdict == "SAME") return begin + fmt::format("lies within {}: SAME", same);
+  const double low = *number_in(row["interval"], "low"), high = *number_in(row["interval"], "high");
+  const std::string side = low > 1 ? "above 1" : high < 1 ? "below 1" : "within " + same;
+  if (verdict != "UNDECIDED") return begin + fmt::format("lies {}: {}", side, verdict);
+  if (low > 1 || high < 1 || (low >= 1 / (1 + threshold) && high <= 1 + threshold))
+    return begin + fmt::format("lies {}, but {} and {} samples are too few to be sure", side, a, b);
+  return begin + fmt::format("holds 1 and reaches beyond {}: undecided, with {} and {} samples",
+                             same, a, b);
 }
 
 std::string decides_text(const Json& summary, const Json& part, std::size_t width) {
   const Json& row = part["rows"][0];
-  std::string out = fmt::format("  {}\n", fit(row_name(row), std::max<std::size_t>(width, 4) - 2));
   const double threshold = number_in(row["options"], "threshold").value_or(0);
   const bool larger = row["all"].value("larger_is_better", false);
-  out += indented(fmt::format("- B / A is {}; {} {} it would be a regression{}",
-                              ratio_words(number_in(row, "ratio")), larger ? "below" : "above",
-                              ratio_words(larger ? 1 / (1 + threshold) : 1 + threshold),
-                              row.value("regression", false) ? ": it is one" : ""),
-                  width);
-  const bool has_interval = row.contains("interval");
-  return out + indented(has_interval
-                            ? fmt::format("- its {} is {}: {}", interval_name(summary),
-                                          interval_words(row), position_words(row, threshold))
-                            : "- " + position_words(row, threshold),
-                        width);
+  const std::string_view worse = larger ? "below" : "above";
+  const std::string limit = ratio_words(larger ? 1 / (1 + threshold) : 1 + threshold);
+  const std::string ratio = ratio_words(number_in(row, "ratio"));
+  return fmt::format("  {}\n", fit(row_name(row), std::max<std::size_t>(width, 4) - 2)) +
+         indented(
+             row.value("regression", false)
+                 ? fmt::format("- B / A is {}, {} {}: a regression", ratio, worse, limit)
+                 : fmt::format("- B / A is {}; a regression would be {} {}", ratio, worse, limit),
+             width) +
+         indented("- " + position_words(row, interval_name(summary), threshold), width);
 }
 
 std::string total_text(const Json& summary, const Json& part, std::size_t width) {
   if (part["rows"].empty()) return {};
   const Json& row = part["rows"][0];
   const std::string unit = unit_of(summary);
-  std::string text =
-      fmt::format("all kernels: {} in A, {} in B: B / A is {}", median_in(row, "a", unit),
-                  median_in(row, "b", unit), ratio_words(number_in(row, "ratio")));
+  std::string text = fmt::format(
+      "{}: {} in A, {} in B: B / A is {}",
+      row["options"]["kernel"].is_string() ? "the chosen kernels" : "all kernels",
+      median_in(row, "a", unit), median_in(row, "b", unit), ratio_words(number_in(row, "ratio")));
   if (row.contains("interval"))
     text += fmt::format(" ({}: {})", interval_name(summary), interval_words(row));
   text += row.value("estimate", false) ? "; estimated from medians, without a verdict"
@@ -190,7 +198,8 @@ std::optional<std::string> comparison_part_text(const Json& summary, const Json&
   if (name == "verdict") return title + gate_text(part, width, paint);
   // Under the verdict.
   if (name == "compared")
-    return side_text(part["rows"][0], width) + side_text(part["rows"][0]["b"], width);
+    return side_text(part["rows"][0], width) + side_text(part["rows"][0]["b"], width) +
+           samples_text(part["rows"][0], width);
   if (name == "changed") return title + changed_text(summary, part, width);
   if (name == "decides") return title + decides_text(summary, part, width);
   if (name == "total") return title + total_text(summary, part, width);

@@ -15,13 +15,15 @@
 namespace perflab::report {
 namespace {
 
-/// What reads before what: that fails, that is decided, that is open, that is the same.
+/// What reads before what: that fails, that is decided, that is open, that is the same, that is
+/// open and cannot fail.
 int change_rank(const DocumentPlace& kernel) {
   const DocumentPlace regression = kernel["regression"];
   if (regression && (*regression).get<bool>()) return 0;
   const std::string verdict = kernel["verdict"].text();
-  if (verdict == "SAME") return 3;
-  return verdict == "UNDECIDED" ? 2 : 1;
+  const DocumentPlace gated = kernel["gated"];
+  if (verdict == "UNDECIDED") return gated && (*gated).get<bool>() ? 2 : 4;
+  return verdict == "SAME" ? 3 : 1;
 }
 
 /// How much of the run's time changed, as far as the shares are known.
@@ -124,10 +126,12 @@ std::string missing_reason(const DocumentPlace& document, std::string_view field
 
 void add_total(const DocumentPlace& comparison, Json& summary) {
   Part part{.part = "total", .title = "The whole run", .details = "kernels"};
-  if (const DocumentPlace total = comparison["total"])
+  if (const DocumentPlace total = comparison["total"]) {
     part.rows.push_back(compared_row(total));
-  else if (comparison["kernels"].size() > 1 || comparison["not_compared"].size() > 0)
+    part.rows.back()["options"] = comparison["options"].excerpt({"kernel"});
+  } else if (comparison["kernels"].size() > 1 || comparison["not_compared"].size() > 0) {
     part.missing = missing_reason(comparison, "total");
+  }
   add_part(summary, part);
 }
 
@@ -149,16 +153,9 @@ bool is_recording(const DocumentPlace& side) {
   return std::ranges::find(kKinds, side["kind"].text()) != kKinds.end();
 }
 
-/// What would have more compared, or make it surer.
+/// What would make it surer.
 void add_next_measurement(const DocumentPlace& comparison,
                           const std::vector<DocumentPlace>& kernels, Json& summary) {
-  const DocumentPlace left_out = comparison["not_compared"];
-  for (std::size_t i = 0; i < left_out.size(); ++i) {
-    const std::string reason = left_out[i]["reason"].text();
-    if (reason != "no_databases" && reason != "other_without_databases") continue;
-    add_next(summary, {"", "to have the other kernels compared, " + left_out[i]["remedy"].text()});
-    break;
-  }
   constexpr double kFewestRuns = 7;
   const auto undecided = std::ranges::find_if(kernels, [](const DocumentPlace& kernel) {
     return kernel["samples_to_decide"] && change_rank(kernel) == 2;
@@ -174,11 +171,12 @@ void add_next_measurement(const DocumentPlace& comparison,
   if (is_recording(comparison["a"]) && is_recording(comparison["b"]) &&
       (dispatches || samples > 0)) {
     const double runs = dispatches ? kFewestRuns : std::max(samples, kFewestRuns);
-    add_next(summary,
-             {fmt::format("rocm-perf profile --runs {} --out new -- ./app", runs),
-              dispatches ? "record both sides so: single dispatches do not show what differs from "
-                           "run to run, sums of runs do"
-                         : "record both sides so: " + what});
+    add_next(
+        summary,
+        {fmt::format("rocm-perf profile --runs {} --out new -- ./app", runs),
+         dispatches ? "record both sides like this: dispatches of one run do not show how runs "
+                      "differ"
+                    : "record both sides like this: " + what});
   } else if (!what.empty()) {
     add_next(summary, {"", what + ", at the spread seen"});
   }
@@ -186,7 +184,8 @@ void add_next_measurement(const DocumentPlace& comparison,
 
 /// What a regression calls for.
 void add_next_look(const DocumentPlace& comparison, Json& summary) {
-  if (comparison["verdict"].text() != "regression") return;
+  const bool has_code = is_recording(comparison["b"]) || comparison["b"]["kind"].text() == "replay";
+  if (comparison["verdict"].text() != "regression" || !has_code) return;
   const DocumentPlace files = comparison["environment"]["b"];
   // Of a folder the database is not known here.
   if (files.size() > 0 && files[0].text().ends_with(".db"))

@@ -52,6 +52,13 @@ std::string tolerance_of(const Json& method) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// What was overwritten before a further run.
+std::string_view poison_of(const Json& method) {
+  const std::string poison = word_of(method, "poison");
+  if (poison == "written") return "outputs poisoned";
+  return poison == "arguments" ? "buffers of the arguments poisoned" : "nothing poisoned";
+}
+
 std::string proof_text(const Json& row, std::size_t width, const Paint& paint) {
   const std::string verdict = word_of(row, "verdict");
   const bool good = verdict == "bitwise" || verdict == "within_tolerance";
@@ -61,9 +68,9 @@ std::string proof_text(const Json& row, std::size_t width, const Paint& paint) {
   const Json& method = row["method"];
   return one_line(kernel_title(row["kernel"]), width) +
          fmt::format("{}{}{}", colour, indented(word_of(row, "sentence"), width), paint.end) +
-         indented(fmt::format("{} of the original; poisoned: {}; tolerance: {}",
+         indented(fmt::format("{} of the original; {}; tolerance: {}",
                               counted(static_cast<std::size_t>(figure_of(method, "runs")), "run"),
-                              word_of(method, "poison"), tolerance_of(method)),
+                              poison_of(method), tolerance_of(method)),
                   width);
 }
 

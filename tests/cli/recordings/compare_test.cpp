@@ -215,7 +215,7 @@ TEST_F(CompareRuns, TheAnswerIsOnePage) {
   EXPECT_THAT(
       outcome.out,
       StartsWith("Verdict (exit code 1)\n  regression: 2 of 3 comparisons slower by more than "
-                 "2.0 %\n  A: a (rocpd, 6 runs, 3 kernels; a sample is one run)\n"));
+                 "2.0 %\n  A: a (rocpd, 6 runs, 3 kernels)\n"));
   for (const char* part :
        {"\nKernels that changed most\n", "SLOWER (fails)  gemm(float*)\n", "\nWhat decides it\n",
         "\nThe whole run\n",
