@@ -67,7 +67,7 @@ std::string proof_text(const Json& row, std::size_t width, const Paint& paint) {
                                                                    : paint.bad;
   const Json& method = row["method"];
   return one_line(kernel_title(row["kernel"]), width) +
-         fmt::format("{}{}{}", colour, indented(word_of(row, "sentence"), width), paint.end) +
+         fmt::format("{}{}{}", colour, indented(word_of(row, "what"), width), paint.end) +
          indented(fmt::format("{} of the original; {}; tolerance: {}",
                               counted(static_cast<std::size_t>(figure_of(method, "runs")), "run"),
                               poison_of(method), tolerance_of(method)),
@@ -199,7 +199,7 @@ std::string taken_text(const Json& part, std::size_t width) {
 }
 
 std::string captured_text_of(const Json& row, std::size_t width) {
-  if (!row.contains("kernel")) return indented(word_of(row, "reason"), width);
+  if (!row.contains("kernel")) return indented(word_of(row, "what"), width);
   const auto count = [&](const char* field, const char* thing) {
     return counted(static_cast<std::size_t>(figure_of(row, field)), thing);
   };

@@ -34,6 +34,11 @@ void take_warnings(Json& summary, const DocumentPlace& place,
   warnings["left_out"] = texts.size() - warnings["texts"].size();
 }
 
+/// A sentence of the document, which a name's length would cut in the middle.
+std::string whole_text(const DocumentPlace& sentence) {
+  return fit(sentence.text(), 4 * kMostNameColumns);
+}
+
 std::vector<std::string> texts_of(const DocumentPlace& array) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < array.size(); ++i) texts.push_back(array[i].text());
@@ -210,7 +215,7 @@ void summarise_certificate(std::span<const NamedDocument> documents, Json& summa
   const bool proven = verdict != "differs" && verdict != "proves_nothing";
   const bool other = !holds(certificate["code_object"]["captured"]);
   Part proof{.part = "proof", .title = fmt::format("Proof (exit code {})", proven ? 0 : 1)};
-  Json row = certificate.excerpt({"verdict", "sentence", "write_set", "run_failure"});
+  Json row = certificate.excerpt({"verdict", "write_set"}, whole_text(certificate["sentence"]));
   row["kernel"] = certificate["kernel"].excerpt({"name", "demangled"});
   row["code_object"] = certificate["code_object"].excerpt({"captured"});
   row["method"] =
@@ -329,9 +334,10 @@ void summarise_capture_run(std::span<const NamedDocument> documents, Json& summa
                        "and replay verify proves that it computes the same"});
     return;
   }
-  add_part(summary, {.part = "captured",
-                     .title = "Not captured",
-                     .rows = {isolate.excerpt({"captured", "reason", "program"})}});
+  add_part(summary,
+           {.part = "captured",
+            .title = "Not captured",
+            .rows = {isolate.excerpt({"captured", "program"}, whole_text(isolate["reason"]))}});
   Part launched{.part = "launched", .title = "Kernels that it launched", .details = "capture"};
   for (const DocumentPlace& kernel : kernels)
     if (launched.rows.size() < kMostSummaryRows)
