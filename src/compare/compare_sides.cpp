@@ -46,11 +46,14 @@ struct PreparedSide {
   bool direction_said = false;
   /// Of the time of all kernels, those that were not asked for too, by series; empty: `no_shares`.
   std::vector<double> shares = {};
+  std::size_t not_chosen = 0;  ///< series that --kernel left out
+  std::optional<double> not_chosen_share = {};
   Missing no_shares{.field = "share", .reason = {}, .remedy = {}};
 };
 
 void scale_samples(SampleSide& side, double factor) {
   if (factor == 1) return;
+  for (double& total : side.run_totals) total *= factor;
   for (SampleSeries& series : side.series) {
     for (double& sample : series.samples) sample *= factor;
     for (std::optional<double>& sum : series.run_sums)
@@ -104,11 +107,15 @@ void find_shares(PreparedSide& out) {
 void choose_kernels(PreparedSide& out, const Pattern& kernel) {
   std::vector<SampleSeries> series;
   std::vector<double> shares;
+  if (!out.shares.empty()) out.not_chosen_share = 0;
   for (std::size_t i = 0; i < out.side.series.size(); ++i) {
     SampleSeries& one = out.side.series[i];
     if (!one.name.empty() && !kernel.found_in(one.name) &&
-        (one.mangled_name.empty() || !kernel.found_in(one.mangled_name)))
+        (one.mangled_name.empty() || !kernel.found_in(one.mangled_name))) {
+      ++out.not_chosen;
+      if (!out.shares.empty()) *out.not_chosen_share += out.shares[i];
       continue;
+    }
     series.push_back(std::move(one));
     if (!out.shares.empty()) shares.push_back(out.shares[i]);
   }
@@ -234,6 +241,8 @@ class Comparer {
                                    static_cast<double>(std::max<std::size_t>(out_.comparisons, 1));
     compare_all();
     judge();
+    add_left_out(a_, b_, out_.only_a);
+    add_left_out(b_, a_, out_.only_b);
     add_notes();
     add_warnings();
     return std::move(out_);
@@ -368,10 +377,15 @@ class Comparer {
       out_.total_missing.reason = std::move(reason);
       return false;
     };
+    if (a_.side.part_of_kernels || b_.side.part_of_kernels) {
+      // Without their databases, profiles still say how long all kernels took in each run.
+      if (!by_runs_ || options_.kernel || a_.side.run_totals.empty() || b_.side.run_totals.empty())
+        return none("one side has the samples of some of its kernels only");
+      out_.total = TotalComparison{.tested = true};
+      return true;
+    }
     if (a_.side.series.size() == 1 && b_.side.series.size() == 1)
       return none("there is only one kernel on either side: its line is the total");
-    if (a_.side.part_of_kernels || b_.side.part_of_kernels)
-      return none("one side has the samples of some of its kernels only");
     if (by_runs_) {
       out_.total = TotalComparison{.tested = true};
       return true;
@@ -401,6 +415,7 @@ class Comparer {
 
   /// The time of all kernels in every run.
   [[nodiscard]] static std::vector<double> totals_of(const PreparedSide& side) {
+    if (side.side.part_of_kernels) return side.side.run_totals;
     std::vector<double> totals(side.side.runs, 0.0);
     for (const SampleSeries& series : side.side.series)
       for (std::size_t run = 0; run < series.run_sums.size() && run < totals.size(); ++run)
@@ -447,6 +462,28 @@ class Comparer {
                  (options_.fail_undecided && out_.verdict == GateVerdict::undecided);
   }
 
+  /// What of the side was compared with nothing.
+  void add_left_out(const PreparedSide& side, const PreparedSide& other,
+                    const std::vector<UnpairedKernel>& only_here) {
+    const bool of_b = &side == &b_;
+    const auto add = [&](NotComparedReason reason, std::optional<std::size_t> kernels,
+                         std::optional<double> share) {
+      out_.not_compared.push_back(
+          {.of_b = of_b, .reason = reason, .kernels = kernels, .share = share});
+    };
+    if (side.side.part_of_kernels)
+      add(NotComparedReason::no_databases, side.side.other_kernels, side.side.other_share);
+    if (side.not_chosen > 0)
+      add(NotComparedReason::not_chosen, side.not_chosen, side.not_chosen_share);
+    if (only_here.empty()) return;
+    std::optional<double> share = 0.0;
+    for (const UnpairedKernel& one : only_here)
+      share = share && one.share ? std::optional(*share + *one.share) : std::nullopt;
+    add(other.side.part_of_kernels ? NotComparedReason::other_without_databases
+                                   : NotComparedReason::only_in_side,
+        only_here.size(), share);
+  }
+
   void add_notes() {
     for (const std::string& note : a_.side.notes) out_.notes.push_back("A: " + note);
     for (const std::string& note : b_.side.notes) out_.notes.push_back("B: " + note);
@@ -465,6 +502,10 @@ class Comparer {
           out_.notes.push_back(
               fmt::format("--min-share leaves no kernel out: the shares of {} are not known ({})",
                           name, side->no_shares.reason));
+    if (out_.total && (a_.side.part_of_kernels || b_.side.part_of_kernels))
+      out_.notes.emplace_back(
+          "the total is that of all kernels of a run, those that were not compared and the "
+          "runtime's own among them");
     if (out_.total && options_.kernel)
       out_.notes.emplace_back("the total is that of the kernels that --kernel chose");
     if (out_.total && !out_.total->tested)
@@ -507,6 +548,8 @@ class Comparer {
   }
 
   void add_warnings() {
+    std::string others = no_databases_warning(out_.not_compared, out_.total && out_.total->tested);
+    if (!others.empty()) out_.warnings.push_back(std::move(others));
     for (std::size_t k = 0; k < pairs_.size(); ++k) {
       const KernelComparison& kernel = out_.kernels[k];
       const std::string name = kernel.name.empty() ? "the samples" : kernel.name;

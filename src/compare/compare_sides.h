@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/missing.h"
 #include "base/text/pattern.h"
+#include "compare/not_compared.h"
 #include "stats/comparison.h"
 #include "trace/trace.h"
 
@@ -47,8 +48,14 @@ struct SampleSide {
   std::string unit;  ///< "ns", "us", "ms", "s", or a metric's own; empty: not said
   std::optional<bool> larger_is_better;  ///< nullopt: not said
   SampleKind samples_are = SampleKind::value;
-  std::size_t runs = 0;              ///< of the program; 0: not known
-  bool part_of_kernels = false;      ///< there were others, whose samples are not here
+  std::size_t runs = 0;          ///< of the program; 0: not known
+  bool part_of_kernels = false;  ///< there were others, whose samples are not here
+  /// Of these others, where there are any: how many, and their share of the time; missing: not
+  /// known.
+  std::optional<std::size_t> other_kernels = {};
+  std::optional<double> other_share = {};
+  /// Sums of all kernels by run, these others among them; empty: not known.
+  std::vector<double> run_totals = {};
   std::string synthetic;             ///< note of made-up samples; empty: recorded
   std::vector<SampleSeries> series;  ///< names are distinct
   std::vector<std::string> notes;    ///< what to know about these samples
@@ -126,13 +133,15 @@ struct ComparisonResult {
   double confidence_each = 0.95;          ///< Bonferroni: 1 - (1 - confidence) / comparisons
   std::vector<KernelComparison> kernels;  ///< most time first
   std::vector<UnpairedKernel> only_a, only_b;
+  std::vector<NotCompared> not_compared;  ///< A's before B's
   std::optional<TotalComparison> total;
   Missing total_missing{.field = "total", .reason = {}, .remedy = {}};  ///< why there is none
   std::size_t regressions = 0, undecided = 0;  ///< among what can fail the gate, total included
   GateVerdict verdict = GateVerdict::undecided;
   bool fails = false;              ///< a regression; undecided and CompareOptions::fail_undecided
   std::vector<std::string> notes;  ///< about the samples and what was paired
-  std::vector<std::string> warnings;  ///< drift, outliers, other amounts of work
+  /// Kernels that were not compared for want of databases; drift, outliers, other amounts of work.
+  std::vector<std::string> warnings;
 };
 
 /// Compares B with A. Errors: usage (units or directions that do not go together, a pattern that no

@@ -63,6 +63,9 @@ void append_side(SampleSide& side, SampleSide&& more) {
     to.launches = std::move(launches);
   }
   side.runs += more.runs;
+  if (side.series.size() > 1 || side.other_kernels != more.other_kernels) side.other_kernels = {};
+  if (side.other_share != more.other_share) side.other_share = {};
+  side.run_totals.insert(side.run_totals.end(), more.run_totals.begin(), more.run_totals.end());
   for (SampleSeries& series : side.series)
     if (!series.run_sums.empty()) series.run_sums.resize(side.runs);
   side.part_of_kernels = side.part_of_kernels || more.part_of_kernels;
@@ -204,6 +207,21 @@ std::vector<std::optional<double>> run_sums_of(const Json& profile) {
   return sums;
 }
 
+/// What a profile says of the kernels beside the selected one: how many, and their share.
+void add_others(SampleSide& side, const Json& profile) {
+  const Json* const kernel = member(profile, "kernel");
+  if (kernel == nullptr) return;
+  side.other_kernels = member_as<std::size_t>(*kernel, "other_kernels");
+  const std::optional<double> share = member_as<double>(*kernel, "share");
+  if (share) side.other_share = 1 - *share;
+  side.part_of_kernels = side.other_kernels.value_or(1) > 0 && side.other_share.value_or(1) > 0;
+  if (!side.part_of_kernels) return;
+  const Json* const runs = member_at(profile, {"stability", "runs"});
+  for (const Json& run : *runs)
+    if (const auto total = member_as<double>(run, "all_kernels_total_ns"))
+      side.run_totals.push_back(*total);
+}
+
 /// A profile without its databases: the sums of its runs, of the selected kernel only.
 Result<SampleSide> profile_alone(const Json& document, const fs::path& file,
                                  const std::string& gone) {
@@ -226,7 +244,7 @@ Result<SampleSide> profile_alone(const Json& document, const fs::path& file,
   side.larger_is_better = false;
   side.samples_are = SampleKind::run;
   side.runs = runs;
-  side.part_of_kernels = true;
+  add_others(side, document);
   side.synthetic = text_at(document, {"synthetic"});
   side.series.push_back(std::move(series));
   add_note(side, fmt::format("the databases of the profile are not there: only the sums of the "

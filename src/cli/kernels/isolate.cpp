@@ -9,6 +9,7 @@
 #include "capture/capture_reader.h"
 #include "cli/kit/command.h"
 #include "cli/kit/help.h"
+#include "cli/kit/present.h"
 #include "isolate/launch.h"
 #include "report/kit/document.h"
 #include "report/replay/isolate_document.h"
@@ -20,7 +21,7 @@ struct IsolateArguments {
   std::vector<std::string> words;
   isolate::LaunchPlan plan;
   std::string out = "capture";
-  bool json = false;
+  Outputs outputs = {.takes_folder = false, .takes_page = false};
 };
 
 /// The program's words: those behind "--", or one string.
@@ -51,12 +52,10 @@ Result<void> run_isolate(IsolateArguments& arguments,
   } else {
     data.problem = judged.error();
   }
-  if (arguments.json) {
-    PERFLAB_TRY(const std::string text, report::render("isolate", report::isolate_document(data)));
-    PERFLAB_TRY_VOID(print(text));
-  } else if (data.capture || data.problem->code == ErrorCode::refused) {
-    PERFLAB_TRY_VOID(print(report::isolate_text(data, terminal_style())));
-  }
+  if (arguments.outputs.json || data.capture || data.problem->code == ErrorCode::refused)
+    PERFLAB_TRY_VOID(present_answer(
+        arguments.outputs, {{"isolate", report::isolate_document(data)}},
+        {{"capture", [&] { return report::isolate_text(data, terminal_style()); }}}));
   if (data.problem) return std::unexpected(*data.problem);
   if (!outcome.process.succeeded() && !outcome.process.given_up)
     fmt::print(stderr, "rocm-perf: note: after the capture, the program {}\n",
@@ -91,7 +90,8 @@ void add_isolate(CLI::App& app, const std::vector<std::string>& target, int& exi
   command->add_option("--out", arguments->out, "Folder for the capture; must not exist")
       ->capture_default_str();
   command->add_flag("--stop", arguments->plan.stop, "End the program once the capture is written");
-  command->add_flag("--json", arguments->json, "Print isolate.json and nothing else");
+  add_answer_options(*command, arguments->outputs, "isolate");
+  offer_sections(*command, {"capture"});
   command->callback([arguments, &target, &exit_code] {
     if (const auto done = run_isolate(*arguments, target); !done)
       exit_code = report_error(done.error());

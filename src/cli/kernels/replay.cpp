@@ -29,15 +29,15 @@ constexpr std::int64_t kMostIterations = 1'000'000;
 
 struct ReserveArguments {
   std::string folder;
-  bool json = false;
+  Outputs outputs = {.takes_folder = false, .takes_page = false};
 };
 
 struct FullVmArguments {
-  std::string folder, hsaco, out;
-  HtmlArguments html;
+  std::string folder, hsaco;
+  Outputs outputs;
   std::string time_limit = "60s";
   std::int64_t iterations = 10, warmup = 1;
-  bool no_recopy = false, ignore_findings = false, json = false;
+  bool no_recopy = false, ignore_findings = false;
 };
 
 Result<int> run_reserve_check(const ReserveArguments& arguments) {
@@ -48,9 +48,9 @@ Result<int> run_reserve_check(const ReserveArguments& arguments) {
     PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(arguments.folder));
     PERFLAB_TRY(data.report, replay::check_reservations(capture.description()));
   }
-  PERFLAB_TRY_VOID(present({.json = arguments.json},
-                           {{"reservation", report::reservation_document(data)}},
-                           [&] { return report::reservation_text(data, terminal_style()); }));
+  PERFLAB_TRY_VOID(present_answer(
+      arguments.outputs, {{"reservation", report::reservation_document(data)}},
+      {{"ranges", [&] { return report::reservation_text(data, terminal_style()); }}}));
   return data.report.exit_code();
 }
 
@@ -83,7 +83,7 @@ Result<report::ReplayData> replay_capture(const FullVmArguments& arguments) {
       .warmup = arguments.no_recopy ? 0 : static_cast<std::uint64_t>(arguments.warmup),
       .no_recopy = arguments.no_recopy};
   data.warmup = options.warmup;
-  ProgressLine progress({.quiet = arguments.json});
+  ProgressLine progress({.quiet = arguments.outputs.json});
   PERFLAB_TRY(data.result, run_full_vm(opened.session(), options, [&](std::uint64_t done) {
                 progress.update(
                     fmt::format("replaying: {} of {}", done, options.iterations),
@@ -94,12 +94,11 @@ Result<report::ReplayData> replay_capture(const FullVmArguments& arguments) {
 }
 
 Result<void> run_full_vm_command(const FullVmArguments& arguments) {
-  PERFLAB_TRY_VOID(
-      check_html_file(arguments.html, {arguments.folder, arguments.hsaco}, arguments.out));
+  PERFLAB_TRY_VOID(check_html_file(arguments.outputs.html, {arguments.folder, arguments.hsaco},
+                                   arguments.outputs.folder));
   PERFLAB_TRY(const report::ReplayData data, replay_capture(arguments));
-  return present({.folder = arguments.out, .html = arguments.html, .json = arguments.json},
-                 {{"replay", report::replay_document(data)}},
-                 [&] { return report::replay_text(data, terminal_style()); });
+  return present_answer(arguments.outputs, {{"replay", report::replay_document(data)}},
+                        {{"times", [&] { return report::replay_text(data, terminal_style()); }}});
 }
 
 void add_reserve_check(CLI::App& replay, int& exit_code) {
@@ -113,7 +112,8 @@ void add_reserve_check(CLI::App& replay, int& exit_code) {
       "relocated.");
   command->add_option("DIR,--capture-dir", arguments->folder,
                       "Folder of the capture (default: none; typical addresses are probed)");
-  command->add_flag("--json", arguments->json, "Print the document and nothing else");
+  add_answer_options(*command, arguments->outputs, "reservation");
+  offer_sections(*command, {"ranges"});
   command->callback([arguments, &exit_code] {
     const auto done = run_reserve_check(*arguments);
     exit_code = done ? *done : report_error(done.error());
@@ -145,9 +145,11 @@ void add_full_vm(CLI::App& replay, int& exit_code) {
                       "Longest time of one dispatch: 500ms, 60s, 5m (default: 60s)");
   command->add_flag("--ignore-findings", arguments->ignore_findings,
                     "Replay even if `capture check` finds errors in the capture");
-  command->add_option("--out", arguments->out, "Write replay.json into this folder");
-  add_html_option(*command, arguments->html, "the times");
-  command->add_flag("--json", arguments->json, "Print replay.json and nothing else");
+  command->add_option("--out", arguments->outputs.folder,
+                      "Write replay.json and summary.json into this folder");
+  add_html_option(*command, arguments->outputs.html, "the times");
+  add_answer_options(*command, arguments->outputs, "replay");
+  offer_sections(*command, {"times"});
   command->callback([arguments, &exit_code] {
     if (const auto done = run_full_vm_command(*arguments); !done)
       exit_code = report_error(done.error());

@@ -16,6 +16,7 @@
 #include "cli/kit/help.h"
 #include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
+#include "cli/kit/present.h"
 #include "replay/session/folder_session.h"
 #include "replay/verify/verify.h"
 #include "report/kit/document.h"
@@ -29,13 +30,13 @@ constexpr int kMostRuns = 1000;
 
 struct VerifyArguments {
   std::string folder, hsaco, out;
-  HtmlArguments html;
+  Outputs outputs = {.takes_folder = false};
   std::string type, poison = "written";
   std::string time_limit = "60s";
   std::optional<std::uint64_t> max_ulp;
   std::optional<double> rtol, atol;
   int runs = 3;
-  bool no_nan_equal = false, ignore_findings = false, json = false;
+  bool no_nan_equal = false, ignore_findings = false;
 };
 
 Result<replay::VerifyOptions> verify_options(const VerifyArguments& arguments) {
@@ -53,7 +54,7 @@ Result<replay::VerifyOptions> verify_options(const VerifyArguments& arguments) {
   if (!arguments.out.empty()) PERFLAB_TRY_VOID(check_replaceable(arguments.out));
   std::vector<std::filesystem::path> kept = {arguments.folder, arguments.hsaco};
   if (!arguments.out.empty()) kept.emplace_back(arguments.out);
-  PERFLAB_TRY_VOID(check_html_file(arguments.html, kept));
+  PERFLAB_TRY_VOID(check_html_file(arguments.outputs.html, kept));
   return options;
 }
 
@@ -79,13 +80,16 @@ Result<report::CertificateData> verify_capture(const VerifyArguments& arguments)
 
 Result<int> run_verify(const VerifyArguments& arguments) {
   PERFLAB_TRY(const report::CertificateData data, verify_capture(arguments));
-  PERFLAB_TRY(const auto documents,
-              report::render_all({{"certificate", report::certificate_document(data)}}));
-  const std::string& document = documents.front().text;
-  if (!arguments.out.empty()) PERFLAB_TRY_VOID(write_file_atomically(arguments.out, document));
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, ""));
-  PERFLAB_TRY_VOID(
-      print(arguments.json ? document : report::certificate_text(data, terminal_style())));
+  const Json document = report::certificate_document(data);
+  if (!arguments.out.empty()) {
+    PERFLAB_TRY(const std::string text, report::render("certificate", document));
+    PERFLAB_TRY_VOID(write_file_atomically(arguments.out, text));
+  }
+  PERFLAB_TRY_VOID(present_answer(
+      arguments.outputs, {{"certificate", document}},
+      {{"verdict", [&] { return report::certificate_verdict_text(data, terminal_style()); }},
+       {"regions", [&] { return report::certificate_regions_text(data, terminal_style()); }},
+       {"notes", [&] { return report::certificate_notes_text(data, terminal_style()); }}}));
   return data.certificate.exit_code();
 }
 
@@ -141,8 +145,9 @@ void add_replay_verify(CLI::App& replay, int& exit_code) {
   command->add_flag("--ignore-findings", arguments->ignore_findings,
                     "Replay even if `capture check` finds errors in the capture");
   command->add_option("--out", arguments->out, "Write the certificate to this file");
-  add_html_option(*command, arguments->html, "the certificate");
-  command->add_flag("--json", arguments->json, "Print the certificate as JSON and nothing else");
+  add_html_option(*command, arguments->outputs.html, "the certificate");
+  add_answer_options(*command, arguments->outputs, "certificate");
+  offer_sections(*command, {"verdict", "regions", "notes"});
   command->callback([arguments, &exit_code] {
     const auto done = run_verify(*arguments);
     exit_code = done ? *done : report_error(done.error());

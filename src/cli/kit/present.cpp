@@ -91,6 +91,12 @@ Result<void> check_details(const Outputs& outputs, std::span<const std::string_v
               fmt::format("one of: {}, {}", fmt::join(sections, ", "), kAllSections));
 }
 
+void offer_sections(CLI::App& command, const std::vector<std::string>& names) {
+  std::vector<std::string> known = names;
+  known.emplace_back(kAllSections);
+  command.get_option("--details")->check(CLI::IsMember(known));
+}
+
 void complete_details(std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
     if (words[i] != "--details") continue;

@@ -62,6 +62,8 @@ void add_all_option(CLI::App& command, bool& all, Outputs& outputs);
 /// Whether --details names one of these, or all. Error (usage): it does not. present_answer() asks
 /// it too; a command that runs for long asks first.
 Result<void> check_details(const Outputs& outputs, std::span<const std::string_view> sections);
+/// The names that --details of the command takes: another one is refused before any work is done.
+void offer_sections(CLI::App& command, const std::vector<std::string>& names);
 
 /// What the analysis has to keep for them.
 void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);

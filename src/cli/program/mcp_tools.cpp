@@ -57,7 +57,7 @@ const std::vector<Facts>& all_facts() {
        .document = "comparison",
        .reads = {"A", "B", "--a", "--b", "--threshold", "--confidence", "--fail-undecided",
                  "--kernel", "--min-share", "--samples", "--unit", "--larger-is-better",
-                 "--threads"},
+                 "--threads", "--brief", "--details"},
        .acts = {"--out", "--junit", "--markdown", "--html"}},
       {.command = "completion", .effect = Effect::no_tool},
       {.command = "critical-path",

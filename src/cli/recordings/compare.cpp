@@ -12,6 +12,7 @@
 #include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/output_file.h"
+#include "cli/kit/present.h"
 #include "compare/read_samples.h"
 #include "report/comparison/comparison_document.h"
 #include "report/comparison/comparison_junit.h"
@@ -28,14 +29,14 @@ struct ComparePlaces {
   std::string a, b;
   std::vector<std::string> more_a, more_b;
   std::string out, junit, markdown;
-  HtmlArguments html;
 };
 
 struct CompareArguments {
   ComparePlaces places;
+  Outputs outputs = {.takes_folder = false};
   std::string threshold = "2%", confidence = "95%", min_share = "0%";
   std::string kernel, unit, samples = "auto";
-  bool larger_is_better = false, fail_undecided = false, json = false;
+  bool larger_is_better = false, fail_undecided = false;
   unsigned threads = 0;
 };
 
@@ -86,13 +87,13 @@ Result<std::pair<std::vector<fs::path>, std::vector<fs::path>>> sides_of(
 }
 
 /// The files to write: no input, no two the same, nothing in the way.
-Result<void> check_outputs(const ComparePlaces& places, const compare::SampleSide& a,
-                           const compare::SampleSide& b) {
+Result<void> check_outputs(const ComparePlaces& places, const HtmlArguments& html,
+                           const compare::SampleSide& a, const compare::SampleSide& b) {
   std::vector<OutputFile> outputs = {{"--out", "the document", "comparison.json", places.out},
                                      {"--junit", "the report", "perf.xml", places.junit},
                                      {"--markdown", "the table", "perf.md", places.markdown}};
   std::erase_if(outputs, [](const OutputFile& output) { return output.name.empty(); });
-  if (places.html) outputs.push_back(page_file(places.html));
+  if (html) outputs.push_back(page_file(html));
   std::vector<fs::path> inputs = a.read_files;
   inputs.insert(inputs.end(), b.read_files.begin(), b.read_files.end());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -102,10 +103,13 @@ Result<void> check_outputs(const ComparePlaces& places, const compare::SampleSid
   return {};
 }
 
-Result<void> write_outputs(const ComparePlaces& places, const std::string& document,
+Result<void> write_outputs(const ComparePlaces& places, const Json& document,
                            const compare::ComparisonResult& result,
                            const compare::CompareOptions& options) {
-  if (!places.out.empty()) PERFLAB_TRY_VOID(write_file_atomically(places.out, document));
+  if (!places.out.empty()) {
+    PERFLAB_TRY(const std::string text, report::render("comparison", document));
+    PERFLAB_TRY_VOID(write_file_atomically(places.out, text));
+  }
   if (!places.junit.empty())
     PERFLAB_TRY_VOID(
         write_file_atomically(places.junit, report::comparison_junit(result, options)));
@@ -124,17 +128,18 @@ Result<int> run_compare(const CompareArguments& arguments) {
               compare::read_samples(sides.first, arguments.threads, part_of(work.tell(), 0, 0.5)));
   PERFLAB_TRY(compare::SampleSide b,
               compare::read_samples(sides.second, arguments.threads, part_of(work.tell(), 0.5, 1)));
-  PERFLAB_TRY_VOID(check_outputs(arguments.places, a, b));
+  PERFLAB_TRY_VOID(check_outputs(arguments.places, arguments.outputs.html, a, b));
   PERFLAB_TRY(const compare::ComparisonResult result,
               compare::compare_sides(std::move(a), std::move(b), options));
-  PERFLAB_TRY(const auto documents,
-              report::render_all({{"comparison", report::comparison_document(result, options)}}));
-  const std::string& document = documents.front().text;
+  const Json document = report::comparison_document(result, options);
   PERFLAB_TRY_VOID(write_outputs(arguments.places, document, result, options));
   work.end();
-  PERFLAB_TRY_VOID(write_html_file(arguments.places.html, documents, ""));
-  PERFLAB_TRY_VOID(print(
-      arguments.json ? document : report::comparison_text(result, options, terminal_style())));
+  PERFLAB_TRY_VOID(present_answer(
+      arguments.outputs, {{"comparison", document}},
+      {{"kernels", [&] { return report::comparison_kernels_text(result, terminal_style()); }},
+       {"notes", [&] { return report::comparison_notes_text(result, terminal_style()); }},
+       {"verdict",
+        [&] { return report::comparison_verdict_text(result, options, terminal_style()); }}}));
   return result.fails ? exit_code(ErrorCode::refused) : 0;
 }
 
@@ -166,7 +171,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("compare", "Compare two measurements; exit code 1 on a regression");
   set_examples(*command,
-               {"rocm-perf compare before/profile.json after/profile.json --threshold 3%",
+               {"rocm-perf compare base new --threshold 3%",
                 "rocm-perf compare --a base_*.db --b new_*.db --junit perf.xml --markdown perf.md",
                 "rocm-perf compare old.txt new.txt --unit ms"});
   command->footer(
@@ -187,8 +192,9 @@ void add_compare(CLI::App& app, int& exit_code) {
   command->add_option("--junit", arguments->places.junit, "Write JUnit XML to this file");
   command->add_option("--markdown", arguments->places.markdown,
                       "Write a Markdown table to this file");
-  add_html_option(*command, arguments->places.html, "the comparison");
-  command->add_flag("--json", arguments->json, "Print comparison.json and nothing else");
+  add_html_option(*command, arguments->outputs.html, "the comparison");
+  add_answer_options(*command, arguments->outputs, "comparison");
+  offer_sections(*command, {"kernels", "notes", "verdict"});
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {

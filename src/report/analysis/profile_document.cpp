@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "base/units.h"
 #include "report/bottleneck/bottleneck_json.h"
@@ -152,6 +154,15 @@ Json selected_verdict_json(const analyze::Analysis& analysis, std::vector<Missin
   return nullptr;
 }
 
+/// How many kernels `compare` would compare beside this one.
+std::size_t other_kernels(const analyze::Analysis& analysis, const analyze::Kernel& selected) {
+  std::set<std::string_view> names;
+  for (const analyze::Kernel& kernel : analysis.kernels)
+    if (kernel.runtime_helper == analysis.selection->only_runtime_helpers)
+      names.insert(kernel.name);
+  return names.size() - names.count(selected.name);
+}
+
 void fill_from_kernel(const ProfileData& data, const analyze::Kernel& kernel, Json& document,
                       std::vector<Missing>& missing) {
   const analyze::Analysis& analysis = data.analyzed->representative.analysis;
@@ -160,6 +171,7 @@ void fill_from_kernel(const ProfileData& data, const analyze::Kernel& kernel, Js
                         {"mangled_name", or_null(kernel.mangled_name)},
                         {"dispatches", kernel.durations.count},
                         {"share", kernel.share},
+                        {"other_kernels", other_kernels(analysis, kernel)},
                         {"only_runtime_helpers", analysis.selection->only_runtime_helpers}};
   document["gpu"] = gpu_json(kernel.gpu);
   document["runtime_ms"] = to_ms(Nanos{kernel.durations.total});
@@ -210,7 +222,7 @@ ProfileData profile_of_recording(const analyze::AnalyzedRuns& analyzed) {
 Json profile_document(const ProfileData& data) {
   std::vector<Missing> missing;
   Json document = {
-      {"schema_version", "1.1.0"}, {"document", "profile"}, {"generator", generator_json()}};
+      {"schema_version", "1.2.0"}, {"document", "profile"}, {"generator", generator_json()}};
   for (const auto* field :
        {"synthetic", "kernel", "gpu", "runtime_ms", "runtime", "launch", "resources", "code_object",
         "occupancy", "roofline", "bottleneck", "static_features", "measured_features"})

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/comparison/comparison_text.h"
 #include "report/kit/document.h"
 
 namespace perflab::report {
@@ -19,10 +20,11 @@ class ComparisonWriter {
       : result_(result), options_(options) {}
 
   Json document() {
-    Json out = {{"schema_version", "1.0.0"},
+    Json out = {{"schema_version", "1.1.0"},
                 {"document", "comparison"},
                 {"generator", generator_json()},
                 {"verdict", to_string(result_.verdict)},
+                {"sentence", gate_sentence(result_, options_)},
                 {"fails", result_.fails},
                 {"regressions", result_.regressions},
                 {"undecided", result_.undecided},
@@ -41,6 +43,7 @@ class ComparisonWriter {
     out["total"] = total_json();
     out["only_in_a"] = unpaired_json(result_.only_a, result_.a, "only_in_a");
     out["only_in_b"] = unpaired_json(result_.only_b, result_.b, "only_in_b");
+    out["not_compared"] = not_compared_json();
     out["notes"] = result_.notes;
     out["warnings"] = result_.warnings;
     out["environment"] = {{"a", result_.a.files}, {"b", result_.b.files}};
@@ -169,6 +172,24 @@ class ComparisonWriter {
       one["median"] = value(fmt::format("{}[{}].median", field, out.size()), kernel.median,
                             "there are no samples");
       out.push_back(std::move(one));
+    }
+    return out;
+  }
+
+  Json not_compared_json() {
+    Json out = Json::array();
+    for (const compare::NotCompared& one : result_.not_compared) {
+      const compare::SideFacts& side = one.of_b ? result_.b : result_.a;
+      const std::string field = fmt::format("not_compared[{}].", out.size());
+      const bool in_profile = one.reason == compare::NotComparedReason::no_databases;
+      const std::string_view older = "the profile was made by an older version, and does not say";
+      Json row = {{"side", one.of_b ? "b" : "a"}, {"reason", to_string(one.reason)}};
+      row["kernels"] = value(field + "kernels", one.kernels, older, "profile again");
+      row["share"] = in_profile ? value(field + "share", one.share, older, "profile again")
+                                : share(field + "share", one.share, side);
+      row["text"] = reason_text(one.reason);
+      row["remedy"] = or_null(remedy_text(one.reason));
+      out.push_back(std::move(row));
     }
     return out;
   }

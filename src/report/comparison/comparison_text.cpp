@@ -129,6 +129,32 @@ std::string regressions_below_the_cut(const compare::ComparisonResult& result,
   return out;
 }
 
+/// What the gate says of what was compared.
+std::string compared_sentence(const compare::ComparisonResult& result,
+                              const compare::CompareOptions& options) {
+  const std::string threshold = change_text(options.threshold);
+  const std::string of = counted(result.comparisons, "comparison");
+  switch (result.verdict) {
+    case compare::GateVerdict::pass:
+      return fmt::format("pass: {} decided, and no median is slower by more than {}", of,
+                         threshold);
+    case compare::GateVerdict::regression:
+      return fmt::format("regression: {} of {} slower by more than {}", result.regressions, of,
+                         threshold) +
+             (result.undecided > 0 ? fmt::format("; {} undecided", result.undecided) : "");
+    case compare::GateVerdict::undecided:
+      break;
+  }
+  std::string out = "no regression shown: ";
+  if (result.comparisons == 0)
+    out += "no kernel has the share of --min-share, so nothing was tested";
+  else if (result.undecided == result.comparisons)
+    out += fmt::format("{}, and nothing could be decided", of);
+  else
+    out += fmt::format("{} of {} undecided", result.undecided, of);
+  return result.fails ? out + " (it fails: --fail-undecided)" : out;
+}
+
 }  // namespace
 
 std::string sample_text(const std::optional<double>& value, std::string_view unit) {
@@ -175,31 +201,15 @@ std::string comparison_words(const stats::Comparison& found,
 
 std::string gate_sentence(const compare::ComparisonResult& result,
                           const compare::CompareOptions& options) {
-  const std::string threshold = change_text(options.threshold);
-  const std::string of = counted(result.comparisons, "comparison");
-  switch (result.verdict) {
-    case compare::GateVerdict::pass:
-      return fmt::format("pass: {} decided, and no median is slower by more than {}", of,
-                         threshold);
-    case compare::GateVerdict::regression:
-      return fmt::format("regression: {} of {} slower by more than {}", result.regressions, of,
-                         threshold) +
-             (result.undecided > 0 ? fmt::format("; {} undecided", result.undecided) : "");
-    case compare::GateVerdict::undecided:
-      break;
-  }
-  std::string out = "no regression shown: ";
-  if (result.comparisons == 0)
-    out += "no kernel has the share of --min-share, so nothing was tested";
-  else if (result.undecided == result.comparisons)
-    out += fmt::format("{}, and nothing could be decided", of);
-  else
-    out += fmt::format("{} of {} undecided", result.undecided, of);
-  return result.fails ? out + " (it fails: --fail-undecided)" : out;
+  const bool blind = std::ranges::any_of(result.not_compared, [](const compare::NotCompared& one) {
+    return one.reason == compare::NotComparedReason::no_databases;
+  });
+  return compared_sentence(result, options) +
+         (blind ? "; other kernels were not compared (no databases)" : "");
 }
 
-std::string comparison_text(const compare::ComparisonResult& result,
-                            const compare::CompareOptions& options, const TerminalStyle& style) {
+std::string comparison_kernels_text(const compare::ComparisonResult& result,
+                                    const TerminalStyle& style) {
   const Paint paint(style.colour);
   std::string out;
   for (const compare::SideFacts* side : {&result.a, &result.b})
@@ -208,15 +218,31 @@ std::string comparison_text(const compare::ComparisonResult& result,
   out += labelled("B", side_line(result.b), style.width);
   out += "\n" + comparison_table(result, style) + regressions_below_the_cut(result, style);
   out += unpaired_section(result.only_a, "A", result.unit, style, paint);
-  out += unpaired_section(result.only_b, "B", result.unit, style, paint);
-  if (!result.notes.empty()) out += "\n";
+  return out + unpaired_section(result.only_b, "B", result.unit, style, paint);
+}
+
+std::string comparison_notes_text(const compare::ComparisonResult& result,
+                                  const TerminalStyle& style) {
+  std::string out = result.notes.empty() ? "" : "\n";
   for (const std::string& note : result.notes) out += labelled("note", note, style.width);
-  out += warnings_section(result.warnings, style.width, paint);
+  return out + warnings_section(result.warnings, style.width, Paint(style.colour));
+}
+
+std::string comparison_verdict_text(const compare::ComparisonResult& result,
+                                    const compare::CompareOptions& options,
+                                    const TerminalStyle& style) {
+  const Paint paint(style.colour);
   const std::string_view colour = result.verdict == compare::GateVerdict::pass ? paint.good
                                   : result.verdict == compare::GateVerdict::regression
                                       ? paint.bad
                                       : paint.warning;
-  return out + fmt::format("\n{}{}{}\n", colour, gate_sentence(result, options), paint.end);
+  return fmt::format("\n{}{}{}\n", colour, gate_sentence(result, options), paint.end);
+}
+
+std::string comparison_text(const compare::ComparisonResult& result,
+                            const compare::CompareOptions& options, const TerminalStyle& style) {
+  return comparison_kernels_text(result, style) + comparison_notes_text(result, style) +
+         comparison_verdict_text(result, options, style);
 }
 
 }  // namespace perflab::report

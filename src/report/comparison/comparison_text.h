@@ -12,8 +12,17 @@
 
 namespace perflab::report {
 
-/// The whole comparison: a line per kernel, the total, what only one side has, notes, warnings and
-/// what the gate says.
+/// A line per kernel, the total, and what only one side has.
+std::string comparison_kernels_text(const compare::ComparisonResult& result,
+                                    const TerminalStyle& style);
+/// Notes and warnings.
+std::string comparison_notes_text(const compare::ComparisonResult& result,
+                                  const TerminalStyle& style);
+/// What the gate says, in a line of its own.
+std::string comparison_verdict_text(const compare::ComparisonResult& result,
+                                    const compare::CompareOptions& options,
+                                    const TerminalStyle& style);
+/// All three.
 std::string comparison_text(const compare::ComparisonResult& result,
                             const compare::CompareOptions& options, const TerminalStyle& style);
 

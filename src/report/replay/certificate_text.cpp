@@ -163,7 +163,7 @@ std::string region_details(const CertificateData& data, const RegionVerdict& ver
 
 }  // namespace
 
-std::string certificate_text(const CertificateData& data, const TerminalStyle& style) {
+std::string certificate_verdict_text(const CertificateData& data, const TerminalStyle& style) {
   const Paint paint(style.colour);
   const replay::Certificate& certificate = data.certificate;
   std::string out = fmt::format(
@@ -184,17 +184,33 @@ std::string certificate_text(const CertificateData& data, const TerminalStyle& s
   if (certificate.write_set != replay::WriteSet::captured)
     line("outputs", std::string(write_set_words(certificate.write_set)));
   line("tolerance", tolerance_words(data.options.compare));
-  if (!certificate.regions.empty()) out += "\n" + region_table(data, style);
+  return out;
+}
+
+std::string certificate_regions_text(const CertificateData& data, const TerminalStyle& style) {
+  if (data.certificate.regions.empty()) return {};
+  const Paint paint(style.colour);
+  std::string out = "\n" + region_table(data, style);
   std::size_t shown = 0;
-  for (const RegionVerdict& verdict : certificate.regions) {
+  for (const RegionVerdict& verdict : data.certificate.regions) {
     if (shown == style.most_rows) break;
     const std::string text = region_details(data, verdict, style, paint);
     shown += !text.empty();
     out += text;
   }
+  return out;
+}
+
+std::string certificate_notes_text(const CertificateData& data, const TerminalStyle& style) {
+  const replay::Certificate& certificate = data.certificate;
   std::vector<std::string> notes = certificate.notes;
   if (!certificate.poison_note.empty()) notes.insert(notes.begin(), certificate.poison_note);
-  return out + warnings_section(notes, style.width, paint);
+  return warnings_section(notes, style.width, Paint(style.colour));
+}
+
+std::string certificate_text(const CertificateData& data, const TerminalStyle& style) {
+  return certificate_verdict_text(data, style) + certificate_regions_text(data, style) +
+         certificate_notes_text(data, style);
 }
 
 }  // namespace perflab::report

@@ -1,5 +1,8 @@
 // rocm-perf isolate from outside, on the stand-in runtime: exit codes, text, document, folders.
-#include <gtest/gtest.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <string_view>
 
 #include "capture/capture_reader.h"
 #include "cli/program.h"
@@ -25,7 +28,7 @@ bool is_whole(const std::filesystem::path& folder) {
 
 TEST(CliIsolate, CapturesAndSaysWhat) {
   const test::TempFolder folder;
-  const Outcome run = isolate(folder, {"--kernel", "inplace", "--dispatch", "2"},
+  const Outcome run = isolate(folder, {"--kernel", "inplace", "--dispatch", "2", "--details"},
                               {kApp, "--kernel", "inplace", "--launches", "3"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("captured dispatch 2 of inplace\n"), std::string::npos) << run.out;
@@ -35,6 +38,25 @@ TEST(CliIsolate, CapturesAndSaysWhat) {
   EXPECT_NE(run.err.find("result:"), std::string::npos);
   EXPECT_TRUE(is_whole(folder / "capture"));
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"capture"});
+}
+
+TEST(CliIsolate, TheAnswerNamesTheNextCommand) {
+  const test::TempFolder folder;
+  const std::vector<std::string> program = {kApp, "--kernel", "inplace", "--launches", "3"};
+  const Outcome run = isolate(folder, {"--kernel", "inplace", "--dispatch", "2"}, program);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out,
+              testing::StartsWith("Captured\n  inplace\n  dispatch 2 on amdgcn-amd-amdhsa--"));
+  EXPECT_THAT(run.out, testing::HasSubstr("\nNext\n  rocm-perf capture check " +
+                                          (folder / "capture").string() + "\n"));
+  const Outcome none =
+      isolate(folder, {"--kernel", "gemm", "--json", "--brief", "--out", "no"}, program);
+  EXPECT_EQ(none.exit_code, 1);
+  const Json summary = document("summary", none.out);
+  EXPECT_EQ(summary["parts"][0]["rows"][0]["captured"], false);
+  EXPECT_EQ(
+      summary["next"][0]["command"],
+      fmt::format("rocm-perf isolate --kernel inplace -- {} --kernel inplace --launches 3", kApp));
 }
 
 TEST(CliIsolate, DocumentsAreTheSameForTheSameRun) {
@@ -79,7 +101,8 @@ TEST(CliIsolate, WarnsOfACaptureThatChangesNothing) {
   EXPECT_EQ(nothing["findings"][0]["rule"], "nothing_written");
   EXPECT_NE(nothing["findings"][0]["remedy"].get<std::string>().find("--dispatch 1"),
             std::string::npos);
-  const Outcome text = isolate(folder, {"--kernel", "slow", "--dispatch", "2"}, program);
+  const Outcome text =
+      isolate(folder, {"--kernel", "slow", "--dispatch", "2", "--details"}, program);
   EXPECT_NE(text.out.find("warning: dispatch 2 changed no byte of the captured memory"),
             std::string::npos)
       << text.out;
@@ -87,13 +110,13 @@ TEST(CliIsolate, WarnsOfACaptureThatChangesNothing) {
 
 TEST(CliIsolate, ListsTheKernelsWhenNoneMatches) {
   const test::TempFolder folder;
-  for (const char* json : {"", "--json"}) {
+  for (const char* json : {"--details", "--json"}) {
     std::vector<std::string> options = {"--kernel", "gemm"};
-    if (*json != '\0') options.emplace_back(json);
+    options.emplace_back(json);
     const Outcome run = isolate(folder, options, {kApp, "--kernel", "inplace", "--launches", "3"});
     EXPECT_EQ(run.exit_code, 1);
     EXPECT_NE(run.err.find("it launched inplace (3 times)"), std::string::npos) << run.err;
-    if (*json == '\0') {
+    if (std::string_view(json) == "--details") {
       EXPECT_NE(run.out.find("3  inplace"), std::string::npos) << run.out;
       continue;
     }

@@ -91,13 +91,32 @@ TEST_F(Replay, FullVmTellsWhatRanAndHowLong) {
   for (const Json& entry : one["missing"]) missing.insert(entry["field"]);
   EXPECT_TRUE(missing.contains("timing.cv") && missing.contains("timing.stddev"));
 
-  const Outcome text = full_vm({}, {{"COLUMNS", "60"}});
+  const Outcome text = full_vm({"--details"}, {{"COLUMNS", "60"}});
   ASSERT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, ::testing::AllOf(StartsWith("inplace\n"), HasSubstr("median "),
                                          HasSubstr("12 kB before each iteration, on the GPU"),
                                          HasSubstr("the replay's median is")));
   std::istringstream lines_of(text.out);
   for (std::string line; std::getline(lines_of, line);) EXPECT_LE(line.size(), 60U) << line;
+}
+
+TEST_F(Replay, TheAnswersAreShortAndNameTheNextCommand) {
+  const Outcome times = full_vm({"--out", "documents"});
+  ASSERT_EQ(times.exit_code, 0) << times.err;
+  EXPECT_THAT(times.out,
+              ::testing::AllOf(StartsWith("Replayed\n  inplace\n  2 dispatches on gfx942"),
+                               HasSubstr("\nGPU time of a dispatch\n  median "),
+                               HasSubstr("  not known: full-vm compares no memory"),
+                               HasSubstr("  rocm-perf replay verify capture\n")));
+  EXPECT_EQ(document("summary", test::text_of(folder_ / "documents" / "summary.json"))["made_from"],
+            Json::array({"replay"}));
+  const Outcome reserved = run({"reserve-check", "capture"});
+  EXPECT_THAT(reserved.out,
+              ::testing::AllOf(StartsWith("Verdict (exit code 0)\n  exact: "),
+                               HasSubstr("\nNext\n  rocm-perf replay full-vm capture\n")));
+  EXPECT_EQ(document("summary", run({"reserve-check", "capture", "--json", "--brief"})
+                                    .out)["parts"][0]["rows"][0]["verdict"],
+            "exact");
 }
 
 TEST_F(Replay, RunsAnotherCodeObject) {
@@ -226,7 +245,7 @@ TEST_F(Replay, ReserveCheckAnswersWithItsExitCode) {
   expect_failure(full_vm({}, {{"HSA_SIM_FAULT", "hsa_amd_vmem_address_reserve@1=relocate"}}),
                  "relocated", 1, "relocated");
 
-  const Outcome probe = run({"reserve-check"}, {{"COLUMNS", "80"}});
+  const Outcome probe = run({"reserve-check", "--details"}, {{"COLUMNS", "80"}});
   EXPECT_TRUE(probe.exit_code >= 0 && probe.exit_code <= 2) << probe.err;
   EXPECT_THAT(probe.out, HasSubstr("6 typical ranges"));
 }
@@ -245,7 +264,7 @@ TEST_F(Replay, StepsAsideWhenItsOwnMappingsAreInTheWay) {
   const Outcome outcome = full_vm({"--json"}, squat(5));
   expect_failure(outcome, "occupied", 1, "squatter");
   EXPECT_THAT(outcome.err, HasSubstr("(r--p 200000001000-200000002000)"));
-  const Outcome check = run({"reserve-check", "capture"}, squat(5));
+  const Outcome check = run({"reserve-check", "capture", "--details"}, squat(5));
   EXPECT_EQ(check.exit_code, 2) << check.err;
   EXPECT_THAT(check.out, HasSubstr("200000001000-200000002000)"));
 }

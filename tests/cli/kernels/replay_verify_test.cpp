@@ -54,17 +54,33 @@ TEST_F(ReplayVerify, ACaptureThatReproducesItselfIsCertified) {
   EXPECT_EQ(certificate["environment"]["gpu_agent"], "gfx942");
   EXPECT_EQ(test::text_of(folder_ / "certificate.json"), outcome.out);
   EXPECT_EQ(verify({"--json"}).out, outcome.out);  // nothing depends on the run
-  EXPECT_THAT(verify().out, StartsWith("inplace\nThis capture reproduces itself, bitwise"));
+  EXPECT_THAT(verify({"--details"}).out,
+              StartsWith("inplace\nThis capture reproduces itself, bitwise"));
 }
 
 TEST_F(ReplayVerify, CandidatesPassOrFail) {
   EXPECT_EQ(candidate("inplace").exit_code, 0);
   for (const char* body : {"inplace_skips", "empty"}) {
-    const Outcome outcome = candidate(body);
+    const Outcome outcome = candidate(body, {"--details"});
     EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("The other code object does not compute the same")) << body;
     EXPECT_EQ(outcome.err, "");
   }
+}
+
+TEST_F(ReplayVerify, TheAnswerIsTheProof) {
+  const Outcome good = candidate("inplace");
+  EXPECT_THAT(good.out, ::testing::AllOf(
+                            StartsWith("Proof (exit code 0)\n  inplace\n"),
+                            HasSubstr("Cheats\n  none: "), HasSubstr("Is it faster\n"),
+                            HasSubstr("  rocm-perf replay full-vm capture --hsaco other.hsaco")));
+  const Outcome bad = candidate("empty", {"--json", "--brief"});
+  EXPECT_EQ(bad.exit_code, 1);
+  const Json summary = document("summary", bad.out);
+  EXPECT_EQ(summary["parts"][0]["rows"][0]["verdict"], "differs");
+  EXPECT_EQ(summary["next"][0]["command"],
+            "rocm-perf replay verify capture --hsaco other.hsaco --details regions");
+  EXPECT_EQ(verify({"--details=kernels"}).exit_code, 2);
 }
 
 TEST_F(ReplayVerify, FailuresOfTheOriginalAreErrorsAndThoseOfACandidateAreVerdicts) {
@@ -75,7 +91,8 @@ TEST_F(ReplayVerify, FailuresOfTheOriginalAreErrorsAndThoseOfACandidateAreVerdic
   ASSERT_TRUE(
       write_file_atomically(folder_ / "other.hsaco", test::sim_code_object({{.name = "inplace"}})));
   // Three runs are the original's.
-  const Outcome other = verify({"--hsaco", "other.hsaco"}, {{"HSA_SIM_FAULT", "dispatch@4=fault"}});
+  const Outcome other =
+      verify({"--hsaco", "other.hsaco", "--details"}, {{"HSA_SIM_FAULT", "dispatch@4=fault"}});
   EXPECT_EQ(other.exit_code, 1) << other.err;
   EXPECT_THAT(other.out, HasSubstr("does not end well where the original does: kernel_fault"));
 }

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr std::int64_t kBegin = 7'000'000'000'000;
 
@@ -67,7 +68,8 @@ void nulls_of(const Json& value, const std::string& path, std::set<std::string>&
   if (value.is_null()) nulls.insert(path);
   if (value.is_object())
     for (const auto& [key, member] : value.items())
-      if (key != "name_b" && key != "synthetic" && !(path == "options" && key == "kernel") &&
+      if (key != "name_b" && key != "synthetic" && key != "remedy" &&
+          !(path == "options" && key == "kernel") &&
           !(key == "samples_to_decide" && value["verdict"].is_string() &&
             value["verdict"] != "UNDECIDED"))
         nulls_of(member, path.empty() ? key : path + "." + key, nulls);
@@ -150,6 +152,9 @@ TEST_F(CompareRuns, FoldersOfRunsAreComparedByTheirSums) {
   EXPECT_EQ(found["total"]["verdict"], "SLOWER");
   EXPECT_NEAR(found["total"]["ratio"].get<double>(), 300.9 / 280.9, 0.02);
   EXPECT_EQ(found["only_in_a"][0]["name"], "old()");
+  ASSERT_EQ(found["not_compared"].size(), 2U);
+  EXPECT_EQ(found["not_compared"][0]["reason"], "only_in_side");
+  EXPECT_EQ(found["not_compared"][0]["share"], found["only_in_a"][0]["share"]);
   EXPECT_EQ(found["only_in_b"][0]["name"], "new()");
   EXPECT_EQ(found["environment"]["a"], Json::array({"a"}));
   // Nothing but the environment names a place.
@@ -166,6 +171,10 @@ TEST_F(CompareRuns, OptionsOfTheGate) {
   EXPECT_NEAR(softmax["kernels"][0]["share_a"].get<double>(), 80 / 280.9, 0.01);
   EXPECT_EQ(softmax["comparisons"], 1);
   EXPECT_TRUE(softmax["total"].is_null());
+  ASSERT_EQ(softmax["not_compared"].size(), 2U);
+  EXPECT_EQ(softmax["not_compared"][0]["reason"], "not_chosen");
+  EXPECT_EQ(softmax["not_compared"][0]["kernels"], 2);
+  EXPECT_NEAR(softmax["not_compared"][0]["share"].get<double>(), 200.9 / 280.9, 0.01);
   const Json large = json({"a", "b", "--min-share", "0.5"}, 1);
   EXPECT_EQ(large["kernels"][1]["gated"], false);
   EXPECT_EQ(large["comparisons"], 2);
@@ -190,7 +199,7 @@ TEST_F(CompareRuns, RunsCanBeGivenOneByOneInAnyNumberOfThreads) {
 }
 
 TEST_F(CompareRuns, TextNamesWhatFails) {
-  const Outcome outcome = run({"a", "b"});
+  const Outcome outcome = run({"a", "b", "--details"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out,
@@ -198,6 +207,44 @@ TEST_F(CompareRuns, TextNamesWhatFails) {
                     HasSubstr("Only in A"), HasSubstr("Only in B"), HasSubstr("Bonferroni"),
                     HasSubstr("regression: 2 of 3 comparisons slower by more than 2.0 %")));
   EXPECT_THAT(outcome.out, Not(HasSubstr("rocclr")));
+}
+
+TEST_F(CompareRuns, TheAnswerIsOnePage) {
+  const Outcome outcome = run({"a", "b"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(
+      outcome.out,
+      StartsWith("Verdict (exit code 1)\n  regression: 2 of 3 comparisons slower by more than "
+                 "2.0 %\n  A: a (rocpd, 6 runs, 3 kernels)\n"));
+  for (const char* part :
+       {"\nKernels that changed most\n", "SLOWER (fails)  gemm(float*)\n", "\nWhat decides it\n",
+        "\nThe whole run\n",
+        "\nNot compared\n  1 kernel of A, 0.3 % of its time (old()): the other", "\nNext\n",
+        "\nThe rest: --details kernels|notes|verdict; --json; --html FILE\n"})
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  EXPECT_LE(std::ranges::count(outcome.out, '\n'), 40);
+  const Outcome brief = run({"a", "b", "--json", "--brief"});
+  EXPECT_EQ(brief.exit_code, 1);
+  EXPECT_LE(brief.out.size(), 8192U);
+  const Json summary = document("summary", brief.out);
+  EXPECT_EQ(summary["made_from"], Json::array({"comparison"}));
+  EXPECT_EQ(summary["parts"][0]["rows"][0]["verdict"], "regression");
+}
+
+TEST_F(CompareRuns, DetailsAreSectionsOfTheText) {
+  std::string together;
+  for (const char* section : {"kernels", "notes", "verdict"}) {
+    const Outcome one = run({"a", "b", "--details", section});
+    EXPECT_EQ(one.exit_code, 1) << one.err;
+    EXPECT_NE(one.out, "") << section;
+    together += one.out;
+  }
+  EXPECT_EQ(together, run({"a", "b", "--details"}).out);
+  // Refused before anything is read or written.
+  const Outcome unknown = run({"a", "b", "--details=roofline", "--out", "c.json"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--details"));
+  EXPECT_FALSE(fs::exists(folder / "c.json"));
 }
 
 TEST_F(CompareRuns, OutputsAreWrittenAndNeverReplaceAnInput) {
@@ -246,6 +293,58 @@ TEST_F(CompareRuns, DocumentsLeadToTheirDatabases) {
   EXPECT_EQ(found["kernels"].size(), 1U);
   EXPECT_EQ(found["kernels"][0]["verdict"], "SLOWER");
   EXPECT_TRUE(found["total"].is_null());
+  EXPECT_EQ(found["not_compared"][0]["reason"], "no_databases");
+  EXPECT_EQ(found["not_compared"][1]["reason"], "other_without_databases");
+}
+
+// Its profile.json alone has the selected kernel, and the sums of all of them: softmax is 20 %
+// slower, which only the total shows.
+TEST_F(Compare, AProfileAwayFromItsDatabasesSaysWhatWasNotCompared) {
+  for (const auto& [name, softmax] : {std::pair{"base", 20'000}, {"new", 24'000}}) {
+    const std::string database = fmt::format("{}.db", name);
+    write_run(folder / database, 1, {{"gemm()", 4, 50'000}, {"softmax()", 4, softmax}});
+    ASSERT_EQ(rocm_perf(folder.path(), {"analyze", database, "--out", name}).exit_code, 0);
+    fs::remove(folder / database);
+    Json profile = document("profile", test::text_of(folder / name / "profile.json"));
+    EXPECT_EQ(profile["kernel"]["other_kernels"], 1);
+    Json& runs = profile["stability"]["runs"];
+    for (int i = 1; i < 8; ++i) {
+      runs.push_back(runs[0]);
+      for (const char* field : {"kernel_total_ns", "all_kernels_total_ns"})
+        runs.back()[field] = runs[0][field].get<std::int64_t>() + i;
+    }
+    (void)folder.write(fmt::format("{}.json", name), profile.dump());
+  }
+  const Json seen = json({"base.json", "new.json"}, 1);
+  EXPECT_EQ(seen["kernels"].size(), 1U);
+  EXPECT_EQ(seen["kernels"][0]["verdict"], "SAME");
+  EXPECT_EQ(seen["total"]["verdict"], "SLOWER");
+  EXPECT_NEAR(seen["total"]["ratio"].get<double>(), 74.0 / 70, 0.01);
+  ASSERT_EQ(seen["not_compared"].size(), 2U);
+  for (const Json& one : seen["not_compared"]) {
+    EXPECT_EQ(one["reason"], "no_databases");
+    EXPECT_EQ(one["kernels"], 1);
+  }
+  EXPECT_EQ(seen["not_compared"][1]["side"], "b");
+  EXPECT_NEAR(seen["not_compared"][1]["share"].get<double>(), 24.0 / 74, 0.01);
+  // What is not compared can hide below the threshold of the total: the page says so first.
+  const Json passed = json({"base.json", "new.json", "--threshold", "10%"});
+  EXPECT_EQ(passed["verdict"], "pass");
+  EXPECT_THAT(passed["sentence"].get<std::string>(),
+              HasSubstr("; other kernels were not compared"));
+  const Outcome page = run({"base.json", "new.json", "--threshold", "10%", "--markdown", "c.md"});
+  EXPECT_LT(page.out.find("NOT COMPARED: 1 kernel of A (28."),
+            page.out.find("Verdict (exit code 0)"))
+      << page.out;
+  EXPECT_THAT(test::text_of(folder / "c.md"), HasSubstr("NOT COMPARED"));
+  // A profile that does not say how many there are, or that there are none.
+  Json older = document("profile", test::text_of(folder / "base.json"));
+  older["kernel"].erase("other_kernels");
+  (void)folder.write("older.json", older.dump());
+  EXPECT_TRUE(json({"older.json", "new.json"}, 1)["not_compared"][0]["kernels"].is_null());
+  older["kernel"]["share"] = 1;
+  (void)folder.write("single.json", older.dump());
+  EXPECT_EQ(json({"single.json", "single.json"})["not_compared"], Json::array());
 }
 
 TEST_F(CompareRuns, SeveralProfilesInOneFolderAreRefused) {
@@ -265,7 +364,7 @@ TEST_F(Compare, SingleRecordingsSayWhatTheirDispatchesDoNotTell) {
   EXPECT_EQ(found["undecided"], 1);
   EXPECT_EQ(found["verdict"], "undecided");
   EXPECT_EQ(found["fails"], false);
-  EXPECT_THAT(run({"a.db", "b.db"}).out,
+  EXPECT_THAT(run({"a.db", "b.db", "--details"}).out,
               HasSubstr("no regression shown: 1 of 2 comparisons undecided"));
   EXPECT_THAT(found["notes"].dump(), HasSubstr("samples are single dispatches"));
   EXPECT_THAT(found["warnings"].dump(), HasSubstr("dispatched 40 times in a run of A and 20"));

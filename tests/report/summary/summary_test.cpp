@@ -12,6 +12,7 @@
 #include "report/analysis/recording_documents.h"
 #include "report/kit/text_table.h"
 #include "report/report_cases.h"
+#include "report/summary/command_documents.h"
 #include "report/summary/followed.h"
 #include "report/summary/parts.h"
 
@@ -52,6 +53,25 @@ TEST_P(SummaryOf, CountsTheKernelsThatItLeavesOut) {
 
 INSTANTIATE_TEST_SUITE_P(All, SummaryOf, testing::Range(std::size_t{0}, all_cases().size()),
                          [](const auto& info) { return all_cases()[info.param].name; });
+
+/// The same of the commands that read no recording.
+class SummaryOfCommand : public testing::TestWithParam<std::size_t> {
+ protected:
+  std::vector<NamedDocument> documents_ = {written_document(command_documents()[GetParam()])};
+  Json summary_ = rendered_json("summary", summary_document(documents_));
+};
+
+TEST_P(SummaryOfCommand, HasEveryFigureWhereItSays) {
+  EXPECT_GT(figures_followed(documents_, summary_), 2U);
+}
+
+TEST_P(SummaryOfCommand, IsShort) {
+  expect_short(summary_);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SummaryOfCommand,
+                         testing::Range(std::size_t{0}, command_documents().size()),
+                         [](const auto& info) { return command_documents()[info.param].name; });
 
 /// A summary with so many rows in its two parts, and warnings.
 Json made_up(std::size_t first, std::size_t second, std::size_t warnings) {
