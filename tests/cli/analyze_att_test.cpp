@@ -66,7 +66,7 @@ TEST(AnalyzeAttWith, ARecordingHasAllDocuments) {
   const Json& traced = analysis["thread_traces"]["kernels"][0];
   EXPECT_TRUE(traced["kernel"].is_null());  // no kernel of that run, and said so
   EXPECT_THAT(analysis["warnings"].dump(),
-              HasSubstr("barriernop() was traced, but is no kernel of the recordings"));
+              HasSubstr("barriernop() was traced, but is not a kernel of the recordings"));
   EXPECT_EQ(
       document("profile", test::text_of(folder / "docs/profile.json"))["bottleneck"]["verdict"],
       analysis["bottlenecks"]["kernels"][0]["verdict"]);
@@ -147,9 +147,9 @@ TEST(AnalyzeAttRefuses, OptionsAboutRecordingsWithoutOne) {
   for (const char* option : {"--counters", "--code", "--roofs", "--roofs-device", "--what-if",
                              "--segment", "--perfetto", "--handover"})
     expect_refused({"--att", "empty", option, "1"}, 2,
-                   std::string(option) + " says nothing without a recording");
+                   std::string(option) + " has no effect without a recording");
   for (const char* flag : {"--full", "--no-critical-path"})
-    expect_refused({"--att", "empty", flag}, 2, " says nothing without a recording");
+    expect_refused({"--att", "empty", flag}, 2, " has no effect without a recording");
 }
 
 }  // namespace

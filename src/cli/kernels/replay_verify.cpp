@@ -96,7 +96,7 @@ void add_comparison_options(CLI::App& command, VerifyArguments& arguments) {
                   "arguments or the data)")
       ->check(CLI::IsMember(element_type_names()));
   command.add_option("--max-ulp", arguments.max_ulp,
-                     "Floats may be this many representable values apart (default: 0)");
+                     "Allowed difference between floats in ULPs (default: 0)");
   const auto add_tolerance = [&](const char* name, std::optional<double>& value,
                                  const char* description) {
     command.add_option(name, value, description)->check(CLI::Range(0.0, 1e300));

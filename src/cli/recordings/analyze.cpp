@@ -53,7 +53,7 @@ Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
     return fail(ErrorCode::usage, "there is nothing to analyse: no TRACE and no --att",
                 "rocm-perf analyze run.db, or rocm-perf analyze --att DIR");
   if (const char* option = option_about_recordings(arguments))
-    return fail(ErrorCode::usage, fmt::format("{} says nothing without a recording", option),
+    return fail(ErrorCode::usage, fmt::format("{} has no effect without a recording", option),
                 "add the database of the run: rocm-perf analyze run.db --att DIR");
   analyze::AnalyzeOptions options;
   options.threads = arguments.threads;

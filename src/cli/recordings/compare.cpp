@@ -43,7 +43,7 @@ struct CompareArguments {
 Result<double> parse_share(const char* option, const std::string& text, double most) {
   if (const std::optional<double> share = share_from(text, most)) return *share;
   return fail(ErrorCode::usage,
-              fmt::format("{} '{}': this is no share of at most {}", option, text, most),
+              fmt::format("{} '{}': must be a share from 0 to {}", option, text, most),
               fmt::format("{} 2%, or {} 0.02", option, option));
 }
 

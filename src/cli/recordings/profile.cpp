@@ -107,7 +107,7 @@ Result<void> run_profile(const ProfileArguments& arguments,
   }
   if (!arguments.roofs.file.empty()) {
     if (!options.wants_counters())
-      return fail(ErrorCode::usage, "--roofs says nothing without counters", "add --roofline");
+      return fail(ErrorCode::usage, "--roofs has no effect without counters", "add --roofline");
     options.roofs = arguments.roofs.file;
     options.roofs_device = arguments.roofs.device;
   }
@@ -134,8 +134,9 @@ void add_counter_options(CLI::App& command, ProfileArguments& arguments) {
 CLI::Validator whole_number(std::uint64_t most, bool bytes) {
   return CLI::Validator(
       [most, bytes](std::string& text) -> std::string {
-        const std::string bad = fmt::format("\"{}\" is no whole number from 1 to {}{}", text, most,
-                                            bytes ? ", with k, M or G behind it for bytes" : "");
+        const std::string bad =
+            fmt::format("\"{}\" is not a whole number from 1 to {}{}", text, most,
+                        bytes ? ", with k, M or G after it for bytes" : "");
         std::string_view digits = text;
         std::uint64_t unit = 1;
         constexpr std::string_view kUnits = "kmg";

@@ -195,7 +195,8 @@ Result<void> check_given(const CLI::App& command, const AutotuneArguments& argum
                                    "--build-template", "--timeout", "--repeats"},
                                   "with --simulate: nothing is run", "leave one of the two out"));
     if (arguments.executor == "slurm")
-      return fail(ErrorCode::usage, "--executor slurm says nothing with --simulate: nothing is run",
+      return fail(ErrorCode::usage,
+                  "--executor slurm has no effect with --simulate: nothing is run",
                   "leave one of the two out");
   }
   if (arguments.executor == "local")
@@ -215,7 +216,7 @@ CLI::Validator above(double least, bool itself) {
         double value = 0;
         const bool number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
         if (number && (value > least || (itself && value == least))) return {};
-        return fmt::format("\"{}\" is no number {} {}", text, itself ? "from" : "above", least);
+        return fmt::format("\"{}\" is not a number {} {}", text, itself ? "from" : "above", least);
       },
       "");
 }

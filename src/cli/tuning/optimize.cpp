@@ -100,11 +100,11 @@ Result<bool> run_optimize(const OptimizeArguments& arguments,
 
 Result<bool> run_recheck(const OptimizeArguments& arguments) {
   if (arguments.json)
-    return fail(ErrorCode::usage, "--recheck says in words what holds: there is no --json of it",
+    return fail(ErrorCode::usage, "--recheck prints text: it has no --json",
                 "leave --json out; exit code 1 means that something does not hold");
   if (arguments.html)
     return fail(
-        ErrorCode::usage, "--recheck says in words what holds: there is no page of it",
+        ErrorCode::usage, "--recheck prints text: it has no --html",
         fmt::format("rocm-perf report {} --html {}", arguments.recheck, *arguments.html.file));
   PERFLAB_TRY(const optimize::Recheck result, optimize::recheck(arguments.recheck));
   if (!arguments.quiet) PERFLAB_TRY_VOID(print(optimize::recheck_text(result)));

@@ -15,7 +15,8 @@ namespace {
 Result<double> parse_gain(const std::string& text) {
   constexpr double kMostGain = 10;  // eleven times as fast: beyond it, a typing error
   if (const std::optional<double> gain = share_from(text, kMostGain)) return *gain;
-  return fail(ErrorCode::usage, fmt::format("--min-gain '{}': this is no gain", text),
+  return fail(ErrorCode::usage,
+              fmt::format("--min-gain '{}': must be a share from 0 to {}", text, kMostGain),
               "--min-gain 2%, or --min-gain 0.02");
 }
 
@@ -64,7 +65,7 @@ void add_measuring_options(CLI::App& command, OptimizeArguments& arguments) {
   command.add_option("--type", arguments.type, "Element type of the outputs")
       ->check(CLI::IsMember(element_type_names()));
   command.add_option("--max-ulp", commands.compare.max_ulp,
-                     "Floats may be this many representable values apart");
+                     "Allowed difference between floats in ULPs");
   const auto tolerance = [&](const char* name, std::optional<double>& value, const char* text) {
     command.add_option(name, value, text)->check(CLI::Range(0.0, 1e300));
   };

@@ -38,7 +38,7 @@ class Rechecker {
         check_hash(candidate.file, candidate.file, candidate.hash, accepted);
       else if (accepted)
         add(fmt::format("source of candidate {}", candidate.number), false,
-            "the document names no file of it");
+            "the document names no file for it");
     }
     check_original();
     check_capture();
@@ -298,7 +298,7 @@ Result<Recheck> recheck(const std::filesystem::path& document, const RecheckTool
   PERFLAB_TRY(const std::string text, read_file(document));
   PERFLAB_TRY(const Json json, parse_json(text, document.string()));
   if (const Result<void> valid = report::validate("optimization", json); !valid)
-    return fail(ErrorCode::bad_input, fmt::format("{}: is no sound optimization.json: {}",
+    return fail(ErrorCode::bad_input, fmt::format("{}: is not a sound optimization.json: {}",
                                                   document.string(), valid.error().message));
   Result<Recheck> done = Rechecker(json, document, tools).run();
   if (!done) done.error().message = document.string() + ": " + done.error().message;

@@ -317,7 +317,7 @@ TEST_F(RooflineCommand, ReadsTablesOfCountersWhichAnalyzeRefuses) {
   const Outcome analyze = run({"analyze", csv.string(), "--out", "docs"});
   EXPECT_EQ(analyze.exit_code, 2);
   EXPECT_EQ(analyze.out, "");
-  EXPECT_THAT(analyze.err, HasSubstr("a table of counters is no trace"));
+  EXPECT_THAT(analyze.err, HasSubstr("a table of counters is not a trace"));
   EXPECT_THAT(analyze.err, HasSubstr("rocm-perf roofline"));
   EXPECT_FALSE(fs::exists(folder / "docs"));
 }
