@@ -18,7 +18,7 @@ namespace {
 /// Bytes of the values of one configuration in a summary: spaces can have hundreds of parameters.
 constexpr std::size_t kMostConfigurationBytes = 800;
 /// Bytes of a command in a summary.
-constexpr std::size_t kMostCommandBytes = 1600;
+constexpr std::size_t kMostTunedCommandBytes = 1600;
 
 /// The values of a configuration that `shown` takes, the first ones when there are very many. A
 /// parameter whose name means something in every excerpt is left out: the document has it.
@@ -208,7 +208,7 @@ void add_use(const DocumentPlace& environment, Gained how, const std::string& ki
     command =
         fmt::format("{} && {} && {}", join_command_line({"mkdir", "-p", measure::kBestBuildFolder}),
                     join_command_line(build), command);
-  if (command.size() > kMostCommandBytes) {
+  if (command.size() > kMostTunedCommandBytes) {
     add_next(summary, {"", fmt::format("use it: the command is too long for a page, {} has it",
                                        environment["best_command"].name())});
     return;

@@ -107,12 +107,12 @@ NextStep capture_step(const DocumentPlace& capture) {
 
 /// "yes", or "no" and why, in two lines at most: what was found stands below in full.
 std::string yes_or_no(const Json& row, std::size_t room) {
-  constexpr std::size_t kMostLines = 2;
+  constexpr std::size_t kMostReasonLines = 2;
   if (row["possible"].get<bool>()) return "yes";
   const std::string problem = row_text(row, "problem");
   std::vector<std::string> lines = wrapped("no" + (problem.empty() ? "" : ": " + problem), room);
-  if (lines.size() > kMostLines) {
-    lines.resize(kMostLines);
+  if (lines.size() > kMostReasonLines) {
+    lines.resize(kMostReasonLines);
     lines.back() += " …";
   }
   return fmt::format("{}", fmt::join(lines, " "));

@@ -345,7 +345,7 @@ std::string static_kernels_text(const Json& rows, std::size_t width) {
 }
 
 std::string inspected_text(const Json& part, std::size_t width) {
-  static constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+  static constexpr std::pair<std::string_view, std::string_view> kInspectedKinds[] = {
       {"code_object", "code object"},
       {"bundle", "offload bundle"},
       {"host_elf", "host program or library"},
@@ -360,9 +360,9 @@ std::string inspected_text(const Json& part, std::size_t width) {
     } else {
       const std::string kind = row_text(row, "kind");
       const auto* const known =
-          std::ranges::find(kKinds, kind, &std::pair<std::string_view, std::string_view>::first);
+          std::ranges::find(kInspectedKinds, kind, &std::pair<std::string_view, std::string_view>::first);
       file = fmt::format("{}: {}, {}", printable(row_text(row, "name")),
-                         known == std::end(kKinds) ? kind : known->second,
+                         known == std::end(kInspectedKinds) ? kind : known->second,
                          bytes_text(row_number(row, "bytes")));
     }
   }
@@ -371,7 +371,7 @@ std::string inspected_text(const Json& part, std::size_t width) {
 }
 
 /// "FAILED max_vgpr 127: 1 of 2 kernels", and which.
-std::string gate_text(const Json& part, std::size_t width, const Paint& paint) {
+std::string gates_text(const Json& part, std::size_t width, const Paint& paint) {
   constexpr std::size_t kFailureMargin = 9;
   const Json& rows = part["rows"];
   const Json& gate = rows[0];
@@ -473,7 +473,7 @@ std::optional<std::string> inspection_part_text(const Json& /*summary*/, const J
                                                 std::size_t width, const Paint& paint) {
   const std::string name = part["part"];
   const Json& rows = part["rows"];
-  if (name == "gate") return gate_text(part, width, paint);
+  if (name == "gate") return gates_text(part, width, paint);
   if (name == "changes") return figure_changes_text(rows, width);
   if (name == "inspected") return inspected_text(part, width);
   if (name == "kernels") return static_kernels_text(rows, width);

@@ -353,7 +353,7 @@ std::string page_text(const Json& summary, const TerminalStyle& style, std::stri
   std::string out = warnings_text(summary, style, paint);
   const Json& made_from = summary["made_from"];
   const Answer* const answer = answer_of(
-      [&](std::string_view name) { return std::ranges::find(made_from, name) != made_from.end(); });
+      [&](std::string_view name) { return std::ranges::count(made_from, Json(name)) > 0; });
   std::string title;
   for (const Json& part : summary["parts"]) {
     out +=
