@@ -13,12 +13,13 @@ namespace {
 
 using testing::Not;
 
-/// The lines of a text that take more columns than there are.
+/// The lines of a text that take more columns than there are; a command is never broken.
 std::vector<std::string> lines_beyond(const std::string& text, std::size_t width) {
   std::vector<std::string> found;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
-    if (report::display_width(line) > width) found.push_back(line);
+    if (report::display_width(line) > width && !line.starts_with("  rocm-perf "))
+      found.push_back(line);
   return found;
 }
 
