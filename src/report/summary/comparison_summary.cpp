@@ -60,6 +60,11 @@ Json compared_row(const DocumentPlace& place) {
   return row;
 }
 
+/// What holds for all figures.
+Json of_all(const DocumentPlace& comparison) {
+  return comparison.excerpt({"unit", "confidence_each", "larger_is_better"});
+}
+
 /// A side's name for people: its first file, and how many more there are.
 std::string side_name(const DocumentPlace& files) {
   if (files.size() == 0) return "no file";
@@ -67,16 +72,16 @@ std::string side_name(const DocumentPlace& files) {
   return files.size() == 1 ? first : fmt::format("{} and {} more", first, files.size() - 1);
 }
 
-/// Both sides in one row: neither is left out.
-void add_sides(const DocumentPlace& comparison, Json& summary) {
-  const auto side = [&](const char* name, const char* title) {
+/// Both sides in one row: neither is left out. They stand under the verdict, which has the title.
+void add_sides(const DocumentPlace& comparison, const std::string& title, Json& summary) {
+  const auto side = [&](const char* name, const char* letter) {
     return comparison[name].excerpt(
         {"kind", "runs", "kernels", "samples_are"},
-        fmt::format("{}: {}", title, side_name(comparison["environment"][name])));
+        fmt::format("{}: {}", letter, side_name(comparison["environment"][name])));
   };
   Json row = side("a", "A");
   row["b"] = side("b", "B");
-  add_part(summary, {.part = "compared", .title = "Compared", .rows = {std::move(row)}});
+  add_part(summary, {.part = "compared", .title = title, .rows = {std::move(row)}});
 }
 
 /// The kernel whose figures decide the verdict: of a regression or an undecided one the first of
@@ -108,7 +113,7 @@ void add_deciding(const DocumentPlace& comparison, const std::vector<DocumentPla
   const std::optional<DocumentPlace> kernel = deciding(comparison, kernels);
   if (!kernel && !total["verdict"]) return;
   Json row = compared_row(kernel.value_or(total));
-  row["all"] = comparison.excerpt({"confidence_each", "larger_is_better"});
+  row["all"] = of_all(comparison);
   row["options"] = comparison["options"].excerpt({"threshold"});
   add_part(summary, {.part = "decides",
                      .title = "What decides it",
@@ -128,6 +133,7 @@ void add_total(const DocumentPlace& comparison, Json& summary) {
   Part part{.part = "total", .title = "The whole run", .details = "kernels"};
   if (const DocumentPlace total = comparison["total"]) {
     part.rows.push_back(compared_row(total));
+    part.rows.back()["all"] = of_all(comparison);
     part.rows.back()["options"] = comparison["options"].excerpt({"kernel"});
   } else if (comparison["kernels"].size() > 1 || comparison["not_compared"].size() > 0) {
     part.missing = missing_reason(comparison, "total");
@@ -206,9 +212,9 @@ void summarise_comparison(std::span<const NamedDocument> documents, Json& summar
   const int code = fails && (*fails).get<bool>() ? 1 : 0;
   Part verdict{.part = "verdict", .title = fmt::format("Verdict (exit code {})", code)};
   verdict.rows.push_back(comparison.excerpt(
-      {"verdict", "sentence", "fails", "regressions", "undecided", "comparisons", "unit"}));
+      {"verdict", "sentence", "fails", "regressions", "undecided", "comparisons"}));
   add_part(summary, verdict);
-  add_sides(comparison, summary);
+  add_sides(comparison, verdict.title, summary);
   const std::vector<DocumentPlace> kernels = by_change(comparison["kernels"]);
   Part changed{.part = "changed", .title = "Kernels that changed most", .details = "kernels"};
   for (const DocumentPlace& kernel : kernels)
@@ -216,6 +222,7 @@ void summarise_comparison(std::span<const NamedDocument> documents, Json& summar
       changed.rows.push_back(compared_row(kernel));
     else
       ++changed.left_out;
+  if (!changed.rows.empty()) changed.rows.front()["all"] = of_all(comparison);
   add_part(summary, changed);
   add_deciding(comparison, kernels, summary);
   add_total(comparison, summary);

@@ -58,10 +58,12 @@ void summarise_capture_run(std::span<const NamedDocument> documents, Json& summa
 
 /// The words in lines that begin two columns from the left.
 std::string indented(const std::string& text, std::size_t width);
-/// Parts that no table and no list of facts shows well, with their headings; nothing: another one.
-std::optional<std::string> comparison_part_text(const Json& summary, const Json& part,
-                                                std::size_t width, const Paint& paint);
-std::optional<std::string> replay_part_text(const Json& summary, const Json& part,
-                                            std::size_t width, const Paint& paint);
+/// The lines below a part's heading, of the parts that are drawn in a way of their own; nullopt:
+/// not one of these.
+std::optional<std::string> comparison_part_text(const Json& part, std::size_t width,
+                                                const Paint& paint);
+/// Of isolate, replay reserve-check, replay full-vm and replay verify.
+std::optional<std::string> replay_part_text(const Json& part, std::size_t width,
+                                            const Paint& paint);
 
 }  // namespace perflab::report

@@ -227,21 +227,20 @@ std::string launched_text(const Json& part, std::size_t width) {
 
 }  // namespace
 
-std::optional<std::string> replay_part_text(const Json& /*summary*/, const Json& part,
-                                            std::size_t width, const Paint& paint) {
+std::optional<std::string> replay_part_text(const Json& part, std::size_t width,
+                                            const Paint& paint) {
   const std::string name = part["part"];
-  const std::string title = heading(paint, part["title"].get<std::string>());
   const auto row = [&]() -> const Json& { return part["rows"][0]; };
-  if (name == "proof") return title + proof_text(row(), width, paint);
-  if (name == "regions") return title + distances_text(part, width);
-  if (name == "cheats") return title + cheats_text(part, width, paint);
-  if (name == "replayed") return title + replayed_text(row(), width);
-  if (name == "times") return title + times_text(row(), width);
-  if (name == "faithful") return title + faithful_text(part, width);
-  if (name == "reserved") return title + reserved_text(row(), width, paint);
-  if (name == "taken") return title + taken_text(part, width);
-  if (name == "captured") return title + captured_text_of(row(), width);
-  if (name == "launched") return title + launched_text(part, width);
+  if (name == "proof") return proof_text(row(), width, paint);
+  if (name == "regions") return distances_text(part, width);
+  if (name == "cheats") return cheats_text(part, width, paint);
+  if (name == "replayed") return replayed_text(row(), width);
+  if (name == "times") return times_text(row(), width);
+  if (name == "faithful") return faithful_text(part, width);
+  if (name == "reserved") return reserved_text(row(), width, paint);
+  if (name == "taken") return taken_text(part, width);
+  if (name == "captured") return captured_text_of(row(), width);
+  if (name == "launched") return launched_text(part, width);
   return std::nullopt;
 }
 

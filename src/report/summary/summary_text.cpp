@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "base/text/number_text.h"
@@ -193,15 +194,30 @@ std::string limit_text(const Json& part, std::size_t width) {
   return out;
 }
 
-/// A part without what says that it was cut.
-std::string part_rows_text(const Json& summary, const Json& part, const TerminalStyle& style,
-                           const Paint& paint) {
-  for (const auto own : {&comparison_part_text, &replay_part_text})
-    if (const auto text = own(summary, part, style.width, paint)) return *text;
+/// What draws the parts of an answer, by the name of the answer's document; nullptr: they are drawn
+/// here.
+auto own_part_text(const std::string& answer) -> decltype(&comparison_part_text) {
+  if (answer == "comparison") return comparison_part_text;
+  if (answer == "certificate" || answer == "replay" || answer == "reservation" ||
+      answer == "isolate")
+    return replay_part_text;
+  return nullptr;
+}
+
+/// `before`: the title of the part above, under which this one stands when it has the same.
+std::string part_text(const std::string& answer, const Json& part, const std::string& before,
+                      const TerminalStyle& style, const Paint& paint) {
   const std::string name = part["part"];
+  auto* const own = own_part_text(answer);
+  const std::optional<std::string> drawn =
+      own == nullptr ? std::nullopt : own(part, style.width, paint);
   // What it is worth stands under what limits it.
-  std::string out = name == "worth" ? "" : heading(paint, part["title"].get<std::string>());
-  if (name == "limit")
+  std::string out = name == "worth" || part["title"] == before
+                        ? ""
+                        : heading(paint, part["title"].get<std::string>());
+  if (drawn)
+    out += *drawn;
+  else if (name == "limit")
     out += limit_text(part, style.width);
   else if (name == "worth" && !part["rows"].empty())
     out += worth_text(part["rows"][0], style.width);
@@ -211,12 +227,6 @@ std::string part_rows_text(const Json& summary, const Json& part, const Terminal
     out += table_text(part, style.width);
   else
     out += facts_text(part, style.width);
-  return out;
-}
-
-std::string part_text(const Json& summary, const Json& part, const TerminalStyle& style,
-                      const Paint& paint) {
-  std::string out = part_rows_text(summary, part, style, paint);
   if (part["missing"].is_string())
     out += indented("not known: " + part["missing"].get<std::string>(), style.width);
   if (const auto left = part["left_out"].get<std::size_t>(); left > 0)
@@ -257,7 +267,11 @@ std::string reason_text(const std::string& reason, std::size_t width) {
 std::string page_text(const Json& summary, const TerminalStyle& style, std::string_view more) {
   const Paint paint(style.colour);
   std::string out = warnings_text(summary, style, paint);
-  for (const Json& part : summary["parts"]) out += part_text(summary, part, style, paint);
+  std::string title;
+  for (const Json& part : summary["parts"]) {
+    out += part_text(summary["made_from"][0], part, title, style, paint);
+    title = part["title"];
+  }
   if (!summary["next"].empty()) out += heading(paint, "Next");
   for (const Json& step : summary["next"]) {
     if (step["command"].is_string())
