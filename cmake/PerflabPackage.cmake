@@ -13,8 +13,9 @@ path, roofline, occupancy, thread traces, one verdict per kernel. It tunes
 configurations, captures and replays single dispatches, and proposes faster
 kernels with a proof. Documents are JSON with schemas, or one HTML page.
 
-Only recording needs a GPU. The package also holds librocm-perf-lab, the
-header perflab/occupancy.h, examples and a sample trace.")
+Recording, capturing and replaying need an AMD GPU; analysing does not. The
+package also holds librocm-perf-lab, the header perflab/occupancy.h, examples
+and a sample trace.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_MONOLITHIC_INSTALL ON)
 set(CPACK_STRIP_FILES ON)

@@ -81,7 +81,7 @@ check_budget() {
   if [ "$code" -ne 0 ]; then
     {
       printf '\n`%s`\n\n```text\n' "$file"
-      if [ "$code" -eq 1 ]; then sed -n '/^Gates/,$p' "$work/out"; else cat "$work/err"; fi
+      if [ "$code" -eq 1 ]; then sed -n '/^Gates/,/^$/p' "$work/out"; else cat "$work/err"; fi
       printf '```\n'
     } >>"$work/failed"
   fi

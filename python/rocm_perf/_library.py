@@ -148,7 +148,7 @@ def _path_list(paths):
     for path in paths:
         name = os.fsencode(path)
         if b"\0" in name:
-            raise usage(f"{path!r} is no path: it holds a zero byte")
+            raise usage(f"{path!r} is not a path: it holds a zero byte")
         names.append(name)
     return names
 

@@ -46,7 +46,7 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
         "each pass differs");
   if (scope.unlabelled_counter_sources > 1)
     warn(
-        fmt::format("{} recordings hold counters but stand in no pass_N folder: they are taken as "
+        fmt::format("{} recordings hold counters but are in no pass_N folder: they are taken as "
                     "processes of one run",
                     scope.unlabelled_counter_sources));
   if (scope.sequential > 1)
@@ -128,7 +128,7 @@ Result<void> add_critical_path(const trace::Trace& trace, const TimingScope& sco
     missing.reason = "no dispatch of this part of the run is in the trace";
     missing.remedy = "choose another segment";
   } else if (recorded_span(trace) > kLongestRun) {
-    missing.reason = "timestamps lie more than 36 years apart: they are no times of one run";
+    missing.reason = "timestamps lie more than 36 years apart: they cannot be of one run";
     missing.remedy = "record it again";
   }
   if (!missing.reason.empty()) {
@@ -357,7 +357,7 @@ Result<AnalyzedRuns> analyze_runs(const std::vector<std::vector<std::filesystem:
   }
   if (std::ranges::all_of(result.representative.trace.sources, &trace::Source::counter_table))
     return fail(ErrorCode::usage,
-                fmt::format("{}: a table of counters is no trace",
+                fmt::format("{}: a table of counters is not a trace",
                             runs[result.representative_index].front().string()),
                 "add the database of a run, or use: rocm-perf roofline FILE.csv");
   const Analysis& analysis = result.representative.analysis;

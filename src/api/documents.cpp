@@ -59,7 +59,8 @@ Result<perflab_inputs> inputs_of(const perflab_inputs* given) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof inputs; i < given->size; ++i)
     if (bytes[i] != 0)
-      return fail(ErrorCode::usage, "perflab_inputs: a member is set that this version has not",
+      return fail(ErrorCode::usage,
+                  "perflab_inputs: a member is set that this version does not have",
                   "use the library of the header's version, or a newer one");
   return inputs;
 }

@@ -95,7 +95,7 @@ bool blank_large_numbers(char* text, std::size_t size) {
 
 std::unexpected<Error> wrong_kind(std::string_view file, std::string_view key,
                                   std::string_view kind) {
-  return fail(ErrorCode::bad_input, fmt::format("{}: \"{}\" is no {}", file, key, kind),
+  return fail(ErrorCode::bad_input, fmt::format("{}: \"{}\" is not {}", file, key, kind),
               kAsWritten);
 }
 
@@ -157,7 +157,8 @@ Result<dom::object> JsonFile::parse() {
   dom::object object;
   if (root.get(object) != simdjson::SUCCESS)
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: is JSON, but no object as thread traces have", name_), kAsWritten);
+                fmt::format("{}: is JSON, but not an object as in thread traces", name_),
+                kAsWritten);
   return object;
 }
 

@@ -59,7 +59,7 @@ template <std::size_t N>
   return std::nullopt;
 }
 
-/// The error of a file whose `key` has another kind of value than it must have ("list").
+/// The error of a file whose `key` has another kind of value than it must have ("a list").
 [[nodiscard]] std::unexpected<Error> wrong_kind(std::string_view file, std::string_view key,
                                                 std::string_view kind);
 
@@ -70,7 +70,7 @@ Result<void> for_each_of(const dom::element& value, std::string_view key, std::s
                          const Visit& visit) {
   if (value.is_null()) return {};
   dom::array list;
-  if (value.get(list) != simdjson::SUCCESS) return wrong_kind(file, key, "list");
+  if (value.get(list) != simdjson::SUCCESS) return wrong_kind(file, key, "a list");
   for (const dom::element element : list) visit(element);
   return {};
 }
@@ -90,7 +90,7 @@ inline Result<std::optional<dom::object>> object_at(const dom::object& object, s
   dom::element value;
   if (object[key].get(value) != simdjson::SUCCESS || value.is_null()) return std::nullopt;
   dom::object found;
-  if (value.get(found) != simdjson::SUCCESS) return wrong_kind(file, key, "object");
+  if (value.get(found) != simdjson::SUCCESS) return wrong_kind(file, key, "an object");
   return found;
 }
 

@@ -24,8 +24,8 @@ Result<Order> order_of(std::span<const std::string_view> header, std::string_vie
     const auto found = std::ranges::find(header, kColumns.at(i), trimmed);
     if (found == header.end())
       return fail(ErrorCode::bad_input,
-                  fmt::format("{}: is no stats file of a thread trace: it has no column {}", file,
-                              kColumns.at(i)));
+                  fmt::format("{}: is not a stats file of a thread trace: it has no column {}",
+                              file, kColumns.at(i)));
     order.at(i) = static_cast<std::size_t>(found - header.begin());
   }
   return order;

@@ -155,7 +155,7 @@ Result<void> BlobSet::check_header(Known& known) const {
     return damaged(known, "its header is not the one that was written");
   if (std::ranges::any_of(std::span(first).subspan(sizeof(header)),
                           [](std::byte byte) { return byte != std::byte{0}; }))
-    return damaged(known, "something stands behind its header");
+    return damaged(known, "there is something after its header");
   if (header.number != known.blob.number || header.pages != known.blob.pages ||
       header.stored_pages != known.blob.stored_pages)
     return damaged(known, "its header counts other pages than the region's document");

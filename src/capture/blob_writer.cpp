@@ -30,16 +30,16 @@ bool pays(std::size_t packed, std::size_t plain) {
 }  // namespace
 
 PageIndex::PageIndex(std::size_t limit) {
-  buckets_ = std::bit_floor(limit / ways);
+  buckets_ = std::bit_floor(limit / kWays);
   // calloc: pages of the table that are never used are never touched.
-  if (buckets_ > 0) slots_.reset(static_cast<Slot*>(std::calloc(buckets_ * ways, sizeof(Slot))));
+  if (buckets_ > 0) slots_.reset(static_cast<Slot*>(std::calloc(buckets_ * kWays, sizeof(Slot))));
   if (!slots_) buckets_ = 0;
 }
 
 std::optional<PagePlace> PageIndex::find(const PageHash& hash) const {
   if (buckets_ == 0) return std::nullopt;
-  const Slot* const bucket = slots_.get() + (hash.low & (buckets_ - 1)) * ways;
-  for (std::size_t i = 0; i < ways; ++i)
+  const Slot* const bucket = slots_.get() + (hash.low & (buckets_ - 1)) * kWays;
+  for (std::size_t i = 0; i < kWays; ++i)
     if (bucket[i].hash == hash)
       return PagePlace{.blob = static_cast<std::uint32_t>(bucket[i].place >> kBlobShift),
                        .index = bucket[i].place & (kMostPages - 1)};
@@ -48,10 +48,10 @@ std::optional<PagePlace> PageIndex::find(const PageHash& hash) const {
 
 void PageIndex::insert(const PageHash& hash, PagePlace place) {
   if (buckets_ == 0) return;
-  Slot* const bucket = slots_.get() + (hash.low & (buckets_ - 1)) * ways;
-  Slot* const free =
-      std::find_if(bucket, bucket + ways, [](const Slot& slot) { return slot.hash == PageHash{}; });
-  Slot& slot = free != bucket + ways ? *free : bucket[hash.high % ways];
+  Slot* const bucket = slots_.get() + (hash.low & (buckets_ - 1)) * kWays;
+  Slot* const free = std::find_if(bucket, bucket + kWays,
+                                  [](const Slot& slot) { return slot.hash == PageHash{}; });
+  Slot& slot = free != bucket + kWays ? *free : bucket[hash.high % kWays];
   slot = {.hash = hash,
           .place = static_cast<std::uint64_t>(place.blob) << kBlobShift | place.index};
 }

@@ -39,7 +39,7 @@ class PageIndex {
   struct Free {
     void operator()(Slot* slots) const { std::free(slots); }
   };
-  static constexpr std::size_t ways = 8;
+  static constexpr std::size_t kWays = 8;
 
   std::unique_ptr<Slot[], Free> slots_;
   std::size_t buckets_ = 0;  ///< a power of two, or 0

@@ -35,7 +35,7 @@ Result<Records> read_records(const std::filesystem::path& folder, std::string& m
     const bool begun = std::filesystem::exists(folder / kImageFolder, ignored);
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is {}: {} is missing", folder.string(),
-                            begun ? "an unfinished capture" : "no capture", kMarkerFile),
+                            begun ? "an unfinished capture" : "not a capture", kMarkerFile),
                 begun ? kTakeAgain : "give the folder that rocm-perf isolate --out wrote");
   }
   PERFLAB_TRY(const std::string text, read_file(marker, kMostDocumentBytes));

@@ -30,7 +30,7 @@ std::uint64_t number(JsonFields& fields, std::string_view key, std::uint64_t mos
 
 std::uint64_t address(JsonFields& fields, std::string_view key, std::uint64_t most = kAny) {
   const auto value = hex_number(fields.get<std::string>(key));
-  if (!value || *value > most) fields.wrong(key, "is no address");
+  if (!value || *value > most) fields.wrong(key, "is not an address");
   return fields.good() ? *value : 0;
 }
 
@@ -95,7 +95,7 @@ Blob read_blob(JsonFields&& fields, const std::string& expected_file) {
 void check_blobs(JsonFields& fields, const MemoryRegion& region) {
   if (!region.captured()) {
     if (region.image.pages != 0 || region.writes.pages != 0)
-      fields.wrong("not_captured", "stands beside contents");
+      fields.wrong("not_captured", "is given, but there are contents");
     return;
   }
   if (region.image.pages != region.pages())
@@ -112,7 +112,7 @@ MemoryRegion read_region(JsonFields& fields, bool variables) {
   region.bytes = number(fields, "bytes", kMostRegionBytes);
   const auto origin = from_name<Origin>(fields.get<std::string>("origin"));
   if (!origin || (*origin == Origin::variable) != variables)
-    fields.wrong("origin", "is none that can stand there");
+    fields.wrong("origin", "is not one that is possible here");
   region.origin = origin.value_or(Origin::pool);
   fields.read("on_gpu", region.on_gpu);
   fields.read("agent_index", region.agent_index);
@@ -275,9 +275,9 @@ Result<void> read_regions(const Json& json, const std::string& what, bool variab
   document.each("regions", [&](JsonFields& fields) {
     MemoryRegion region = read_region(fields, variables);
     if (last != nullptr && region.base < last->base)
-      fields.wrong("base", "is below the one of the region in front of it");
+      fields.wrong("base", "is below that of the region before it");
     if (last != nullptr && region.base == last->base && region.captured() && last->captured())
-      fields.wrong("base", "is that of the region in front of it");
+      fields.wrong("base", "is that of the region before it");
     if (!fields.good()) return;
     // Zero-sized or uncaptured regions may share a base with a captured one, not hide a second one.
     out.push_back(std::move(region));

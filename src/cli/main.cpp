@@ -26,7 +26,7 @@ void refuse_words_behind_dashes(const CLI::App& app, const std::vector<std::stri
     const std::string& name = command->get_name();
     if (words.empty() || cli::takes_words(name)) continue;
     throw CLI::ValidationError(
-        name, fmt::format("takes no words behind --, and there are: {}", fmt::join(words, " ")));
+        name, fmt::format("takes no words after --, and there are: {}", fmt::join(words, " ")));
   }
 }
 

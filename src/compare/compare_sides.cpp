@@ -85,7 +85,7 @@ void find_shares(PreparedSide& out) {
     out.no_shares.remedy = remedy;
   };
   if (out.larger_is_better)
-    return none("larger is better: these are no times, and a part of their sum means nothing");
+    return none("larger is better: these are rates, and a share of their sum means nothing");
   if (side.samples_are != SampleKind::dispatch && side.samples_are != SampleKind::run)
     return none("these samples are not of whole runs of a program",
                 "compare recordings of the program: rocm-perf profile");
@@ -95,11 +95,11 @@ void find_shares(PreparedSide& out) {
   double all = 0;
   for (const SampleSeries& series : side.series) {
     const std::optional<double> time = time_of(series);
-    if (!time) return none("some samples are no times: they are negative, or beyond all measure");
+    if (!time) return none("some samples are negative or too large to be times");
     out.shares.push_back(*time);
     all += *time;
   }
-  if (!(all > 0) || !std::isfinite(all)) return none("all samples together are no time");
+  if (!(all > 0) || !std::isfinite(all)) return none("the sum of all samples is 0 or too large");
   for (double& share : out.shares) share /= all;
 }
 
@@ -540,8 +540,8 @@ class Comparer {
     warn_about_side(name, "A", comparison.samples_a, comparison.health_a);
     warn_about_side(name, "B", comparison.samples_b, comparison.health_b);
     if (comparison.rejected > 0)
-      out_.warnings.push_back(fmt::format("{}: {} samples that are no finite numbers were left out",
-                                          name, comparison.rejected));
+      out_.warnings.push_back(fmt::format(
+          "{}: {} samples that are not finite numbers were left out", name, comparison.rejected));
     if (!comparison.ratio)
       out_.warnings.push_back(fmt::format(
           "{}: there is no ratio, one side has no samples or a median that is not positive", name));

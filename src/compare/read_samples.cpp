@@ -267,8 +267,7 @@ Result<SampleSide> read_profile(const Json& document, const fs::path& file, unsi
     std::erase_if(runs, [&](const auto& run) {
       return run.first == 0 || run.first > sums.size() || !sums[run.first - 1];
     });
-  if (runs.empty())
-    return bad_input(file, "its databases do not lie in a folder for each of its runs");
+  if (runs.empty()) return bad_input(file, "its databases are not in one folder per run");
   return read_databases(values_of(std::move(runs)), threads);
 }
 
@@ -298,7 +297,8 @@ Result<SampleSide> read_replay(const Json& document, const fs::path& file) {
   if (text_at(document, {"timing", "unit"}) != "ns" || samples == nullptr || !samples->is_array() ||
       samples->empty() ||
       !std::ranges::all_of(*samples, [](const Json& one) { return one.is_number(); }))
-    return bad_input(file, "\"timing\" has no samples in ns: this is no replay.json of rocm-perf");
+    return bad_input(file,
+                     "\"timing\" has no samples in ns: this is not a replay.json of rocm-perf");
   for (const Json& one : *samples) series.samples.push_back(one.get<double>());
   if (text_at(document, {"execution", "mode"}) == "no_recopy")
     add_note(side, "memory was not restored between the iterations (no_recopy)");
@@ -395,7 +395,8 @@ Result<SampleSide> read_optimization(const Json& document, const fs::path& file)
   series.name = text_at(document, {"source", "kernel"});
   if (!samples->is_array() || samples->empty() ||
       !std::ranges::all_of(*samples, [](const Json& one) { return one.is_number(); }))
-    return bad_input(file, "\"final\" has no samples: this is no optimization.json of rocm-perf");
+    return bad_input(file,
+                     "\"final\" has no samples: this is not an optimization.json of rocm-perf");
   for (const Json& one : *samples) series.samples.push_back(one.get<double>());
   side.series.push_back(std::move(series));
   return side;
@@ -407,7 +408,7 @@ Result<SampleSide> read_document(std::string_view text, const fs::path& file, un
   Result<SampleSide> side =
       fail(ErrorCode::bad_input,
            kind.empty()
-               ? fmt::format("{}: this is no document of rocm-perf", file.string())
+               ? fmt::format("{}: this is not a document of rocm-perf", file.string())
                : fmt::format("{}: a document '{}' holds nothing to compare", file.string(), kind),
            "compare rocpd databases, profile.json, analysis.json, replay.json, autotune.json, "
            "optimization.json, journals, or texts with one number per line");
@@ -441,7 +442,7 @@ Result<SampleSide> read_folder(const fs::path& folder, unsigned threads) {
     if (!place.run) continue;
     if (collection && *collection != place.collection)
       return bad_input(folder,
-                       fmt::format("several profiles lie in it, {} and {} among them",
+                       fmt::format("it has several profiles, {} and {} among them",
                                    collection->string(), place.collection.string()),
                        "name the folder of one");
     collection = place.collection;

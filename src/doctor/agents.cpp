@@ -70,16 +70,8 @@ void read_answer(const Json& answer, Part& part, std::vector<Gpu>& gpus) {
   part.remedy = "see to the amdgpu driver first";
 }
 
-}  // namespace
-
-int print_agents() {
-  fmt::print("{}\n", agents_json().dump(-1, ' ', false, Json::error_handler_t::replace));
-  std::fflush(stdout);
-  return 0;
-}
-
-Result<Part> runtime_part(const Places& places, std::vector<Gpu>& gpus) {
-  Part part{.need = Need::runtime, .title = "HSA runtime"};
+/// The answer of the process; null, and the part says why, when it is none. Error: interrupted.
+Result<Json> ask_runtime(const Places& places, Part& part) {
   ProcessOptions options;
   options.empty_input = true;
   options.standard_output = StreamMode::capture;
@@ -90,15 +82,38 @@ Result<Part> runtime_part(const Places& places, std::vector<Gpu>& gpus) {
   // A runtime may print on stdout, too: the answer is the last line.
   std::string_view text = result.output.tail;
   while (text.ends_with('\n')) text.remove_suffix(1);
-  const Result<Json> answer = parse_json(text.substr(text.rfind('\n') + 1), "the runtime's answer");
-  if (!result.succeeded() || !answer || !answer->is_object()) {
-    part.state = State::unusable;
-    part.problem = fmt::format("a process that opens it {}", describe_end(result));
-    part.remedy = "`rocminfo` shows the same; reinstall hsa-rocr, or see to the amdgpu driver";
-    return part;
-  }
-  read_answer(*answer, part, gpus);
+  Result<Json> answer = parse_json(text.substr(text.rfind('\n') + 1), "the runtime's answer");
+  if (result.succeeded() && answer && answer->is_object()) return answer;
+  part.state = State::unusable;
+  part.problem = fmt::format("a process that opens it {}", describe_end(result));
+  part.remedy = "`rocminfo` shows the same; reinstall hsa-rocr, or see to the amdgpu driver";
+  return Json(nullptr);
+}
+
+}  // namespace
+
+int print_agents() {
+  fmt::print("{}\n", agents_json().dump(-1, ' ', false, Json::error_handler_t::replace));
+  std::fflush(stdout);
+  return 0;
+}
+
+Result<Part> runtime_part(const Places& places, std::vector<Gpu>& gpus) {
+  Part part{.need = Need::runtime, .title = "HSA runtime"};
+  PERFLAB_TRY(const Json answer, ask_runtime(places, part));
+  if (answer.is_object()) read_answer(answer, part, gpus);
   return part;
+}
+
+Result<RuntimeGpus> runtime_gpus(const Places& places) {
+  RuntimeGpus found{.part = {.need = Need::runtime, .title = "HSA runtime"}};
+  PERFLAB_TRY(const Json answer, ask_runtime(places, found.part));
+  if (!answer.is_object()) return found;
+  std::vector<Gpu> ignored;
+  read_answer(answer, found.part, ignored);
+  for (const Json& gpu : answer.value("gpus", Json::array()))
+    found.isas.push_back(gpu.value("isa", ""));
+  return found;
 }
 
 }  // namespace perflab::doctor

@@ -14,4 +14,12 @@ namespace perflab::doctor {
 /// interrupted.
 Result<Part> runtime_part(const Places& places, std::vector<Gpu>& gpus);
 
+/// The runtime's part, and the ISAs of its GPUs, by number, as the runtime names them.
+struct RuntimeGpus {
+  Part part;
+  std::vector<std::string> isas{};
+};
+/// Asked likewise. Error: interrupted.
+Result<RuntimeGpus> runtime_gpus(const Places& places);
+
 }  // namespace perflab::doctor

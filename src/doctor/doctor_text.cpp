@@ -150,19 +150,37 @@ std::string notes_text(const Examination& examination, bool working, std::size_t
 
 }  // namespace
 
-std::string doctor_text(const Examination& examination, const report::TerminalStyle& style) {
+std::string doctor_commands_text(const Examination& examination,
+                                 const report::TerminalStyle& style) {
   const report::Paint paint(style.colour);
-  std::string text = fmt::format(
-      "{}, Linux {}\n", examination.system.empty() ? "an unknown system" : examination.system,
-      examination.kernel.empty() ? kDash : examination.kernel);
-  text += report::heading(paint, "Commands") + commands_text(examination, paint, style.width);
-  text += report::heading(paint, "GPUs") + gpus_text(examination, style.width);
-  text += report::heading(paint, "Parts") + parts_text(examination, style.width);
+  return fmt::format("{}, Linux {}\n",
+                     examination.system.empty() ? "an unknown system" : examination.system,
+                     examination.kernel.empty() ? kDash : examination.kernel) +
+         report::heading(paint, "Commands") + commands_text(examination, paint, style.width);
+}
+
+std::string doctor_gpus_text(const Examination& examination, const report::TerminalStyle& style) {
+  return report::heading(report::Paint(style.colour), "GPUs") + gpus_text(examination, style.width);
+}
+
+std::string doctor_parts_text(const Examination& examination, const report::TerminalStyle& style) {
+  const report::Paint paint(style.colour);
+  std::string text = report::heading(paint, "Parts") + parts_text(examination, style.width);
   if (const std::string notes = notes_text(examination, true, style.width); !notes.empty())
     text += report::heading(paint, "What is there") + notes;
-  if (const std::string to_do = notes_text(examination, false, style.width); !to_do.empty())
-    text += report::heading(paint, "What is missing") + to_do;
   return text;
+}
+
+std::string doctor_missing_text(const Examination& examination,
+                                const report::TerminalStyle& style) {
+  const std::string to_do = notes_text(examination, false, style.width);
+  if (to_do.empty()) return to_do;
+  return report::heading(report::Paint(style.colour), "What is missing") + to_do;
+}
+
+std::string doctor_text(const Examination& examination, const report::TerminalStyle& style) {
+  return doctor_commands_text(examination, style) + doctor_gpus_text(examination, style) +
+         doctor_parts_text(examination, style) + doctor_missing_text(examination, style);
 }
 
 }  // namespace perflab::doctor

@@ -191,7 +191,7 @@ Part libclang_part(const std::optional<code::Compiler>& compiler) {
           "compiler's libclang, or let ROCM_PERF_LIBCLANG name it");
     if ((*api)->resource_folder.empty())
       source.details.push_back(
-          "its own headers are not beside it (Debian, Ubuntu: libclang-common-NN-dev)");
+          "its own headers are not next to it (Debian, Ubuntu: libclang-common-NN-dev)");
   } else {
     note_problem(api.error(), !api.error().notes.empty(), source);
   }

@@ -53,7 +53,7 @@ class Reader {
   void read_counters(JsonFields&& in) {
     for (const std::string& block : in.names())
       for (const std::string& name : in.get<std::vector<std::string>>(block)) {
-        if (!table_.counters.insert(name).second) in.wrong("", name + " stands there twice");
+        if (!table_.counters.insert(name).second) in.wrong("", name + " is there twice");
         add_prefix(name.substr(0, name.find('_')), block);
       }
   }
@@ -97,10 +97,10 @@ class Reader {
         names.wrong("", fmt::format("{} is said to be another name of {}, which is not known",
                                     other, counter));
       if (table_.knows(other))
-        names.wrong(
-            "", fmt::format("{} is said to be another name, but stands among the names", other));
+        names.wrong("",
+                    fmt::format("{} is said to be another name, but is among the names", other));
       const auto [place, is_new] = table_.aliases.emplace(other, alias);
-      if (!is_new) names.wrong("", other + " stands there twice");
+      if (!is_new) names.wrong("", other + " is there twice");
       place->second.counter = counter;
     }
     group.refuse_unknown();
@@ -112,7 +112,7 @@ class Reader {
       std::vector<std::string> counters{table_.in_every_pass};
       counters.insert(counters.end(), set.begin(), set.end());
       for (const std::string& name : counters)
-        if (!table_.knows(name)) in.wrong("", name + " stands in a set, but is not known");
+        if (!table_.knows(name)) in.wrong("", name + " is in a set, but is not known");
       if (const std::string block = overfull_block(table_, counters); !block.empty())
         in.wrong("", fmt::format("the set with {} has too many counters of {}",
                                  fmt::join(set, ", "), block));
@@ -132,7 +132,7 @@ class Reader {
     if (rule != "work" && rule != "time")
       in.wrong("", fmt::format("rule of {} must be work or time", formula.name));
     formula.rule = rule == "work" ? CounterRule::work : CounterRule::time;
-    if (table_.find(formula.name) != nullptr) in.wrong("", formula.name + " stands there twice");
+    if (table_.find(formula.name) != nullptr) in.wrong("", formula.name + " is there twice");
     const Json* const texts = in.find("formula");
     if (texts != nullptr && texts->is_string())
       add_alternative(in, texts->get<std::string>(), formula);
@@ -184,7 +184,7 @@ Result<std::vector<CounterTable>> parse_counter_tables(std::string_view text,
                                                        std::string_view what) {
   PERFLAB_TRY(const Json json, parse_json(text, what));
   TableFile file;
-  JsonFields in(json, fmt::format("{} is no counter table", what));
+  JsonFields in(json, fmt::format("{} is not a counter table", what));
   Reader(file).read(in);
   PERFLAB_TRY_VOID(in.result());
   std::vector<CounterTable> tables;

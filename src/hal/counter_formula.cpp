@@ -82,7 +82,7 @@ Result<FormulaText> read_formula(std::string_view text) {
     }
   } catch (const mu::Parser::exception_type& error) {
     return fail(ErrorCode::bad_input,
-                fmt::format("\"{}\" is no formula: {}", text, error.GetMsg()));
+                fmt::format("\"{}\" is not a formula: {}", text, error.GetMsg()));
   }
   return formula;
 }

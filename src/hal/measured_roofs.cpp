@@ -166,7 +166,7 @@ Result<std::optional<double>> Table::figure(const Row& row, std::string_view nam
         fmt::format("{}: line {}, column {}: \"{}\" {}", file_, row.line, name, shown(text), what));
   };
   const auto value = finite_number(text);
-  if (!value) return refuse("is no number");
+  if (!value) return refuse("is not a number");
   if (*value < 0) return refuse("is below 0");
   if (*value == 0) return std::nullopt;
   if (*value < kLeast) return refuse("is less than any GPU gives");
@@ -178,8 +178,8 @@ Result<void> Table::add_header(std::span<const std::string_view> fields) {
   for (std::size_t i = 0; i < fields.size(); ++i)
     columns_.try_emplace(lower_case(trimmed(fields[i])), i);
   if (!column("device") || !has_known_columns())
-    return bad(
-        fmt::format("{}: is no table of measured ceilings (device, HBMBw, FP32Flops, …)", file_));
+    return bad(fmt::format("{}: is not a table of measured ceilings (device, HBMBw, FP32Flops, …)",
+                           file_));
   return {};
 }
 
@@ -188,7 +188,7 @@ Result<void> Table::add_row(std::span<const std::string_view> fields, std::size_
   const auto device = whole_number<decltype(Row::device)>(number);
   Row row{.line = line, .device = device.value_or(-1), .fields = {fields.begin(), fields.end()}};
   if (row.device < 0)
-    return bad(fmt::format("{}: line {}, column device: \"{}\" is no device number", file_, line,
+    return bad(fmt::format("{}: line {}, column device: \"{}\" is not a device number", file_, line,
                            shown(number)));
   if (!devices_.insert(row.device).second)
     return bad(fmt::format("{}: has two rows of device {}", file_, row.device));

@@ -41,7 +41,7 @@ Result<Provider> choose_provider(const ChatOptions& options, const std::string& 
   if (options.provider.empty()) return guess_provider(host, options.model);
   if (const auto provider = provider_from(options.provider)) return *provider;
   return fail(ErrorCode::usage,
-              fmt::format("\"{}\" is no provider of chat completions", options.provider),
+              fmt::format("\"{}\" is not a provider of chat completions", options.provider),
               "openai (any server of that form) or anthropic");
 }
 

@@ -48,7 +48,7 @@ Json to_json(const ChatReply& reply) {
 
 Result<ChatReply> reply_from_json(const Json& json, std::string_view what) {
   const auto damaged = [&] {
-    return fail(ErrorCode::bad_input, fmt::format("{}: the answer has not its fields", what));
+    return fail(ErrorCode::bad_input, fmt::format("{}: the answer lacks some of its fields", what));
   };
   const auto text = [&](const char* name) -> std::optional<std::string> {
     const auto found = json.find(name);

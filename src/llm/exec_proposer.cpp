@@ -152,8 +152,8 @@ class ExecProposer final : public Proposer {
     }
     const auto source = text("text"), summary = text("summary");
     if (!source || !summary)
-      return fail(ErrorCode::bad_input,
-                  fmt::format("{}: the answer has not its fields", options_.transcript.string()));
+      return fail(ErrorCode::bad_input, fmt::format("{}: the answer lacks some of its fields",
+                                                    options_.transcript.string()));
     proposal.text = *source;
     proposal.summary = *summary;
     return proposal;

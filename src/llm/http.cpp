@@ -249,7 +249,7 @@ Result<ServerPlace> Http::place(std::string_view base_url) const {
   Url url(state_->curl);
   // libcurl would take "host:1" for a scheme or guess one: an address without "://" is refused.
   if (text.find("://") == std::string::npos || !url.read(text))
-    return fail(ErrorCode::usage, "the chat server's base URL is no URL",
+    return fail(ErrorCode::usage, "the chat server's base URL is not a URL",
                 "give one such as https://api.example.com/v1");
   ServerPlace place;
   const std::string scheme = url.part(CURLUPART_SCHEME);

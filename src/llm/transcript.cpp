@@ -58,13 +58,13 @@ std::size_t depth_of(std::string_view line) {
 }  // namespace
 
 Result<void> Transcript::read_line(const Json& line, std::size_t number) {
-  if (!line.is_object()) return damaged_transcript(file_, number, "is no object");
+  if (!line.is_object()) return damaged_transcript(file_, number, "is not an object");
   if (!header_) {
     const auto format = member_as<std::string>(line, "transcript");
     const auto proposer = member_as<std::string>(line, "proposer");
     if (format != kFormat || !proposer)
       return fail(ErrorCode::bad_input,
-                  fmt::format("{}: is no transcript of {}", file_.string(), kFormat));
+                  fmt::format("{}: is not a transcript of {}", file_.string(), kFormat));
     if (const auto version = line.find("version"); version == line.end() || *version != kVersion)
       return fail(
           ErrorCode::bad_input,
@@ -80,7 +80,7 @@ Result<void> Transcript::read_line(const Json& line, std::size_t number) {
     header_ = true;
     return {};
   }
-  if (end_) return damaged_transcript(file_, number, "stands behind the end");
+  if (end_) return damaged_transcript(file_, number, "comes after the end");
   if (const auto reason = member_as<std::string>(line, "end")) {
     end_ = *reason;
     return {};
@@ -107,8 +107,8 @@ Result<void> Transcript::read(std::string_view lines) {
     lines.remove_prefix(length + 1);
     if (!json && number == 1)
       return fail(ErrorCode::bad_input,
-                  fmt::format("{}: is no transcript of {}", file_.string(), kFormat));
-    if (!json) return damaged_transcript(file_, number, "is damaged: it is no JSON");
+                  fmt::format("{}: is not a transcript of {}", file_.string(), kFormat));
+    if (!json) return damaged_transcript(file_, number, "is damaged: it is not JSON");
     PERFLAB_TRY_VOID(read_line(*json, number));
   }
   return {};
@@ -129,7 +129,7 @@ Result<Transcript> Transcript::open(const std::filesystem::path& file, const std
     if (lines.empty() && !std::string_view(text).starts_with(beginning) &&
         !std::string_view(beginning).starts_with(text))
       return fail(ErrorCode::bad_input,
-                  fmt::format("{}: is no transcript of {}", file.string(), kFormat));
+                  fmt::format("{}: is not a transcript of {}", file.string(), kFormat));
     PERFLAB_TRY_VOID(transcript.read(lines));
     transcript.bytes_ = text.size();
     transcript.whole_bytes_ = lines.size();

@@ -73,7 +73,7 @@ Result<void> check_request(const AutotuneRequest& request) {
     return refuse("autotune needs a command to run",
                   "--cmd-template \"./kernel --bm {BLOCK_M}\", or --simulate FILE");
   if (!request.templates.code_object.empty() && request.templates.build.empty())
-    return refuse("--code-object says nothing without a build: it is looked into after one",
+    return refuse("--code-object has no effect without a build: it is looked into after one",
                   "add --build-template");
   if (request.resume && request.journal.empty())
     return refuse("--resume needs a journal", "--journal FILE");
@@ -83,9 +83,10 @@ Result<void> check_request(const AutotuneRequest& request) {
     return refuse("--objective metric needs the pattern of the metric",
                   "--metric-regex 'time_ms: ([0-9.]+)'");
   if (kind && *kind != ObjectiveKind::metric && metric)
-    return refuse("--metric-regex says nothing with another objective", "leave one of the two out");
+    return refuse("--metric-regex has no effect with another objective",
+                  "leave one of the two out");
   if (!request.metric_unit.empty() && !metric)
-    return refuse("--metric-unit says nothing without --metric-regex");
+    return refuse("--metric-unit has no effect without --metric-regex");
   if (metric) {
     PERFLAB_TRY(const Pattern pattern,
                 Pattern::compile(request.metric_pattern, PatternScope::lines));
@@ -114,7 +115,7 @@ Result<tune::Objective> live_objective(const AutotuneRequest& request) {
   } else if (!request.metric_pattern.empty()) {
     objective.kind = ObjectiveKind::metric;
   } else if (request.slurm) {
-    return refuse("what is to be minimised on the nodes of the cluster was not said",
+    return refuse("the objective for the nodes of the cluster is missing",
                   "--objective gpu, --objective wall, or --metric-regex");
   } else if (rocprofv3_available() && !tune::local_gpus().empty()) {
     objective.kind = ObjectiveKind::gpu_time;

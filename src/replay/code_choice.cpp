@@ -49,10 +49,10 @@ std::string difference(const code::KernelMetadata& captured, const code::KernelM
   };
   for (const code::KernelArgument& argument : other.arguments)
     if (!has(captured, argument))
-      return fmt::format("it has {}, the captured kernel has not", argument_text(argument));
+      return fmt::format("it has {}, which the captured kernel lacks", argument_text(argument));
   for (const code::KernelArgument& argument : captured.arguments)
     if (!argument.hidden() && !has(other, argument))
-      return fmt::format("the captured kernel has {}, it has not", argument_text(argument));
+      return fmt::format("it lacks {}, which the captured kernel has", argument_text(argument));
   return {};
 }
 
@@ -81,7 +81,7 @@ Result<ChosenObject> captured_object(const capture::Capture& capture,
   const std::string_view bytes = as_text(capture.code_object());
   const auto target = code::code_object_target(bytes);
   if (!target)
-    return fail(ErrorCode::bad_input, fmt::format("{}: kernel.hsaco is no AMDGPU code object",
+    return fail(ErrorCode::bad_input, fmt::format("{}: kernel.hsaco is not an AMDGPU code object",
                                                   capture.folder().string()));
   if (!may_run(*target, device))
     return fail(Failure::isa_mismatch,

@@ -76,10 +76,10 @@ constexpr std::array<HiddenRule, 7> kHiddenRules{{
     {"hidden_heap_v1", "hidden_heap", "malloc and free of the kernel work on it", Severity::error,
      Severity::warning, "take malloc and free out of the kernel"},
     {"hidden_default_queue", "hidden_default_queue",
-     "kernels that this one starts would be put there, and nobody runs them", Severity::error,
+     "kernels that this one starts would be put there, and nothing runs them", Severity::error,
      Severity::error, kNoHost},
     {"hidden_completion_action", "hidden_completion_action",
-     "kernels that this one starts end there, and nobody looks at it", Severity::error,
+     "kernels that this one starts end there, and nothing reads it", Severity::error,
      Severity::error, kNoHost},
     {"hidden_multigrid_sync_arg", "hidden_multigrid_sync",
      "work-groups of a cooperative launch wait for each other there: all of them must be resident "
@@ -165,7 +165,7 @@ class Linter {
       if (offset == region.bytes && region.bytes > 0 && region.captured()) ended = &region;
     }
     if (found == nullptr) found = ended;
-    if (found == nullptr) return {.region = nullptr, .text = "it lies in nothing that is known"};
+    if (found == nullptr) return {.region = nullptr, .text = "it is in nothing that is known"};
     return {.region = found,
             .text = fmt::format("it lies in the {} at {:#x}{}",
                                 found->captured() ? "captured region" : "region", found->base,
@@ -284,11 +284,11 @@ class Linter {
                              capture::to_string(region.origin), region.not_captured),
                  "pass memory that is allocated for the GPU");
     if (region.origin == Origin::variable)
-      return add(sure ? Severity::error : Severity::warning, "variable_pointer",
-                 fmt::format(
-                     "{}, the address of the variable {} in the old process: it will lie elsewhere",
-                     is, region.symbol),
-                 "let the kernel name the variable, or pass allocated memory");
+      return add(
+          sure ? Severity::error : Severity::warning, "variable_pointer",
+          fmt::format("{}, the address of the variable {} in the old process: it will be elsewhere",
+                      is, region.symbol),
+          "let the kernel name the variable, or pass allocated memory");
     if (region.on_gpu && region.agent_index != description_.machine.gpu_index)
       add(Severity::warning, "other_gpu_pointer",
           fmt::format("{}: memory of GPU {}, and the kernel ran on GPU {}", is, region.agent_index,

@@ -113,11 +113,12 @@ void name_accumulators(LoadState& state, std::size_t first_row, std::string_view
   for (auto* column : {&rows.dispatch, &rows.counter}) column->resize(kept);
   rows.instances.resize(kept);
   for (auto* column : {&rows.sum, &rows.min, &rows.max}) column->resize(kept);
-  count(state.trace.report.dropped,
-        {std::string(table),
-         fmt::format("{} beside no level counter, or several: nobody can say of which",
-                     kAccumulator)},
-        nameless);
+  count(
+      state.trace.report.dropped,
+      {std::string(table),
+       fmt::format("{} next to no level counter, or to several: it is unknown which it belongs to",
+                   kAccumulator)},
+      nameless);
 }
 
 }  // namespace perflab::trace

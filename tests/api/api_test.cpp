@@ -156,7 +156,7 @@ TEST(Api, TakesInputsOfOtherVersions) {
   newer.unknown = 1;
   const Documents refused(perflab_analyze(&newer.known));
   EXPECT_EQ(perflab_status(refused.get()), 2);
-  EXPECT_THAT(perflab_message(refused.get()), HasSubstr("this version has not"));
+  EXPECT_THAT(perflab_message(refused.get()), HasSubstr("this version does not have"));
 
   perflab_inputs older = newer.known;
   older.size = offsetof(perflab_inputs, counters);

@@ -264,7 +264,7 @@ TEST_F(ReadTrace, StatsRowsInAnyColumnOrder) {
   EXPECT_EQ(stats("CodeObj,Vaddr,Instruction,Hitcount,Latency,Stall,Idle,Source\n").code.size(),
             0U);
   EXPECT_THAT(error_of(folder_.write("stats_ui_output_x.csv", "CodeObj,Vaddr\n1,2\n")).message,
-              HasSubstr("is no stats file of a thread trace: it has no column Instruction"));
+              HasSubstr("is not a stats file of a thread trace: it has no column Instruction"));
 }
 
 /// Line numbers that repeat, are far apart, or stand for nothing.
@@ -392,7 +392,7 @@ TEST_F(ReadTrace, FilesThatAreWrongAreErrors) {
   const std::string wave = "se0_sm0_sl0_wv0.json";
   EXPECT_EQ(message_of({{wave, "{"}}), wave + ": is not JSON, or only a part of it");
   EXPECT_EQ(message_of({{wave, ""}}), wave + ": is empty");
-  EXPECT_EQ(message_of({{wave, "[]"}}), wave + ": is JSON, but no object as thread traces have");
+  EXPECT_EQ(message_of({{wave, "[]"}}), wave + ": is JSON, but not an object as in thread traces");
   EXPECT_EQ(message_of({{wave, "{\"a\":\"\xff\"}"}}),
             wave + ": is not JSON: it holds bytes that are not UTF-8");
   EXPECT_EQ(message_of({{wave, "{\"a"}}), wave + ": is not JSON: it ends inside a text");
@@ -401,13 +401,13 @@ TEST_F(ReadTrace, FilesThatAreWrongAreErrors) {
   EXPECT_EQ(message_of({{wave, std::string(3000, '[') + std::string(3000, ']')}}),
             wave + ": is nested too deeply");
   EXPECT_EQ(message_of({{wave, "{}"}}), wave + ": has no \"wave\" object");
-  EXPECT_EQ(message_of({{wave, R"({"wave":[]})"}}), wave + ": \"wave\" is no object");
+  EXPECT_EQ(message_of({{wave, R"({"wave":[]})"}}), wave + ": \"wave\" is not an object");
   EXPECT_EQ(message_of({{wave, wave_text("\"instructions\":{}")}}),
-            wave + ": \"instructions\" is no list");
-  EXPECT_EQ(message_of({{"code.json", R"({"code":{}})"}}), "code.json: \"code\" is no list");
+            wave + ": \"instructions\" is not a list");
+  EXPECT_EQ(message_of({{"code.json", R"({"code":{}})"}}), "code.json: \"code\" is not a list");
   EXPECT_EQ(message_of({{"filenames.json", R"({"wave_filenames":[]})"}}),
-            "filenames.json: \"wave_filenames\" is no object");
-  EXPECT_EQ(message_of({{"occupancy.json", R"({"3":{}})"}}), "occupancy.json: \"3\" is no list");
+            "filenames.json: \"wave_filenames\" is not an object");
+  EXPECT_EQ(message_of({{"occupancy.json", R"({"3":{}})"}}), "occupancy.json: \"3\" is not a list");
   EXPECT_EQ(message_of({{"realtime.json", "nonsense"}}),
             "realtime.json: is not JSON, or only a part of it");
   // Of several files it is the first wave's, whatever thread finds its own first.

@@ -173,7 +173,7 @@ TEST_F(CaptureDamage, WhatIsNoCaptureIsToldApart) {
   };
   EXPECT_THAT(message("nowhere"), HasSubstr("there is no such folder"));
   std::filesystem::create_directory(folder_ / "empty");
-  EXPECT_THAT(message("empty"), HasSubstr("is no capture"));
+  EXPECT_THAT(message("empty"), HasSubstr("is not a capture"));
   const std::string marker = test::text_of(folder_ / "c/capture_complete.json");
   std::string newer = marker;
   newer.replace(newer.find("\"major\": 2"), 10, "\"major\": 3");

@@ -320,9 +320,9 @@ TEST_F(CaptureHostile, DocumentsAreCheckedFieldByField) {
   EXPECT_THAT(error_of("memory_regions.json", [](J& j) { j["regions"].erase(1); }),
               HasSubstr("lists files that no region has"));
   EXPECT_THAT(error_of("memory_regions.json", [](J& j) { j["regions"] = 5; }),
-              HasSubstr("is no list"));
+              HasSubstr("is not a list"));
   EXPECT_THAT(error_of("memory_regions.json", [](J& j) { j["regions"][0] = 5; }),
-              HasSubstr("is no object"));
+              HasSubstr("is not an object"));
 }
 
 TEST_F(CaptureHostile, DispatchAndMarkerAreCheckedToo) {
@@ -330,16 +330,16 @@ TEST_F(CaptureHostile, DispatchAndMarkerAreCheckedToo) {
     return error_of("dispatch.json", change);
   };
   using J = Json;
-  EXPECT_THAT(dispatch([](J& j) { j = J::array(); }), HasSubstr("is no object"));
+  EXPECT_THAT(dispatch([](J& j) { j = J::array(); }), HasSubstr("is not an object"));
   EXPECT_THAT(dispatch([](J& j) { j.erase("machine"); }), HasSubstr("\"machine\""));
   EXPECT_THAT(dispatch([](J& j) { j["packet"]["grid"] = {1, 2}; }),
-              HasSubstr("\"grid\" is no list of 3"));
+              HasSubstr("\"grid\" is not a list of 3"));
   EXPECT_THAT(dispatch([](J& j) { j["packet"]["grid"][1] = "x"; }), HasSubstr("\"grid\""));
   EXPECT_THAT(dispatch([](J& j) { j["packet"]["header"] = 70000; }), HasSubstr("\"header\""));
   EXPECT_THAT(dispatch([](J& j) { j["captured_ns"] = "soon"; }), HasSubstr("\"captured_ns\""));
   EXPECT_THAT(dispatch([](J& j) { j["limits"] = {1}; }), HasSubstr("\"limits\""));
   EXPECT_THAT(dispatch([](J& j) { j["kernel"]["name"] = nullptr; }),
-              HasSubstr("\"name\" is no text"));
+              HasSubstr("\"name\" is not a string"));
   EXPECT_THAT(dispatch([](J& j) { j["kernarg_hash"] = "xxh3:1"; }),
               HasSubstr("other kernel arguments"));
   EXPECT_THAT(dispatch([](J& j) { j["code_object"]["bytes"] = 1; }),
@@ -353,7 +353,7 @@ TEST_F(CaptureHostile, DispatchAndMarkerAreCheckedToo) {
       marker([](J& j) { j["files"].push_back({{"name", "x"}, {"bytes", 1}, {"hash", "h"}}); }),
       HasSubstr("no region has"));
   EXPECT_THAT(marker([](J& j) { j["files"].erase(0); }), HasSubstr("dispatch.json is not listed"));
-  EXPECT_THAT(marker([](J& j) { j["files"] = "many"; }), HasSubstr("is no list"));
+  EXPECT_THAT(marker([](J& j) { j["files"] = "many"; }), HasSubstr("is not a list"));
   EXPECT_THAT(marker([](J& j) { j["format"]["minor"] = 7; }), "")
       << "a later minor version is read";
 }

@@ -27,9 +27,10 @@ TEST_P(AnalyzeAtt, ReadsARecordedCapture) {
   if (place.empty()) GTEST_SKIP() << "skipped: " << GetParam() << " is not there";
   const test::TempFolder folder;
   const Outcome outcome =
-      rocm_perf(folder.path(), {"analyze", "--att", place.string(), "--out", "docs"});
+      rocm_perf(folder.path(), {"analyze", "--att", place.string(), "--out", "docs", "--details"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "thread_trace.json"));
+  EXPECT_THAT(names_in(folder / "docs"),
+              ElementsAre("analysis.json", "summary.json", "thread_trace.json"));
   EXPECT_THAT(outcome.out, HasSubstr("no recording of times\n"));
   EXPECT_THAT(outcome.out, HasSubstr("Thread trace of "));
   EXPECT_THAT(outcome.out, HasSubstr("What limits "));
@@ -49,6 +50,35 @@ TEST_P(AnalyzeAtt, ReadsARecordedCapture) {
   }
 }
 
+TEST_P(AnalyzeAtt, AnswersOnOnePage) {
+  const fs::path place = capture(GetParam());
+  if (place.empty()) GTEST_SKIP() << "skipped: " << GetParam() << " is not there";
+  const test::TempFolder folder;
+  const Outcome outcome =
+      rocm_perf(folder.path(), {"analyze", "--att", place.string(), "--out", "docs"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_LE(lines(outcome.out), 40);
+  for (const char* part :
+       {"Traced\n", "\nWhere its waves spent their time\n   share ", "\nHot instructions\n",
+        "\nWhat limits ", "\nNext\n  rocm-perf profile "})
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  const Json analysis = document("analysis", test::text_of(folder / "docs/analysis.json"));
+  const Json summary = document("summary", test::text_of(folder / "docs/summary.json"));
+  std::size_t followed = 0;
+  for (const Json& part : summary["parts"])
+    for (const Json& row : part["rows"]) {
+      const std::string from = row["from"];
+      ASSERT_TRUE(from.starts_with("analysis.json#")) << from;
+      const Json& at = analysis.at(Json::json_pointer(from.substr(from.find('#') + 1)));
+      for (const char* field : {"text", "cost_share", "cycles", "share", "name", "line", "waves"})
+        if (row.contains(field) && row[field].is_primitive()) {
+          EXPECT_EQ(row[field], at.at(field)) << from << "/" << field;
+          ++followed;
+        }
+    }
+  EXPECT_GT(followed, 10U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Captures, AnalyzeAtt,
                          testing::Values("mi300_pc2", "mi300_shaderdata", "navi4_barriernop",
                                          "navi4_sdata"));
@@ -60,13 +90,14 @@ TEST(AnalyzeAttWith, ARecordingHasAllDocuments) {
   const Outcome outcome = rocm_perf(
       folder.path(), {"analyze", PERFLAB_SAMPLE, "--att", place.string(), "--out", "docs"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json",
-                                                     "thread_trace.json", "timeline.json"));
+  EXPECT_THAT(names_in(folder / "docs"),
+              ElementsAre("analysis.json", "dag.json", "profile.json", "summary.json",
+                          "thread_trace.json", "timeline.json"));
   const Json analysis = document("analysis", test::text_of(folder / "docs/analysis.json"));
   const Json& traced = analysis["thread_traces"]["kernels"][0];
   EXPECT_TRUE(traced["kernel"].is_null());  // no kernel of that run, and said so
   EXPECT_THAT(analysis["warnings"].dump(),
-              HasSubstr("barriernop() was traced, but is no kernel of the recordings"));
+              HasSubstr("barriernop() was traced, but is not a kernel of the recordings"));
   EXPECT_EQ(
       document("profile", test::text_of(folder / "docs/profile.json"))["bottleneck"]["verdict"],
       analysis["bottlenecks"]["kernels"][0]["verdict"]);
@@ -74,7 +105,8 @@ TEST(AnalyzeAttWith, ARecordingHasAllDocuments) {
   const Outcome alone =
       rocm_perf(folder.path(), {"analyze", "--att", place.string(), "--out", "docs"});
   EXPECT_EQ(alone.exit_code, 0) << alone.err;
-  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "thread_trace.json"));
+  EXPECT_THAT(names_in(folder / "docs"),
+              ElementsAre("analysis.json", "summary.json", "thread_trace.json"));
   EXPECT_THAT(alone.err, HasSubstr("removed docs/profile.json of an earlier run"));
 }
 
@@ -106,9 +138,9 @@ TEST(AnalyzeAttWith, ThreadsAndWidthsIsTheSameAndFits) {
   for (const std::size_t width : {80U, 120U}) {
     ProcessOptions options;
     options.set_environment = {{"COLUMNS", std::to_string(width)}};
-    std::istringstream text(rocm_perf(folder.path(), call, options).out);
-    for (std::string line; std::getline(text, line);)
-      EXPECT_LE(report::display_width(line), width) << line;
+    for (const auto& shown : {call, with({"--details"})})
+      for (const std::string& line : text_lines(rocm_perf(folder.path(), shown, options).out))
+        EXPECT_LE(report::display_width(line), width) << line;
   }
 }
 
@@ -147,9 +179,9 @@ TEST(AnalyzeAttRefuses, OptionsAboutRecordingsWithoutOne) {
   for (const char* option : {"--counters", "--code", "--roofs", "--roofs-device", "--what-if",
                              "--segment", "--perfetto", "--handover"})
     expect_refused({"--att", "empty", option, "1"}, 2,
-                   std::string(option) + " says nothing without a recording");
+                   std::string(option) + " has no effect without a recording");
   for (const char* flag : {"--full", "--no-critical-path"})
-    expect_refused({"--att", "empty", flag}, 2, " says nothing without a recording");
+    expect_refused({"--att", "empty", flag}, 2, " has no effect without a recording");
 }
 
 }  // namespace

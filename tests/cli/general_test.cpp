@@ -104,7 +104,7 @@ TEST(Program, WordsBehindDashesAreRefusedByCommandsThatTakeNone) {
     const Outcome outcome = rocm_perf(folder.path(), arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments.front();
     EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, HasSubstr(arguments.front() + ": takes no words behind --"));
+    EXPECT_THAT(outcome.err, HasSubstr(arguments.front() + ": takes no words after --"));
     EXPECT_THAT(outcome.err, HasSubstr("--json"));
   }
   EXPECT_EQ(rocm_perf(folder.path(), {"schema", "profile", "--"}).exit_code, 0);

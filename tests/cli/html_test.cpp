@@ -220,8 +220,8 @@ TEST_F(Report, RefusesWhatIsNoDocumentAndSaysWhatOneIs) {
   (void)folder_.write("swapped/profile.json", test::text_of(folder_ / "docs/dag.json"));
   const std::map<std::string, std::string> wrong = {
       {"text.json", "text.json"},
-      {"other.json", "this is no document of rocm-perf"},
-      {"unknown.json", "this is no document of rocm-perf"},
+      {"other.json", "this is not a document of rocm-perf"},
+      {"unknown.json", "this is not a document of rocm-perf"},
       {"damaged.json", "is damaged, or of another version of rocm-perf"},
       {"empty", "there is no document of rocm-perf in it"},
       {"swapped", "swapped/profile.json: holds the document dag"},

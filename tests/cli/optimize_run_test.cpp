@@ -135,7 +135,7 @@ TEST_F(OptimizeRun, ACandidateThatWritesToTheOriginalsBuildIsRefused) {
   EXPECT_EQ(result["candidates"][0]["decision"]["reason"], "files_changed")
       << result["candidates"][0];
   EXPECT_THAT(result["candidates"][0]["decision"]["sentence"].get<std::string>(),
-              HasSubstr("builds/000/app was another file"));
+              HasSubstr("builds/000/app was a different file"));
   const Outcome recheck =
       rocm_perf(folder_.path(), {"optimize", "--recheck", "out/optimization.json"});
   EXPECT_EQ(recheck.exit_code, 0) << recheck.out << recheck.err;

@@ -408,7 +408,8 @@ TEST_F(ProfileRoofline, WithoutItNothingIsCollectedAndNoDocumentIsWritten) {
   EXPECT_FALSE(fs::exists(folder_ / "roofline.json"));
   EXPECT_FALSE(fs::exists(folder_ / ".rocpd_profile/0001/counters"));
   EXPECT_THAT(outcome.err,
-              HasSubstr("documents in .: profile.json, analysis.json, dag.json, timeline.json\n"));
+              HasSubstr("documents in .: profile.json, analysis.json, dag.json, timeline.json, "
+                        "summary.json\n"));
 }
 
 }  // namespace

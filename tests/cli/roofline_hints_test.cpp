@@ -67,11 +67,11 @@ TEST_F(RooflineHints, NameTheOptionThatGivesTheRestOrTheDocumentThatHasIt) {
   const std::string either = "see --json or --out DIR";
   for (const auto& [command, hint] :
        {std::pair{"roofline", either}, {"analyze", "see --out DIR"}}) {
-    const Outcome without = run({command, "a.db"}, "300");
+    const Outcome without = run({command, "a.db", "--details"}, "300");
     EXPECT_THAT(without.out, HasSubstr("\n1 more kernel: " + hint + "\n"));
     EXPECT_THAT(without.out, HasSubstr("were not recorded (which: " + hint + ")"));
     EXPECT_THAT(without.out, Not(HasSubstr("roofline.json")));
-    const Outcome with = run({command, "a.db", "--out", "docs"}, "300");
+    const Outcome with = run({command, "a.db", "--out", "docs", "--details"}, "300");
     EXPECT_THAT(with.out, HasSubstr("\n1 more kernel: see roofline.json\n"));
     EXPECT_THAT(with.out, HasSubstr("were not recorded (which: see roofline.json)"));
   }
@@ -143,7 +143,7 @@ TEST_F(RooflineHints, QuietRemovesItWithoutAWord) {
   const Outcome outcome =
       run({"profile", "--no-rocprof", "--quiet", "--out", "docs", "--", "true"});
   EXPECT_EQ(outcome.err, "");
-  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("profile.json"));
+  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("profile.json", "summary.json"));
 }
 
 TEST_F(RooflineHints, OtherFilesOfThatNameStay) {
@@ -165,12 +165,12 @@ TEST_F(RooflineHints, WarningsFitTheWidth) {
   write_stages(folder / "a.db", 1, true);
   std::ignore =
       folder.write("roofs.csv", "device,HBMBw\n0,4000\n1,3000\n2,3000\n3,3000\n4,3000\n5,3000\n");
-  const Outcome outcome = run({"analyze", "a.db", "--roofs", "roofs.csv"});
-  const std::size_t at = outcome.out.find("warning:");
-  ASSERT_NE(at, std::string::npos);
-  std::istringstream text(outcome.out);
-  for (std::string line; std::getline(text, line);)
-    EXPECT_LE(report::display_width(line), 100U) << line;
+  for (const char* text : {"--details", "--threads=1"}) {  // all of it, and the page
+    const Outcome outcome = run({"analyze", "a.db", "--roofs", "roofs.csv", text});
+    EXPECT_THAT(outcome.out, HasSubstr("warning:")) << text;
+    for (const std::string& line : text_lines(outcome.out))
+      EXPECT_LE(report::display_width(line), 100U) << line;
+  }
 }
 
 }  // namespace

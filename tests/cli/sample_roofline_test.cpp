@@ -135,11 +135,11 @@ TEST_F(SampleRoofline, IsBoundByWhatTakesTheLongest) {
   EXPECT_EQ(far_below, 8);      // all others but attention
 }
 
-TEST_F(SampleRoofline, IsDrawnByTheDemoInEightyColumns) {
+TEST_F(SampleRoofline, IsDrawnInEightyColumns) {
   ProcessOptions options;
   options.set_environment = {{"COLUMNS", "80"}};
-  const Outcome outcome =
-      rocm_perf(folder.path(), with_passes({"analyze", PERFLAB_SAMPLE, "--counters"}), options);
+  const Outcome outcome = rocm_perf(
+      folder.path(), with_passes({"analyze", PERFLAB_SAMPLE, "--details", "--counters"}), options);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Roofline of AMD Instinct MI300X gfx942"));
   EXPECT_THAT(outcome.out, HasSubstr("matrix bf16 1.31 PFLOP/s"));

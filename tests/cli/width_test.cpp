@@ -34,8 +34,8 @@ std::string seen_at(const test::TempFolder& folder, const std::vector<std::strin
 
 /// Commands that print tables of the sample trace, of a code object and of figures given.
 std::vector<std::vector<std::string>> commands_with_tables(const test::TempFolder& folder) {
-  std::vector<std::string> passes = {"roofline"};
-  std::vector<std::string> analyze = {"analyze", PERFLAB_SAMPLE, "--counters"};
+  std::vector<std::string> passes = {"roofline", "--details"};
+  std::vector<std::string> analyze = {"analyze", PERFLAB_SAMPLE, "--details", "--counters"};
   for (const auto& entry : std::filesystem::recursive_directory_iterator(PERFLAB_SAMPLE_PASSES))
     if (entry.path().extension() == ".db") {
       passes.push_back(entry.path().string());
@@ -45,10 +45,12 @@ std::vector<std::vector<std::string>> commands_with_tables(const test::TempFolde
   EXPECT_TRUE(write_file_atomically(object, test::code_object_samples().front().bytes));
   return {analyze,
           passes,
-          {"critical-path", PERFLAB_SAMPLE, "--what-if", "gemm|Cijk=2x"},
+          {"critical-path", PERFLAB_SAMPLE, "--what-if", "gemm|Cijk=2x", "--details"},
           {"compare", PERFLAB_SAMPLE, PERFLAB_SAMPLE},
           {"inspect", object.string()},
+          {"inspect", object.string(), "--details"},
           {"doctor"},
+          {"doctor", "--details"},
           {"occupancy", "--arch", "gfx942", "--vgpr", "72", "--lds", "16384", "--block", "256",
            "--sweep", "vgpr"}};
 }
@@ -59,6 +61,19 @@ TEST(Width, TablesFitTheTerminal) {
     for (const std::size_t width : {80U, 100U, 132U})
       EXPECT_THAT(lines_beyond(seen_at(folder, command, width), width), testing::IsEmpty())
           << command.front() << " at " << width;
+}
+
+TEST(Width, PagesFitTheTerminalButForCommandsToPaste) {
+  const test::TempFolder folder;
+  for (std::vector<std::string> command : commands_with_tables(folder)) {
+    if (std::erase(command, "--details") == 0) continue;
+    for (const std::size_t width : {80U, 100U, 132U}) {
+      const std::string page = seen_at(folder, command, width);
+      EXPECT_LE(lines(page), 40) << command.front() << " at " << width;
+      for (const std::string& line : lines_beyond(page, width))
+        EXPECT_THAT(line, testing::StartsWith("  rocm-perf ")) << command.front();
+    }
+  }
 }
 
 TEST(Width, NothingIsColouredAwayFromATerminal) {

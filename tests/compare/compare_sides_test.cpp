@@ -123,9 +123,9 @@ TEST(ComparisonOfSides, SharesAreOfAllKernelsOfAProgramOrMissingWithAReason) {
       {"not of whole runs", [](SampleSide& side) { side.samples_are = SampleKind::value; }},
       {"other kernels are not there", [](SampleSide& side) { side.part_of_kernels = true; }},
       {"negative", [](SampleSide& side) { side.series[1].samples[2] = -1; }},
-      {"beyond all measure",
+      {"too large to be times",
        [](SampleSide& side) { side.series[1].samples = std::vector<double>(9, 1e308); }},
-      {"no time", [](SampleSide& side) {
+      {"the sum of all samples", [](SampleSide& side) {
          for (SampleSeries& series : side.series) series.samples.assign(6, 0);
        }}};
   options = {};

@@ -146,7 +146,7 @@ def problems_of(root, document, text, options, words, is_dotted_name, used):
             if option in FOREIGN:
                 used.add(option)
                 continue
-            yield where + f"{option} is no option of the program"
+            yield where + f"{option} is not an option of the program"
         for span in SPAN.findall(line):
             if "/" in span or "--" in span or " " in span:
                 continue  # paths and commands are looked at above, or are run

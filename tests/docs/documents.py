@@ -96,6 +96,35 @@ def commands_of(text):
     return commands, problems
 
 
+def output_after(text, line):
+    """The fence of text right after the block with that line, which shows what its command prints; None: there is none."""
+    lines, blocks = text.split("\n"), blocks_of(text)
+    for block, following in zip(blocks, blocks[1:]):
+        if block.line <= line < block.line + len(block.lines) and following.language == "text":
+            end = block.line + len(block.lines) - 1  # of an indented block; a fence has its last line after that
+            between = [each for each in lines[end:following.line - 2] if each.strip()]
+            return None if [each for each in between if not each.startswith(("```", "~~~"))] else following
+    return None
+
+
+def shows(shown, printed):
+    """Whether these lines are what was printed. A line "…" means lines that are left out."""
+    pieces, at = [[]], 0
+    for each in shown:
+        if each.strip() == "…":
+            pieces.append([])
+        else:
+            pieces[-1].append(each.rstrip())
+    for number, piece in enumerate(pieces):
+        last = len(printed) - len(piece)
+        fits = [start for start in range(at, last + 1) if printed[start:start + len(piece)] == piece
+                and (number > 0 or start == 0) and (number + 1 < len(pieces) or start == last)]
+        if not fits:
+            return False
+        at = fits[0] + len(piece)
+    return True
+
+
 def _prose(text):
     """(line number, line) outside of code blocks, without inline code."""
     code = set()

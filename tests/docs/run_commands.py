@@ -2,6 +2,7 @@
 
     run_commands.py DOCUMENT --playground DIR --folder DIR     in a copy of the playground (playground.py)
     run_commands.py DOCUMENT --where package --folder DIR      with what is installed on this machine, in an empty folder
+    run_commands.py DOCUMENT --playground DIR --folder DIR --write    puts the outputs that differ into the document
 
 Commands share one folder and one environment: `cd` and `export` last. Each has to end with exit code 0, or with what commands.toml
 says of it. A command that is not run needs a reason there; a row that no command of the document matches is an error, too.
@@ -125,6 +126,28 @@ class Shell:
         shutil.rmtree(self.state)
 
 
+def not_shown(text, command, output, written):
+    """What is wrong with the output that the document shows; with `written`, whole outputs are noted there instead."""
+    printed = [line.rstrip() for line in output.rstrip().split("\n")]
+    block = documents.output_after(text, command.line)
+    if block is None:
+        return "commands.toml says shows, and no fence of text follows"
+    if documents.shows(block.lines, printed):
+        return None
+    if written is not None and "…" not in (line.strip() for line in block.lines):
+        written.append((block, printed))
+        return None
+    return "the document shows another output than\n" + "\n".join(printed)
+
+
+def with_outputs(text, written):
+    """The document with these outputs in place of those that it shows."""
+    lines = text.split("\n")
+    for block, printed in sorted(written, key=lambda each: -each[0].line):
+        lines[block.line - 1:block.line - 1 + len(block.lines)] = printed
+    return "\n".join(lines)
+
+
 def run_document(name, text, table, shell, settings):
     commands, problems = documents.commands_of(text)
     problems = [f"{name}:{problem}" for problem in problems]
@@ -148,6 +171,9 @@ def run_document(name, text, table, shell, settings):
             good, code = False, f"{code}, but does not print {row['prints']}"
         ran += 1
         print(f"{seconds:6.1f} s {'' if good else 'FAILED '}[{code}] {words}", flush=True)
+        if good and "shows" in row and not measured:
+            if problem := not_shown(text, command, output, settings.get("written")):
+                problems.append(f"{name}:{command.line}: {problem}: {words}")
         if not good:
             problems.append(f"{name}:{command.line}: exit code {code}, expected {wanted}: {words}\n" + output[-3000:])
     problems += [f"{name}: commands.toml has a row that matches no command: {words}" for words in table.unused()]
@@ -160,7 +186,7 @@ def run_document(name, text, table, shell, settings):
 
 def environment_of(playground, folder, port):
     if not playground:
-        return dict(os.environ)
+        return {**os.environ, "COLUMNS": "100"}  # as in the playground: outputs are compared
     variables = json.loads((playground / "variables.json").read_text())
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("ROCM_PATH", "HSA_RESERVE_SVM", "HSA_TOOLS_LIB", "ROCPROFV3", "NO_COLOR")}
@@ -197,6 +223,7 @@ def main():
     parser.add_argument("--folder", required=True, help="made anew")
     parser.add_argument("--where", default="playground", help="clone, package or playground: [[command]] rows can say only = [...]")
     parser.add_argument("--root", default=str(ROOT))
+    parser.add_argument("--write", action="store_true", help="put outputs that differ into the document (commands.toml: shows)")
     parser.add_argument("--table", default=str(HERE / "commands.toml"))
     arguments = parser.parse_args()
     table = Table(pathlib.Path(arguments.table), arguments.document, arguments.where)
@@ -213,11 +240,15 @@ def main():
     settings = {"playground": playground, "files": work, "root": arguments.root}
     if playground:
         settings.update(json.loads((playground / "variables.json").read_text()))
+    settings["written"] = [] if arguments.write else None
     answer = (playground / "llm_answer.txt").read_text() if playground else ""
     with chat_server.ChatServer(answer) as server:
         shell = Shell(work, environment_of(playground, work, server.port))
         problems = run_document(arguments.document, text, table, shell, settings)
         shell.close()
+    if settings["written"]:
+        document = pathlib.Path(arguments.root) / arguments.document
+        document.write_text(with_outputs(text, settings["written"]), encoding="utf-8")
     print("\n".join(problems))
     return 1 if problems else 0
 

@@ -23,6 +23,11 @@ text = "reboot now"
 not_run = "it ends the machine"
 
 [[command]]
+in = ["good.md", "differs.md", "shows_nothing.md", "written.md"]
+text = "seq 5"
+shows = true
+
+[[command]]
 in = ["elsewhere.md"]
 text = "echo elsewhere"
 runs_in = "docs/MODELS.md"
@@ -74,6 +79,15 @@ not a command
 ```
 
     {"json": true}
+
+    seq 5
+
+```text
+1
+…
+4
+5
+```
 """
 
 BAD = {
@@ -86,19 +100,21 @@ BAD = {
     "empty.md": ("Nothing.\n", "no command was run"),
     "skipped.md": ("    reboot now\n", "no command was run"),
     "surprise.md": ("    true\n", "says no_commands, and there are 1"),
+    "differs.md": ("    seq 5\n\n```text\n1\n2\n3\n5\n```\n", "the document shows another output"),
+    "shows_nothing.md": ("    seq 5\n\nWords.\n\n```text\n1\n2\n3\n4\n5\n```\n", "no fence of text follows"),
     "continued.md": ("    true && \\\n    false\n", "exit code 1"),
 }
 
 LINKS = "# A title: `code`, twice\n\n[1](#a-title-code-twice) [2](#gone) [3](gone.md) [4](../out.md) `[5](code)`\n"
 
 
-def problems_of(folder, name, text):
+def problems_of(folder, name, text, written=None):
     (folder / "table.toml").write_text(TABLE)
     (folder / "folder").mkdir(exist_ok=True)
     table = run_commands.Table(folder / "table.toml", name, "playground")
     shell = run_commands.Shell(folder, {"PATH": os.environ["PATH"], "HOME": str(folder)})
     with contextlib.redirect_stdout(io.StringIO()):
-        problems = run_commands.run_document(name, text, table, shell, {"playground": None})
+        problems = run_commands.run_document(name, text, table, shell, {"playground": None, "written": written})
     shell.close()
     return problems
 
@@ -116,6 +132,11 @@ def main():
             problems = problems_of(folder, name, "Text.\n\n" + text)
             if len(problems) != 1 or sentence not in problems[0]:
                 wrong.append(f"{name}: {problems} instead of one with: {sentence}")
+        text, written = "    seq 5\n\n```text\n1\n7\n```\n\nMore.\n", []
+        if problems := problems_of(folder, "written.md", text, written):
+            wrong.append(f"written.md: {problems}")
+        if run_commands.with_outputs(text, written) != "    seq 5\n\n```text\n1\n2\n3\n4\n5\n```\n\nMore.\n":
+            wrong.append("the output was not put into the document")
         (folder / "README.md").write_text(LINKS)
         found, links = check_links.check(folder)
         if links != 4 or len(found) != 3:

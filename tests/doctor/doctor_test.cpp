@@ -10,8 +10,10 @@
 #include "doctor/doctor_document.h"
 #include "doctor/doctor_text.h"
 #include "doctor/driver.h"
+#include "doctor/replay_here.h"
 #include "report/kit/document.h"
 #include "report/kit/text_table.h"
+#include "report/summary/followed.h"
 
 namespace perflab::doctor {
 namespace {
@@ -210,6 +212,69 @@ TEST(Doctor, TheTextFitsAndSaysWhatToDo) {
       begin = end + 1;
     }
   }
+}
+
+TEST(Doctor, TheSummaryIsTrueAndShortWhateverIsMissing) {
+  for (std::size_t lacking = 0; lacking < (1U << kNeeds); lacking += 61) {
+    Examination examination;
+    examination.parts = all_but({});
+    for (std::size_t i = 0; i < kNeeds; ++i) {
+      Part& part = examination.parts[i];
+      if ((lacking >> i & 1U) == 0) continue;
+      part.state = i % 2 == 0 ? State::missing : State::unusable;
+      part.problem = "it cannot be used, because of something that takes a line to say";
+      part.remedy = "sudo apt install one-of-several-packages, or let VARIABLE name it instead";
+    }
+    examination.system = "Debian GNU/Linux 12 (bookworm)";
+    examination.commands = readiness(examination.parts, {}).value();
+    const std::vector<report::NamedDocument> documents = {{"doctor", doctor_document(examination)}};
+    const Json summary = report::summary_document(documents);
+    EXPECT_TRUE(report::render("summary", summary));
+    EXPECT_GT(report::figures_followed(documents, summary), 30U);
+    report::expect_short(summary);
+    const Json commands = report::part_named(summary, "commands");
+    EXPECT_EQ(commands["left_out"], 0) << "of every command it is said whether it works";
+    EXPECT_EQ(commands["rows"].size(), command_names().size());
+  }
+}
+
+TEST(Doctor, TheSummaryPutsFirstWhatKeepsMostCommandsFromWorking) {
+  Examination examination;
+  examination.parts = all_but({Need::cluster, Need::driver, Need::profiler});
+  examination.commands = readiness(examination.parts, {}).value();
+  const std::vector<report::NamedDocument> documents = {{"doctor", doctor_document(examination)}};
+  const Json summary = report::summary_document(documents);
+  std::vector<std::string> needs;
+  for (const Json& row : report::part_named(summary, "missing")["rows"])
+    needs.push_back(row["need"]);
+  EXPECT_THAT(needs, ElementsAre("driver", "profiler", "cluster"));
+  EXPECT_EQ(summary["next"][0]["command"], "rocm-perf doctor isolate profile replay");
+  examination.commands = readiness(examination.parts, {"analyze", "inspect"}).value();
+  const Json two = report::summary_document(
+      std::vector<report::NamedDocument>{{"doctor", doctor_document(examination)}});
+  for (const Json& part : two["parts"]) EXPECT_NE(part["part"], "missing");
+  EXPECT_EQ(two["next"][0]["command"], "rocm-perf analyze --help");
+}
+
+TEST(Doctor, SaysWhetherAReplayHasItsGpuHere) {
+  Machine machine;
+  const auto here = [&](std::uint32_t index, const std::string& isa) {
+    capture::Machine captured;
+    captured.isa = isa;
+    captured.gpu_index = index;
+    const auto answer = replay_here(machine.places, captured);
+    return answer ? *answer : report::ReplayHere{.problem = "no answer", .gpus = {}};
+  };
+  machine.answers(R"(echo '{"version":"1.18","gpus":[{"processor":"gfx942","product":"one",)"
+                  R"("isa":"amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"}]}')");
+  EXPECT_EQ(here(0, "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-").problem, "");
+  EXPECT_EQ(here(0, "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-").gpus.size(), 1U);
+  EXPECT_THAT(here(0, "amdgcn-amd-amdhsa--gfx90a").problem, HasSubstr("isa_mismatch"));
+  EXPECT_THAT(here(1, "amdgcn-amd-amdhsa--gfx942").problem, HasSubstr("GPU 1"));
+  machine.answers(R"(echo '{"problem":"no_runtime: x","remedy":"y","installed":false}')");
+  EXPECT_EQ(here(0, "amdgcn-amd-amdhsa--gfx942").problem, "no_runtime: x");
+  machine.answers("kill -SEGV $$");
+  EXPECT_THAT(here(0, "amdgcn-amd-amdhsa--gfx942").problem, HasSubstr("SIGSEGV"));
 }
 
 TEST(Doctor, TheDocumentSatisfiesItsSchema) {

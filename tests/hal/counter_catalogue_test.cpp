@@ -383,27 +383,27 @@ TEST(ParseCounterTables, SaysWhatIsWrong) {
   EXPECT_EQ(problem_with("CU*TCC_A", "CU*TCC_A"), "");
   EXPECT_THAT(
       problem_with("CU*TCC_A", "CU*TCC_D"),
-      HasSubstr("small.json is no counter table: formulas[1]: b needs TCC_D, which is not known"));
+      HasSubstr(
+          "small.json is not a counter table: formulas[1]: b needs TCC_D, which is not known"));
   EXPECT_THAT(problem_with("CU*TCC_A", "CUS*TCC_A"), HasSubstr("b needs CUS"));
-  EXPECT_THAT(problem_with("CU*TCC_A", "CU*(TCC_A"), HasSubstr("\"CU*(TCC_A\" is no formula"));
-  EXPECT_THAT(problem_with("CU*TCC_A", ""), HasSubstr("is no formula"));
+  EXPECT_THAT(problem_with("CU*TCC_A", "CU*(TCC_A"), HasSubstr("\"CU*(TCC_A\" is not a formula"));
+  EXPECT_THAT(problem_with("CU*TCC_A", ""), HasSubstr("is not a formula"));
   EXPECT_THAT(problem_with("\"work\"", "\"works\""), HasSubstr("rule of b must be work or time"));
-  EXPECT_THAT(problem_with("\"name\": \"b\"", "\"name\": \"a\""),
-              HasSubstr("a stands there twice"));
+  EXPECT_THAT(problem_with("\"name\": \"b\"", "\"name\": \"a\""), HasSubstr("a is there twice"));
   EXPECT_THAT(problem_with("\"note\"", "\"nota\""), HasSubstr("\"nota\" is not known"));
   EXPECT_THAT(problem_with("\"slots\"", "\"slot\""), HasSubstr("\"slots\" is missing"));
   EXPECT_THAT(problem_with("\"label\": \"B\", ", ""), HasSubstr("label"));
   EXPECT_THAT(problem_with("\"TCC\": 2", "\"TCC\": 1"), HasSubstr("too many counters of TCC"));
   EXPECT_THAT(problem_with("\"TCC\": 2", "\"TCC\": 0"),
-              HasSubstr("slots: \"TCC\" is no whole number from 1"));
-  EXPECT_THAT(problem_with("[[\"TCC_A\"", "[[\"TCC_X\""), HasSubstr("TCC_X stands in a set"));
-  EXPECT_THAT(problem_with("\"TCC_C\"", "\"TCC_A\""), HasSubstr("TCC_A stands there twice"));
+              HasSubstr("slots: \"TCC\" is not a whole number from 1"));
+  EXPECT_THAT(problem_with("[[\"TCC_A\"", "[[\"TCC_X\""), HasSubstr("TCC_X is in a set"));
+  EXPECT_THAT(problem_with("\"TCC_C\"", "\"TCC_A\""), HasSubstr("TCC_A is there twice"));
   EXPECT_THAT(problem_with("\"Ratio\": [\"TCC_A\"", "\"Ratio\": [\"TCC_Y\""), HasSubstr("TCC_Y"));
   EXPECT_THAT(problem_with("[\"TCC_A/TCC_B\", \"Ratio\"]", "[]"), HasSubstr("a has no formula"));
   EXPECT_THAT(problem_with("\"TCC_OLD\": \"TCC_A\"", "\"TCC_OLD\": \"TCC_Z\""),
               HasSubstr("TCC_OLD is said to be another name of TCC_Z, which is not known"));
   EXPECT_THAT(problem_with("\"TCC_OLD\":", "\"TCC_C\":"),
-              HasSubstr("TCC_C is said to be another name, but stands among the names"));
+              HasSubstr("TCC_C is said to be another name, but is among the names"));
   EXPECT_THAT(problem_with("\"tool\"", "\"tools\""), HasSubstr("\"tool\" is missing"));
   EXPECT_THAT(problem_with("\"confirmed\": true", "\"confirmed\": 1"), HasSubstr("small.json"));
   EXPECT_THAT(problem_with("\"derived\"", "\"derived"), HasSubstr("small.json"));

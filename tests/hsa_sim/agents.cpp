@@ -104,7 +104,7 @@ void start_agents() {
   all.isa = setting("HSA_SIM_ISA");
   if (all.isa.empty()) all.isa = "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-";
   const std::size_t name = all.isa.find("--");
-  if (name == std::string::npos) misuse("HSA_SIM_ISA is no name of an instruction set");
+  if (name == std::string::npos) misuse("HSA_SIM_ISA is not a name of an instruction set");
   all.processor = all.isa.substr(name + 2, all.isa.find(':') - name - 2);
   all.count = 1 + gpus;
   all.pools.clear();

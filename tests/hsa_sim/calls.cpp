@@ -65,7 +65,7 @@ Fault parse_fault(std::string_view text) {
   const std::string_view number = text.substr(at + 1, equals - at - 1);
   if (number == kAll) return fault;
   fault.number = number_of(number);
-  if (!fault.number) misuse("HSA_SIM_FAULT has a call that is no number");
+  if (!fault.number) misuse("HSA_SIM_FAULT has a call that is not a number");
   return fault;
 }
 
@@ -144,7 +144,7 @@ std::optional<Status> watch_call(std::size_t entry,
     return std::nullopt;
   }
   const auto status = number_of(fault->what);
-  if (!status) misuse("HSA_SIM_FAULT has a status that is no number");
+  if (!status) misuse("HSA_SIM_FAULT has a status that is not a number");
   return static_cast<Status>(*status);
 }
 

@@ -188,8 +188,8 @@ TEST_F(ChatTest, RefusesServersThatWouldBetrayTheKey) {
   EXPECT_THAT(why("https://example.com/v1?key=hidden"), HasSubstr("a query"));
   EXPECT_THAT(why("ftp://example.com"), HasSubstr("not ftp"));
   EXPECT_THAT(why("file:///etc/passwd"), Not(HasSubstr("opened")));
-  EXPECT_THAT(why("example.com/v1"), HasSubstr("is no URL"));
-  EXPECT_THAT(why("https://"), HasSubstr("is no URL"));
+  EXPECT_THAT(why("example.com/v1"), HasSubstr("is not a URL"));
+  EXPECT_THAT(why("https://"), HasSubstr("is not a URL"));
   EXPECT_EQ(why("http://[::1]:8000"), "opened");
   EXPECT_EQ(why("http://LOCALHOST:8000"), "opened");
   EXPECT_EQ(why("http://127.8.0.1"), "opened");

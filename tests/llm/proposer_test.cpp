@@ -219,9 +219,9 @@ TEST_F(ProposerTest, RefusesWhatIsNoTranscript) {
   };
   const std::string header = R"({"transcript":"rocm-perf optimize","version":1,"proposer":"llm m"})"
                              "\n";
-  EXPECT_THAT(why("my diary"), HasSubstr("is no transcript of rocm-perf optimize"));
-  EXPECT_THAT(why("my diary\n"), HasSubstr("is no transcript of rocm-perf optimize"));
-  EXPECT_THAT(why("{}\n"), HasSubstr("is no transcript of rocm-perf optimize"));
+  EXPECT_THAT(why("my diary"), HasSubstr("is not a transcript of rocm-perf optimize"));
+  EXPECT_THAT(why("my diary\n"), HasSubstr("is not a transcript of rocm-perf optimize"));
+  EXPECT_THAT(why("{}\n"), HasSubstr("is not a transcript of rocm-perf optimize"));
   EXPECT_THAT(why(R"({"transcript":"rocm-perf optimize","version":9,"proposer":"llm m"})"
                   "\n"),
               HasSubstr("version 9, this program reads 1"));
@@ -233,7 +233,7 @@ TEST_F(ProposerTest, RefusesWhatIsNoTranscript) {
                            "\n"),
               HasSubstr("line 2 is not exchange 1"));
   EXPECT_THAT(why(header + "{\"end\":\"x\"}\n{\"end\":\"y\"}\n"),
-              HasSubstr("line 3 stands behind the end"));
+              HasSubstr("line 3 comes after the end"));
 }
 
 TEST_F(ProposerTest, OneRunAtATimeRecords) {

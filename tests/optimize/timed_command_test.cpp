@@ -56,14 +56,14 @@ TEST(MetricOfCommands, AProofCountsTheLinesWithTheMetric) {
               StartsWith("wrong_on_perturbed_input: the metric pattern is found 3 times"));
   // The kernel's number, and the host's behind it in the same line.
   EXPECT_EQ(reason(printing(hello, hello + "; printf 'time: 0.001 '")),
-            "wrong_output: the metric stands in 'time: <number> time: 4 ms' on stdout, and the "
+            "wrong_output: the metric is in 'time: <number> time: 4 ms' on stdout, and the "
             "original prints 'time: <number> ms'");
   // The kernel's line, and the host's made to be another one.
   EXPECT_EQ(reason(printing(hello, hello + "; echo time: 0.001 ms; printf x")),
-            "wrong_output: it prints 5 lines to stdout, where the metric stands, and the original "
+            "wrong_output: it prints 5 lines to stdout, where the metric is, and the original "
             "prints 4");
   EXPECT_EQ(reason(printing("echo time: 0.001 ms; printf x", hello)),
-            "wrong_output: the metric stands in line 1 of stdout, and in line 2 of the original's");
+            "wrong_output: the metric is in line 1 of stdout, and in line 2 of the original's");
   EXPECT_THAT(reason("echo $(($1 * 2)) > $2\necho hello; echo; echo; echo time: 0.001"),
               HasSubstr("is found 1 time in what it prints"));
 }
@@ -125,7 +125,7 @@ TEST(MetricOfCommands, WhatTheOriginalDoesNotRepeatIsNotAskedOfCandidates) {
   take_times(places.options);
   const Correctness elsewhere = places.prove("elsewhere", runs + "echo; echo; echo time: 5 ms\n");
   EXPECT_EQ(failure_of(elsewhere), "") << elsewhere.sentence;
-  EXPECT_THAT(elsewhere.checks[0].detail, HasSubstr("where the metric stands is not compared"));
+  EXPECT_THAT(elsewhere.checks[0].detail, HasSubstr("where the metric is found is not compared"));
 }
 
 TEST(MetricOfCommands, LinesAreCutWhereTheScannerCutsThem) {

@@ -366,7 +366,7 @@ TEST(ReplayWorkshop, BuildsWithACompiler) {
   ASSERT_TRUE(built->built) << built->compiler_text;
   EXPECT_TRUE(built->built->reproducible);
   EXPECT_THAT(built->built->hash, HasSubstr("sha256:"));
-  const auto broken = folder.write("candidates/2.hip", "this is no source");
+  const auto broken = folder.write("candidates/2.hip", "this is not a source");
   const auto failed = (*workshop)->build(broken, folder / "2");
   ASSERT_TRUE(failed);
   EXPECT_FALSE(failed->built);

@@ -152,7 +152,7 @@ TEST(ReplayLint, HiddenArgumentsIntoTheOldProcess) {
     away.hidden(kind, kNowhere);
     const auto lost = away.findings();
     EXPECT_THAT(rules(lost), ElementsAre(outside + " " + rule));
-    EXPECT_THAT(lost.at(0).sentence, HasSubstr("it lies in nothing that is known"));
+    EXPECT_THAT(lost.at(0).sentence, HasSubstr("it is in nothing that is known"));
     EXPECT_NE(lost.at(0).remedy, "");
     LintCase here;
     here.code = kLoads;

@@ -55,7 +55,7 @@ TEST(CertificateText, SaysWhereTheOutputsAreKnownFrom) {
   EXPECT_THAT(certificate_text(data, {}), testing::Not(HasSubstr("outputs")));
   for (const auto& [write_set, words] :
        {std::pair{replay::WriteSet::poisoned, "running the original on poisoned arguments"},
-        std::pair{replay::WriteSet::in_place, "depend on what stood there"},
+        std::pair{replay::WriteSet::in_place, "depend on what was there"},
         std::pair{replay::WriteSet::nothing, "not even on poisoned memory"},
         std::pair{replay::WriteSet::unknown, "the captured dispatch changed nothing"}}) {
     data.certificate.write_set = write_set;

@@ -217,7 +217,7 @@ TEST_F(CallArguments, ThatAreNoNumbersAreMissingAndCounted) {
   }
   const Trace trace = read();
   EXPECT_EQ(trace.call_arguments.has, std::vector<std::uint8_t>(values.size(), A::kEvent));
-  EXPECT_EQ(odd(trace, "arg", "a stream, event or device that is no number: taken as missing"),
+  EXPECT_EQ(odd(trace, "arg", "a stream, event or device that is not a number: taken as missing"),
             values.size());
 }
 

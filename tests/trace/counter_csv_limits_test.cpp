@@ -33,7 +33,7 @@ class CounterCsvLimits : public CounterCsv {
                 fmt::format("{}: is a part of the merged table {}, so that its values would count "
                             "twice: leave one of the two out",
                             part.string(), whole.string()));
-      EXPECT_THAT(error.remedy, HasSubstr("no merged table beside those that went into it"));
+      EXPECT_THAT(error.remedy, HasSubstr("no merged table together with its parts"));
     } while (std::ranges::next_permutation(files).found);
   }
 };
@@ -98,7 +98,7 @@ TEST_F(CounterCsvLimits, AValueHas64Bits) {
         fmt::format("line 3, column SQ_WAVES: \"{}\" is more than any counter can hold", value));
   for (const std::string_view value : {"inf", "-inf", "nan", "1e309"})
     EXPECT_EQ(message_of(table(value)),
-              fmt::format("line 3, column SQ_WAVES: \"{}\" is no number", value));
+              fmt::format("line 3, column SQ_WAVES: \"{}\" is not a number", value));
 }
 
 TEST_F(CounterCsvLimits, AColumnStandsInATableOnce) {

@@ -223,10 +223,10 @@ TEST(RecordedTables, Mi350sMissingChannelsAreNoTotals) {
     EXPECT_TRUE(recorded_sums_of(trace, counter).first.empty()) << counter;
   // 61 channels of 3 dispatches.
   EXPECT_EQ(dropped(trace, "counter_table",
-                    "TCC_EA0_RDREQ: 61 of 128 channels are there, which is no total"),
+                    "TCC_EA0_RDREQ: only 61 of 128 channels are there, so there is no total"),
             183U);
   EXPECT_EQ(dropped(trace, "counter_table",
-                    "TCC_BUBBLE: 52 of 128 channels are there, which is no total"),
+                    "TCC_BUBBLE: only 52 of 128 channels are there, so there is no total"),
             156U);
   EXPECT_EQ(trace.report.dropped.size(), 14U);
   EXPECT_EQ(odd(trace, "counter_table",

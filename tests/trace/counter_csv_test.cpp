@@ -178,15 +178,16 @@ TEST_F(CounterCsv, ChannelsAddUpOnlyWhenAllAreThere) {
   EXPECT_EQ(sums_of(read_with("", three, ",1,2,3"), "TCC_HIT"), (Sums{{0, 6}}));
   const Trace short_of = read_with(four, three, ",1,2,3");
   EXPECT_TRUE(sums_of(short_of, "TCC_HIT").empty());
-  EXPECT_EQ(
-      dropped(short_of, "counter_table", "TCC_HIT: 3 of 4 channels are there, which is no total"),
-      3U);
+  EXPECT_EQ(dropped(short_of, "counter_table",
+                    "TCC_HIT: only 3 of 4 channels are there, so there is no total"),
+            3U);
   // Other blocks' instances are not L2 channels.
   EXPECT_EQ(sums_of(read_with(four, ",TA_BUSY[0],TA_BUSY[1]", ",1,2"), "TA_BUSY"), (Sums{{0, 3}}));
 
   const Trace gap = read_with("", ",TCC_HIT[0],TCC_HIT[2]", ",1,3");
   EXPECT_TRUE(sums_of(gap, "TCC_HIT").empty());
-  EXPECT_EQ(dropped(gap, "counter_table", "TCC_HIT: 2 of 3 channels are there, which is no total"),
+  EXPECT_EQ(dropped(gap, "counter_table",
+                    "TCC_HIT: only 2 of 3 channels are there, so there is no total"),
             2U);
   const Trace empty = read_with(four, all, ",1,,3,4");
   EXPECT_TRUE(sums_of(empty, "TCC_HIT").empty());
@@ -312,7 +313,7 @@ TEST_F(CounterCsv, TheFileAboutTheMachineIsNamedWhenItIsBroken) {
            {"gpu_arch,cu_per_gpu\n", "has a header line only"},
            {"gpu_arch,cu_per_gpu\n,1\n", "column gpu_arch is empty"},
            {"gpu_arch,cu_per_gpu\ngfx942,many\n",
-            "line 2, column cu_per_gpu: \"many\" is no number"},
+            "line 2, column cu_per_gpu: \"many\" is not a number"},
            {"gpu_arch,total_l2_chan\ngfx942,-1\n", "is below 0"}}) {
     const fs::path sysinfo = folder_.write("sysinfo.csv", text);
     const std::string found = error_of({table}).message;
@@ -369,19 +370,19 @@ TEST_F(CounterCsv, BadTablesAreOneErrorThatNamesThePlace) {
       {with(good, "Counter_Value", "Value"), "has no column Counter_Value"},
       {with(good, "Counter_Name", "Name"), "has no column Counter_Name"},
       {with(good, "End_Timestamp", "End"), "has no column End_Timestamp"},
-      {with(good, ",64,", ",x,"), "line 3, column Counter_Value: \"x\" is no number"},
-      {with(good, ",64,", ",nan,"), "line 3, column Counter_Value: \"nan\" is no number"},
-      {with(good, ",64,", ",1e999,"), "line 3, column Counter_Value: \"1e999\" is no number"},
+      {with(good, ",64,", ",x,"), "line 3, column Counter_Value: \"x\" is not a number"},
+      {with(good, ",64,", ",nan,"), "line 3, column Counter_Value: \"nan\" is not a number"},
+      {with(good, ",64,", ",1e999,"), "line 3, column Counter_Value: \"1e999\" is not a number"},
       {with(good, ",64,", ",1.85e19,"),
        "line 3, column Counter_Value: \"1.85e19\" is more than any counter can hold"},
-      {with(good, ",64,", ",inf,"), "line 3, column Counter_Value: \"inf\" is no number"},
+      {with(good, ",64,", ",inf,"), "line 3, column Counter_Value: \"inf\" is not a number"},
       {with(good, ",64,", ",-1,"), "line 3, column Counter_Value: \"-1\" is below 0"},
       {with(good, ",4096,", ",-4096,"), "line 3, column Grid_Size: \"-4096\" is below 0"},
-      {with(good, ",4096,", ",4.5,"), "line 3, column Grid_Size: \"4.5\" is no whole number"},
+      {with(good, ",4096,", ",4.5,"), "line 3, column Grid_Size: \"4.5\" is not a whole number"},
       {with(good, ",4096,", ",4294967296,"),
        "line 3, column Grid_Size: \"4294967296\" is more than a dispatch can have"},
       {with(good, ",1000,", ",-1000,"), "line 3, column Start_Timestamp: \"-1000\" is below 0"},
-      {with(good, ",1000,", ",,"), "line 3, column Start_Timestamp: \"\" is no number"},
+      {with(good, ",1000,", ",,"), "line 3, column Start_Timestamp: \"\" is not a number"},
       {with(good, "Agent 1", "CPU 1"), "line 3, column Agent_Id: \"CPU 1\" names no GPU"},
       {with(good, "\"axpy(float*)\"", ""), "line 3: dispatch 2 has no kernel name"},
       {with(good, "\"SQ_WAVES\"", ""), "line 3 has no counter name"},
@@ -392,10 +393,10 @@ TEST_F(CounterCsv, BadTablesAreOneErrorThatNamesThePlace) {
       {good + text_of({.dispatch = 1, .start = 999}),
        "dispatch 1 of line 4 is another one than that of line 2"},
       {wide_table(",SQ_WAVES", {wide_row(0, ",1"), wide_row(1, ",2"), wide_row(0, ",1")}),
-       "the dispatch of line 4 stands in an earlier line as well"},
+       "the dispatch of line 4 is in an earlier line as well"},
       {wide_table(",SQ_WAVES,SQ_WAVES", {wide_row(0, ",1,1")}), "has two columns SQ_WAVES"},
       {wide_table(",SQ_WAVES", {wide_row(0, ",many")}),
-       "line 2, column SQ_WAVES: \"many\" is no number"},
+       "line 2, column SQ_WAVES: \"many\" is not a number"},
       {with(wide_table(",SQ_WAVES", {}), "GPU_ID", "GPU"), "has no column GPU_ID"},
   };
   for (const auto& [text, message] : cases) EXPECT_EQ(message_of(text), message);

@@ -7,9 +7,9 @@ import { gzipSync } from 'node:zlib';
 
 const PLACE = '<!--' + 'DOCUMENTS-->';
 
-/** @param {string[]} paths files, or folders whose .json files are taken */
+/** @param {string[]} paths files, or folders whose .json files are taken, without the answer made of them (summary.json) */
 export function readDocuments(paths) {
-  const files = paths.flatMap((path) => (statSync(path).isDirectory() ? readdirSync(path).filter((f) => f.endsWith('.json')).sort().map((f) => join(path, f)) : [path]));
+  const files = paths.flatMap((path) => (statSync(path).isDirectory() ? readdirSync(path).filter((f) => f.endsWith('.json') && f !== 'summary.json').sort().map((f) => join(path, f)) : [path]));
   return files.map((file) => ({ file: basename(file), document: JSON.parse(readFileSync(file, 'utf8')) }))
     .filter(({ document }) => typeof document?.document === 'string')
     .map(({ file, document }) => ({ name: document.document, file, document }));

@@ -129,8 +129,9 @@ constexpr std::array kMemoryFirst = {
 constexpr std::array kFullOnMemorySide = {
     Condition{memory_side, at_least, 0.8, "arithmetic alone would take a quarter of that time"},
     Condition{busy_cu_occupancy, at_least, 0.7,
-              "with CUs full of waves more accesses in flight are not to be had: the rate at which "
-              "memory serves them is left (Little's law)"}};
+              "with CUs full of waves, no more accesses can be in flight: what is left is the rate "
+              "at which "
+              "memory serves them (Little's law)"}};
 constexpr std::array kFullAgainst = {kNothingNear, kValuAtWork};
 constexpr std::array kNearL2 = {Condition{l2_share, at_least, 0.6, kNearRoof}};
 constexpr std::array kNearLds = {Condition{lds_share, at_least, 0.6, kNearRoof}};
@@ -243,7 +244,7 @@ constexpr std::array kRules = {
          true},
     Rule{"divergence.busy_with_half", Bottleneck::divergence, 2, kHalfLanesBusy, kDivergenceAgainst,
          "and vector work is a good part of what it does",
-         "shorten what stands inside the divergent branches", true},
+         "shorten the code inside the divergent branches", true},
     Rule{"divergence.branches", Bottleneck::divergence, 2, kBranchy, kDivergenceAgainst,
          "it branches often, and lanes are switched off",
          "turn short branches into selects, and unroll loops whose trip count is known", true},

@@ -56,7 +56,8 @@ class Joiner {
     name_architectures();
     if (flat_)
       assumptions_.emplace_back(
-          "a table of counters has grids and work-groups as products only: they stand as the first "
+          "a table of counters has grids and work-groups as products only: they are given as the "
+          "first "
           "of three sizes, here and where dispatches are joined");
   }
 

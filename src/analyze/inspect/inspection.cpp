@@ -345,7 +345,7 @@ Result<Inspection> inspect_file(const std::filesystem::path& path, const Inspect
     return fail(ErrorCode::usage,
                 fmt::format("{} is a binary: there is nothing to compile with '{}'", path.string(),
                             options.compiler_arguments.front()),
-                "leave out the words behind --: they are for the compiler of a source");
+                "leave out the words after --: they are for the compiler of a source");
   PERFLAB_TRY(const Targets targets, asked_targets(options));
   PERFLAB_TRY(Collected collected, !binary && is_source(path)
                                        ? compile_source(path, std::move(bytes), options, targets)

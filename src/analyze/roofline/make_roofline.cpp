@@ -23,7 +23,7 @@ namespace {
 using trace::kNone;
 
 constexpr const char* kGpuRemedy =
-    "put rocprofv3's agent_info.csv, or rocprof-compute's sysinfo.csv, beside the table";
+    "put rocprofv3's agent_info.csv, or rocprof-compute's sysinfo.csv, next to the table";
 
 FormulaConstants constants_of(const Gpu& gpu, std::optional<int> wave_size) {
   FormulaConstants constants;

@@ -202,7 +202,7 @@ class TraceFigures {
       missing("analysis_kernel",
               recorded_.empty() ? "no database of a run was given"
                                 : "no kernel of the run has this name",
-              "give the database of the same program beside the thread trace");
+              "give the database of the same program with the thread trace");
     if (!out.core_clock_mhz)
       missing("core_clock_mhz", "the trace has no two records of real time (realtime.json)");
     const std::string& why = doubts.several_dispatches;
@@ -302,7 +302,7 @@ Result<ThreadTraces> make_thread_traces(const std::vector<std::filesystem::path>
     for (const KernelThreadTrace& kernel : traced)
       if (!trace.sources.empty() && !kernel.analysis_kernel && kernel.sums.hits > 0)
         out.warnings.push_back(fmt::format(
-            "thread trace {}: {} was traced, but is no kernel of the recordings: it may be of "
+            "thread trace {}: {} was traced, but is not a kernel of the recordings: it may be of "
             "another program",
             read.name, kernel.kernel));
     out.traces.push_back(read.name);

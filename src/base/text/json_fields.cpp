@@ -21,7 +21,7 @@ const Json* member_at(const Json& json, std::initializer_list<std::string_view> 
 }
 
 JsonFields::JsonFields(const Json& object, std::string_view what) : object_(object), what_(what) {
-  if (!object.is_object()) wrong("", "is no object");
+  if (!object.is_object()) wrong("", "is not an object");
 }
 
 JsonFields::JsonFields(const JsonFields& outer, const Json& object, std::string_view place)
@@ -29,7 +29,7 @@ JsonFields::JsonFields(const JsonFields& outer, const Json& object, std::string_
       what_(outer.what_),
       place_(outer.place_.empty() ? std::string(place) : fmt::format("{}.{}", outer.place_, place)),
       fault_(outer.fault_) {
-  if (!object.is_object()) wrong("", "is no object");
+  if (!object.is_object()) wrong("", "is not an object");
 }
 
 std::string JsonFields::text_or_null(std::string_view key) {
@@ -47,7 +47,7 @@ const Json& JsonFields::list(std::string_view key) {
   const Json* found = find(key);
   if (found == nullptr) return kEmpty;
   if (found->is_array()) return *found;
-  wrong(key, "is no list");
+  wrong(key, "is not a list");
   return kEmpty;
 }
 
@@ -95,17 +95,17 @@ std::string JsonFields::take(const Json& value, Json& out) {
 }
 
 std::string JsonFields::take(const Json& value, std::filesystem::path& out) {
-  if (!value.is_string()) return "is no text";
+  if (!value.is_string()) return "is not a string";
   out = value.get_ref<const std::string&>();
   return {};
 }
 
 std::string JsonFields::no_number(bool whole, const Json& least, const Json& most) {
-  if (whole) return fmt::format("is no whole number from {} to {}", least.dump(), most.dump());
-  if (least == std::numeric_limits<double>::lowest()) return "is no number";
+  if (whole) return fmt::format("is not a whole number from {} to {}", least.dump(), most.dump());
+  if (least == std::numeric_limits<double>::lowest()) return "is not a number";
   if (most == std::numeric_limits<double>::max())
-    return fmt::format("is no number from {} on", least.get<double>());
-  return fmt::format("is no number from {} to {}", least.get<double>(), most.get<double>());
+    return fmt::format("is not a number of at least {}", least.get<double>());
+  return fmt::format("is not a number from {} to {}", least.get<double>(), most.get<double>());
 }
 
 }  // namespace perflab

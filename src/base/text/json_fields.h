@@ -135,7 +135,7 @@ class JsonFields {
     if constexpr (std::same_as<T, bool>) {
       if (!read) return "is neither true nor false";
     } else if constexpr (std::same_as<T, std::string>) {
-      if (!read) return "is no text";
+      if (!read) return "is not a string";
     } else {
       using Limits = std::numeric_limits<T>;
       if (!read) return no_number(std::integral<T>, Json(Limits::lowest()), Json(Limits::max()));
@@ -150,13 +150,13 @@ class JsonFields {
   }
   template <class T>
   static std::string take(const Json& value, std::vector<T>& out) {
-    if (!value.is_array()) return "is no list";
+    if (!value.is_array()) return "is not a list";
     out.resize(value.size());
     return take_items(value, out);
   }
   template <class T, std::size_t N>
   static std::string take(const Json& value, std::array<T, N>& out) {
-    if (!value.is_array() || value.size() != N) return "is no list of " + std::to_string(N);
+    if (!value.is_array() || value.size() != N) return "is not a list of " + std::to_string(N);
     return take_items(value, out);
   }
   template <class List>

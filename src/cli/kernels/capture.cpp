@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/system/subprocess.h"
 #include "base/text/progress.h"
 #include "capture/capture_reader.h"
 #include "cli/kit/command.h"
 #include "cli/kit/help.h"
 #include "cli/kit/present.h"
+#include "doctor/replay_here.h"
 #include "replay/lint.h"
 #include "report/kit/document.h"
 #include "report/kit/style.h"
@@ -22,7 +24,7 @@ namespace {
 
 struct CaptureArguments {
   std::string folder;
-  bool json = false;
+  Outputs outputs{.takes_folder = false, .takes_page = false};
   bool all = false;
 };
 
@@ -49,18 +51,23 @@ Result<report::CaptureCheck> check_capture(const capture::Capture& capture) {
 
 Result<int> run_capture(const CaptureArguments& arguments, bool with_check) {
   PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(arguments.folder));
-  report::CaptureData data{.capture = &capture, .folder = arguments.folder, .check = {}};
+  report::CaptureData data{
+      .capture = &capture, .folder = arguments.folder, .check = {}, .here = {}};
   if (with_check) {
     PERFLAB_TRY(data.check, check_capture(capture));
+    PERFLAB_TRY(data.here, doctor::replay_here({.agents_command = {own_program(), "doctor-agents"}},
+                                               capture.description().machine));
   }
-  const Outputs outputs{.json = arguments.json};
-  std::vector<Document> documents;
-  if (outputs.wants_documents()) documents = {{"capture", report::capture_document(data)}};
-  PERFLAB_TRY_VOID(present(outputs, std::move(documents), [&] {
-    report::TerminalStyle style = terminal_style();
-    if (arguments.all) style.most_rows = SIZE_MAX / 8;
-    return report::capture_text(data, style);
-  }));
+  report::TerminalStyle style = terminal_style();
+  if (arguments.all) style.most_rows = SIZE_MAX / 8;
+  std::vector<Section> sections = {
+      {"dispatch", [&] { return report::captured_dispatch_text(data, style); }},
+      {"regions", [&] { return report::captured_regions_text(data, style); }}};
+  if (data.check)
+    sections.push_back(
+        {"findings", [&] { return report::capture_findings_text(*data.check, style); }});
+  PERFLAB_TRY_VOID(
+      present_answer(arguments.outputs, {{"capture", report::capture_document(data)}}, sections));
   return code_of(data.check);
 }
 
@@ -69,8 +76,8 @@ CLI::App* add_part(CLI::App& capture, const char* name, const char* description,
   const auto arguments = std::make_shared<CaptureArguments>();
   CLI::App* command = capture.add_subcommand(name, description);
   command->add_option("DIR,--capture-dir", arguments->folder, "Folder of the capture")->required();
-  command->add_flag("--all", arguments->all, "Show every region");
-  command->add_flag("--json", arguments->json, "Print the document and nothing else");
+  add_answer_options(*command, arguments->outputs, "capture");
+  add_all_option(*command, arguments->all, arguments->outputs);
   command->callback([arguments, with_check, &exit_code] {
     const auto done = run_capture(*arguments, with_check);
     exit_code = done ? *done : report_error(done.error());

@@ -32,10 +32,8 @@ struct InspectArguments {
   bool no_spills = false;
   bool mix = false;
   bool no_mix = false;
-  bool json = false;
   bool all = false;
-  HtmlArguments html;
-  std::string out;
+  Outputs outputs;
   unsigned threads = 0;
 };
 
@@ -68,12 +66,41 @@ Result<analyze::InspectOptions> options_of(const InspectArguments& arguments,
   return options;
 }
 
+/// The sections of --details: those that have something to say.
+std::vector<Section> inspect_sections(const InspectArguments& arguments,
+                                      const analyze::Inspection& inspection,
+                                      const std::vector<analyze::Gate>& gates,
+                                      const std::optional<analyze::InspectionDiff>& against) {
+  report::TerminalStyle style = terminal_style();
+  if (arguments.all) style.most_rows = SIZE_MAX / 8;
+  // Kernels one by one are long: many of them only when they are asked for.
+  const std::size_t most =
+      arguments.outputs.details == kAllSections ? report::kMostDetailedKernels : SIZE_MAX;
+  std::vector<Section> sections = {
+      {"kernels", [&, style] { return report::inspected_kernels_text(inspection, style); }}};
+  if (!inspection.kernels.empty())
+    sections.push_back(
+        {"mix", [&, style, most] { return report::inspected_mix_text(inspection, most, style); }});
+  if (against)
+    sections.push_back({"against", [&, style] {
+                          return report::inspected_changes_text(inspection, *against, style);
+                        }});
+  if (!gates.empty())
+    sections.push_back({"gates", [&, style] {
+                          return report::inspected_gates_text(inspection, gates, against, style);
+                        }});
+  if (!report::inspected_problems_text(inspection, style).empty())
+    sections.push_back(
+        {"problems", [&, style] { return report::inspected_problems_text(inspection, style); }});
+  return sections;
+}
+
 /// Whether every gate was passed.
 Result<bool> run_inspect(const InspectArguments& arguments,
                          const std::vector<std::string>& compiler_arguments) {
   std::vector<std::filesystem::path> inputs = {arguments.file};
   if (!arguments.against.empty()) inputs.emplace_back(arguments.against);
-  PERFLAB_TRY_VOID(check_html_file(arguments.html, inputs, arguments.out));
+  PERFLAB_TRY_VOID(check_html_file(arguments.outputs.html, inputs, arguments.outputs.folder));
   PERFLAB_TRY(const analyze::InspectOptions options, options_of(arguments, compiler_arguments));
   analyze::GateLimits limits{
       .max_vgprs = arguments.max_vgprs, .min_occupancy = {}, .no_spills = arguments.no_spills};
@@ -96,15 +123,9 @@ Result<bool> run_inspect(const InspectArguments& arguments,
   work.end();
   const bool passed = std::ranges::all_of(gates, &analyze::Gate::passed);
 
-  const Outputs outputs{.folder = arguments.out, .html = arguments.html, .json = arguments.json};
-  std::vector<Document> documents;
-  if (outputs.wants_documents())
-    documents = {{"inspection", report::inspection_document(inspection, gates, against)}};
-  PERFLAB_TRY_VOID(present(outputs, std::move(documents), [&] {
-    report::TerminalStyle style = terminal_style();
-    if (arguments.all) style.most_rows = SIZE_MAX / 8;
-    return report::inspection_text(inspection, gates, against, style);
-  }));
+  PERFLAB_TRY_VOID(present_answer(
+      arguments.outputs, {{"inspection", report::inspection_document(inspection, gates, against)}},
+      inspect_sections(arguments, inspection, gates, against)));
   return passed;
 }
 
@@ -150,10 +171,10 @@ void add_inspect(CLI::App& app, const std::vector<std::string>& target, int& exi
       command->add_flag("--mix", arguments->mix,
                         "Disassemble for the instruction mix, however many kernels there are");
   command->add_flag("--no-mix", arguments->no_mix, "Do not disassemble")->excludes(mix);
-  command->add_flag("--all", arguments->all, "Show every row of a table");
-  command->add_option("--out", arguments->out, "Write inspection.json into this folder");
-  add_html_option(*command, arguments->html, "kernels and gates");
-  command->add_flag("--json", arguments->json, "Print inspection.json and nothing else");
+  add_answer_options(*command, arguments->outputs, "inspection");
+  add_all_option(*command, arguments->all, arguments->outputs);
+  command->add_option("--out", arguments->outputs.folder, "Write inspection.json into this folder");
+  add_html_option(*command, arguments->outputs.html, "kernels and gates");
   command->add_option("--threads", arguments->threads,
                       "Threads (default: all cores); the result is the same");
   command->callback([arguments, &target, &exit_code] {

@@ -91,7 +91,7 @@ void add_isolate(CLI::App& app, const std::vector<std::string>& target, int& exi
       ->capture_default_str();
   command->add_flag("--stop", arguments->plan.stop, "End the program once the capture is written");
   add_answer_options(*command, arguments->outputs, "isolate");
-  check_details(*command, {"capture"});
+  offer_sections(*command, {"capture"});
   command->callback([arguments, &target, &exit_code] {
     if (const auto done = run_isolate(*arguments, target); !done)
       exit_code = report_error(done.error());

@@ -113,7 +113,7 @@ void add_reserve_check(CLI::App& replay, int& exit_code) {
   command->add_option("DIR,--capture-dir", arguments->folder,
                       "Folder of the capture (default: none; typical addresses are probed)");
   add_answer_options(*command, arguments->outputs, "reservation");
-  check_details(*command, {"ranges"});
+  offer_sections(*command, {"ranges"});
   command->callback([arguments, &exit_code] {
     const auto done = run_reserve_check(*arguments);
     exit_code = done ? *done : report_error(done.error());
@@ -149,7 +149,7 @@ void add_full_vm(CLI::App& replay, int& exit_code) {
                       "Write replay.json and summary.json into this folder");
   add_html_option(*command, arguments->outputs.html, "the times");
   add_answer_options(*command, arguments->outputs, "replay");
-  check_details(*command, {"times"});
+  offer_sections(*command, {"times"});
   command->callback([arguments, &exit_code] {
     if (const auto done = run_full_vm_command(*arguments); !done)
       exit_code = report_error(done.error());

@@ -100,7 +100,7 @@ void add_comparison_options(CLI::App& command, VerifyArguments& arguments) {
                   "arguments or the data)")
       ->check(CLI::IsMember(element_type_names()));
   command.add_option("--max-ulp", arguments.max_ulp,
-                     "Floats may be this many representable values apart (default: 0)");
+                     "Allowed difference between floats in ULPs (default: 0)");
   const auto add_tolerance = [&](const char* name, std::optional<double>& value,
                                  const char* description) {
     command.add_option(name, value, description)->check(CLI::Range(0.0, 1e300));
@@ -147,7 +147,7 @@ void add_replay_verify(CLI::App& replay, int& exit_code) {
   command->add_option("--out", arguments->out, "Write the certificate to this file");
   add_html_option(*command, arguments->outputs.html, "the certificate");
   add_answer_options(*command, arguments->outputs, "certificate");
-  check_details(*command, {"verdict", "regions", "notes"});
+  offer_sections(*command, {"verdict", "regions", "notes"});
   command->callback([arguments, &exit_code] {
     const auto done = run_verify(*arguments);
     exit_code = done ? *done : report_error(done.error());

@@ -86,7 +86,7 @@ Result<void> remove_stale_documents(const std::string& folder,
   for (const Optional& one :
        {Optional{"roofline", "roofline"}, Optional{"dag", "critical path"},
         Optional{"profile", "recording of times"}, Optional{"timeline", "timeline"},
-        Optional{"thread_trace", "thread trace"}, Optional{"summary", "--brief"}})
+        Optional{"thread_trace", "thread trace"}})
     if (std::ranges::find(documents, one.name, &report::RenderedDocument::name) == documents.end())
       PERFLAB_TRY_VOID(remove_stale(folder, one.name, one.what, quiet));
   return {};

@@ -68,10 +68,10 @@ using Document = report::NamedDocument;
 Result<void> write_documents(const std::string& folder,
                              const std::vector<report::RenderedDocument>& documents);
 
-/// Removes a roofline.json, dag.json, profile.json, timeline.json, thread_trace.json or
-/// summary.json of this program that is not among the documents from the folder and says so on
-/// stderr (unless `quiet`): an earlier command left it, and it would be taken for a part of the
-/// documents written now. Other files stay. Error (usage): it cannot be removed.
+/// Removes a roofline.json, dag.json, profile.json, timeline.json or thread_trace.json of this
+/// program that is not among the documents from the folder and says so on stderr (unless `quiet`):
+/// an earlier command left it, and it would be taken for a part of the documents written now. Other
+/// files stay. Error (usage): it cannot be removed.
 Result<void> remove_stale_documents(const std::string& folder,
                                     const std::vector<report::RenderedDocument>& documents,
                                     bool quiet = false);

@@ -25,7 +25,7 @@ CLI::Validator whole_from(std::uint64_t least, std::uint64_t most) {
       [least, most](std::string& text) -> std::string {
         const auto value = whole_number(text);
         if (value && *value >= least && *value <= most) return {};
-        return fmt::format("\"{}\" is no whole number from {} to {}", text, least, most);
+        return fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most);
       },
       "");
 }

@@ -53,7 +53,7 @@ Result<void> check_output_file(const OutputFile& file, const std::vector<fs::pat
             own_name);
     if (stands_in(name, input) && !name.ends_with(".html"))
       return fail(ErrorCode::usage,
-                  fmt::format("{} {}: this stands in the input {}, and it would be replaced",
+                  fmt::format("{} {}: this file is in the input {}, and would be replaced",
                               file.option, name, input.string()),
                   own_name);
   }

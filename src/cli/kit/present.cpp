@@ -31,26 +31,28 @@ Result<std::vector<report::RenderedDocument>> rendered(const Outputs& outputs,
   return report::render_all(std::move(documents));
 }
 
+std::vector<std::string_view> section_names(const std::vector<Section>& sections) {
+  std::vector<std::string_view> names;
+  for (const Section& section : sections) names.push_back(section.name);
+  return names;
+}
+
 /// The sections that were asked for. Error (usage): there is none of that name.
 Result<std::vector<Section>> asked_sections(const Outputs& outputs,
                                             const std::vector<Section>& sections) {
-  if (outputs.details.empty()) return std::vector<Section>{};
+  PERFLAB_TRY_VOID(check_details(outputs, section_names(sections)));
   if (outputs.details == kAllSections) return sections;
-  std::vector<std::string_view> names;
-  for (const Section& section : sections) {
-    if (section.name == outputs.details) return std::vector<Section>{section};
-    names.push_back(section.name);
-  }
-  return fail(ErrorCode::usage,
-              fmt::format("--details {}: there is no such section here", outputs.details),
-              fmt::format("one of: {}, {}", fmt::join(names, ", "), kAllSections));
+  std::vector<Section> asked;
+  for (const Section& section : sections)
+    if (section.name == outputs.details) asked.push_back(section);
+  return asked;
 }
 
 /// How the rest is had.
 std::string more_text(const Outputs& outputs, const std::vector<Section>& sections) {
-  std::vector<std::string_view> names;
-  for (const Section& section : sections) names.push_back(section.name);
-  std::string text = fmt::format("--details {}", fmt::join(names, "|"));
+  std::string text =
+      fmt::format("{}{}--details {}", outputs.again, outputs.again.empty() ? "" : " ",
+                  fmt::join(section_names(sections), "|"));
   text += "; --json";
   if (outputs.takes_folder && outputs.folder.empty()) text += "; --out DIR";
   if (outputs.takes_page && !outputs.html) text += "; --html FILE";
@@ -70,7 +72,26 @@ void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& 
       ->excludes(brief);
 }
 
-void check_details(CLI::App& command, const std::vector<std::string>& names) {
+void add_all_option(CLI::App& command, bool& all, Outputs& outputs) {
+  command.add_flag_callback(
+      "--all",
+      [&all, &outputs] {
+        all = true;
+        if (outputs.details.empty()) outputs.details = kAllSections;
+      },
+      "Every row of a table: --details without a limit");
+}
+
+Result<void> check_details(const Outputs& outputs, std::span<const std::string_view> sections) {
+  if (outputs.details.empty() || outputs.details == kAllSections ||
+      std::ranges::find(sections, outputs.details) != sections.end())
+    return {};
+  return fail(ErrorCode::usage,
+              fmt::format("--details {}: there is no such section here", outputs.details),
+              fmt::format("one of: {}, {}", fmt::join(sections, ", "), kAllSections));
+}
+
+void offer_sections(CLI::App& command, const std::vector<std::string>& names) {
   std::vector<std::string> known = names;
   known.emplace_back(kAllSections);
   command.get_option("--details")->check(CLI::IsMember(known));

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct Outputs {
   bool whole_recording = false;
   bool takes_folder = true;  ///< the command has --out
   bool takes_page = true;    ///< the command has --html
+  /// Option with which the command prints again what it found, and runs nothing twice; empty: it
+  /// is the same command.
+  std::string again = {};
 
   /// Whether any document is shown or written: those of large inputs are made only then.
   [[nodiscard]] bool wants_documents() const { return json || html || !folder.empty(); }
@@ -38,9 +42,12 @@ struct Section {
   std::string_view name;
   std::function<std::string()> text;
 };
-inline constexpr std::array<std::string_view, 12> kSectionNames = {
-    "bottleneck", "capture", "critical-path", "kernels",      "notes", "profile",
-    "ranges",     "regions", "roofline",      "thread-trace", "times", "verdict"};
+inline constexpr std::array<std::string_view, 30> kSectionNames = {
+    "against",    "best",           "bottleneck",    "candidates",   "capture",  "command",
+    "commands",   "configurations", "critical-path", "diff",         "dispatch", "findings",
+    "gates",      "gpus",           "kernels",       "missing",      "mix",      "notes",
+    "parameters", "parts",          "problems",      "profile",      "proof",    "ranges",
+    "regions",    "roofline",       "search",        "thread-trace", "times",    "verdict"};
 inline constexpr std::string_view kAllSections = "all";
 
 /// --details alone means all of them: it takes the word behind it only when that is the name of a
@@ -50,8 +57,13 @@ void complete_details(std::vector<std::string>& words);
 /// Adds --json (of the document of that name), --brief and --details.
 void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& document);
 
+/// Adds --all: every row of the tables of --details, which it stands for when that is not given.
+void add_all_option(CLI::App& command, bool& all, Outputs& outputs);
+/// Whether --details names one of these, or all. Error (usage): it does not. present_answer() asks
+/// it too; a command that runs for long asks first.
+Result<void> check_details(const Outputs& outputs, std::span<const std::string_view> sections);
 /// The names that --details of the command takes: another one is refused before any work is done.
-void check_details(CLI::App& command, const std::vector<std::string>& names);
+void offer_sections(CLI::App& command, const std::vector<std::string>& names);
 
 /// What the analysis has to keep for them.
 void apply(const Outputs& outputs, analyze::AnalyzeOptions& options);

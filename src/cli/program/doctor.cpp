@@ -24,10 +24,9 @@ namespace {
 
 struct DoctorArguments {
   std::vector<std::string> commands;
-  HtmlArguments html;
+  Outputs outputs{.takes_folder = false};
   bool self_test = false;
   std::string only, keep, time_budget = "10m";
-  bool json = false;
 };
 
 doctor::Places places_here() {
@@ -41,12 +40,19 @@ Result<int> run_doctor(const DoctorArguments& arguments) {
   const InterruptScope interrupts;
   // Before anything is asked: a wrong name should not take seconds.
   PERFLAB_TRY_VOID(doctor::readiness({}, arguments.commands));
-  PERFLAB_TRY_VOID(check_html_file(arguments.html, {}));
+  PERFLAB_TRY_VOID(check_html_file(arguments.outputs.html, {}));
   PERFLAB_TRY(doctor::Examination examination, doctor::examine(places_here()));
   PERFLAB_TRY(examination.commands, doctor::readiness(examination.parts, arguments.commands));
-  PERFLAB_TRY_VOID(present({.html = arguments.html, .json = arguments.json},
-                           {{"doctor", doctor::doctor_document(examination)}},
-                           [&] { return doctor::doctor_text(examination, terminal_style()); }));
+  const report::TerminalStyle style = terminal_style();
+  std::vector<Section> sections = {
+      {"commands", [&] { return doctor::doctor_commands_text(examination, style); }},
+      {"gpus", [&] { return doctor::doctor_gpus_text(examination, style); }},
+      {"parts", [&] { return doctor::doctor_parts_text(examination, style); }}};
+  if (!doctor::doctor_missing_text(examination, style).empty())
+    sections.push_back(
+        {"missing", [&] { return doctor::doctor_missing_text(examination, style); }});
+  PERFLAB_TRY_VOID(present_answer(arguments.outputs,
+                                  {{"doctor", doctor::doctor_document(examination)}}, sections));
   const bool lacking =
       std::ranges::any_of(examination.commands, [](const doctor::CommandReadiness& one) {
         return one.readiness == doctor::Readiness::not_ready;
@@ -73,7 +79,7 @@ Result<int> run_doctor_self_test(const DoctorArguments& arguments) {
   const Result<doctor::SelfTest> test = doctor::run_self_test(request);
   line.erase();
   if (!test) return std::unexpected(test.error());
-  PERFLAB_TRY_VOID(present({.json = arguments.json},
+  PERFLAB_TRY_VOID(present({.json = arguments.outputs.json},
                            {{"self_test", doctor::self_test_document(*test)}},
                            [&] { return doctor::self_test_text(*test, terminal_style()); }));
   return test->exit_code();
@@ -85,7 +91,7 @@ void add_self_test_options(CLI::App& command, DoctorArguments& arguments, CLI::O
           .add_flag("--self-test", arguments.self_test,
                     "Compile programs and take them through the commands on this machine's GPU")
           ->excludes(commands)
-          ->excludes("--html");
+          ->excludes("--html", "--brief", "--details");
   command
       .add_option("--only", arguments.only,
                   "Only cases of the self test whose name this regex matches")
@@ -116,10 +122,9 @@ void add_doctor(CLI::App& app, int& exit_code) {
   CLI::Option* const commands =
       command->add_option("COMMAND", arguments->commands, "Only these commands (default: all)")
           ->check(offered(doctor::command_names()));
-  add_html_option(*command, arguments->html, "it");
+  add_html_option(*command, arguments->outputs.html, "it");
+  add_answer_options(*command, arguments->outputs, "doctor.json, or self_test");
   add_self_test_options(*command, *arguments, commands);
-  command->add_flag("--json", arguments->json,
-                    "Print doctor.json, or self_test.json, and nothing else");
   command->callback([arguments, &exit_code] {
     const Result<int> done =
         arguments->self_test ? run_doctor_self_test(*arguments) : run_doctor(*arguments);

@@ -26,7 +26,8 @@ Result<std::string> date_of_source() {
   constexpr std::int64_t kLastSecond = 253402300799;  // of the year 9999
   const std::int64_t seconds = whole_number<std::int64_t>(text).value_or(-1);
   if (seconds < 0 || seconds > kLastSecond)
-    return fail(ErrorCode::usage, fmt::format("SOURCE_DATE_EPOCH '{}': this is no time", text),
+    return fail(ErrorCode::usage,
+                fmt::format("SOURCE_DATE_EPOCH '{}' is not a number of seconds since 1970", text),
                 "seconds since 1970, or unset it");
   return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }

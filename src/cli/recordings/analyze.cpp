@@ -53,7 +53,7 @@ Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
     return fail(ErrorCode::usage, "there is nothing to analyse: no TRACE and no --att",
                 "rocm-perf analyze run.db, or rocm-perf analyze --att DIR");
   if (const char* option = option_about_recordings(arguments))
-    return fail(ErrorCode::usage, fmt::format("{} says nothing without a recording", option),
+    return fail(ErrorCode::usage, fmt::format("{} has no effect without a recording", option),
                 "add the database of the run: rocm-perf analyze run.db --att DIR");
   analyze::AnalyzeOptions options;
   options.threads = arguments.threads;
@@ -155,8 +155,9 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->excludes("--what-if", "--perfetto", "--full", "--handover");
   command->add_option(
       "--out", arguments->outputs.folder,
-      "Write analysis.json, profile.json, dag.json and timeline.json into this folder; "
-      "with counters also roofline.json, with --att also thread_trace.json");
+      "Write analysis.json, profile.json, dag.json, timeline.json and the answer (summary.json) "
+      "into "
+      "this folder; with counters also roofline.json, with --att also thread_trace.json");
   add_html_option(*command, arguments->outputs.html, "everything");
   add_answer_options(*command, arguments->outputs, "analysis");
   command->add_option("--threads", arguments->threads,

@@ -44,7 +44,7 @@ struct CompareArguments {
 Result<double> parse_share(const char* option, const std::string& text, double most) {
   if (const std::optional<double> share = share_from(text, most)) return *share;
   return fail(ErrorCode::usage,
-              fmt::format("{} '{}': this is no share of at most {}", option, text, most),
+              fmt::format("{} '{}': must be a share from 0 to {}", option, text, most),
               fmt::format("{} 2%, or {} 0.02", option, option));
 }
 
@@ -194,7 +194,7 @@ void add_compare(CLI::App& app, int& exit_code) {
                       "Write a Markdown table to this file");
   add_html_option(*command, arguments->outputs.html, "the comparison");
   add_answer_options(*command, arguments->outputs, "comparison");
-  check_details(*command, {"kernels", "notes", "verdict"});
+  offer_sections(*command, {"kernels", "notes", "verdict"});
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
   command->callback([arguments, &exit_code] {

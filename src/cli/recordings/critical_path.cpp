@@ -75,7 +75,7 @@ void add_critical_path(CLI::App& app, int& exit_code) {
       ->required();
   add_path_options(*command, arguments->path);
   command->add_option("--out", arguments->outputs.folder,
-                      "Write dag.json and timeline.json into this folder");
+                      "Write dag.json, timeline.json and summary.json into this folder");
   add_html_option(*command, arguments->outputs.html, "the path, the timeline and what-if sliders");
   add_answer_options(*command, arguments->outputs, "dag");
   command->add_option("--threads", arguments->threads,

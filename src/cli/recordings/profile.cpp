@@ -107,7 +107,7 @@ Result<void> run_profile(const ProfileArguments& arguments,
   }
   if (!arguments.roofs.file.empty()) {
     if (!options.wants_counters())
-      return fail(ErrorCode::usage, "--roofs says nothing without counters", "add --roofline");
+      return fail(ErrorCode::usage, "--roofs has no effect without counters", "add --roofline");
     options.roofs = arguments.roofs.file;
     options.roofs_device = arguments.roofs.device;
   }
@@ -134,8 +134,9 @@ void add_counter_options(CLI::App& command, ProfileArguments& arguments) {
 CLI::Validator whole_number(std::uint64_t most, bool bytes) {
   return CLI::Validator(
       [most, bytes](std::string& text) -> std::string {
-        const std::string bad = fmt::format("\"{}\" is no whole number from 1 to {}{}", text, most,
-                                            bytes ? ", with k, M or G behind it for bytes" : "");
+        const std::string bad =
+            fmt::format("\"{}\" is not a whole number from 1 to {}{}", text, most,
+                        bytes ? ", with k, M or G after it for bytes" : "");
         std::string_view digits = text;
         std::uint64_t unit = 1;
         constexpr std::string_view kUnits = "kmg";
@@ -198,9 +199,10 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
   command->add_flag("--no-rocprof", arguments->no_rocprof,
                     "Only time the process, without GPU figures");
   command
-      ->add_option("--out", arguments->outputs.folder,
-                   "Folder for profile.json, analysis.json, dag.json, timeline.json, roofline.json "
-                   "and thread_trace.json")
+      ->add_option(
+          "--out", arguments->outputs.folder,
+          "Folder for profile.json, analysis.json, dag.json, timeline.json, roofline.json, "
+          "thread_trace.json and the answer, summary.json")
       ->capture_default_str();
   add_html_option(*command, arguments->outputs.html, "everything");
   add_answer_options(*command, arguments->outputs, "profile");

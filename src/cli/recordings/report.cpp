@@ -65,7 +65,7 @@ Result<FoundDocument> read_document(const fs::path& file) {
   const std::optional<std::string> name = made_here(value);
   if (!name || !report::schema_text(*name))
     return fail(ErrorCode::bad_input,
-                fmt::format("{}: this is no document of rocm-perf", file.string()),
+                fmt::format("{}: this is not a document of rocm-perf", file.string()),
                 kHowDocumentsAreMade);
   Result<std::string> rendered = report::render(*name, std::move(value));
   if (!rendered)

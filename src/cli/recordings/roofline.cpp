@@ -88,7 +88,8 @@ void add_roofline(CLI::App& app, int& exit_code) {
                    "Binary or code object with the kernels, which shows whether their "
                    "floating-point instructions are packed; repeatable")
       ->allow_extra_args(false);
-  command->add_option("--out", arguments->outputs.folder, "Write roofline.json into this folder");
+  command->add_option("--out", arguments->outputs.folder,
+                      "Write roofline.json and summary.json into this folder");
   add_html_option(*command, arguments->outputs.html, "the roofline");
   add_answer_options(*command, arguments->outputs, "roofline");
   command->add_option("--threads", arguments->threads,

@@ -15,8 +15,8 @@
 #include "base/text/progress.h"
 #include "cli/kit/command.h"
 #include "cli/kit/help.h"
-#include "cli/kit/html_page.h"
 #include "cli/kit/option_parsers.h"
+#include "cli/kit/present.h"
 #include "measure/autotune.h"
 #include "measure/gpu_timer.h"
 #include "report/kit/document.h"
@@ -29,9 +29,9 @@ namespace {
 struct AutotuneArguments {
   measure::AutotuneRequest request;
   std::string objective, effort = "auto", model = "tgp", time_limit, timeout;
-  std::string executor = "local", out;
-  HtmlArguments html;
-  bool json = false, quiet = false, keep_builds = false;
+  std::string executor = "local";
+  Outputs outputs;
+  bool keep_builds = false;
 };
 
 /// The journal when no name was given: the search of a recording takes no time that could be lost.
@@ -76,15 +76,16 @@ Result<measure::AutotuneRequest> request_of(const AutotuneArguments& arguments) 
   }
   tune::RepeatRule& repeats = request.options.repeats;
   repeats.fewest_samples = std::min(repeats.fewest_samples, repeats.most_runs);
-  if (request.journal.empty() && !arguments.out.empty())
-    request.journal = std::filesystem::path(arguments.out) / kJournalInFolder;
+  if (request.journal.empty() && !arguments.outputs.folder.empty())
+    request.journal = std::filesystem::path(arguments.outputs.folder) / kJournalInFolder;
   else if (request.journal.empty() && (request.simulate.empty() || request.resume))
     request.journal = kJournalName;
   if (arguments.keep_builds)
-    request.builds = (arguments.out.empty() ? "." : std::filesystem::path(arguments.out)) /
-                     std::filesystem::path(kBuildsName);
+    request.builds =
+        (arguments.outputs.folder.empty() ? "." : std::filesystem::path(arguments.outputs.folder)) /
+        std::filesystem::path(kBuildsName);
   request.slurm = arguments.executor == "slurm";
-  if (!arguments.quiet)
+  if (!arguments.outputs.quiet)
     request.note = [](const std::string& text) { fmt::print(stderr, "rocm-perf: {}\n", text); };
   return request;
 }
@@ -110,10 +111,9 @@ report::AutotuneData report_data(const measure::AutotuneRequest& request,
                                                                 : "local"}};
 }
 
-/// autotune.json, and the evaluations in the formats of others.
-Result<void> write_out(const std::string& folder, const report::RenderedDocument& document,
-                       std::string_view objective, const measure::AutotuneRun& run) {
-  PERFLAB_TRY_VOID(write_documents(folder, {document}));
+/// The evaluations in the formats of others.
+Result<void> write_evaluations(const std::string& folder, std::string_view objective,
+                               const measure::AutotuneRun& run) {
   std::vector<tune::ResultRow> rows;
   for (const tune::Step& step : run.result.steps) {
     std::vector<tune::Binding> configuration = run.space.bindings(step.id);
@@ -133,30 +133,34 @@ Result<void> present_autotune(const AutotuneArguments& arguments,
   const report::AutotuneData data = report_data(request, run);
   Json value = report::autotune_document(data);
   const std::string objective = value["objective"]["kind"];
-  PERFLAB_TRY(const auto documents, report::render_all({{"autotune", std::move(value)}}));
-  if (!arguments.out.empty())
-    PERFLAB_TRY_VOID(write_out(arguments.out, documents.front(), objective, run));
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out, arguments.quiet));
-  if (arguments.json) return print(documents.front().text);
-  if (arguments.quiet) return {};
-  PERFLAB_TRY_VOID(print(report::autotune_text(data, terminal_style())));
-  if (!request.journal.empty()) fmt::print(stderr, "\njournal: {}\n", request.journal.string());
+  std::vector<Section> sections;
+  for (const std::string_view name : report::kAutotuneSections)
+    sections.push_back(
+        {name, [&data, name] { return report::autotune_section(data, name, terminal_style()); }});
+  Outputs outputs = arguments.outputs;
+  if (!request.journal.empty()) outputs.again = "--resume";
+  if (!outputs.folder.empty()) PERFLAB_TRY_VOID(write_evaluations(outputs.folder, objective, run));
+  PERFLAB_TRY_VOID(present_answer(outputs, {{"autotune", std::move(value)}}, sections));
+  if (outputs.json || outputs.quiet) return {};
+  if (!outputs.folder.empty())
+    fmt::print(stderr, "evaluations in {}: results.t4.json, results.csv\n", outputs.folder);
+  if (!request.journal.empty()) fmt::print(stderr, "journal: {}\n", request.journal.string());
   if (!request.builds.empty()) fmt::print(stderr, "builds: {}\n", request.builds.string());
-  if (!arguments.out.empty())
-    fmt::print(stderr, "documents in {}: autotune.json, results.t4.json, results.csv\n",
-               arguments.out);
   return {};
 }
 
 /// Whether a configuration worked.
 Result<bool> run(const AutotuneArguments& arguments, const std::vector<std::string>& words) {
+  PERFLAB_TRY_VOID(check_details(arguments.outputs, report::kAutotuneSections));
   const InterruptScope interrupts;
-  ProgressLine line({.quiet = arguments.quiet});
+  ProgressLine line({.quiet = arguments.outputs.quiet});
   PERFLAB_TRY(const measure::AutotuneRequest request, request_of(arguments));
-  PERFLAB_TRY_VOID(check_html_file(
-      arguments.html, {request.space, request.simulate, request.warm_start, request.journal},
-      arguments.out));
-  if (!arguments.out.empty()) PERFLAB_TRY_VOID(make_directories(arguments.out));
+  PERFLAB_TRY_VOID(
+      check_html_file(arguments.outputs.html,
+                      {request.space, request.simulate, request.warm_start, request.journal},
+                      arguments.outputs.folder));
+  if (!arguments.outputs.folder.empty())
+    PERFLAB_TRY_VOID(make_directories(arguments.outputs.folder));
   const auto progress = [&](const tune::TuneProgress& now, const tune::Objective& objective) {
     line.update(report::autotune_progress_text(now, objective), now.fraction);
   };
@@ -195,7 +199,8 @@ Result<void> check_given(const CLI::App& command, const AutotuneArguments& argum
                                    "--build-template", "--timeout", "--repeats"},
                                   "with --simulate: nothing is run", "leave one of the two out"));
     if (arguments.executor == "slurm")
-      return fail(ErrorCode::usage, "--executor slurm says nothing with --simulate: nothing is run",
+      return fail(ErrorCode::usage,
+                  "--executor slurm has no effect with --simulate: nothing is run",
                   "leave one of the two out");
   }
   if (arguments.executor == "local")
@@ -215,7 +220,7 @@ CLI::Validator above(double least, bool itself) {
         double value = 0;
         const bool number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
         if (number && (value > least || (itself && value == least))) return {};
-        return fmt::format("\"{}\" is no number {} {}", text, itself ? "from" : "above", least);
+        return fmt::format("\"{}\" is not a number {} {}", text, itself ? "from" : "above", least);
       },
       "");
 }
@@ -335,11 +340,12 @@ void add_running_options(CLI::App& command, AutotuneArguments& arguments) {
       ->check(whole_from(1, 1024));
   command.add_flag("--keep-builds", arguments.keep_builds,
                    fmt::format("Keep the builds, in {} (in the folder of --out)", kBuildsName));
-  command.add_option("--out", arguments.out,
-                     "Folder for autotune.json, results.t4.json, results.csv and the journal");
-  add_html_option(command, arguments.html, "the search");
-  command.add_flag("--json", arguments.json, "Print autotune.json and nothing else");
-  command.add_flag("--quiet", arguments.quiet, "Print nothing but errors");
+  command.add_option("--out", arguments.outputs.folder,
+                     "Folder for autotune.json, summary.json, results.t4.json, results.csv and the "
+                     "journal");
+  add_html_option(command, arguments.outputs.html, "the search");
+  add_answer_options(command, arguments.outputs, "autotune");
+  command.add_flag("--quiet", arguments.outputs.quiet, "Print nothing but errors");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace {
 optimize::OptimizeTalk optimize_talk(const OptimizeArguments& arguments, ProgressLine& line) {
   optimize::OptimizeTalk talk;
   talk.progress = &line;
-  const bool quiet = arguments.quiet;
+  const bool quiet = arguments.outputs.quiet;
   talk.on_step = [&line](const optimize::Candidate& candidate, std::string_view step,
                          std::size_t samples) {
     const std::string of =
@@ -44,16 +44,18 @@ optimize::OptimizeTalk optimize_talk(const OptimizeArguments& arguments, Progres
 Result<void> present_optimization(const OptimizeArguments& arguments,
                                   const optimize::KernelOptimization& session) {
   const optimize::OptimizationData data = session.data();
-  PERFLAB_TRY(const auto documents,
-              report::render_all({{"optimization", optimize::optimization_document(data)}}));
+  const Outputs& outputs = arguments.outputs;
+  std::vector<Section> sections;
+  for (const std::string_view name : optimize::kOptimizationSections)
+    sections.push_back({name, [&data, name] {
+                          return optimize::optimization_section(data, name, terminal_style());
+                        }});
   PERFLAB_TRY_VOID(optimize::write_accepted(session.optimization));
-  PERFLAB_TRY_VOID(write_documents(arguments.out, documents));
-  PERFLAB_TRY_VOID(write_html_file(arguments.html, documents, arguments.out, arguments.quiet));
-  if (arguments.json) return print(documents.front().text);
-  if (arguments.quiet) return {};
-  PERFLAB_TRY_VOID(print(optimize::optimization_text(data, terminal_style())));
+  PERFLAB_TRY_VOID(
+      present_answer(outputs, {{"optimization", optimize::optimization_document(data)}}, sections));
+  if (outputs.json || outputs.quiet) return {};
   fmt::print(
-      stderr, "\nin {}: optimization.json, ledger.jsonl, candidates{}\n", arguments.out,
+      stderr, "also in {}: ledger.jsonl, candidates{}\n", outputs.folder,
       session.optimization.accepted
           ? ", accepted" + session.optimization.source.extension().string() + ", accepted.diff"
           : "");
@@ -64,12 +66,14 @@ Result<void> present_optimization(const OptimizeArguments& arguments,
 Result<bool> run_optimize(const OptimizeArguments& arguments,
                           const std::vector<std::string>& behind_dashes,
                           const std::vector<std::string>& words) {
+  PERFLAB_TRY_VOID(check_details(arguments.outputs, optimize::kOptimizationSections));
   PERFLAB_TRY(const optimize::OptimizeRequest request, optimize_request(arguments, behind_dashes));
-  PERFLAB_TRY_VOID(check_html_file(
-      arguments.html, {request.source, request.replay.capture, request.trace, request.analysis},
-      arguments.out));
+  PERFLAB_TRY_VOID(
+      check_html_file(arguments.outputs.html,
+                      {request.source, request.replay.capture, request.trace, request.analysis},
+                      arguments.outputs.folder));
   const InterruptScope interrupts;
-  ProgressLine line({.quiet = arguments.quiet});
+  ProgressLine line({.quiet = arguments.outputs.quiet});
   Result<optimize::KernelOptimization> session =
       optimize::optimize_kernel(request, optimize_talk(arguments, line));
   line.erase();
@@ -83,15 +87,15 @@ Result<bool> run_optimize(const OptimizeArguments& arguments,
     if (!request.loop.resume) again.insert(again.begin() + 2, "--resume");
     std::error_code ignored;
     if (std::filesystem::exists(request.loop.folder / optimize::kLedgerName, ignored))
-      error.remedy = fmt::format("what was decided is in {}; go on with: {}", arguments.out,
-                                 join_command_line(again));
+      error.remedy = fmt::format("what was decided is in {}; go on with: {}",
+                                 arguments.outputs.folder, join_command_line(again));
     return std::unexpected(std::move(error));
   }
   PERFLAB_TRY_VOID(present_optimization(arguments, *session));
   if (!session->optimization.accepted) return false;
   if (arguments.apply) {
     PERFLAB_TRY(const std::filesystem::path kept, optimize::apply_accepted(session->optimization));
-    if (!arguments.quiet)
+    if (!arguments.outputs.quiet)
       fmt::print(stderr, "{} was replaced; the original is {}\n",
                  session->optimization.source.string(), kept.string());
   }
@@ -99,15 +103,18 @@ Result<bool> run_optimize(const OptimizeArguments& arguments,
 }
 
 Result<bool> run_recheck(const OptimizeArguments& arguments) {
-  if (arguments.json)
-    return fail(ErrorCode::usage, "--recheck says in words what holds: there is no --json of it",
+  if (arguments.outputs.json)
+    return fail(ErrorCode::usage, "--recheck prints text: it has no --json",
                 "leave --json out; exit code 1 means that something does not hold");
-  if (arguments.html)
-    return fail(
-        ErrorCode::usage, "--recheck says in words what holds: there is no page of it",
-        fmt::format("rocm-perf report {} --html {}", arguments.recheck, *arguments.html.file));
+  if (arguments.outputs.html)
+    return fail(ErrorCode::usage, "--recheck prints text: it has no --html",
+                fmt::format("rocm-perf report {} --html {}", arguments.recheck,
+                            *arguments.outputs.html.file));
+  PERFLAB_TRY_VOID(check_details(arguments.outputs, {}));
   PERFLAB_TRY(const optimize::Recheck result, optimize::recheck(arguments.recheck));
-  if (!arguments.quiet) PERFLAB_TRY_VOID(print(optimize::recheck_text(result)));
+  if (!arguments.outputs.quiet)
+    PERFLAB_TRY_VOID(print(arguments.outputs.details.empty() ? optimize::recheck_answer(result)
+                                                             : optimize::recheck_text(result)));
   return result.holds();
 }
 

@@ -15,7 +15,8 @@ namespace {
 Result<double> parse_gain(const std::string& text) {
   constexpr double kMostGain = 10;  // eleven times as fast: beyond it, a typing error
   if (const std::optional<double> gain = share_from(text, kMostGain)) return *gain;
-  return fail(ErrorCode::usage, fmt::format("--min-gain '{}': this is no gain", text),
+  return fail(ErrorCode::usage,
+              fmt::format("--min-gain '{}': must be a share from 0 to {}", text, kMostGain),
               "--min-gain 2%, or --min-gain 0.02");
 }
 
@@ -64,7 +65,7 @@ void add_measuring_options(CLI::App& command, OptimizeArguments& arguments) {
   command.add_option("--type", arguments.type, "Element type of the outputs")
       ->check(CLI::IsMember(element_type_names()));
   command.add_option("--max-ulp", commands.compare.max_ulp,
-                     "Floats may be this many representable values apart");
+                     "Allowed difference between floats in ULPs");
   const auto tolerance = [&](const char* name, std::optional<double>& value, const char* text) {
     command.add_option(name, value, text)->check(CLI::Range(0.0, 1e300));
   };
@@ -146,7 +147,7 @@ void add_loop_options(CLI::App& command, OptimizeArguments& arguments) {
                   "Stop after N refusals in a row (default: 8; rules: none)")
       ->check(whole_from(1, 1'000'000));
   command
-      .add_option("--out", arguments.out,
+      .add_option("--out", arguments.outputs.folder,
                   "Folder for the ledger, candidates, the accepted source and optimization.json")
       ->capture_default_str();
   command.add_flag("--resume", loop.resume, "Continue from the ledger");
@@ -155,9 +156,9 @@ void add_loop_options(CLI::App& command, OptimizeArguments& arguments) {
       "Replace the source with what was accepted; the original is kept as SOURCE.orig");
   command.add_option("--recheck", arguments.recheck,
                      "Run nothing; verify this optimization.json again");
-  add_html_option(command, arguments.html, "what was tried, and the proof,");
-  command.add_flag("--json", arguments.json, "Print optimization.json and nothing else");
-  command.add_flag("--quiet", arguments.quiet, "Print nothing but errors");
+  add_html_option(command, arguments.outputs.html, "what was tried, and the proof,");
+  add_answer_options(command, arguments.outputs, "optimization");
+  command.add_flag("--quiet", arguments.outputs.quiet, "Print nothing but errors");
 }
 
 }  // namespace
@@ -186,7 +187,7 @@ Result<optimize::OptimizeRequest> optimize_request(const OptimizeArguments& argu
     PERFLAB_TRY(request.loop.time_budget, parse_duration(arguments.time_budget));
   }
   PERFLAB_TRY(request.command.time_limit, parse_duration(arguments.time_limit));
-  request.loop.folder = arguments.out;
+  request.loop.folder = arguments.outputs.folder;
   if (!arguments.type.empty())
     request.command.compare.type = request.command.output_type =
         from_name<replay::ElementType>(arguments.type);

@@ -7,19 +7,19 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/kit/html_page.h"
+#include "cli/kit/present.h"
 #include "optimize/run/optimize_kernel.h"
 
 namespace perflab::cli {
 
 struct OptimizeArguments {
   std::string what;  ///< SOURCE; the application with --source
-  std::string source, arch, out = "optimization", recheck;
+  std::string source, arch, recheck;
   std::string min_gain = "2%", time_budget, time_limit = "60s", type;
   optimize::OptimizeRequest request;
   std::vector<std::string> sandbox_shown;
-  HtmlArguments html;
-  bool apply = false, json = false, quiet = false;
+  Outputs outputs{.folder = "optimization", .again = "--resume"};
+  bool apply = false;
 };
 
 void add_optimize_options(CLI::App& command, OptimizeArguments& arguments);

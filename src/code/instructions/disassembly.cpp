@@ -371,7 +371,7 @@ Result<Disassembler> find_disassembler(std::string_view wanted) {
   if (best) return *std::move(best);
   std::unexpected<Error> error =
       fail(ErrorCode::missing_tool,
-           tried.empty() ? "llvm-objdump is neither beside a HIP compiler nor on PATH"
+           tried.empty() ? "llvm-objdump is neither next to a HIP compiler nor on PATH"
                          : "no llvm-objdump on this machine can disassemble AMDGPU code",
            std::string(kInstallDisassembler));
   error.error().notes = std::move(tried);

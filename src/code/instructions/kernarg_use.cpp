@@ -571,7 +571,7 @@ std::string KernargUse::why_unknown(std::int64_t offset, std::int64_t bytes) con
   if (!nothing_known_because.empty()) return nothing_known_because;
   for (const std::int64_t distance : {offset, offset - hidden_base}) {
     if (any_overlaps(may_loads, distance, bytes))
-      return fmt::format("something is loaded {} bytes behind a pointer that cannot be followed",
+      return fmt::format("something is loaded {} bytes after a pointer that cannot be followed",
                          distance);
     if (constants.contains(distance))
       return fmt::format("the number {} may be added to a pointer that cannot be followed",

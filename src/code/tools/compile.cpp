@@ -159,7 +159,7 @@ std::unexpected<Error> failure(const Compiler& compiler, const CompileRequest& r
   return with_messages(fail(ErrorCode::bad_input,
                             fmt::format("{}: does not compile for {} ({} {})", source, request.arch,
                                         compiler.version, describe_end(result)),
-                            "what the compiler needs (-I, -D, -std) goes behind --"),
+                            "what the compiler needs (-I, -D, -std) goes after --"),
                        messages);
 }
 

@@ -59,7 +59,8 @@ Result<CodeUri> parse_code_uri(std::string_view text) {
   const auto refuse = [&] {
     std::string shown(text.substr(0, kLongestShown));
     std::ranges::replace_if(shown, [](unsigned char byte) { return byte < 32 || byte > 126; }, '?');
-    return fail(ErrorCode::bad_input, fmt::format("\"{}\" is no place of a code object", shown));
+    return fail(ErrorCode::bad_input,
+                fmt::format("\"{}\" is not the place of a code object", shown));
   };
   const bool in_file = text.starts_with(kFile);
   if (!in_file && !text.starts_with(kMemory)) return refuse();

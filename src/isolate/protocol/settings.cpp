@@ -14,7 +14,7 @@ Result<std::uint64_t> positive_number(const char* variable, std::uint64_t otherw
   const std::uint64_t value = whole_number(text).value_or(0);
   if (value == 0)
     return fail(ErrorCode::usage,
-                std::string(variable) + " is no whole number from 1 on: \"" + text + "\"");
+                std::string(variable) + " is not a whole number of at least 1: \"" + text + "\"");
   return value;
 }
 

@@ -174,7 +174,7 @@ Result<const ClangApi*> clang_api(const std::vector<fs::path>& compilers) {
   std::unexpected<Error> error =
       fail(ErrorCode::missing_tool,
            named.empty() ? "there is no libclang of LLVM 17 or newer, which reads kernel sources"
-                         : fmt::format("{}: $ROCM_PERF_LIBCLANG names it, but it is no libclang "
+                         : fmt::format("{}: $ROCM_PERF_LIBCLANG names it, but it is not a libclang "
                                        "of LLVM 17 or newer",
                                        named),
            std::string(kInstallClang));

@@ -199,14 +199,14 @@ Result<void> ParsedSource::check_errors() const {
       fail(ErrorCode::bad_input,
            fmt::format("{}: does not parse ({} {})", options_.path.string(), errors_.size(),
                        errors_.size() == 1 ? "error" : "errors"),
-           "what the compiler needs (-I, -D, -std) goes behind --");
+           "what the compiler needs (-I, -D, -std) goes after --");
   if (!options_.host) {
     PERFLAB_TRY(const std::optional<code::Compiler> compiler, compiler_of(options_.arch));
     if (compiler && compiler->version != api_.version)
       error.error().remedy = fmt::format(
           "install the libclang of the compiler, {} ({}), or let ROCM_PERF_LIBCLANG name it: "
           "another one may not understand its headers; what the compiler needs (-I, -D, -std) goes "
-          "behind --",
+          "after --",
           compiler->program.string(), compiler->version);
   }
   error.error().notes.assign(

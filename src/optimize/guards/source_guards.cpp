@@ -241,7 +241,7 @@ class SourceCheck {
   void check(GuardResults& results) {
     if (!kernel_) {
       results.push_back(failed_guard("kernel", Reason::kernel_missing,
-                                     fmt::format("{} is no kernel of it.", before_.name)));
+                                     fmt::format("It has no kernel {}.", before_.name)));
       return;
     }
     results.push_back(passed_guard("kernel"));
@@ -317,7 +317,7 @@ class SourceCheck {
       const auto [a, b] = std::ranges::mismatch(first, second);
       if (a == first.end() && b == second.end()) return std::nullopt;
       const std::uint32_t place = b == second.end() ? is.end : b->begin;
-      return fmt::format("Line {} stands outside of the kernel and differs: \"{}\" was \"{}\".",
+      return fmt::format("Line {} is outside of the kernel and differs: \"{}\" was \"{}\".",
                          line_in(candidate_, place),
                          b == second.end() ? std::string("nothing") : std::string(trimmed(b->text)),
                          a == first.end() ? std::string("nothing") : std::string(trimmed(a->text)));
@@ -345,7 +345,7 @@ class SourceCheck {
     if (was == is) return passed_guard("includes");
     const auto more = added(is, was);
     return failed_guard("includes", Reason::includes_changed,
-                        more.empty() ? "An include is gone or stands elsewhere."
+                        more.empty() ? "An include is gone or has moved."
                                      : fmt::format("It brings \"{}\".", shown(more.front())));
   }
 
@@ -363,7 +363,7 @@ class SourceCheck {
                             fmt::format("The kernel has {} now.", word));
     if (skipped_text(candidate_, is) != skipped_text(original_, was))
       return failed_guard("directives", Reason::directive_added,
-                          "A branch that is not compiled here differs: nobody could check it.");
+                          "A branch that is not compiled here differs, so it cannot be checked.");
     const std::vector<std::string> before = attributes_in(original_, was);
     for (const std::string& name : attributes_in(candidate_, is))
       if (!is_plain_attribute(name) && !std::ranges::binary_search(before, name))
@@ -426,7 +426,7 @@ class SourceCheck {
       if (!bounds && attribute.name != "amdgpu_flat_work_group_size") continue;
       const std::size_t most = bounds ? 0 : 1;
       if (attribute.values.size() <= most) {
-        note = fmt::format("{} is no number here: the code object tells.", attribute.name);
+        note = fmt::format("{} is not a number here: the code object tells.", attribute.name);
         continue;
       }
       const bool too_small = attribute.values[most] < *options_.workgroup_size;

@@ -22,7 +22,7 @@ std::unexpected<Error> source_was_changed(const Optimization& optimization) {
   const std::filesystem::path& source = optimization.source;
   return fail(
       ErrorCode::refused,
-      fmt::format("{} was changed while it was optimised: it is left as it is", source.string()),
+      fmt::format("{} was changed while it was optimised: it is left unchanged", source.string()),
       fmt::format("the accepted source is {}",
                   (optimization.folder / ("accepted" + source.extension().string())).string()));
 }

@@ -133,7 +133,7 @@ bool times_are_clear(const stats::Comparison& comparison, const JudgeOptions& op
 Decision judge_times(const Measurement& measurement, const JudgeOptions& options) {
   if (!measurement.changed_file.empty())
     return refusal(Reason::files_changed,
-                   measurement.changed_file + " was another file after it had been timed");
+                   measurement.changed_file + " was a different file after it had been timed");
   if (!measurement.failure_before.empty())
     return refusal(Reason::proves_nothing,
                    "what it was timed against failed: " + measurement.failure_before);

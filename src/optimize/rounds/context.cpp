@@ -76,7 +76,8 @@ Result<Json> read_run_document(const std::filesystem::path& file, std::string_vi
   PERFLAB_TRY(const std::string text, read_file(file));
   PERFLAB_TRY(Json json, parse_json(text, file.string()));
   if (!json.is_object() || json.value("document", Json()) != name)
-    return fail(ErrorCode::bad_input, fmt::format("{}: is no {}.json", file.string(), name));
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: is not a document '{}'", file.string(), name));
   return json;
 }
 
@@ -182,7 +183,7 @@ Result<ChosenKernel> choose_kernel(const analyze::AnalyzedTrace& analyzed,
   return fail(ErrorCode::usage,
               fmt::format("no kernel of {} ran (it has {})", model.options.path.string(),
                           names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
-              "--source names the file with the kernel that is to be faster");
+              "--source names the file with the kernel to make faster");
 }
 
 }  // namespace perflab::optimize

@@ -81,7 +81,7 @@ class LedgerReader {
 
   Result<void> candidate(const std::string& event, const Json& line) {
     if (!line.at("number").is_number_unsigned())
-      return fail(ErrorCode::bad_input, fmt::format("{}: \"number\" is no number", what_));
+      return fail(ErrorCode::bad_input, fmt::format("{}: \"number\" is not a number", what_));
     const auto number = line.at("number").get<unsigned>();
     if (event == "proposal") {
       PERFLAB_TRY(open_[number], candidate_from_json(line, what_));
@@ -140,7 +140,8 @@ Result<LedgerContents> parse_ledger(std::string_view text, std::string_view what
   const bool torn_header =
       text.find('\n') == std::string_view::npos && kLedgerBeginning.starts_with(text);
   if (!text.starts_with(kLedgerBeginning) && !torn_header)
-    return fail(ErrorCode::bad_input, fmt::format("{}: is no ledger of {}", what, kLedgerFormat));
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: is not a ledger of {}", what, kLedgerFormat));
   LedgerReader reader(contents, what);
   for (std::size_t number = 1; contents.whole_bytes < text.size(); ++number) {
     const std::string_view rest = text.substr(contents.whole_bytes);
@@ -172,7 +173,7 @@ Result<Ledger> Ledger::open(const std::filesystem::path& file, const Json& key, 
   if (!resume && found.events > 0)
     return fail(ErrorCode::usage,
                 fmt::format("the ledger {} already holds decisions", file.string()),
-                "--resume goes on with it; or name another --out");
+                "--resume continues it; or name another --out");
   const bool fresh = found.events == 0;
   if (!fresh)
     if (const std::string difference = key_difference(found.key, key); !difference.empty())

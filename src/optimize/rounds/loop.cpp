@@ -108,11 +108,10 @@ class OptimizationLoop {
     const std::filesystem::path inside =
         std::filesystem::weakly_canonical(options_.source, ignored).lexically_relative(builds);
     if (inside.empty() || *inside.begin() == "..") return {};
-    return fail(
-        ErrorCode::usage,
-        fmt::format("{}: builds are made in this folder and removed again, and {} lies in it",
-                    builds.string(), options_.source.string()),
-        "choose another --out");
+    return fail(ErrorCode::usage,
+                fmt::format("{}: builds are made in this folder and removed again, but it holds {}",
+                            builds.string(), options_.source.string()),
+                "choose another --out");
   }
 
   Result<Ledger> open_ledger() {
@@ -348,7 +347,7 @@ class OptimizationLoop {
       case Reason::resources:
         return "it needs more registers or memory and is not faster";
       case Reason::files_changed:
-        return "files of a build were others after it had been timed";
+        return "files of a build were different after it had been timed";
       case Reason::proves_nothing:
         return "what it was timed against failed";
       default:

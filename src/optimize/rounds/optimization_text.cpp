@@ -155,6 +155,31 @@ std::string final_text(const Optimization& out, std::size_t width) {
   return text;
 }
 
+/// What was tried.
+std::string all_candidates_text(const Optimization& out, std::size_t width,
+                                const report::Paint& paint) {
+  std::string text = report::heading(
+      paint, fmt::format("{} of {}", printable(out.kernel), printable(out.source_name)));
+  if (!out.candidates.empty()) text += candidates_text(out.candidates, width);
+  text += "\n" + report::labelled("ended", out.ended_sentence, width);
+  if (!out.sandbox.why_not || out.sandbox.why_not == NoSandbox::turned_off)
+    text += report::labelled("sandbox", out.sandbox.sentence, width);
+  return text;
+}
+
+/// The last proof, and what it means for the whole run.
+std::string all_proof_text(const OptimizationData& data, std::size_t width,
+                           const report::Paint& paint) {
+  const Optimization& out = *data.optimization;
+  std::string text;
+  if (out.final_proof) text += final_text(out, width);
+  if (data.projection)
+    text += report::labelled("whole run", data.projection->sentence, width);
+  else if (out.accepted)
+    text += report::labelled("whole run", "not known: " + data.projection_missing.reason, width);
+  return text + report::warnings_section(out.warnings, width, paint);
+}
+
 }  // namespace
 
 std::string decided_line(const Candidate& candidate) {
@@ -167,25 +192,22 @@ std::string decided_line(const Candidate& candidate) {
   return text;
 }
 
-std::string optimization_text(const OptimizationData& data, const report::TerminalStyle& style) {
+std::string optimization_section(const OptimizationData& data, std::string_view name,
+                                 const report::TerminalStyle& style) {
   const Optimization& out = *data.optimization;
   const report::Paint paint(style.colour);
-  std::string text = report::heading(
-      paint, fmt::format("{} of {}", printable(out.kernel), printable(out.source_name)));
-  if (!out.candidates.empty()) text += candidates_text(out.candidates, style.width);
-  text += "\n" + report::labelled("ended", out.ended_sentence, style.width);
-  if (!out.sandbox.why_not || out.sandbox.why_not == NoSandbox::turned_off)
-    text += report::labelled("sandbox", out.sandbox.sentence, style.width);
-  if (out.final_proof) text += final_text(out, style.width);
-  if (data.projection)
-    text += report::labelled("whole run", data.projection->sentence, style.width);
-  else if (out.accepted)
-    text +=
-        report::labelled("whole run", "not known: " + data.projection_missing.reason, style.width);
-  text += report::warnings_section(out.warnings, style.width, paint);
-  text += diff_text(out);
-  return text + fmt::format("\n{}{}{}\n", out.accepted ? paint.good : paint.warning,
-                            verdict_text(out), paint.end);
+  if (name == "candidates") return all_candidates_text(out, style.width, paint);
+  if (name == "proof") return all_proof_text(data, style.width, paint);
+  PERFLAB_CHECK(name == "diff");
+  return diff_text(out) + fmt::format("\n{}{}{}\n", out.accepted ? paint.good : paint.warning,
+                                      verdict_text(out), paint.end);
+}
+
+std::string optimization_text(const OptimizationData& data, const report::TerminalStyle& style) {
+  std::string text;
+  for (const std::string_view name : kOptimizationSections)
+    text += optimization_section(data, name, style);
+  return text;
 }
 
 }  // namespace perflab::optimize

@@ -38,7 +38,7 @@ class Rechecker {
         check_hash(candidate.file, candidate.file, candidate.hash, accepted);
       else if (accepted)
         add(fmt::format("source of candidate {}", candidate.number), false,
-            "the document names no file of it");
+            "the document names no file for it");
     }
     check_original();
     check_capture();
@@ -298,28 +298,50 @@ Result<Recheck> recheck(const std::filesystem::path& document, const RecheckTool
   PERFLAB_TRY(const std::string text, read_file(document));
   PERFLAB_TRY(const Json json, parse_json(text, document.string()));
   if (const Result<void> valid = report::validate("optimization", json); !valid)
-    return fail(ErrorCode::bad_input, fmt::format("{}: is no sound optimization.json: {}",
+    return fail(ErrorCode::bad_input, fmt::format("{}: is not a sound optimization.json: {}",
                                                   document.string(), valid.error().message));
   Result<Recheck> done = Rechecker(json, document, tools).run();
   if (!done) done.error().message = document.string() + ": " + done.error().message;
   return done;
 }
 
+namespace {
+
+std::string item_line(const RecheckItem& item) {
+  return fmt::format("{:13}  {}{}\n", to_string(item.finding), printable(item.what),
+                     item.detail.empty() ? "" : ": " + printable(item.detail));
+}
+
+/// "12 of 14 hold, 2 could not be checked: the document is sound as far as it could be checked".
+std::string verdict_line(const Recheck& recheck) {
+  return fmt::format("{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
+                     recheck.items.size(), recheck.count(Finding::not_checked),
+                     !recheck.holds() ? "the document is not sound"
+                     : recheck.count(Finding::not_checked) > 0
+                         ? "the document is sound as far as it could be checked"
+                         : "the document is sound");
+}
+
+}  // namespace
+
 std::string recheck_text(const Recheck& recheck) {
   std::string text;
   for (const Finding finding : {Finding::does_not_hold, Finding::not_checked, Finding::holds})
     for (const RecheckItem& item : recheck.items)
-      if (item.finding == finding)
-        text += fmt::format("{:13}  {}{}\n", to_string(finding), printable(item.what),
-                            item.detail.empty() ? "" : ": " + printable(item.detail));
-  text += "\n" + printable(recheck.sandbox) + "\n";
-  text += fmt::format("{} of {} hold, {} could not be checked: {}\n", recheck.count(Finding::holds),
-                      recheck.items.size(), recheck.count(Finding::not_checked),
-                      !recheck.holds() ? "the document is not sound"
-                      : recheck.count(Finding::not_checked) > 0
-                          ? "the document is sound as far as it could be checked"
-                          : "the document is sound");
-  return text;
+      if (item.finding == finding) text += item_line(item);
+  return text + "\n" + printable(recheck.sandbox) + "\n" + verdict_line(recheck);
+}
+
+std::string recheck_answer(const Recheck& recheck) {
+  constexpr std::size_t kMostItems = 5;
+  std::string text = verdict_line(recheck);
+  for (const Finding finding : {Finding::does_not_hold, Finding::not_checked}) {
+    std::size_t shown = 0;
+    for (const RecheckItem& item : recheck.items)
+      if (item.finding == finding && shown++ < kMostItems) text += item_line(item);
+    if (shown > kMostItems) text += fmt::format("… and {} more: --details\n", shown - kMostItems);
+  }
+  return text + printable(recheck.sandbox) + "\n";
 }
 
 }  // namespace perflab::optimize

@@ -48,4 +48,8 @@ Result<Recheck> recheck(const std::filesystem::path& document, const RecheckTool
 /// A line for each item, those that do not hold first, and what that says.
 std::string recheck_text(const Recheck& recheck);
 
+/// The answer: what that says first, and five items at most of those that do not hold or could not
+/// be checked.
+std::string recheck_answer(const Recheck& recheck);
+
 }  // namespace perflab::optimize

@@ -56,7 +56,7 @@ std::string altered_figure(const JudgeOptions& options, const Measurement& recor
 std::string altered_decision(const Candidate& candidate, const JudgeOptions& options,
                              bool must_reproduce) {
   const std::optional<Decision> again = decision_of(candidate, options, must_reproduce);
-  if (!again) return "a step is missing that it would have to be based on";
+  if (!again) return "the step that it has to be based on is missing";
   const Decision& recorded = candidate.decision;
   if (again->outcome == recorded.outcome && again->reason == recorded.reason) return {};
   const auto text = [](const Decision& decision) {

@@ -25,7 +25,7 @@ std::optional<Reason> reason_of(JsonFields& in) {
   const std::string name = in.text_or_null("reason");
   if (name.empty()) return std::nullopt;
   const std::optional<Reason> reason = from_name<Reason>(name);
-  if (!reason) in.wrong("reason", fmt::format("is \"{}\", which is no reason", name));
+  if (!reason) in.wrong("reason", fmt::format("is \"{}\", which is not a reason", name));
   return reason;
 }
 
@@ -96,7 +96,7 @@ stats::Comparison comparison_of(JsonFields&& in) {
   if (const auto known = from_name<stats::SpeedVerdict>(verdict))
     out.verdict = *known;
   else
-    in.wrong("verdict", fmt::format("is \"{}\", which is no verdict", verdict));
+    in.wrong("verdict", fmt::format("is \"{}\", which is not a verdict", verdict));
   in.read("samples_to_decide", out.samples_to_decide);
   out.health_a = health_of(in.object("health_before"));
   out.health_b = health_of(in.object("health_after"));
@@ -130,7 +130,7 @@ Measurement measurement_of(JsonFields&& in) {
 Decision decision_from(JsonFields&& in) {
   const std::string name = in.text_or_null("outcome");
   const auto outcome = from_name<Outcome>(name);
-  if (!outcome) in.wrong("outcome", fmt::format("is \"{}\", which is no outcome", name));
+  if (!outcome) in.wrong("outcome", fmt::format("is \"{}\", which is not an outcome", name));
   return {.outcome = outcome.value_or(Outcome::open),
           .reason = reason_of(in),
           .sentence = in.text_or_null("sentence")};

@@ -165,7 +165,7 @@ Result<const Built*> Steps::built(const Candidate& candidate) {
         ErrorCode::bad_input,
         fmt::format("{}: {} builds to {} now, and built to {} before", name, name_of(candidate),
                     outcome.built->hash, candidate.build->hash),
-        "the compiler or a file that is included has changed, or --out was moved: begin anew "
+        "the compiler or a file that is included has changed, or --out was moved: start again "
         "in another --out");
   return &built_.at(candidate.number);
 }
@@ -209,8 +209,8 @@ Result<void> Steps::judge_original(Candidate& original) {
   PERFLAB_TRY_VOID(compile(original));
   if (!original.build->compiled) {
     std::unexpected<Error> error =
-        fail(ErrorCode::refused, fmt::format("{} does not compile as it stands", name),
-             "the words behind -- are compiler arguments; --build is a build command of your own");
+        fail(ErrorCode::refused, fmt::format("{} does not compile as it is", name),
+             "the words after -- are compiler arguments; --build is a build command of your own");
     if (!original.build->compiler_text.empty())
       error.error().notes.push_back(original.build->compiler_text);
     return error;
@@ -297,7 +297,7 @@ Result<Correctness> Steps::prove(const Candidate& original, const Candidate& bes
   // Whatever came of it, an error too, came of other files.
   Correctness refused = proof ? std::move(*proof) : Correctness();
   refused.reason = Reason::files_changed;
-  refused.sentence = changed + " was another file after it had been proven";
+  refused.sentence = changed + " was a different file after it had been proven";
   refused.checks.push_back({.name = "files",
                             .passed = false,
                             .detail = refused.sentence,

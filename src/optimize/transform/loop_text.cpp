@@ -157,7 +157,7 @@ std::optional<Objection> object_to_bound(const LoopView& view) {
     const bool fraction = word.kind == CodeWord::Kind::number &&
                           (word.text.contains('.') || word.text.ends_with('f'));
     if (fraction || (type && (*type == "float" || *type == "double")))
-      return Objection{"bound_type", "its bound is no integer"};
+      return Objection{"bound_type", "its bound is not an integer"};
   }
   if (!is_unsigned(counted.type) && view.increment.contains('u'))
     return Objection{"step", "its step is unsigned and its variable is not"};
@@ -349,7 +349,7 @@ std::optional<Objection> object_to_copies(const LoopView& view) {
       {loop.crosses_lanes && !exact,
        {"cross_lane",
         "lanes of a wave read each other in it, and lanes with other numbers of iterations would "
-        "stand in another copy"}},
+        "be in another copy"}},
       {loop.has_assembly, {"assembly", "it has inline assembly"}},
       {loop.pragma.has_value() || made,
        {"already_unrolled", "the source says already how it is unrolled"}},
@@ -358,7 +358,7 @@ std::optional<Objection> object_to_copies(const LoopView& view) {
        {"shared_declaration", "copies of a shared array are arrays of their own"}},
       {directive, {"directive", "there are preprocessor directives in its body"}},
       {loop.has_goto || (has_name(body, "case") && !has_name(body, "switch")),
-       {"goto", "a label may stand once only"}},
+       {"goto", "a label may occur only once"}},
   }};
   const auto* const found = std::ranges::find(objections, true, &std::pair<bool, Objection>::first);
   if (found == objections.end()) return {};
@@ -371,10 +371,10 @@ std::optional<Objection> object_to_blocks(const LoopView& view) {
   if (loop.has_return) return Objection{"return", "the kernel may be left in it"};
   if (loop.has_continue) return Objection{"continue", "an iteration may end early"};
   if (loop.has_unknown_call)
-    return Objection{"unknown_call", "it calls a function whose body is not in sight"};
+    return Objection{"unknown_call", "it calls a function whose body is not visible"};
   if (!loop.counted || !view.header_seen || !header_is_plain(view))
     return Objection{"not_counted",
-                     "it is no plain `for (T i = first; i < bound; i += step)`, or something "
+                     "it is not a plain `for (T i = first; i < bound; i += step)`, or something "
                      "beside its header may change the variable"};
   if (!one_of(kCounterTypes, view.counted().type))
     return Objection{"type", fmt::format("its variable is a {}", view.counted().type)};
@@ -387,9 +387,10 @@ std::optional<Objection> object_to_factor(const LoopView& view, int factor) {
     return Objection{"trips", fmt::format("it runs {} times only", *counted.trips)};
   if (!is_multiple(view, factor)) {
     if (view.loop.crosses_lanes)
-      return Objection{"cross_lane",
-                       "lanes of a wave read each other in it, and the number of iterations is no "
-                       "multiple of the block"};
+      return Objection{
+          "cross_lane",
+          "lanes of a wave read each other in it, and the number of iterations is not a "
+          "multiple of the block"};
     if (auto objection = object_to_step(view)) return objection;
     if (auto objection = object_to_bound(view)) return objection;
   }

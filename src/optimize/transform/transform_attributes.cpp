@@ -17,16 +17,17 @@ constexpr std::array<std::int64_t, 3> kWaveGoals{2, 4, 8};
 std::optional<Objection> object_to_attributes(const TransformList& list) {
   if (list.facts.host) return Objection{"host", "the attribute means nothing on a host"};
   if (!list.kernel.attribute_place)
-    return Objection{"in_macro", "the text does not show where the kernel's name stands"};
+    return Objection{"in_macro", "the text does not show where the kernel's name is"};
   const std::optional<std::int64_t>& size = list.facts.workgroup_size;
   if (!size) return Objection{"workgroup_size", "the size of the launched work-group is not known"};
   if (*size <= 0 || *size > kLargestWorkgroup)
     return Objection{"workgroup_size",
                      fmt::format("no GPU has work-groups of {} work-items", *size)};
   if (list.facts.wave_size <= 0 || *size % list.facts.wave_size != 0)
-    return Objection{"wave_multiple",
-                     fmt::format("the work-group's {} work-items are no multiple of the wave's {}",
-                                 *size, list.facts.wave_size)};
+    return Objection{
+        "wave_multiple",
+        fmt::format("the work-group's {} work-items are not a multiple of the wave's {}", *size,
+                    list.facts.wave_size)};
   return {};
 }
 

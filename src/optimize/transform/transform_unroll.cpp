@@ -65,7 +65,8 @@ void add_pragma(TransformList& list, const LoopView& view) {
   const std::string id = fmt::format("pragma-unroll:{}", view.label);
   std::optional<Objection> objection = object_to_copies(view);
   if (!view.loop.innermost) objection = {"not_innermost", "there is another loop in it"};
-  if (!objection && view.loop.kind != Loop::Kind::for_) objection = {"not_counted", "it is no for"};
+  if (!objection && view.loop.kind != Loop::Kind::for_)
+    objection = {"not_counted", "it is not a for loop"};
   if (!objection && list.facts.host)
     objection = {"host", "host compilers do not share the pragma: it may mean nothing to this one"};
   if (objection) return list.forbid(id, *objection);
@@ -161,7 +162,8 @@ class Sums {
     const CodeWords header =
         code_words(view_.model.text, {view_.statement.begin, view_.body.begin});
     if (uses != added || has_name(header, name))
-      return Objection{"loop_carried", fmt::format("{} is used in it beside being added to", name)};
+      return Objection{"loop_carried",
+                       fmt::format("{} is used in it other than by adding to it", name)};
     const auto type = shown_type(view_.model, view_.kernel, name);
     if (!type || (*type != "float" && *type != "double" && *type != "_Float16"))
       return Objection{"not_floating",

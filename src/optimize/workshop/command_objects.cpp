@@ -84,7 +84,7 @@ Result<ObjectGuards> check_device_files(const fs::path& original, const fs::path
   if (kernels.empty())
     return fail(ErrorCode::bad_input,
                 fmt::format("{} has device code, but no kernel {}", original.string(), function),
-                "name the kernel as it stands in the source, with its namespaces");
+                "name the kernel as the source does, with its namespaces");
   ObjectGuards all;
   for (const std::string& kernel : kernels) {
     PERFLAB_TRY(

@@ -135,8 +135,8 @@ Result<void> remove_outputs(const std::vector<OutputFile>& outputs) {
     const fs::file_status status = fs::symlink_status(output.path, error);
     if (!fs::exists(status)) continue;
     if (!fs::is_regular_file(status) && !fs::is_symlink(status))
-      return fail(ErrorCode::usage,
-                  fmt::format("{} is given as an output, but it is no file", output.path.string()));
+      return fail(ErrorCode::usage, fmt::format("{} is given as an output, but it is not a file",
+                                                output.path.string()));
     if (!fs::remove(output.path, error) && error)
       return fail(ErrorCode::usage, fmt::format("{}: cannot be removed before a run: {}",
                                                 output.path.string(), error.message()));

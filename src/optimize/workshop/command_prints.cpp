@@ -55,12 +55,12 @@ std::string text_difference(const MetricLines& expected, const MetricLines& foun
     const auto& got = found.streams[stream].metric;
     const auto differ = std::ranges::mismatch(wanted, got, same);
     if (differ.in1 != wanted.end() && differ.in2 != got.end())
-      return fmt::format("the metric stands in '{}' on {}, and the original prints '{}'",
+      return fmt::format("the metric is in '{}' on {}, and the original prints '{}'",
                          tune::one_line(differ.in2->text), kStreamNames[stream],
                          tune::one_line(differ.in1->text));
     if (wanted.size() != got.size())
-      return fmt::format("the metric stands in {} lines of {}, and in {} of the original's",
-                         got.size(), kStreamNames[stream], wanted.size());
+      return fmt::format("the metric is in {} lines of {}, and in {} of the original's", got.size(),
+                         kStreamNames[stream], wanted.size());
   }
   return {};
 }
@@ -75,12 +75,12 @@ std::string place_difference(const MetricLines& expected, const MetricLines& fou
     const auto differ = std::ranges::mismatch(wanted.metric, got.metric, {}, &MetricLine::number,
                                               &MetricLine::number);
     if (differ.in1 != wanted.metric.end() && differ.in2 != got.metric.end())
-      return fmt::format("the metric stands in line {} of {}, and in line {} of the original's",
+      return fmt::format("the metric is in line {} of {}, and in line {} of the original's",
                          differ.in2->number, kStreamNames[stream], differ.in1->number);
     if (wanted.lines != got.lines || wanted.metric.size() != got.metric.size())
       return fmt::format(
-          "it prints {} lines to {}, where the metric stands, and the original prints {}",
-          got.lines, kStreamNames[stream], wanted.lines);
+          "it prints {} lines to {}, where the metric is, and the original prints {}", got.lines,
+          kStreamNames[stream], wanted.lines);
   }
   return {};
 }
@@ -106,7 +106,7 @@ std::string not_repeated(const MetricLines& first, const MetricLines& second) {
     return "the text around the metric is not compared: it is another one in each run of the "
            "original";
   if (!demand.places)
-    return "where the metric stands is not compared: it is another line in each run of the "
+    return "where the metric is found is not compared: it is another line in each run of the "
            "original";
   return {};
 }

@@ -147,15 +147,15 @@ std::string another_dispatch(replay::WriteSet write_set) {
   if (write_set == replay::WriteSet::nothing)
     return "capture a dispatch that writes something (--dispatch), or with arguments that make it "
            "write";
-  return "capture its first dispatch (--dispatch 1), before what it computes stands there already";
+  return "capture its first dispatch (--dispatch 1), before its results are in memory already";
 }
 
 std::string poison_words(std::uint64_t pure) {
   if (pure == 0)
-    return "The original writes no output whatever stood there: poison shows nothing more.";
-  return fmt::format(
-      "{} bytes that the original writes whatever stood there are written by the candidate too.",
-      pure);
+    return "Every output of the original depends on what was there before: poison shows nothing "
+           "more.";
+  return fmt::format("{} bytes that the original always writes are written by the candidate too.",
+                     pure);
 }
 
 }  // namespace
@@ -416,7 +416,7 @@ Result<Json> ReplayBench::prove(const Json& request) {
     return fail(ErrorCode::refused,
                 fmt::format("the source as it is does not compute what was captured: {}",
                             proof.result.sentence),
-                "build it as the application does (the words behind --, or --build), capture the "
+                "build it as the application does (the words after --, or --build), capture the "
                 "application anew, or allow for rounding with --max-ulp, --rtol or --atol");
   if (!proof.result.reason)
     proof.result.sentence =

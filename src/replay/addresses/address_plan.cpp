@@ -178,7 +178,7 @@ Result<std::vector<Mapping>> parse_mappings(const std::string& text) {
     auto mapping = mapping_of(line);
     if (!mapping)
       return fail(ErrorCode::bad_input,
-                  fmt::format("the process map: \"{}\" is no mapping", line.substr(0, 80)));
+                  fmt::format("the process map: \"{}\" is not a mapping", line.substr(0, 80)));
     mappings.push_back(std::move(*mapping));
   }
   return mappings;
@@ -190,7 +190,7 @@ Result<std::vector<Mapping>> own_mappings() {
   text << file.rdbuf();
   if (!file)
     return fail(ErrorCode::missing_tool, "/proc/self/maps cannot be read",
-                "replay needs /proc to see what stands in the way");
+                "replay needs /proc to see what is in the way");
   return parse_mappings(text.str());
 }
 

@@ -166,8 +166,7 @@ Result<void> PerturbedMemory::find_spans(const std::vector<PointerArgument>& arg
   if (scope_ == PerturbScope::guessed) spans_ = std::move(integers);
   if (spans_.empty())
     none_because_ =
-        "nothing says of any buffer that it holds numbers: neither the kernel's signature nor "
-        "--type nor the data";
+        "neither the kernel's signature nor --type nor the data say which buffers hold numbers";
   return {};
 }
 

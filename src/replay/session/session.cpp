@@ -28,7 +28,7 @@ Result<void> check_packet(const capture::Dispatch& dispatch) {
     return fail(Failure::not_replayable, fmt::format("the captured packet has {}", what));
   };
   if (hsa::type_of(dispatch.header) != hsa::packet_type::kernel_dispatch)
-    return refuse(fmt::format("the header {:#x}, which is no dispatch", dispatch.header));
+    return refuse(fmt::format("the header {:#x}, which is not a dispatch", dispatch.header));
   if ((dispatch.setup & 3U) == 0) return refuse("no dimensions");
   for (std::size_t i = 0; i < dispatch.grid.size(); ++i)
     if (dispatch.grid[i] == 0 || dispatch.workgroup[i] == 0 ||

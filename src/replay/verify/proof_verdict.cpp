@@ -81,7 +81,7 @@ std::string differences(const Certificate& certificate) {
   add(unexpected,
       fmt::format("{} bytes were written that the captured dispatch did not write", unexpected));
   add(kept, fmt::format("{} bytes of the outputs were still poisoned afterwards", kept));
-  add(wrong, fmt::format("{} bytes of the outputs depend on what stood there before", wrong));
+  add(wrong, fmt::format("{} bytes of the outputs depend on what was there before", wrong));
   return out;
 }
 
@@ -113,7 +113,7 @@ std::string nothing_sentence(const Certificate& certificate) {
              "nothing even on poisoned memory (the buffers of its arguments).";
     case WriteSet::in_place:
       return "Nothing was compared: the captured dispatch changed nothing, and what it writes to "
-             "poisoned buffers of its arguments depends on what stood there (it works in place).";
+             "poisoned buffers of its arguments depends on what was there (it works in place).";
     case WriteSet::unknown:
       return certificate.poison == Poison::none
                  ? "Nothing was compared: the captured dispatch changed nothing, and nothing was "
@@ -127,7 +127,7 @@ std::string nothing_sentence(const Certificate& certificate) {
     case WriteSet::poisoned:
       break;
   }
-  return "Nothing was compared: no output is written whatever stood there.";
+  return "Nothing was compared: every output depends on what was there before.";
 }
 
 /// Where what was compared comes from, when it is not the captured write set.
@@ -240,7 +240,7 @@ void conclude(VerifyState& state) {
   }
   if (tolerance && untyped)
     certificate.notes.emplace_back(
-        "regions without a type were compared bit by bit, whatever the tolerance: give one with "
+        "regions without a type were compared bit by bit, without the tolerance: give one with "
         "--type");
   certificate.verdict = overall(state);
   certificate.sentence = sentence_of(certificate) + write_set_words(certificate);

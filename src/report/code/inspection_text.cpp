@@ -351,7 +351,7 @@ std::string gates_section(const analyze::Inspection& inspection,
   return out;
 }
 
-/// Why the mix is not there, once for all kernels, when no details say it.
+/// Why the mix is not there, once for all kernels.
 std::string mix_note(const analyze::Inspection& inspection) {
   for (const StaticKernel& kernel : inspection.kernels)
     for (const Missing& missing : kernel.missing)
@@ -363,20 +363,37 @@ std::string mix_note(const analyze::Inspection& inspection) {
 
 }  // namespace
 
-std::string inspection_text(const analyze::Inspection& inspection,
-                            const std::vector<analyze::Gate>& gates,
-                            const std::optional<analyze::InspectionDiff>& against,
-                            const TerminalStyle& style) {
+std::string inspected_kernels_text(const analyze::Inspection& inspection,
+                                   const TerminalStyle& style) {
+  return header(inspection, style.width) + kernels_section(inspection, style, Paint(style.colour));
+}
+
+std::string inspected_mix_text(const analyze::Inspection& inspection, std::size_t most,
+                               const TerminalStyle& style) {
+  if (inspection.kernels.size() > most) return mix_note(inspection);
+  std::string out;
+  for (std::size_t i = 0; i < inspection.kernels.size(); ++i)
+    out += details(inspection, i, style, Paint(style.colour));
+  return out;
+}
+
+std::string inspected_changes_text(const analyze::Inspection& inspection,
+                                   const analyze::InspectionDiff& against,
+                                   const TerminalStyle& style) {
+  return changes_section(inspection, against, style, Paint(style.colour));
+}
+
+std::string inspected_gates_text(const analyze::Inspection& inspection,
+                                 const std::vector<analyze::Gate>& gates,
+                                 const std::optional<analyze::InspectionDiff>& against,
+                                 const TerminalStyle& style) {
+  return gates_section(inspection, gates, against, style, Paint(style.colour));
+}
+
+std::string inspected_problems_text(const analyze::Inspection& inspection,
+                                    const TerminalStyle& style) {
   const Paint paint(style.colour);
-  std::string out = header(inspection, style.width) + kernels_section(inspection, style, paint);
-  if (inspection.kernels.size() <= kMostDetailedKernels)
-    for (std::size_t i = 0; i < inspection.kernels.size(); ++i)
-      out += details(inspection, i, style, paint);
-  else
-    out += mix_note(inspection);
-  out += objects_section(inspection, paint);
-  if (against) out += changes_section(inspection, *against, style, paint);
-  return out + gates_section(inspection, gates, against, style, paint) +
+  return objects_section(inspection, paint) +
          warnings_section(inspection.warnings, style.width, paint);
 }
 

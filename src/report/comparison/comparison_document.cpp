@@ -122,7 +122,7 @@ class ComparisonWriter {
       null(field + "samples_to_decide",
            estimate          ? no_samples
            : !found.interval ? "there is no interval to tell it from"
-                             : "the ratio lies so near a border that no number can be given");
+                             : "the ratio is so near a limit that no number can be given");
     out["rejected"] = found.rejected;
   }
 

@@ -306,8 +306,8 @@ std::string path_section(const trace::Trace& trace, const CriticalPath& path,
       shown == all
           ? fmt::format("The path in time order: {}",
                         fmt::format("{} {}", all, all == 1 ? "stretch" : "stretches"))
-          : fmt::format("The path in time order: the {} longest of {}; … stands for the others",
-                        shown, fmt::format("{} {}", all, all == 1 ? "stretch" : "stretches"));
+          : fmt::format("The path in time order: the {} longest of {}; … means the others", shown,
+                        fmt::format("{} {}", all, all == 1 ? "stretch" : "stretches"));
   std::string table;
   for (const RowShape& shape : kRowShapes) {
     table = path_table(trace, path, order, shape, kAnyWidth);

@@ -51,6 +51,15 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t room) {
   return lines;
 }
 
+std::string indented(std::string_view text, std::size_t width) {
+  constexpr std::size_t kMargin = 2;
+  constexpr std::size_t kLeastRoom = 20;
+  std::string out;
+  const std::size_t room = std::max(width, kMargin + kLeastRoom) - kMargin;
+  for (const std::string& line : wrapped(text, room)) out += fmt::format("  {}\n", fit(line, room));
+  return out;
+}
+
 std::string labelled(std::string_view label, std::string_view text, std::size_t width) {
   constexpr std::size_t kNameColumns = 13;
   constexpr std::size_t kLeastRoom = 20;

@@ -50,6 +50,9 @@ std::string counted(std::size_t count, std::string_view thing);
 /// line of its own, a percentage stays in one piece. The lines are printable.
 std::vector<std::string> wrapped(std::string_view text, std::size_t room);
 
+/// The words of a text in lines of at most `width` columns that begin two columns from the left.
+std::string indented(std::string_view text, std::size_t width);
+
 /// "  label      text", broken between words into lines of at most `width` columns.
 std::string labelled(std::string_view label, std::string_view text, std::size_t width);
 

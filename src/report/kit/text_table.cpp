@@ -56,6 +56,27 @@ std::size_t first_difference(const std::string& a, const std::string& b) {
   return characters(std::string_view(a).substr(0, byte));
 }
 
+/// Texts that differed are the same now.
+bool confuses(const std::vector<std::string>& texts, const std::vector<std::string>& shorter) {
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    for (std::size_t other = 0; other < i; ++other)
+      if (shorter[i] == shorter[other] && texts[i] != texts[other]) return true;
+  return false;
+}
+
+/// What the column calls its cells in so many columns, or in more where they would become the same.
+std::vector<std::string> shortened(const std::vector<std::string>& cells,
+                                   const TextTable::Column& column, std::size_t width) {
+  constexpr std::size_t kTries = 3;
+  for (std::size_t i = 0; i < kTries; ++i, width *= 2) {
+    std::vector<std::string> out;
+    for (const std::string& cell : cells)
+      out.push_back(display_width(cell) > width ? column.shorter(cell, width) : cell);
+    if (!confuses(cells, out)) return out;
+  }
+  return cells;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -140,6 +161,7 @@ std::string TextTable::text(std::size_t width) const {
   for (const std::size_t c : shown) {
     std::vector<std::string> cells = {columns_[c].title};
     for (const auto& row : rows_) cells.push_back(row[c]);
+    if (columns_[c].shorter != nullptr) cells = shortened(cells, columns_[c], wide[c]);
     cells = fit_distinct(cells, wide[c]);
     for (std::size_t r = 0; r < lines.size(); ++r)
       lines[r] += std::string(c != shown.front() ? kGap : 0, ' ') +

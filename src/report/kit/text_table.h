@@ -33,6 +33,9 @@ class TextTable {
     bool flexible = false;
     /// Above 0: left out where the table would be wider than its room, the highest first.
     int expendable = 0;
+    /// What a cell is called in so many columns, before it is cut; in more of them where cells
+    /// would become the same.
+    std::string (*shorter)(std::string_view text, std::size_t width) = nullptr;
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}

@@ -12,6 +12,7 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyze/counters/counter_join.h"
@@ -39,7 +40,7 @@ using trace::kNone;
 constexpr std::uint32_t kRun = 1;
 
 /// Order of tracks within a process.
-enum Order : std::uint8_t { kOrderPath, kOrderSegments, kOrderCalls, kOrderRanges, kOrderWork };
+enum class Order : std::uint8_t { path, segments, calls, ranges, work };
 
 /// Names of chrome://tracing's palette, by Spent.
 constexpr std::array<std::string_view, analyze::kSpentKinds> kColours = {
@@ -214,7 +215,7 @@ EventTrack Exporter::lane(std::map<LaneKey, EventTrack>& lanes, LaneKey key, Ind
   if (!added) return at->second;
   at->second = {.process = process == kNone ? kRun : file_process_[process], .thread = ++threads_};
   const std::string suffix = key.second == 0 ? "" : fmt::format(" ({})", key.second + 1);
-  writer_->thread_name(at->second, json_string(title + suffix), order);
+  writer_->thread_name(at->second, json_string(title + suffix), std::to_underlying(order));
   return at->second;
 }
 
@@ -230,7 +231,7 @@ void Exporter::write_processes() {
 
 void Exporter::write_path() {
   std::map<LaneKey, EventTrack> lanes;
-  const EventTrack track = lane(lanes, {0, 0}, kNone, "critical path", kOrderPath);
+  const EventTrack track = lane(lanes, {0, 0}, kNone, "critical path", Order::path);
   for (const Stretch& step : steps_) {
     const NodeRow what{.kind = graph_.kind(step.node), .row = graph_.row(step.node)};
     const std::string& of = name(name_of_row(trace_, what));
@@ -253,7 +254,7 @@ void Exporter::write_segments() {
     if (!segment_shown(i)) continue;
     const analyze::Segment& segment = segments_->segments[i];
     const EventTrack track = lane(lanes, {0, overlap.lane(segment.start, segment.end)}, kNone,
-                                  "segments", kOrderSegments);
+                                  "segments", Order::segments);
     const std::string title = segment.label.empty() ? fmt::format("segment {}", i) : segment.label;
     writer_->slice(
         track, segment.start, segment.end, json_string(title), "segment",
@@ -309,8 +310,8 @@ void Exporter::write_calls() {
     const std::int64_t tid = trace_.threads[thread].tid;
     const EventTrack track =
         range ? lane(ranges, {thread, at}, process, fmt::format("ranges of thread {}", tid),
-                     kOrderRanges)
-              : lane(calls, {thread, at}, process, fmt::format("thread {}", tid), kOrderCalls);
+                     Order::ranges)
+              : lane(calls, {thread, at}, process, fmt::format("thread {}", tid), Order::calls);
     writer_->slice(track, regions.start[row], regions.end[row],
                    name(text != range_text_.end() ? text->second : regions.name[row]),
                    range ? "range" : "call", {});
@@ -382,7 +383,7 @@ void Exporter::write_work(NodeKind kind) {
     const auto [start, end] = times_of_row(trace_, {.kind = kind, .row = static_cast<Index>(row)});
     write_operation(kind, row,
                     lane(lanes, {group_of_track[track], group.lanes.lane(start, end)}, process,
-                         group.title, kOrderWork),
+                         group.title, Order::work),
                     group.slack);
   }
 }

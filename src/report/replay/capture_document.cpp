@@ -79,7 +79,28 @@ Json captured_region_json(const MemoryRegion& region) {
           {"changed_ranges", region.written.size()}};
 }
 
+/// Whether it can be replayed at all: null when nobody looked.
+Json replay_json(const std::optional<CaptureCheck>& check) {
+  if (!check) return {{"possible", nullptr}, {"problem", nullptr}};
+  const std::string problem = replay_problem(*check);
+  return {{"possible", problem.empty()}, {"problem", or_null(problem)}};
+}
+
+Json replay_here_json(const std::optional<ReplayHere>& here) {
+  if (!here) return nullptr;
+  return {{"possible", here->problem.empty()},
+          {"problem", or_null(here->problem)},
+          {"gpus", here->gpus}};
+}
+
 }  // namespace
+
+std::string replay_problem(const CaptureCheck& check) {
+  if (!check.problem.empty()) return check.problem;
+  const auto error =
+      std::ranges::find(check.findings, replay::Severity::error, &replay::Finding::severity);
+  return error == check.findings.end() ? std::string() : error->sentence;
+}
 
 Json findings_json(const std::vector<replay::Finding>& findings) {
   Json out = Json::array();
@@ -148,8 +169,10 @@ Json capture_document(const CaptureData& data) {
     document["integrity"] = {{"sound", problem.empty()}, {"problem", or_null(problem)}};
     if (problem.empty()) document["findings"] = findings_json(data.check->findings);
   }
+  document["replay"] = replay_json(data.check);
   document["missing"] = missing_json(missing);
-  document["environment"] = {{"capture_folder", data.folder}};
+  document["environment"] = {{"capture_folder", data.folder},
+                             {"replay", replay_here_json(data.here)}};
   return document;
 }
 

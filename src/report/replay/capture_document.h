@@ -19,11 +19,18 @@ struct CaptureCheck {
   std::vector<replay::Finding> findings;  ///< none are looked for when there is a problem
 };
 
+/// Whether this machine has the GPU that a replay needs.
+struct ReplayHere {
+  std::string problem;            ///< why not; empty: it has
+  std::vector<std::string> gpus;  ///< ISAs, by number
+};
+
 /// Everything that the document and the text are made from.
 struct CaptureData {
   const capture::Capture* capture = nullptr;
   std::string folder;                 ///< as the user named it
   std::optional<CaptureCheck> check;  ///< missing: only described
+  std::optional<ReplayHere> here{};   ///< missing: not looked at
 };
 
 /// Sums over the regions of a capture.
@@ -38,6 +45,10 @@ CaptureTotals totals_of(const capture::Capture& capture);
 
 /// "coarse-grained", "fine-grained, kernarg", ...; empty: of no pool.
 std::string pool_kind(std::uint32_t pool_flags);
+
+/// Why a replay would not be the captured dispatch: the damage, or the first finding of severity
+/// error. Empty: it would.
+std::string replay_problem(const CaptureCheck& check);
 
 /// Findings as documents have them.
 Json findings_json(const std::vector<replay::Finding>& findings);

@@ -140,13 +140,17 @@ std::string check_text(const CaptureCheck& check, const Paint& paint, std::size_
 
 }  // namespace
 
-std::string capture_text(const CaptureData& data, const TerminalStyle& style) {
-  const Paint paint(style.colour);
-  std::string out = header_text(data, paint, style.width);
-  if (const std::string regions = regions_text(data, style); !regions.empty())
-    out += "\n" + regions;
-  if (data.check) out += check_text(*data.check, paint, style.width);
-  return out;
+std::string captured_dispatch_text(const CaptureData& data, const TerminalStyle& style) {
+  return header_text(data, Paint(style.colour), style.width);
+}
+
+std::string captured_regions_text(const CaptureData& data, const TerminalStyle& style) {
+  const std::string regions = regions_text(data, style);
+  return regions.empty() ? regions : "\n" + regions;
+}
+
+std::string capture_findings_text(const CaptureCheck& check, const TerminalStyle& style) {
+  return check_text(check, Paint(style.colour), style.width);
 }
 
 }  // namespace perflab::report

@@ -108,7 +108,7 @@ std::string_view write_set_words(replay::WriteSet write_set) {
   static constexpr auto kNames = enum_names<replay::WriteSet>(
       {{captured, "what the captured dispatch changed"},
        {poisoned, "found by running the original on poisoned arguments"},
-       {in_place, "none that do not depend on what stood there"},
+       {in_place, "none that do not depend on what was there"},
        {nothing, "none: nothing was written, not even on poisoned memory"},
        {unknown, "not known: the captured dispatch changed nothing"}});
   return kNames[write_set];

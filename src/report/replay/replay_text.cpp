@@ -99,8 +99,8 @@ std::string reservation_text(const ReservationData& data, const TerminalStyle& s
   const std::string verdict = verdict_of(report);
   const bool good = verdict == "exact";
   out += fmt::format("\n{}{}{}\n", good ? paint.good : paint.bad,
-                     good ? "Every range can be had at its own address."
-                          : "Not every range can be had at its own address.",
+                     good ? "Every range can be reserved at its own address."
+                          : "Not every range can be reserved at its own address.",
                      paint.end);
   return out;
 }

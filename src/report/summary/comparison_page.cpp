@@ -14,15 +14,23 @@
 namespace perflab::report {
 namespace {
 
+/// The part of that name; null: there is none.
+const Json* part_named(const Json& summary, std::string_view name) {
+  for (const Json& part : summary["parts"])
+    if (part["part"] == name) return &part;
+  return nullptr;
+}
+
+/// The unit of the comparison's medians; empty: the inputs did not say.
+std::string unit_of(const Json& summary) {
+  const Json* const verdict = part_named(summary, "verdict");
+  const Json& row = (*verdict)["rows"][0];
+  return row.contains("unit") && row["unit"].is_string() ? row["unit"].get<std::string>() : "";
+}
+
 std::optional<double> number_in(const Json& row, const char* field) {
   return row.contains(field) && row[field].is_number() ? std::optional(row[field].get<double>())
                                                        : std::nullopt;
-}
-
-/// The unit of the medians; empty: the inputs did not say.
-std::string medians_unit(const Json& part) {
-  const Json& unit = part["rows"][0]["all"]["unit"];
-  return unit.is_string() ? unit.get<std::string>() : "";
 }
 
 std::string median_in(const Json& row, const char* side, const std::string& unit) {
@@ -57,13 +65,15 @@ std::string row_name(const Json& row) {
   return row.value("name", row.value("what", std::string("total of a run")));
 }
 
-/// "98.3 % interval".
-std::string interval_name(const Json& part) {
-  const auto each = number_in(part["rows"][0]["all"], "confidence_each");
+/// "98.3 % interval": of the comparison's intervals.
+std::string interval_name(const Json& summary) {
+  const Json* const decides = part_named(summary, "decides");
+  const auto each = decides == nullptr ? std::nullopt
+                                       : number_in((*decides)["rows"][0]["all"], "confidence_each");
   return each ? interval_title(*each) : "interval";
 }
 
-std::string comparison_gate_text(const Json& part, std::size_t width, const Paint& paint) {
+std::string gate_text(const Json& part, std::size_t width, const Paint& paint) {
   const Json& row = part["rows"][0];
   const std::string verdict = row["verdict"];
   const std::string_view colour = verdict == "pass"         ? paint.good
@@ -93,13 +103,13 @@ std::string samples_text(const Json& a, std::size_t width) {
                   width);
 }
 
-std::string changed_text(const Json& part, std::size_t width) {
+std::string changed_text(const Json& summary, const Json& part, std::size_t width) {
   using enum TextTable::Align;
-  const std::string unit = medians_unit(part);
+  const std::string unit = unit_of(summary);
   TextTable table({{.title = "A"},
                    {.title = "B"},
                    {.title = "B / A"},
-                   {.title = interval_name(part), .expendable = 1},
+                   {.title = interval_name(summary), .expendable = 1},
                    {.title = "verdict", .align = left},
                    {.title = "kernel", .align = left, .flexible = true}});
   for (const Json& row : part["rows"])
@@ -129,7 +139,7 @@ std::string position_words(const Json& row, const std::string& interval, double 
                              same, a, b);
 }
 
-std::string decides_text(const Json& part, std::size_t width) {
+std::string decides_text(const Json& summary, const Json& part, std::size_t width) {
   const Json& row = part["rows"][0];
   const double threshold = number_in(row["options"], "threshold").value_or(0);
   const bool larger = row["all"].value("larger_is_better", false);
@@ -142,19 +152,19 @@ std::string decides_text(const Json& part, std::size_t width) {
                  ? fmt::format("- B / A is {}, {} {}: a regression", ratio, worse, limit)
                  : fmt::format("- B / A is {}; a regression would be {} {}", ratio, worse, limit),
              width) +
-         indented("- " + position_words(row, interval_name(part), threshold), width);
+         indented("- " + position_words(row, interval_name(summary), threshold), width);
 }
 
-std::string total_text(const Json& part, std::size_t width) {
+std::string total_text(const Json& summary, const Json& part, std::size_t width) {
   if (part["rows"].empty()) return {};
   const Json& row = part["rows"][0];
-  const std::string unit = medians_unit(part);
+  const std::string unit = unit_of(summary);
   std::string text = fmt::format(
       "{}: {} in A, {} in B: B / A is {}",
       row["options"]["kernel"].is_string() ? "the chosen kernels" : "all kernels",
       median_in(row, "a", unit), median_in(row, "b", unit), ratio_words(number_in(row, "ratio")));
   if (row.contains("interval"))
-    text += fmt::format(" ({}: {})", interval_name(part), interval_words(row));
+    text += fmt::format(" ({}: {})", interval_name(summary), interval_words(row));
   text += row.value("estimate", false) ? "; estimated from medians, without a verdict"
                                        : ", " + verdict_words(row);
   return indented(text, width);
@@ -180,17 +190,17 @@ std::string left_out_text(const Json& part, std::size_t width) {
 
 }  // namespace
 
-std::optional<std::string> comparison_part_text(const Json& part, std::size_t width,
-                                                const Paint& paint) {
+std::optional<std::string> comparison_part_text(const Json& summary, const Json& part,
+                                                std::size_t width, const Paint& paint) {
   const std::string name = part["part"];
-  const Json& rows = part["rows"];
-  if (name == "verdict") return comparison_gate_text(part, width, paint);
+  if (name == "verdict") return gate_text(part, width, paint);
+  // Under the verdict.
   if (name == "compared")
-    return side_text(rows[0], width) + side_text(rows[0]["b"], width) +
-           samples_text(rows[0], width);
-  if (name == "changed") return changed_text(part, width);
-  if (name == "decides") return decides_text(part, width);
-  if (name == "total") return total_text(part, width);
+    return side_text(part["rows"][0], width) + side_text(part["rows"][0]["b"], width) +
+           samples_text(part["rows"][0], width);
+  if (name == "changed") return changed_text(summary, part, width);
+  if (name == "decides") return decides_text(summary, part, width);
+  if (name == "total") return total_text(summary, part, width);
   if (name == "not_compared") return left_out_text(part, width);
   return std::nullopt;
 }

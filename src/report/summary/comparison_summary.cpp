@@ -60,11 +60,6 @@ Json compared_row(const DocumentPlace& place) {
   return row;
 }
 
-/// What holds for all figures.
-Json of_all(const DocumentPlace& comparison) {
-  return comparison.excerpt({"unit", "confidence_each", "larger_is_better"});
-}
-
 /// A side's name for people: its first file, and how many more there are.
 std::string side_name(const DocumentPlace& files) {
   if (files.size() == 0) return "no file";
@@ -72,7 +67,7 @@ std::string side_name(const DocumentPlace& files) {
   return files.size() == 1 ? first : fmt::format("{} and {} more", first, files.size() - 1);
 }
 
-/// Both sides in one row: neither is left out. They stand under the verdict, which has the title.
+/// Both sides in one row: neither is left out. `title`: of the part that they stand under.
 void add_sides(const DocumentPlace& comparison, const std::string& title, Json& summary) {
   const auto side = [&](const char* name, const char* letter) {
     return comparison[name].excerpt(
@@ -113,7 +108,7 @@ void add_deciding(const DocumentPlace& comparison, const std::vector<DocumentPla
   const std::optional<DocumentPlace> kernel = deciding(comparison, kernels);
   if (!kernel && !total["verdict"]) return;
   Json row = compared_row(kernel.value_or(total));
-  row["all"] = of_all(comparison);
+  row["all"] = comparison.excerpt({"confidence_each", "larger_is_better"});
   row["options"] = comparison["options"].excerpt({"threshold"});
   add_part(summary, {.part = "decides",
                      .title = "What decides it",
@@ -133,7 +128,6 @@ void add_total(const DocumentPlace& comparison, Json& summary) {
   Part part{.part = "total", .title = "The whole run", .details = "kernels"};
   if (const DocumentPlace total = comparison["total"]) {
     part.rows.push_back(compared_row(total));
-    part.rows.back()["all"] = of_all(comparison);
     part.rows.back()["options"] = comparison["options"].excerpt({"kernel"});
   } else if (comparison["kernels"].size() > 1 || comparison["not_compared"].size() > 0) {
     part.missing = missing_reason(comparison, "total");
@@ -212,7 +206,7 @@ void summarise_comparison(std::span<const NamedDocument> documents, Json& summar
   const int code = fails && (*fails).get<bool>() ? 1 : 0;
   Part verdict{.part = "verdict", .title = fmt::format("Verdict (exit code {})", code)};
   verdict.rows.push_back(comparison.excerpt(
-      {"verdict", "sentence", "fails", "regressions", "undecided", "comparisons"}));
+      {"verdict", "sentence", "fails", "regressions", "undecided", "comparisons", "unit"}));
   add_part(summary, verdict);
   add_sides(comparison, verdict.title, summary);
   const std::vector<DocumentPlace> kernels = by_change(comparison["kernels"]);
@@ -222,7 +216,6 @@ void summarise_comparison(std::span<const NamedDocument> documents, Json& summar
       changed.rows.push_back(compared_row(kernel));
     else
       ++changed.left_out;
-  if (!changed.rows.empty()) changed.rows.front()["all"] = of_all(comparison);
   add_part(summary, changed);
   add_deciding(comparison, kernels, summary);
   add_total(comparison, summary);

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "base/error.h"
 #include "report/kit/text_table.h"
 
 namespace perflab::report {
@@ -26,6 +28,13 @@ std::string token(std::string_view member) {
 }
 
 }  // namespace
+
+std::size_t most_columns(std::string_view field) {
+  static constexpr std::array<std::string_view, 6> kSentences = {
+      "means", "not_captured", "problem", "remedy", "sentence", "why"};
+  return std::ranges::find(kSentences, field) == kSentences.end() ? kMostNameColumns
+                                                                  : kMostSentenceColumns;
+}
 
 DocumentPlace DocumentPlace::operator[](std::string_view member) const {
   const Json* found = nullptr;
@@ -61,14 +70,41 @@ Json DocumentPlace::excerpt(std::initializer_list<std::string_view> fields,
   if (!what.empty()) out["what"] = what;
   out["from"] = name();
   for (const std::string_view field : fields) {
+    PERFLAB_CHECK(field != "from" && field != "what");
     const DocumentPlace member = (*this)[field];
     if (member.value_ == nullptr) continue;
-    const bool long_text =
-        member.value_->is_string() && display_width(member.text()) > kMostNameColumns;
-    out[std::string(field)] =
-        long_text ? Json(fit(member.text(), kMostNameColumns)) : *member.value_;
+    const std::size_t most = most_columns(field);
+    const bool long_text = member.value_->is_string() && display_width(member.text()) > most;
+    out[std::string(field)] = long_text ? Json(fit(member.text(), most)) : *member.value_;
   }
   return out;
+}
+
+Json DocumentPlace::count(std::string_view what) const {
+  Json out = excerpt({}, what);
+  out["elements"] = size();
+  return out;
+}
+
+std::vector<Json> DocumentPlace::tally(std::string_view where) const {
+  const Json::json_pointer place{std::string(where)};
+  std::vector<Json> rows;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Json& element = (*value_)[i];
+    if (!element.contains(place) || element.at(place).is_null()) continue;
+    const Json& value = element.at(place);
+    const auto row =
+        std::ranges::find_if(rows, [&](const Json& one) { return one["is"] == value; });
+    if (row != rows.end()) {
+      (*row)["elements"] = (*row)["elements"].get<std::size_t>() + 1;
+      continue;
+    }
+    rows.push_back(
+        {{"from", name()}, {"where", where}, {"is", value}, {"elements", std::size_t{1}}});
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const Json& row) { return row["elements"].get<std::size_t>(); });
+  return rows;
 }
 
 DocumentPlace document_of(std::span<const NamedDocument> documents, std::string_view name) {

@@ -1,12 +1,14 @@
 // Excerpts of documents: figures with the place that they stand at. An excerpt is an object whose
 // `from` names a place ("analysis.json#/totals", RFC 6901) and whose other members are fields of
-// what stands there, but for `what`, which says in words what is meant, and excerpts within.
+// what stands there, but for `what`, which says in words what is meant, and excerpts within. Of an
+// array it counts `elements`: all, or those that have the value `is` at the pointer `where`.
 #pragma once
 
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text/json.h"
 #include "report/kit/document.h"
@@ -15,6 +17,12 @@ namespace perflab::report {
 
 /// Columns of the longest name in a summary: names of kernels can have thousands.
 inline constexpr std::size_t kMostNameColumns = 160;
+/// Columns of the longest sentence.
+inline constexpr std::size_t kMostSentenceColumns = 320;
+
+/// Columns that a text of this field has at most: fields such as "problem" and "remedy" hold
+/// sentences, all others names.
+std::size_t most_columns(std::string_view field);
 
 /// A place in a document.
 class DocumentPlace {
@@ -40,10 +48,17 @@ class DocumentPlace {
   /// "analysis.json#/totals".
   [[nodiscard]] std::string name() const;
 
-  /// {what, from, fields...}. A field that is not there is left out, null stays null; names are
-  /// cut to kMostNameColumns. `what` empty: left out.
+  /// {what, from, fields...}. A field that is not there is left out, null stays null; texts are
+  /// cut to most_columns(). `what` empty: left out.
+  /// Precondition: no field is called "from" or "what".
   [[nodiscard]] Json excerpt(std::initializer_list<std::string_view> fields,
                              std::string_view what = {}) const;
+
+  /// {what, from, elements} of an array: how many there are.
+  [[nodiscard]] Json count(std::string_view what = {}) const;
+  /// {from, where, is, elements} for each value that the elements of an array have at `where`, a
+  /// pointer within an element; the most frequent first. Null and nothing are no values.
+  [[nodiscard]] std::vector<Json> tally(std::string_view where) const;
 
  private:
   DocumentPlace(const NamedDocument* document, const Json* value, std::string pointer)

@@ -27,6 +27,9 @@ struct Part {
 Part rows_of(Part part, const DocumentPlace& array,
              const std::function<Json(const DocumentPlace&)>& row);
 
+/// "1.78x", as --what-if takes it.
+std::string factor_text(double factor);
+
 /// What to do next.
 struct NextStep {
   std::string command;  ///< empty: it is no command
@@ -38,32 +41,67 @@ Json summary_head(std::span<const NamedDocument> documents);
 
 /// Adds what has rows or says why it has none.
 void add_part(Json& summary, const Part& part);
+/// Adds a step; one whose command nobody would paste (with hundreds of files) is left out.
 void add_next(Json& summary, const NextStep& next);
+inline constexpr std::size_t kMostCommandBytes = 1000;
 
-/// Takes rows out, the last of the longest part first, and then warnings, until it fits; what was
-/// taken out is counted.
+/// Takes rows out, the last of the longest part first (of parts without `details` at last), and
+/// then warnings, until it fits; what was taken out is counted. What was recorded stays.
 void shorten(Json& summary, const std::function<bool(const Json&)>& fits);
 
-/// Summaries by the document that is the answer.
+/// Writes the parts and next steps of an answer into a summary that has a head.
+using Summarise = void (*)(std::span<const NamedDocument> documents, Json& summary);
+/// The lines below a part's heading; nothing: a table or facts, as they are drawn for all.
+using DrawPart = std::optional<std::string> (*)(const Json& summary, const Json& part,
+                                                std::size_t width, const Paint& paint);
+
+/// The answer of the commands whose first document is this one.
+struct Answer {
+  std::string_view document;
+  Summarise summarise;
+  DrawPart draw = nullptr;  ///< nullptr: no part has a form of its own
+};
+/// That of the first document that has one; nullptr: there is none.
+const Answer* answer_of(const std::function<bool(std::string_view)>& has);
+
 void summarise_recording(std::span<const NamedDocument> documents, Json& summary);
 void summarise_path(std::span<const NamedDocument> documents, Json& summary);
 void summarise_roofline(std::span<const NamedDocument> documents, Json& summary);
 /// A process that was only timed.
 void summarise_process(std::span<const NamedDocument> documents, Json& summary);
+void summarise_inspection(std::span<const NamedDocument> documents, Json& summary);
+void summarise_doctor(std::span<const NamedDocument> documents, Json& summary);
+void summarise_capture(std::span<const NamedDocument> documents, Json& summary);
+void summarise_autotune(std::span<const NamedDocument> documents, Json& summary);
+void summarise_optimization(std::span<const NamedDocument> documents, Json& summary);
 void summarise_comparison(std::span<const NamedDocument> documents, Json& summary);
 void summarise_certificate(std::span<const NamedDocument> documents, Json& summary);
 void summarise_replay(std::span<const NamedDocument> documents, Json& summary);
 void summarise_reservation(std::span<const NamedDocument> documents, Json& summary);
 void summarise_capture_run(std::span<const NamedDocument> documents, Json& summary);
 
-/// The words in lines that begin two columns from the left.
-std::string indented(const std::string& text, std::size_t width);
-/// The lines below a part's heading, of the parts that are drawn in a way of their own; nullopt:
-/// not one of these.
-std::optional<std::string> comparison_part_text(const Json& part, std::size_t width,
-                                                const Paint& paint);
-/// Of isolate, replay reserve-check, replay full-vm and replay verify.
-std::optional<std::string> replay_part_text(const Json& part, std::size_t width,
-                                            const Paint& paint);
+std::optional<std::string> inspection_part_text(const Json& summary, const Json& part,
+                                                std::size_t width, const Paint& paint);
+std::optional<std::string> doctor_part_text(const Json& summary, const Json& part,
+                                            std::size_t width, const Paint& paint);
+std::optional<std::string> capture_part_text(const Json& summary, const Json& part,
+                                             std::size_t width, const Paint& paint);
+std::optional<std::string> autotune_part_text(const Json& summary, const Json& part,
+                                              std::size_t width, const Paint& paint);
+std::optional<std::string> optimization_part_text(const Json& summary, const Json& part,
+                                                  std::size_t width, const Paint& paint);
+std::optional<std::string> comparison_part_text(const Json& summary, const Json& part,
+                                                std::size_t width, const Paint& paint);
+std::optional<std::string> replay_part_text(const Json& summary, const Json& part,
+                                            std::size_t width, const Paint& paint);
+
+/// A field of a row: its number, 0 where there is none; whether there is one; its text, empty where
+/// there is none.
+double row_number(const Json& row, std::string_view field);
+bool has_row_number(const Json& row, std::string_view field);
+std::string row_text(const Json& row, std::string_view field);
+
+/// A text in lines of at most `width` columns that begin with `margin` blanks.
+std::string margined(std::string_view text, std::size_t width, std::size_t margin);
 
 }  // namespace perflab::report

@@ -227,8 +227,8 @@ std::string launched_text(const Json& part, std::size_t width) {
 
 }  // namespace
 
-std::optional<std::string> replay_part_text(const Json& part, std::size_t width,
-                                            const Paint& paint) {
+std::optional<std::string> replay_part_text(const Json& /*summary*/, const Json& part,
+                                            std::size_t width, const Paint& paint) {
   const std::string name = part["part"];
   const auto row = [&]() -> const Json& { return part["rows"][0]; };
   if (name == "proof") return proof_text(row(), width, paint);

@@ -293,14 +293,25 @@ std::string autotune_progress_text(const tune::TuneProgress& progress,
   return out;
 }
 
-std::string autotune_text(const AutotuneData& data, const TerminalStyle& style) {
+std::string autotune_section(const AutotuneData& data, std::string_view name,
+                             const TerminalStyle& style) {
   const Paint paint(style.colour);
   const tune::TuneResult& result = *data.result;
-  return best_section(data, style, paint) + top_section(data, style, paint) +
-         chart_section(data, style) + importance_section(data, style, paint) +
-         pruned_section(data, style, paint) + outcomes_line(result, style.width) +
-         failure_line(result, style.width) + warnings_section(result.warnings, style.width, paint) +
-         command_section(data, paint);
+  if (name == "best") return best_section(data, style, paint) + top_section(data, style, paint);
+  if (name == "search") return chart_section(data, style);
+  if (name == "parameters") return importance_section(data, style, paint);
+  if (name == "configurations")
+    return pruned_section(data, style, paint) + outcomes_line(result, style.width) +
+           failure_line(result, style.width) +
+           warnings_section(result.warnings, style.width, paint);
+  PERFLAB_CHECK(name == "command");
+  return command_section(data, paint);
+}
+
+std::string autotune_text(const AutotuneData& data, const TerminalStyle& style) {
+  std::string text;
+  for (const std::string_view name : kAutotuneSections) text += autotune_section(data, name, style);
+  return text;
 }
 
 }  // namespace perflab::report

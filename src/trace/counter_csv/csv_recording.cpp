@@ -79,8 +79,8 @@ std::string missing_instances(std::span<const Cell> cells, std::string_view coun
     return fmt::format("{}: channel {} of a GPU with {} channels", counter, expected - 1,
                        *l2_channels);
   if (distinct == expected) return {};
-  return fmt::format("{}: {} of {} channels are there, which is no total", counter, distinct,
-                     expected);
+  return fmt::format("{}: only {} of {} channels are there, so there is no total", counter,
+                     distinct, expected);
 }
 
 /// The value of cells of one dispatch and counter.
@@ -104,7 +104,8 @@ void add_value(std::span<Cell> cells, std::optional<std::int64_t> l2_channels, C
   const auto channels = static_cast<std::size_t>(plain - cells.begin());
   if (channels > 0 && channels < cells.size()) {
     count(report.dropped,
-          {kTable, fmt::format("{}: channels beside the total, which has them already", counter)},
+          {kTable,
+           fmt::format("{}: single channels next to the total, which has them already", counter)},
           channels);
     cells = cells.subspan(channels);
   }

@@ -47,9 +47,9 @@ Result<std::int64_t> read_whole(const Place& place, std::string_view field) {
   std::optional<std::int64_t> whole = whole_number<std::int64_t>(text);
   if (!whole) {
     const auto real = finite_number(text);
-    if (!real) return bad_field(place, field, "is no number");
+    if (!real) return bad_field(place, field, "is not a number");
     if (std::abs(*real) > kLargestWhole || *real != std::floor(*real))
-      return bad_field(place, field, "is no whole number");
+      return bad_field(place, field, "is not a whole number");
     whole = static_cast<std::int64_t>(*real);
   }
   if (*whole < 0) return bad_field(place, field, "is below 0");
@@ -58,7 +58,7 @@ Result<std::int64_t> read_whole(const Place& place, std::string_view field) {
 
 Result<double> read_value(const Place& place, std::string_view field) {
   const auto value = finite_number(trimmed(field));
-  if (!value) return bad_field(place, field, "is no number");
+  if (!value) return bad_field(place, field, "is not a number");
   if (*value < 0) return bad_field(place, field, "is below 0");
   if (*value > kLargestCounter) return bad_field(place, field, "is more than any counter can hold");
   return *value;
@@ -71,9 +71,9 @@ Result<Time> read_time(const Place& place, std::string_view field) {
     return Time{.ns = *whole};
   }
   const auto real = finite_number(text);
-  if (!real) return bad_field(place, field, "is no number");
+  if (!real) return bad_field(place, field, "is not a number");
   if (*real < 0) return bad_field(place, field, "is below 0");
-  if (*real > kLargestWhole) return bad_field(place, field, "is no time in nanoseconds");
+  if (*real > kLargestWhole) return bad_field(place, field, "is not a time in nanoseconds");
   return Time{.ns = std::llround(*real), .exact = has_all_digits(text)};
 }
 

@@ -20,7 +20,7 @@ namespace perflab::trace::counter_csv {
 namespace {
 
 constexpr const char* kRemedy =
-    "name every table once, and no merged table beside those that went into it";
+    "name every table once, and no merged table together with its parts";
 
 /// The same in every run of a program, and in many passes of one: no evidence.
 constexpr std::string_view kWaves = "SQ_WAVES";

@@ -129,7 +129,7 @@ class WideReader final : public RowReader {
     PERFLAB_TRY(const DraftBuilder::Target to, builder.target(fields, line));
     if (!to.added)
       return fail(ErrorCode::bad_input,
-                  fmt::format("{}: the dispatch of line {} stands in an earlier line as well",
+                  fmt::format("{}: the dispatch of line {} is in an earlier line as well",
                               table_->file(), line));
     Draft& draft = to.building->draft;
     std::uint64_t empty = 0;

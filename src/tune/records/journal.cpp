@@ -20,7 +20,7 @@ Result<Journal> Journal::open(const std::filesystem::path& file, const JournalKe
     return fail(ErrorCode::usage,
                 fmt::format("the journal {} already holds {} evaluation{}", file.string(),
                             found.entries.size(), found.entries.size() == 1 ? "" : "s"),
-                "--resume goes on with it; or name another --journal");
+                "--resume continues it; or name another --journal");
   if (!found.entries.empty() && *found.key != key)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: cannot be resumed: {}", file.string(),

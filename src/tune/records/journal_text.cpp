@@ -62,7 +62,7 @@ Result<JournalEntry> entry_from_json(const Json& json, std::string_view place) {
   JournalEntry entry;
   JsonFields in(json, place);
   const auto configuration = in.get<Json>("configuration");
-  if (!configuration.is_object()) in.wrong("configuration", "is no object");
+  if (!configuration.is_object()) in.wrong("configuration", "is not an object");
   in.read("round", entry.round);
   in.read("worker", entry.worker);
   const Json* const evaluation = in.find("evaluation");
@@ -136,7 +136,7 @@ Result<JournalText> parse_journal(std::string_view text, std::string_view what) 
   const bool torn_header =
       text.find('\n') == std::string_view::npos && kBeginning.starts_with(text);
   if (!is_journal(text) && !torn_header)
-    return fail(ErrorCode::bad_input, fmt::format("{}: is no journal of {}", what, kFormat));
+    return fail(ErrorCode::bad_input, fmt::format("{}: is not a journal of {}", what, kFormat));
   for (std::size_t line = 1; journal.whole_bytes < text.size(); ++line) {
     const std::string_view rest = text.substr(journal.whole_bytes);
     const std::size_t length = rest.find('\n');

@@ -157,10 +157,11 @@ Result<RawRecording> read_csv_recording(std::string_view text, std::string_view 
   if (!columns) {
     const auto value = value_column(table.header);
     if (!value)
-      return fail(ErrorCode::bad_input,
-                  fmt::format("{}: is no recording: neither JSON nor a table with a column called "
-                              "value, time or runtime",
-                              what));
+      return fail(
+          ErrorCode::bad_input,
+          fmt::format("{}: is not a recording: neither JSON nor a table with a column called "
+                      "value, time or runtime",
+                      what));
     raw.head.unit = value->second;
     columns = foreign_columns(table, value->first);
   }

@@ -96,7 +96,7 @@ Result<RawRecording> read_kernel_tuner(const dom::element& root, std::string_vie
   if (raw.names.size() > kMostNames) return raw;
   dom::object cache;
   if (root.at_key("cache").get(cache) != simdjson::SUCCESS)
-    return fail(ErrorCode::bad_input, fmt::format("{}: \"cache\" is no object", what));
+    return fail(ErrorCode::bad_input, fmt::format("{}: \"cache\" is not an object", what));
   raw.rows.reserve(cache.size());
   for (const auto& [key, entry] : cache) {
     if (std::optional<RawRow> row = kernel_tuner_row(entry, raw.names))
@@ -296,8 +296,7 @@ Result<RawRecording> read_json_recording(const dom::element& root, std::string_v
   for (const auto& [key, reader] : kReaders)
     if (member(root, key)) return reader(root, what);
   return fail(
-      ErrorCode::bad_input,
-      fmt::format("{}: is JSON, but no recording of a tuner that is known", what),
+      ErrorCode::bad_input, fmt::format("{}: is JSON, but not a recording of a known tuner", what),
       "Kernel Tuner caches, T4, KTT output, Triton's autotune.json, CSV tables and journals "
       "can be read");
 }

@@ -46,9 +46,10 @@ Result<void> check_name(const std::string& name, std::string_view what) {
         return c == '{' || c == '}' || static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
       });
   if (odd)
-    return bad_file(what, fmt::format("\"{}\" is no name of a parameter: it goes into a command "
-                                      "template as {{NAME}}, without braces and blanks",
-                                      name));
+    return bad_file(what,
+                    fmt::format("\"{}\" is not a name for a parameter: it goes into a command "
+                                "template as {{NAME}}, without braces and blanks",
+                                name));
   if (name == kBuildFolderName)
     return bad_file(what, fmt::format("a parameter called {}, which is the name of the folder of "
                                       "a configuration",
@@ -130,7 +131,7 @@ Result<void> read_default(const Json& object, SpaceDescription& description,
   for (const auto& [name, value] : defaults->items())
     if (std::ranges::find(description.parameters, name, &Parameter::name) ==
         description.parameters.end())
-      return bad_file(what, fmt::format("the default names {}, which is no parameter", name));
+      return bad_file(what, fmt::format("the default names {}, which is not a parameter", name));
   for (Parameter& parameter : description.parameters) {
     const Json* given = field(*defaults, parameter.name);
     if (given == nullptr) {
@@ -298,7 +299,7 @@ Value as_type(Value value, std::string_view type) {
 }
 
 Result<Parameter> t1_parameter(const Json& entry, std::string_view what) {
-  if (!entry.is_object()) return bad_file(what, "an entry of TuningParameters is no object");
+  if (!entry.is_object()) return bad_file(what, "an entry of TuningParameters is not an object");
   PERFLAB_TRY(const Json* name, field_of_kind(entry, "Name", Json::value_t::string, what));
   if (name == nullptr) return bad_file(what, "an entry of TuningParameters has no Name");
   const Json* values = field(entry, "Values");
@@ -340,7 +341,7 @@ Result<SpaceDescription> read_t1(const Json& file, std::string_view what) {
               field_of_kind(space, "Conditions", Json::value_t::array, what));
   if (conditions == nullptr) return description;
   for (const Json& condition : *conditions) {
-    if (!condition.is_object()) return bad_file(what, "an entry of Conditions is no object");
+    if (!condition.is_object()) return bad_file(what, "an entry of Conditions is not an object");
     PERFLAB_TRY(const Json* text,
                 field_of_kind(condition, "Expression", Json::value_t::string, what));
     if (text == nullptr) return bad_file(what, "an entry of Conditions has no Expression");
@@ -352,7 +353,7 @@ Result<SpaceDescription> read_t1(const Json& file, std::string_view what) {
 /// Values of a BaCO parameter: lists, but for whole numbers first and last.
 Result<Parameter> baco_parameter(const std::string& name, const Json& entry,
                                  std::string_view what) {
-  if (!entry.is_object()) return bad_file(what, fmt::format("{} is no object", name));
+  if (!entry.is_object()) return bad_file(what, fmt::format("{} is not an object", name));
   PERFLAB_TRY(const Json* type,
               field_of_kind(entry, "parameter_type", Json::value_t::string, what));
   const Json* values = field(entry, "values");

@@ -75,7 +75,7 @@ Result<CommandTemplate> CommandTemplate::parse(std::string_view text,
     };
     const auto placeholder = [&](std::string_view name) -> Result<void> {
       if (std::ranges::find(known, name) == known.end())
-        return fail(ErrorCode::usage, fmt::format("{{{}}} is no parameter", name),
+        return fail(ErrorCode::usage, fmt::format("{{{}}} is not a parameter", name),
                     fmt::format("there are: {}; {}", fmt::join(known, ", "), kBraceRemedy));
       pieces.push_back({.text = std::string(name), .placeholder = true});
       if (std::ranges::find(result.names_, name) == result.names_.end())

@@ -64,7 +64,7 @@ Item number_from_text(ExpressionRun& machine, const std::string& text) {
   const char* const end = digits.data() + digits.size();
   const auto [stopped, error] = std::from_chars(digits.data(), end, number);
   if (error != std::errc{} || stopped != end || digits.empty())
-    return machine.failed(shown_text(text) + " is no number that fits");
+    return machine.failed(shown_text(text) + " is not a number that fits");
   return Item(number);
 }
 

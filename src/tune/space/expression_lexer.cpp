@@ -83,7 +83,7 @@ class TokenReader {
       const char escaped = at_ < text_.size() ? text_[at_] : '\0';
       if (escaped != '\\' && escaped != '\'' && escaped != '"')
         return syntax_error(text_, at_,
-                            "a backslash that stands before neither a quote nor another");
+                            "a backslash before something other than a quote or a backslash");
       token.string += escaped;
     }
     if (at_ == text_.size())

@@ -283,7 +283,7 @@ class Parser {
     const std::optional<Function> function = function_of_name(node->name);
     if (!function)
       return syntax_error(text_, node->column,
-                          fmt::format("{}(), which is no known function,", node->name));
+                          fmt::format("{}(), which is not a known function,", node->name));
     node->kind = NodeKind::call;
     node->function = *function;
     PERFLAB_TRY_VOID(advance());

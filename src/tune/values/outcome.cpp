@@ -95,7 +95,7 @@ Result<Evaluation> evaluation_from_json(const Json& json, std::string_view what)
   if (const std::optional<Outcome> known = from_name<Outcome>(outcome))
     evaluation.outcome = *known;
   else
-    in.wrong("outcome", fmt::format("is \"{}\", which is no outcome", outcome));
+    in.wrong("outcome", fmt::format("is \"{}\", which is not an outcome", outcome));
   const bool only_built = evaluation.run_seconds == 0 && evaluation.samples.empty();
   if (evaluation.value.has_value() != (evaluation.outcome == Outcome::correct) &&
       !(only_built && !evaluation.value))

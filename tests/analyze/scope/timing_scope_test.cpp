@@ -90,7 +90,7 @@ TEST_F(Scope, OfCountersOutsidePassFoldersIsAllAndSaysSo) {
   recording({}, 20, true);
   EXPECT_EQ(counted(), (Counts{true, true}));
   EXPECT_EQ(analysis().warnings[1],
-            "2 recordings hold counters but stand in no pass_N folder: they are taken as processes "
+            "2 recordings hold counters but are in no pass_N folder: they are taken as processes "
             "of one run");
 }
 

@@ -99,18 +99,18 @@ TEST(JsonFields, ReadsEveryKindOfMember) {
 }
 
 TEST(JsonFields, SaysWhatIsWrong) {
-  EXPECT_EQ(fault_as<int>("null"), "f: \"x\" is no whole number from -2147483648 to 2147483647");
+  EXPECT_EQ(fault_as<int>("null"), "f: \"x\" is not a whole number from -2147483648 to 2147483647");
   EXPECT_EQ(fault_as<std::uint64_t>("-1"),
-            "f: \"x\" is no whole number from 0 to 18446744073709551615");
-  EXPECT_EQ(fault_as<double>("\"1\""), "f: \"x\" is no number");
+            "f: \"x\" is not a whole number from 0 to 18446744073709551615");
+  EXPECT_EQ(fault_as<double>("\"1\""), "f: \"x\" is not a number");
   EXPECT_EQ(fault_as<bool>("1"), "f: \"x\" is neither true nor false");
-  EXPECT_EQ(fault_as<std::string>("null"), "f: \"x\" is no text");
-  EXPECT_EQ(fault_as<std::filesystem::path>("3"), "f: \"x\" is no text");
-  EXPECT_EQ(fault_as<std::optional<std::string>>("3"), "f: \"x\" is no text");
-  EXPECT_EQ(fault_as<std::vector<std::string>>("{}"), "f: \"x\" is no list");
+  EXPECT_EQ(fault_as<std::string>("null"), "f: \"x\" is not a string");
+  EXPECT_EQ(fault_as<std::filesystem::path>("3"), "f: \"x\" is not a string");
+  EXPECT_EQ(fault_as<std::optional<std::string>>("3"), "f: \"x\" is not a string");
+  EXPECT_EQ(fault_as<std::vector<std::string>>("{}"), "f: \"x\" is not a list");
   EXPECT_EQ(fault_as<std::vector<std::string>>("[\"a\", 1]"),
-            "f: \"x\" has an item that is no text");
-  EXPECT_EQ((fault_as<std::array<int, 2>>("[1, 2, 3]")), "f: \"x\" is no list of 2");
+            "f: \"x\" has an item that is not a string");
+  EXPECT_EQ((fault_as<std::array<int, 2>>("[1, 2, 3]")), "f: \"x\" is not a list of 2");
   EXPECT_EQ((fault_as<std::array<int, 2>>("[1, 2]")), "");
 }
 
@@ -123,15 +123,15 @@ TEST(JsonFields, KeepsLimits) {
     return fault_of(fields);
   };
   EXPECT_EQ(limited("seven", 7, 7), "");
-  EXPECT_EQ(limited("seven", 8, 9), "f: \"seven\" is no whole number from 8 to 9");
-  EXPECT_EQ(limited("seven", 0, 6), "f: \"seven\" is no whole number from 0 to 6");
-  EXPECT_EQ(limited("half", 0, 6), "f: \"half\" is no whole number from 0 to 6");
+  EXPECT_EQ(limited("seven", 8, 9), "f: \"seven\" is not a whole number from 8 to 9");
+  EXPECT_EQ(limited("seven", 0, 6), "f: \"seven\" is not a whole number from 0 to 6");
+  EXPECT_EQ(limited("half", 0, 6), "f: \"half\" is not a whole number from 0 to 6");
   EXPECT_EQ(limited("half", 0.5, 1.0), "");
-  EXPECT_EQ(limited("half", 1.0, 1.5), "f: \"half\" is no number from 1 to 1.5");
+  EXPECT_EQ(limited("half", 1.0, 1.5), "f: \"half\" is not a number from 1 to 1.5");
   JsonFields fields(json, "f");
   double half = 0;
   fields.read("half", half, 1);
-  EXPECT_EQ(fault_of(fields), "f: \"half\" is no number from 1 on");
+  EXPECT_EQ(fault_of(fields), "f: \"half\" is not a number of at least 1");
 }
 
 TEST(JsonFields, TheFirstFaultIsKeptWithItsPlace) {
@@ -149,7 +149,7 @@ TEST(JsonFields, TheFirstFaultIsKeptWithItsPlace) {
   EXPECT_TRUE(fields.list("list").empty());
   fields.wrong("y", "is another fault");
   EXPECT_EQ(fault_of(fields),
-            "file.json: list[1].in: \"x\" is no whole number from -2147483648 to 2147483647");
+            "file.json: list[1].in: \"x\" is not a whole number from -2147483648 to 2147483647");
   EXPECT_EQ(fields.result("try it").error().remedy, "try it");
   EXPECT_EQ(fields.result().error().code, ErrorCode::bad_input);
 }
@@ -168,9 +168,10 @@ TEST(JsonFields, MissingAndUnknownMembersAndOtherKindsAreFaults) {
       << "null is nothing, a missing member is a fault";
   EXPECT_EQ(with([](F& f) { static_cast<void>(f.is_null("gone")); }), "f: \"gone\" is missing");
   EXPECT_EQ(with([](F& f) { static_cast<void>(f.object("in").get<int>("x")); }),
-            "f: in: is no object");
-  EXPECT_EQ(with([](F& f) { f.each("items", [](F&) { FAIL(); }); }), "f: items[0]: is no object");
-  EXPECT_EQ(with([](F& f) { f.each("known", [](F&) { FAIL(); }); }), "f: \"known\" is no list");
+            "f: in: is not an object");
+  EXPECT_EQ(with([](F& f) { f.each("items", [](F&) { FAIL(); }); }),
+            "f: items[0]: is not an object");
+  EXPECT_EQ(with([](F& f) { f.each("known", [](F&) { FAIL(); }); }), "f: \"known\" is not a list");
   EXPECT_EQ(with([](F& f) {
               static_cast<void>(f.get<int>("known"));
               static_cast<void>(f.list("items"));
@@ -187,7 +188,7 @@ TEST(JsonFields, MissingAndUnknownMembersAndOtherKindsAreFaults) {
   JsonFields none(list, "f");
   EXPECT_TRUE(none.names().empty());
   none.refuse_unknown();
-  EXPECT_EQ(fault_of(none), "f: is no object");
+  EXPECT_EQ(fault_of(none), "f: is not an object");
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class CaptureCommand : public testing::Test {
 };
 
 TEST_F(CaptureCommand, InfoShowsWhatIsThere) {
-  const Outcome outcome = run({"info", "good"});
+  const Outcome outcome = run({"info", "good", "--details"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* text :
        {"saxpy(float const*)", "number 2 of this kernel; GPU time 12.34 us",
@@ -91,7 +91,8 @@ TEST_F(CaptureCommand, InfoShowsWhatIsThere) {
   ProcessOptions narrow;
   narrow.set_environment = {{"COLUMNS", "80"}};
   for (const char* command : {"info", "check"}) {
-    std::istringstream lines(run({command, "bad"}, narrow).out);
+    std::istringstream lines(run({command, "bad"}, narrow).out +
+                             run({command, "bad", "--details"}, narrow).out);
     for (std::string line; std::getline(lines, line);)
       EXPECT_LE(report::display_width(line), 80U) << line;
   }
@@ -117,13 +118,13 @@ TEST_F(CaptureCommand, InfoHasADocument) {
 }
 
 TEST_F(CaptureCommand, CheckAnswersWithItsExitCode) {
-  const Outcome good = run({"check", "good"});
+  const Outcome good = run({"check", "good", "--details"});
   EXPECT_EQ(good.exit_code, 0) << good.err;
   EXPECT_THAT(good.out, HasSubstr("Every file is the one that was written."));
   EXPECT_THAT(good.out, HasSubstr("note grid_remainder"));
   EXPECT_THAT(good.out, HasSubstr("warning limit"));
   EXPECT_THAT(good.out, HasSubstr("It can be replayed."));
-  const Outcome bad = run({"check", "bad"});
+  const Outcome bad = run({"check", "bad", "--details"});
   EXPECT_EQ(bad.exit_code, 1) << bad.err;
   EXPECT_THAT(bad.out, HasSubstr("error host_pointer"));
   EXPECT_THAT(bad.out, HasSubstr("argument 1 (byte 8) is 0x555500000000"));
@@ -132,6 +133,38 @@ TEST_F(CaptureCommand, CheckAnswersWithItsExitCode) {
   EXPECT_EQ(json["integrity"]["sound"], true);
   EXPECT_EQ(json["findings"][0]["rule"], "host_pointer");
   EXPECT_EQ(json["findings"][0]["severity"], "error");
+}
+
+/// Two captures, one answer each: an agent's question.
+TEST_F(CaptureCommand, TheAnswerSaysWhichCanBeReplayed) {
+  ProcessOptions no_runtime;
+  no_runtime.set_environment = {{"LD_LIBRARY_PATH", "/nowhere"}};
+  ProcessOptions stand_in;
+  stand_in.set_environment = {{"LD_LIBRARY_PATH", PERFLAB_HSA_SIM_FOLDER}};
+  const auto answer = [&](const char* folder, const ProcessOptions& options) {
+    const Outcome outcome = run({"check", folder, "--json", "--brief"}, options);
+    EXPECT_LE(outcome.out.size(), 8192U);
+    const Json summary = document("summary", outcome.out);
+    return summary["parts"][0]["rows"];
+  };
+  EXPECT_EQ(answer("good", stand_in)[0]["possible"], true);
+  EXPECT_EQ(answer("good", stand_in)[1]["possible"], true);
+  EXPECT_EQ(answer("bad", stand_in)[0]["possible"], false);
+  EXPECT_THAT(answer("bad", stand_in)[0]["problem"].get<std::string>(),
+              HasSubstr("0x555500000000"));
+  EXPECT_EQ(run({"check", "good"}, no_runtime).exit_code, 0) << "elsewhere it can be replayed";
+  const std::string info = run({"info", "good"}).out;
+  EXPECT_THAT(info, testing::StartsWith("warning: a queue of another GPU was left running\n"));
+  EXPECT_THAT(info, HasSubstr("\nNext\n  rocm-perf capture check good\n"));
+  EXPECT_LE(lines(info), 40);
+}
+
+TEST_F(CaptureCommand, DetailsAreTheSectionsTogether) {
+  std::string together;
+  for (const char* section : {"dispatch", "regions", "findings"})
+    together += run({"check", "good", "--details", section}).out;
+  EXPECT_EQ(run({"check", "good", "--details"}).out, together);
+  EXPECT_EQ(run({"info", "good", "--details", "findings"}).exit_code, 2);
 }
 
 TEST_F(CaptureCommand, DamageIsExit3) {
@@ -147,7 +180,8 @@ TEST_F(CaptureCommand, DamageIsExit3) {
   EXPECT_THAT(json["integrity"]["problem"].get<std::string>(),
               HasSubstr("region_7f1000000000.bin: is damaged"));
   EXPECT_EQ(json["findings"], nullptr);
-  EXPECT_THAT(run({"check", "good"}).out, HasSubstr("Damaged:"));
+  EXPECT_THAT(run({"check", "good", "--details"}).out, HasSubstr("Damaged:"));
+  EXPECT_THAT(run({"check", "good"}).out, HasSubstr("no: "));
 
   (void)folder_.write("good/memory/region_7f1000000000.bin", text.substr(0, text.size() - 10));
   const Outcome cut = run({"check", "good"});

@@ -1,6 +1,7 @@
 // rocm-perf inspect from outside: binaries, sources, gates, comparison, errors.
 #include <gmock/gmock.h>
 
+#include "base/text/command_line.h"
 #include "cli/program.h"
 #include "support/code_writer.h"
 
@@ -38,7 +39,7 @@ class InspectCommand : public ::testing::Test {
 
 TEST_F(InspectCommand, ShowsKernelsAsATable) {
   (void)folder_.write("k.co", code_object({24, 128}));
-  const Outcome outcome = run({"k.co"});
+  const Outcome outcome = run({"k.co", "--details"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out, HasSubstr("k.co: code object"));
   EXPECT_THAT(outcome.out, HasSubstr("2 kernels in 1 code object"));
@@ -61,7 +62,7 @@ TEST_F(InspectCommand, GatesDecideTheExitCode) {
   (void)folder_.write("k.co", code_object({24, 128}));
   EXPECT_EQ(run({"k.co", "--max-vgpr", "128", "--min-occupancy", "50%", "--no-spills"}).exit_code,
             0);
-  const Outcome failed = run({"k.co", "--max-vgpr", "127", "--min-occupancy", "0.6"});
+  const Outcome failed = run({"k.co", "--max-vgpr", "127", "--min-occupancy", "0.6", "--details"});
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.out, HasSubstr("FAILED max_vgpr 127: 1 of 2 kernels"));
   EXPECT_THAT(failed.out, HasSubstr("k1 (gfx942): 128 VGPRs are more than 127"));
@@ -77,7 +78,7 @@ TEST_F(InspectCommand, ComparesWithAnOlderBuild) {
   (void)folder_.write("same.co", code_object({64, 64}));
   (void)folder_.write("worse.co", code_object({64, 72}));
   EXPECT_EQ(run({"same.co", "--against", "old.co"}).exit_code, 0);
-  const Outcome worse = run({"worse.co", "--against", "old.co"});
+  const Outcome worse = run({"worse.co", "--against", "old.co", "--details"});
   EXPECT_EQ(worse.exit_code, 1);
   EXPECT_THAT(worse.out, HasSubstr("Against old.co: 1 of 2 kernels differ"));
   EXPECT_THAT(worse.out, HasSubstr("worse"));
@@ -88,11 +89,59 @@ TEST_F(InspectCommand, ComparesWithAnOlderBuild) {
   EXPECT_EQ(json["gates"][0]["passed"], false);
 }
 
+TEST_F(InspectCommand, TheAnswerIsOnePageWithTheGatesFirst) {
+  (void)folder_.write("k.co", code_object({24, 128}));
+  const Outcome failed = run({"k.co", "--max-vgpr", "127"});
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.out, testing::StartsWith("Gates\n  FAILED max_vgpr 127: 1 of 2 kernels\n"));
+  EXPECT_THAT(failed.out, HasSubstr("\nThe rest: --details kernels|mix|gates; --json; --out DIR"));
+  EXPECT_LE(lines(failed.out), 40);
+  const Outcome brief = run({"k.co", "--max-vgpr", "127", "--json", "--brief"});
+  EXPECT_EQ(brief.exit_code, 1);
+  EXPECT_LE(brief.out.size(), 8192U);
+  EXPECT_EQ(document("summary", brief.out)["parts"][0]["rows"][0]["passed"], false);
+}
+
+TEST_F(InspectCommand, DetailsAreTheSectionsTogether) {
+  (void)folder_.write("k.co", code_object({24, 128}));
+  (void)folder_.write("old.co", code_object({24, 64}));
+  const std::vector<std::string> call = {"k.co", "--no-spills", "--against", "old.co", "--details"};
+  std::string together;
+  for (const char* section : {"kernels", "mix", "against", "gates"}) {
+    std::vector<std::string> one = call;
+    one.emplace_back(section);
+    const std::string text = run(one).out;
+    EXPECT_NE(text, "") << section;
+    together += text;
+  }
+  EXPECT_EQ(run(call).out, together);
+  EXPECT_EQ(run({"k.co", "--details", "gates"}).exit_code, 2) << "there are no gates";
+  EXPECT_EQ(run({"k.co", "--all"}).out, run({"k.co", "--details"}).out);
+}
+
+/// What a page gives to be pasted says of the kernel what the page says.
+TEST_F(InspectCommand, TheNextCommandKnowsTheSameStep) {
+  (void)folder_.write("k.co", code_object({100}));
+  const Json inspection = document("inspection", run({"k.co", "--json"}).out);
+  const Json summary = document("summary", run({"k.co", "--json", "--brief"}).out);
+  auto words = split_command_line(summary["next"][0]["command"].get<std::string>());
+  ASSERT_TRUE(words);
+  ASSERT_EQ(words->at(1), "occupancy");
+  words->erase(words->begin());
+  words->emplace_back("--json");
+  const Outcome outcome = rocm_perf(folder_.path(), *words);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json occupancy = document("occupancy", outcome.out);
+  EXPECT_EQ(occupancy["models"]["resident"]["next_step"],
+            inspection["kernels"][0]["occupancy"]["next_step"]);
+}
+
 TEST_F(InspectCommand, WritesItsDocumentIntoAFolder) {
   (void)folder_.write("k.co", code_object({24}));
   const Outcome outcome = run({"k.co", "--out", "report"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(names_in(folder_ / "report"), std::vector<std::string>{"inspection.json"});
+  EXPECT_EQ(names_in(folder_ / "report"),
+            (std::vector<std::string>{"inspection.json", "summary.json"}));
   (void)document("inspection", test::text_of(folder_ / "report/inspection.json"));
 }
 

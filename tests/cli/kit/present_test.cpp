@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "base/temp_folder.h"
 #include "report/code/occupancy_document.h"
 #include "report/kit/document.h"
@@ -107,6 +110,39 @@ TEST(Present, WhatTheAnalysisKeeps) {
   const analyze::AnalyzeOptions page = kept({.html = {.file = "page.html"}});
   EXPECT_TRUE(page.timeline && page.keep_trace_detail);
   EXPECT_GT(page.critical_path.keep_nodes_up_to, 0U);
+}
+
+/// The words of a command line, separated by blanks, after complete_details.
+std::string completed(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream in(line);
+  for (std::string word; in >> word;) words.push_back(word);
+  complete_details(words);
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+TEST(Details, TakeTheNextWordOnlyWhenItIsASection) {
+  EXPECT_EQ(completed("analyze a.db --details"), "analyze a.db --details=all");
+  EXPECT_EQ(completed("analyze --details a.db"), "analyze --details=all a.db");
+  EXPECT_EQ(completed("analyze --details --json a.db"), "analyze --details=all --json a.db");
+  EXPECT_EQ(completed("analyze --details ./roofline"), "analyze --details=all ./roofline");
+  for (const char* same :
+       {"analyze --details roofline a.db", "analyze --details all", "analyze --details=roof a.db",
+        "analyze a.db", "profile -- app --details", ""})
+    EXPECT_EQ(completed(same), same);
+  EXPECT_EQ(completed("profile --details -- app --details"),
+            "profile --details=all -- app --details");
+  for (const std::string_view section : kSectionNames) {
+    const std::string line = "x --details " + std::string(section);
+    EXPECT_EQ(completed(line), line);
+  }
+}
+
+TEST(Details, HaveNamesInOrder) {
+  EXPECT_TRUE(std::ranges::is_sorted(kSectionNames));
+  EXPECT_EQ(std::ranges::count(kSectionNames, kAllSections), 0);
 }
 
 }  // namespace

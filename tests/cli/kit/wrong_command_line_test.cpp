@@ -52,7 +52,7 @@ TEST(WrongCommandLine, WhatTheParserRefusesNamesTheHelpOfTheCommand) {
             "rocm-perf replay full-vm --help"},
            {{"completion", "tcsh"}, "SHELL: tcsh not in {bash,fish,zsh}", "completion --help"},
            {{"schema", "profile", "--", "x"},
-            "schema: takes no words behind --",
+            "schema: takes no words after --",
             "rocm-perf schema --help"}}) {
     const std::string text = wrong(arguments).err;
     EXPECT_THAT(text, StartsWith("rocm-perf: " + std::string(message)));

@@ -67,10 +67,34 @@ TEST_F(DoctorCommand, SaysWhatIsMissingAndHowToGetIt) {
     EXPECT_TRUE(part["remedy"].is_string()) << need;
   }
   EXPECT_EQ(find_in(found["commands"], "command", "optimize")["readiness"], "not_ready");
-  const Outcome text = doctor({}, bare);
+  const Outcome text = doctor({"--details"}, bare);
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_THAT(text.out, HasSubstr("/nowhere/rocprofv3"));
   EXPECT_THAT(text.out, HasSubstr("to get it: "));
+}
+
+TEST_F(DoctorCommand, TheAnswerIsOnePage) {
+  const std::vector<std::pair<std::string, std::string>> bare{
+      {"PATH", folder_.path().string()},
+      {"ROCPROFV3", "/nowhere/rocprofv3"},
+      {"ROCM_PERF_LIBCLANG", "/nowhere/libclang.so"}};
+  const Outcome text = doctor({}, bare);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_LE(lines(text.out), 40) << text.out;
+  EXPECT_THAT(text.out, HasSubstr("\nCommands\n  work       analyze, "));
+  EXPECT_THAT(text.out, HasSubstr("\nWhat is missing\n"));
+  EXPECT_THAT(text.out, HasSubstr("\nNext\n  rocm-perf doctor "));
+  const Outcome brief = doctor({"--json", "--brief"}, bare);
+  EXPECT_LE(brief.out.size(), 8192U);
+  EXPECT_EQ(document("summary", brief.out)["made_from"][0], "doctor");
+  EXPECT_EQ(doctor({"--self-test", "--brief"}, {}).exit_code, 2);
+}
+
+TEST_F(DoctorCommand, DetailsAreTheSectionsTogether) {
+  std::string together;
+  for (const char* section : {"commands", "gpus", "parts"})
+    together += doctor({"--details", section}, {}).out;
+  EXPECT_THAT(doctor({"--details"}, {}).out, testing::StartsWith(together));
 }
 
 TEST_F(DoctorCommand, OfNamedCommandsAnswersWithItsExitCode) {

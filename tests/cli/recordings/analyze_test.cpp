@@ -29,7 +29,7 @@ TEST(Analyze, TheSampleIsCalledSyntheticEverywhere) {
   const test::TempFolder folder;
   const Outcome text = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "docs"});
   EXPECT_THAT(text.out, testing::StartsWith("SYNTHETIC"));
-  for (const char* name : {"analysis", "profile", "dag", "timeline"}) {
+  for (const char* name : {"analysis", "profile", "dag", "timeline", "summary"}) {
     const Json written =
         document(name, test::text_of(folder / ("docs/" + std::string(name) + ".json")));
     EXPECT_TRUE(written["synthetic"].is_string()) << name;
@@ -40,8 +40,8 @@ TEST(Analyze, OutWritesAllDocumentsAndNoTemporaryFile) {
   const test::TempFolder folder;
   const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--out", "a/b"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(names_in(folder / "a/b"),
-              ElementsAre("analysis.json", "dag.json", "profile.json", "timeline.json"));
+  EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("analysis.json", "dag.json", "profile.json",
+                                                    "summary.json", "timeline.json"));
 }
 
 TEST(Analyze, DocumentsDoNotDependOnTheNumberOfThreads) {
@@ -59,7 +59,8 @@ TEST(Analyze, TextFitsTheWidth) {
   const test::TempFolder folder;
   ProcessOptions options;
   options.set_environment = {{"COLUMNS", "80"}};
-  const Outcome outcome = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE}, options);
+  const Outcome outcome =
+      rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--details"}, options);
   EXPECT_THAT(outcome.out, Not(HasSubstr("\033")));  // no colour outside a terminal
   const std::size_t table = outcome.out.find("share");
   const std::size_t end = outcome.out.find("Host API");
@@ -75,9 +76,10 @@ TEST(Analyze, TheEnvironmentOfATracedProcessIsNeverShown) {
   const Outcome text = rocm_perf(folder.path(), {"analyze", "quirks.db", "--out", "docs"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   const Outcome json = rocm_perf(folder.path(), {"analyze", "quirks.db", "--json"});
+  const Outcome details = rocm_perf(folder.path(), {"analyze", "quirks.db", "--details"});
   for (const std::string& shown :
-       {text.out, text.err, json.out, test::text_of(folder / "docs/analysis.json"),
-        test::text_of(folder / "docs/profile.json")})
+       {text.out, text.err, json.out, details.out, test::text_of(folder / "docs/analysis.json"),
+        test::text_of(folder / "docs/profile.json"), test::text_of(folder / "docs/summary.json")})
     EXPECT_THAT(shown, Not(HasSubstr(std::string(test::kSecret))));
 }
 

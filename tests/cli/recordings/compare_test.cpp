@@ -351,7 +351,7 @@ TEST_F(CompareRuns, SeveralProfilesInOneFolderAreRefused) {
   fs::create_directories(folder / "both/0001");
   fs::rename(folder / "a", folder / "both/0001/x");
   fs::rename(folder / "b", folder / "both/0002");
-  expect_error({"both", "both/0002"}, 3, "several profiles lie in it");
+  expect_error({"both", "both/0002"}, 3, "it has several profiles");
 }
 
 TEST_F(Compare, SingleRecordingsSayWhatTheirDispatchesDoNotTell) {
@@ -394,18 +394,18 @@ TEST_F(Compare, NumbersOfAnyTool) {
   const Json rates = json({"rate", "plain", "--larger-is-better"}, 1);
   EXPECT_EQ(rates["regressions"], 1);
   EXPECT_TRUE(rates["kernels"][0]["share_a"].is_null());
-  EXPECT_THAT(rates["missing"].dump(), HasSubstr("larger is better: these are no times"));
+  EXPECT_THAT(rates["missing"].dump(), HasSubstr("larger is better: these are rates"));
   expect_error({"ms.txt", "us.csv", "--larger-is-better"}, 2, "better when it is smaller");
   (void)folder.write("units", "1 us\n2 us\n3 ms\n");
   expect_error({"units", "ms.txt"}, 3, "units: line 3 has another unit");
   (void)folder.write("words", "1\n2\nthree\n");
-  expect_error({"words", "plain"}, 3, "words: line 3 is no number");
+  expect_error({"words", "plain"}, 3, "words: line 3 is not a number");
   (void)folder.write("empty", "\n# nothing\n");
   expect_error({"empty", "plain"}, 3, "empty: there is no number in it");
   (void)folder.write("holes", numbers(9, 1.5, 4) + "nan\ninf\n-1\n");
   const Json holes = json({"holes", "plain"});
   EXPECT_EQ(holes["kernels"][0]["rejected"], 2);
-  EXPECT_THAT(holes["warnings"].dump(), HasSubstr("2 samples that are no finite numbers"));
+  EXPECT_THAT(holes["warnings"].dump(), HasSubstr("2 samples that are not finite numbers"));
 }
 
 TEST_F(Compare, DriftAndOutliersAreReported) {

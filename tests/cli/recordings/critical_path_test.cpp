@@ -74,7 +74,7 @@ TEST_F(CriticalPathCommand, WhatIfSaysWhatTheWholeRunGains) {
   EXPECT_EQ(dag["kernels"][0]["gains"][1]["gain_ns"], dag["what_if"]["gain_ns"]);
   const Json both = this->dag({"--what-if", "gemm=2x", "--what-if", "softmax=0"});
   EXPECT_EQ(both["what_if"]["gain_ns"], 45 * kSteps * kMicrosecond);
-  EXPECT_THAT(run({"critical-path", "run.db", "--what-if", "gemm=2x"}).out,
+  EXPECT_THAT(run({"critical-path", "run.db", "--what-if", "gemm=2x", "--details"}).out,
               AllOf(HasSubstr("What if"), HasSubstr("125 us less")));
 }
 
@@ -187,14 +187,14 @@ TEST_F(CriticalPathCommand, AChangeWithoutAnythingToChangeSaysWhatToRecord) {
 
 TEST_F(CriticalPathCommand, OutWritesWhatJsonPrints) {
   const Outcome json = run({"critical-path", "run.db", "--json", "--out", "a/b"});
-  EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("dag.json", "timeline.json"));
+  EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("dag.json", "summary.json", "timeline.json"));
   EXPECT_EQ(test::text_of(folder / "a/b/dag.json"), json.out);
   EXPECT_THAT(run({"critical-path", "run.db", "--out", "c"}).err,
-              HasSubstr("documents in c: dag.json, timeline.json"));
+              HasSubstr("documents in c: dag.json, timeline.json, summary.json"));
 }
 
 TEST_F(CriticalPathCommand, TextFitsEightyColumnsWithoutColour) {
-  const Outcome outcome = run({"critical-path", PERFLAB_SAMPLE});
+  const Outcome outcome = run({"critical-path", PERFLAB_SAMPLE, "--details"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, testing::StartsWith("SYNTHETIC"));
   EXPECT_THAT(outcome.out, HasSubstr("Where the time went"));
@@ -205,7 +205,8 @@ TEST_F(CriticalPathCommand, TextFitsEightyColumnsWithoutColour) {
 }
 
 TEST_F(CriticalPathCommand, AnalyzeHasItByDefault) {
-  const Outcome outcome = run({"analyze", "run.db", "--out", "docs", "--what-if", "gemm=2x"});
+  const Outcome outcome =
+      run({"analyze", "run.db", "--out", "docs", "--what-if", "gemm=2x", "--details"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Where the time went"));
   EXPECT_THAT(outcome.err, HasSubstr("documents in docs: analysis.json, profile.json, dag.json"));
@@ -226,7 +227,7 @@ TEST_F(CriticalPathCommand, CounterPassesAloneHaveNone) {
     EXPECT_THAT(outcome.err, HasSubstr("counted.db: there is no critical path: "));
     EXPECT_FALSE(fs::exists(folder / "t.json"));
   }
-  EXPECT_THAT(run({"analyze", "counted.db"}).out, HasSubstr("no critical path: "));
+  EXPECT_THAT(run({"analyze", "counted.db", "--details"}).out, HasSubstr("no critical path: "));
 }
 
 TEST_F(CriticalPathCommand, OneOfAnEarlierRunIsRemovedWhereThereIsNoneNow) {

@@ -41,6 +41,8 @@ TEST_F(Profile, GoodRunWritesTheDocumentsAndKeepsTheDatabase) {
   written("analysis");
   EXPECT_GT(written("dag")["critical_path_ns"].get<std::int64_t>(), 0);
   EXPECT_THAT(outcome.out, HasSubstr("Where the time went"));
+  EXPECT_LE(lines(outcome.out), 40);
+  EXPECT_EQ(written("summary")["made_from"][0], "profile");
   EXPECT_TRUE(fs::exists(folder_ / ".rocpd_profile/0001/run_1"));
 }
 
@@ -154,6 +156,17 @@ TEST_F(Profile, NoRocprofTimesTheProcessAndSaysWhatIsMissing) {
   EXPECT_GT(profile["stability"]["runs"][1]["process_wall_ns"].get<std::int64_t>(), 0);
   EXPECT_THAT(profile["missing"].dump(), HasSubstr("runtime_ms"));
   EXPECT_FALSE(fs::exists(folder_ / ".rocpd_profile"));
+}
+
+TEST_F(Profile, NoRocprofAnswersWithTheRunsAndHowToGetMore) {
+  const Outcome outcome = run({"--no-rocprof", "--runs", "2", "--", "sh", "-c", "exit 0"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::StartsWith("Timed runs\n  run  wall time  ended\n    1 "));
+  EXPECT_THAT(outcome.out, HasSubstr("Where the time went\n  not known: the process ran without"));
+  EXPECT_THAT(outcome.out, HasSubstr("Next\n  rocm-perf profile -- sh -c 'exit 0'\n"));
+  const Json summary = written("summary");
+  EXPECT_EQ(summary["parts"][0]["rows"][1]["process_wall_ns"],
+            written("profile")["stability"]["runs"][1]["process_wall_ns"]);
 }
 
 TEST_F(Profile, QuietSaysNothingOfItsOwn) {

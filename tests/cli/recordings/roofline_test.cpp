@@ -130,7 +130,7 @@ TEST_F(RooflineCommand, JsonIsOneValidDocumentWithHandComputedFigures) {
 
 TEST_F(RooflineCommand, TextDrawsTheKernelInEightyColumnsWithoutColour) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
-  const Outcome outcome = run({"roofline", "axpy.db"});
+  const Outcome outcome = run({"roofline", "axpy.db", "--details"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Roofline of AMD Instinct MI300X gfx942"));
   EXPECT_THAT(outcome.out, HasSubstr("\n  A       6.67  12.8 T"));
@@ -154,7 +154,7 @@ TEST_F(RooflineCommand, MeasuredRoofsGoBeforeThoseOfTheTables) {
   EXPECT_EQ(levels[0]["ceiling"]["value"], 4000);
   EXPECT_EQ(levels[0]["ceiling"]["from"], "measured");
   EXPECT_EQ(levels[1]["ceiling"]["from"], "tables");  // a test that did not run
-  EXPECT_THAT(run({"roofline", "axpy.db", "--roofs", "roofline.csv"}).out,
+  EXPECT_THAT(run({"roofline", "axpy.db", "--roofs", "roofline.csv", "--details"}).out,
               HasSubstr("/ memory 4.00 TB/s (measured)"));
 }
 
@@ -180,7 +180,7 @@ TEST_F(RooflineCommand, OfMeasuredRoofsOfTwoDevicesOneIsTakenAndNamed) {
     const Json json = document("roofline", outcome.out);
     EXPECT_EQ(json["kernels"][0]["levels"][0]["ceiling"]["value"], call.ceiling);
     EXPECT_THAT(json["warnings"].dump(), HasSubstr(call.words));
-    roofline.erase(roofline.begin() + 4);
+    roofline.at(4) = "--details";
     EXPECT_THAT(unbroken(run(roofline).out), HasSubstr(call.words));
     std::vector<std::string> analyze{"analyze", "run.db",    "--counters", "axpy.db",
                                      "--roofs", "roofs.csv", "--out",      "docs"};
@@ -250,19 +250,21 @@ TEST_F(RooflineCommand, OutWritesWhatJsonPrints) {
   write_axpy(folder / "axpy.db", "one", axpy_counters());
   const Outcome json = run({"roofline", "axpy.db", "--json", "--out", "a/b"});
   EXPECT_EQ(json.exit_code, 0) << json.err;
-  EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("roofline.json"));
+  EXPECT_THAT(names_in(folder / "a/b"), ElementsAre("roofline.json", "summary.json"));
   EXPECT_EQ(test::text_of(folder / "a/b/roofline.json"), json.out);
   EXPECT_THAT(run({"roofline", "axpy.db", "--out", "c"}).err,
-              HasSubstr("documents in c: roofline.json"));
+              HasSubstr("documents in c: roofline.json, summary.json\n"));
 }
 
 TEST_F(RooflineCommand, AnalyzeWithCountersAddsTheRooflineAndTakesTimesFromTheTrace) {
   write_axpy(folder / "run.db", "base", {});
   write_axpy(folder / "pass_1/c.db", "counted", axpy_counters());
-  const Outcome outcome = run({"analyze", "run.db", "--counters", "pass_1/c.db", "--out", "docs"});
+  const Outcome outcome =
+      run({"analyze", "run.db", "--counters", "pass_1/c.db", "--out", "docs", "--details"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json",
-                                                     "roofline.json", "timeline.json"));
+  EXPECT_THAT(names_in(folder / "docs"),
+              ElementsAre("analysis.json", "dag.json", "profile.json", "roofline.json",
+                          "summary.json", "timeline.json"));
   EXPECT_THAT(outcome.err,
               HasSubstr("documents in docs: analysis.json, profile.json, roofline.json"));
   EXPECT_THAT(outcome.out, HasSubstr("Roofline of AMD Instinct MI300X"));
@@ -276,9 +278,9 @@ TEST_F(RooflineCommand, AnalyzeWithCountersAddsTheRooflineAndTakesTimesFromTheTr
 
 TEST_F(RooflineCommand, AnalyzeWithoutCountersWritesNoRooflineAndSaysWhy) {
   write_axpy(folder / "run.db", "base", {});
-  const Outcome outcome = run({"analyze", "run.db", "--out", "docs"});
-  EXPECT_THAT(names_in(folder / "docs"),
-              ElementsAre("analysis.json", "dag.json", "profile.json", "timeline.json"));
+  const Outcome outcome = run({"analyze", "run.db", "--out", "docs", "--details"});
+  EXPECT_THAT(names_in(folder / "docs"), ElementsAre("analysis.json", "dag.json", "profile.json",
+                                                     "summary.json", "timeline.json"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("Roofline of")));
   EXPECT_THAT(outcome.out, Not(HasSubstr("no roofline")));
   const Json profile = document("profile", test::text_of(folder / "docs/profile.json"));
@@ -317,7 +319,7 @@ TEST_F(RooflineCommand, ReadsTablesOfCountersWhichAnalyzeRefuses) {
   const Outcome analyze = run({"analyze", csv.string(), "--out", "docs"});
   EXPECT_EQ(analyze.exit_code, 2);
   EXPECT_EQ(analyze.out, "");
-  EXPECT_THAT(analyze.err, HasSubstr("a table of counters is no trace"));
+  EXPECT_THAT(analyze.err, HasSubstr("a table of counters is not a trace"));
   EXPECT_THAT(analyze.err, HasSubstr("rocm-perf roofline"));
   EXPECT_FALSE(fs::exists(folder / "docs"));
 }

@@ -163,7 +163,7 @@ TEST_F(Autotune, FindsTheOptimumOfARecordingAndSaysTheSameEveryTime) {
     EXPECT_TRUE(seen.insert(step["configuration"].dump()).second) << step;
   EXPECT_EQ(run(search + Words{"--json"}).out, run(search + Words{"--json"}).out);
   EXPECT_FALSE(fs::exists(folder_ / "autotune.journal.jsonl"));
-  const Outcome text = run(search);
+  const Outcome text = run(search + Words{"--details"});
   EXPECT_THAT(text.out, AllOf(HasSubstr("1.5 ms  X=8 Y=3 Z=2"), HasSubstr("Values by evaluation"),
                               HasSubstr("The best ones"), HasSubstr("What mattered"),
                               HasSubstr("the search ended before them")));
@@ -179,8 +179,9 @@ TEST_F(Autotune, FindsTheOptimumOfARecordingAndSaysTheSameEveryTime) {
 TEST_F(Autotune, WhatItWritesCanBeReadAgain) {
   write_cache("cache.json");
   const Json first = json({"--simulate", "cache.json", "--effort", "full", "--out", "o"});
-  EXPECT_THAT(names_in(folder_ / "o"), testing::ElementsAre("autotune.json", "journal.jsonl",
-                                                            "results.csv", "results.t4.json"));
+  EXPECT_THAT(names_in(folder_ / "o"),
+              testing::ElementsAre("autotune.json", "journal.jsonl", "results.csv",
+                                   "results.t4.json", "summary.json"));
   EXPECT_EQ(without_environment(document("autotune", test::text_of(folder_ / "o/autotune.json"))),
             without_environment(first));
   for (const char* name : {"o/results.t4.json", "o/results.csv", "o/journal.jsonl"}) {
@@ -207,7 +208,8 @@ TEST_F(Autotune, SearchesARecordedGpu) {
 }
 
 TEST_F(Autotune, MeasuresACommandAndGivesTheLineToUse) {
-  const Outcome outcome = run(live_ + Words{"--out", "o", "--effort", "full", "--repeats", "1"});
+  const Outcome outcome =
+      run(live_ + Words{"--out", "o", "--effort", "full", "--repeats", "1", "--details"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("10  A=3 B=5"), HasSubstr("  sh k.sh 3 5\n"),
                                  HasSubstr("separated from the runner-up")));
@@ -230,6 +232,33 @@ TEST_F(Autotune, MeasuresACommandAndGivesTheLineToUse) {
   EXPECT_EQ(without_environment(again), without_environment(found));
 }
 
+TEST_F(Autotune, AnswersOnOnePage) {
+  const Words search = live_ + Words{"--out", "o", "--effort", "full", "--repeats", "1"};
+  const Outcome outcome = run(search);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(testing::StartsWith("Searched\n  45 configurations of 2 parameters, of 48 "
+                                        "combinations, in space.json\n  45 tried (200 allowed)"),
+                    HasSubstr("\nBest\n  10  A=3 B=5\n  6.6x better than the default, 66"),
+                    HasSubstr("\nNext\n  sh k.sh 3 5\n"),
+                    HasSubstr("\nThe rest: --resume --details best|search|parameters|"
+                              "configurations|command; --json; --html FILE\n")));
+  EXPECT_LE(lines(outcome.out), 40);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("documents in o: autotune.json, summary.json\n"),
+                                 HasSubstr("evaluations in o: results.t4.json, results.csv\n")));
+  // The rest, as the page says: nothing is measured for it.
+  const auto runs = lines_of(folder_ / "runs.log").size();
+  std::string together;
+  for (const char* section : {"best", "search", "parameters", "configurations", "command"})
+    together += run(search + Words{"--resume", "--details", section}).out;
+  EXPECT_EQ(together, run(search + Words{"--resume", "--details"}).out);
+  EXPECT_THAT(together, HasSubstr("The best ones"));
+  const Outcome brief = run(search + Words{"--resume", "--json", "--brief"});
+  EXPECT_EQ(document("summary", brief.out)["parts"][1]["rows"][0]["value"], 10);
+  EXPECT_EQ(brief.out, test::text_of(folder_ / "o/summary.json"));
+  EXPECT_EQ(lines_of(folder_ / "runs.log").size(), runs);
+}
+
 TEST_F(Autotune, MaximisesWhenTold) {
   const Json found = json(live_ + Words{"--maximize", "--metric-unit", "GB/s", "--repeats", "1",
                                         "--budget", "45", "--effort", "full"});
@@ -245,7 +274,8 @@ TEST_F(Autotune, SaysATie) {
   const Json found = json(same);
   EXPECT_EQ(found["phases"]["confirm"]["final"]["decision"], "tie");
   EXPECT_EQ(found["phases"]["confirm"]["final"]["tied"].size(), 2U);
-  EXPECT_THAT(run(same + Words{"--resume"}).out, HasSubstr("a tie: measured again in turns"));
+  EXPECT_THAT(run(same + Words{"--resume", "--details"}).out,
+              HasSubstr("a tie: measured again in turns"));
 }
 
 TEST_F(Autotune, WallTimeIsTheObjectiveOfLastResortAndSaid) {
@@ -444,6 +474,11 @@ TEST_F(Autotune, WithoutAWorkingConfigurationItIsExit1WithADocument) {
   const Json found = document("autotune", outcome.out);
   EXPECT_EQ(found["best"], nullptr);
   EXPECT_EQ(found["outcomes"]["runtime"], 3);
+  const Outcome page = run({"--space", "space.json", "--cmd-template", "sh -c 'exit 3' {A}",
+                            "--metric-regex", "(x)", "--budget", "3", "--resume"});
+  EXPECT_EQ(page.exit_code, 1) << page.err;
+  EXPECT_THAT(page.out, HasSubstr("code 3\n\nNothing is better: no configuration worked\n  3 "
+                                  "failed when run\n  the first, A=1 B=1: "));
 }
 
 TEST_F(Autotune, ValuesStayOneArgument) {
@@ -464,6 +499,8 @@ TEST_F(Autotune, WrongUseIsExit2BeforeAnythingRuns) {
       {},
       {"--space", "space.json"},
       {"--cmd-template", "sh k.sh {A}"},
+      live_ + Words{"--details=kernels"},
+      live_ + Words{"--brief", "--details"},
       live_ + Words{"--budget", "0"},
       live_ + Words{"--budget", "-3"},
       live_ + Words{"--budget", "1e3"},

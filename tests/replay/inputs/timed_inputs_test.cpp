@@ -174,7 +174,7 @@ TEST(TimedInputMemory, SaysWhyThereAreNone) {
   TimedInputs inputs(*bench.session, {});
   ASSERT_TRUE(inputs.prepare({.scope = PerturbScope::declared}));
   EXPECT_EQ(inputs.count(), 0);
-  EXPECT_THAT(inputs.captured_only_because(), HasSubstr("nothing says of any buffer"));
+  EXPECT_THAT(inputs.captured_only_because(), HasSubstr("buffers hold numbers"));
 }
 
 TEST(TimedInputMemory, InputsOnWhichTheOriginalStraysAreSetAside) {

@@ -275,9 +275,9 @@ TEST(Session, TakesAnotherCodeObjectOnlyWhenItsArgumentsFit) {
   };
   EXPECT_THAT(bench.failure(with(object(same, 16))), mismatch("takes 16 bytes"));
   EXPECT_THAT(bench.failure(with(object({{0, 8, "global_buffer"}}, 8))),
-              mismatch("the captured kernel has by_value of 4 bytes at offset 8, it has not"));
+              mismatch("it lacks by_value of 4 bytes at offset 8, which the captured kernel has"));
   EXPECT_THAT(bench.failure(with(object({{0, 4, "by_value"}, {8, 4, "by_value"}}, 12))),
-              mismatch("it has by_value of 4 bytes at offset 0, the captured kernel has not"));
+              mismatch("it has by_value of 4 bytes at offset 0, which the captured kernel lacks"));
   EXPECT_THAT(
       bench.failure(with(object(
           {{0, 8, "global_buffer"}, {8, 4, "by_value"}, {12, 0, "hidden_block_count_x"}}, 12))),

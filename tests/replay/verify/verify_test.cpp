@@ -275,7 +275,7 @@ TEST(Verify, AKernelThatWorksInPlaceIsCalledThat) {
   EXPECT_EQ(certificate.write_set, WriteSet::in_place) << certificate.sentence;
   EXPECT_GT(certificate.regions.at(0).changed_poison_bytes, 0U);
   EXPECT_EQ(certificate.regions.at(0).pure_output_bytes, 0U);
-  EXPECT_THAT(certificate.sentence, HasSubstr("depends on what stood there (it works in place)"));
+  EXPECT_THAT(certificate.sentence, HasSubstr("depends on what was there (it works in place)"));
 }
 
 TEST(Verify, InputsThatNobodyCallsConstantSpoilOnlyTheirOwnRun) {

@@ -120,7 +120,7 @@ TEST(ComparisonText, AShareThatIsNotKnownIsADashAndNull) {
   EXPECT_TRUE(document["only_in_a"][0]["share"].is_null());
   EXPECT_THAT(document["missing"].dump(),
               AllOf(HasSubstr("kernels[0].share_a"), HasSubstr("only_in_a[0].share"),
-                    HasSubstr("all samples together are no time")));
+                    HasSubstr("the sum of all samples is 0 or too large")));
   EXPECT_THAT(comparison_text(found.result, found.options, {}), HasSubstr("old"));
   for (const std::string& text : {comparison_markdown(found.result, found.options),
                                   comparison_junit(found.result, found.options)})

@@ -148,7 +148,7 @@ TEST(DagText, LongTablesAreCutAndItSaysByHowMuch) {
   const std::string text = dag_text(sample_dag_trace(), sample_dag(), {.most_rows = 1});
   EXPECT_THAT(text, Not(HasSubstr("gemm<float>\n  …")));
   EXPECT_THAT(text, HasSubstr("axpy\n  … and 1 more"));
-  EXPECT_THAT(text, HasSubstr("the 2 longest of 3 stretches; … stands for the others"));
+  EXPECT_THAT(text, HasSubstr("the 2 longest of 3 stretches; … means the others"));
   EXPECT_THAT(unbroken(text), HasSubstr("… 5 ns 1 more … …"));
 }
 

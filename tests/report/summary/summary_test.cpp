@@ -13,6 +13,7 @@
 #include "report/kit/text_table.h"
 #include "report/report_cases.h"
 #include "report/summary/command_documents.h"
+#include "report/summary/followed.h"
 #include "report/summary/parts.h"
 
 namespace perflab::report {
@@ -20,69 +21,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-/// The place in the documents, as "analysis.json#/totals" names it; null: there is none.
-Json at_place(const std::vector<NamedDocument>& documents, const std::string& from) {
-  const std::size_t sign = from.find(".json#");
-  for (const NamedDocument& one : documents)
-    if (sign != std::string::npos && one.name == from.substr(0, sign)) {
-      const Json::json_pointer place(from.substr(sign + 6));
-      if (one.value.contains(place)) return one.value.at(place);
-    }
-  ADD_FAILURE() << "nothing stands at " << from;
-  return nullptr;
-}
-
-/// Follows the excerpt and those within; the number of figures that stand where they say.
-std::size_t followed(const std::vector<NamedDocument>& documents, const Json& excerpt) {
-  std::size_t figures = 0;
-  const std::string from = excerpt.at("from");
-  const Json place = at_place(documents, from);
-  for (const auto& [name, value] : excerpt.items()) {
-    if (name == "from" || name == "what") continue;
-    if (value.is_object()) {
-      figures += followed(documents, value);
-      continue;
-    }
-    if (!place.contains(name)) {
-      ADD_FAILURE() << from << " has no " << name;
-      continue;
-    }
-    // As it is written: bytes that are no UTF-8 are replaced.
-    const Json original = *parse_json(to_canonical_text(place.at(name)), name);
-    if (original.is_string() && display_width(original.get<std::string>()) > kMostNameColumns)
-      EXPECT_EQ(fit(original.get<std::string>(), kMostNameColumns), value.get<std::string>())
-          << from;
-    else
-      EXPECT_EQ(original, value) << from << "/" << name;
-    ++figures;
-  }
-  return figures;
-}
-
-/// How many figures a summary has; each stands where it says.
-std::size_t figures_of(const std::vector<NamedDocument>& documents, const Json& summary) {
-  std::size_t figures = 0;
-  for (const Json& part : summary["parts"])
-    for (const Json& row : part["rows"]) figures += followed(documents, row);
-  return figures;
-}
-
-/// The document and its page, at several widths.
-void expect_short(const Json& summary) {
-  EXPECT_LE(to_canonical_text(summary).size(), kMostSummaryBytes);
-  for (const std::size_t width : {80U, 100U, 120U}) {
-    const std::string text = summary_text(summary, {.width = width}, "--details kernels");
-    EXPECT_LE(std::ranges::count(text, '\n'), kMostSummaryLines) << text;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = text.find('\n', begin);
-      const std::string line = text.substr(begin, end - begin);
-      // A command is never broken.
-      if (!line.starts_with("  rocm-perf ")) EXPECT_LE(display_width(line), width) << line;
-      begin = end + 1;
-    }
-  }
-}
 
 class SummaryOf : public testing::TestWithParam<std::size_t> {
  protected:
@@ -98,7 +36,7 @@ class SummaryOf : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(SummaryOf, HasEveryFigureWhereItSays) {
-  EXPECT_GT(figures_of(documents_, summary_), 5U);
+  EXPECT_GT(figures_followed(documents_, summary_), 5U);
 }
 
 TEST_P(SummaryOf, IsShort) {
@@ -124,7 +62,7 @@ class SummaryOfCommand : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(SummaryOfCommand, HasEveryFigureWhereItSays) {
-  EXPECT_GT(figures_of(documents_, summary_), 2U);
+  EXPECT_GT(figures_followed(documents_, summary_), 2U);
 }
 
 TEST_P(SummaryOfCommand, IsShort) {
@@ -156,6 +94,13 @@ TEST(Shorten, TakesTheLastRowOfTheLongestPartFirst) {
   EXPECT_EQ(summary["parts"][1]["left_out"], 5);
 }
 
+TEST(Shorten, LeavesWhatWasRecorded) {
+  Json summary = made_up(2, 4, 0);
+  summary["parts"][1]["part"] = "recorded";
+  shorten(summary, [](const Json& made) { return made["parts"][0]["rows"].size() < 2; });
+  EXPECT_EQ(summary["parts"][1]["rows"].size(), 4U);
+}
+
 TEST(Shorten, LeavesARowOfEachAndThenTakesWarnings) {
   Json summary = made_up(2, 2, 3);
   shorten(summary, [](const Json& made) { return made["warnings"]["texts"].size() < 3; });
@@ -164,6 +109,34 @@ TEST(Shorten, LeavesARowOfEachAndThenTakesWarnings) {
   EXPECT_EQ(summary["warnings"]["left_out"], 1);
   shorten(summary, [](const Json&) { return false; });  // ends
   EXPECT_EQ(summary["warnings"]["left_out"], 3);
+}
+
+TEST(NextStep, IsLeftOutWhereItsCommandIsTooLong) {
+  Json summary = made_up(1, 1, 0);
+  add_next(summary, {std::string(kMostCommandBytes, 'x'), "why"});
+  add_next(summary, {std::string(kMostCommandBytes + 1, 'x'), "why"});
+  EXPECT_EQ(summary["next"].size(), 1U);
+}
+
+TEST(Excerpt, CountsElementsOfAnArrayByWhatTheySay) {
+  const auto one = [](Json reason) { return Json{{"decision", {{"reason", std::move(reason)}}}}; };
+  const NamedDocument document{
+      "optimization",
+      {{"candidates",
+        {one("slower"), one(nullptr), one("no_gain"), one("no_gain"), Json::object()}},
+       {"none", Json::array()}}};
+  const DocumentPlace candidates = DocumentPlace(&document)["candidates"];
+  EXPECT_EQ(candidates.count("all"),
+            Json({{"what", "all"}, {"from", "optimization.json#/candidates"}, {"elements", 5}}));
+  const std::vector<Json> tally = candidates.tally("/decision/reason");
+  ASSERT_EQ(tally.size(), 2U);  // null is no reason
+  EXPECT_EQ(tally[0], Json({{"from", "optimization.json#/candidates"},
+                            {"where", "/decision/reason"},
+                            {"is", "no_gain"},
+                            {"elements", 2}}));
+  EXPECT_EQ(tally[1]["is"], "slower");
+  EXPECT_TRUE(DocumentPlace(&document)["none"].tally("/x").empty());
+  EXPECT_TRUE(DocumentPlace(&document)["nothing"].tally("/x").empty());
 }
 
 TEST(Excerpt, LeavesOutWhatIsNotThereKeepsNullAndCutsNames) {
@@ -198,8 +171,9 @@ TEST(Summary, IsAboutTheKernelThatShortensTheRunMost) {
         {{"kernels", Json::array({verdict("first", 0.1), verdict("second", 0.2)})}}}}};
   const Json summary = summary_document(std::vector<NamedDocument>{document});
   const std::string text = summary_text(summary, {}, "");
-  EXPECT_THAT(text, HasSubstr("What limits it\n  second\n  latency bound, confidence low\n"));
-  EXPECT_THAT(text, HasSubstr("  2x as fast at most\n"));
+  EXPECT_THAT(text, HasSubstr("What limits the kernel that matters most\n  second\n  latency "
+                              "bound: no rule is met strongly enough\n"));
+  EXPECT_THAT(text, HasSubstr("  2x as fast at best\n"));
   EXPECT_THAT(text, Not(HasSubstr("The rest")));
 }
 

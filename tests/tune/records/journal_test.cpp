@@ -287,9 +287,9 @@ TEST(Journals, DamagedLinesAreNamed) {
   unmeasured.evaluation.outcome = Outcome::correct;
   EXPECT_THAT(refuse(whole + journal_line(unmeasured)),
               AllOf(HasSubstr("line 5"), HasSubstr("\"value\" is missing")));
-  EXPECT_THAT(refuse("hello\n"), HasSubstr("no journal"));
-  EXPECT_THAT(refuse("int main() {}"), HasSubstr("no journal"));
-  EXPECT_THAT(refuse("{}\n"), HasSubstr("no journal"));
+  EXPECT_THAT(refuse("hello\n"), HasSubstr("is not a journal"));
+  EXPECT_THAT(refuse("int main() {}"), HasSubstr("is not a journal"));
+  EXPECT_THAT(refuse("{}\n"), HasSubstr("is not a journal"));
   std::string newer = whole;
   newer.replace(newer.find("\"version\":2"), 11, "\"version\":3");
   EXPECT_THAT(refuse(newer), HasSubstr("version 3"));

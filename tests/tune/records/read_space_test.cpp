@@ -141,9 +141,9 @@ TEST(TuneReadSpace, ErrorsNameFileAndField) {
       {R"({"tune_params": {"a": [18446744073709551615]}})", "values of a:"},
       {R"({"tune_params": {"a": [1e999]}})", "s.json"},
       {R"({"tune_params": {"a": [NaN]}})", "s.json"},
-      {R"({"tune_params": {"": [1]}})", "\"\" is no name"},
-      {R"({"tune_params": {"a b": [1]}})", "\"a b\" is no name"},
-      {R"({"tune_params": {"{a}": [1]}})", "\"{a}\" is no name"},
+      {R"({"tune_params": {"": [1]}})", "\"\" is not a name"},
+      {R"({"tune_params": {"a b": [1]}})", "\"a b\" is not a name"},
+      {R"({"tune_params": {"{a}": [1]}})", "\"{a}\" is not a name"},
       {R"({"tune_params": {"build_dir": [1]}})", "a parameter called build_dir"},
       {R"({"tune_params": {"a": [1]}, "derived": {"build_dir": "1"}})", "called build_dir"},
       {R"({"tune_params": {"a": [1]}, "derived": {"d": 1}})", "the derived value d is number"},
@@ -153,7 +153,8 @@ TEST(TuneReadSpace, ErrorsNameFileAndField) {
       {R"({"tune_params": {"a": [1]}, "restrictions": [1]})", "restrictions has number"},
       {R"({"tune_params": {"a": [1, 2]}, "default": {}})", "the default has no a"},
       {R"({"tune_params": {"a": [1, 2]}, "default": {"a": 3}})", "none of its values"},
-      {R"({"tune_params": {"a": [1, 2]}, "default": {"b": 1}})", "names b, which is no parameter"},
+      {R"({"tune_params": {"a": [1, 2]}, "default": {"b": 1}})",
+       "names b, which is not a parameter"},
       {R"({"tune_params": {"a": [1, 2]}, "default": {"a": 1}, "restrictions": ["a > 1"]})",
        "s.json: the default configuration is forbidden by \"a > 1\""},
       {R"({"ConfigurationSpace": {}})", "TuningParameters has no parameters"},
@@ -161,7 +162,7 @@ TEST(TuneReadSpace, ErrorsNameFileAndField) {
       {R"({"ConfigurationSpace": {"TuningParameters": [{"Name": "a"}]}})", "a has no Values"},
       {R"({"input_parameters": {"a": {"parameter_type": "integer", "values": [1]}}})",
        "values of a are not its first and last whole number"},
-      {R"({"input_parameters": {"a": 5}})", "a is no object"},
+      {R"({"input_parameters": {"a": 5}})", "a is not an object"},
   };
   for (const auto& [text, expected] : cases)
     EXPECT_THAT(error_of(text), HasSubstr(expected)) << text;

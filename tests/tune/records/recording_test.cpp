@@ -402,7 +402,7 @@ TEST(Recordings, HostileTexts) {
     refused(text);
   EXPECT_THAT(refused(cache_of({})), HasSubstr("no configuration"));
   EXPECT_THAT(refused(cache_of({R"("a":1)"})), HasSubstr("1 dropped"));
-  EXPECT_THAT(refused("{}"), HasSubstr("no recording"));
+  EXPECT_THAT(refused("{}"), HasSubstr("not a recording"));
   refused(std::string(100'000, '['));
   // Many columns are refused before they cost time.
   std::string header, row, names, object;

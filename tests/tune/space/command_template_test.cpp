@@ -86,9 +86,9 @@ TEST(CommandTemplate, ANulIsRefused) {
 TEST(CommandTemplate, SaysWhatIsWrong) {
   const Error unknown = refused_template("./k {BLOCK}");
   EXPECT_EQ(unknown.code, ErrorCode::usage);
-  EXPECT_EQ(unknown.message, "command template ./k {BLOCK}: {BLOCK} is no parameter");
+  EXPECT_EQ(unknown.message, "command template ./k {BLOCK}: {BLOCK} is not a parameter");
   EXPECT_THAT(unknown.remedy, HasSubstr("there are: BM, BN, s, build_dir, with blank"));
-  EXPECT_THAT(refused_template("k {}").message, HasSubstr("{} is no parameter"));
+  EXPECT_THAT(refused_template("k {}").message, HasSubstr("{} is not a parameter"));
   EXPECT_THAT(refused_template("k {BM").message, HasSubstr("'{BM' has a { without its }"));
   EXPECT_THAT(refused_template("k {BM {BN}").message, HasSubstr("'{BM' has a { without its }"));
   EXPECT_THAT(refused_template("k {B{M}}").message, HasSubstr("has a { without its }"));

@@ -1,0 +1,24 @@
+// The rules are those of replay itself: the number (replay/hsa) and the ISA (replay/code_choice.h).
+#include "doctor/replay_here.h"
+
+#include <fmt/format.h>
+
+#include "doctor/agents.h"
+#include "replay/code_choice.h"
+
+namespace perflab::doctor {
+
+Result<report::ReplayHere> replay_here(const Places& places, const capture::Machine& machine) {
+  PERFLAB_TRY(RuntimeGpus found, runtime_gpus(places));
+  report::ReplayHere here{.problem = {}, .gpus = std::move(found.isas)};
+  if (found.part.state != State::works)
+    here.problem = found.part.problem;
+  else if (machine.gpu_index >= here.gpus.size())
+    here.problem = fmt::format("the capture is of GPU {}, and the last one here is GPU {}",
+                               machine.gpu_index, here.gpus.size() - 1);
+  else if (const auto fits = replay::check_isa(machine.isa, here.gpus[machine.gpu_index]); !fits)
+    here.problem = fits.error().message;
+  return here;
+}
+
+}  // namespace perflab::doctor
