@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/kit/document.h"
+#include "report/summary/summary.h"
 
 namespace perflab::report {
 

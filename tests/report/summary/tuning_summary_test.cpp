@@ -121,7 +121,7 @@ Json summary_of(const Json& document) {
   return rendered_json("summary", summary_document(std::vector<NamedDocument>{{name, document}}));
 }
 /// Wide enough for every sentence.
-std::string page_of(const Json& document) {
+std::string tuning_page(const Json& document) {
   return summary_text(summary_of(document), {.width = 300}, "");
 }
 
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(All, TuningSummary, testing::Range(std::size_t{0}, tuni
                          [](const auto& info) { return tuning_cases()[info.param].name; });
 
 TEST(AutotuneAnswer, HasTheGainItsProofAndTheLineToPaste) {
-  const std::string page = page_of(of_sample(sample_autotune()));
+  const std::string page = tuning_page(of_sample(sample_autotune()));
   EXPECT_THAT(page, StartsWith("Searched\n"));
   for (const char* part :
        {"10 tried (40 allowed): 5 worked (1 of them unstable), 1 did not build, 1 failed when run, "
@@ -158,7 +158,7 @@ TEST(AutotuneAnswer, HasTheGainItsProofAndTheLineToPaste) {
 }
 
 TEST(AutotuneAnswer, SaysFirstThatNothingWorked) {
-  const std::string page = page_of(of_sample(sample_autotune_failed()));
+  const std::string page = tuning_page(of_sample(sample_autotune_failed()));
   EXPECT_THAT(page, StartsWith("Nothing is better: no configuration worked\n  2 failed when run\n"
                                "  the first, BM=16 BN=16 layout=row: printed nothing that the "
                                "pattern matches\n"));
@@ -166,7 +166,7 @@ TEST(AutotuneAnswer, SaysFirstThatNothingWorked) {
 }
 
 TEST(AutotuneAnswer, SaysATieAndWhatIsUnstable) {
-  const std::string page = page_of(of_sample(sample_autotune_tie()));
+  const std::string page = tuning_page(of_sample(sample_autotune_tie()));
   EXPECT_THAT(page, StartsWith("warning: the winner is unstable"));
   EXPECT_THAT(page, AllOf(HasSubstr("(unstable: cv 1.2 %)"),
                           HasSubstr("it cannot be told apart from 1 other configuration")));
@@ -176,15 +176,15 @@ TEST(AutotuneAnswer, SaysATieAndWhatIsUnstable) {
 TEST(AutotuneAnswer, SaysWhatIsNotProven) {
   Json document = of_sample(sample_autotune());
   document["best"]["gain"] = {{"ratio", 1.01}, {"low", 0.99}, {"high", 1.03}};
-  const std::string page = page_of(document);
+  const std::string page = tuning_page(document);
   EXPECT_THAT(page, AllOf(HasSubstr("\nBest (its gain is not proven)\n"),
                           HasSubstr("(95 % interval 0.99x to 1.03x)"),
                           HasSubstr("for a proof: measure again")));
   document["default"]["configuration"] = document["best"]["configuration"];
-  EXPECT_THAT(page_of(document),
+  EXPECT_THAT(tuning_page(document),
               AllOf(HasSubstr("\nBest: the default; nothing better was found\n"),
                     Not(HasSubstr("better than the default,")), Not(HasSubstr("for a proof"))));
-  const std::string recorded = page_of(of_sample(sample_autotune_simulated()));
+  const std::string recorded = tuning_page(of_sample(sample_autotune_simulated()));
   EXPECT_THAT(recorded,
               AllOf(HasSubstr("\nBest (no interval proves its gain)\n"),
                     HasSubstr("1.6x better than the default, 4 ms\n"),
@@ -197,7 +197,7 @@ TEST(AutotuneAnswer, ShowsOfTheBestOnesWhatDiffers) {
   Json document = of_sample(sample_autotune());
   for (std::size_t i = 0; i < document["top"].size(); ++i)
     document["top"][i]["configuration"] = {{"BM", 16}, {"BN", 16 << i}, {"layout", "row"}};
-  const std::string page = page_of(document);
+  const std::string page = tuning_page(document);
   EXPECT_THAT(page, HasSubstr("  what differs between them\n"));
   EXPECT_THAT(page, HasSubstr("  1.913x (1.88 to 1.95)  BN=32\n"));
 }
@@ -220,7 +220,7 @@ TEST(AutotuneAnswer, IsOnePageWhateverTheSpace) {
 }
 
 TEST(OptimizationAnswer, HasTheGainItsIntervalAndHowToApplyIt) {
-  const std::string page = page_of(optimised());
+  const std::string page = tuning_page(optimised());
   for (const char* part :
        {"row_sums of row_sums.hip for this machine's processor, proven and timed as a program; "
         "proposals by rules",
@@ -236,7 +236,7 @@ TEST(OptimizationAnswer, HasTheGainItsIntervalAndHowToApplyIt) {
 }
 
 TEST(OptimizationAnswer, SaysFirstThatNothingIsAccepted) {
-  const std::string page = page_of(nothing_accepted());
+  const std::string page = tuning_page(nothing_accepted());
   EXPECT_THAT(page, StartsWith("Nothing is accepted\n  candidate 1 came nearest: 0.996 (0.981 to "
                                "1.008) times as fast as the original, and at least 1.02 was asked "
                                "for; 88.2 us before, 88.58 us after (command (metric), 7 samples"));
@@ -248,19 +248,19 @@ TEST(OptimizationAnswer, SaysFirstThatNothingIsAccepted) {
 
 TEST(OptimizationAnswer, CountsCandidatesByReasonAndSaysWhatElseToTry) {
   Json document = many_candidates();
-  const std::string page = page_of(document);
+  const std::string page = tuning_page(document);
   EXPECT_THAT(page, HasSubstr("9 candidates: 9 refused (3 wrong_output, 1 no_gain, 1 slower, "));
   EXPECT_THAT(page, HasSubstr("1 candidate not decided: try again with another --out"));
   EXPECT_THAT(page, Not(HasSubstr("budget for rounding")));  // it has one
   for (Json& budget : document["workshop"]["tolerance"]) budget = nullptr;
-  EXPECT_THAT(page_of(document), HasSubstr("a budget for rounding: --rtol and --atol"));
+  EXPECT_THAT(tuning_page(document), HasSubstr("a budget for rounding: --rtol and --atol"));
 }
 
 TEST(OptimizationAnswer, SaysWhatItIsWorthInTheWholeRun) {
   EXPECT_THAT(
-      page_of(projected(true)),
+      tuning_page(projected(true)),
       HasSubstr("the run takes 8.50 ms (8.40 ms to 8.60 ms) instead of 10 ms: 15.0 % less"));
-  EXPECT_THAT(page_of(projected(false)),
+  EXPECT_THAT(tuning_page(projected(false)),
               HasSubstr("nothing: row_sums is off the critical path of the run of 10 ms"));
 }
 
