@@ -130,6 +130,46 @@ Result<void> check_names(const Tool& tool, const Json& arguments) {
 
 }  // namespace
 
+std::vector<Parameter> selection_parameters() {
+  const auto parameter = [](const char* name, ValueKind kind, const char* description) {
+    return Parameter{.name = name,
+                     .option = {},
+                     .place = Place::server,
+                     .kind = kind,
+                     .choices = {},
+                     .description = description};
+  };
+  return {parameter("section", ValueKind::text,
+                    "This part of the full document: kernels, /kernels/0, dag.json#/kernels"),
+          parameter("kernel", ValueKind::text, "Only what is about kernels of this name"),
+          parameter("top", ValueKind::number, "At most so many rows"),
+          parameter("offset", ValueKind::number, "First row")};
+}
+
+Tool read_tool() {
+  Tool tool{.name = std::string(kReadTool),
+            .description =
+                "Read more of the documents that an earlier call left, without running "
+                "it again. Use it to follow `from`, `cut` and `next` of an answer.",
+            .command = {},
+            .always = {},
+            .parameters = {},
+            .read_only = true};
+  tool.reads_kept = true;
+  tool.parameters = selection_parameters();
+  tool.parameters.insert(tool.parameters.begin(), {.name = "uri",
+                                                   .option = {},
+                                                   .place = Place::server,
+                                                   .required = true,
+                                                   .choices = {},
+                                                   .description = "As an answer names it"});
+  return tool;
+}
+
+Json read_call(const std::string& uri) {
+  return {{"tool", kReadTool}, {"arguments", {{"uri", uri}}}};
+}
+
 Json list_entry(const Tool& tool) {
   Json properties = Json::object();
   Json required = Json::array();
@@ -142,8 +182,8 @@ Json list_entry(const Tool& tool) {
   if (!required.empty()) schema["required"] = std::move(required);
   schema["additionalProperties"] = false;
   Json annotations = {{"readOnlyHint", tool.read_only}};
-  if (!tool.read_only) annotations["destructiveHint"] = true;
-  annotations["openWorldHint"] = !tool.read_only;
+  // What is said of others is the default: may be destructive, touches the world.
+  if (tool.read_only) annotations["openWorldHint"] = false;
   return {{"name", tool.name},
           {"description", tool.description},
           {"inputSchema", std::move(schema)},
@@ -170,6 +210,7 @@ Result<std::vector<std::string>> command_words(const Tool& tool, const Json& arg
       continue;
     }
     PERFLAB_TRY(const std::vector<std::string> words, parameter_words(parameter, *given));
+    if (parameter.place == Place::server) continue;
     if (parameter.place == Place::positional && !left_out.empty() && !words.empty())
       return fail(ErrorCode::usage,
                   fmt::format("argument '{}' takes '{}' before it", parameter.name, left_out));

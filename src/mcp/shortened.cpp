@@ -1,0 +1,135 @@
+// Values made small, in steps: every step allows fewer rows, members and bytes of a text, the last
+// ones no depth either.
+#include "mcp/shortened.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "mcp/selection.h"
+
+namespace perflab::mcp {
+namespace {
+
+struct Step {
+  std::size_t rows, text, members, depth;
+};
+constexpr std::size_t kAnyDepth = 1000;
+constexpr std::array<Step, 12> kSteps{{{3000, 60'000, 3000, kAnyDepth},
+                                       {1000, 20'000, 1000, kAnyDepth},
+                                       {300, 6000, 300, kAnyDepth},
+                                       {100, 2000, 200, kAnyDepth},
+                                       {30, 1000, 100, kAnyDepth},
+                                       {10, 500, 100, kAnyDepth},
+                                       {5, 400, 60, kAnyDepth},
+                                       {2, 300, 60, kAnyDepth},
+                                       {1, 200, 60, kAnyDepth},
+                                       {0, 150, 60, 3},
+                                       {0, 100, 60, 2},
+                                       {0, 60, 60, 1}}};
+constexpr std::size_t kLongestName = 200;   // weight of the name of a member
+constexpr std::size_t kLongestPlace = 600;  // weight of a place in a list of cuts
+
+void add_cut(Json& cuts, const std::string& place, std::size_t kept, std::size_t of) {
+  // Only a made-up document has such a place.
+  if (weight(Json(place)) > kLongestPlace) return;
+  cuts.push_back({{"section", place.empty() ? "/" : place}, {"kept", kept}, {"of", of}});
+}
+
+Json cut_copy(const Json& value, const Step& step, const std::string& place, std::size_t depth,
+              Json& cuts) {
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    if (text.size() <= step.text) return value;
+    const std::size_t kept = utf8_cut(text, step.text);
+    add_cut(cuts, place, kept, text.size());
+    return text.substr(0, kept);
+  }
+  if (value.is_array()) {
+    const std::size_t kept = depth < step.depth ? std::min(value.size(), step.rows) : 0;
+    if (kept < value.size()) add_cut(cuts, place, kept, value.size());
+    Json out = Json::array();
+    for (std::size_t i = 0; i < kept; ++i)
+      out.push_back(cut_copy(value[i], step, fmt::format("{}/{}", place, i), depth + 1, cuts));
+    return out;
+  }
+  if (!value.is_object()) return value;
+  const std::size_t most = depth < step.depth ? step.members : 0;
+  Json out = Json::object();
+  for (const auto& [name, item] : value.items()) {
+    if (out.size() == most) break;
+    if (weight(Json(name)) > kLongestName) continue;
+    out[name] = cut_copy(item, step, place + "/" + pointer_token(name), depth + 1, cuts);
+  }
+  if (out.size() < value.size()) add_cut(cuts, place, out.size(), value.size());
+  return out;
+}
+
+}  // namespace
+
+Shortened shortened(const Json& value, const std::string& place, std::size_t most_weight) {
+  if (weight(value) <= most_weight) return {.value = value};
+  Shortened out;
+  for (const Step& step : kSteps) {
+    out.cuts = Json::array();
+    out.value = cut_copy(value, step, place, 0, out.cuts);
+    out.all_members = !value.is_object() || out.value.size() == value.size();
+    if (weight(out.value) + weight(out.cuts) <= most_weight) return out;
+  }
+  out.cuts = Json::array();
+  out.value = cut_copy(value, {0, 0, 0, 0}, place, 0, out.cuts);
+  out.all_members = !value.is_object() || value.empty();
+  return out;
+}
+
+Json outermost_arrays_cut(const Json& value, std::size_t most, const std::string& place,
+                          Json& cuts) {
+  if (value.is_array() && value.size() > most) {
+    add_cut(cuts, place, most, value.size());
+    return Json(Json::array_t(value.begin(), value.begin() + static_cast<std::ptrdiff_t>(most)));
+  }
+  if (!value.is_object()) return value;
+  Json out = Json::object();
+  for (const auto& [name, item] : value.items())
+    out[name] = outermost_arrays_cut(item, most, place + "/" + pointer_token(name), cuts);
+  return out;
+}
+
+void merge_cuts(Json& cuts, Json later) {
+  for (Json& cut : later) {
+    const auto before = std::ranges::find_if(
+        cuts, [&](const Json& one) { return one["section"] == cut["section"]; });
+    if (before == cuts.end())
+      cuts.push_back(std::move(cut));
+    else
+      (*before)["kept"] = cut["kept"];
+  }
+}
+
+std::string pointer_token(std::string_view member) {
+  std::string out;
+  for (const char c : member) {
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::size_t utf8_cut(std::string_view text, std::size_t size) {
+  if (size >= text.size()) return text.size();
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0U) == 0x80U) --size;
+  return size;
+}
+
+std::size_t utf8_next(std::string_view text) {
+  std::size_t size = std::min<std::size_t>(text.size(), 1);
+  while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xc0U) == 0x80U) ++size;
+  return size;
+}
+
+}  // namespace perflab::mcp
