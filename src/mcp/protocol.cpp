@@ -184,7 +184,11 @@ Reaction Protocol::react(Request request) {
                   "there is no such cursor: lists come in one piece");
   if (method == "tools/call") return call_tool(request);
   if (method == "tools/list") return result(list_tools(), true);
-  if (method == "resources/list") return result(list_resources(), false);
+  if (method == "resources/list") {
+    Json list = list_resources();
+    if (request.modern()) list["ttlMs"] = 0;  // the next call adds to it
+    return result(std::move(list), true);
+  }
   if (method == "resources/templates/list")
     return result({{"resourceTemplates",
                     {{{"uriTemplate", kept_->uri_template()},
@@ -363,7 +367,7 @@ Json Protocol::answer_to(const Json& id, const std::string& revision, Json resul
     Json modern = {{"resultType", "complete"}};
     modern.update(result);
     if (cacheable) {
-      modern["ttlMs"] = kFreshMilliseconds;
+      if (!modern.contains("ttlMs")) modern["ttlMs"] = kFreshMilliseconds;
       modern["cacheScope"] = "private";
     }
     modern["_meta"] = {

@@ -279,6 +279,7 @@ Result<Selection> selection_of(const Json& arguments) {
     }
     if (!text.empty() && text.front() == '#') text.erase(0, 1);
     if (!text.empty() && text.front() != '/') text.insert(0, "/");
+    if (text == "/") text.clear();  // as answers call the document
     out.section = std::move(text);
   }
   if (const Json* const kernel = member(arguments, "kernel")) {

@@ -16,7 +16,7 @@ struct Step {
   std::size_t rows, text, members, depth;
 };
 constexpr std::size_t kAnyDepth = 1000;
-constexpr std::array<Step, 12> kSteps{{{3000, 60'000, 3000, kAnyDepth},
+constexpr std::array<Step, 14> kSteps{{{3000, 60'000, 3000, kAnyDepth},
                                        {1000, 20'000, 1000, kAnyDepth},
                                        {300, 6000, 300, kAnyDepth},
                                        {100, 2000, 200, kAnyDepth},
@@ -25,7 +25,9 @@ constexpr std::array<Step, 12> kSteps{{{3000, 60'000, 3000, kAnyDepth},
                                        {5, 400, 60, kAnyDepth},
                                        {2, 300, 60, kAnyDepth},
                                        {1, 200, 60, kAnyDepth},
-                                       {0, 150, 60, 3},
+                                       {2, 200, 60, 4},
+                                       {2, 150, 60, 3},
+                                       {1, 100, 60, 3},
                                        {0, 100, 60, 2},
                                        {0, 60, 60, 1}}};
 constexpr std::size_t kLongestName = 200;   // weight of the name of a member

@@ -96,6 +96,7 @@ std::vector<NamedValue> documents_of(const Call& call, const Outcome& outcome) {
   Result<Json> printed = parse_json(outcome.output, "the output");
   if (!printed) return {{call.tool, Json(outcome.output)}};
   if (call.summarises && printed->is_object() && !printed->empty() &&
+      printed->items().begin().key() == kSummary &&
       std::ranges::all_of(printed->items(), [](const auto& one) { return is_name(one.key()); })) {
     std::vector<NamedValue> out;
     for (auto& [name, value] : printed->items()) out.push_back({name, std::move(value)});

@@ -42,7 +42,7 @@ const std::vector<Facts>& all_facts() {
                "kernel to look at first, what limits it, what to do next.",
        .reads = {"TRACE", "--att", "--code", "--counters", "--roofs", "--roofs-device", "--what-if",
                  "--segment", "--full", "--handover", "--no-critical-path"},
-       .acts = {"--out", "--perfetto", "--html"}},
+       .acts = {"--out"}},
       {.command = "autotune",
        .effect = Effect::acts,
        .when = "Find the fastest of many configurations of a kernel or program by running them."},
@@ -60,20 +60,20 @@ const std::vector<Facts>& all_facts() {
                "recordings, documents or files of samples.",
        .reads = {"A", "B", "--a", "--b", "--threshold", "--confidence", "--fail-undecided",
                  "--kernel", "--min-share", "--samples", "--unit", "--larger-is-better"},
-       .acts = {"--out", "--junit", "--markdown", "--html"}},
+       .acts = {"--out"}},
       {.command = "completion", .effect = Effect::no_tool},
       {.command = "critical-path",
        .effect = Effect::reads,
        .when = "What would a faster kernel gain for the whole run? what_if [\"NAME=2x\"] computes "
                "it; also which waits and gaps cost time.",
        .reads = {"TRACE", "--what-if", "--segment", "--full", "--handover"},
-       .acts = {"--out", "--perfetto", "--html"}},
+       .acts = {"--out"}},
       {.command = "doctor",
        .effect = Effect::reads,
        .when = "What works on this machine and how to get the rest. Use it when another tool says "
                "that something is missing.",
        .reads = {"COMMAND"},
-       .acts = {"--html", "--self-test", "--only", "--time-budget", "--keep"}},
+       .acts = {"--self-test", "--only", "--time-budget", "--keep"}},
       // A source is compiled for the architectures of --arch, and for none without: that is what
       // keeps a compiler from being run.
       {.command = "inspect",
@@ -82,7 +82,7 @@ const std::vector<Facts>& all_facts() {
                "nothing is run.",
        .reads = {"FILE", "--kernel", "--block", "--dynamic-lds", "--max-vgpr", "--min-occupancy",
                  "--no-spills", "--against", "--mix", "--no-mix", "--all"},
-       .acts = {"--arch", "--out", "--html"},
+       .acts = {"--arch", "--out"},
        .words = "compiler_arguments",
        .words_are = kCompilerWords,
        .only_reading = "Compiled files only: this server compiles no source."},
@@ -99,8 +99,7 @@ const std::vector<Facts>& all_facts() {
                "kernel use inspect.",
        .reads = {"--arch", "--vgpr", "--agpr", "--sgpr", "--block", "--min-block", "--lds",
                  "--dynamic-lds", "--wave", "--cu-mode", "--wgp-mode", "--waves-per-eu", "--llvm",
-                 "--sweep"},
-       .acts = {"--html"}},
+                 "--sweep"}},
       {.command = "optimize",
        .effect = Effect::acts,
        .when = "Search a faster version of a HIP kernel and prove that it computes the same.",
@@ -132,7 +131,7 @@ const std::vector<Facts>& all_facts() {
        .effect = Effect::reads,
        .when = "How close are kernels to what the GPU can do? Needs recordings with counters.",
        .reads = {"FILE", "--roofs", "--roofs-device", "--kernel", "--code"},
-       .acts = {"--out", "--html"}},
+       .acts = {"--out"}},
       {.command = "schema",
        .effect = Effect::reads,
        .when = "What the fields of a document mean: its JSON Schema.",
@@ -141,14 +140,17 @@ const std::vector<Facts>& all_facts() {
   return kFacts;
 }
 
-// The server says these itself, or they are for people.
+// The server says these itself, or they are texts for people.
 const Names kControlled = {"--json",  "--brief", "--details", "--threads",
                            "--quiet", "--help",  "--version"};
+// Files that people or other programs look at; documents are in the answer, and `report` makes
+// pages of those that were written.
+const Names kForPeople = {"--html", "--junit", "--markdown", "--perfetto"};
 // The one option with which a command has no document, and refuses --json.
 constexpr std::string_view kWithoutDocument = "--recheck";
 
 // Bytes of the description of an argument; a longer one ends with a clause before that.
-constexpr std::size_t kLongestDescription = 70;
+constexpr std::size_t kLongestDescription = 48;
 
 bool has(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -258,7 +260,8 @@ Result<mcp::Tool> tool_of(const CommandInfo& command, const Facts& facts, bool a
     const std::string name = said_name(option);
     if (name == "--json") tool.always.push_back(name);
     if (name == "--brief") tool.summarises = true;
-    if (has(kControlled, name) || name == facts.instead_of) continue;
+    const bool for_people = has(kForPeople, name) && facts.command != "report";
+    if (has(kControlled, name) || for_people || name == facts.instead_of) continue;
     mcp::Parameter parameter = parameter_of(option, name);
     if (facts.effect == Effect::reads) {
       const bool acts = has(facts.acts, name);
