@@ -15,6 +15,7 @@
 #include "mcp/protocol.h"
 #include "mcp/sample_offer.h"
 #include "mcp/selection.h"
+#include "mcp/shortened.h"
 #include "mcp/stdio.h"
 #include "mcp/tool_answer.h"
 

@@ -306,12 +306,6 @@ Json arguments_of(const Selection& selection) {
   return out;
 }
 
-std::size_t weight(const Json& value) {
-  const std::string line = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  const auto escapes = std::ranges::count_if(line, [](char c) { return c == '"' || c == '\\'; });
-  return 2 * line.size() + static_cast<std::size_t>(escapes);
-}
-
 Result<Json> select(const Json& document, const Selection& selection, const Json& call,
                     std::size_t most_weight) {
   PERFLAB_TRY(const Json* const found, place_in(document, selection.section));

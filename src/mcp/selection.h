@@ -36,10 +36,7 @@ Result<Selection> selection_of(const Json& arguments);
 /// The arguments that selection_of() makes this selection of.
 Json arguments_of(const Selection& selection);
 
-/// Bytes that a value takes in a result: as structured content and once more as text.
-std::size_t weight(const Json& value);
-
-/// Least `most_weight` of select().
+/// Least `most_weight` of select(), as weight() of shortened.h counts.
 inline constexpr std::size_t kLeastWeight = 7000;
 
 /// The part, as

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 
-#include "mcp/selection.h"
-
 namespace perflab::mcp {
 namespace {
 
@@ -69,6 +67,12 @@ Json cut_copy(const Json& value, const Step& step, const std::string& place, std
 }
 
 }  // namespace
+
+std::size_t weight(const Json& value) {
+  const std::string line = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto escapes = std::ranges::count_if(line, [](char c) { return c == '"' || c == '\\'; });
+  return 2 * line.size() + static_cast<std::size_t>(escapes);
+}
 
 Shortened shortened(const Json& value, const std::string& place, std::size_t most_weight) {
   if (weight(value) <= most_weight) return {.value = value};

@@ -10,6 +10,9 @@
 
 namespace perflab::mcp {
 
+/// Bytes that a value takes in a result: as structured content and once more as text.
+std::size_t weight(const Json& value);
+
 /// A value and what was cut of it.
 struct Shortened {
   Json value;

@@ -139,10 +139,9 @@ std::vector<Parameter> selection_parameters() {
                      .choices = {},
                      .description = description};
   };
-  return {parameter("section", ValueKind::text,
-                    "This part of the full document: kernels, /kernels/0, dag.json#/kernels"),
-          parameter("kernel", ValueKind::text, "Only what is about kernels of this name"),
-          parameter("top", ValueKind::number, "At most so many rows"),
+  return {parameter("section", ValueKind::text, "Part of the full document: kernels, /kernels/0"),
+          parameter("kernel", ValueKind::text, "Only kernels of this name"),
+          parameter("top", ValueKind::number, "Rows at most"),
           parameter("offset", ValueKind::number, "First row")};
 }
 
@@ -181,13 +180,11 @@ Json list_entry(const Tool& tool) {
   Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
   if (!required.empty()) schema["required"] = std::move(required);
   schema["additionalProperties"] = false;
-  Json annotations = {{"readOnlyHint", tool.read_only}};
-  // What is said of others is the default: may be destructive, touches the world.
-  if (tool.read_only) annotations["openWorldHint"] = false;
-  return {{"name", tool.name},
-          {"description", tool.description},
-          {"inputSchema", std::move(schema)},
-          {"annotations", std::move(annotations)}};
+  Json entry = {
+      {"name", tool.name}, {"description", tool.description}, {"inputSchema", std::move(schema)}};
+  // What holds of others is the default of the protocol: it may change things, and the world.
+  if (tool.read_only) entry["annotations"] = {{"readOnlyHint", true}, {"openWorldHint", false}};
+  return entry;
 }
 
 Result<std::vector<std::string>> command_words(const Tool& tool, const Json& arguments) {

@@ -198,14 +198,14 @@ Json random_value(std::mt19937& random, int depth) {
 TEST(McpSelection, PagesAndCutsLeadToAllOfADocument) {
   std::mt19937 random(24);
   std::size_t large = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 16; ++round) {
     Json document = Json::object();
     for (int i = 0; i < 4; ++i) document[fmt::format("part{}", i)] = random_value(random, 1);
     large += weight(document) > kLeastWeight ? 1U : 0U;
     int answers = 0;
     ASSERT_EQ(read_whole(document, "", answers), document) << "round " << round;
   }
-  EXPECT_GT(large, 20U) << "most are to need more than one answer";
+  EXPECT_GT(large, 5U) << "most are to need more than one answer";
 }
 
 TEST(McpSelection, LargeRowsMembersAndTextsComeInPages) {

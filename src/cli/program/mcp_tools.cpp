@@ -143,14 +143,18 @@ const std::vector<Facts>& all_facts() {
 // The server says these itself, or they are texts for people.
 const Names kControlled = {"--json",  "--brief", "--details", "--threads",
                            "--quiet", "--help",  "--version"};
-// Files that people or other programs look at; documents are in the answer, and `report` makes
-// pages of those that were written.
-const Names kForPeople = {"--html", "--junit", "--markdown", "--perfetto"};
+// Pages and tables to look at (`report` makes pages of written documents), models and clusters that
+// somebody sets up: no call of an agent needs them, and every session would pay for them.
+const Names kForPeople = {
+    "--html",       "--junit",     "--markdown",  "--perfetto",   "--base-url",   "--provider",
+    "--max-tokens", "--max-cost",  "--price-in",  "--price-out",  "--transcript", "--executor",
+    "--workers",    "--slurm-arg", "--partition", "--build-jobs", "--keep-builds"};
 // The one option with which a command has no document, and refuses --json.
 constexpr std::string_view kWithoutDocument = "--recheck";
 
-// Bytes of the description of an argument; a longer one ends with a clause before that.
-constexpr std::size_t kLongestDescription = 48;
+// Bytes of the description of an argument, of a tool with more arguments than kMany less; a longer
+// one ends with a clause or a word before that.
+constexpr std::size_t kLongestDescription = 43, kLongestOfMany = 35, kMany = 24;
 
 bool has(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -179,18 +183,19 @@ std::string property_name(std::string_view name) {
 }
 
 /// What an agent needs of a description: every session pays for all of them.
-std::string short_text(std::string_view text) {
-  if (text.size() <= kLongestDescription) return std::string(text);
+std::string short_text(std::string_view text, std::size_t longest) {
+  if (text.size() <= longest) return std::string(text);
   std::size_t end = 0;
   for (const std::string_view mark : {". ", "; ", ": ", " (", ", "})
-    if (const std::size_t at = text.rfind(mark, kLongestDescription);
-        at != std::string_view::npos && at >= kLongestDescription / 3)
+    if (const std::size_t at = text.rfind(mark, longest);
+        at != std::string_view::npos && at >= longest / 3)
       end = std::max(end, at);
-  if (end == 0) end = text.rfind(' ', kLongestDescription);
-  return std::string(text.substr(0, end));
+  if (end > 0) return std::string(text.substr(0, end));
+  return fmt::format("{}…", text.substr(0, text.rfind(' ', longest - 1)));
 }
 
-mcp::Parameter parameter_of(const OptionInfo& option, const std::string& name) {
+mcp::Parameter parameter_of(const OptionInfo& option, const std::string& name,
+                            std::size_t longest) {
   mcp::Parameter out{.name = property_name(name),
                      .option = option.positional ? "" : name,
                      .place = option.positional ? mcp::Place::positional : mcp::Place::option,
@@ -200,7 +205,7 @@ mcp::Parameter parameter_of(const OptionInfo& option, const std::string& name) {
                      .many = option.many,
                      .required = option.required,
                      .choices = option.choices,
-                     .description = short_text(option.description),
+                     .description = short_text(option.description, longest),
                      .withheld = false,
                      .without_document = name == kWithoutDocument};
   if (!option.default_text.empty())
@@ -262,7 +267,8 @@ Result<mcp::Tool> tool_of(const CommandInfo& command, const Facts& facts, bool a
     if (name == "--brief") tool.summarises = true;
     const bool for_people = has(kForPeople, name) && facts.command != "report";
     if (has(kControlled, name) || for_people || name == facts.instead_of) continue;
-    mcp::Parameter parameter = parameter_of(option, name);
+    mcp::Parameter parameter = parameter_of(
+        option, name, command.options.size() > kMany ? kLongestOfMany : kLongestDescription);
     if (facts.effect == Effect::reads) {
       const bool acts = has(facts.acts, name);
       if (!acts && !has(facts.reads, name))

@@ -304,7 +304,7 @@ TEST_F(McpCommand, EveryCommandOfTheHelpIsAToolOrMeantForPeople) {
     const auto name = tool["name"].get<std::string>();
     EXPECT_TRUE(tools.insert(name).second) << name;
     EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << name;
-    EXPECT_EQ(tool["annotations"]["readOnlyHint"], name == "read_document") << name;
+    EXPECT_EQ(tool.contains("annotations"), name == "read_document") << name;
   }
   const std::vector<std::string> commands = commands_of_the_help(folder_.path());
   EXPECT_GT(commands.size(), 10U);
@@ -423,7 +423,7 @@ TEST_F(McpCommand, SaysWhatWentWrongAndWhatIsANo) {
   EXPECT_EQ(no["isError"], false) << no;
   EXPECT_THAT(texts_of(no), HasSubstr("Exit code 1: it was done, and the answer is no"));
   const Json& compared = no["structuredContent"];
-  EXPECT_TRUE(report::validate(compared["document"], compared).has_value());
+  EXPECT_TRUE(report::validate(compared["document"].get<std::string>(), compared).has_value());
 }
 
 TEST_F(McpCommand, ADocumentThatIsTooLongIsAnOutline) {

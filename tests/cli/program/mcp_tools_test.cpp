@@ -102,6 +102,9 @@ TEST(McpTools, LongDescriptionsEndWithAClause) {
   ASSERT_TRUE(tools.has_value());
   EXPECT_EQ(tools->front().parameters.at(1).description,
             "Decoded thread traces of the same command");
+  option.description = "Decoded thread traces that were recorded of the very same command line";
+  EXPECT_EQ(tools_of({analyze_with(option)}, false).value().front().parameters.at(1).description,
+            "Decoded thread traces that were recorded of…");
 }
 
 }  // namespace
