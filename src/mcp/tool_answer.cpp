@@ -213,15 +213,14 @@ Json documents_result(const Call& call, std::vector<NamedValue> documents, Aroun
   const bool summary = documents.size() > 1 && documents.front().name == kSummary;
   const bool whole = !call.selection.asks();
   const auto run = keep(call, documents, with.kept);
-  std::size_t chosen = summary && !whole ? 1 : 0;
+  auto chosen = documents.begin() + (summary && !whole ? 1 : 0);
   if (!call.selection.document.empty()) {
     const auto named = document_in(*run, call.selection.document);
     if (!named)
       return no_such_part(named.error(), *run, run->documents.front().name, call.revision);
-    while (documents[chosen % documents.size()].name != (*named)->name) ++chosen;
-    chosen %= documents.size();
+    chosen = std::ranges::find(documents, (*named)->name, &NamedValue::name);
   }
-  auto& [name, document] = documents[chosen];
+  auto& [name, document] = *chosen;
   if (whole && !summary && weight(document) <= room_for(around, with.most_bytes))
     return result_of(std::move(document), std::move(around), call.revision);
   add_links(*run, call.revision, around.blocks);

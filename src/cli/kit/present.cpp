@@ -33,7 +33,7 @@ Result<std::vector<report::RenderedDocument>> rendered(const Outputs& outputs,
 }
 
 /// All documents as the members of one object.
-std::string together(const std::vector<report::RenderedDocument>& documents) {
+std::string in_one_object(const std::vector<report::RenderedDocument>& documents) {
   std::string text;
   for (const report::RenderedDocument& one : documents)
     text += fmt::format("{}\"{}\": {}", text.empty() ? "{" : ",", one.name, one.text);
@@ -119,7 +119,7 @@ Result<void> present(const Outputs& outputs, std::vector<Document> documents,
       PERFLAB_TRY_VOID(remove_stale_documents(outputs.folder, written, outputs.quiet));
   }
   PERFLAB_TRY_VOID(write_html_file(outputs.html, written, outputs.folder, outputs.quiet));
-  if (outputs.json) return print(outputs.all ? together(written) : written.front().text);
+  if (outputs.json) return print(outputs.all ? in_one_object(written) : written.front().text);
   if (outputs.quiet) return {};
   PERFLAB_TRY_VOID(print(text()));
   if (outputs.folder.empty()) return {};

@@ -104,7 +104,7 @@ TEST(McpTools, LongDescriptionsEndWithAClause) {
             "Decoded thread traces of the same command");
   option.description = "Decoded thread traces that were recorded of the very same command line";
   EXPECT_EQ(tools_of({analyze_with(option)}, false).value().front().parameters.at(1).description,
-            "Decoded thread traces that were recorded of…");
+            "Decoded thread traces that were recorded…");
 }
 
 }  // namespace
