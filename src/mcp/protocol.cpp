@@ -336,11 +336,7 @@ Result<Call> Protocol::call_of(const Tool& tool, Call call) const {
   }
   call.arguments = std::move(runs);
   PERFLAB_TRY(call.selection, selection_of(selects));
-  // Without a document there is no summary either.
-  call.summarises =
-      tool.summarises && std::ranges::none_of(tool.parameters, [&](const Parameter& one) {
-        return one.without_document && call.arguments.contains(one.name);
-      });
+  call.summarises = summarises(tool, call.arguments);
   if (!tool.reads_kept) return call;
   PERFLAB_TRY(call.kept, kept_->place_of(selects["uri"].get<std::string>()));
   if (!call.kept)

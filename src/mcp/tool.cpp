@@ -165,6 +165,14 @@ Tool read_tool() {
   return tool;
 }
 
+bool summarises(const Tool& tool, const Json& arguments) {
+  return tool.summarises && std::ranges::none_of(tool.parameters, [&](const Parameter& one) {
+           const auto given = arguments.find(one.name);
+           return (one.without_document || one.without_summary) && given != arguments.end() &&
+                  *given != false;
+         });
+}
+
 Json read_call(const std::string& uri) {
   return {{"tool", kReadTool}, {"arguments", {{"uri", uri}}}};
 }
@@ -222,6 +230,8 @@ Result<std::vector<std::string>> command_words(const Tool& tool, const Json& arg
   words.insert(words.end(), positionals.begin(), positionals.end());
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), always.begin(), always.end());
+  if (summarises(tool, arguments))
+    words.insert(words.end(), tool.for_summary.begin(), tool.for_summary.end());
   if (!behind_dashes.empty()) {
     words.emplace_back("--");
     words.insert(words.end(), behind_dashes.begin(), behind_dashes.end());

@@ -196,18 +196,20 @@ std::string short_text(std::string_view text, std::size_t longest) {
 
 mcp::Parameter parameter_of(const OptionInfo& option, const std::string& name,
                             std::size_t longest) {
-  mcp::Parameter out{.name = property_name(name),
-                     .option = option.positional ? "" : name,
-                     .place = option.positional ? mcp::Place::positional : mcp::Place::option,
-                     .kind = option.flag     ? mcp::ValueKind::boolean
-                             : option.number ? mcp::ValueKind::number
-                                             : mcp::ValueKind::text,
-                     .many = option.many,
-                     .required = option.required,
-                     .choices = option.choices,
-                     .description = short_text(option.description, longest),
-                     .withheld = false,
-                     .without_document = name == kWithoutDocument};
+  mcp::Parameter out{
+      .name = property_name(name),
+      .option = option.positional ? "" : name,
+      .place = option.positional ? mcp::Place::positional : mcp::Place::option,
+      .kind = option.flag     ? mcp::ValueKind::boolean
+              : option.number ? mcp::ValueKind::number
+                              : mcp::ValueKind::text,
+      .many = option.many,
+      .required = option.required,
+      .choices = option.choices,
+      .description = short_text(option.description, longest),
+      .withheld = false,
+      .without_document = name == kWithoutDocument,
+      .without_summary = has({option.excludes.begin(), option.excludes.end()}, "--brief")};
   if (!option.default_text.empty())
     out.description += fmt::format(" (default: {})", option.default_text);
   return out;
@@ -284,7 +286,7 @@ Result<mcp::Tool> tool_of(const CommandInfo& command, const Facts& facts, bool a
     tool.parameters.back().withheld = !allow_run;
   }
   // cli/kit/present.h: the answer first, and all that it is made of.
-  if (tool.summarises) tool.always.insert(tool.always.end(), {"--brief", "--all-documents"});
+  if (tool.summarises) tool.for_summary = {"--brief", "--all-documents"};
   if (facts.effect == Effect::reads) add_selection(tool);
   return tool;
 }

@@ -70,8 +70,18 @@ TEST(McpTools, ACommandWithABriefAnswerSummarises) {
   ASSERT_TRUE(without.has_value() && with.has_value());
   EXPECT_FALSE(without->front().summarises);
   EXPECT_TRUE(with->front().summarises);
-  EXPECT_THAT(with->front().always, testing::ElementsAre("--json", "--brief", "--all-documents"));
+  EXPECT_THAT(with->front().always, testing::ElementsAre("--json"));
+  EXPECT_THAT(with->front().for_summary, testing::ElementsAre("--brief", "--all-documents"));
   EXPECT_EQ(with->back().name, mcp::kReadTool);
+  // doctor --self-test has no summary.
+  command.options.at(1).flag = true;
+  command.options.at(1).excludes = {"--brief"};
+  const auto tools = tools_of({command}, false);
+  ASSERT_TRUE(tools.has_value());
+  EXPECT_THAT(mcp::command_words(tools->front(), Json{{"att", true}}).value(),
+              testing::ElementsAre("analyze", "--att", "--json"));
+  EXPECT_THAT(mcp::command_words(tools->front(), Json{{"att", false}}).value(),
+              testing::ElementsAre("analyze", "--json", "--brief", "--all-documents"));
 }
 
 TEST(McpTools, ToolsThatReadTakeASelectionButForWhatTheyHaveThemselves) {
