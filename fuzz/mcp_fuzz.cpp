@@ -1,6 +1,7 @@
-// Fuzzes what an MCP server takes from outside. First byte 'o': the rest is what a tool printed,
-// the byte after it says how much an answer may have; any other: bytes of a client, in pieces of
-// that length, as a connection brings them. What must hold: answers are one line of JSON-RPC each,
+// Fuzzes what an MCP server takes from outside. First byte 'o': the rest is what a tool printed;
+// 's': a line with the arguments of a selection, then a document; the byte after it says how much
+// an answer may have; any other: bytes of a client, in pieces of that length, as a connection
+// brings them. What must hold: answers are one line of JSON-RPC each,
 // with a result or an error; a call has no option that its tool does not offer; the same bytes give
 // the same answers, in whatever pieces.
 #include <algorithm>
@@ -13,6 +14,8 @@
 
 #include "mcp/protocol.h"
 #include "mcp/sample_offer.h"
+#include "mcp/selection.h"
+#include "mcp/shortened.h"
 #include "mcp/stdio.h"
 #include "mcp/tool_answer.h"
 
@@ -31,6 +34,14 @@ std::string line_of(const Json& message) {
   PERFLAB_CHECK(again->contains("result") != again->contains("error"));
   if (again->contains("result")) PERFLAB_CHECK(again->contains("id"));
   return line;
+}
+
+constexpr std::size_t kLeast = kLeastAnswerBytes;
+
+/// The result, checked.
+Json limited(Json result, std::size_t most_bytes) {
+  PERFLAB_CHECK(to_line(result).size() <= most_bytes);
+  return result;
 }
 
 const Tool& tool_of(const Offer& offer, const std::vector<std::string>& words) {
@@ -74,12 +85,21 @@ std::vector<std::string> answers_to(std::string_view bytes, std::size_t piece) {
                     1);
       if (reaction.answer) answers.push_back(line_of(*reaction.answer));
       if (!reaction.call) continue;
+      const Answering with{.offer = offer, .kept = protocol.kept(), .most_bytes = kLeast};
+      if (reaction.call->kept) {
+        answers.push_back(line_of(
+            protocol.answer(*reaction.call, limited(kept_result(*reaction.call, with), kLeast))));
+        continue;
+      }
       check_call(offer, *reaction.call);
       Outcome outcome;
       outcome.exit_code = 0;
       for (const std::string& word : reaction.call->words) outcome.said += word + "\n";
-      answers.push_back(line_of(
-          protocol.answer(*reaction.call, tool_result(outcome, reaction.call->revision, 1000))));
+      // Something to read on in.
+      outcome.output = to_line({{"document", "words"}, {"words", reaction.call->words}});
+      outcome.output_bytes = outcome.output.size();
+      answers.push_back(line_of(protocol.answer(
+          *reaction.call, limited(tool_result(*reaction.call, outcome, with), kLeast))));
     }
   return answers;
 }
@@ -91,15 +111,53 @@ void check_output(std::string_view text, std::size_t most_bytes) {
   outcome.exit_code = static_cast<int>(text.size() % 6);
   outcome.output = text;
   outcome.output_bytes = text.size() + (text.size() % 7 == 0 ? 1 : 0);
+  const Offer offer = sample_offer();
+  KeptRuns kept("sample");
   for (const std::string_view revision : kRevisions) {
-    const Json result = tool_result(outcome, revision, most_bytes);
+    const Call call{.id = 1,
+                    .revision = std::string(revision),
+                    .tool = "analyze",
+                    .summarises = text.size() % 2 == 0};
+    const Json result = limited(tool_result(call, outcome, {offer, kept, most_bytes}), most_bytes);
     PERFLAB_CHECK(result.at("isError").is_boolean());
     PERFLAB_CHECK(!result.at("content").empty());
     const std::string line = to_line(result);
     PERFLAB_CHECK(line.find('\n') == std::string::npos);
     PERFLAB_CHECK(perflab::parse_json(line, "the result").has_value());
-    if (result.contains("structuredContent"))
-      PERFLAB_CHECK(to_line(result.at("structuredContent")).size() <= most_bytes);
+  }
+}
+
+/// A selection of a document, and the pages behind it.
+void check_selection(std::string_view text, std::size_t most_weight) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos) return;
+  const auto arguments = perflab::parse_json(text.substr(0, end), "arguments");
+  const auto document = perflab::parse_json(text.substr(end + 1), "document");
+  if (!arguments || !document || !arguments->is_object()) return;
+  auto selection = selection_of(*arguments);
+  if (!selection) return;
+  Json joined = Json::array();
+  bool cut = false;
+  const std::size_t first = selection->offset;
+  for (int pages = 0; pages < 50; ++pages) {
+    const auto part = select(*document, *selection, read_call("sample://document/0"), most_weight);
+    if (!part) return;
+    PERFLAB_CHECK(weight(*part) <= most_weight);
+    cut = cut || part->contains("cut");
+    const Json& value = part->at("value");
+    if (value.is_array()) joined.insert(joined.end(), value.begin(), value.end());
+    if (!part->contains("next")) {
+      if (cut || !value.is_array() || !selection->kernel.empty() ||
+          selection->section.contains('~'))
+        return;
+      const Json& whole = document->at(Json::json_pointer(selection->section));
+      PERFLAB_CHECK(std::equal(joined.begin(), joined.end(),
+                               whole.begin() + static_cast<std::ptrdiff_t>(first), whole.end()));
+      return;
+    }
+    const auto next = selection_of(part->at("next").at("arguments"));
+    PERFLAB_CHECK(next.has_value() && next->offset > selection->offset);
+    selection = next;
   }
 }
 
@@ -110,7 +168,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
   const std::size_t number = data[1];
   if (data[0] == 'o') {
-    check_output(text, 16 * (number + 1));
+    check_output(text, kLeast + 16 * number);
+    return 0;
+  }
+  if (data[0] == 's') {
+    check_selection(text, kLeastWeight + 16 * number);
     return 0;
   }
   PERFLAB_CHECK(answers_to(text, number + 1) == answers_to(text, text.size() + 1));

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/text/json_fields.h"
+#include "mcp/selection.h"
 #include "mcp/tool_answer.h"
 
 namespace perflab::mcp {
@@ -20,6 +21,8 @@ constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCap
 constexpr std::string_view kServerKey = "io.modelcontextprotocol/serverInfo";
 // The lists do not change while the server runs, but the next start can have other options.
 constexpr int kFreshMilliseconds = 60'000;
+// Parts of a kept document that are read as a resource, as in the answer of a tool.
+constexpr std::size_t kMostPartWeight = std::size_t{16} << 10;
 
 bool is_legacy(std::string_view revision) {
   return std::ranges::find(kLegacy, revision) != kLegacy.end();
@@ -181,9 +184,18 @@ Reaction Protocol::react(Request request) {
                   "there is no such cursor: lists come in one piece");
   if (method == "tools/call") return call_tool(request);
   if (method == "tools/list") return result(list_tools(), true);
-  if (method == "resources/list") return result(list_resources(), true);
+  if (method == "resources/list") {
+    Json list = list_resources();
+    if (request.modern()) list["ttlMs"] = 0;  // the next call adds to it
+    return result(std::move(list), true);
+  }
   if (method == "resources/templates/list")
-    return result({{"resourceTemplates", Json::array()}}, true);
+    return result({{"resourceTemplates",
+                    {{{"uriTemplate", kept_->uri_template()},
+                      {"name", "document"},
+                      {"description", "A document of an earlier call, or a part of it"},
+                      {"mimeType", "application/json"}}}}},
+                  true);
   if (method == "resources/read") return read_resource(request);
   if (method == "server/discover" && request.modern()) return result(discovery(), true);
   if (method == "ping" && !request.modern()) return result(Json::object(), false);
@@ -239,6 +251,14 @@ Json Protocol::list_resources() const {
                          {"description", resource.description},
                          {"mimeType", resource.mime_type},
                          {"size", resource.text.size()}});
+  for (const auto& run : kept_->list())
+    for (const KeptDocument& document : run->documents)
+      resources.push_back(
+          {{"uri", run->uri + "/" + document.name},
+           {"name", document.name},
+           {"description", fmt::format("Document of a call of {}", run->call["tool"].dump())},
+           {"mimeType", "application/json"},
+           {"size", document.text.size()}});
   return {{"resources", std::move(resources)}};
 }
 
@@ -246,15 +266,40 @@ Reaction Protocol::read_resource(const Request& request) const {
   const auto uri = member_as<std::string>(request.params, "uri");
   if (!uri)
     return failed(request.id, RpcError::invalid_params, "resources/read needs the text uri");
+  const auto contents = [&](const std::string& type, std::string text) {
+    Json one = {{"uri", *uri}, {"mimeType", type}, {"text", std::move(text)}};
+    return answered(answer_to(request.id, request.revision,
+                              {{"contents", Json::array({std::move(one)})}}, true));
+  };
   const auto found = std::ranges::find(offer_.resources, *uri, &Resource::uri);
-  if (found == offer_.resources.end())
-    return failed(request.id,
-                  request.modern() ? RpcError::invalid_params : RpcError::resource_not_found,
-                  "there is no such resource; resources/list names them", {{"uri", *uri}});
-  Json contents =
-      Json::array({{{"uri", found->uri}, {"mimeType", found->mime_type}, {"text", found->text}}});
-  return answered(
-      answer_to(request.id, request.revision, {{"contents", std::move(contents)}}, true));
+  if (found != offer_.resources.end()) return contents(found->mime_type, found->text);
+  const RpcError code = request.modern() ? RpcError::invalid_params : RpcError::resource_not_found;
+  const auto place = kept_->place_of(*uri);
+  if (!place) return failed(request.id, code, describe(place.error()), {{"uri", *uri}});
+  if (!*place)
+    return failed(request.id, code, "there is no such resource; resources/list names them",
+                  {{"uri", *uri}});
+  Result<std::string> text = kept_text(**place);
+  if (text) return contents("application/json", std::move(*text));
+  Json data = {{"uri", *uri}};
+  if (const auto run = kept_->find((*place)->run)) data["call"] = run->call;
+  return failed(request.id, code, describe(text.error()), std::move(data));
+}
+
+/// A kept document whole, as the command prints it, or the part that is asked for.
+Result<std::string> Protocol::kept_text(const KeptPlace& place) const {
+  const auto run = kept_->find(place.run);
+  if (run == nullptr)
+    return fail(ErrorCode::usage, "no call left such documents here",
+                "a call of a tool names those that it left");
+  PERFLAB_TRY(const KeptDocument* const document, document_in(*run, place.selection.document));
+  Selection part = place.selection;
+  part.document.clear();
+  if (!part.asks()) return document->text;
+  PERFLAB_TRY(const Json value, parse_json(document->text, document->name));
+  PERFLAB_TRY(const Json selected,
+              select(value, part, read_call(run->uri + "/" + document->name), kMostPartWeight));
+  return to_line(selected);
 }
 
 /// Wrong arguments are a result with isError: a model can read those and do better.
@@ -271,11 +316,41 @@ Reaction Protocol::call_tool(const Request& request) {
       return failed(request.id, RpcError::invalid_params, "arguments has to be an object");
     arguments = *given;
   }
-  Call call{.id = request.id, .revision = request.revision, .words = {}};
-  Result<std::vector<std::string>> words = command_words(*tool, arguments);
-  if (!words) return answered(answer(call, refusal_result(describe(words.error()))));
-  call.words = std::move(*words);
-  return {.answer = {}, .call = std::move(call), .cancelled = {}};
+  Result<Call> call = call_of(
+      *tool,
+      {.id = request.id, .revision = request.revision, .tool = *name, .arguments = arguments});
+  if (call) return {.answer = {}, .call = std::move(*call), .cancelled = {}};
+  const Call refused{.id = request.id, .revision = request.revision, .tool = *name};
+  std::vector<Advice> instead;
+  if (offer_.advise) instead = offer_.advise(*name, arguments, call.error().code);
+  return answered(answer(refused, refusal_result(call.error(), instead, request.revision)));
+}
+
+/// The call with what its arguments make of it.
+Result<Call> Protocol::call_of(const Tool& tool, Call call) const {
+  PERFLAB_TRY(call.words, command_words(tool, call.arguments));
+  Json selects = Json::object(), runs = Json::object();
+  for (const auto& [name, value] : call.arguments.items()) {
+    const auto parameter = std::ranges::find(tool.parameters, name, &Parameter::name);
+    (parameter->place == Place::server ? selects : runs)[name] = value;
+  }
+  call.arguments = std::move(runs);
+  PERFLAB_TRY(call.selection, selection_of(selects));
+  call.summarises = summarises(tool, call.arguments);
+  if (!tool.reads_kept) return call;
+  PERFLAB_TRY(call.kept, kept_->place_of(selects["uri"].get<std::string>()));
+  if (!call.kept)
+    return fail(ErrorCode::usage, "uri is not that of a document of an earlier call",
+                "answers of tools name the URIs of their documents");
+  // What the arguments say goes before what the query says.
+  PERFLAB_TRY(Selection both, selection_of([&] {
+                Json arguments = arguments_of(call.kept->selection);
+                arguments.update(selects);
+                return arguments;
+              }()));
+  if (both.document.empty()) both.document = call.kept->selection.document;
+  call.kept->selection = std::move(both);
+  return call;
 }
 
 Json Protocol::answer(const Call& call, Json result) const {
@@ -288,7 +363,7 @@ Json Protocol::answer_to(const Json& id, const std::string& revision, Json resul
     Json modern = {{"resultType", "complete"}};
     modern.update(result);
     if (cacheable) {
-      modern["ttlMs"] = kFreshMilliseconds;
+      if (!modern.contains("ttlMs")) modern["ttlMs"] = kFreshMilliseconds;
       modern["cacheScope"] = "private";
     }
     modern["_meta"] = {

@@ -7,13 +7,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/text/json.h"
-#include "mcp/tool.h"
+#include "mcp/kept_runs.h"
+#include "mcp/offer.h"
 
 namespace perflab::mcp {
 
@@ -33,25 +34,6 @@ enum class RpcError {
   internal = -32603,
 };
 
-/// A text that clients can read: the schema of a document.
-struct Resource {
-  std::string uri, name, description, mime_type, text;
-};
-
-/// What a server has.
-struct Offer {
-  std::string name, version, instructions;
-  std::vector<Tool> tools;
-  std::vector<Resource> resources;
-};
-
-/// A call that is to be run.
-struct Call {
-  Json id;
-  std::string revision;
-  std::vector<std::string> words;  ///< of the command line, without the program
-};
-
 /// What a message asks for: at most one of these.
 struct Reaction {
   std::optional<Json> answer;
@@ -62,7 +44,8 @@ struct Reaction {
 /// The server's side of one connection. receive() is for one thread; answer() for any.
 class Protocol {
  public:
-  explicit Protocol(Offer offer) : offer_(std::move(offer)) {}
+  explicit Protocol(Offer offer)
+      : offer_(std::move(offer)), kept_(std::make_unique<KeptRuns>(offer_.name)) {}
 
   /// One line, without its newline. Nothing that a client sends is an error of ours: what is wrong
   /// with it is said in the answer.
@@ -71,6 +54,10 @@ class Protocol {
   /// The answer to a call.
   [[nodiscard]] Json answer(const Call& call, Json result) const;
 
+  /// For whoever runs calls.
+  [[nodiscard]] const Offer& offer() const { return offer_; }
+  [[nodiscard]] KeptRuns& kept() const { return *kept_; }
+
  private:
   struct Request;
 
@@ -78,14 +65,17 @@ class Protocol {
   Reaction react_before_session(const Request& request);
   Reaction initialize(const Request& request);
   Reaction call_tool(const Request& request);
+  [[nodiscard]] Result<Call> call_of(const Tool& tool, Call call) const;
   [[nodiscard]] Json list_tools() const;
   [[nodiscard]] Json list_resources() const;
   [[nodiscard]] Reaction read_resource(const Request& request) const;
+  [[nodiscard]] Result<std::string> kept_text(const KeptPlace& place) const;
   [[nodiscard]] Json discovery() const;
   [[nodiscard]] Json answer_to(const Json& id, const std::string& revision, Json result,
                                bool cacheable) const;
 
   Offer offer_;
+  std::unique_ptr<KeptRuns> kept_;
   std::string session_;  ///< the revision agreed on with `initialize`; empty: none yet
 };
 

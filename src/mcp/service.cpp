@@ -76,8 +76,11 @@ Json Service::run(const Call& call) {
     return cancelled_ || ending_;
   };
   try {
-    return protocol_.answer(call,
-                            tool_result(runner_(call.words, give_up), call.revision, most_bytes_));
+    const Answering with{
+        .offer = protocol_.offer(), .kept = protocol_.kept(), .most_bytes = most_bytes_};
+    return protocol_.answer(call, call.kept
+                                      ? kept_result(call, with)
+                                      : tool_result(call, runner_(call.words, give_up), with));
   } catch (const std::exception& error) {
     return error_message(call.id, RpcError::internal,
                          fmt::format("rocm-perf mcp: internal error: {}", error.what()));

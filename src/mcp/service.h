@@ -30,7 +30,7 @@ using Send = std::function<void(const Json& message)>;
 
 class Service {
  public:
-  /// `most_bytes`: of a document in an answer.
+  /// `most_bytes`: of the result of a call, at least kLeastAnswerBytes.
   Service(Offer offer, std::size_t most_bytes, Runner runner, Send send);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

@@ -28,7 +28,7 @@ class LineSplitter {
 /// What a server runs with.
 struct ServeOptions {
   int input = 0, output = 1;   ///< descriptors
-  std::size_t most_bytes = 0;  ///< of a document in an answer
+  std::size_t most_bytes = 0;  ///< of the result of a call, at least kLeastAnswerBytes
 };
 
 /// Serves one client until its input ends, it reads no longer, or Ctrl-C; ends what runs then.

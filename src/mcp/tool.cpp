@@ -130,6 +130,53 @@ Result<void> check_names(const Tool& tool, const Json& arguments) {
 
 }  // namespace
 
+std::vector<Parameter> selection_parameters() {
+  const auto parameter = [](const char* name, ValueKind kind, const char* description) {
+    return Parameter{.name = name,
+                     .option = {},
+                     .place = Place::server,
+                     .kind = kind,
+                     .choices = {},
+                     .description = description};
+  };
+  return {parameter("section", ValueKind::text, "Part of the full document: kernels, /kernels/0"),
+          parameter("kernel", ValueKind::text, "Only kernels of this name"),
+          parameter("top", ValueKind::number, "Rows at most"),
+          parameter("offset", ValueKind::number, "First row")};
+}
+
+Tool read_tool() {
+  Tool tool{.name = std::string(kReadTool),
+            .description =
+                "Read more of the documents that an earlier call left, without running "
+                "it again. Use it to follow `from`, `cut` and `next` of an answer.",
+            .command = {},
+            .always = {},
+            .parameters = {},
+            .read_only = true};
+  tool.reads_kept = true;
+  tool.parameters = selection_parameters();
+  tool.parameters.insert(tool.parameters.begin(), {.name = "uri",
+                                                   .option = {},
+                                                   .place = Place::server,
+                                                   .required = true,
+                                                   .choices = {},
+                                                   .description = "As an answer names it"});
+  return tool;
+}
+
+bool summarises(const Tool& tool, const Json& arguments) {
+  return tool.summarises && std::ranges::none_of(tool.parameters, [&](const Parameter& one) {
+           const auto given = arguments.find(one.name);
+           return (one.without_document || one.without_summary) && given != arguments.end() &&
+                  *given != false;
+         });
+}
+
+Json read_call(const std::string& uri) {
+  return {{"tool", kReadTool}, {"arguments", {{"uri", uri}}}};
+}
+
 Json list_entry(const Tool& tool) {
   Json properties = Json::object();
   Json required = Json::array();
@@ -141,13 +188,11 @@ Json list_entry(const Tool& tool) {
   Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
   if (!required.empty()) schema["required"] = std::move(required);
   schema["additionalProperties"] = false;
-  Json annotations = {{"readOnlyHint", tool.read_only}};
-  if (!tool.read_only) annotations["destructiveHint"] = true;
-  annotations["openWorldHint"] = !tool.read_only;
-  return {{"name", tool.name},
-          {"description", tool.description},
-          {"inputSchema", std::move(schema)},
-          {"annotations", std::move(annotations)}};
+  Json entry = {
+      {"name", tool.name}, {"description", tool.description}, {"inputSchema", std::move(schema)}};
+  // What holds of others is the default of the protocol: it may change things, and the world.
+  if (tool.read_only) entry["annotations"] = {{"readOnlyHint", true}, {"openWorldHint", false}};
+  return entry;
 }
 
 Result<std::vector<std::string>> command_words(const Tool& tool, const Json& arguments) {
@@ -170,6 +215,7 @@ Result<std::vector<std::string>> command_words(const Tool& tool, const Json& arg
       continue;
     }
     PERFLAB_TRY(const std::vector<std::string> words, parameter_words(parameter, *given));
+    if (parameter.place == Place::server) continue;
     if (parameter.place == Place::positional && !left_out.empty() && !words.empty())
       return fail(ErrorCode::usage,
                   fmt::format("argument '{}' takes '{}' before it", parameter.name, left_out));
@@ -184,6 +230,8 @@ Result<std::vector<std::string>> command_words(const Tool& tool, const Json& arg
   words.insert(words.end(), positionals.begin(), positionals.end());
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), always.begin(), always.end());
+  if (summarises(tool, arguments))
+    words.insert(words.end(), tool.for_summary.begin(), tool.for_summary.end());
   if (!behind_dashes.empty()) {
     words.emplace_back("--");
     words.insert(words.end(), behind_dashes.begin(), behind_dashes.end());

@@ -1,6 +1,6 @@
-// What a tool's run becomes for a client: the document as structured content and as text, the exit
-// code and what was said on stderr as text. A document that is too large is shortened, and the
-// answer says where.
+// What a tool's run becomes for a client: the answer of its documents, or the part that was asked
+// for, as structured content and as text; where the rest is; the exit code, what was said on
+// stderr, and what to call instead of a call that failed. Never more than a client wants to read.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/error.h"
 #include "base/text/json.h"
+#include "mcp/kept_runs.h"
+#include "mcp/offer.h"
 
 namespace perflab::mcp {
+
+/// Least number of bytes of an answer that a server can be told.
+inline constexpr std::size_t kLeastAnswerBytes = std::size_t{12} << 10;
 
 /// How a run of a tool ended.
 struct Outcome {
@@ -23,16 +30,22 @@ struct Outcome {
   std::string said;  ///< the end of stderr
 };
 
-/// The result of tools/call. `revision` is the protocol's, `most_bytes` what the document may have
-/// as text.
-Json tool_result(const Outcome& outcome, std::string_view revision, std::size_t most_bytes);
+/// What answers are made with.
+struct Answering {
+  const Offer& offer;
+  KeptRuns& kept;
+  std::size_t most_bytes;  ///< of a result of tools/call as a line, at least kLeastAnswerBytes
+};
 
-/// The result of a call that was refused before anything was run.
-Json refusal_result(const std::string& text);
+/// The result of a call that was run. Its documents are kept.
+Json tool_result(const Call& call, const Outcome& outcome, const Answering& with);
 
-/// {"cut": [{"path", "kept", "of"}], "document"}: the document with arrays shortened, all to the
-/// same length, until this is at most `most_bytes` long; none when it cannot be.
-std::optional<Json> shortened(Json document, std::size_t most_bytes);
+/// The result of a call that reads what an earlier one left. Precondition: call.kept.
+Json kept_result(const Call& call, const Answering& with);
+
+/// The result of a call that was refused, or whose answer has no such part.
+Json refusal_result(const Error& error, const std::vector<Advice>& instead,
+                    std::string_view revision);
 
 /// One line of text without a newline in it; bytes that are not UTF-8 become U+FFFD.
 std::string to_line(const Json& value);

@@ -121,9 +121,10 @@ TEST(McpProtocol, BothErasCanShareAConnection) {
 TEST(McpProtocol, ListsWhatIsNotWithheldAndHasNoSecondPage) {
   Protocol protocol = initialized();
   const Json tools = answer_of(protocol, legacy_request(1, "tools/list"))["result"]["tools"];
-  ASSERT_EQ(tools.size(), 2U);
+  ASSERT_EQ(tools.size(), 3U);
   EXPECT_EQ(tools[0]["name"], "analyze");
   EXPECT_EQ(tools[1]["name"], "compare");
+  EXPECT_EQ(tools[2]["name"], kReadTool);
   EXPECT_EQ(error_code(answer_of(protocol, legacy_request(2, "tools/list", {{"cursor", "x"}}))),
             -32602);
 }
@@ -141,6 +142,77 @@ TEST(McpProtocol, ACallBecomesACommandLine) {
   EXPECT_EQ(answer["id"], "c");
   EXPECT_EQ(answer["result"]["resultType"], "complete");
   EXPECT_FALSE(answer["result"].contains("ttlMs")) << "the answers of tools are not cached";
+}
+
+TEST(McpProtocol, ThePartThatIsWantedIsNoPartOfTheCommandLine) {
+  Protocol protocol(sample_offer());
+  const auto call = [&](const std::string& tool, const Json& arguments) {
+    return protocol
+        .receive(modern_request(1, "tools/call", {{"name", tool}, {"arguments", arguments}}).dump())
+        .call;
+  };
+  const auto part = call("analyze", {{"FILES", {"x"}}, {"section", "dag.json#/k"}, {"top", 3}});
+  ASSERT_TRUE(part.has_value());
+  EXPECT_THAT(part->words, testing::ElementsAre("analyze", "x", "--json"));
+  EXPECT_EQ(part->selection.document, "dag");
+  EXPECT_EQ(part->selection.section, "/k");
+  EXPECT_EQ(part->selection.top, 3U);
+  EXPECT_EQ(part->arguments, Json::parse(R"({"FILES": ["x"]})"));
+  EXPECT_FALSE(part->kept.has_value());
+  EXPECT_FALSE(call("analyze", {{"FILES", {"x"}}, {"top", -1}}).has_value());
+  const auto read = call("read_document",
+                         {{"uri", "sample://document/12/dag?section=/a&top=5"}, {"section", "/b"}});
+  ASSERT_TRUE(read.has_value() && read->kept.has_value());
+  EXPECT_TRUE(read->words.empty());
+  EXPECT_EQ(read->kept->run, "sample://document/12");
+  EXPECT_EQ(read->kept->selection.document, "dag");
+  EXPECT_EQ(read->kept->selection.section, "/b") << "the argument goes before the query";
+  EXPECT_EQ(read->kept->selection.top, 5U);
+  EXPECT_FALSE(call("read_document", {{"uri", "file:///etc/passwd"}}).has_value());
+  EXPECT_FALSE(call("read_document", Json::object()).has_value());
+}
+
+TEST(McpProtocol, KeptDocumentsAreResources) {
+  Protocol protocol = initialized();
+  const Json document = {{"document", "dag"}, {"rows", {1, 2, 3}}};
+  const auto run = protocol.kept().keep({{"tool", "analyze"}, {"arguments", {{"FILES", {"x"}}}}},
+                                        {{"dag", to_canonical_text(document)}});
+  const auto read = [&](const std::string& uri) {
+    return answer_of(protocol, legacy_request(2, "resources/read", {{"uri", uri}}));
+  };
+  const Json listed =
+      answer_of(protocol, legacy_request(1, "resources/list"))["result"]["resources"].back();
+  EXPECT_EQ(listed["uri"], run->uri + "/dag");
+  EXPECT_EQ(listed["size"], to_canonical_text(document).size());
+  const Json whole = read(listed["uri"].get<std::string>())["result"]["contents"][0];
+  EXPECT_EQ(whole["text"], to_canonical_text(document));
+  EXPECT_EQ(whole["mimeType"], "application/json");
+  const Json part = read(run->uri + "/dag?section=rows&offset=1&top=1");
+  EXPECT_EQ(Json::parse(part["result"]["contents"][0]["text"].get<std::string>())["value"],
+            Json::parse("[2]"));
+  EXPECT_EQ(error_code(read(run->uri + "/nonsense")), -32002);
+  EXPECT_EQ(error_code(read(run->uri + "/dag?nonsense=1")), -32002);
+  EXPECT_EQ(read(run->uri + "/dag?section=x")["error"]["data"]["call"]["tool"], "analyze");
+  EXPECT_EQ(error_code(read("sample://document/0/dag")), -32002);
+  const Json templates =
+      answer_of(protocol, legacy_request(3, "resources/templates/list"))["result"];
+  EXPECT_EQ(templates["resourceTemplates"][0]["uriTemplate"],
+            "sample://document/{run}/{document}{?section,kernel,top,offset}");
+}
+
+TEST(McpProtocol, ARefusalSaysWhatToCallInstead) {
+  Offer offer = sample_offer();
+  offer.advise = [](const std::string& tool, const Json&, ErrorCode kind) {
+    EXPECT_EQ(kind, ErrorCode::usage);
+    return std::vector<Advice>{{.tool = tool, .arguments = {{"FILES", {"x"}}}, .why = "its form"}};
+  };
+  Protocol protocol(offer);
+  const Json result = answer_of(
+      protocol,
+      modern_request(1, "tools/call", {{"name", "analyze"}, {"arguments", {{"x", 1}}}}))["result"];
+  EXPECT_EQ(result["isError"], true);
+  EXPECT_EQ(result["structuredContent"], Json::parse(R"({"error": "usage", "instead":
+              [{"tool": "analyze", "arguments": {"FILES": ["x"]}, "why": "its form"}]})"));
 }
 
 TEST(McpProtocol, WrongCallsAreRefused) {

@@ -1,4 +1,4 @@
-// A small server for tests: three tools and a resource.
+// A small server for tests: four tools and a resource.
 #pragma once
 
 #include <string>
@@ -50,6 +50,7 @@ inline Tool sample_tool() {
   Parameter words = sample_positional("command", true, false);
   words.place = Place::words;
   tool.parameters.insert(tool.parameters.end(), {choice, plain, words});
+  for (Parameter& part : selection_parameters()) tool.parameters.push_back(std::move(part));
   return tool;
 }
 
@@ -66,7 +67,7 @@ inline Offer sample_offer() {
   return {.name = "sample",
           .version = "1.2.3",
           .instructions = "Ask.",
-          .tools = {sample_tool(), two, withheld},
+          .tools = {sample_tool(), two, withheld, read_tool()},
           .resources = {{.uri = "sample://schema/x",
                          .name = "x",
                          .description = "Schema of x",

@@ -145,6 +145,21 @@ TEST_F(McpService, RefusesAnIdThatIsInUseAndMoreCallsThanCanWait) {
   EXPECT_EQ(runner_.started().size(), 1U);
 }
 
+TEST_F(McpService, ALaterCallReadsWhatAnEarlierOneLeft) {
+  const auto service = make();
+  service->receive(call(1, "f"));
+  service->drain();
+  service->receive(modern_request(2, "resources/list").dump());
+  const Json listed = sent_about(2).at(0)["result"]["resources"].back();
+  service->receive(modern_request(3, "tools/call",
+                                  {{"name", "read_document"},
+                                   {"arguments", {{"uri", listed["uri"]}, {"section", "file"}}}})
+                       .dump());
+  service->drain();
+  EXPECT_EQ(sent_about(3).at(0)["result"]["structuredContent"]["value"], "f");
+  EXPECT_EQ(runner_.started().size(), 1U) << "reading runs nothing";
+}
+
 TEST_F(McpService, AnExceptionIsAnErrorAndNotTheEnd) {
   const auto service = make();
   service->receive(call(1, "throw"));

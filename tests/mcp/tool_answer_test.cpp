@@ -1,7 +1,12 @@
 // Runs as results of tools/call.
 #include "mcp/tool_answer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include "mcp/protocol.h"
+#include "mcp/sample_offer.h"
+#include "mcp/selection.h"
 
 namespace perflab::mcp {
 namespace {
@@ -18,9 +23,40 @@ Outcome run_that_printed(std::string output, int exit_code = 0) {
   return out;
 }
 
+/// A server and the results of its calls.
+struct Answers {
+  Offer offer = sample_offer();
+  KeptRuns kept{"sample"};
+
+  Json result(const Outcome& outcome, const std::string& revision = "2026-07-28",
+              std::size_t most_bytes = kPlenty, Selection selection = {}) {
+    const Call call{.id = 1,
+                    .revision = revision,
+                    .tool = "analyze",
+                    .arguments = {{"FILES", {"a.db"}}},
+                    .summarises = true,
+                    .selection = std::move(selection)};
+    return tool_result(call, outcome, {offer, kept, most_bytes});
+  }
+  /// Of the call that an answer names.
+  Json read(const Json& arguments, std::size_t most_bytes = kLeastAnswerBytes) {
+    Protocol protocol(offer);
+    Call call{.id = 2, .revision = "2026-07-28", .tool = std::string(kReadTool)};
+    call.kept = kept.place_of(arguments["uri"].get<std::string>()).value();
+    const std::string document = call.kept->selection.document;
+    call.kept->selection = selection_of(arguments).value();
+    if (call.kept->selection.document.empty()) call.kept->selection.document = document;
+    return kept_result(call, {offer, kept, most_bytes});
+  }
+};
+
+Json tool_result(const Outcome& outcome, const std::string& revision, std::size_t most_bytes) {
+  return Answers().result(outcome, revision, most_bytes);
+}
+
 std::string all_text(const Json& result) {
   std::string out;
-  for (const Json& block : result["content"]) out += block["text"].get<std::string>() + "\n";
+  for (const Json& block : result["content"]) out += block.value("text", "") + "\n";
   return out;
 }
 
@@ -56,7 +92,7 @@ TEST(McpAnswer, ExitCode1IsAResultAndOthersAreErrors) {
   EXPECT_EQ(failed["isError"], true);
   EXPECT_THAT(all_text(failed), HasSubstr("Exit code 3: an input is missing"));
   EXPECT_THAT(all_text(failed), HasSubstr("x.db: no such file"));
-  EXPECT_FALSE(failed.contains("structuredContent"));
+  EXPECT_EQ(failed["structuredContent"]["error"], "bad_input");
 }
 
 TEST(McpAnswer, ADocumentComesWithAFailureThatHasOne) {
@@ -82,39 +118,157 @@ TEST(McpAnswer, PlainOutputAndNoneAreText) {
   EXPECT_FALSE(tool_result(run_that_printed(""), "2026-07-28", kPlenty)["content"].empty());
 }
 
-TEST(McpAnswer, ALargeDocumentIsShortenedAndSaysWhere) {
-  Json document = {{"total", 12345}, {"kernels", Json::array()}, {"few", {1, 2}}};
+Json large_document(const std::string& name) {
+  Json document = {{"document", name}, {"total", 12345}, {"kernels", Json::array()}};
   for (int i = 0; i < 1000; ++i)
-    document["kernels"].push_back({{"name", "k"}, {"index", i}, {"runs", Json(100, i)}});
-  const Json result =
-      tool_result(run_that_printed(document.dump()), "2026-07-28", std::size_t{20'000});
-  EXPECT_EQ(result["isError"], false);
-  const Json& content = result["structuredContent"];
-  EXPECT_LE(content.dump().size(), 20'000U);
-  EXPECT_EQ(content["document"]["total"], 12345);
-  EXPECT_EQ(content["document"]["few"], Json::parse("[1, 2]"));
-  const std::size_t kept = content["document"]["kernels"].size();
-  EXPECT_GE(kept, 1U);
-  EXPECT_EQ(content["cut"][0], (Json{{"path", "/kernels"}, {"kept", kept}, {"of", 1000}}));
-  EXPECT_EQ(content["cut"][1]["of"], 100);
-  EXPECT_EQ(content["cut"].size(), kept + 1) << "every array that was cut, and no other";
-  EXPECT_EQ(content["document"]["kernels"][0],
-            (Json{{"name", "k"}, {"index", 0}, {"runs", Json(kept, 0)}}));
-  EXPECT_THAT(result["content"][0]["text"].get<std::string>(), HasSubstr("are cut"));
-  EXPECT_EQ(Json::parse(result["content"][1]["text"].get<std::string>()), content);
+    document["kernels"].push_back({{"name", fmt::format("k{}", i)}, {"runs", Json(10, i)}});
+  return document;
 }
 
-TEST(McpAnswer, WhatCannotBeShortenedIsLeftOutAndSaid) {
-  const Json result = tool_result(run_that_printed(Json{{"text", std::string(5000, 'x')}}.dump()),
-                                  "2026-07-28", 2000);
-  EXPECT_EQ(result["isError"], true);
-  EXPECT_FALSE(result.contains("structuredContent"));
-  EXPECT_THAT(all_text(result), HasSubstr("ask for less"));
-  EXPECT_LT(result.dump().size(), 2000U);
+/// What a command with a summary prints.
+std::string printed_with_summary() {
+  return Json{{"summary", {{"document", "summary"}, {"parts", Json::array()}}},
+              {"analysis", large_document("analysis")},
+              {"dag", large_document("dag")}}
+      .dump();
+}
 
+TEST(McpAnswer, TheSummaryIsTheAnswerAndLinksLeadToTheRest) {
+  Answers answers;
+  const Json result =
+      answers.result(run_that_printed(printed_with_summary()), "2025-06-18", kLeastAnswerBytes);
+  EXPECT_EQ(result["isError"], false);
+  EXPECT_EQ(result["structuredContent"]["document"], "summary");
+  EXPECT_LE(to_line(result).size(), kLeastAnswerBytes);
+  std::vector<std::string> linked;
+  for (const Json& block : result["content"]) {
+    if (block["type"] != "resource_link") continue;
+    linked.push_back(block["name"]);
+    const auto place = answers.kept.place_of(block["uri"].get<std::string>()).value();
+    ASSERT_TRUE(place.has_value());
+    const auto run = answers.kept.find(place->run);
+    ASSERT_NE(run, nullptr);
+    const auto document = document_in(*run, place->selection.document);
+    ASSERT_TRUE(document.has_value());
+    EXPECT_EQ((*document)->text.size(), block["size"]);
+    if (linked.back() != "summary")
+      EXPECT_EQ((*document)->text, to_canonical_text(large_document(linked.back())));
+  }
+  EXPECT_THAT(linked, testing::ElementsAre("analysis", "dag", "summary"));
+  EXPECT_THAT(all_text(result), HasSubstr("read_document"));
+  const Json old =
+      answers.result(run_that_printed(printed_with_summary()), "2024-11-05", kLeastAnswerBytes);
+  for (const Json& block : old["content"]) EXPECT_EQ(block["type"], "text");
+}
+
+TEST(McpAnswer, ASelectionIsOfTheFullDocuments) {
+  Answers answers;
+  const Outcome outcome = run_that_printed(printed_with_summary());
+  const auto part = [&](const Json& arguments) {
+    return answers.result(outcome, "2026-07-28", kLeastAnswerBytes,
+                          selection_of(arguments).value());
+  };
+  EXPECT_EQ(part({{"section", "total"}})["structuredContent"]["value"], 12345);
+  EXPECT_EQ(part({{"section", "dag.json#/kernels/7/name"}})["structuredContent"]["value"], "k7");
+  EXPECT_EQ(part({{"section", "summary.json#/document"}})["structuredContent"]["value"], "summary");
+  const Json page = part({{"section", "kernels"}, {"offset", 5}})["structuredContent"];
+  EXPECT_EQ(page["value"][0]["name"], "k5");
+  // The next page needs no run, and neither does what comes instead of a section that is not there.
+  const Json second = answers.read(page["next"]["arguments"])["structuredContent"];
+  EXPECT_EQ(second["value"][0]["name"], fmt::format("k{}", page["page"]["next_offset"].get<int>()));
+  for (const char* wrong : {"nonsense", "nonsense.json#/x"}) {
+    const Json refused = part({{"section", wrong}});
+    EXPECT_EQ(refused["isError"], true);
+    EXPECT_THAT(all_text(refused), HasSubstr("one of: "));
+    const Json instead = refused["structuredContent"]["instead"][0];
+    EXPECT_EQ(instead["tool"], kReadTool);
+    EXPECT_EQ(answers.read(instead["arguments"])["isError"], false);
+  }
+}
+
+TEST(McpAnswer, ALargeDocumentIsAnOutlineThatSaysWhereTheRestIs) {
+  Answers answers;
+  const Json result = answers.result(run_that_printed(large_document("inspection").dump()),
+                                     "2026-07-28", kLeastAnswerBytes);
+  EXPECT_EQ(result["isError"], false);
+  EXPECT_LE(to_line(result).size(), kLeastAnswerBytes);
+  const Json& content = result["structuredContent"];
+  EXPECT_EQ(Json::parse(result["content"][0]["text"].get<std::string>()), content);
+  EXPECT_EQ(content["value"]["total"], 12345);
+  const std::size_t kept = content["value"]["kernels"].size();
+  EXPECT_GE(kept, 5U);
+  EXPECT_EQ(content["cut"][0], (Json{{"section", "/kernels"}, {"kept", kept}, {"of", 1000}}));
+  EXPECT_EQ(content["value"]["kernels"][0]["name"], "k0");
+}
+
+TEST(McpAnswer, NoAnswerIsTooLong) {
+  Answers answers;
+  Outcome outcome = run_that_printed(std::string(200'000, '"'), 3);
+  outcome.said = std::string(100'000, '\x01');
+  const auto fits = [&](const Outcome& one) {
+    for (const char* revision : {"2024-11-05", "2025-11-25", "2026-07-28"})
+      EXPECT_LE(to_line(answers.result(one, revision, kLeastAnswerBytes)).size(),
+                kLeastAnswerBytes);
+  };
+  fits(outcome);
+  outcome.output = Json{{"text", std::string(50'000, '\x02')}}.dump();
+  fits(outcome);
+  Json many = Json::object();
+  for (int i = 0; i < 2000; ++i) many[fmt::format("document_{}", i)] = {{"x", i}};
+  outcome.output = Json{{"summary", {{"x", std::string(9000, '"')}}}, {"d", many}}.dump();
+  fits(outcome);
+  outcome.output = many.dump();
+  fits(outcome);
+  outcome.output.clear();
+  outcome.output_bytes = 0;
+  answers.offer.advise = [](const std::string&, const Json&, ErrorCode) {
+    return std::vector<Advice>(
+        9, {.tool = "t", .arguments = {{"a", std::string(700, '"')}}, .why = "x"});
+  };
+  fits(outcome);
   Outcome half = run_that_printed("[1, 2");
-  half.output_bytes = 1'000'000;  // only its end was kept
-  EXPECT_THAT(all_text(tool_result(half, "2026-07-28", kPlenty)), HasSubstr("1000000 bytes"));
+  half.output_bytes = 100'000'000;  // only its end was kept
+  EXPECT_THAT(all_text(answers.result(half)), HasSubstr("100000000 bytes"));
+}
+
+TEST(McpAnswer, AFailureSaysWhatToCallInsteadByItsKind) {
+  Answers answers;
+  answers.offer.advise = [](const std::string& tool, const Json& arguments, ErrorCode kind) {
+    EXPECT_EQ(tool, "analyze");
+    EXPECT_EQ(arguments["FILES"][0], "a.db");
+    return kind == ErrorCode::bad_input
+               ? std::vector<Advice>{{.tool = "inspect", .arguments = {{"FILE", "a"}}, .why = "w"}}
+               : std::vector<Advice>{};
+  };
+  const Json wrong = answers.result(run_that_printed("", 3));
+  EXPECT_EQ(wrong["structuredContent"],
+            Json::parse(R"({"error": "bad_input", "exit_code": 3, "instead":
+              [{"tool": "inspect", "arguments": {"FILE": "a"}, "why": "w"}]})"));
+  EXPECT_THAT(all_text(wrong), HasSubstr("Call instead: inspect {\"FILE\":\"a\"} (w)"));
+  EXPECT_EQ(answers.result(run_that_printed("", 4))["structuredContent"]["error"], "missing_tool");
+  EXPECT_FALSE(answers.result(run_that_printed("no\n", 1)).contains("structuredContent"));
+}
+
+TEST(McpAnswer, DocumentsThatHadToGoComeBackByTheCallThatMadeThem) {
+  Answers answers;
+  const Json uri = {{"uri", "sample://document/0123"}};
+  EXPECT_EQ(answers.read(uri)["isError"], true);
+  KeptRuns small("sample", 10);
+  const Outcome outcome = run_that_printed(large_document("analysis").dump());
+  const Call call{
+      .id = 1, .revision = "2026-07-28", .tool = "analyze", .arguments = {{"FILES", {"a.db"}}}};
+  const Json first = tool_result(call, outcome, {answers.offer, small, kLeastAnswerBytes});
+  tool_result(call, run_that_printed(large_document("other").dump()),
+              {answers.offer, small, kLeastAnswerBytes});
+  Call read{.id = 2, .revision = "2026-07-28", .tool = std::string(kReadTool)};
+  for (const Json& block : first["content"])
+    if (block["type"] == "resource_link")
+      read.kept = small.place_of(block["uri"].get<std::string>()).value();
+  ASSERT_TRUE(read.kept.has_value());
+  const Json gone = kept_result(read, {answers.offer, small, kLeastAnswerBytes});
+  EXPECT_EQ(gone["isError"], true);
+  EXPECT_EQ(gone["structuredContent"]["instead"][0]["tool"], "analyze");
+  EXPECT_EQ(gone["structuredContent"]["instead"][0]["arguments"], call.arguments);
 }
 
 TEST(McpAnswer, BytesThatAreNotUtf8StillMakeALineOfJson) {

@@ -33,6 +33,10 @@ TEST(McpTool, SchemaHasTypesChoicesAndWhatIsRequired) {
   EXPECT_EQ(properties["unit"]["description"], "about unit");
   EXPECT_FALSE(properties.contains("out")) << "withheld";
   EXPECT_EQ(entry["annotations"]["readOnlyHint"], true);
+  Tool acting = sample_tool();
+  acting.read_only = false;
+  EXPECT_FALSE(list_entry(acting).contains("annotations")) << "the defaults are those of acting";
+  EXPECT_EQ(schema["properties"]["section"]["type"], "string") << "what the server reads itself";
 }
 
 TEST(McpTool, ChoicesOfANumberAreNumbers) {

@@ -27,7 +27,8 @@ namespace {
 Result<std::vector<report::RenderedDocument>> rendered(const Outputs& outputs,
                                                        std::vector<Document> documents) {
   const LongWork work("writing documents", LongWork::mostly_short(outputs.quiet));
-  if (outputs.folder.empty() && !outputs.html) documents.resize(outputs.json ? 1 : 0);
+  if (outputs.folder.empty() && !outputs.html && !(outputs.json && outputs.all))
+    documents.resize(outputs.json ? 1 : 0);
   return report::render_all(std::move(documents));
 }
 
@@ -35,6 +36,14 @@ std::vector<std::string_view> section_names(const std::vector<Section>& sections
   std::vector<std::string_view> names;
   for (const Section& section : sections) names.push_back(section.name);
   return names;
+}
+
+/// All documents as the members of one object.
+std::string in_one_object(const std::vector<report::RenderedDocument>& documents) {
+  std::string text;
+  for (const report::RenderedDocument& one : documents)
+    text += fmt::format("{}\"{}\": {}", text.empty() ? "{" : ",", one.name, one.text);
+  return text + "}\n";
 }
 
 /// The sections that were asked for. Error (usage): there is none of that name.
@@ -66,6 +75,9 @@ void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& 
   CLI::Option* const brief =
       command.add_flag("--brief", outputs.brief,
                        "With --json: print the answer as a document of at most 8 KB, summary.json");
+  command
+      .add_flag("--all-documents", outputs.all, "With --json: print all documents in one object")
+      ->group("");
   command
       .add_option("--details", outputs.details,
                   "Print all figures, not the answer on one page; or those of one SECTION")
@@ -134,7 +146,7 @@ Result<void> present(const Outputs& outputs, std::vector<Document> documents,
       PERFLAB_TRY_VOID(remove_stale_documents(outputs.folder, written, outputs.quiet));
   }
   PERFLAB_TRY_VOID(write_html_file(outputs.html, written, outputs.folder, outputs.quiet));
-  if (outputs.json) return print(written.front().text);
+  if (outputs.json) return print(outputs.all ? in_one_object(written) : written.front().text);
   if (outputs.quiet) return {};
   PERFLAB_TRY_VOID(print(text()));
   if (outputs.folder.empty()) return {};

@@ -22,6 +22,7 @@ struct Outputs {
   HtmlArguments html = {};
   bool json = false;         ///< --json: the first document and nothing else
   bool brief = false;        ///< --brief: with --json the answer as a document
+  bool all = false;          ///< --all-documents: with --json all of them, members of one object
   bool quiet = false;        ///< nothing but errors
   std::string details = {};  ///< --details SECTION, or kAllSections; empty: the answer
   /// The documents are all that there is of a recording: what an earlier command left of another
@@ -54,7 +55,8 @@ inline constexpr std::string_view kAllSections = "all";
 /// section, and no file. The words of a command line, up to "--".
 void complete_details(std::vector<std::string>& words);
 
-/// Adds --json (of the document of that name), --brief and --details.
+/// Adds --json (of the document of that name), --brief and --details, and --all-documents, which
+/// is for `rocm-perf mcp` and not in the help.
 void add_answer_options(CLI::App& command, Outputs& outputs, const std::string& document);
 
 /// Adds --all: every row of the tables of --details, which it stands for when that is not given.

@@ -85,6 +85,9 @@ OptionInfo describe_option(const CLI::Option& option) {
   out.flag = option.get_items_expected_max() == 0;
   out.many = option.get_items_expected_max() > 1;
   out.required = option.get_required();
+  for (const CLI::Option* other : option.get_excludes())
+    for (const std::string& name : other->get_lnames()) out.excludes.push_back("--" + name);
+  std::ranges::sort(out.excludes);
   const std::string type = option.get_type_name();
   constexpr std::array<std::string_view, 3> kNumbers = {"INT", "UINT", "FLOAT"};
   out.number = !out.flag && std::ranges::find(kNumbers, base_type(type)) != kNumbers.end();

@@ -19,8 +19,9 @@ struct OptionInfo {
   bool many = false;  ///< takes more than one value, or may be given again
   bool required = false;
   bool number = false;  ///< its value is a number (CLI11's type name says INT, UINT or FLOAT)
-  std::vector<std::string> choices;  ///< of CLI::IsMember; empty: any value
-  std::string default_text;          ///< empty: none that CLI11 knows
+  std::vector<std::string> excludes;  ///< long names of options that cannot be given with it
+  std::vector<std::string> choices;   ///< of CLI::IsMember; empty: any value
+  std::string default_text;           ///< empty: none that CLI11 knows
   std::string description;
 };
 

@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "cli/kit/command.h"
 #include "cli/kit/help.h"
+#include "cli/program/mcp_advice.h"
 #include "cli/program/mcp_tools.h"
 #include "mcp/stdio.h"
 #include "report/kit/document.h"
@@ -17,13 +18,13 @@
 namespace perflab::cli {
 namespace {
 
-// A document that is larger is not shortened: that would take several times its size of memory.
+// What is larger is not read: that would take several times its size of memory.
 constexpr std::size_t kMostOutput = std::size_t{64} << 20;
-constexpr std::size_t kMostSaid = std::size_t{16} << 10;
+constexpr std::size_t kMostSaid = std::size_t{4} << 10;
 
 struct McpArguments {
   bool allow_run = false;
-  std::size_t max_answer = std::size_t{1} << 20;
+  std::size_t max_answer = std::size_t{16} << 10;
 };
 
 mcp::Outcome run_tool(const std::vector<std::string>& words, const std::function<bool()>& give_up) {
@@ -52,18 +53,24 @@ mcp::Outcome run_tool(const std::vector<std::string>& words, const std::function
 std::string instructions(bool allow_run) {
   return fmt::format(
       "Performance lab for HIP kernels on AMD GPUs. Begin with analyze on a recorded trace; doctor "
-      "says what works on this machine. Every tool is a command of rocm-perf and answers with its "
-      "JSON document. A figure that is null is missing, and the document says why. {}",
+      "says what works on this machine. Tools answer with a summary; a figure's `from` says where "
+      "it stands in the full documents. Arguments section, kernel, top and offset, or the tool "
+      "read_document with an answer's uri, read parts of those. A figure that is null is missing, "
+      "and the document says why; schema explains fields. {}",
       allow_run ? "Tools may run programs, use the GPU and write files."
                 : "This server only reads: it was started without --allow-run.");
 }
 
 Result<mcp::Offer> offer_of(const CLI::App& app, bool allow_run) {
-  mcp::Offer offer{.name = "rocm-perf",
-                   .version = std::string(kProgramVersion),
-                   .instructions = instructions(allow_run),
-                   .tools = {},
-                   .resources = {}};
+  mcp::Offer offer{
+      .name = "rocm-perf",
+      .version = std::string(kProgramVersion),
+      .instructions = instructions(allow_run),
+      .tools = {},
+      .resources = {},
+      .advise = [allow_run](const std::string& tool, const Json& arguments, ErrorCode kind) {
+        return mcp_advice(tool, arguments, kind, allow_run);
+      }};
   PERFLAB_TRY(offer.tools, tools_of(describe_commands(app), allow_run));
   for (const std::string& name : report::schema_names()) {
     PERFLAB_TRY(const std::string_view text, report::schema_text(name));
@@ -99,8 +106,8 @@ void add_mcp(CLI::App& app, int& exit_code) {
                     "Also offer what runs programs, uses the GPU or writes files");
   command
       ->add_option("--max-answer", arguments->max_answer,
-                   "Largest document in an answer, in bytes; a longer one is shortened and says so")
-      ->check(CLI::Range(std::size_t{1} << 10, kMostOutput))
+                   "Largest answer of a tool, in bytes; what is longer comes in pages")
+      ->check(CLI::Range(mcp::kLeastAnswerBytes, kMostOutput))
       ->capture_default_str();
   command->callback([&app, arguments, &exit_code] {
     if (const auto done = run_mcp(app, *arguments); !done) exit_code = report_error(done.error());

@@ -22,9 +22,9 @@ enum class Effect {
 struct Facts {
   std::string_view command;
   Effect effect;
-  std::string_view document = {};  ///< its schema; empty: none
-  Names reads = {};                ///< of a command that reads: its options that only read
-  Names acts = {};                 ///< its options that write files or have something run
+  std::string_view when = {};  ///< when to use it, for a model that has to choose
+  Names reads = {};            ///< of a command that reads: its options that only read
+  Names acts = {};             ///< its options that write files or have something run
   /// The words behind "--" as an argument; its name, what it is, and the positional that it
   /// replaces (they are required then).
   std::string_view words = {}, words_are = {}, instead_of = {};
@@ -38,95 +38,123 @@ const std::vector<Facts>& all_facts() {
   static const std::vector<Facts> kFacts = {
       {.command = "analyze",
        .effect = Effect::reads,
-       .document = "analysis",
+       .when = "Start here: where the time of a recorded run (rocprofv3 databases) went, which "
+               "kernel to look at first, what limits it, what to do next.",
        .reads = {"TRACE", "--att", "--code", "--counters", "--roofs", "--roofs-device", "--what-if",
-                 "--segment", "--full", "--handover", "--no-critical-path", "--threads", "--brief",
-                 "--details"},
-       .acts = {"--out", "--perfetto", "--html"}},
-      {.command = "autotune", .effect = Effect::acts, .document = "autotune"},
+                 "--segment", "--full", "--handover", "--no-critical-path"},
+       .acts = {"--out"}},
+      {.command = "autotune",
+       .effect = Effect::acts,
+       .when = "Find the fastest of many configurations of a kernel or program by running them."},
       {.command = "capture check",
        .effect = Effect::reads,
-       .document = "capture",
-       .reads = {"DIR", "--all", "--brief", "--details"}},
+       .when = "Can this capture be replayed? Use it before any replay tool.",
+       .reads = {"DIR", "--all"}},
       {.command = "capture info",
        .effect = Effect::reads,
-       .document = "capture",
-       .reads = {"DIR", "--all", "--brief", "--details"}},
+       .when = "What a capture holds: kernel, launch, arguments, memory.",
+       .reads = {"DIR", "--all"}},
       {.command = "compare",
        .effect = Effect::reads,
-       .document = "comparison",
+       .when = "Is a change a regression? Takes the same measurement before (A) and after (B): "
+               "recordings, documents or files of samples.",
        .reads = {"A", "B", "--a", "--b", "--threshold", "--confidence", "--fail-undecided",
-                 "--kernel", "--min-share", "--samples", "--unit", "--larger-is-better",
-                 "--threads", "--brief", "--details"},
-       .acts = {"--out", "--junit", "--markdown", "--html"}},
+                 "--kernel", "--min-share", "--samples", "--unit", "--larger-is-better"},
+       .acts = {"--out"}},
       {.command = "completion", .effect = Effect::no_tool},
       {.command = "critical-path",
        .effect = Effect::reads,
-       .document = "dag",
-       .reads = {"TRACE", "--what-if", "--segment", "--full", "--handover", "--threads", "--brief",
-                 "--details"},
-       .acts = {"--out", "--perfetto", "--html"}},
+       .when = "What would a faster kernel gain for the whole run? what_if [\"NAME=2x\"] computes "
+               "it; also which waits and gaps cost time.",
+       .reads = {"TRACE", "--what-if", "--segment", "--full", "--handover"},
+       .acts = {"--out"}},
       {.command = "doctor",
        .effect = Effect::reads,
-       .document = "doctor",
-       .reads = {"COMMAND", "--brief", "--details"},
-       .acts = {"--html", "--self-test", "--only", "--time-budget", "--keep"}},
+       .when = "What works on this machine and how to get the rest. Use it when another tool says "
+               "that something is missing.",
+       .reads = {"COMMAND"},
+       .acts = {"--self-test", "--only", "--time-budget", "--keep"}},
       // A source is compiled for the architectures of --arch, and for none without: that is what
       // keeps a compiler from being run.
       {.command = "inspect",
        .effect = Effect::reads,
-       .document = "inspection",
+       .when = "Does a kernel spill? Registers, spills, LDS and occupancy of compiled files; "
+               "nothing is run.",
        .reads = {"FILE", "--kernel", "--block", "--dynamic-lds", "--max-vgpr", "--min-occupancy",
-                 "--no-spills", "--against", "--mix", "--no-mix", "--all", "--threads", "--brief",
-                 "--details"},
-       .acts = {"--arch", "--out", "--html"},
+                 "--no-spills", "--against", "--mix", "--no-mix", "--all"},
+       .acts = {"--arch", "--out"},
        .words = "compiler_arguments",
        .words_are = kCompilerWords,
        .only_reading = "Compiled files only: this server compiles no source."},
       {.command = "isolate",
        .effect = Effect::acts,
-       .document = "isolate",
+       .when = "Capture one dispatch of a program with its memory, to replay and verify it later.",
        .words = "command",
        .words_are = kProgramWords,
        .instead_of = "COMMAND"},
       {.command = "mcp", .effect = Effect::no_tool},
       {.command = "occupancy",
        .effect = Effect::reads,
-       .document = "occupancy",
+       .when = "How many waves fit, from numbers alone, and what limits them. For a compiled "
+               "kernel use inspect.",
        .reads = {"--arch", "--vgpr", "--agpr", "--sgpr", "--block", "--min-block", "--lds",
                  "--dynamic-lds", "--wave", "--cu-mode", "--wgp-mode", "--waves-per-eu", "--llvm",
-                 "--sweep"},
-       .acts = {"--html"}},
+                 "--sweep"}},
       {.command = "optimize",
        .effect = Effect::acts,
-       .document = "optimization",
+       .when = "Search a faster version of a HIP kernel and prove that it computes the same.",
        .words = "compiler_arguments",
        .words_are = kCompilerWords},
       {.command = "profile",
        .effect = Effect::acts,
-       .document = "profile",
+       .when = "Record a program under rocprofv3 and say where its time went. For a recording that "
+               "exists use analyze.",
        .words = "command",
        .words_are = kProgramWords,
        .instead_of = "COMMAND"},
-      {.command = "replay full-vm", .effect = Effect::acts, .document = "replay"},
-      {.command = "replay reserve-check", .effect = Effect::acts, .document = "reservation"},
-      {.command = "replay verify", .effect = Effect::acts, .document = "certificate"},
-      {.command = "report", .effect = Effect::acts},
+      {.command = "replay full-vm",
+       .effect = Effect::acts,
+       .when =
+           "Run a captured dispatch again with its memory, and time it. First use capture_check."},
+      {.command = "replay reserve-check",
+       .effect = Effect::acts,
+       .when =
+           "Can the addresses of a capture be had on this machine? Use it when a replay fails."},
+      {.command = "replay verify",
+       .effect = Effect::acts,
+       .when = "Does a replay, or another code object, compute what was captured? Use it to prove "
+               "a change."},
+      {.command = "report",
+       .effect = Effect::acts,
+       .when = "Make an HTML page for people of documents written earlier."},
       {.command = "roofline",
        .effect = Effect::reads,
-       .document = "roofline",
-       .reads = {"FILE", "--roofs", "--roofs-device", "--kernel", "--code", "--threads", "--brief",
-                 "--details"},
-       .acts = {"--out", "--html"}},
-      {.command = "schema", .effect = Effect::reads, .reads = {"NAME"}},
+       .when = "How close are kernels to what the GPU can do? Needs recordings with counters.",
+       .reads = {"FILE", "--roofs", "--roofs-device", "--kernel", "--code"},
+       .acts = {"--out"}},
+      {.command = "schema",
+       .effect = Effect::reads,
+       .when = "What the fields of a document mean: its JSON Schema.",
+       .reads = {"NAME"}},
   };
   return kFacts;
 }
 
-// The server says these itself, or they are for people.
-const Names kControlled = {"--json", "--quiet", "--help", "--version"};
+// The server says these itself, or they are texts for people.
+const Names kControlled = {"--json",  "--brief", "--details", "--threads",
+                           "--quiet", "--help",  "--version"};
+// Pages and tables to look at (`report` makes pages of written documents), models and clusters that
+// somebody sets up: no call of an agent needs them, and every session would pay for them.
+const Names kForPeople = {
+    "--html",       "--junit",     "--markdown",  "--perfetto",   "--base-url",   "--provider",
+    "--max-tokens", "--max-cost",  "--price-in",  "--price-out",  "--transcript", "--executor",
+    "--workers",    "--slurm-arg", "--partition", "--build-jobs", "--keep-builds"};
 // The one option with which a command has no document, and refuses --json.
 constexpr std::string_view kWithoutDocument = "--recheck";
+
+// Bytes of the description of an argument, of a tool with more arguments than kMany less; a longer
+// one ends with a clause or a word before that.
+constexpr std::size_t kLongestDescription = 43, kLongestOfMany = 35, kMany = 24;
 
 bool has(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -154,34 +182,42 @@ std::string property_name(std::string_view name) {
   return out;
 }
 
-mcp::Parameter parameter_of(const OptionInfo& option, const std::string& name) {
-  mcp::Parameter out{.name = property_name(name),
-                     .option = option.positional ? "" : name,
-                     .place = option.positional ? mcp::Place::positional : mcp::Place::option,
-                     .kind = option.flag     ? mcp::ValueKind::boolean
-                             : option.number ? mcp::ValueKind::number
-                                             : mcp::ValueKind::text,
-                     .many = option.many,
-                     .required = option.required,
-                     .choices = option.choices,
-                     .description = option.description,
-                     .withheld = false,
-                     .without_document = name == kWithoutDocument};
+/// What an agent needs of a description: every session pays for all of them.
+std::string short_text(std::string_view text, std::size_t longest) {
+  if (text.size() <= longest) return std::string(text);
+  std::size_t end = 0;
+  for (const std::string_view mark : {". ", "; ", ": ", " (", ", "})
+    if (const std::size_t at = text.rfind(mark, longest);
+        at != std::string_view::npos && at >= longest / 3)
+      end = std::max(end, at);
+  if (end > 0) return std::string(text.substr(0, end));
+  return fmt::format("{}…", text.substr(0, text.rfind(' ', longest - 1)));
+}
+
+mcp::Parameter parameter_of(const OptionInfo& option, const std::string& name,
+                            std::size_t longest) {
+  mcp::Parameter out{
+      .name = property_name(name),
+      .option = option.positional ? "" : name,
+      .place = option.positional ? mcp::Place::positional : mcp::Place::option,
+      .kind = option.flag     ? mcp::ValueKind::boolean
+              : option.number ? mcp::ValueKind::number
+                              : mcp::ValueKind::text,
+      .many = option.many,
+      .required = option.required,
+      .choices = option.choices,
+      .description = short_text(option.description, longest),
+      .withheld = false,
+      .without_document = name == kWithoutDocument,
+      .without_summary = has({option.excludes.begin(), option.excludes.end()}, "--brief")};
   if (!option.default_text.empty())
     out.description += fmt::format(" (default: {})", option.default_text);
   return out;
 }
 
 std::string description_of(const CommandInfo& command, const Facts& facts, bool allow_run) {
-  std::string out = command.description + ".";
+  std::string out(facts.when);
   if (!allow_run && !facts.only_reading.empty()) out += fmt::format(" {}", facts.only_reading);
-  if (facts.document.empty())
-    out += fmt::format(" The same as `rocm-perf {}`.", command.name);
-  else
-    out += fmt::format(
-        " The same as `rocm-perf {} --json`: the answer is the document {}, explained by the "
-        "resource rocm-perf://schema/{}.",
-        command.name, facts.document, facts.document);
   // Of the footer, what answers a call.
   std::string_view rest = command.footer;
   while (!rest.empty()) {
@@ -205,11 +241,20 @@ mcp::Parameter words_of(const Facts& facts) {
           .without_document = false};
 }
 
+/// The arguments that go deeper, but for one that the command has itself ("--kernel").
+void add_selection(mcp::Tool& tool) {
+  for (mcp::Parameter& parameter : mcp::selection_parameters())
+    if (std::ranges::find(tool.parameters, parameter.name, &mcp::Parameter::name) ==
+        tool.parameters.end())
+      tool.parameters.push_back(std::move(parameter));
+}
+
 Result<mcp::Tool> tool_of(const CommandInfo& command, const Facts& facts, bool allow_run) {
   mcp::Tool tool{.name = property_name(command.name),
                  .description = description_of(command, facts, allow_run),
                  .command = {},
                  .always = {},
+                 .summarises = false,
                  .parameters = {},
                  .read_only = facts.effect == Effect::reads && !allow_run,
                  .withheld = facts.effect == Effect::acts && !allow_run};
@@ -221,8 +266,11 @@ Result<mcp::Tool> tool_of(const CommandInfo& command, const Facts& facts, bool a
   for (const OptionInfo& option : command.options) {
     const std::string name = said_name(option);
     if (name == "--json") tool.always.push_back(name);
-    if (has(kControlled, name) || name == facts.instead_of) continue;
-    mcp::Parameter parameter = parameter_of(option, name);
+    if (name == "--brief") tool.summarises = true;
+    const bool for_people = has(kForPeople, name) && facts.command != "report";
+    if (has(kControlled, name) || for_people || name == facts.instead_of) continue;
+    mcp::Parameter parameter = parameter_of(
+        option, name, command.options.size() > kMany ? kLongestOfMany : kLongestDescription);
     if (facts.effect == Effect::reads) {
       const bool acts = has(facts.acts, name);
       if (!acts && !has(facts.reads, name))
@@ -237,6 +285,9 @@ Result<mcp::Tool> tool_of(const CommandInfo& command, const Facts& facts, bool a
     tool.parameters.push_back(words_of(facts));
     tool.parameters.back().withheld = !allow_run;
   }
+  // cli/kit/present.h: the answer first, and all that it is made of.
+  if (tool.summarises) tool.for_summary = {"--brief", "--all-documents"};
+  if (facts.effect == Effect::reads) add_selection(tool);
   return tool;
 }
 
@@ -250,6 +301,7 @@ Result<std::vector<mcp::Tool>> tools_of(const std::vector<CommandInfo>& commands
     if (facts->effect == Effect::no_tool) continue;
     PERFLAB_TRY(tools.emplace_back(), tool_of(command, *facts, allow_run));
   }
+  tools.push_back(mcp::read_tool());
   return tools;
 }
 

@@ -1,13 +1,11 @@
 // rocm-perf capture info and check from outside: text, document, exit codes.
 #include <gmock/gmock.h>
 
-#include <cstring>
 #include <sstream>
 
-#include "capture/written_capture.h"
+#include "capture/sample_capture.h"
 #include "cli/program.h"
 #include "report/kit/text_table.h"
-#include "support/code_writer.h"
 
 namespace perflab::cli {
 namespace {
@@ -15,59 +13,15 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::uint64_t kFirst = 0x7f1000000000;
-
-/// Three regions, one of which was not captured; `pointer` is the kernel's second argument.
-test::WrittenCapture sample(std::uint64_t pointer) {
-  test::WrittenCapture written;
-  auto& description = written.description;
-  description.dispatch = {.kernel = "_Z11saxpy_00000PKfS0_Pfi",
-                          .demangled = "saxpy(float const*)",
-                          .ordinal = 2,
-                          .grid = {500, 1, 1},
-                          .workgroup = {64, 1, 1},
-                          .header = 0x1502,
-                          .setup = 1,
-                          .group_segment_bytes = 1024,
-                          .packet = {},
-                          .captured_ns = 12340};
-  description.machine = {.isa = "amdgcn-amd-amdhsa--gfx942",
-                         .agent_name = "gfx942",
-                         .product_name = "",
-                         .compute_units = 304,
-                         .gpu_index = 0,
-                         .gpu_count = 1,
-                         .runtime_version = "1.21",
-                         .rocm_version = "7.1",
-                         .address_mode = "mmap"};
-  description.limits = {"a queue of another GPU was left running"};
-  written.code_object = test::write_code_object(test::sample_code_object(2));
-  written.kernarg.assign(288, '\0');
-  const std::uint64_t first = kFirst;
-  std::memcpy(written.kernarg.data(), &first, 8);
-  std::memcpy(written.kernarg.data() + 8, &pointer, 8);
-  capture::MemoryRegion region;
-  region.base = kFirst;
-  region.pool_flags = 4;
-  std::string after(3 * capture::kPageBytes + 5, 'a');
-  after[capture::kPageBytes] = 'b';
-  written.regions.push_back({region, std::string(3 * capture::kPageBytes + 5, 'a'), after});
-  region.base += 0x100000;
-  written.regions.push_back({region, std::string(2 * capture::kPageBytes, '\0'), {}});
-  region.base += 0x100000;
-  region.origin = capture::Origin::locked;
-  region.on_gpu = false;
-  region.bytes = 4096;
-  region.not_captured = "it is memory of the host";
-  written.regions.push_back({region, "", {}});
-  return written;
-}
+constexpr std::uint64_t kFirst = test::kSampleCaptureBase;
 
 class CaptureCommand : public testing::Test {
  protected:
   CaptureCommand() {
-    EXPECT_TRUE(test::write_capture(folder_ / "good", sample(kFirst + 8)).has_value());
-    EXPECT_TRUE(test::write_capture(folder_ / "bad", sample(0x555500000000)).has_value());
+    EXPECT_TRUE(
+        test::write_capture(folder_ / "good", test::sample_capture(kFirst + 8)).has_value());
+    EXPECT_TRUE(
+        test::write_capture(folder_ / "bad", test::sample_capture(0x555500000000)).has_value());
   }
   Outcome run(std::vector<std::string> arguments, ProcessOptions options = {}) {
     arguments.insert(arguments.begin(), "capture");
@@ -192,7 +146,7 @@ TEST_F(CaptureCommand, DamageIsExit3) {
   EXPECT_THAT(run({"check", "good"}).err, HasSubstr("unfinished capture"));
   EXPECT_EQ(run({"info", "nowhere"}).exit_code, 3);
 
-  test::WrittenCapture no_code = sample(kFirst);
+  test::WrittenCapture no_code = test::sample_capture(kFirst);
   no_code.code_object = "no code object";
   ASSERT_TRUE(test::write_capture(folder_ / "no_code", no_code).has_value());
   EXPECT_EQ(run({"check", "no_code"}).exit_code, 3);

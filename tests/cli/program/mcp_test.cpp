@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -133,7 +134,7 @@ class McpClient {
 
 std::string texts_of(const Json& result) {
   std::string out;
-  for (const Json& block : result["content"]) out += block["text"].get<std::string>() + "\n";
+  for (const Json& block : result["content"]) out += block.value("text", "") + "\n";
   return out;
 }
 
@@ -181,9 +182,10 @@ struct McpCommand : testing::Test {
 };
 
 TEST_F(McpCommand, GivesTheNumbersOfTheCommandLineInBothEras) {
-  const Outcome direct = rocm_perf(folder_.path(), {"analyze", PERFLAB_SAMPLE, "--json"});
-  ASSERT_EQ(direct.exit_code, 0) << direct.err;
-  const Json expected = document("analysis", direct.out);
+  const Outcome brief = rocm_perf(folder_.path(), {"analyze", PERFLAB_SAMPLE, "--json", "--brief"});
+  ASSERT_EQ(brief.exit_code, 0) << brief.err;
+  const Json expected = document("summary", brief.out);
+  const Outcome full = rocm_perf(folder_.path(), {"analyze", PERFLAB_SAMPLE, "--json"});
   for (const bool legacy : {true, false}) {
     McpClient client(folder_.path(), {});
     if (legacy) client.initialize();
@@ -195,7 +197,85 @@ TEST_F(McpCommand, GivesTheNumbersOfTheCommandLineInBothEras) {
     EXPECT_EQ(result["structuredContent"], expected);
     EXPECT_EQ(Json::parse(result["content"][0]["text"].get<std::string>()), expected);
     EXPECT_EQ(result.contains("resultType"), !legacy);
+    EXPECT_LE(result.dump().size(), std::size_t{16} << 10);
+    // The whole document is a resource, byte for byte, and every document of the summary is one.
+    std::set<std::string> linked;
+    for (const Json& block : result["content"]) {
+      if (block["type"] != "resource_link") continue;
+      linked.insert(block["name"]);
+      const Json read = client.ask("resources/read", {{"uri", block["uri"]}})["result"];
+      const auto text = read["contents"][0]["text"].get<std::string>();
+      EXPECT_EQ(text.size(), block["size"]);
+      EXPECT_TRUE(report::validate(block["name"].get<std::string>(), Json::parse(text)));
+      if (block["name"] == "analysis") EXPECT_EQ(text, full.out);
+    }
+    for (const Json& name : expected["made_from"])
+      EXPECT_TRUE(linked.contains(name.get<std::string>())) << name;
     EXPECT_EQ(client.end(), 0);
+  }
+}
+
+/// Every excerpt in a summary.
+void for_each_excerpt(const Json& value, const std::function<void(const Json&)>& use) {
+  if (value.is_object() && value.contains("from") && value["from"].is_string()) use(value);
+  if (value.is_structured())
+    for (const Json& item : value) for_each_excerpt(item, use);
+}
+
+TEST_F(McpCommand, WhereAFigureIsFromIsASection) {
+  McpClient client(folder_.path(), {});
+  const Json summary = client.call("analyze", {{"TRACE", {PERFLAB_SAMPLE}}});
+  std::string uri;
+  for (const Json& block : summary["content"])
+    if (uri.empty() && block["type"] == "resource_link") uri = block["uri"];
+  int followed = 0;
+  for_each_excerpt(summary["structuredContent"]["parts"], [&](const Json& excerpt) {
+    const Json read = client.call("read_document", {{"uri", uri}, {"section", excerpt["from"]}});
+    EXPECT_EQ(read["isError"], false) << excerpt;
+    const Json& value = read["structuredContent"]["value"];
+    for (const auto& [name, figure] : excerpt.items())
+      if (figure.is_number()) EXPECT_EQ(value[name], figure) << excerpt;
+    ++followed;
+  });
+  EXPECT_GT(followed, 5);
+  const Json direct = client.call(
+      "analyze",
+      {{"TRACE", {PERFLAB_SAMPLE}}, {"section", "dag.json#/kernels"}, {"kernel", "attention"}});
+  EXPECT_GT(direct["structuredContent"]["value"].size(), 0U);
+}
+
+TEST_F(McpCommand, ThePagesOfASectionAreTheSection) {
+  McpClient client(folder_.path(), {});
+  const Json whole =
+      document("analysis", rocm_perf(folder_.path(), {"analyze", PERFLAB_SAMPLE, "--json"}).out);
+  Json joined = Json::array();
+  Json answer = client.call("analyze", {{"TRACE", {PERFLAB_SAMPLE}}, {"section", "kernels"}});
+  int pages = 1;
+  for (;; ++pages) {
+    const Json& content = answer["structuredContent"];
+    EXPECT_LE(answer.dump().size(), std::size_t{16} << 10);
+    EXPECT_FALSE(content.contains("cut"));
+    joined.insert(joined.end(), content["value"].begin(), content["value"].end());
+    if (!content.contains("next")) break;
+    const Json next = content["next"];
+    answer = client.call(next["tool"], next["arguments"]);
+    ASSERT_EQ(answer["isError"], false) << next;
+  }
+  EXPECT_EQ(joined, whole["kernels"]);
+  EXPECT_GT(pages, 1);
+}
+
+TEST_F(McpCommand, ItsListOfToolsIsShort) {
+  for (const char* option : {"", "--allow-run"}) {
+    McpClient client(folder_.path(), *option == '\0' ? std::vector<std::string>{}
+                                                     : std::vector<std::string>{option});
+    const Json list = client.ask("tools/list");
+    EXPECT_LE(list.dump().size(), std::size_t{24} << 10) << option;
+    for (const Json& tool : list["result"]["tools"]) {
+      const auto sentences = tool["description"].get<std::string>();
+      EXPECT_GT(sentences.size(), 20U) << tool["name"];
+      EXPECT_LE(sentences.size(), 400U) << tool["name"];
+    }
   }
 }
 
@@ -206,6 +286,9 @@ TEST_F(McpCommand, DiscoverNamesTheRevisionsAndResourcesAreTheSchemas) {
   EXPECT_EQ(found["_meta"]["io.modelcontextprotocol/serverInfo"]["version"], kProgramVersion);
   const Json resources = client.ask("resources/list")["result"]["resources"];
   EXPECT_EQ(resources.size(), report::schema_names().size());
+  const Json templates = client.ask("resources/templates/list")["result"]["resourceTemplates"];
+  EXPECT_EQ(templates[0]["uriTemplate"],
+            "rocm-perf://document/{run}/{document}{?section,kernel,top,offset}");
   for (const Json& resource : resources) {
     const Json read = client.ask("resources/read", {{"uri", resource["uri"]}})["result"];
     EXPECT_EQ(read["contents"][0]["text"].get<std::string>(),
@@ -221,13 +304,7 @@ TEST_F(McpCommand, EveryCommandOfTheHelpIsAToolOrMeantForPeople) {
     const auto name = tool["name"].get<std::string>();
     EXPECT_TRUE(tools.insert(name).second) << name;
     EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << name;
-    EXPECT_EQ(tool["annotations"]["readOnlyHint"], false) << name;
-    // What its description promises is there.
-    const auto description = tool["description"].get<std::string>();
-    if (const std::size_t at = description.find("schema/"); at != std::string::npos) {
-      const std::string rest = description.substr(at + 7);
-      EXPECT_TRUE(report::schema_text(rest.substr(0, rest.find('.'))).has_value()) << description;
-    }
+    EXPECT_EQ(tool.contains("annotations"), name == "read_document") << name;
   }
   const std::vector<std::string> commands = commands_of_the_help(folder_.path());
   EXPECT_GT(commands.size(), 10U);
@@ -266,7 +343,7 @@ TEST_F(McpCommand, OffersOnlyWhatReadsUnlessToldOtherwise) {
   }
   EXPECT_THAT(names,
               ElementsAre("analyze", "capture_check", "capture_info", "compare", "critical_path",
-                          "doctor", "inspect", "occupancy", "roofline", "schema"));
+                          "doctor", "inspect", "occupancy", "roofline", "schema", "read_document"));
 }
 
 TEST_F(McpCommand, RefusesToRunAndToWriteWithoutAllowRun) {
@@ -298,7 +375,7 @@ TEST_F(McpCommand, RunsProgramsWithAllowRun) {
       "profile",
       {{"command", {"sh", "-c", "exit 0", "--json"}}, {"no_rocprof", true}, {"out", "report"}});
   EXPECT_EQ(result["isError"], false) << result;
-  EXPECT_EQ(report::validate("profile", result["structuredContent"]).has_value(), true);
+  EXPECT_EQ(report::validate("summary", result["structuredContent"]).has_value(), true);
   EXPECT_TRUE(std::filesystem::exists(folder_ / "report/profile.json"));
 }
 
@@ -345,16 +422,46 @@ TEST_F(McpCommand, SaysWhatWentWrongAndWhatIsANo) {
   const Json no = client.call("compare", {{"A", "-fast.txt"}, {"B", "slow.txt"}, {"unit", "ns"}});
   EXPECT_EQ(no["isError"], false) << no;
   EXPECT_THAT(texts_of(no), HasSubstr("Exit code 1: it was done, and the answer is no"));
-  EXPECT_TRUE(report::validate("comparison", no["structuredContent"]).has_value());
+  const Json& compared = no["structuredContent"];
+  EXPECT_TRUE(report::validate(compared["document"].get<std::string>(), compared).has_value());
 }
 
-TEST_F(McpCommand, ShortensALongDocumentAndSaysSo) {
-  McpClient client(folder_.path(), {"--max-answer", "20000"});
-  const Json result = client.call("analyze", {{"TRACE", {PERFLAB_SAMPLE}}});
+TEST_F(McpCommand, ADocumentThatIsTooLongIsAnOutline) {
+  McpClient client(folder_.path(), {"--max-answer", "12288"});
+  const Json result = client.call("schema", {{"NAME", "analysis"}});
   EXPECT_EQ(result["isError"], false);
-  EXPECT_LE(result["structuredContent"].dump().size(), 20'000U);
+  EXPECT_LE(result.dump().size(), 12288U);
   EXPECT_FALSE(result["structuredContent"]["cut"].empty());
-  EXPECT_THAT(texts_of(result), HasSubstr("more than the 20000 of an answer"));
+  const Json deeper =
+      client.call("schema", {{"NAME", "analysis"}, {"section", "/properties/kernels/items"}});
+  EXPECT_EQ(deeper["structuredContent"]["value"]["type"], "object");
+}
+
+TEST_F(McpCommand, SaysWhatToCallInstead) {
+  McpClient client(folder_.path(), {});
+  std::filesystem::create_directory(folder_ / "runs");
+  std::filesystem::copy_file(PERFLAB_SAMPLE, folder_ / "runs/run_results.db");
+  const auto instead = [&](const std::string& tool, const Json& arguments) {
+    const Json result = client.call(tool, arguments);
+    EXPECT_EQ(result["isError"], true) << tool << arguments;
+    return result["structuredContent"];
+  };
+  const Json missing = instead("analyze", {{"TRACE", {"runs/run.db"}}});
+  EXPECT_EQ(missing["error"], "bad_input");
+  EXPECT_EQ(missing["exit_code"], 3);
+  EXPECT_EQ(missing["instead"][0]["tool"], "analyze");
+  EXPECT_EQ(missing["instead"][0]["arguments"],
+            Json::parse(R"({"TRACE": ["runs/run_results.db"]})"));
+  EXPECT_EQ(client.call("analyze", missing["instead"][0]["arguments"])["isError"], false);
+  const Json code = instead("analyze", {{"TRACE", {PERFLAB_PROGRAM}}});
+  EXPECT_EQ(code["instead"][0], Json({{"tool", "inspect"},
+                                      {"arguments", {{"FILE", PERFLAB_PROGRAM}}},
+                                      {"why", "this is compiled code"}}));
+  EXPECT_EQ(instead("inspect", {{"FILE", PERFLAB_SAMPLE}})["instead"][0]["tool"], "analyze");
+  EXPECT_EQ(instead("profile", wait_)["instead"][0]["tool"], "analyze");
+  const Json form = instead("analyze", {{"trace", "x"}});
+  EXPECT_EQ(form["error"], "usage");
+  EXPECT_TRUE(form["instead"][0]["arguments"].contains("TRACE"));
 }
 
 TEST_F(McpCommand, LivesThroughHostileLines) {
