@@ -20,6 +20,7 @@
 #include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
 #include "report/page/page.h"
+#include "report/summary/summary.h"
 
 namespace {
 
@@ -38,9 +39,10 @@ Result<Paths> paths_of(const char* const* names, std::size_t count, const char* 
   return paths;
 }
 
-/// The documents, and with `keep` the Trace that they are of.
+/// The documents with their summary, and with `keep` the Trace that they are of.
 Result<void> add(std::vector<report::NamedDocument> documents, analyze::AnalyzedTrace analyzed,
                  bool keep, perflab_documents& out) {
+  documents.emplace_back(std::string(report::kSummary), report::summary_document(documents));
   PERFLAB_TRY(out.entries, report::render_all(std::move(documents)));
   if (!keep) return {};
   PERFLAB_TRY(out.recording, api::Recording::of(std::move(analyzed.trace)));
@@ -176,7 +178,8 @@ const char* perflab_page(perflab_documents* documents) {
   try {
     std::vector<report::PageDocument> parts;
     for (const auto& entry : documents->entries)
-      parts.push_back({.name = entry.name, .file = std::nullopt, .text = entry.text});
+      if (entry.name != report::kSummary)
+        parts.push_back({.name = entry.name, .file = std::nullopt, .text = entry.text});
     auto page = report::html_page(parts);
     if (!page) {  // the documents stay: their texts were handed out
       set_failed(page.error(), *documents);

@@ -581,16 +581,6 @@ class Comparer {
 
 }  // namespace
 
-std::string_view to_string(SampleKind kind) {
-  using enum SampleKind;
-  static constexpr auto kNames = enum_names<SampleKind>({{dispatch, "dispatch"},
-                                                         {run, "run"},
-                                                         {iteration, "iteration"},
-                                                         {repeat, "repeat"},
-                                                         {value, "value"}});
-  return kNames[kind];
-}
-
 std::string_view to_string(GateVerdict verdict) {
   using enum GateVerdict;
   static constexpr auto kNames = enum_names<GateVerdict>(

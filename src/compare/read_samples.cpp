@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/system/files.h"
 #include "base/text/json_fields.h"
 #include "base/text/numbers.h"
@@ -476,6 +477,16 @@ Result<SampleSide> read_path(const fs::path& path, unsigned threads) {
 }
 
 }  // namespace
+
+std::string_view to_string(SampleKind kind) {
+  using enum SampleKind;
+  static constexpr auto kNames = enum_names<SampleKind>({{dispatch, "dispatch"},
+                                                         {run, "run"},
+                                                         {iteration, "iteration"},
+                                                         {repeat, "repeat"},
+                                                         {value, "value"}});
+  return kNames[kind];
+}
 
 Result<SampleSide> read_samples(const std::vector<fs::path>& paths, unsigned threads,
                                 const TellProgress& progress) {

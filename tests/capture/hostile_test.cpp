@@ -313,7 +313,7 @@ TEST_F(CaptureHostile, DocumentsAreCheckedFieldByField) {
   for (const auto& [name, change] : changes)
     EXPECT_THAT(region(change), HasSubstr(name)) << "error of another kind than " << name;
   EXPECT_THAT(error_of("memory_regions.json", [](J& j) { j["regions"][1] = j["regions"][0]; }),
-              HasSubstr("\"base\" is that of the region in front"));
+              HasSubstr("\"base\" is that of the region before it"));
   EXPECT_THAT(
       error_of("memory_regions.json", [](J& j) { std::swap(j["regions"][0], j["regions"][1]); }),
       HasSubstr("below"));

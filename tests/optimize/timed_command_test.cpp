@@ -105,7 +105,7 @@ TEST(MetricOfCommands, WhatTheOriginalDoesNotRepeatIsNotAskedOfCandidates) {
   take_times(figures.options);
   EXPECT_EQ(failure_of(figures.prove("right", runs + "echo 'time: 4 ms, 22222 GB/s'\n")), "");
   EXPECT_THAT(figures.prove("wrong", runs + "echo 'time: 4 ms, 2 GB'\n").sentence,
-              HasSubstr("stands in 'time: <number> ms, 2 GB' on stdout"));
+              HasSubstr("the metric is in 'time: <number> ms, 2 GB' on stdout"));
 
   // They depend on the time, also where two runs of the original happen to agree.
   CommandBench rates("echo $(($1 * 2)) > $2; echo 'time: 5 ms, 812 GB/s'\n");

@@ -212,7 +212,8 @@ TEST_F(CounterCsv, TheAccumulatorNeedsExactlyOneLevelCounter) {
       sums_of(accumulated(",SQC_ICACHE_INFLIGHT_LEVEL", ",5"), "SQC_ICACHE_INFLIGHT_LEVEL_ACCUM"),
       (Sums{{0, 500}}));
   const std::string why =
-      "SQ_ACCUM_PREV_HIRES beside no level counter, or several: nobody can say of which";
+      "SQ_ACCUM_PREV_HIRES next to no level counter, or to several: it is unknown which it belongs "
+      "to";
   for (const auto& [counters, values] : std::vector<std::pair<std::string, std::string>>{
            {",SQ_WAVES", ",6"},
            {",SQ_LEVEL_WAVES,SQ_IFETCH_LEVEL", ",5,6"},
@@ -440,7 +441,8 @@ TEST_F(CounterCsv, DatabasesAndTablesAreOneTrace) {
   EXPECT_TRUE(sums_of(trace, "SQ_ACCUM_PREV_HIRES").empty());
   EXPECT_EQ(
       dropped(trace, "pmc_event",
-              "SQ_ACCUM_PREV_HIRES beside no level counter, or several: nobody can say of which"),
+              "SQ_ACCUM_PREV_HIRES next to no level counter, or to several: it is unknown which it belongs "
+      "to"),
       2U);
 }
 

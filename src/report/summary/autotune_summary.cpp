@@ -41,14 +41,6 @@ Json whole_configuration(const DocumentPlace& place) {
   return configuration_excerpt(place, [](const std::string&) { return true; });
 }
 
-/// Why a figure is missing; a place without anything when it is not.
-DocumentPlace reason_missing(const DocumentPlace& document, std::string_view field) {
-  const DocumentPlace missing = document["missing"];
-  for (std::size_t i = 0; i < missing.size(); ++i)
-    if (missing[i]["field"].text() == field) return missing[i];
-  return DocumentPlace(nullptr);
-}
-
 Part searched_part(const DocumentPlace& autotune) {
   Part part{.part = "searched", .title = "Searched", .details = "configurations"};
   Json row = autotune["space"].excerpt({"listed", "product", "sampled"}, "space");
@@ -123,7 +115,7 @@ Part best_part(const DocumentPlace& autotune) {
   row["configuration"] = whole_configuration(best["configuration"]);
   row["parameters"] = autotune["space"]["parameters"].count();
   if (best["gain"]) row["gain"] = best["gain"].excerpt({"ratio", "low", "high"});
-  if (const DocumentPlace why = reason_missing(autotune, "best.gain.low"))
+  if (const DocumentPlace why = missing_of(autotune, "best.gain.low"))
     row["no_interval"] = why.excerpt({"reason"});
   if (how != Gained::is_default) {
     row["default"] = usual.excerpt({"value", "outcome", "declared"});

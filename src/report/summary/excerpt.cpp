@@ -107,6 +107,13 @@ std::vector<Json> DocumentPlace::tally(std::string_view where) const {
   return rows;
 }
 
+DocumentPlace missing_of(const DocumentPlace& document, std::string_view field) {
+  const DocumentPlace missing = document["missing"];
+  for (std::size_t i = 0; i < missing.size(); ++i)
+    if (missing[i]["field"].text() == field) return missing[i];
+  return DocumentPlace(nullptr);
+}
+
 DocumentPlace document_of(std::span<const NamedDocument> documents, std::string_view name) {
   const auto found = std::ranges::find(documents, name, &NamedDocument::name);
   return DocumentPlace(found == documents.end() ? nullptr : &*found);

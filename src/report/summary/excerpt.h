@@ -69,6 +69,10 @@ class DocumentPlace {
   std::string pointer_ = {};
 };
 
+/// The entry of the document's `missing` for a field ("reason", "remedy"); a place where nothing is:
+/// the field has a value, or nobody says why not.
+DocumentPlace missing_of(const DocumentPlace& document, std::string_view field);
+
 /// The document of that name, or a place where nothing is.
 DocumentPlace document_of(std::span<const NamedDocument> documents, std::string_view name);
 

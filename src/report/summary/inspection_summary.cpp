@@ -359,8 +359,8 @@ std::string inspected_text(const Json& part, std::size_t width) {
       compiler = "compiled by " + row_text(row, "compiler");
     } else {
       const std::string kind = row_text(row, "kind");
-      const auto* const known =
-          std::ranges::find(kInspectedKinds, kind, &std::pair<std::string_view, std::string_view>::first);
+      const auto* const known = std::ranges::find(
+          kInspectedKinds, kind, &std::pair<std::string_view, std::string_view>::first);
       file = fmt::format("{}: {}, {}", printable(row_text(row, "name")),
                          known == std::end(kInspectedKinds) ? kind : known->second,
                          bytes_text(row_number(row, "bytes")));

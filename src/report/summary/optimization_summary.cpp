@@ -140,13 +140,10 @@ Part run_part(const DocumentPlace& document) {
                            "the whole run"));
     return part;
   }
-  const DocumentPlace missing = document["missing"];
-  for (std::size_t i = 0; i < missing.size(); ++i)
-    if (missing[i]["field"].text() == "projection") {
-      const std::string remedy = missing[i]["remedy"].text();
-      part.missing =
-          missing[i]["reason"].text() + (remedy.empty() ? "" : fmt::format("; add {}", remedy));
-    }
+  if (const DocumentPlace why = missing_of(document, "projection")) {
+    const std::string remedy = why["remedy"].text();
+    part.missing = why["reason"].text() + (remedy.empty() ? "" : fmt::format("; add {}", remedy));
+  }
   return part;
 }
 

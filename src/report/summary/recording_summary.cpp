@@ -22,14 +22,6 @@ DocumentPlace named(const DocumentPlace& array, const std::string& name) {
   return DocumentPlace(nullptr);
 }
 
-/// Why the document has null there; empty: it does not say.
-std::string missing_reason(const DocumentPlace& document, std::string_view field) {
-  const DocumentPlace missing = document["missing"];
-  for (std::size_t i = 0; i < missing.size(); ++i)
-    if (missing[i]["field"].text() == field) return missing[i]["reason"].text();
-  return {};
-}
-
 /// What critical_path_ns was spent on, the longest first, without nothing.
 Part time_part(const DocumentPlace& path, std::string details) {
   Part part{.part = "time", .title = "Where the time went", .details = std::move(details)};
@@ -196,7 +188,7 @@ Part recorded_part(std::span<const NamedDocument> documents) {
     row["gpu"] = totals.excerpt({"gpu_busy_ns"});
     recorded.rows.push_back(std::move(row));
   } else {
-    recorded.missing = missing_reason(analysis, "selected_kernel");
+    recorded.missing = missing_of(analysis, "selected_kernel")["reason"].text();
   }
   if (analysis["kernels"].size() > 0)
     recorded.rows.push_back(analysis["kernels"][0]["gpu"].excerpt({"product", "architecture"}));
@@ -228,7 +220,7 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
   add_part(summary, recorded_part(documents));
   add_what_if(dag, summary);
   Part time = time_part(analysis["critical_path"], "critical-path");
-  if (time.rows.empty()) time.missing = missing_reason(analysis, "critical_path");
+  if (time.rows.empty()) time.missing = missing_of(analysis, "critical_path")["reason"].text();
   add_part(summary, time);
   add_part(summary, kernels_part(kernels, verdicts, dag));
   if (verdicts.size() == 0) return;
@@ -297,7 +289,7 @@ void summarise_process(std::span<const NamedDocument> documents, Json& summary) 
            }));
   add_part(summary, {.part = "time",
                      .title = "Where the time went",
-                     .missing = missing_reason(profile, "kernel")});
+                     .missing = missing_of(profile, "kernel")["reason"].text()});
   if (const std::string program = recorded_run(documents).program; !program.empty())
     add_next(summary, {"rocm-perf profile -- " + program, "the times of its kernels"});
 }
