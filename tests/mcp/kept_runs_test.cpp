@@ -31,7 +31,9 @@ TEST(McpKeptRuns, WhatWasUsedLongestAgoGoesAndItsCallIsRemembered) {
   for (int i = 0; i < 4; ++i) {
     uris.push_back(
         kept.keep(call_number(i), {{"a", std::string(300, static_cast<char>('a' + i))}})->uri);
-    if (i == 2) EXPECT_FALSE(kept.find(uris[0])->documents.empty());  // used again
+    if (i == 2) {
+      EXPECT_FALSE(kept.find(uris[0])->documents.empty());  // used again
+    }
   }
   EXPECT_TRUE(kept.find(uris[1])->documents.empty()) << "the oldest one";
   EXPECT_EQ(kept.find(uris[1])->call, call_number(1));

@@ -38,7 +38,9 @@ Selection selection(const Json& arguments) {
 Json selected(const Json& document, const Json& arguments, std::size_t most = kLeastWeight) {
   const auto out = select(document, selection(arguments), read_call("sample://document/0"), most);
   EXPECT_TRUE(out.has_value()) << arguments << (out ? "" : describe(out.error()));
-  if (out) EXPECT_LE(weight(*out), most) << arguments;
+  if (out) {
+    EXPECT_LE(weight(*out), most) << arguments;
+  }
   return out.value_or(nullptr);
 }
 

@@ -151,8 +151,9 @@ TEST(McpAnswer, TheSummaryIsTheAnswerAndLinksLeadToTheRest) {
     const auto document = document_in(*run, place->selection.document);
     ASSERT_TRUE(document.has_value());
     EXPECT_EQ((*document)->text.size(), block["size"]);
-    if (linked.back() != "summary")
+    if (linked.back() != "summary") {
       EXPECT_EQ((*document)->text, to_canonical_text(large_document(linked.back())));
+    }
   }
   EXPECT_THAT(linked, testing::ElementsAre("analysis", "dag", "summary"));
   EXPECT_THAT(all_text(result), HasSubstr("read_document"));

@@ -40,14 +40,14 @@ bool uses_scratch(const DocumentPlace& kernel) {
 /// Kernels by what they cost: the most spills, then scratch, then the lowest occupancy (unknown
 /// last), then the most VGPRs; else in the document's order.
 std::vector<std::size_t> by_weight(const DocumentPlace& kernels) {
-  struct Weight {
+  struct Worseness {
     double spills = 0;
     bool scratch = false;
     double occupancy = 0, vgprs = 0;
     std::size_t index = 0;
   };
   constexpr double kUnknown = 2;  // occupancies end at 1
-  std::vector<Weight> weights;
+  std::vector<Worseness> weights;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const DocumentPlace kernel = kernels[i];
     weights.push_back({.spills = spilled_registers(kernel),
@@ -56,12 +56,12 @@ std::vector<std::size_t> by_weight(const DocumentPlace& kernels) {
                        .vgprs = kernel["resources"]["vgpr"].number(),
                        .index = i});
   }
-  const auto key = [](const Weight& one) {
+  const auto key = [](const Worseness& one) {
     return std::tuple(-one.spills, !one.scratch, one.occupancy, -one.vgprs, one.index);
   };
   std::ranges::sort(weights, {}, key);
   std::vector<std::size_t> order;
-  for (const Weight& one : weights) order.push_back(one.index);
+  for (const Worseness& one : weights) order.push_back(one.index);
   return order;
 }
 
@@ -181,7 +181,7 @@ Part static_worth_part(const DocumentPlace& kernel) {
     if (const DocumentPlace once = kernel["instruction_mix"]["once_through"])
       part.rows.push_back(
           once.excerpt({"scratch_bytes", "global_bytes"}, "a wave, once through the code"));
-    part.missing = "what that costs in time (nothing was run)";
+    part.missing = "nothing was run";
   } else if (const DocumentPlace step = occupancy["next_step"]) {
     part.rows.push_back(occupancy.excerpt({"theoretical"}, "now"));
     part.rows.push_back(step.excerpt({"waves_per_simd", "occupancy"}, "then"));

@@ -67,7 +67,8 @@ void add_twice_as_fast(const DocumentPlace& kernel, Json& row) {
     if (gains[i]["factor"].number() == 2) row["twice_as_fast"] = gains[i].excerpt({"gain_share"});
 }
 
-/// Kernels by time, each with its verdict and what the run gains when it is twice as fast.
+/// Kernels by time, each with its verdict and what the run gains when it is twice as fast, and at
+/// most.
 Part kernels_part(const DocumentPlace& kernels, const DocumentPlace& verdicts,
                   const DocumentPlace& dag) {
   Part part{.part = "kernels", .title = "Kernels by time", .details = "kernels"};
@@ -75,17 +76,25 @@ Part kernels_part(const DocumentPlace& kernels, const DocumentPlace& verdicts,
     Json row = kernel.excerpt({"name", "share", "total_ns", "dispatches"});
     const std::string name = kernel["name"].text();
     if (const DocumentPlace path = named(dag["kernels"], name)) add_twice_as_fast(path, row);
-    if (const DocumentPlace verdict = named(verdicts, name))
+    if (const DocumentPlace verdict = named(verdicts, name)) {
+      if (verdict["bound"]["end_to_end_share"])
+        row["bound"] = verdict["bound"].excerpt({"end_to_end_share"});
       row["verdict"] = verdict.excerpt({"label", "confidence"});
+    }
     return row;
   });
 }
 
-/// The verdict with the two figures that decide it.
-Part limit_part(const DocumentPlace& verdict) {
-  Part part{.part = "limit",
-            .title = "What limits the kernel that matters most",
-            .details = "bottleneck"};
+/// How the kernel of the verdict was chosen (verdict_that_matters).
+std::string limit_title(const DocumentPlace& verdict, bool timed) {
+  if (verdict["bound"]["end_to_end_share"].number() > 0)
+    return "What limits the kernel that could shorten the run most";
+  return timed ? "What limits the kernel with the most time" : "What limits the traced kernel";
+}
+
+/// The verdict with the two figures that decide it. `timed`: the times of kernels are known.
+Part limit_part(const DocumentPlace& verdict, bool timed) {
+  Part part{.part = "limit", .title = limit_title(verdict, timed), .details = "bottleneck"};
   part.rows.push_back(verdict.excerpt({"name", "label", "confidence"}));
   const DocumentPlace evidence = verdict["evidence"];
   std::vector<std::string> features;
@@ -113,9 +122,9 @@ Part worth_part(const DocumentPlace& verdict) {
   return part;
 }
 
-void add_verdict(const DocumentPlace& verdict, Json& summary) {
+void add_verdict(const DocumentPlace& verdict, bool timed, Json& summary) {
   if (!verdict) return;
-  const Part limit = limit_part(verdict);
+  const Part limit = limit_part(verdict, timed);
   const Part worth = worth_part(verdict);
   add_part(summary, limit);
   // Without a verdict, why nothing bounds it says no more.
@@ -172,6 +181,12 @@ void add_what_if(const DocumentPlace& dag, Json& summary) {
   Json row = asked.excerpt({"makespan_ns", "gain_ns", "gain_share", "bound"}, "the whole run");
   row["now"] = dag.excerpt({"critical_path_ns"});
   part.rows.push_back(std::move(row));
+  const DocumentPlace changes = asked["changes"];
+  for (std::size_t i = 0; i < changes.size(); ++i)
+    if (i < kMostSummaryRows)
+      part.rows.push_back(changes[i].excerpt({"text", "matched"}));
+    else
+      ++part.left_out;
   add_part(summary, part);
 }
 
@@ -213,7 +228,7 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
     const DocumentPlace traced = main_trace(traces);
     add_trace(traces, traced, summary);
     const DocumentPlace verdict = verdict_of_trace(verdicts, traces, traced);
-    add_verdict(verdict, summary);
+    add_verdict(verdict, kernels.size() > 0, summary);
     add_steps(documents, verdict, summary);
     return;
   }
@@ -225,7 +240,7 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
   add_part(summary, kernels_part(kernels, verdicts, dag));
   if (verdicts.size() == 0) return;
   const DocumentPlace verdict = verdict_that_matters(verdicts);
-  add_verdict(verdict, summary);
+  add_verdict(verdict, kernels.size() > 0, summary);
   if (const DocumentPlace traced = verdict["thread_trace"])
     add_part(summary, hot_part(traces["kernels"][static_cast<std::size_t>(traced.number())]));
   add_steps(documents, verdict, summary);
@@ -276,7 +291,7 @@ void summarise_roofline(std::span<const NamedDocument> documents, Json& summary)
   const DocumentPlace verdicts = roofline["bottlenecks"]["kernels"];
   if (verdicts.size() == 0) return;
   const DocumentPlace verdict = verdict_that_matters(verdicts);
-  add_verdict(verdict, summary);
+  add_verdict(verdict, true, summary);
   add_steps(documents, verdict, summary);
 }
 

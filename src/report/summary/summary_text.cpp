@@ -44,6 +44,7 @@ std::string title_of(const std::string& field) {
   static constexpr auto kTitles = std::to_array<std::pair<std::string_view, std::string_view>>({
       {"verdict.label", "limited by"},
       {"twice_as_fast.gain_share", "2x gains"},
+      {"bound.end_to_end_share", "can gain"},
       {"binding.roof", "bound by"},
       {"binding.share", "of roof"},
       {"time.total_ns", "total"},
@@ -119,6 +120,7 @@ std::string key_title(const std::string& key) {
 
 /// What a narrow table does without, the highest first.
 int expendable(const std::string& field) {
+  if (field == "twice_as_fast.gain_share") return 3;
   if (field == "stall" || field == "wait_caused") return 2;
   return field == "dispatches" || field == "hits" ? 1 : 0;
 }
@@ -221,11 +223,18 @@ std::string worth_text(const Json& row, std::size_t width) {
   return indented(text, width);
 }
 
-/// "the whole run takes 29.00 ms instead of 32.17 ms, 3.17 ms (9.9 %) less".
-std::string what_if_text(const Json& row, std::size_t width) {
-  std::string text = fmt::format(
-      "the whole run takes {} instead of {}, {}", value_text("_ns", row["makespan_ns"]),
-      value_text("_ns", row["now"]["critical_path_ns"]), value_text("_ns", row["gain_ns"]));
+/// "paged_attention=2x (256 matched): the whole run takes 29.00 ms instead of 32.17 ms, 3.17 ms
+/// (9.9 %) less".
+std::string what_if_text(const Json& rows, std::size_t width) {
+  const Json& row = rows[0];
+  std::vector<std::string> changes;
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    changes.push_back(fmt::format("{} ({} matched)", rows[i]["text"].get<std::string>(),
+                                  rows[i]["matched"].get<std::size_t>()));
+  std::string text = fmt::format("{}: the whole run takes {} instead of {}, {}",
+                                 fmt::join(changes, ", "), value_text("_ns", row["makespan_ns"]),
+                                 value_text("_ns", row["now"]["critical_path_ns"]),
+                                 value_text("_ns", row["gain_ns"]));
   if (!row["gain_share"].is_null())
     text += fmt::format(" ({})", value_text("share", row["gain_share"]));
   text += " less";
@@ -265,7 +274,7 @@ std::string drawn_as_all(const Json& part, const TerminalStyle& style) {
   const std::string name = part["part"];
   if (name == "limit") return limit_text(part, style.width);
   if (name == "worth" && !part["rows"].empty()) return worth_text(part["rows"][0], style.width);
-  if (name == "asked") return what_if_text(part["rows"][0], style.width);
+  if (name == "asked") return what_if_text(part["rows"], style.width);
   if (!part["rows"].empty() && name != "recorded") return table_text(part, style.width);
   return facts_text(part, style.width);
 }

@@ -274,7 +274,7 @@ std::string more_text_of_search(const Json& part, std::size_t width) {
     const double ratio = number_at(recorded, "ratio");
     out += indented(ratio > 1 ? fmt::format("the best of the recording is {:.4g}x better: {}",
                                             ratio, value_words(recorded, "optimum"))
-                              : fmt::format("it is the best of the recording: {}",
+                              : fmt::format("no recorded configuration is better: {}",
                                             value_words(recorded, "optimum")),
                     width);
   }

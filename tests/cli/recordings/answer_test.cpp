@@ -30,7 +30,7 @@ TEST_F(Answer, OfARecordingIsOnePage) {
   std::size_t at = 0;  // in the order of a person's questions
   for (const char* part :
        {"  10 dispatches, 2 kernels, 350 us of kernel time", "\nWhere the time went\n",
-        "\nKernels by time\n", "\nWhat limits the kernel that matters most\n",
+        "\nKernels by time\n", "\nWhat limits the kernel that could shorten the run most\n",
         "\nNext\n  rocm-perf profile ",
         "\nThe rest: --details kernels|critical-path|profile|bottleneck; --json; --out DIR; "}) {
     const std::size_t found = outcome.out.find(part);
@@ -61,8 +61,8 @@ TEST_F(Answer, SaysWhatAWhatIfGives) {
   const Json dag =
       document("dag", run({"critical-path", run_, "--what-if", "gemm=2x", "--json"}).out);
   ASSERT_EQ(dag["what_if"]["gain_ns"], 125'000);
-  EXPECT_THAT(outcome.out,
-              HasSubstr("What if\n  the whole run takes 359 us instead of 484 us, 125 us ("));
+  EXPECT_THAT(outcome.out, HasSubstr("What if\n  gemm=2x (5 matched): the whole run takes 359 us "
+                                     "instead of 484 us, 125 us ("));
 }
 
 TEST_F(Answer, DetailsAreTheSectionsTogetherOrOne) {

@@ -171,8 +171,9 @@ TEST(Summary, IsAboutTheKernelThatShortensTheRunMost) {
         {{"kernels", Json::array({verdict("first", 0.1), verdict("second", 0.2)})}}}}};
   const Json summary = summary_document(std::vector<NamedDocument>{document});
   const std::string text = summary_text(summary, {}, "");
-  EXPECT_THAT(text, HasSubstr("What limits the kernel that matters most\n  second\n  latency "
-                              "bound: no rule is met strongly enough\n"));
+  EXPECT_THAT(
+      text, HasSubstr("What limits the kernel that could shorten the run most\n  second\n  latency "
+                      "bound: no rule is met strongly enough\n"));
   EXPECT_THAT(text, HasSubstr("  2x as fast at best\n"));
   EXPECT_THAT(text, Not(HasSubstr("The rest")));
 }
