@@ -48,7 +48,9 @@ TEST_F(CaptureCommand, InfoShowsWhatIsThere) {
     std::istringstream lines(run({command, "bad"}, narrow).out +
                              run({command, "bad", "--details"}, narrow).out);
     for (std::string line; std::getline(lines, line);)
-      if (!line.starts_with("  rocm-perf ")) EXPECT_LE(report::display_width(line), 80U) << line;
+      if (!line.starts_with("  rocm-perf ")) {
+        EXPECT_LE(report::display_width(line), 80U) << line;
+      }
   }
 }
 

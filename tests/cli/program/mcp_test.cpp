@@ -207,7 +207,9 @@ TEST_F(McpCommand, GivesTheNumbersOfTheCommandLineInBothEras) {
       const auto text = read["contents"][0]["text"].get<std::string>();
       EXPECT_EQ(text.size(), block["size"]);
       EXPECT_TRUE(report::validate(block["name"].get<std::string>(), Json::parse(text)));
-      if (block["name"] == "analysis") EXPECT_EQ(text, full.out);
+      if (block["name"] == "analysis") {
+        EXPECT_EQ(text, full.out);
+      }
     }
     for (const Json& name : expected["made_from"])
       EXPECT_TRUE(linked.contains(name.get<std::string>())) << name;
@@ -234,7 +236,9 @@ TEST_F(McpCommand, WhereAFigureIsFromIsASection) {
     EXPECT_EQ(read["isError"], false) << excerpt;
     const Json& value = read["structuredContent"]["value"];
     for (const auto& [name, figure] : excerpt.items())
-      if (figure.is_number()) EXPECT_EQ(value[name], figure) << excerpt;
+      if (figure.is_number()) {
+        EXPECT_EQ(value[name], figure) << excerpt;
+      }
     ++followed;
   });
   EXPECT_GT(followed, 5);

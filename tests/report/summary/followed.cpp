@@ -92,7 +92,9 @@ void expect_short(const Json& summary) {
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = text.find('\n', begin);
       const std::string line = text.substr(begin, end - begin);
-      if (!is_command(summary, line)) EXPECT_LE(display_width(line), width) << line;
+      if (!is_command(summary, line)) {
+        EXPECT_LE(display_width(line), width) << line;
+      }
       begin = end + 1;
     }
   }

@@ -73,7 +73,7 @@ TEST_P(InspectionSummaryOf, IsTrueAndShort) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, InspectionSummaryOf, testing::Values("codeobjects", "fatbin"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& one) { return std::string(one.param); });
 
 /// A kernel as it is written: registers, spills, scratch.
 struct Figures {

@@ -52,7 +52,7 @@ TEST_P(SummaryOf, CountsTheKernelsThatItLeavesOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SummaryOf, testing::Range(std::size_t{0}, all_cases().size()),
-                         [](const auto& info) { return all_cases()[info.param].name; });
+                         [](const auto& one) { return all_cases()[one.param].name; });
 
 /// The same of the commands that read no recording.
 class SummaryOfCommand : public testing::TestWithParam<std::size_t> {
@@ -71,7 +71,7 @@ TEST_P(SummaryOfCommand, IsShort) {
 
 INSTANTIATE_TEST_SUITE_P(All, SummaryOfCommand,
                          testing::Range(std::size_t{0}, command_documents().size()),
-                         [](const auto& info) { return command_documents()[info.param].name; });
+                         [](const auto& one) { return command_documents()[one.param].name; });
 
 /// A summary with so many rows in its two parts, and warnings.
 Json made_up(std::size_t first, std::size_t second, std::size_t warnings) {

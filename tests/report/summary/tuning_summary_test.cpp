@@ -137,7 +137,7 @@ TEST_P(TuningSummary, IsTrueAndShort) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TuningSummary, testing::Range(std::size_t{0}, tuning_cases().size()),
-                         [](const auto& info) { return tuning_cases()[info.param].name; });
+                         [](const auto& one) { return tuning_cases()[one.param].name; });
 
 TEST(AutotuneAnswer, HasTheGainItsProofAndTheLineToPaste) {
   const std::string page = tuning_page(of_sample(sample_autotune()));
