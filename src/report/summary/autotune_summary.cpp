@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <functional>
-#include <optional>
 
 #include "base/text/command_line.h"
 #include "measure/autotune.h"
@@ -17,8 +16,6 @@ namespace {
 
 /// Bytes of the values of one configuration in a summary: spaces can have hundreds of parameters.
 constexpr std::size_t kMostConfigurationBytes = 800;
-/// Bytes of a command in a summary.
-constexpr std::size_t kMostTunedCommandBytes = 1600;
 
 /// The values of a configuration that `shown` takes, the first ones when there are very many. A
 /// parameter whose name means something in every excerpt is left out: the document has it.
@@ -185,22 +182,16 @@ Part more_part(const DocumentPlace& autotune) {
   return part;
 }
 
-std::vector<std::string> words_at(const DocumentPlace& array) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < array.size(); ++i) words.push_back(array[i].text());
-  return words;
-}
-
 /// The command that uses the best configuration; what is too long for a page is in the document.
 void add_use(const DocumentPlace& environment, Gained how, const std::string& kind, Json& summary) {
-  const std::vector<std::string> run = words_at(environment["best_command"]);
+  const std::vector<std::string> run = environment["best_command"].texts();
   if (run.empty()) return;
   std::string command = join_command_line(run);
-  if (const auto build = words_at(environment["best_build"]); !build.empty())
+  if (const auto build = environment["best_build"].texts(); !build.empty())
     command =
         fmt::format("{} && {} && {}", join_command_line({"mkdir", "-p", measure::kBestBuildFolder}),
                     join_command_line(build), command);
-  if (command.size() > kMostTunedCommandBytes) {
+  if (command.size() > kMostCommandBytes) {
     add_next(summary, {"", fmt::format("use it: the command is too long for a page, {} has it",
                                        environment["best_command"].name())});
     return;
@@ -216,7 +207,9 @@ void add_use(const DocumentPlace& environment, Gained how, const std::string& ki
 /// A recording was searched: nothing can be run.
 void add_search_on(const DocumentPlace& autotune, Json& summary) {
   const DocumentPlace environment = autotune["environment"];
-  if (autotune["simulation"]["ratio"].number() <= 1)
+  const DocumentPlace ratio = autotune["simulation"]["ratio"];
+  if (!ratio) return;  // values that have none
+  if (ratio.number() <= 1)
     return add_next(summary, {"", "use these values: the recording has no better ones"});
   std::vector<std::string> words = {"rocm-perf", "autotune", "--simulate",
                                     environment["simulated"].text()};

@@ -17,21 +17,6 @@
 namespace perflab::report {
 namespace {
 
-/// Whether yes stands at the place, not merely something.
-bool says_yes(const DocumentPlace& place) {
-  return place && place.text().empty() && *place == true;
-}
-
-/// What could not be captured as it was changes the answer: it stands above it.
-void limits_as_warnings(const DocumentPlace& capture, Json& summary) {
-  const DocumentPlace limits = capture["limits"];
-  Json texts = Json::array();
-  for (std::size_t i = 0; i < std::min(limits.size(), kMostSummaryRows); ++i)
-    texts.push_back(fit(limits[i].text(), kMostSentenceColumns));
-  summary["warnings"] = {
-      {"from", limits.name()}, {"left_out", limits.size() - texts.size()}, {"texts", texts}};
-}
-
 Part replay_part(const DocumentPlace& capture) {
   Part part{.part = "replay", .title = "Can it be replayed?", .details = "findings"};
   part.rows.push_back(capture["replay"].excerpt({"possible", "problem"}, "at all"));
@@ -87,7 +72,7 @@ NextStep capture_step(const DocumentPlace& capture) {
   if (!possible)
     return {join_command_line({"rocm-perf", "capture", "check", folder}),
             "says whether every file is whole, and whether a replay can restore all of it"};
-  if (!says_yes(possible)) {
+  if (!possible.holds()) {
     std::string why = "takes it again";
     const DocumentPlace first = capture["findings"][std::size_t{0}];
     if (first["remedy"]) why += "; " + first["remedy"].text();
@@ -97,7 +82,7 @@ NextStep capture_step(const DocumentPlace& capture) {
                            "--out", folder + ".new", "--", "./app"}),
         why};
   }
-  if (says_yes(here["possible"]))
+  if (here["possible"].holds())
     return {join_command_line({"rocm-perf", "replay", "verify", folder}),
             "proves that the replay computes what was captured"};
   if (here["gpus"].size() > 0)
@@ -201,7 +186,8 @@ std::string not_captured_lines(const Json& rows, std::size_t width) {
 
 void summarise_capture(std::span<const NamedDocument> documents, Json& summary) {
   const DocumentPlace capture = document_of(documents, "capture");
-  limits_as_warnings(capture, summary);
+  // What could not be captured as it was changes the answer: it stands above it.
+  take_warnings(summary, capture["limits"], capture["limits"].texts());
   add_part(summary, replay_part(capture));
   add_part(summary, captured_part(capture));
   add_part(summary, findings_part(capture));

@@ -21,11 +21,9 @@ namespace {
 /// What reads before what: that fails, that is decided, that is open, that is the same, that is
 /// open and cannot fail.
 int change_rank(const DocumentPlace& kernel) {
-  const DocumentPlace regression = kernel["regression"];
-  if (regression && (*regression).get<bool>()) return 0;
+  if (kernel["regression"].holds()) return 0;
   const std::string verdict = kernel["verdict"].text();
-  const DocumentPlace gated = kernel["gated"];
-  if (verdict == "UNDECIDED") return gated && (*gated).get<bool>() ? 2 : 4;
+  if (verdict == "UNDECIDED") return kernel["gated"].holds() ? 2 : 4;
   return verdict == "SAME" ? 3 : 1;
 }
 
@@ -87,12 +85,10 @@ void add_sides(const DocumentPlace& comparison, const std::string& title, Json& 
 std::optional<DocumentPlace> deciding(const DocumentPlace& comparison,
                                       const std::vector<DocumentPlace>& kernels) {
   const std::string verdict = comparison["verdict"].text();
-  const DocumentPlace larger = comparison["larger_is_better"];
-  const bool larger_is_better = larger && (*larger).get<bool>();
+  const bool larger_is_better = comparison["larger_is_better"].holds();
   std::optional<DocumentPlace> best;
   for (const DocumentPlace& kernel : kernels) {
-    const DocumentPlace gated = kernel["gated"];
-    if (!gated || !(*gated).get<bool>()) continue;
+    if (!kernel["gated"].holds()) continue;
     const int rank = change_rank(kernel);
     if (verdict == "regression" ? rank == 0 : verdict == "undecided" && rank == 2) return kernel;
     if (verdict != "pass") continue;
@@ -201,13 +197,11 @@ const Json* part_named(const Json& summary, std::string_view name) {
 /// The unit of the comparison's medians; empty: the inputs did not say.
 std::string unit_of(const Json& summary) {
   const Json* const verdict = part_named(summary, "verdict");
-  const Json& row = (*verdict)["rows"][0];
-  return row.contains("unit") && row["unit"].is_string() ? row["unit"].get<std::string>() : "";
+  return row_text((*verdict)["rows"][0], "unit");
 }
 
 std::optional<double> number_in(const Json& row, const char* field) {
-  return row.contains(field) && row[field].is_number() ? std::optional(row[field].get<double>())
-                                                       : std::nullopt;
+  return has_row_number(row, field) ? std::optional(row_number(row, field)) : std::nullopt;
 }
 
 std::string median_in(const Json& row, const char* side, const std::string& unit) {
@@ -300,9 +294,14 @@ std::string changed_text(const Json& summary, const Json& part, std::size_t widt
 std::string position_words(const Json& row, const std::string& interval, double threshold) {
   const std::string verdict = row["verdict"];
   const auto a = row["a"]["samples"].get<std::size_t>(), b = row["b"]["samples"].get<std::size_t>();
+  constexpr std::size_t kFewestSamples = 3;
   if (!row.contains("interval"))
-    return fmt::format(
-        "there is no interval: it takes three samples of each side, and there are {} and {}", a, b);
+    return std::min(a, b) >= kFewestSamples
+               ? fmt::format("there is no interval, with {} and {} samples", a, b)
+               : fmt::format(
+                     "there is no interval: it takes three samples of each side, and there are {} "
+                     "and {}",
+                     a, b);
   const std::string begin = fmt::format("its {}, {}, ", interval, interval_words(row));
   const std::string same =
       fmt::format("{} to {}", ratio_words(1 / (1 + threshold)), ratio_words(1 + threshold));
@@ -371,8 +370,7 @@ void summarise_comparison(std::span<const NamedDocument> documents, Json& summar
   const DocumentPlace comparison = document_of(documents, "comparison");
   for (const char* const side : {"b", "a"})
     if (const DocumentPlace note = comparison[side]["synthetic"]) summary["synthetic"] = *note;
-  const DocumentPlace fails = comparison["fails"];
-  const int code = fails && (*fails).get<bool>() ? 1 : 0;
+  const int code = comparison["fails"].holds() ? 1 : 0;
   Part verdict{.part = "verdict", .title = fmt::format("Verdict (exit code {})", code)};
   verdict.rows.push_back(comparison.excerpt(
       {"verdict", "sentence", "fails", "regressions", "undecided", "comparisons", "unit"}));

@@ -139,15 +139,16 @@ std::string lacking_lines(const Json& rows, std::size_t width) {
   return out;
 }
 
-std::string machine_lines(const Json& rows, std::size_t width) {
+std::string machine_lines(const Json& part, std::size_t width) {
   std::string out;
-  for (const Json& row : rows) {
+  // A page that was too long has fewer rows than there are GPUs.
+  const bool no_gpu = part["rows"].size() == 1 && part["left_out"] == 0;
+  for (const Json& row : part["rows"]) {
     if (!row.contains("processor")) {
       const std::string system = row_text(row, "system"), kernel = row_text(row, "kernel");
-      out += margined(
-          fmt::format("{}, Linux {}{}", system.empty() ? "an unknown system" : system,
-                      kernel.empty() ? kDash : kernel, rows.size() == 1 ? "; no AMD GPU" : ""),
-          width, 2);
+      out += margined(fmt::format("{}, Linux {}{}", system.empty() ? "an unknown system" : system,
+                                  kernel.empty() ? kDash : kernel, no_gpu ? "; no AMD GPU" : ""),
+                      width, 2);
       continue;
     }
     std::string text = row_text(row, "processor");
@@ -175,7 +176,7 @@ void summarise_doctor(std::span<const NamedDocument> documents, Json& summary) {
 std::optional<std::string> doctor_part_text(const Json& /*summary*/, const Json& part,
                                             std::size_t width, const Paint& /*paint*/) {
   const std::string name = part["part"];
-  if (name == "machine") return machine_lines(part["rows"], width);
+  if (name == "machine") return machine_lines(part, width);
   if (name == "commands") return commands_lines(part["rows"], width);
   if (name == "missing") return lacking_lines(part["rows"], width);
   return std::nullopt;

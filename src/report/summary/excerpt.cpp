@@ -60,6 +60,16 @@ std::string DocumentPlace::text() const {
   return value_ != nullptr && value_->is_string() ? value_->get<std::string>() : std::string();
 }
 
+std::vector<std::string> DocumentPlace::texts() const {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < size(); ++i) out.push_back((*this)[i].text());
+  return out;
+}
+
+bool DocumentPlace::holds() const {
+  return value_ != nullptr && value_->is_boolean() && value_->get<bool>();
+}
+
 std::string DocumentPlace::name() const {
   return fmt::format("{}.json#{}", document_ == nullptr ? "" : document_->name, pointer_);
 }

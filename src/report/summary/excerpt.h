@@ -45,6 +45,10 @@ class DocumentPlace {
   [[nodiscard]] double number(double otherwise = 0) const;
   /// The text, empty where there is none.
   [[nodiscard]] std::string text() const;
+  /// The texts of an array's elements.
+  [[nodiscard]] std::vector<std::string> texts() const;
+  /// Whether true stands there.
+  [[nodiscard]] bool holds() const;
   /// "analysis.json#/totals".
   [[nodiscard]] std::string name() const;
 
@@ -69,8 +73,8 @@ class DocumentPlace {
   std::string pointer_ = {};
 };
 
-/// The entry of the document's `missing` for a field ("reason", "remedy"); a place where nothing is:
-/// the field has a value, or nobody says why not.
+/// The entry of the `missing` of a document, or of a part with its own, for a field ("reason",
+/// "remedy"); a place where nothing is: the field has a value, or nobody says why not.
 DocumentPlace missing_of(const DocumentPlace& document, std::string_view field);
 
 /// The document of that name, or a place where nothing is.

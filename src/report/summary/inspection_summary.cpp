@@ -33,8 +33,7 @@ double spilled_registers(const DocumentPlace& kernel) {
 
 bool uses_scratch(const DocumentPlace& kernel) {
   const DocumentPlace resources = kernel["resources"];
-  return resources["scratch_bytes"].number() > 0 ||
-         (resources["dynamic_stack"] && *resources["dynamic_stack"] == true);
+  return resources["scratch_bytes"].number() > 0 || resources["dynamic_stack"].holds();
 }
 
 /// Kernels by what they cost: the most spills, then scratch, then the lowest occupancy (unknown
@@ -65,14 +64,6 @@ std::vector<std::size_t> by_weight(const DocumentPlace& kernels) {
   return order;
 }
 
-/// Why a field of the kernel is null; a place without anything where it is not.
-DocumentPlace lack_of(const DocumentPlace& kernel, std::string_view field) {
-  const DocumentPlace missing = kernel["missing"];
-  for (std::size_t i = 0; i < missing.size(); ++i)
-    if (missing[i]["field"].text() == field) return missing[i];
-  return DocumentPlace(nullptr);
-}
-
 /// A part per gate, the failed ones first.
 void add_gates(const DocumentPlace& inspection, Json& summary) {
   const DocumentPlace gates = inspection["gates"];
@@ -100,7 +91,7 @@ void add_changes(const DocumentPlace& inspection, Json& summary) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const DocumentPlace figures = changes[i]["figures"];
     for (std::size_t j = 0; j < figures.size(); ++j) {
-      if (figures[j]["worse"] && *figures[j]["worse"] == true) continue;
+      if (figures[j]["worse"].holds()) continue;
       if (part.rows.size() == kMostSummaryRows) {
         ++part.left_out;
         continue;
@@ -169,7 +160,7 @@ Part static_limit_part(const DocumentPlace& kernel) {
   for (std::size_t i = 0; i < changes.size(); ++i)
     part.rows.push_back(changes[i].excerpt({"resource", "to", "decrease"}));
   if (!kernel["occupancy"]["theoretical"])
-    part.missing = lack_of(kernel, "occupancy.theoretical")["reason"].text();
+    part.missing = missing_of(kernel, "occupancy.theoretical")["reason"].text();
   return part;
 }
 
@@ -256,12 +247,12 @@ NextStep static_next_step(const DocumentPlace& inspection, const DocumentPlace& 
   }
   if (!kernel["occupancy"]["theoretical"]) {
     const bool binary = inspection["file"]["kind"].text() != "source";
-    const DocumentPlace size = lack_of(kernel, "occupancy.workgroup_size");
+    const DocumentPlace size = missing_of(kernel, "occupancy.workgroup_size");
     if (size && binary)
       return {join_command_line({"rocm-perf", "inspect", inspection["environment"]["file"].text(),
                                  "--block", "256"}),
               "with the work-group size of the launch: " + size["reason"].text()};
-    const DocumentPlace lack = lack_of(kernel, "occupancy.theoretical");
+    const DocumentPlace lack = missing_of(kernel, "occupancy.theoretical");
     return {"", lack["remedy"] ? lack["remedy"].text() : lack["reason"].text()};
   }
   return {"rocm-perf profile --roofline -- ./app",
@@ -458,6 +449,7 @@ std::string worth_rows_text(const Json& rows, std::size_t width) {
                                 bytes_text(row_number(rows[0], "scratch_bytes")),
                                 bytes_text(row_number(rows[0], "global_bytes"))),
                     width, 2);
+  if (rows.size() < 2) return {};  // taken out of a page that was too long
   const Json& then = rows.back();
   return margined(
       fmt::format("with that: {} waves per SIMD, {} occupancy instead of {}; only a run shows "

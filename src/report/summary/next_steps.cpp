@@ -88,17 +88,14 @@ RecordedRun recorded_run(std::span<const NamedDocument> documents) {
     add_recordings(analysis, run, commands);
   } else if (const DocumentPlace dag = document_of(documents, "dag")) {
     add_commands(dag["environment"]["processes"], commands);
-    const DocumentPlace files = dag["environment"]["files"];
-    for (std::size_t i = 0; i < files.size(); ++i) run.files.push_back(files[i].text());
+    run.files = dag["environment"]["files"].texts();
   } else if (const DocumentPlace roofline = document_of(documents, "roofline")) {
     run.reader = "roofline";
-    const DocumentPlace files = roofline["environment"]["files"];
-    for (std::size_t i = 0; i < files.size(); ++i) run.files.push_back(files[i].text());
+    run.files = roofline["environment"]["files"].texts();
   }
   if (run.synthetic) return run;
-  const DocumentPlace words = document_of(documents, "profile")["environment"]["command"];
-  std::vector<std::string> profiled;
-  for (std::size_t i = 0; i < words.size(); ++i) profiled.push_back(words[i].text());
+  const std::vector<std::string> profiled =
+      document_of(documents, "profile")["environment"]["command"].texts();
   run.program = profiled.empty() ? common_command(commands) : join_command_line(profiled);
   return run;
 }

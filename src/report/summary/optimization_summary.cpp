@@ -19,8 +19,7 @@ std::optional<double> times_as_fast(const DocumentPlace& candidate) {
   const DocumentPlace measurement = candidate["measurement"];
   const double ratio = measurement["comparison"]["ratio"].number();
   if (ratio <= 0) return std::nullopt;
-  const DocumentPlace larger = measurement["larger_is_better"];
-  return larger && (*larger).get<bool>() ? ratio : 1 / ratio;
+  return measurement["larger_is_better"].holds() ? ratio : 1 / ratio;
 }
 
 /// The candidate's times against another variant's.

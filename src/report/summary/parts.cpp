@@ -22,20 +22,26 @@ Json summary_head(std::span<const NamedDocument> documents) {
   Json made_from = Json::array();
   for (const NamedDocument& one : documents) made_from.push_back(one.name);
   const DocumentPlace answer(&documents.front());
+  Json summary = {{"schema_version", "1.0.0"},
+                  {"document", "summary"},
+                  {"generator", generator_json()},
+                  {"made_from", made_from},
+                  {"synthetic", answer["synthetic"] ? *answer["synthetic"] : Json(nullptr)},
+                  {"warnings", nullptr},
+                  {"parts", Json::array()},
+                  {"next", Json::array()}};
   const DocumentPlace warnings = answer["warnings"];
-  Json texts = Json::array();
-  for (std::size_t i = 0; i < std::min(warnings.size(), kMostSummaryRows); ++i)
-    texts.push_back(fit(warnings[i].text(), 2 * kMostNameColumns));
-  return {
-      {"schema_version", "1.0.0"},
-      {"document", "summary"},
-      {"generator", generator_json()},
-      {"made_from", made_from},
-      {"synthetic", answer["synthetic"] ? *answer["synthetic"] : Json(nullptr)},
-      {"warnings",
-       {{"from", warnings.name()}, {"left_out", warnings.size() - texts.size()}, {"texts", texts}}},
-      {"parts", Json::array()},
-      {"next", Json::array()}};
+  take_warnings(summary, warnings, warnings.texts());
+  return summary;
+}
+
+void take_warnings(Json& summary, const DocumentPlace& place,
+                   const std::vector<std::string>& texts) {
+  Json shown = Json::array();
+  for (std::size_t i = 0; i < std::min(texts.size(), kMostSummaryRows); ++i)
+    shown.push_back(fit(texts[i], kMostSentenceColumns));
+  summary["warnings"] = {
+      {"from", place.name()}, {"left_out", texts.size() - shown.size()}, {"texts", shown}};
 }
 
 void add_part(Json& summary, const Part& part) {

@@ -39,6 +39,10 @@ struct NextStep {
 /// The document without its parts: names, the note of a made-up recording, warnings.
 Json summary_head(std::span<const NamedDocument> documents);
 
+/// Texts of the document that change the answer, in place of its `warnings`.
+void take_warnings(Json& summary, const DocumentPlace& place,
+                   const std::vector<std::string>& texts);
+
 /// Adds what has rows or says why it has none.
 void add_part(Json& summary, const Part& part);
 /// Adds a step; one whose command nobody would paste (with hundreds of files) is left out.

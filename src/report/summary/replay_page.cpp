@@ -15,25 +15,10 @@
 namespace perflab::report {
 namespace {
 
-/// The field as a text, empty where it is null or not there.
-std::string word_of(const Json& row, const char* field) {
-  return row.contains(field) && row[field].is_string() ? row[field].get<std::string>()
-                                                       : std::string();
-}
-
-/// The field as a number, 0 where it is null or not there.
-double figure_of(const Json& row, const char* field) {
-  return row.contains(field) && row[field].is_number() ? row[field].get<double>() : 0;
-}
-
-bool has_figure(const Json& row, const char* field) {
-  return row.contains(field) && row[field].is_number();
-}
-
 /// As people know the kernel.
 std::string kernel_title(const Json& row) {
-  const std::string demangled = word_of(row, "demangled");
-  return demangled.empty() ? word_of(row, "name") : demangled;
+  const std::string demangled = row_text(row, "demangled");
+  return demangled.empty() ? row_text(row, "name") : demangled;
 }
 
 std::string one_line(const std::string& text, std::size_t width) {
@@ -43,33 +28,34 @@ std::string one_line(const std::string& text, std::size_t width) {
 
 std::string tolerance_of(const Json& method) {
   std::vector<std::string> parts;
-  if (has_figure(method, "max_ulp"))
-    parts.push_back(fmt::format("{} ULP", number_text(figure_of(method, "max_ulp"))));
-  if (has_figure(method, "max_relative"))
-    parts.push_back(fmt::format("{} of the value", number_text(figure_of(method, "max_relative"))));
-  if (has_figure(method, "max_absolute"))
-    parts.push_back(number_text(figure_of(method, "max_absolute")));
+  if (has_row_number(method, "max_ulp"))
+    parts.push_back(fmt::format("{} ULP", number_text(row_number(method, "max_ulp"))));
+  if (has_row_number(method, "max_relative"))
+    parts.push_back(
+        fmt::format("{} of the value", number_text(row_number(method, "max_relative"))));
+  if (has_row_number(method, "max_absolute"))
+    parts.push_back(number_text(row_number(method, "max_absolute")));
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 /// What was overwritten before a further run.
 std::string_view poison_of(const Json& method) {
-  const std::string poison = word_of(method, "poison");
+  const std::string poison = row_text(method, "poison");
   if (poison == "written") return "outputs poisoned";
   return poison == "arguments" ? "buffers of the arguments poisoned" : "nothing poisoned";
 }
 
 std::string proof_text(const Json& row, std::size_t width, const Paint& paint) {
-  const std::string verdict = word_of(row, "verdict");
+  const std::string verdict = row_text(row, "verdict");
   const bool good = verdict == "bitwise" || verdict == "within_tolerance";
   const std::string_view colour = good                             ? paint.good
                                   : verdict == "not_deterministic" ? paint.warning
                                                                    : paint.bad;
   const Json& method = row["method"];
   return one_line(kernel_title(row["kernel"]), width) +
-         fmt::format("{}{}{}", colour, indented(word_of(row, "what"), width), paint.end) +
+         fmt::format("{}{}{}", colour, indented(row_text(row, "what"), width), paint.end) +
          indented(fmt::format("{} of the original; {}; tolerance: {}",
-                              counted(static_cast<std::size_t>(figure_of(method, "runs")), "run"),
+                              counted(static_cast<std::size_t>(row_number(method, "runs")), "run"),
                               poison_of(method), tolerance_of(method)),
                   width);
 }
@@ -85,13 +71,14 @@ std::string distances_text(const Json& part, std::size_t width) {
                    {.title = "verdict", .align = left},
                    {.title = "region", .align = left, .flexible = true}});
   const auto figure = [](const Json& row, const char* field) {
-    return has_figure(row, field) ? number_text(figure_of(row, field), 5) : kDash;
+    return has_row_number(row, field) ? number_text(row_number(row, field), 5) : kDash;
   };
   for (const Json& row : part["rows"]) {
-    const std::string type = word_of(row, "type");
+    const std::string type = row_text(row, "type");
     table.add({type.empty() ? "bytes" : type, figure(row, "elements"), figure(row, "different"),
                figure(row, "beyond_tolerance"), figure(row["largest"], "ulp"),
-               figure(row["largest"], "absolute"), word_of(row, "verdict"), word_of(row, "what")});
+               figure(row["largest"], "absolute"), row_text(row, "verdict"),
+               row_text(row, "what")});
   }
   return table.text(width);
 }
@@ -109,11 +96,11 @@ std::string cheats_text(const Json& part, std::size_t width, const Paint& paint)
          {std::pair{"unexpected_bytes", "written beside the outputs"},
           {"not_rewritten_bytes", "of outputs not written"},
           {"wrong_on_poison_bytes", "of outputs that depend on what stood there"}})
-      if (figure_of(row, field) > 0)
-        found.push_back(fmt::format("{} {}", bytes_text(figure_of(row, field)), what));
+      if (row_number(row, field) > 0)
+        found.push_back(fmt::format("{} {}", bytes_text(row_number(row, field)), what));
     out += fmt::format(
         "{}{}{}", paint.bad,
-        indented(fmt::format("{}: {}", word_of(row, "what"), fmt::join(found, ", ")), width),
+        indented(fmt::format("{}: {}", row_text(row, "what"), fmt::join(found, ", ")), width),
         paint.end);
   }
   return out;
@@ -122,35 +109,36 @@ std::string cheats_text(const Json& part, std::size_t width, const Paint& paint)
 std::string replayed_text(const Json& row, std::size_t width) {
   const Json& execution = row["execution"];
   const Json& machine = row["environment"];
-  const std::string product = word_of(machine, "product_name");
-  const double iterations = figure_of(execution, "iterations");
+  const std::string product = row_text(machine, "product_name");
+  const double iterations = row_number(execution, "iterations");
   std::string text = fmt::format(
       "{} dispatch{} on {}{}, {}; ", number_text(iterations), iterations == 1 ? "" : "es",
-      word_of(machine, "gpu_agent"), product.empty() ? "" : fmt::format(" ({})", product),
+      row_text(machine, "gpu_agent"), product.empty() ? "" : fmt::format(" ({})", product),
       row.value("captured_code_object", false) ? "the captured code" : "another code object");
-  if (word_of(execution, "mode") == "no_recopy")
+  if (row_text(execution, "mode") == "no_recopy")
     text += "memory was not restored between them (--no-recopy)";
   else
     text +=
         fmt::format("{} restored before each, {}",
-                    bytes_text(figure_of(execution, "restored_bytes_per_iteration")),
+                    bytes_text(row_number(execution, "restored_bytes_per_iteration")),
                     execution.value("restored_on_device", false) ? "on the GPU" : "from the host");
   return one_line(kernel_title(row), width) + indented(text, width);
 }
 
 std::string times_text(const Json& row, std::size_t width) {
-  std::string text =
-      fmt::format("median {}, {} to {}", duration_text(figure_of(row, "median")),
-                  duration_text(figure_of(row, "min")), duration_text(figure_of(row, "max")));
-  if (has_figure(row, "cv"))
-    text += fmt::format(", CV {} ({})", percent(figure_of(row, "cv")),
-                        stats::to_string(stats::classify(figure_of(row, "cv"))));
+  const auto time = [&](const char* field) {
+    return has_row_number(row, field) ? duration_text(row_number(row, field)) : kDash;
+  };
+  std::string text = fmt::format("median {}, {} to {}", time("median"), time("min"), time("max"));
+  if (has_row_number(row, "cv"))
+    text += fmt::format(", CV {} ({})", percent(row_number(row, "cv")),
+                        stats::to_string(stats::classify(row_number(row, "cv"))));
   std::string out = indented(text, width);
-  if (!has_figure(row, "captured")) return out;
-  text = fmt::format("{} when it was captured", duration_text(figure_of(row, "captured")));
-  if (has_figure(row, "ratio_to_captured"))
+  if (!has_row_number(row, "captured")) return out;
+  text = fmt::format("{} when it was captured", duration_text(row_number(row, "captured")));
+  if (has_row_number(row, "ratio_to_captured"))
     text += fmt::format("; the replay's median is {:.3f} times that",
-                        figure_of(row, "ratio_to_captured"));
+                        row_number(row, "ratio_to_captured"));
   return out + indented(text, width);
 }
 
@@ -159,21 +147,21 @@ std::string faithful_text(const Json& part, std::size_t width) {
   return indented(
       fmt::format(
           "{} were written here and not by the captured dispatch",
-          counted(static_cast<std::size_t>(figure_of(part["rows"][0], "learned_pages")), "page")),
+          counted(static_cast<std::size_t>(row_number(part["rows"][0], "learned_pages")), "page")),
       width);
 }
 
 std::string reserved_text(const Json& row, std::size_t width, const Paint& paint) {
   const Json& sums = row["summary"];
-  const std::string verdict = word_of(row, "verdict");
-  const bool probe = word_of(row, "source") != "capture";
-  const auto count = [&](const char* field) { return number_text(figure_of(sums, field)); };
+  const std::string verdict = row_text(row, "verdict");
+  const bool probe = row_text(row, "source") != "capture";
+  const auto count = [&](const char* field) { return number_text(row_number(sums, field)); };
   const std::string text =
       fmt::format("{}: {}, {}, asked of {}: {} exact, {} relocated, {} failed", verdict,
-                  counted(static_cast<std::size_t>(figure_of(sums, "ranges")),
+                  counted(static_cast<std::size_t>(row_number(sums, "ranges")),
                           probe ? "typical range" : "range"),
-                  bytes_text(figure_of(sums, "bytes")),
-                  word_of(row, "through") == "hsa" ? "the HSA runtime" : "the kernel alone",
+                  bytes_text(row_number(sums, "bytes")),
+                  row_text(row, "through") == "hsa" ? "the HSA runtime" : "the kernel alone",
                   count("exact"), count("relocated"), count("failed"));
   return fmt::format("{}{}{}", verdict == "exact" ? paint.good : paint.bad, indented(text, width),
                      paint.end);
@@ -188,31 +176,31 @@ std::string taken_text(const Json& part, std::size_t width) {
                    {.title = "in the way", .align = left, .flexible = true}});
   for (const Json& row : part["rows"]) {
     const Json& why = row["why"];
-    std::string reason = word_of(why, "status");
-    if (reason.empty()) reason = word_of(why, "in_the_way");
-    if (reason.empty() && !word_of(why, "returned").empty())
-      reason = "nobody known; it went to " + word_of(why, "returned");
-    table.add({word_of(row, "base"), bytes_text(figure_of(row, "bytes")), word_of(row, "memory"),
-               word_of(row, "outcome"), reason});
+    std::string reason = row_text(why, "status");
+    if (reason.empty()) reason = row_text(why, "in_the_way");
+    if (reason.empty() && !row_text(why, "returned").empty())
+      reason = "nobody known; it went to " + row_text(why, "returned");
+    table.add({row_text(row, "base"), bytes_text(row_number(row, "bytes")), row_text(row, "memory"),
+               row_text(row, "outcome"), reason});
   }
   return table.text(width);
 }
 
 std::string captured_text_of(const Json& row, std::size_t width) {
-  if (!row.contains("kernel")) return indented(word_of(row, "what"), width);
+  if (!row.contains("kernel")) return indented(row_text(row, "what"), width);
   const auto count = [&](const char* field, const char* thing) {
-    return counted(static_cast<std::size_t>(figure_of(row, field)), thing);
+    return counted(static_cast<std::size_t>(row_number(row, field)), thing);
   };
-  std::string out = one_line(word_of(row, "kernel"), width);
-  std::string text =
-      fmt::format("dispatch {} on {}", number_text(figure_of(row, "ordinal")), word_of(row, "isa"));
-  if (has_figure(row, "captured_ns"))
-    text += fmt::format(", {} on the GPU", duration_text(figure_of(row, "captured_ns")));
+  std::string out = one_line(row_text(row, "kernel"), width);
+  std::string text = fmt::format("dispatch {} on {}", number_text(row_number(row, "ordinal")),
+                                 row_text(row, "isa"));
+  if (has_row_number(row, "captured_ns"))
+    text += fmt::format(", {} on the GPU", duration_text(row_number(row, "captured_ns")));
   text += fmt::format("; {} and {}, {} ({} on disk); the dispatch changed {}",
                       count("regions", "range"), count("variables", "variable"),
-                      bytes_text(figure_of(row, "memory_bytes")),
-                      bytes_text(figure_of(row, "stored_bytes")), count("written_pages", "page"));
-  if (figure_of(row, "regions_not_captured") > 0)
+                      bytes_text(row_number(row, "memory_bytes")),
+                      bytes_text(row_number(row, "stored_bytes")), count("written_pages", "page"));
+  if (row_number(row, "regions_not_captured") > 0)
     text += fmt::format("; {} without contents", count("regions_not_captured", "range"));
   return out + indented(text, width);
 }
@@ -221,7 +209,7 @@ std::string launched_text(const Json& part, std::size_t width) {
   TextTable table({{.title = "dispatches"},
                    {.title = "kernel", .align = TextTable::Align::left, .flexible = true}});
   for (const Json& row : part["rows"])
-    table.add({number_text(figure_of(row, "dispatches")), word_of(row, "kernel")});
+    table.add({number_text(row_number(row, "dispatches")), row_text(row, "kernel")});
   return table.text(width);
 }
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <optional>
 
 #include "base/text/command_line.h"
 #include "base/text/pattern.h"
@@ -18,31 +18,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-bool holds(const DocumentPlace& place) {
-  return place && (*place).is_boolean() && (*place).get<bool>();
-}
-
-/// Texts of the document that change the answer, instead of its `warnings`.
-void take_warnings(Json& summary, const DocumentPlace& place,
-                   const std::vector<std::string>& texts) {
-  Json& warnings = summary["warnings"];
-  warnings["from"] = place.name();
-  warnings["texts"] = Json::array();
-  for (const std::string& text : texts)
-    if (warnings["texts"].size() < kMostSummaryRows)
-      warnings["texts"].push_back(fit(text, 2 * kMostNameColumns));
-  warnings["left_out"] = texts.size() - warnings["texts"].size();
-}
-
 /// A sentence of the document, which a name's length would cut in the middle.
 std::string whole_text(const DocumentPlace& sentence) {
   return fit(sentence.text(), 4 * kMostNameColumns);
-}
-
-std::vector<std::string> texts_of(const DocumentPlace& array) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < array.size(); ++i) texts.push_back(array[i].text());
-  return texts;
 }
 
 /// "rocm-perf replay verify capture --hsaco new.hsaco" and what follows. A code object only where
@@ -144,7 +122,7 @@ void add_steps_after_failure(const DocumentPlace& certificate, const std::string
                          "rocm-perf isolate --dispatch 1"});
     return;
   }
-  if (!holds(certificate["original_reproduces"]))
+  if (!certificate["original_reproduces"].holds())
     add_next(summary, {join_command_line({"rocm-perf", "capture", "check", folder.text()}),
                        "what of the capture a replay cannot restore"});
   else
@@ -197,9 +175,9 @@ void add_steps_to_capture(const DocumentPlace& isolate, const std::vector<Docume
   }
   Words words = {"rocm-perf", "isolate", "--kernel",
                  matching > 0 ? pattern : as_pattern(kernels.front()["kernel"].text())};
-  if (holds(isolate["request"]["stop"])) words.emplace_back("--stop");
+  if (isolate["request"]["stop"].holds()) words.emplace_back("--stop");
   words.emplace_back("--");
-  const Words command = texts_of(isolate["environment"]["command"]);
+  const Words command = isolate["environment"]["command"].texts();
   words.insert(words.end(), command.begin(), command.end());
   add_next(summary, {join_command_line(words),
                      matching > 0 ? "takes the first dispatch of what matches"
@@ -210,10 +188,10 @@ void add_steps_to_capture(const DocumentPlace& isolate, const std::vector<Docume
 
 void summarise_certificate(std::span<const NamedDocument> documents, Json& summary) {
   const DocumentPlace certificate = document_of(documents, "certificate");
-  take_warnings(summary, certificate["notes"], texts_of(certificate["notes"]));
+  take_warnings(summary, certificate["notes"], certificate["notes"].texts());
   const std::string verdict = certificate["verdict"].text();
   const bool proven = verdict != "differs" && verdict != "proves_nothing";
-  const bool other = !holds(certificate["code_object"]["captured"]);
+  const bool other = !certificate["code_object"]["captured"].holds();
   Part proof{.part = "proof", .title = fmt::format("Proof (exit code {})", proven ? 0 : 1)};
   Json row = certificate.excerpt({"verdict", "write_set"}, whole_text(certificate["sentence"]));
   row["kernel"] = certificate["kernel"].excerpt({"name", "demangled"});
@@ -242,9 +220,9 @@ void summarise_certificate(std::span<const NamedDocument> documents, Json& summa
 
 void summarise_replay(std::span<const NamedDocument> documents, Json& summary) {
   const DocumentPlace replay = document_of(documents, "replay");
-  take_warnings(summary, replay["notes"], texts_of(replay["notes"]));
+  take_warnings(summary, replay["notes"], replay["notes"].texts());
   const DocumentPlace kernel = replay["kernel"], execution = replay["execution"];
-  const bool other = !holds(kernel["captured_code_object"]);
+  const bool other = !kernel["captured_code_object"].holds();
   Part replayed{.part = "replayed", .title = "Replayed"};
   Json row = kernel.excerpt({"name", "demangled", "captured_code_object"});
   row["execution"] = execution.excerpt(
@@ -317,10 +295,11 @@ void summarise_capture_run(std::span<const NamedDocument> documents, Json& summa
   if (capture) {
     std::vector<std::string> warnings;
     const DocumentPlace findings = capture["findings"];
-    for (std::size_t i = 0; i < findings.size(); ++i)
-      warnings.push_back(
-          fmt::format("{}; {}", findings[i]["sentence"].text(), findings[i]["remedy"].text()));
-    for (const std::string& limit : texts_of(capture["limits"])) warnings.push_back(limit);
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      const std::string remedy = findings[i]["remedy"].text();
+      warnings.push_back(findings[i]["sentence"].text() + (remedy.empty() ? "" : "; ") + remedy);
+    }
+    for (const std::string& limit : capture["limits"].texts()) warnings.push_back(limit);
     take_warnings(summary, capture, warnings);
     Part part{.part = "captured", .title = "Captured", .details = "capture"};
     part.rows.push_back(capture.excerpt({"kernel", "ordinal", "isa", "captured_ns", "regions",

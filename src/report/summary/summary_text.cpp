@@ -231,10 +231,10 @@ std::string what_if_text(const Json& rows, std::size_t width) {
   for (std::size_t i = 1; i < rows.size(); ++i)
     changes.push_back(fmt::format("{} ({} matched)", rows[i]["text"].get<std::string>(),
                                   rows[i]["matched"].get<std::size_t>()));
-  std::string text = fmt::format("{}: the whole run takes {} instead of {}, {}",
-                                 fmt::join(changes, ", "), value_text("_ns", row["makespan_ns"]),
-                                 value_text("_ns", row["now"]["critical_path_ns"]),
-                                 value_text("_ns", row["gain_ns"]));
+  std::string text = fmt::format(
+      "{}{}the whole run takes {} instead of {}, {}", fmt::join(changes, ", "),
+      changes.empty() ? "" : ": ", value_text("_ns", row["makespan_ns"]),
+      value_text("_ns", row["now"]["critical_path_ns"]), value_text("_ns", row["gain_ns"]));
   if (!row["gain_share"].is_null())
     text += fmt::format(" ({})", value_text("share", row["gain_share"]));
   text += " less";

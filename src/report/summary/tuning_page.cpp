@@ -24,23 +24,13 @@ const Json& member_at(const Json& row, const std::string& name) {
   return row.is_object() && found != row.end() ? *found : kNothing;
 }
 
-std::string text_at(const Json& row, const std::string& name) {
-  const Json& value = member_at(row, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-double number_at(const Json& row, const std::string& name) {
-  const Json& value = member_at(row, name);
-  return value.is_number() ? value.get<double>() : 0;
-}
-
 bool true_at(const Json& row, const std::string& name) {
   const Json& value = member_at(row, name);
   return value.is_boolean() && value.get<bool>();
 }
 
 std::size_t elements_at(const Json& row, const std::string& name) {
-  return static_cast<std::size_t>(number_at(member_at(row, name), "elements"));
+  return static_cast<std::size_t>(row_number(member_at(row, name), "elements"));
 }
 
 /// The first row that has the field; null: there is none.
@@ -68,7 +58,7 @@ std::string counts_words(const Json& row,
                          const std::vector<std::pair<std::string, std::string>>& names) {
   std::vector<std::string> out;
   for (const auto& [field, said] : names)
-    if (const double count = number_at(row, field); count > 0)
+    if (const double count = row_number(row, field); count > 0)
       out.push_back(fmt::format("{} {}", count_words(count), said));
   return fmt::format("{}", fmt::join(out, ", "));
 }
@@ -87,14 +77,14 @@ std::string sentence_of_outcome(const std::string& outcome) {
 std::string gain_words(const Json& gain, const char* value) {
   if (gain.is_null()) return kDash;
   if (member_at(gain, "low").is_null() || member_at(gain, "high").is_null())
-    return fmt::format("{:.4g}x", number_at(gain, value));
-  return fmt::format("{:.4g}x ({:.4g} to {:.4g})", number_at(gain, value), number_at(gain, "low"),
-                     number_at(gain, "high"));
+    return fmt::format("{:.4g}x", row_number(gain, value));
+  return fmt::format("{:.4g}x ({:.4g} to {:.4g})", row_number(gain, value), row_number(gain, "low"),
+                     row_number(gain, "high"));
 }
 
 std::string value_words(const Json& row, const std::string& field) {
   if (member_at(row, field).is_null()) return kDash;
-  return objective_text(number_at(row, field), text_at(member_at(row, "objective"), "unit"));
+  return objective_text(row_number(row, field), row_text(member_at(row, "objective"), "unit"));
 }
 
 std::string parameter_words(const Json& value) {
@@ -118,13 +108,13 @@ std::string configuration_words(const Json& configuration) {
 // --- autotune -------------------------------------------------------------------------------
 
 std::string space_words(const Json& row) {
-  const std::string recording = text_at(member_at(row, "files"), "simulated");
-  const std::string file = text_at(member_at(row, "files"), "space_file");
-  std::string text = fmt::format("{} configurations of {}", count_words(number_at(row, "listed")),
+  const std::string recording = row_text(member_at(row, "files"), "simulated");
+  const std::string file = row_text(member_at(row, "files"), "space_file");
+  std::string text = fmt::format("{} configurations of {}", count_words(row_number(row, "listed")),
                                  counted(elements_at(row, "parameters"), "parameter"));
   if (true_at(row, "sampled")) text += ", drawn at random";
-  if (number_at(row, "product") > number_at(row, "listed"))
-    text += fmt::format(", of {} combinations", count_words(number_at(row, "product")));
+  if (row_number(row, "product") > row_number(row, "listed"))
+    text += fmt::format(", of {} combinations", count_words(row_number(row, "product")));
   if (!recording.empty()) return text + ", in the recording " + recording;
   return file.empty() ? text : text + ", in " + file;
 }
@@ -132,29 +122,29 @@ std::string space_words(const Json& row) {
 std::string search_words(const Json& row) {
   const Json& search = member_at(row, "search");
   std::string text = fmt::format("{} tried ({} allowed): ", elements_at(row, "tried"),
-                                 count_words(number_at(search, "budget")));
+                                 count_words(row_number(search, "budget")));
   const Json& outcomes = member_at(row, "outcomes");
   text += counts_words(outcomes, {{"correct", "worked"}});
-  if (number_at(outcomes, "correct") <= 0) text += "none worked";
-  if (number_at(outcomes, "unstable") > 0)
-    text += fmt::format(" ({} of them unstable)", count_words(number_at(outcomes, "unstable")));
+  if (row_number(outcomes, "correct") <= 0) text += "none worked";
+  if (row_number(outcomes, "unstable") > 0)
+    text += fmt::format(" ({} of them unstable)", count_words(row_number(outcomes, "unstable")));
   for (const char* name : {"compile", "runtime", "timeout", "correctness", "device_limit"})
     if (const std::string one = counts_words(outcomes, {{name, sentence_of_outcome(name)}});
         !one.empty())
       text += ", " + one;
-  text += "; " + text_at(search, "stopped_because");
+  text += "; " + row_text(search, "stopped_because");
   return text;
 }
 
 /// The objective as a person would say it.
 std::string objective_words(const Json& objective) {
-  const std::string kind = text_at(objective, "kind"), kernel = text_at(objective, "kernel");
+  const std::string kind = row_text(objective, "kind"), kernel = row_text(objective, "kernel");
   std::string text = kind == "gpu_time"    ? "GPU time"
                      : kind == "wall_time" ? "wall time of the command"
                      : kind == "metric"    ? "what the command prints"
                                            : "recorded values";
   if (!kernel.empty()) text += " of kernels " + kernel;
-  if (const std::string unit = text_at(objective, "unit"); kind != "gpu_time" && !unit.empty())
+  if (const std::string unit = row_text(objective, "unit"); kind != "gpu_time" && !unit.empty())
     text += " in " + unit;
   return text + (true_at(objective, "maximize") ? ", more is better" : ", less is better");
 }
@@ -170,7 +160,7 @@ std::string searched_text(const Json& part, std::size_t width) {
                                           {"never_reached", "not reached"}});
   std::string out = indented(space_words(row), width) + indented(search_words(row), width);
   if (!never.empty()) out += indented("never run: " + never, width);
-  const std::string gpu = text_at(member_at(row, "search"), "gpu");
+  const std::string gpu = row_text(member_at(row, "search"), "gpu");
   return out + indented("value: " + objective_words(member_at(row, "objective")) +
                             (gpu.empty() ? "" : ", on " + gpu),
                         width);
@@ -181,19 +171,19 @@ std::string failed_text(const Json& part, std::size_t width) {
   for (const Json& row : part["rows"])
     if (row.contains("is"))
       outcomes.push_back(fmt::format("{} {}", row["elements"].get<std::size_t>(),
-                                     sentence_of_outcome(text_at(row, "is"))));
+                                     sentence_of_outcome(row_text(row, "is"))));
   std::string out = indented(fmt::format("{}", fmt::join(outcomes, ", ")), width);
   const Json& first = row_with(part, "detail");
   if (first.is_null()) return out;
   return out + indented(fmt::format("the first, {}: {}",
                                     configuration_words(member_at(first, "configuration")),
-                                    text_at(first, "detail")),
+                                    row_text(first, "detail")),
                         width);
 }
 
 /// What stands between the winner and the others.
 std::string rivals_words(const Json& row) {
-  const std::string decision = text_at(member_at(row, "last"), "decision");
+  const std::string decision = row_text(member_at(row, "last"), "decision");
   if (decision == "separated")
     return fmt::format("separated from the runner-up: {} better",
                        gain_words(member_at(row, "over_runner_up"), "ratio"));
@@ -208,13 +198,13 @@ std::string rivals_words(const Json& row) {
 std::string gain_sentence(const Json& row, const Json& usual) {
   const Json& gain = member_at(row, "gain");
   if (gain.is_null())
-    return fmt::format("the default {}", sentence_of_outcome(text_at(usual, "outcome")));
+    return fmt::format("the default {}", sentence_of_outcome(row_text(usual, "outcome")));
   std::string text = fmt::format(
-      "{:.4g}x better than the default, {}", number_at(gain, "ratio"),
-      objective_text(number_at(usual, "value"), text_at(member_at(row, "objective"), "unit")));
+      "{:.4g}x better than the default, {}", row_number(gain, "ratio"),
+      objective_text(row_number(usual, "value"), row_text(member_at(row, "objective"), "unit")));
   if (member_at(gain, "low").is_null()) return text;  // the title says so
-  return text + fmt::format(" (95 % interval {:.4g}x to {:.4g}x)", number_at(gain, "low"),
-                            number_at(gain, "high"));
+  return text + fmt::format(" (95 % interval {:.4g}x to {:.4g}x)", row_number(gain, "low"),
+                            row_number(gain, "high"));
 }
 
 std::string best_text(const Json& part, std::size_t width) {
@@ -228,7 +218,7 @@ std::string best_text(const Json& part, std::size_t width) {
   if (true_at(row, "unstable"))
     first += member_at(row, "cv").is_null()
                  ? " (unstable)"
-                 : fmt::format(" (unstable: cv {})", percent(number_at(row, "cv")));
+                 : fmt::format(" (unstable: cv {})", percent(row_number(row, "cv")));
   std::string out = indented(first, width);
   if (const Json& usual = member_at(row, "default"); !usual.is_null()) {
     out += indented(gain_sentence(row, usual), width);
@@ -245,16 +235,11 @@ std::string top_text(const Json& part, std::size_t width) {
                    {.title = "what differs between them", .align = left, .flexible = true}});
   for (const Json& row : part["rows"])
     table.add({value_words(row, "value"),
-               (member_at(row, "cv").is_null() ? kDash : percent(number_at(row, "cv"))) +
+               (member_at(row, "cv").is_null() ? kDash : percent(row_number(row, "cv"))) +
                    (true_at(row, "unstable") ? " !" : ""),
                gain_words(member_at(row, "over_default"), "ratio"),
                configuration_words(member_at(row, "configuration"))});
   return table.text(width);
-}
-
-/// "12.5x", "2574x".
-std::string multiple_words(double factor) {
-  return factor < 1000 ? fmt::format("{:.3g}x", factor) : fmt::format("{:.0f}x", factor);
 }
 
 std::string parameters_text(const Json& part, std::size_t width) {
@@ -263,25 +248,26 @@ std::string parameters_text(const Json& part, std::size_t width) {
                    {.title = "worst/best"},
                    {.title = "parameter", .align = left, .flexible = true}});
   for (const Json& row : part["rows"])
-    table.add({percent(number_at(row, "share")), multiple_words(number_at(row, "best_to_worst")),
-               text_at(row, "parameter")});
+    table.add({percent(row_number(row, "share")), factor_text(row_number(row, "best_to_worst")),
+               row_text(row, "parameter")});
   return table.text(width);
 }
 
 std::string more_text_of_search(const Json& part, std::size_t width) {
   std::string out;
   if (const Json& recorded = row_with(part, "optimum"); !recorded.is_null()) {
-    const double ratio = number_at(recorded, "ratio");
-    out += indented(ratio > 1 ? fmt::format("the best of the recording is {:.4g}x better: {}",
-                                            ratio, value_words(recorded, "optimum"))
-                              : fmt::format("no recorded configuration is better: {}",
-                                            value_words(recorded, "optimum")),
-                    width);
+    const double ratio = row_number(recorded, "ratio");
+    const std::string optimum = value_words(recorded, "optimum");
+    out += indented(
+        !has_row_number(recorded, "ratio") ? "the best of the recording: " + optimum
+        : ratio > 1 ? fmt::format("the best of the recording is {:.4g}x better: {}", ratio, optimum)
+                    : "no recorded configuration is better: " + optimum,
+        width);
   }
   // Of a recording its best one says more than the model.
   if (const Json& on = row_with(part, "expected_gain_left"); !on.is_null() && out.empty())
     out += indented(fmt::format("searching on would gain {} by what the model expects",
-                                percent(number_at(on, "expected_gain_left"))),
+                                percent(row_number(on, "expected_gain_left"))),
                     width);
   return out;
 }
@@ -294,9 +280,9 @@ struct Speed {
 };
 Speed speed_of(const Json& row) {
   const Json& comparison = member_at(row, "comparison");
-  const Speed ratio{.value = number_at(comparison, "ratio"),
-                    .low = number_at(comparison, "low"),
-                    .high = number_at(comparison, "high")};
+  const Speed ratio{.value = row_number(comparison, "ratio"),
+                    .low = row_number(comparison, "low"),
+                    .high = row_number(comparison, "high")};
   if (true_at(member_at(row, "timing"), "larger_is_better")) return ratio;
   const auto inverse = [](double one) { return one > 0 ? 1 / one : 0; };
   return {.value = inverse(ratio.value), .low = inverse(ratio.high), .high = inverse(ratio.low)};
@@ -311,34 +297,34 @@ std::string speed_words(const Speed& speed) {
 
 /// "original", "candidate 3".
 std::string against_words(const Json& row) {
-  const double number = number_at(row, "against");
+  const double number = row_number(row, "against");
   return number > 0 ? fmt::format("candidate {:.0f}", number) : "the original";
 }
 
 std::string kernel_text(const Json& part, std::size_t width) {
   const Json& row = part["rows"][0];
-  const std::string capture = text_at(member_at(row, "inputs"), "capture");
-  std::string text = fmt::format("{} of {}", text_at(row, "kernel"), text_at(row, "name"));
-  const std::string architecture = text_at(row, "architecture");
+  const std::string capture = row_text(member_at(row, "inputs"), "capture");
+  std::string text = fmt::format("{} of {}", row_text(row, "kernel"), row_text(row, "name"));
+  const std::string architecture = row_text(row, "architecture");
   text += architecture.empty() ? " for this machine's processor" : " for " + architecture;
   text += capture.empty() ? ", proven and timed as a program"
                           : ", proven and timed on the capture " + capture;
-  return indented(text + "; proposals by " + text_at(member_at(row, "by"), "proposer"), width);
+  return indented(text + "; proposals by " + row_text(member_at(row, "by"), "proposer"), width);
 }
 
 std::string tried_text(const Json& part, std::size_t width) {
   std::vector<std::string> outcomes, reasons;
   for (const Json& row : part["rows"]) {
     if (!row.contains("is")) continue;
-    const std::string is = text_at(row, "is");
+    const std::string is = row_text(row, "is");
     const std::string text = fmt::format("{} {}", row["elements"].get<std::size_t>(),
                                          is == "open" ? "not decided in time" : is);
-    (text_at(row, "where") == "/decision/outcome" ? outcomes : reasons).push_back(text);
+    (row_text(row, "where") == "/decision/outcome" ? outcomes : reasons).push_back(text);
   }
   std::string text = counted(counted_elements(part), "candidate");
   if (!outcomes.empty()) text += fmt::format(": {}", fmt::join(outcomes, ", "));
   if (!reasons.empty()) text += fmt::format(" ({})", fmt::join(reasons, ", "));
-  if (const std::string ended = text_at(row_with(part, "because"), "sentence"); !ended.empty())
+  if (const std::string ended = row_text(row_with(part, "because"), "sentence"); !ended.empty())
     text += "; " + ended;
   return indented(text, width);
 }
@@ -347,51 +333,57 @@ std::string tried_text(const Json& part, std::size_t width) {
 std::string times_words(const Json& row) {
   const Json& comparison = member_at(row, "comparison");
   const Json& timing = member_at(row, "timing");
-  const std::string unit = text_at(timing, "unit");
+  const auto median = [&](const char* field) {
+    return has_row_number(comparison, field)
+               ? objective_text(row_number(comparison, field), row_text(timing, "unit"))
+               : kDash;
+  };
   return fmt::format(
-      "{} before, {} after ({}, {} of each in turns)",
-      objective_text(number_at(comparison, "median_before"), unit),
-      objective_text(number_at(comparison, "median_after"), unit), text_at(timing, "backend"),
-      counted(static_cast<std::size_t>(number_at(comparison, "samples_after")), "sample"));
+      "{} before, {} after ({}, {} of each in turns)", median("median_before"),
+      median("median_after"), row_text(timing, "backend"),
+      counted(static_cast<std::size_t>(row_number(comparison, "samples_after")), "sample"));
 }
 
 std::string asked_words(const Json& row) {
   return fmt::format("at least {:.4g} was asked for",
-                     1 + number_at(member_at(row, "asked"), "min_gain"));
+                     1 + row_number(member_at(row, "asked"), "min_gain"));
 }
 
 std::string accepted_text(const Json& part, std::size_t width) {
   const Json& row = part["rows"][0];
   if (!row.contains("speed_up")) {
-    const std::string why = text_at(row, "sentence");
+    const std::string why = row_text(row, "sentence");
     const std::string out = why.empty() ? "" : indented(why, width);
     const Json& nearest = row_with(part, "comparison");
     if (nearest.is_null()) return out.empty() ? indented("no candidate was timed", width) : out;
     return out +
            indented(fmt::format("candidate {:.0f} came nearest: {} times as fast as {}, and "
                                 "{}; {}",
-                                number_at(nearest, "number"), speed_words(speed_of(nearest)),
+                                row_number(nearest, "number"), speed_words(speed_of(nearest)),
                                 against_words(nearest), asked_words(nearest), times_words(nearest)),
                     width);
   }
   const Json& times = row_with(part, "comparison");
   const Json& speed = member_at(row, "speed_up");
   const Json& place = member_at(row, "place");
+  // A page that was too long has no row of times.
+  const std::string interval =
+      times.is_null() ? "interval"
+                      : interval_title(row_number(member_at(times, "timing"), "confidence"));
   std::string out = indented(
       fmt::format("candidate {:.0f} is {:.3f} times as fast as the original ({} {:.3f} to {:.3f}); "
                   "{}",
-                  number_at(row, "number"), number_at(speed, "value"),
-                  interval_title(number_at(member_at(times, "timing"), "confidence")),
-                  number_at(speed, "low"), number_at(speed, "high"), asked_words(row)),
+                  row_number(row, "number"), row_number(speed, "value"), interval,
+                  row_number(speed, "low"), row_number(speed, "high"), asked_words(row)),
       width);
-  out += indented(times_words(times), width);
+  if (!times.is_null()) out += indented(times_words(times), width);
   if (const std::size_t checks = counted_elements(part); checks > 0)
     out += indented(fmt::format("{} of its results passed", counted(checks, "check")), width);
-  if (const std::string idea = text_at(member_at(row, "idea"), "summary"); !idea.empty())
+  if (const std::string idea = row_text(member_at(row, "idea"), "summary"); !idea.empty())
     out += indented("what it does: " + idea, width);
-  const std::string folder = text_at(place, "folder");
+  const std::string folder = row_text(place, "folder");
   return out + indented(fmt::format("it is {}/{}, and {}/accepted.diff is what it changes", folder,
-                                    text_at(row, "file"), folder),
+                                    row_text(row, "file"), folder),
                         width);
 }
 
@@ -405,11 +397,11 @@ std::string candidates_lines(const Json& part, std::size_t width) {
                    {.title = "what", .align = left, .flexible = true}});
   for (const Json& row : part["rows"]) {
     const Json& decision = member_at(row, "decision");
-    const std::string reason = text_at(decision, "reason"), summary = text_at(row, "summary");
-    table.add({fmt::format("{:.0f}", number_at(row, "number")),
-               reason.empty() ? text_at(decision, "outcome") : reason, speed_words(speed_of(row)),
-               number_at(row, "against") > 0 ? fmt::format("#{:.0f}", number_at(row, "against"))
-                                             : "original",
+    const std::string reason = row_text(decision, "reason"), summary = row_text(row, "summary");
+    table.add({fmt::format("{:.0f}", row_number(row, "number")),
+               reason.empty() ? row_text(decision, "outcome") : reason, speed_words(speed_of(row)),
+               row_number(row, "against") > 0 ? fmt::format("#{:.0f}", row_number(row, "against"))
+                                              : "original",
                summary.empty() ? "(no words)" : printable(summary)});
   }
   const std::string lines = table.text(width);
@@ -419,7 +411,7 @@ std::string candidates_lines(const Json& part, std::size_t width) {
     const std::size_t end = lines.find('\n', at) + 1;
     out += lines.substr(at, end - at);
     at = end;
-    const std::string why = text_at(member_at(row, "decision"), "sentence");
+    const std::string why = row_text(member_at(row, "decision"), "sentence");
     if (member_at(row, "comparison").is_null() && !why.empty())
       out += fmt::format("{}{}\n", kMargin, fit(why, std::max<std::size_t>(width, 40) - 7));
   }
@@ -429,16 +421,16 @@ std::string candidates_lines(const Json& part, std::size_t width) {
 std::string run_text(const Json& part, std::size_t width) {
   if (part["rows"].empty()) return {};
   const Json& row = part["rows"][0];
-  const std::string now = duration_text(number_at(row, "makespan_ns"));
+  const std::string now = duration_text(row_number(row, "makespan_ns"));
   if (!true_at(row, "on_critical_path"))
     return indented(fmt::format("nothing: {} is off the critical path of the run of {}",
-                                text_at(row, "kernel"), now),
+                                row_text(row, "kernel"), now),
                     width);
   std::string text = fmt::format("the run takes {} ({} to {}) instead of {}",
-                                 duration_text(number_at(row, "projected_ns")),
-                                 duration_text(number_at(row, "projected_low_ns")),
-                                 duration_text(number_at(row, "projected_high_ns")), now);
-  if (const double ratio = number_at(row, "end_to_end_ratio"); ratio > 0)
+                                 duration_text(row_number(row, "projected_ns")),
+                                 duration_text(row_number(row, "projected_low_ns")),
+                                 duration_text(row_number(row, "projected_high_ns")), now);
+  if (const double ratio = row_number(row, "end_to_end_ratio"); ratio > 0)
     text += fmt::format(": {} less", percent(1 - ratio));
   return indented(text, width);
 }
