@@ -33,6 +33,7 @@ FOREIGN_FIELDS = {"definitions[].block": "rocprofiler-sdk's definitions", "v.xy"
 # Options of other programs that the documents name, and whose they are.
 FOREIGN = {
     "--bn": "a user's program",
+    "--steps": "the program of the sample",
     "--hip-trace": "rocprofv3",
     "--kernel-trace": "rocprofv3",
     "--pmc": "rocprofv3",

@@ -62,4 +62,13 @@ const std::string& Pattern::text() const {
   return compiled_->text;
 }
 
+std::string quoted_pattern(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 }  // namespace perflab

@@ -44,4 +44,7 @@ class Pattern {
   std::shared_ptr<const Compiled> compiled_;
 };
 
+/// A pattern that finds this text: what means something in a pattern has a backslash before it.
+std::string quoted_pattern(std::string_view text);
+
 }  // namespace perflab

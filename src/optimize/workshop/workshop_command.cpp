@@ -201,12 +201,7 @@ Result<void> CommandWorkshop::check_templates() const {
 /// A pattern that finds the instances of a function among kernel names, demangled or not, but no
 /// longer name that it is a part of.
 std::string pattern_of(std::string_view function) {
-  std::string pattern = "(?:^|[^A-Za-z0-9_:])";
-  for (const char c : function) {
-    if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) pattern += '\\';
-    pattern += c;
-  }
-  return pattern + "(?:$|[^A-Za-z0-9_:])";
+  return fmt::format("(?:^|[^A-Za-z0-9_:]){}(?:$|[^A-Za-z0-9_:])", quoted_pattern(function));
 }
 
 Result<void> CommandWorkshop::open_backend() {

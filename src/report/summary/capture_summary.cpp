@@ -9,6 +9,7 @@
 
 #include "base/text/command_line.h"
 #include "base/text/number_text.h"
+#include "base/text/pattern.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_table.h"
 #include "report/summary/parts.h"
@@ -73,12 +74,13 @@ NextStep capture_step(const DocumentPlace& capture) {
     return {join_command_line({"rocm-perf", "capture", "check", folder}),
             "says whether every file is whole, and whether a replay can restore all of it"};
   if (!possible.holds()) {
-    std::string why = "takes it again";
+    // The pattern that the dispatch was counted with is not recorded: its number could be another.
+    std::string why = "takes a dispatch of this kernel again; add --dispatch N for a certain one";
     const DocumentPlace first = capture["findings"][std::size_t{0}];
     if (first["remedy"]) why += "; " + first["remedy"].text();
     return {
-        join_command_line({"rocm-perf", "isolate", "--kernel", capture["kernel"]["symbol"].text(),
-                           "--dispatch", number_text(capture["kernel"]["ordinal"].number()),
+        join_command_line({"rocm-perf", "isolate", "--kernel",
+                           fmt::format("^{}$", quoted_pattern(capture["kernel"]["symbol"].text())),
                            "--out", folder + ".new", "--", "./app"}),
         why};
   }

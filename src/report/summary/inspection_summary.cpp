@@ -12,6 +12,7 @@
 
 #include "base/text/command_line.h"
 #include "base/text/number_text.h"
+#include "base/text/pattern.h"
 #include "hal/arch.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_table.h"
@@ -189,12 +190,7 @@ std::string unit_of(const std::string& resource) {
 
 /// A regex that finds the mangled name and nothing longer; empty: the name is too long to be typed.
 std::string pattern_of(const std::string& mangled) {
-  std::string out = "^";
-  for (const char c : mangled) {
-    if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  out += '$';
+  std::string out = fmt::format("^{}$", quoted_pattern(mangled));
   return out.size() > kMostPatternColumns ? std::string() : out;
 }
 

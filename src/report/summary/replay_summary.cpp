@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "base/text/command_line.h"
 #include "base/text/pattern.h"
@@ -139,16 +138,6 @@ bool wants_iterations(const DocumentPlace& replay) {
          (!cv || stats::classify(cv.number()) != stats::Stability::stable);
 }
 
-/// The name as a regular expression that matches it and nothing else of this length.
-std::string as_pattern(const std::string& name) {
-  std::string out;
-  for (const char c : name) {
-    if (std::ispunct(static_cast<unsigned char>(c)) != 0 && c != '_') out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 /// Places of the kernels that a program launched, the most dispatched first.
 std::vector<DocumentPlace> by_dispatches(const DocumentPlace& kernels) {
   std::vector<DocumentPlace> out;
@@ -174,7 +163,7 @@ void add_steps_to_capture(const DocumentPlace& isolate, const std::vector<Docume
     return;
   }
   Words words = {"rocm-perf", "isolate", "--kernel",
-                 matching > 0 ? pattern : as_pattern(kernels.front()["kernel"].text())};
+                 matching > 0 ? pattern : quoted_pattern(kernels.front()["kernel"].text())};
   if (isolate["request"]["stop"].holds()) words.emplace_back("--stop");
   words.emplace_back("--");
   const Words command = isolate["environment"]["command"].texts();

@@ -56,5 +56,15 @@ TEST(Pattern, OfLinesKeepsToALine) {
   EXPECT_THAT(Pattern::compile("t([^x]*)x").value().first_groups("t1\nt2x"), ElementsAre("1\nt2"));
 }
 
+TEST(Pattern, QuotedFindsTheTextItself) {
+  EXPECT_EQ(quoted_pattern("k<1>"), "k<1>");
+  for (const char* text : {"a.b", "f(int*)", "\\x", "[1]{2}", "^a|b$", "void k<(T)1>(x&&)+?"}) {
+    const Pattern pattern = Pattern::compile("^" + quoted_pattern(text) + "$").value();
+    EXPECT_TRUE(pattern.found_in(text)) << text;
+    EXPECT_FALSE(pattern.found_in(std::string(text) + "x")) << text;
+  }
+  EXPECT_FALSE(Pattern::compile(quoted_pattern("a.b")).value().found_in("axb"));
+}
+
 }  // namespace
 }  // namespace perflab

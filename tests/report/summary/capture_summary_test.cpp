@@ -121,7 +121,7 @@ TEST_F(CaptureSummary, SaysWhichCaptureCanBeReplayed) {
   EXPECT_EQ(bad["parts"][0]["rows"][0]["possible"], false);
   EXPECT_THAT(replay_answer(bad), HasSubstr("no: argument 1 is host memory"));
   EXPECT_EQ(bad["next"][0]["command"],
-            "rocm-perf isolate --kernel _Z5saxpyPf --dispatch 2 --out 'my c.new' -- ./app");
+            "rocm-perf isolate --kernel '^_Z5saxpyPf$' --out 'my c.new' -- ./app");
 
   const Json damaged = summary_document(
       documents(CaptureCheck{.problem = "x.bin: is damaged", .findings = {}}, ReplayHere{}));
