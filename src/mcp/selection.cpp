@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text/json_fields.h"
+#include "base/text/json_pointer.h"
 #include "base/text/numbers.h"
 #include "mcp/shortened.h"
 

@@ -8,6 +8,8 @@
 #include <array>
 #include <limits>
 
+#include "base/text/json_pointer.h"
+
 namespace perflab::mcp {
 namespace {
 
@@ -154,19 +156,6 @@ void merge_cuts(Json& cuts, Json later) {
     else
       (*before)["kept"] = cut["kept"];
   }
-}
-
-std::string pointer_token(std::string_view member) {
-  std::string out;
-  for (const char c : member) {
-    if (c == '~')
-      out += "~0";
-    else if (c == '/')
-      out += "~1";
-    else
-      out += c;
-  }
-  return out;
 }
 
 std::size_t utf8_cut(std::string_view text, std::size_t size) {

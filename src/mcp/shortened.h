@@ -33,9 +33,6 @@ Json outermost_arrays_cut(const Json& value, std::size_t most, const std::string
 /// Adds later cuts of a value that was cut before: a place that is in both was longer at first.
 void merge_cuts(Json& cuts, Json later);
 
-/// A reference token of RFC 6901.
-std::string pointer_token(std::string_view member);
-
 /// The most bytes up to `size` that end with a whole character of UTF-8.
 std::size_t utf8_cut(std::string_view text, std::size_t size);
 /// Bytes of the first character; 0 for an empty text.

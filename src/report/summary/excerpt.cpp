@@ -8,27 +8,10 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/text/json_pointer.h"
 #include "report/kit/text_table.h"
 
 namespace perflab::report {
-namespace {
-
-/// A reference token of RFC 6901.
-std::string token(std::string_view member) {
-  std::string out;
-  for (const char c : member) {
-    if (c == '~')
-      out += "~0";
-    else if (c == '/')
-      out += "~1";
-    else
-      out += c;
-  }
-  return out;
-}
-
-}  // namespace
-
 std::size_t most_columns(std::string_view field) {
   static constexpr std::array<std::string_view, 6> kSentences = {
       "means", "not_captured", "problem", "remedy", "sentence", "why"};
@@ -40,7 +23,7 @@ DocumentPlace DocumentPlace::operator[](std::string_view member) const {
   const Json* found = nullptr;
   if (value_ != nullptr && value_->is_object())
     if (const auto at = value_->find(member); at != value_->end()) found = &*at;
-  return {document_, found, pointer_ + "/" + token(member)};
+  return {document_, found, pointer_ + "/" + pointer_token(member)};
 }
 
 DocumentPlace DocumentPlace::operator[](std::size_t index) const {
