@@ -32,7 +32,7 @@ int submit() {
   test::SimObject object;
   for (int i = 0; i < kKernels; ++i)
     object.kernels.push_back({.name = fmt::format("kernel_{}", i), .body = "empty"});
-  gpu.load(test::sim_code_object(object), "");
+  gpu.load({.bytes = test::sim_code_object(object)});
   hsa::Queue* const queue = gpu.queue(2 * kPackets);
   auto* const array = gpu.device<float>(1);
   std::vector<hsa::KernelDispatchPacket> packets;

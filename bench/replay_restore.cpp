@@ -22,8 +22,8 @@
 namespace {
 
 using namespace perflab;
-constexpr std::uint64_t base = 0x2000'0000'0000;
-constexpr std::size_t piece = std::size_t{8} << 20U;
+constexpr std::uint64_t kBase = 0x2000'0000'0000;
+constexpr std::size_t kPiece = std::size_t{8} << 20U;
 
 // The bytes of a piece, before or after the dispatch: every `every`th page of 4 KiB changes.
 void fill(std::vector<std::byte>& bytes, std::uint64_t offset, std::uint64_t every, bool after) {
@@ -42,19 +42,19 @@ Result<void> write_capture(const std::filesystem::path& folder, std::uint64_t si
                            std::uint64_t every) {
   PERFLAB_TRY(capture::Writer writer, capture::Writer::create(folder));
   capture::MemoryRegion region;
-  region.base = base;
+  region.base = kBase;
   region.bytes = size;
   region.pool_flags = hsa::pool_coarse_grained;
   region.granule = 4096;
   region.recommended_granule = 2U << 20U;
   PERFLAB_TRY(const std::size_t number, writer.add_region(region));
-  std::vector<std::byte> bytes(piece);
-  for (std::uint64_t at = 0; at < size; at += piece) {
+  std::vector<std::byte> bytes(kPiece);
+  for (std::uint64_t at = 0; at < size; at += kPiece) {
     fill(bytes, at, every, false);
     PERFLAB_TRY_VOID(writer.append(bytes));
   }
   PERFLAB_TRY_VOID(writer.changed(number));
-  for (std::uint64_t at = 0; at < size; at += piece) {
+  for (std::uint64_t at = 0; at < size; at += kPiece) {
     fill(bytes, at, every, true);
     PERFLAB_TRY_VOID(writer.append(bytes));
   }
@@ -68,7 +68,7 @@ Result<void> write_capture(const std::filesystem::path& folder, std::uint64_t si
   dispatch.setup = 1;
   const std::string object = test::sim_code_object({{.name = "inplace"}});
   std::vector<std::byte> kernarg(test::sim_kernarg_bytes("inplace"));
-  std::memcpy(kernarg.data(), &base, sizeof(base));
+  std::memcpy(kernarg.data(), &kBase, sizeof(kBase));
   const std::uint32_t count = 64;
   std::memcpy(&kernarg[8], &count, sizeof(count));
   dispatch.kernarg_bytes = static_cast<std::uint32_t>(kernarg.size());

@@ -129,12 +129,12 @@ class Linter {
   };
 
   static std::vector<std::string_view> names_of(const std::vector<code::KernelMetadata>& kernels) {
-    constexpr std::size_t most = 8;
+    constexpr std::size_t kMost = 8;
     std::vector<std::string_view> names;
     for (const code::KernelMetadata& kernel : kernels)
-      if (names.size() < most) names.push_back(kernel.name);
+      if (names.size() < kMost) names.push_back(kernel.name);
     if (names.empty()) names.emplace_back("none");
-    if (kernels.size() > most) names.emplace_back("...");
+    if (kernels.size() > kMost) names.emplace_back("...");
     return names;
   }
 

@@ -43,16 +43,16 @@ bool rows_sum_to_one(const float* numbers) {
 int run(const std::string& object, const std::string& name, int launches) {
   Gpu gpu;
   gpu.load({.door = "file", .file = object});
-  constexpr std::size_t count = std::size_t{kRows} * kColumns;
-  auto* const input = gpu.device<float>(count);
-  auto* const output = gpu.device<float>(count);
+  constexpr std::size_t kCount = std::size_t{kRows} * kColumns;
+  auto* const input = gpu.device<float>(kCount);
+  auto* const output = gpu.device<float>(kCount);
   const Work work{.kernel = gpu.kernel(name),
                   .arguments = bytes_of(SoftmaxArguments{input, output, kRows, kColumns}),
                   .n = kRows,
                   .workgroup = 64};
   hsa::Queue* const queue = gpu.queue(64);
   for (int i = 0; i < launches; ++i) {
-    fill(input, count, i);
+    fill(input, kCount, i);
     const hsa::Signal done = gpu.signal(1);
     gpu.submit(queue, {gpu.packet(work, done)});
     gpu.wait(done);

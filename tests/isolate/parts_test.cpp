@@ -22,7 +22,7 @@ TEST(IsolateParts, FixedTableDoesWhatAMapDoes) {
   for (int step = 0; step < 20'000; ++step) {
     const std::uint64_t key = 1 + random() % 90, value = random();
     if (random() % 2 == 0) {
-      const bool fits = map.contains(key) || map.size() < decltype(table)::capacity;
+      const bool fits = map.contains(key) || map.size() < decltype(table)::kCapacity;
       ASSERT_EQ(table.put(key, value), fits);
       if (fits) map[key] = value;
     } else {

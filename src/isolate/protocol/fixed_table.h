@@ -26,10 +26,10 @@ class FixedTable {
   static_assert(std::is_trivially_copyable_v<Value>);
 
  public:
-  static constexpr std::size_t slots = std::size_t{1} << Log2;
-  static constexpr std::size_t capacity = slots - slots / 4;
+  static constexpr std::size_t kSlots = std::size_t{1} << Log2;
+  static constexpr std::size_t kCapacity = kSlots - kSlots / 4;
 
-  FixedTable() : slots_(static_cast<Slot*>(arena(slots * sizeof(Slot)))) {}
+  FixedTable() : slots_(static_cast<Slot*>(arena(kSlots * sizeof(Slot)))) {}
 
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -44,7 +44,7 @@ class FixedTable {
     if (slots_ == nullptr || key == 0) return false;
     Slot& slot = slots_[place_of(key)];
     if (slot.key == 0) {
-      if (size_ == capacity) return false;
+      if (size_ == kCapacity) return false;
       slot.key = key;
       ++size_;
     }
@@ -60,7 +60,7 @@ class FixedTable {
     // Whoever stands behind the hole and could have stood in it moves there, and leaves the next.
     for (std::size_t at = next(hole); slots_[at].key != 0; at = next(at)) {
       const std::size_t home = home_of(slots_[at].key);
-      if (((at - home) & (slots - 1)) < ((at - hole) & (slots - 1))) continue;
+      if (((at - home) & (kSlots - 1)) < ((at - hole) & (kSlots - 1))) continue;
       slots_[hole] = slots_[at];
       hole = at;
     }
@@ -72,7 +72,7 @@ class FixedTable {
   template <class Visit>
   void each(const Visit& visit) const {
     if (slots_ == nullptr) return;
-    for (std::size_t at = 0; at < slots; ++at)
+    for (std::size_t at = 0; at < kSlots; ++at)
       if (slots_[at].key != 0) visit(slots_[at].key, slots_[at].value);
   }
 
@@ -81,8 +81,8 @@ class FixedTable {
     std::uint64_t key;
     Value value;
   };
-  static std::size_t home_of(std::uint64_t key) { return mixed_bits(key) & (slots - 1); }
-  static std::size_t next(std::size_t at) { return (at + 1) & (slots - 1); }
+  static std::size_t home_of(std::uint64_t key) { return mixed_bits(key) & (kSlots - 1); }
+  static std::size_t next(std::size_t at) { return (at + 1) & (kSlots - 1); }
   // Where the key stands, or the empty slot where it would.
   [[nodiscard]] std::size_t place_of(std::uint64_t key) const {
     std::size_t at = home_of(key);

@@ -34,7 +34,7 @@ Result<std::unique_ptr<StatusLog>> StatusLog::open(const std::string& folder) {
   const std::string counts = folder + "/" + kCountsPrefix + std::to_string(::getpid());
   const int file = ::open(counts.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0) return cannot_write(counts);
-  constexpr std::size_t kBytes = most_kernels * sizeof(std::uint64_t);
+  constexpr std::size_t kBytes = kMostKernels * sizeof(std::uint64_t);
   void* memory = MAP_FAILED;
   if (::ftruncate(file, kBytes) == 0)
     memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -50,7 +50,7 @@ Result<std::unique_ptr<StatusLog>> StatusLog::open(const std::string& folder) {
 
 StatusLog::~StatusLog() {
   if (events_ >= 0) ::close(events_);
-  if (counters_ != nullptr) ::munmap(counters_, most_kernels * sizeof(std::uint64_t));
+  if (counters_ != nullptr) ::munmap(counters_, kMostKernels * sizeof(std::uint64_t));
 }
 
 void StatusLog::say(std::string_view event, Json more) const {

@@ -18,7 +18,7 @@ namespace perflab::isolate {
 /// Events of this process. Any thread.
 class StatusLog {
  public:
-  static constexpr std::size_t most_kernels = std::size_t{1} << 16;
+  static constexpr std::size_t kMostKernels = std::size_t{1} << 16;
 
   /// Opens the files in the status folder. Error (usage): it cannot be written.
   static Result<std::unique_ptr<StatusLog>> open(const std::string& folder);
@@ -33,7 +33,7 @@ class StatusLog {
 
   /// A counter in the mapped file. Past the end: missing (null).
   [[nodiscard]] std::atomic<std::uint64_t>* counter(std::uint32_t slot) const {
-    return slot < most_kernels ? counters_ + slot : nullptr;
+    return slot < kMostKernels ? counters_ + slot : nullptr;
   }
 
   /// True for the first caller among all processes that share the folder.

@@ -193,8 +193,8 @@ ReplayBench::ReplayBench(replay::Session session, const BenchSetup& setup, OnSte
       on_step_(std::move(on_step)),
       timed_(session_,
              [this](std::string_view who) {
-               return on_step_(who == "captured" ? bench_step::oracle
-                                                 : bench_step::original_perturbed);
+               return on_step_(who == "captured" ? bench_step::kOracle
+                                                 : bench_step::kOriginalPerturbed);
              }),
       backend_(measure::make_replay_backend(
           session_, {.iterations = setup.iterations,
@@ -232,7 +232,7 @@ replay::VerifyOptions ReplayBench::verify_options(const Proof& proof,
 
 Result<void> ReplayBench::prove_capture(Proof& proof) {
   if (capture_proven_) return {};
-  PERFLAB_TRY_VOID(on_step_(bench_step::original));
+  PERFLAB_TRY_VOID(on_step_(bench_step::kOriginal));
   PERFLAB_TRY(const Certificate certificate, verify(session_, verify_options(proof, {})));
   // Asked again without poison, such a capture would still prove nothing.
   const bool nothing_to_compare = certificate.write_set == replay::WriteSet::unknown;
@@ -266,7 +266,7 @@ Result<void> ReplayBench::check_loads(Proof& proof) {
 }
 
 Result<void> ReplayBench::check_captured_input(Proof& proof) {
-  PERFLAB_TRY_VOID(on_step_(bench_step::candidate));
+  PERFLAB_TRY_VOID(on_step_(bench_step::kCandidate));
   PERFLAB_TRY(const Certificate certificate,
               verify(session_, verify_options(proof, proof.candidate)));
   if (!certificate.reproduces)
@@ -308,8 +308,8 @@ Result<void> ReplayBench::check_perturbed(Proof& proof) {
     return {};
   }
   const auto step = [&](std::string_view who) {
-    return on_step_(who == "original" ? bench_step::original_perturbed
-                                      : bench_step::candidate_perturbed);
+    return on_step_(who == "original" ? bench_step::kOriginalPerturbed
+                                      : bench_step::kCandidatePerturbed);
   };
   PERFLAB_TRY(const replay::PerturbedResult result,
               verify_perturbed(session_, {.code_object = proof.candidate,
@@ -434,7 +434,7 @@ Result<Json> ReplayBench::measure(const Json& request) {
   if (!timed_.original_failed().empty())
     return Json{{"perturbation_failed", timed_.original_failed()}};
   PERFLAB_TRY_VOID(
-      on_step_(variant.code_object.empty() ? bench_step::original : bench_step::candidate));
+      on_step_(variant.code_object.empty() ? bench_step::kOriginal : bench_step::kCandidate));
   measured_ = true;
   PERFLAB_TRY(const measure::Measured measured, backend_->measure(variant));
   // Which failures leave the device behind is not told: a fresh one costs a second.

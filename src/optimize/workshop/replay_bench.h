@@ -46,12 +46,12 @@ Result<Correctness> correctness_from_json(const Json& json, std::string_view wha
 
 /// Who runs when; when the process dies in a step, it died of that.
 namespace bench_step {
-inline constexpr std::string_view original = "original";    ///< as captured, and poisoned
-inline constexpr std::string_view candidate = "candidate";  ///< likewise, and timed
-inline constexpr std::string_view original_perturbed = "original_perturbed";
-inline constexpr std::string_view candidate_perturbed = "candidate_perturbed";
+inline constexpr std::string_view kOriginal = "original";    ///< as captured, and poisoned
+inline constexpr std::string_view kCandidate = "candidate";  ///< likewise, and timed
+inline constexpr std::string_view kOriginalPerturbed = "original_perturbed";
+inline constexpr std::string_view kCandidatePerturbed = "candidate_perturbed";
 /// The captured code object on the captured input, before others are timed on that.
-inline constexpr std::string_view oracle = "oracle";
+inline constexpr std::string_view kOracle = "oracle";
 }  // namespace bench_step
 
 /// Seed of the inputs that a comparison is timed on, from the set-up's and the bytes of the

@@ -69,7 +69,7 @@ class BenchBackend final : public measure::Backend {
         scope_.try_milder(answer.answer->value("perturbation_failed", ""));
         continue;
       }
-      if (!answer.answer && answer.step == bench_step::original_perturbed && scope_.any()) {
+      if (!answer.answer && answer.step == bench_step::kOriginalPerturbed && scope_.any()) {
         scope_.try_milder(answer.ended);
         continue;
       }
@@ -93,7 +93,7 @@ class BenchBackend final : public measure::Backend {
         return fail(ErrorCode::target_failed,
                     fmt::format("the process that replays the capture {} before it ran anything",
                                 answer.ended));
-      if (answer.step == bench_step::oracle || answer.step == bench_step::original_perturbed)
+      if (answer.step == bench_step::kOracle || answer.step == bench_step::kOriginalPerturbed)
         return fail(ErrorCode::target_failed,
                     fmt::format("the process that replays the original {}", answer.ended),
                     kShownAlone);
@@ -294,15 +294,15 @@ Json ReplayWorkshop::proof_request(const Built& original, const Built& candidate
 
 Result<std::optional<Correctness>> ReplayWorkshop::judge_end(const BenchAnswer& answer,
                                                              bool is_original) {
-  if (!is_original && answer.step == bench_step::candidate)
+  if (!is_original && answer.step == bench_step::kCandidate)
     return std::optional(died_in(answer.ended, {"golden output"}));
   // It had come past the others then.
-  if (!is_original && answer.step == bench_step::candidate_perturbed)
+  if (!is_original && answer.step == bench_step::kCandidatePerturbed)
     return std::optional(
         died_in(answer.ended, {"golden output", "poisoned output", "perturbed inputs"}));
   std::optional<Correctness> again;
-  if (answer.step == bench_step::original_perturbed ||
-      answer.step == bench_step::candidate_perturbed) {
+  if (answer.step == bench_step::kOriginalPerturbed ||
+      answer.step == bench_step::kCandidatePerturbed) {
     scope_.try_milder(answer.ended);
     return again;
   }
