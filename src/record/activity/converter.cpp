@@ -182,6 +182,8 @@ std::int64_t Converter::symbol_of(const cuda::KernelRecord& record) {
 
 void Converter::take_kernel(const cuda::KernelRecord& record) {
   if (!finished(record.start, record.end)) return;
+  const bool of_graph = record.graph_node_id != 0;
+  if (first_runs_ && !of_graph && dispatches_.contains(record.correlation_id)) return;
   Dispatch row;
   row.tid = thread_of(record.correlation_id);
   row.symbol = symbol_of(record);
@@ -195,7 +197,13 @@ void Converter::take_kernel(const cuda::KernelRecord& record) {
   row.shared_bytes = std::int64_t{record.static_shared_memory} + record.dynamic_shared_memory;
   row.local_bytes = record.local_memory_per_thread;
   row.extdata = kernel_json(record);
-  database_.add(std::move(row));
+  const std::int64_t event = database_.add(std::move(row));
+  if (first_runs_ && !of_graph) dispatches_[record.correlation_id] = event;
+}
+
+std::optional<std::int64_t> Converter::dispatch_of(std::uint32_t call) const {
+  const auto found = dispatches_.find(call);
+  return found == dispatches_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Converter::take_copy(const cuda::CopyRecord& record) {
@@ -267,6 +275,8 @@ std::int64_t Converter::name_of(const cuda::ApiRecord& record) {
 
 void Converter::take_call(const cuda::ApiRecord& record) {
   if (record.correlation_id == 0 || ignored_.contains(record.thread_id)) return;
+  if (record.kind == cuda::ActivityKind::driver_call && record.callback_id == kKernelGetName)
+    return;
   Call row;
   row.tid = record.thread_id;
   row.call = record.correlation_id;

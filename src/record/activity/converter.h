@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -23,6 +24,11 @@ struct What {
   bool sync = true;
 };
 
+/// cuKernelGetName, of CallbackDomain::driver_api. With CUPTI attached the runtime calls it at
+/// every launch (docs/facts/cuda_cupti.md "Callbacks"): it is ours, not the program's, and left
+/// out.
+inline constexpr cuda::CallbackId kKernelGetName = 719;
+
 /// How much was seen.
 struct Totals {
   std::int64_t unfinished = 0;  ///< kernels, copies and fills without times: not written
@@ -42,6 +48,13 @@ class Converter {
   /// Writes one record.
   void take(const cuda::Record& record);
   [[nodiscard]] const Totals& totals() const { return totals_; }
+
+  // For counter passes, in which CUPTI runs a launch several times.
+  /// From now on only the first record of a launch is written. Before take().
+  void keep_first_runs() { first_runs_ = true; }
+  /// The event of the dispatch that a call launched; missing: it was not seen, or keep_first_runs()
+  /// was not called. Values of counters go there.
+  [[nodiscard]] std::optional<std::int64_t> dispatch_of(std::uint32_t call) const;
 
  private:
   struct SymbolKey {
@@ -100,6 +113,8 @@ class Converter {
   /// The last calls by the low bits of their correlation ids: (id, thread). Bounded.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> callers_;
   Ranges ranges_;
+  bool first_runs_ = false;
+  std::unordered_map<std::uint32_t, std::int64_t> dispatches_;  ///< by call, with first_runs_
 };
 
 }  // namespace perflab::record

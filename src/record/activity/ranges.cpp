@@ -40,7 +40,6 @@ std::string payload_text(const cuda::MarkerDataRecord& record) {
 void Ranges::take(const cuda::MarkerRecord& record) {
   namespace flag = cuda::marker_flag;
   const auto time = static_cast<std::int64_t>(record.timestamp);
-  const bool of_thread = record.object_kind == cuda::ObjectKind::thread;
   if ((record.flags & flag::end) != 0) {
     const auto found = open_.find(record.id);
     if (found == open_.end()) return;  // its start was before the recording
@@ -53,7 +52,8 @@ void Ranges::take(const cuda::MarkerRecord& record) {
   Range range;
   range.tid = record.object.thread_or_context;
   range.start = range.end = time;
-  range.function = of_thread ? "nvtxRangePushA" : "nvtxRangeStartA";
+  // CUPTI's records of push and pop and of start and end are alike.
+  range.function = "nvtxRangePushA";
   if ((record.flags & flag::instantaneous) != 0) {
     range.function = "nvtxMarkA";
     range.extdata = "{" + range_members(record) + "}";

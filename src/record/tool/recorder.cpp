@@ -181,6 +181,8 @@ Result<void> Recorder::enable() {
     PERFLAB_TRY_VOID(
         need(("cuptiActivityEnable(" + std::to_string(static_cast<int>(kind)) + ")").c_str(),
              cupti.activity_enable(kind)));
+  if (what.calls && cupti.activity_enable_driver_call != nullptr)
+    cupti.activity_enable_driver_call(kKernelGetName, 0);  // the converter leaves them out as well
   for (const cuda::CallbackId id : {cuda::resource_callback::context_created,
                                     cuda::resource_callback::context_destroy_starting})
     PERFLAB_TRY_VOID(
@@ -293,7 +295,7 @@ void Recorder::write_until_stopped() {
     if (const Error* failure = database_->failure()) complain(*failure);
   }
   database_->set_process(static_cast<std::int64_t>(boot_time()),
-                         process_json(true, converter.totals()));
+                         process_json(gpu_idle_, converter.totals()));
   if (const Result<void> done = database_->finish(); !done) complain(done.error());
   const std::scoped_lock lock(mutex_);
   writer_done_ = true;
@@ -352,8 +354,7 @@ std::string Recorder::process_json(bool complete, const Totals& totals) const {
          std::string(kProgramVersion) + R"(", "platform": "cuda", "complete": )" +
          (complete ? "true" : "false") + R"(, "dropped_records": )" +
          std::to_string(dropped_.load()) + R"(, "unfinished": )" +
-         std::to_string(totals.unfinished) + R"(, "gpu_idle_at_exit": )" +
-         (gpu_idle_ ? "true" : "false") + R"(, "second_client": )" +
+         std::to_string(totals.unfinished) + R"(, "second_client": )" +
          (second_client_.empty() ? "null" : json_text(second_client_)) + R"(, "recorded": )" +
          what_words_json(settings_.what) + R"(, "driver_version": )" + driver +
          R"(, "cupti_version": )" + std::to_string(cupti_.version) + R"(, "cupti_path": )" +
