@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "base/text/command_line.h"
-#include "report/summary/next_steps.h"
-#include "report/summary/parts.h"
-#include "report/summary/summary.h"
-#include "report/summary/trace_summary.h"
+#include "report/answers/answers.h"
+#include "report/answers/next_steps.h"
+#include "report/answers/trace_summary.h"
+#include "report/excerpt/parts.h"
 
 namespace perflab::report {
 namespace {
