@@ -70,6 +70,27 @@ INSTANTIATE_TEST_SUITE_P(All, SummaryOfCommand,
                          testing::Range(std::size_t{0}, command_documents().size()),
                          [](const auto& one) { return command_documents()[one.param].name; });
 
+// A what-if simulates another run: the shares are still those of the recording.
+TEST(Summary, SaysThatTheTimeIsAsRecordedBesideAWhatIf) {
+  const Json kernel_time = {{"share", 1.0}, {"time_ns", 100.0}};
+  const Json path = {{"critical_path_ns", 100.0}, {"attribution", {{"kernel", kernel_time}}}};
+  Json asked = path;
+  asked["what_if"] = {{"makespan_ns", 50.0},
+                      {"gain_ns", 50.0},
+                      {"gain_share", 0.5},
+                      {"bound", false},
+                      {"changes", Json::array()}};
+  const auto page = [](std::vector<NamedDocument> documents) {
+    return summary_text(summary_document(documents), {}, "");
+  };
+  EXPECT_THAT(page({{"dag", path}}), HasSubstr("Where the time went\n"));
+  EXPECT_THAT(page({{"dag", asked}}), HasSubstr("Where the time went, as recorded\n"));
+  const Json analysis = {{"critical_path", path}, {"kernels", Json::array()}};
+  EXPECT_THAT(page({{"analysis", analysis}, {"dag", path}}), HasSubstr("Where the time went\n"));
+  EXPECT_THAT(page({{"analysis", analysis}, {"dag", asked}}),
+              HasSubstr("Where the time went, as recorded\n"));
+}
+
 // Two kernels: the one with less time would shorten the run more.
 TEST(Summary, IsAboutTheKernelThatShortensTheRunMost) {
   const auto verdict = [](const char* name, double share) {
