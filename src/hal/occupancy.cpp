@@ -51,8 +51,8 @@ std::string launch_sentence(LaunchProblem problem, const Arch& arch, const Occup
     case LaunchProblem::lds_out_of_range:
       return fmt::format(
           "{} bytes static and {} bytes dynamic {} do not fit the {} bytes that {} may have on {}",
-          kernel.static_lds, kernel.dynamic_lds, t.lds, limits.lds_max_per_workgroup,
-          t.a_workgroup, arch.gfx);
+          kernel.static_lds, kernel.dynamic_lds, t.lds, limits.lds_max_per_workgroup, t.a_workgroup,
+          arch.gfx);
     case LaunchProblem::vgprs_out_of_range:
       if (kernel.allocated_vgprs)
         return fmt::format("{} allocated VGPRs per wave is not possible on {}",
@@ -170,7 +170,8 @@ Result<OccupancyLimits> limits_of(const Arch& arch, std::optional<int> wave_size
   const int size = wave_size.value_or(arch.default_wave_size);
   const WaveSizeLimits* wave = arch.wave_limits(size);
   if (wave == nullptr)
-    return fail(ErrorCode::bad_input, fmt::format("{} has no waves of {}", arch.gfx, size));
+    return fail(ErrorCode::bad_input,
+                fmt::format("{} has no {} of {}", arch.gfx, terms(arch.platform).waves, size));
   const bool wgp = mode.value_or(arch.default_mode) == WorkgroupMode::wgp;
   if (wgp && !arch.cus_per_wgp)
     return fail(ErrorCode::bad_input, fmt::format("{} has no WGP mode", arch.gfx));
