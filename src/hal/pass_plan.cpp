@@ -73,7 +73,7 @@ Result<std::string> judge_unknown(const CounterTable& table, const std::string& 
 
 /// CUPTI replays each kernel for as many passes as its counters take, inside one run.
 Result<PassPlan> plan_one_run(const CounterTable& table, bool own_sets,
-                      std::span<const std::string> extra) {
+                              std::span<const std::string> extra) {
   PassPlan plan;
   std::vector<std::string> all{table.in_every_pass};
   const auto add = [&](const std::string& counter) {

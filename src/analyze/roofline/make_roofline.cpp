@@ -123,15 +123,15 @@ KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& 
   const trace::Agent* const agent = kernel.agent == kNone ? nullptr : &trace.agents[kernel.agent];
   Gpu gpu = agent != nullptr ? describe_gpu(*agent) : Gpu{};
   gpu.architecture = kernel.architecture;
-  KernelCounters counters{
-      .trace = &trace,
-      .passes = &context.passes,
-      .kernel = &kernel,
-      .names = &context.names,
-      .table = &table,
-      .sums = sum_counters(trace, context.index, kernel),
-      .doubts = {},
-      .constants = constants_of(gpu, wave_size_of(trace, context.passes, kernel, context.names, table))};
+  KernelCounters counters{.trace = &trace,
+                          .passes = &context.passes,
+                          .kernel = &kernel,
+                          .names = &context.names,
+                          .table = &table,
+                          .sums = sum_counters(trace, context.index, kernel),
+                          .doubts = {},
+                          .constants = constants_of(gpu, wave_size_of(trace, context.passes, kernel,
+                                                                      context.names, table))};
   counters.doubts =
       check_counters(trace, context.passes, kernel, counters.sums, context.names, table, gpu);
   const Ceilings ceilings(agent, kernel.architecture, context.roofs);
