@@ -25,6 +25,7 @@ std::string path_of(void* library, const std::string& asked) {
 CuptiLibrary examined(void* library, const std::string& asked) {
   CuptiLibrary found;
   found.path = path_of(library, asked);
+  found.handle = library;
   found.api = cupti_of_library(library);
   if (found.api.get_version == nullptr ||
       found.api.get_version(&found.version) != CuptiResult::success) {
@@ -79,6 +80,7 @@ DriverLibrary open_driver() {
     return found;
   }
   found.path = path_of(library, soname);
+  found.handle = library;
   found.api = driver_of_library(library);
   if (const char* const missing = missing_entry(found.api)) {
     found.problem = LibraryProblem::missing_entry;

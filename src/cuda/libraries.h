@@ -20,8 +20,9 @@ enum class LibraryProblem : std::uint8_t {
 
 struct DriverLibrary {
   LibraryProblem problem = LibraryProblem::not_found;
-  std::string detail;  ///< with a problem: what was looked for, or which entry point is missing
-  std::string path;    ///< of the file, as far as the loader tells
+  std::string detail;      ///< with a problem: what was looked for, or which entry point is missing
+  std::string path;        ///< of the file, as far as the loader tells
+  void* handle = nullptr;  ///< dlopen's, for other entry points; null if not found
   Driver api{};
 };
 
@@ -29,6 +30,7 @@ struct CuptiLibrary {
   LibraryProblem problem = LibraryProblem::not_found;
   std::string detail;  ///< with a problem: what was looked for, or what is wrong with which file
   std::string path;
+  void* handle = nullptr;     ///< dlopen's, for other entry points; null if not found
   std::uint32_t version = 0;  ///< cuptiGetVersion
   ApiGeneration generation = ApiGeneration::unknown;
   Cupti api{};

@@ -15,11 +15,9 @@
 #include "base/error.h"
 #include "record/database/rows.h"
 #include "record/database/values.h"
+#include "record/protocol.h"
 
 namespace perflab::record {
-
-/// How a file is called while it is written.
-inline constexpr std::string_view kPartialSuffix = ".partial";
 
 /// The writer. The first failure (a full disk) is remembered; everything after it is dropped.
 class Database {

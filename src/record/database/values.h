@@ -106,7 +106,7 @@ struct Allocation {
 /// A range that the program named (NVTX), or a mark (end = start).
 struct Range {
   std::int64_t tid = 0;
-  std::string_view function;  ///< "nvtxRangePushA", "nvtxRangeStartA", "nvtxMarkA"
+  std::string_view function;  ///< "nvtxRangePushA", "nvtxMarkA"
   std::int64_t start = 0, end = 0;
   std::string extdata;  ///< {"message": ...}
 };
