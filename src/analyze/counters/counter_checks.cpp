@@ -227,9 +227,9 @@ void check_names(const PassView& view, const CounterIndex& index, const hal::Cou
 }  // namespace
 
 const std::string& CounterDoubts::of(Index pass, Index counter) const {
-  static const std::string kNone_;
+  static const std::string kNoReason;
   const auto found = reasons_.find({pass, counter});
-  return found == reasons_.end() ? kNone_ : found->second;
+  return found == reasons_.end() ? kNoReason : found->second;
 }
 
 void CounterDoubts::doubt(Index pass, Index counter, std::string why) {

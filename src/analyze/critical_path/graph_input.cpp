@@ -106,7 +106,7 @@ std::vector<bool> GraphInput::default_streams_that_order() const {
   for (std::size_t i = 0; i < orders.size(); ++i) orders[i] = hip[i] || !any_call[i];
   std::map<std::pair<Index, Index>, Index> queue_of;  // (process, GPU)
   for (const trace::Track& track : trace_.tracks) {
-    if (track.stream == kNone || track.queue == kNone || trace_.streams[track.stream].id != 0)
+    if (track.stream == kNone || track.queue == kNone || !trace_.streams[track.stream].is_default())
       continue;
     const auto [found, added] = queue_of.try_emplace({track.process, track.agent}, track.queue);
     if (!added && found->second != track.queue && !hip[track.process])
@@ -158,7 +158,7 @@ void GraphInput::find_lanes() {
   for (std::size_t i = 0; i < tracks; ++i) {
     const trace::Track& track = trace_.tracks[i];
     if (!includes_process(track.process)) continue;
-    const bool is_default = track.stream != kNone && trace_.streams[track.stream].id == 0;
+    const bool is_default = track.stream != kNone && trace_.streams[track.stream].is_default();
     // Nobody knows which GPU's default stream a copy between two of them was on.
     const bool orders = track.stream != kNone &&
                         (!is_default || (gpu[i] != kNone && default_orders[track.process]));
@@ -255,7 +255,7 @@ Index GraphInput::queue_lane(Operation op) const {
 
 Index GraphInput::lane_of_stream(Index stream, Index agent) const {
   if (stream == kNone) return kNone;
-  if (trace_.streams[stream].id != 0) return lane_of_stream_[stream];
+  if (!trace_.streams[stream].is_default()) return lane_of_stream_[stream];
   Index found = kNone;
   for (const Index lane : default_lanes_) {
     if (lanes_[lane].stream != stream) continue;

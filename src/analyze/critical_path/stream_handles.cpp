@@ -30,7 +30,8 @@ StreamHandles::StreamHandles(const trace::Trace& trace, const GraphInput& input)
   }
   for (std::size_t process = 0; process < trace.processes.size(); ++process)
     for (std::size_t i = 0; i < trace.streams.size(); ++i)
-      if (trace.streams[i].source == trace.processes[process].source && trace.streams[i].id == 0)
+      if (trace.streams[i].source == trace.processes[process].source &&
+          trace.streams[i].is_default())
         default_stream_[process] = static_cast<Index>(i);
 
   const trace::CallArgumentColumns& arguments = trace.call_arguments;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "report/kit/text_table.h"
-#include "report/summary/excerpt.h"
+#include "report/excerpt/excerpt.h"
 #include "report/summary/summary.h"
 
 namespace perflab::report {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/summary/parts.h"
+#include "report/excerpt/parts.h"
 
 namespace perflab::report {
 

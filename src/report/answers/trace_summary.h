@@ -2,7 +2,7 @@
 // instructions and source lines cost the most. Places are those of analysis.json.
 #pragma once
 
-#include "report/summary/parts.h"
+#include "report/excerpt/parts.h"
 
 namespace perflab::report {
 

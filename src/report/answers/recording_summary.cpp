@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "base/text/command_line.h"
-#include "report/summary/next_steps.h"
-#include "report/summary/parts.h"
-#include "report/summary/summary.h"
-#include "report/summary/trace_summary.h"
+#include "report/answers/answers.h"
+#include "report/answers/next_steps.h"
+#include "report/answers/trace_summary.h"
+#include "report/excerpt/parts.h"
 
 namespace perflab::report {
 namespace {
@@ -22,9 +22,12 @@ DocumentPlace named(const DocumentPlace& array, const std::string& name) {
   return DocumentPlace(nullptr);
 }
 
-/// What critical_path_ns was spent on, the longest first, without nothing.
-Part time_part(const DocumentPlace& path, std::string details) {
-  Part part{.part = "time", .title = "Where the time went", .details = std::move(details)};
+/// What critical_path_ns was spent on, the longest first, without nothing. `what_if`: the page also
+/// has a run that was simulated, of which this is not.
+Part time_part(const DocumentPlace& path, bool what_if) {
+  Part part{.part = "time",
+            .title = what_if ? "Where the time went, as recorded" : "Where the time went",
+            .details = "critical-path"};
   const DocumentPlace attribution = path["attribution"];
   const DocumentPlace host = attribution["host"];
   struct Share {
@@ -234,7 +237,7 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
   }
   add_part(summary, recorded_part(documents));
   add_what_if(dag, summary);
-  Part time = time_part(analysis["critical_path"], "critical-path");
+  Part time = time_part(analysis["critical_path"], static_cast<bool>(dag["what_if"]));
   if (time.rows.empty()) time.missing = missing_of(analysis, "critical_path")["reason"].text();
   add_part(summary, time);
   add_part(summary, kernels_part(kernels, verdicts, dag));
@@ -255,7 +258,7 @@ void summarise_path(std::span<const NamedDocument> documents, Json& summary) {
   recorded.rows.push_back(dag.excerpt({"critical_path_ns"}));
   add_part(summary, recorded);
   add_what_if(dag, summary);
-  add_part(summary, time_part(dag, "critical-path"));
+  add_part(summary, time_part(dag, static_cast<bool>(dag["what_if"])));
   const DocumentPlace on_path = dag["kernels"];
   Part kernels{.part = "kernels", .title = "Kernels on the path", .details = "critical-path"};
   add_part(summary, rows_of(std::move(kernels), on_path, [](const DocumentPlace& kernel) {

@@ -6,10 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "report/answers/answers.h"
+#include "report/excerpt/parts.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
-#include "report/summary/parts.h"
 #include "report/tuning/autotune_chart.h"
 
 namespace perflab::report {

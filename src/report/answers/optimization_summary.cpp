@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "base/text/command_line.h"
+#include "report/answers/answers.h"
+#include "report/excerpt/parts.h"
 #include "report/kit/text_parts.h"
-#include "report/summary/parts.h"
-#include "report/summary/summary.h"
 
 namespace perflab::report {
 namespace {

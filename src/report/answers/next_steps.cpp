@@ -1,5 +1,5 @@
 // Which command measures what is decided by the name of the source (common.json "feature_source").
-#include "report/summary/next_steps.h"
+#include "report/answers/next_steps.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

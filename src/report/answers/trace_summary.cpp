@@ -1,5 +1,5 @@
 // Cycles are those of the traced waves: shares of them mean something, sums are not the runtime.
-#include "report/summary/trace_summary.h"
+#include "report/answers/trace_summary.h"
 
 #include <algorithm>
 #include <array>

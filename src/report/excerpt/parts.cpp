@@ -1,12 +1,10 @@
-#include "report/summary/parts.h"
+#include "report/excerpt/parts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "report/kit/text_table.h"
-#include "report/summary/summary.h"
 
 namespace perflab::report {
 
@@ -84,62 +82,6 @@ std::string margined(std::string_view text, std::size_t width, std::size_t margi
   for (const std::string& line : wrapped(text, std::max(width, margin + kLeastRoom) - margin))
     out += fmt::format("{:{}}{}\n", "", margin, line);
   return out;
-}
-
-void shorten(Json& summary, const std::function<bool(const Json&)>& fits) {
-  while (!fits(summary)) {
-    Json* longest = nullptr;
-    // First where the rest is a section of --details away.
-    for (const bool elsewhere : {true, false}) {
-      if (longest != nullptr) break;
-      for (Json& part : summary["parts"])
-        if (part["details"].is_null() != elsewhere && part["part"] != "recorded" &&
-            part["rows"].size() > 1 &&
-            (longest == nullptr || part["rows"].size() > (*longest)["rows"].size()))
-          longest = &part;
-    }
-    if (longest != nullptr) {
-      (*longest)["rows"].erase((*longest)["rows"].size() - 1);
-      (*longest)["left_out"] = (*longest)["left_out"].get<std::size_t>() + 1;
-      continue;
-    }
-    Json& texts = summary["warnings"]["texts"];
-    if (texts.empty()) return;
-    texts.erase(texts.size() - 1);
-    summary["warnings"]["left_out"] = summary["warnings"]["left_out"].get<std::size_t>() + 1;
-  }
-}
-
-const Answer* answer_of(const std::function<bool(std::string_view)>& has) {
-  // An analysis comes with a profile, a roofline and a path of its own.
-  static constexpr std::array<Answer, 14> kAnswers = {{
-      {"analysis", summarise_recording},
-      {"dag", summarise_path},
-      {"roofline", summarise_roofline},
-      {"profile", summarise_process},
-      {"inspection", summarise_inspection, inspection_part_text},
-      {"doctor", summarise_doctor, doctor_part_text},
-      {"capture", summarise_capture, capture_part_text},
-      {"autotune", summarise_autotune, autotune_part_text},
-      {"optimization", summarise_optimization, optimization_part_text},
-      {"comparison", summarise_comparison, comparison_part_text},
-      {"certificate", summarise_certificate, replay_part_text},
-      {"replay", summarise_replay, replay_part_text},
-      {"reservation", summarise_reservation, replay_part_text},
-      {"isolate", summarise_capture_run, replay_part_text},
-  }};
-  const auto* const found = std::ranges::find_if(kAnswers, has, &Answer::document);
-  return found == kAnswers.end() ? nullptr : found;
-}
-
-Json summary_document(std::span<const NamedDocument> documents) {
-  Json summary = summary_head(documents);
-  const Answer* const answer = answer_of(
-      [&](std::string_view name) { return static_cast<bool>(document_of(documents, name)); });
-  if (answer != nullptr) answer->summarise(documents, summary);
-  shorten(summary,
-          [](const Json& made) { return to_canonical_text(made).size() <= kMostSummaryBytes; });
-  return summary;
 }
 
 }  // namespace perflab::report

@@ -6,10 +6,11 @@
 #include <optional>
 
 #include "base/text/number_text.h"
+#include "report/answers/answers.h"
+#include "report/excerpt/parts.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
-#include "report/summary/parts.h"
 #include "stats/summary.h"
 
 namespace perflab::report {

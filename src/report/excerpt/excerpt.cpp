@@ -1,6 +1,6 @@
 // Places are found while a summary is made, so a field that a schema renames is missed by the test
 // that follows every `from`.
-#include "report/summary/excerpt.h"
+#include "report/excerpt/excerpt.h"
 
 #include <fmt/format.h>
 

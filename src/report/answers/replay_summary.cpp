@@ -7,9 +7,9 @@
 
 #include "base/text/command_line.h"
 #include "base/text/pattern.h"
+#include "report/answers/answers.h"
+#include "report/excerpt/parts.h"
 #include "report/kit/text_table.h"
-#include "report/summary/parts.h"
-#include "report/summary/summary.h"
 #include "stats/summary.h"
 
 namespace perflab::report {

@@ -1,5 +1,5 @@
 // Commands that are offered: they name the program and the files of the recording, and run.
-#include "report/summary/next_steps.h"
+#include "report/answers/next_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// What the summaries of all commands are put together from.
+// The answers of the commands: what each says, out of its documents, and how its parts are drawn
+// that have a form of their own. Which answer it is, the documents say.
 #pragma once
 
 #include <cstddef>
@@ -7,51 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "report/excerpt/excerpt.h"
 #include "report/kit/text_parts.h"
-#include "report/summary/excerpt.h"
 
 namespace perflab::report {
-
-/// One answer of a summary: a title over rows.
-struct Part {
-  std::string part, title;
-  std::vector<Json> rows = {};  ///< excerpts
-  std::size_t left_out = 0;     ///< rows that the document has beside them
-  std::string missing = {};     ///< why there are none
-  std::string details = {};     ///< section that has all of it
-};
-
-/// A part whose rows are the first elements of an array.
-Part rows_of(Part part, const DocumentPlace& array,
-             const std::function<Json(const DocumentPlace&)>& row);
-
-/// "1.78x", as --what-if takes it.
-std::string factor_text(double factor);
-
-/// What to do next.
-struct NextStep {
-  std::string command;  ///< empty: it is no command
-  std::string why;
-};
-
-/// The document without its parts: names, the note of a made-up recording, warnings.
-Json summary_head(std::span<const NamedDocument> documents);
-
-/// Texts of the document that change the answer, in place of its `warnings`.
-void take_warnings(Json& summary, const DocumentPlace& place,
-                   const std::vector<std::string>& texts);
-
-/// Adds what has rows or says why it has none.
-void add_part(Json& summary, const Part& part);
-/// Adds a step; one whose command nobody would paste (with hundreds of files) is left out.
-void add_next(Json& summary, const NextStep& next);
-inline constexpr std::size_t kMostCommandBytes = 1000;
-
-/// Takes rows out, the last of the longest part first (of parts without `details` at last), and
-/// then warnings, until it fits; what was taken out is counted. What was recorded stays.
-void shorten(Json& summary, const std::function<bool(const Json&)>& fits);
 
 /// Writes the parts and next steps of an answer into a summary that has a head.
 using Summarise = void (*)(std::span<const NamedDocument> documents, Json& summary);
@@ -98,14 +59,5 @@ std::optional<std::string> comparison_part_text(const Json& summary, const Json&
                                                 std::size_t width, const Paint& paint);
 std::optional<std::string> replay_part_text(const Json& summary, const Json& part,
                                             std::size_t width, const Paint& paint);
-
-/// A field of a row: its number, 0 where there is none; whether there is one; its text, empty where
-/// there is none.
-double row_number(const Json& row, std::string_view field);
-bool has_row_number(const Json& row, std::string_view field);
-std::string row_text(const Json& row, std::string_view field);
-
-/// A text in lines of at most `width` columns that begin with `margin` blanks.
-std::string margined(std::string_view text, std::size_t width, std::size_t margin);
 
 }  // namespace perflab::report

@@ -9,11 +9,11 @@
 
 #include "base/text/command_line.h"
 #include "base/text/number_text.h"
+#include "report/answers/answers.h"
+#include "report/excerpt/parts.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
-#include "report/summary/parts.h"
-#include "report/summary/summary.h"
 
 namespace perflab::report {
 namespace {

@@ -1,0 +1,20 @@
+// One answer, made by its command's function, then cut to its size.
+#include "report/summary/summary.h"
+
+#include "report/answers/answers.h"
+#include "report/excerpt/parts.h"
+#include "report/summary/shorten.h"
+
+namespace perflab::report {
+
+Json summary_document(std::span<const NamedDocument> documents) {
+  Json summary = summary_head(documents);
+  const Answer* const answer = answer_of(
+      [&](std::string_view name) { return static_cast<bool>(document_of(documents, name)); });
+  if (answer != nullptr) answer->summarise(documents, summary);
+  shorten(summary,
+          [](const Json& made) { return to_canonical_text(made).size() <= kMostSummaryBytes; });
+  return summary;
+}
+
+}  // namespace perflab::report
