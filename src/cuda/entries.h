@@ -32,6 +32,8 @@
   X(context_set_current, cuCtxSetCurrent, true, DriverResult(Context context))                    \
   X(context_get_device, cuCtxGetDevice, true, DriverResult(Device* device))                       \
   X(context_synchronize, cuCtxSynchronize, true, DriverResult())                                  \
+  X(memory_get_info, cuMemGetInfo_v2, false, DriverResult(std::size_t* free_bytes,                \
+    std::size_t* all_bytes))                                                                      \
   X(stream_is_capturing, cuStreamIsCapturing, false, DriverResult(Stream stream,                  \
     std::uint32_t* status))
 

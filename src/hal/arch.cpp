@@ -38,8 +38,8 @@ const Catalog& catalog() {
   return kLoaded;
 }
 
-/// The one product of which `matches` (of it and its architecture) holds; nullptr when there is none
-/// or several.
+/// The one product of which `matches` (of it and its architecture) holds; nullptr when there is
+/// none or several.
 template <class Matches>
 const Product* the_product(Matches matches) {
   const Product* found = nullptr;
@@ -57,6 +57,13 @@ const Product* the_product(Matches matches) {
 
 std::span<const Arch> all_archs() {
   return catalog().archs;
+}
+
+std::span<const Arch> archs_of(Platform platform) {
+  // Names of one platform begin alike, so that they stand together.
+  const std::span<const Arch> all = all_archs();
+  const auto found = std::ranges::equal_range(all, platform, {}, &Arch::platform);
+  return {found.begin(), found.end()};
 }
 
 const Arch* find_arch(std::string_view target_id) {

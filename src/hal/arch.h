@@ -15,8 +15,12 @@
 
 namespace perflab::hal {
 
-/// Every architecture of the tables, of both platforms, ordered by name. Parsed at the first call; thread-safe.
+/// Every architecture of the tables, of both platforms, ordered by name. Parsed at the first call;
+/// thread-safe.
 std::span<const Arch> all_archs();
+
+/// Those of one platform.
+std::span<const Arch> archs_of(Platform platform);
 
 /// The architecture of a name or target id ("gfx942", "gfx942:sramecc+:xnack-": features are
 /// ignored; "sm_90", "sm_90a"); nullptr when it is not in the tables.
@@ -30,8 +34,8 @@ std::optional<std::string_view> unknown_feature(std::string_view target_id);
 /// the names that are known.
 Error unknown_architecture(std::string_view gfx, ErrorCode code = ErrorCode::usage);
 
-/// The product with this PCI vendor id (kVendorAmd, kVendorNvidia) and device id; nullptr when there
-/// is none or several share the id.
+/// The product with this PCI vendor id (kVendorAmd, kVendorNvidia) and device id; nullptr when
+/// there is none or several share the id.
 const Product* find_product_by_pci(std::uint32_t vendor_id, std::uint32_t device_id);
 
 /// The PCI vendor id of a platform's GPUs.

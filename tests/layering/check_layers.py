@@ -23,7 +23,7 @@ ROOMS = {
                 ["activity", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
     "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["search"], ["run"]],
     "isolate": [["protocol", "machine"], ["code", "."], ["tool"]],
-    "record": [["."], ["database"], ["activity"], ["tool"]],
+    "record": [["."], ["database"], ["activity", "counters"], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa"], ["session"], ["verify"], ["inputs"]],
     "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page"],
                ["perfetto", "roofline", "thread_trace"], ["analysis", "excerpt"], ["answers"],
