@@ -9,6 +9,7 @@
 
 #include "base/system/files.h"
 #include "base/text/json.h"
+#include "collect/cuda_counters.h"
 #include "collect/log_sentences.h"
 #include "collect/target_process.h"
 
@@ -266,6 +267,7 @@ std::string counter_job_file(const std::vector<std::vector<std::string>>& passes
 Result<CounterCollection> collect_counters(const CollectPlan& plan, const Collection& base,
                                            const std::vector<std::vector<std::string>>& passes) {
   PERFLAB_CHECK(!passes.empty());
+  if (plan.platform == trace::Platform::cuda) return collect_cuda_counters(plan, base, passes);
   return CounterCollector(plan, base).run(passes);
 }
 
