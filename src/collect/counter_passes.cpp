@@ -252,11 +252,6 @@ class CounterCollector {
 
 }  // namespace
 
-std::size_t CounterCollection::passes_with_databases() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      passes, [](const CounterPass& pass) { return !pass.databases.empty(); }));
-}
-
 std::string counter_job_file(const std::vector<std::vector<std::string>>& passes) {
   std::vector<std::string> jobs;
   for (const std::vector<std::string>& counters : passes)

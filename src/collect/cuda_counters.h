@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "collect/counter_passes.h"
+#include "collect/collect.h"
+#include "collect/counter_collection.h"
 
 namespace perflab::collect {
 

@@ -13,7 +13,7 @@
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/in_words.h"
 #include "analyze/bottleneck/measurements.h"
-#include "hal/in_terms.h"
+#include "hal/terms.h"
 
 namespace perflab::analyze {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "hal/in_terms.h"
+#include "hal/terms.h"
 #include "report/kit/document.h"
 #include "report/kit/null_reasons.h"
 

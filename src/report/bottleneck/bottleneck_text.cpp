@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/text/number_text.h"
-#include "hal/in_terms.h"
+#include "hal/terms.h"
 #include "report/bottleneck/bottleneck_json.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"

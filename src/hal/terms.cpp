@@ -1,5 +1,5 @@
-// Words of terms.h as pairs, and articles that change with them.
-#include "hal/in_terms.h"
+// The words as pairs, and articles that change with them.
+#include "hal/terms.h"
 
 #include <algorithm>
 #include <array>
