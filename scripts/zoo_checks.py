@@ -158,6 +158,13 @@ def plain_name(name):
     return re.sub(r"\s+", "", name)
 
 
+def middle_mean(values):
+    """The mean without the tenth at each end: a median would keep the clock's step, a plain mean the outliers."""
+    ordered = sorted(values)
+    cut = len(ordered) // 10
+    return statistics.fmean(ordered[cut:len(ordered) - cut])
+
+
 def times_agree(ours, theirs, share=0.01, least=5):
     """Median per kernel over the same number of launches, the last ones of ours: {name: [ns, ...]} of several runs each.
 
@@ -177,8 +184,8 @@ def times_agree(ours, theirs, share=0.01, least=5):
             continue
         a = statistics.median(statistics.median(times) for times in mine)
         b = statistics.median(statistics.median(run[name]) for run in theirs if run.get(name))
-        total[0] += a * launches
-        total[1] += b * launches
+        total[0] += launches * statistics.fmean(middle_mean(times) for times in mine)
+        total[1] += launches * statistics.fmean(middle_mean(run[name]) for run in theirs if run.get(name))
         if launches < least:
             continue
         compared += 1
