@@ -106,8 +106,8 @@ def whole(recording):
     if orphans:
         faults.append(f"{orphans} dispatches without an event")
     if "api" in told.get("recorded", []):
-        alone = recording.one("SELECT count(*) FROM `{kernel_dispatch}` d JOIN `{event}` e ON e.id = d.event_id WHERE e.stack_id NOT IN"
-                              " (SELECT stack_id FROM `{event}` x JOIN `{region}` r ON r.event_id = x.id)")
+        alone = recording.one("SELECT count(*) FROM `{kernel_dispatch}` d JOIN `{event}` e ON e.id = d.event_id WHERE e.stack_id IS NULL"
+                              " OR e.stack_id NOT IN (SELECT x.stack_id FROM `{event}` x JOIN `{region}` r ON r.event_id = x.id WHERE x.stack_id <> 0)")
         if alone:
             faults.append(f"{alone} dispatches that no recorded call launched")
     return faults, {"kernels": recording.kernels()}
