@@ -88,6 +88,10 @@ class Counts(WithFolder):
         other = copy.deepcopy(made_up.COUNTED)
         other["calls"]["cuLaunchKernel"] = 1
         self.one_fault(checks.against_cupti([recording], [other]), "cuLaunchKernel 0 instead of 1")
+        other = copy.deepcopy(made_up.COUNTED)
+        other["calls"] |= {"cuKernelGetName": 9, "cuLibraryUnload": 2}
+        faults, figures = checks.against_cupti([recording], [other])
+        self.assertEqual((faults, figures["apart"]), ([], {"cuLibraryUnload": [0, 2]}))
 
 
 class Times(unittest.TestCase):
