@@ -134,7 +134,7 @@ TEST(Occupancy, OptionsAboutAmdAreRefusedForNvidia) {
   for (const char* option : {"--agpr 4", "--sgpr 8", "--min-block 32", "--cu-mode", "--wgp-mode",
                              "--waves-per-eu 2", "--llvm 20"}) {
     const Outcome outcome = occupancy(std::string("--arch sm_90 --vgpr 32 --block 64 ") + option);
-    EXPECT_EQ(outcome.exit_code, 1) << option;
+    EXPECT_EQ(outcome.exit_code, 2) << option;
     EXPECT_THAT(outcome.err, HasSubstr("is about AMD's GPUs: sm_90 has no such thing"));
   }
   EXPECT_EQ(occupancy("--arch sm_90 --vgpr 32 --block 64 --wave 32").exit_code, 0);
