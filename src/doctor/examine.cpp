@@ -97,12 +97,12 @@ Result<void> add_profiler(std::vector<Part>& parts) {
   return {};
 }
 
-/// "23 of our 25 architectures; not gfx1250, gfx950".
+/// "23 of our 25 AMD architectures; not gfx1250, gfx950": the compiler is AMD's.
 std::string architectures_text(const std::vector<std::string>& processors) {
   std::vector<std::string> lacking;
-  for (const hal::Arch& arch : hal::all_archs())
+  for (const hal::Arch& arch : hal::archs_of(hal::Platform::amd))
     if (std::ranges::find(processors, arch.gfx) == processors.end()) lacking.push_back(arch.gfx);
-  const std::size_t all = hal::all_archs().size();
+  const std::size_t all = hal::archs_of(hal::Platform::amd).size();
   if (lacking.empty()) return fmt::format("knows all {} architectures of rocm-perf", all);
   return fmt::format("knows {} of the {} architectures of rocm-perf, not {}", all - lacking.size(),
                      all, fmt::join(lacking, ", "));

@@ -34,17 +34,18 @@ Catalog load() {
 }
 
 const Catalog& catalog() {
-  static const Catalog loaded = load();
-  return loaded;
+  static const Catalog kLoaded = load();
+  return kLoaded;
 }
 
-/// The one product of which `matches` holds; nullptr when there is none or several.
+/// The one product of which `matches` (of it and its architecture) holds; nullptr when there is
+/// none or several.
 template <class Matches>
 const Product* the_product(Matches matches) {
   const Product* found = nullptr;
   for (const Arch& arch : all_archs()) {
     for (const Product& product : arch.products) {
-      if (!matches(product)) continue;
+      if (!matches(product, arch)) continue;
       if (found != nullptr) return nullptr;
       found = &product;
     }
@@ -58,10 +59,17 @@ std::span<const Arch> all_archs() {
   return catalog().archs;
 }
 
+std::span<const Arch> archs_of(Platform platform) {
+  // Names of one platform begin alike, so that they stand together.
+  const std::span<const Arch> all = all_archs();
+  const auto found = std::ranges::equal_range(all, platform, {}, &Arch::platform);
+  return {found.begin(), found.end()};
+}
+
 const Arch* find_arch(std::string_view target_id) {
-  const std::string_view gfx = gfx_of(target_id);
+  const std::string_view name = architecture_of_target(target_id);
   for (const Arch& arch : all_archs())
-    if (arch.gfx == gfx) return &arch;
+    if (arch.gfx == name) return &arch;
   return nullptr;
 }
 
@@ -87,21 +95,22 @@ Error unknown_architecture(std::string_view gfx, ErrorCode code) {
   std::vector<std::string_view> known;
   for (const Arch& arch : all_archs()) known.push_back(arch.gfx);
   return {.code = code,
-          .message = fmt::format("unknown architecture {}: its register files, LDS, occupancy and "
+          .message = fmt::format("unknown architecture {}: its register files, {}, occupancy and "
                                  "peaks are missing from the tables",
-                                 gfx),
+                                 gfx, terms(platform_of(gfx)).lds),
           .notes = {},
           .remedy = fmt::format("known are: {}", fmt::join(known, ", "))};
 }
 
-const Product* find_product_by_pci(std::uint32_t device_id) {
-  return the_product([device_id](const Product& product) {
-    return std::ranges::find(product.pci_device_ids, device_id) != product.pci_device_ids.end();
+const Product* find_product_by_pci(std::uint32_t vendor_id, std::uint32_t device_id) {
+  return the_product([&](const Product& product, const Arch& arch) {
+    return vendor_id == vendor_id_of(arch.platform) &&
+           std::ranges::find(product.pci_device_ids, device_id) != product.pci_device_ids.end();
   });
 }
 
 const Product* find_product_by_name(std::string_view name) {
-  return the_product([name](const Product& product) {
+  return the_product([name](const Product& product, const Arch&) {
     const auto same = [name](std::string_view other) { return equal_ignoring_case(name, other); };
     return same(product.name) || std::ranges::any_of(product.aliases, same);
   });

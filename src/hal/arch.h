@@ -11,14 +11,19 @@
 
 #include "base/error.h"
 #include "hal/arch_table.h"
+#include "hal/terms.h"
 
 namespace perflab::hal {
 
-/// Every architecture of the tables, ordered by gfx name. Parsed at the first call; thread-safe.
+/// Every architecture of the tables, of both platforms, ordered by name. Parsed at the first call;
+/// thread-safe.
 std::span<const Arch> all_archs();
 
-/// The architecture of a gfx name or target id ("gfx942", "gfx942:sramecc+:xnack-": features are
-/// ignored); nullptr when it is not in the tables.
+/// Those of one platform.
+std::span<const Arch> archs_of(Platform platform);
+
+/// The architecture of a name or target id ("gfx942", "gfx942:sramecc+:xnack-": features are
+/// ignored; "sm_90", "sm_90a"); nullptr when it is not in the tables.
 const Arch* find_arch(std::string_view target_id);
 
 /// The first feature of a target id that is not "sramecc" or "xnack" with + or -, each once;
@@ -29,9 +34,14 @@ std::optional<std::string_view> unknown_feature(std::string_view target_id);
 /// the names that are known.
 Error unknown_architecture(std::string_view gfx, ErrorCode code = ErrorCode::usage);
 
-/// The product with this PCI device id (vendor 0x1002); nullptr when there is none or several
-/// share the id.
-const Product* find_product_by_pci(std::uint32_t device_id);
+/// The product with this PCI vendor id (kVendorAmd, kVendorNvidia) and device id; nullptr when
+/// there is none or several share the id.
+const Product* find_product_by_pci(std::uint32_t vendor_id, std::uint32_t device_id);
+
+/// The PCI vendor id of a platform's GPUs.
+constexpr std::uint32_t vendor_id_of(Platform platform) {
+  return platform == Platform::amd ? kVendorAmd : kVendorNvidia;
+}
 
 /// The product of this marketing name or alias, whatever the case ("AMD Instinct MI300X",
 /// "mi300x"); nullptr when it is not in the tables.

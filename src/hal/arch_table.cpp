@@ -1,5 +1,6 @@
 // Look-ups in one architecture table, and the reader of its text. A table is ours, so it is read
-// strictly: a missing, mistyped, negative or unknown field is an error, never a default.
+// strictly: a missing, mistyped, negative or unknown field is an error, never a default. What only
+// one platform has is a field of its tables alone.
 #include "hal/arch_table.h"
 
 #include <fmt/format.h>
@@ -33,30 +34,52 @@ void read(JsonFields& fields, std::string_view key, std::optional<T>& out) {
   if (!fields.is_null(key)) read(fields, key, out.emplace());
 }
 
-void read_compute_unit(JsonFields&& fields, Arch& arch) {
-  read(fields, "simds_per_cu", arch.simds_per_cu);
-  read(fields, "simd_width", arch.simd_width);
+bool is_amd(const Arch& arch) {
+  return arch.platform == Platform::amd;
+}
+
+void read_platform(JsonFields& fields, Arch& arch) {
+  std::string name;
+  read(fields, "platform", name);
+  if (name != to_string(Platform::amd) && name != to_string(Platform::nvidia))
+    fields.wrong("platform", "must be amd or nvidia");
+  arch.platform = name == to_string(Platform::nvidia) ? Platform::nvidia : Platform::amd;
+}
+
+/// WGPs and barriers are AMD's.
+void read_workgroup_mode(JsonFields& fields, Arch& arch) {
   read(fields, "cus_per_wgp", arch.cus_per_wgp);
   std::string mode;
   read(fields, "default_mode", mode);
   if (mode != "cu" && mode != "wgp") fields.wrong("default_mode", "must be cu or wgp");
   arch.default_mode = mode == "wgp" ? WorkgroupMode::wgp : WorkgroupMode::cu;
-  read(fields, "max_workgroup_size", arch.max_workgroup_size);
-  read(fields, "max_waves_per_cu", arch.max_waves_per_cu);
-  JsonFields waves = fields.object("max_waves_per_simd");
-  read(waves, "llvm", arch.max_waves_per_simd_llvm);
-  read(waves, "hip", arch.max_waves_per_simd_hip);
-  read(waves, "hardware", arch.max_waves_per_simd_hardware);
-  waves.refuse_unknown();
   JsonFields barriers = fields.object("barrier_workgroups");
   read(barriers, "cu", arch.barrier_workgroups_per_cu);
   read(barriers, "wgp", arch.barrier_workgroups_per_wgp);
   barriers.refuse_unknown();
+}
+
+void read_compute_unit(JsonFields&& fields, Arch& arch) {
+  read(fields, "simds_per_cu", arch.simds_per_cu);
+  read(fields, "simd_width", arch.simd_width);
+  read(fields, "max_workgroup_size", arch.max_workgroup_size);
+  read(fields, "max_waves_per_cu", arch.max_waves_per_cu);
+  JsonFields waves = fields.object("max_waves_per_simd");
+  if (is_amd(arch)) {
+    read_workgroup_mode(fields, arch);
+    read(waves, "llvm", arch.max_waves_per_simd_llvm);
+    read(waves, "hip", arch.max_waves_per_simd_hip);
+  } else {
+    read(fields, "max_workgroups_per_cu", arch.max_workgroups_per_cu);
+  }
+  read(waves, "hardware", arch.max_waves_per_simd_hardware);
+  waves.refuse_unknown();
   fields.refuse_unknown();
 }
 
 void read_vgpr(JsonFields&& fields, Arch& arch) {
   read(fields, "addressable", arch.addressable_vgprs);
+  if (!is_amd(arch)) return fields.refuse_unknown();
   read(fields, "addressable_agprs", arch.addressable_agprs);
   std::string rule;
   read(fields, "agpr_rule", rule);
@@ -88,17 +111,23 @@ void read_sgpr(JsonFields&& fields, Arch& arch) {
 
 void read_lds(JsonFields&& fields, Arch& arch) {
   read(fields, "bytes_per_cu", arch.lds_bytes_per_cu);
-  read(fields, "bytes_per_wgp", arch.lds_bytes_per_wgp);
   read(fields, "max_per_workgroup", arch.lds_max_per_workgroup);
   JsonFields granule = fields.object("granule");
-  read(granule, "llvm", arch.lds_granule_llvm);
-  read(granule, "rocclr", arch.lds_granule_rocclr);
+  if (is_amd(arch)) {
+    read(fields, "bytes_per_wgp", arch.lds_bytes_per_wgp);
+    read(granule, "llvm", arch.lds_granule_llvm);
+    read(granule, "rocclr", arch.lds_granule_rocclr);
+  } else {
+    read(fields, "without_opt_in", arch.lds_without_opt_in);
+    read(fields, "reserved_per_workgroup", arch.lds_reserved_per_workgroup);
+    read(granule, "hardware", arch.lds_granule_hardware);
+  }
   granule.refuse_unknown();
   read(fields, "banks", arch.lds_banks);
   fields.refuse_unknown();
 }
 
-void read_rates(JsonFields&& fields, Arch& arch) {
+void read_rates(JsonFields&& fields, std::vector<Rate>& rates) {
   for (const Pipe pipe : enumerators<Pipe>()) {
     const std::string pipe_name(to_string(pipe));
     if (!fields.has(pipe_name)) continue;
@@ -108,7 +137,7 @@ void read_rates(JsonFields&& fields, Arch& arch) {
       if (!by_precision.has(name)) continue;
       double rate = 0;
       read(by_precision, name, rate);
-      arch.rates.push_back({.pipe = pipe, .precision = precision, .ops_per_clk_per_cu = rate});
+      rates.push_back({.pipe = pipe, .precision = precision, .ops_per_clk_per_cu = rate});
     }
     by_precision.refuse_unknown();
   }
@@ -145,9 +174,6 @@ void read_product(JsonFields& fields, Arch& arch) {
   read(fields, "aliases", product.aliases);
   read_pci_ids(fields, "pci_device_ids", product.pci_device_ids);
   read_pci_ids(fields, "shared_pci_device_ids", product.shared_pci_device_ids);
-  read(fields, "gpus_per_package", product.gpus_per_package);
-  read(fields, "xcds", product.xcds);
-  read(fields, "shader_engines", product.shader_engines);
   read(fields, "cus", product.cus);
   read(fields, "max_clock_mhz", product.max_clock_mhz);
   JsonFields memory = fields.object("memory");
@@ -159,10 +185,18 @@ void read_product(JsonFields& fields, Arch& arch) {
   read(l2, "mib", product.l2_mib);
   read(l2, "channels", product.l2_channels);
   l2.refuse_unknown();
-  JsonFields mall = fields.object("mall");
-  read(mall, "mib", product.mall_mib);
-  read(mall, "gbps", product.mall_gbps);
-  mall.refuse_unknown();
+  if (is_amd(arch)) {
+    read(fields, "gpus_per_package", product.gpus_per_package);
+    read(fields, "xcds", product.xcds);
+    read(fields, "shader_engines", product.shader_engines);
+    JsonFields mall = fields.object("mall");
+    read(mall, "mib", product.mall_mib);
+    read(mall, "gbps", product.mall_gbps);
+    mall.refuse_unknown();
+  } else {
+    read(fields, "matrix_clock_mhz", product.matrix_clock_mhz);
+    read_rates(fields.object("ops_per_clk_per_cu"), product.rates);
+  }
   read_provenance(fields, product.provenance);
   fields.refuse_unknown();
   arch.products.push_back(std::move(product));
@@ -171,7 +205,8 @@ void read_product(JsonFields& fields, Arch& arch) {
 void read_arch(JsonFields& fields, Arch& arch) {
   read(fields, "gfx", arch.gfx);
   read(fields, "family", arch.family);
-  read(fields, "target_version", arch.target_version);
+  read_platform(fields, arch);
+  if (is_amd(arch)) read(fields, "target_version", arch.target_version);
   read_compute_unit(fields.object("compute_unit"), arch);
   read(fields, "default_wave_size", arch.default_wave_size);
   fields.each("wave_sizes", [&](JsonFields& item) {
@@ -179,42 +214,53 @@ void read_arch(JsonFields& fields, Arch& arch) {
     read(item, "wave_size", limits.wave_size);
     read(item, "vgprs_per_simd", limits.vgprs_per_simd);
     read(item, "vgpr_alloc_granule", limits.vgpr_alloc_granule);
-    read(item, "vgpr_encoding_granule", limits.vgpr_encoding_granule);
+    if (is_amd(arch)) read(item, "vgpr_encoding_granule", limits.vgpr_encoding_granule);
     item.refuse_unknown();
   });
   read_vgpr(fields.object("vgpr"), arch);
-  read_sgpr(fields.object("sgpr"), arch);
+  if (is_amd(arch)) read_sgpr(fields.object("sgpr"), arch);
   read_lds(fields.object("lds"), arch);
   JsonFields widths = fields.object("bytes_per_clk");
   read(widths, "lds_per_cu", arch.lds_bytes_per_clk_per_cu);
   read(widths, "l1_per_cu", arch.l1_bytes_per_clk_per_cu);
   read(widths, "l2_per_channel", arch.l2_bytes_per_clk_per_channel);
   widths.refuse_unknown();
-  read_rates(fields.object("ops_per_clk_per_cu"), arch);
+  read_rates(fields.object("ops_per_clk_per_cu"), arch.rates);
   read(fields, "notes", arch.notes);
   read_provenance(fields, arch.provenance);
   fields.each("products", [&](JsonFields& item) { read_product(item, arch); });
   fields.refuse_unknown();
 }
 
-/// What the models divide by or rely on; the sentence of the first thing that is wrong, or empty.
-std::string_view inconsistency(const Arch& arch) {
-  if (arch.simds_per_cu < 1 || arch.max_workgroup_size < 1 || arch.max_waves_per_simd_llvm < 1 ||
-      arch.max_waves_per_simd_hip < 1 || arch.max_waves_per_simd_hardware < 1)
+/// As inconsistency(), for what only AMD's tables have.
+std::string_view inconsistency_of_amd(const Arch& arch) {
+  if (arch.max_waves_per_simd_llvm < 1 || arch.max_waves_per_simd_hip < 1)
     return "compute_unit has a zero";
   if (arch.sgpr_alloc_granule < 1 || arch.lds_granule_rocclr < 1 || arch.lds_granule_llvm < 1 ||
       arch.accum_offset_granule.value_or(1) < 1)
     return "a granule is zero";
-  if (arch.wave_limits(arch.default_wave_size) == nullptr)
-    return "default_wave_size is not among wave_sizes";
   for (const WaveSizeLimits& wave : arch.wave_sizes)
-    if (wave.wave_size < 1 || wave.vgpr_alloc_granule < 1 || wave.vgpr_encoding_granule < 1)
-      return "wave_sizes has a zero";
+    if (wave.vgpr_encoding_granule < 1) return "wave_sizes has a zero";
   const bool wgp = arch.cus_per_wgp.has_value();
   if (wgp != arch.barrier_workgroups_per_wgp.has_value() ||
       wgp != arch.lds_bytes_per_wgp.has_value() ||
       (arch.default_mode == WorkgroupMode::wgp && !wgp))
     return "the fields of WGP mode must be given together";
+  return "";
+}
+
+/// What the models divide by or rely on; the sentence of the first thing that is wrong, or empty.
+std::string_view inconsistency(const Arch& arch) {
+  if (arch.platform != platform_of(arch.gfx)) return "the name is not one of the platform";
+  if (arch.simds_per_cu < 1 || arch.max_workgroup_size < 1 || arch.max_waves_per_simd_hardware < 1)
+    return "compute_unit has a zero";
+  if (arch.wave_limits(arch.default_wave_size) == nullptr)
+    return "default_wave_size is not among wave_sizes";
+  for (const WaveSizeLimits& wave : arch.wave_sizes)
+    if (wave.wave_size < 1 || wave.vgpr_alloc_granule < 1) return "wave_sizes has a zero";
+  if (is_amd(arch)) return inconsistency_of_amd(arch);
+  if (arch.max_workgroups_per_cu < 1) return "compute_unit has a zero";
+  if (arch.lds_granule_hardware < 1) return "a granule is zero";
   return "";
 }
 

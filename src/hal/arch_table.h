@@ -1,6 +1,7 @@
 // One architecture as its table (archs/*.json) has it: what a CU, a SIMD and a wave can hold and
-// do, its products, and where the numbers come from. In the text of a table every field must be
-// there and no other; null is allowed where the Arch has an optional.
+// do, its products, and where the numbers come from. In the text of a table every field of its
+// platform must be there and no other; null is allowed where the Arch has an optional. On NVIDIA's
+// GPUs a CU is an SM, a SIMD a sub-partition, a wave a warp, LDS shared memory (hal/terms.h).
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "hal/occupancy_model.h"
 #include "hal/table_files.h"
+#include "hal/terms.h"
 
 namespace perflab::hal {
 
@@ -22,9 +24,9 @@ enum class Precision { fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4, int8, int4 }
 /// The way to a rate; each is a ceiling of its own.
 enum class Pipe {
   vector,      ///< one plain vector instruction after the other
-  packed,      ///< packed vector instructions (v_pk_*): two operations per lane
+  packed,      ///< packed vector instructions (v_pk_*, HFMA2): two operations per lane
   dual_issue,  ///< VOPD: two vector instructions in one
-  matrix,      ///< MFMA or WMMA
+  matrix,      ///< MFMA or WMMA; NVIDIA's tensor cores
   dot,         ///< dot-product instructions
 };
 
@@ -44,7 +46,7 @@ struct WaveSizeLimits {
   int wave_size = 0;
   int vgprs_per_simd = 0;
   int vgpr_alloc_granule = 0;     ///< what the hardware allocates in
-  int vgpr_encoding_granule = 0;  ///< what the kernel descriptor counts in
+  int vgpr_encoding_granule = 0;  ///< what the kernel descriptor counts in; 0 on NVIDIA
 };
 
 /// Source keys of a field of a table, or of the group of fields below it.
@@ -70,13 +72,15 @@ struct Product {
   std::string gfx;                            ///< architecture: find_arch(gfx)
   std::string name;                           ///< marketing name: "AMD Instinct MI300X"
   std::vector<std::string> aliases;           ///< other spellings, also those that drivers report
-  std::vector<std::uint32_t> pci_device_ids;  ///< vendor 0x1002; physical and virtual functions
+  std::vector<std::uint32_t> pci_device_ids;  ///< of the platform's vendor; virtual functions too
   std::vector<std::uint32_t> shared_pci_device_ids;  ///< other products have them too, by revision
   int gpus_per_package = 1;
-  int xcds = 1;  ///< accelerator complex dies
+  int xcds = 1;  ///< accelerator complex dies; 1 on NVIDIA
   std::optional<int> shader_engines;
   int cus = 0;
-  double max_clock_mhz = 0;  ///< peak engine clock
+  double max_clock_mhz = 0;  ///< peak engine clock; NVIDIA's boost clock
+  /// The clock that the vendor's matrix rates, but for FP64, are published for when it is another.
+  std::optional<double> matrix_clock_mhz;
   std::string memory_type;
   std::optional<double> memory_gib;
   double memory_gbps = 0;  ///< theoretical, 1e9 bytes per second
@@ -84,14 +88,16 @@ struct Product {
   std::optional<int> l2_channels;
   double mall_mib = 0;              ///< Infinity Cache; 0 = there is none
   std::optional<double> mall_gbps;  ///< 1e9 bytes per second
+  std::vector<Rate> rates;  ///< those that are not the architecture's (GeForce: halved FP32 sums)
   Provenance provenance;
 };
 
 /// One architecture. Missing = does not exist there, or unknown.
 struct Arch {
-  std::string gfx;         ///< "gfx942"
-  std::string family;      ///< "CDNA3"
-  int target_version = 0;  ///< as drivers report it: 90402
+  std::string gfx;         ///< "gfx942", "sm_90"
+  std::string family;      ///< "CDNA3", "Hopper"
+  Platform platform = Platform::amd;
+  int target_version = 0;  ///< as AMD's drivers report it: 90402; 0 on NVIDIA
 
   int simds_per_cu = 0;
   int simd_width = 0;              ///< lanes
@@ -102,7 +108,8 @@ struct Arch {
   int max_waves_per_simd_llvm = 0;      ///< what LLVM computes with
   int max_waves_per_simd_hip = 0;       ///< what the HIP runtime computes with
   int max_waves_per_simd_hardware = 0;  ///< what the resident model computes with
-  int barrier_workgroups_per_cu = 0;    ///< work-groups of two waves or more
+  int max_workgroups_per_cu = 0;        ///< of any size (NVIDIA)
+  int barrier_workgroups_per_cu = 0;    ///< work-groups of two waves or more (AMD)
   std::optional<int> barrier_workgroups_per_wgp;
 
   int default_wave_size = 0;
@@ -124,11 +131,14 @@ struct Arch {
   int lds_max_per_workgroup = 0;  ///< bytes
   int lds_granule_llvm = 0;       ///< bytes; what LLVM documents (encoding)
   int lds_granule_rocclr = 0;     ///< bytes; what the runtime rounds to (allocation)
+  int lds_granule_hardware = 0;   ///< bytes; what NVIDIA's GPUs allocate in
+  int lds_reserved_per_workgroup = 0;  ///< bytes that NVIDIA's driver takes of each block
+  int lds_without_opt_in = 0;          ///< bytes of a block unless the program asks for more (NVIDIA)
   int lds_banks = 0;
 
   int lds_bytes_per_clk_per_cu = 0;
-  int l1_bytes_per_clk_per_cu = 0;  ///< vector L1
-  int l2_bytes_per_clk_per_channel = 0;
+  std::optional<int> l1_bytes_per_clk_per_cu;  ///< vector L1
+  std::optional<int> l2_bytes_per_clk_per_channel;
   std::vector<Rate> rates;
 
   std::vector<std::string> notes;

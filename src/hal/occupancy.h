@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "hal/arch.h"
 #include "hal/occupancy_model.h"
 #include "hal/occupancy_next_step.h"
+#include "hal/terms.h"
 
 namespace perflab::hal {
 
@@ -33,8 +35,17 @@ struct OccupancyInput {
   RecordedLimits recorded = {};
 };
 
-/// Every model's answer, and what was assumed for it.
+/// The models of a platform, in the order that documents and tables have them in.
+std::span<const OccupancyModel> models_of(Platform platform);
+
+/// The model that says what a platform's hardware holds: "theoretical" occupancy.
+constexpr OccupancyModel hardware_model_of(Platform platform) {
+  return platform == Platform::amd ? OccupancyModel::resident : OccupancyModel::cuda;
+}
+
+/// The answers of the platform's models (the others have none), and what was assumed for them.
 struct Occupancy {
+  Platform platform = Platform::amd;
   int wave_size = 0;
   WorkgroupMode mode = WorkgroupMode::cu;
   int simds = 0;  ///< SIMDs of the unit that per_cu figures speak of (resident model): CU, or WGP
@@ -42,8 +53,11 @@ struct Occupancy {
   ModelOccupancy llvm;
   ModelOccupancy hip;
   ModelOccupancy resident;
+  ModelOccupancy cuda;
 
   [[nodiscard]] const ModelOccupancy& of(OccupancyModel model) const;
+  /// What the hardware holds, whatever the platform.
+  [[nodiscard]] const ModelOccupancy& hardware() const;
 };
 
 /// The limits of the tables. Error (bad_input): the architecture has no such wave size or no WGP
@@ -53,13 +67,16 @@ Result<OccupancyLimits> limits_of(const Arch& arch, std::optional<int> wave_size
 
 /// What each model computes with. The llvm model has the tables' limits: the compiler never saw the
 /// device. The HIP runtime has its own wave slots and SIMDs, and asks the device for the LDS. The
-/// resident model takes every recorded figure.
+/// resident and the cuda model take every recorded figure.
 struct ModelLimits {
   OccupancyLimits llvm;
   OccupancyLimits hip;
   OccupancyLimits resident;
+  OccupancyLimits cuda;
 
   [[nodiscard]] const OccupancyLimits& of(OccupancyModel model) const;
+  /// Those that decide what can be launched.
+  [[nodiscard]] const OccupancyLimits& hardware() const;
 };
 
 /// Errors as limits_of().
@@ -82,15 +99,16 @@ std::vector<std::string> unconfirmed_of_occupancy(const Arch& arch, const Record
 /// there is none.
 std::optional<std::string> dropped_attribute(const Arch& arch, const OccupancyInput& input);
 
-/// Occupancy under all models. Error (bad_input): the work-group cannot be launched; the message
+/// Occupancy under all models of the platform. Error (bad_input): the work-group cannot be launched; the message
 /// names the count and its limit.
 Result<Occupancy> compute_occupancy(const Arch& arch, const OccupancyInput& input);
 
-/// Next step and headroom under every model.
+/// Next step and headroom under every model of the platform.
 struct OccupancyAdvice {
   ModelAdvice llvm;
   ModelAdvice hip;
   ModelAdvice resident;
+  ModelAdvice cuda;
 
   [[nodiscard]] const ModelAdvice& of(OccupancyModel model) const;
 };

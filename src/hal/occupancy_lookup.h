@@ -16,7 +16,7 @@ namespace perflab::hal {
 
 /// The limits of one architecture at one wave size and work-group mode.
 struct KnownUnit {
-  std::string_view gfx;  ///< "gfx942"
+  std::string_view gfx;  ///< "gfx942", "sm_90"
   WorkgroupMode mode = WorkgroupMode::cu;
   bool is_default = false;  ///< what a compiler takes unless it is told
   OccupancyLimits limits;
@@ -43,12 +43,15 @@ struct Report {
   ModelReport llvm;
   ModelReport hip;
   ModelReport resident;
+  ModelReport cuda;                     ///< the only one on NVIDIA's GPUs, empty on AMD's
+  std::vector<OccupancyModel> models;   ///< those that have an answer here
   std::vector<std::string_view> unconfirmed;  ///< numbers that were used and have no source
 
   explicit operator bool() const { return error.empty(); }
 
   [[nodiscard]] const ModelReport& of(OccupancyModel model) const {
     if (model == OccupancyModel::llvm) return llvm;
+    if (model == OccupancyModel::cuda) return cuda;
     return model == OccupancyModel::hip ? hip : resident;
   }
 };
@@ -74,13 +77,13 @@ constexpr std::string_view to_string(LaunchProblem problem) {
   return "";
 }
 
-/// The unit of a gfx name or target id ("gfx942:sramecc+": features are ignored); what is not given
-/// is the architecture's default (at another wave size or mode than the default, the default of the
+/// The unit of a gfx name or target id ("gfx942:sramecc+": features are ignored; "sm_90a" is sm_90);
+/// what is not given is the architecture's default (at another wave size or mode than the default, the default of the
 /// other stays). nullptr: not known, or it has no such wave size or mode.
 inline const KnownUnit* find_unit(std::string_view target_id,
                                   std::optional<std::int64_t> wave_size = std::nullopt,
                                   std::optional<WorkgroupMode> mode = std::nullopt) {
-  const std::string_view gfx = target_id.substr(0, target_id.find(':'));
+  const std::string_view gfx = architecture_of_target(target_id);
   const KnownUnit* usual = nullptr;
   for (const KnownUnit& unit : table())
     if (unit.gfx == gfx && unit.is_default) usual = &unit;
@@ -92,7 +95,8 @@ inline const KnownUnit* find_unit(std::string_view target_id,
   return nullptr;
 }
 
-/// Occupancy, next step and headroom of a kernel on an architecture, under every model.
+/// Occupancy, next step and headroom of a kernel on an architecture, under every model of
+/// its platform.
 inline Report report(std::string_view target_id, const KernelResources& kernel,
                      std::optional<std::int64_t> wave_size = std::nullopt,
                      std::optional<WorkgroupMode> mode = std::nullopt) {
@@ -116,9 +120,15 @@ inline Report report(std::string_view target_id, const KernelResources& kernel,
   result.wave_size = unit->limits.wave_size;
   result.mode = unit->mode;
   result.sgprs_unknown = unit->limits.sgprs_per_simd.has_value() && !kernel.sgprs;
-  result.llvm = of(OccupancyModel::llvm);
-  result.hip = of(OccupancyModel::hip);
-  result.resident = of(OccupancyModel::resident);
+  if (unit->limits.hardware_model == OccupancyModel::cuda) {
+    result.models = {OccupancyModel::cuda};
+    result.cuda = of(OccupancyModel::cuda);
+  } else {
+    result.models = {OccupancyModel::llvm, OccupancyModel::hip, OccupancyModel::resident};
+    result.llvm = of(OccupancyModel::llvm);
+    result.hip = of(OccupancyModel::hip);
+    result.resident = of(OccupancyModel::resident);
+  }
   result.unconfirmed = unit->unconfirmed;
   return result;
 }

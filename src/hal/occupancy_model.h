@@ -1,9 +1,12 @@
-// Occupancy of a kernel under three named models: how many waves of it fit on one SIMD.
+// Occupancy of a kernel under named models: how many waves of it fit on one SIMD. On AMD's GPUs
+// there are three, on NVIDIA's one:
 //   llvm      what clang prints in its resource remark (LLVM, AMDGPUSubtarget.cpp and
 //             Utils/AMDGPUBaseInfo.cpp): no whole work-groups, LDS not rounded, static LDS only.
 //             Two rules: that of LLVM 19 and that of LLVM 20 and later
 //   hip       what hipOccupancyMaxActiveBlocksPerMultiprocessor returns (CLR, hip_platform.cpp)
 //   resident  what the hardware can hold: whole work-groups, barriers, LDS in allocation granules
+//   cuda      what cudaOccupancyMaxActiveBlocksPerMultiprocessor returns, which is what the hardware
+//             holds. A wave is a warp there, a work-group a block, a CU an SM, a SIMD a sub-partition
 // Needs the C++20 standard library only. Every number of an architecture comes in OccupancyLimits.
 #pragma once
 
@@ -18,7 +21,7 @@
 namespace perflab::hal {
 
 /// The rule that an occupancy figure is from. Print it wherever the figure is printed.
-enum class OccupancyModel { llvm, hip, resident };
+enum class OccupancyModel { llvm, hip, resident, cuda };
 
 /// Which compiler's rule the llvm model follows. They differ for a range of work-group sizes only.
 enum class LlvmRule {
@@ -35,6 +38,7 @@ enum class Limiter {
   lds,              ///< local data share
   barriers,         ///< barrier resources: work-groups of two waves or more take one each
   waves_per_eu,     ///< the upper bound of the source's amdgpu_waves_per_eu attribute
+  workgroups,       ///< as many work-groups as a CU takes, whatever their size (cuda model)
 };
 
 /// How a CU and its neighbour share a work-group.
@@ -59,6 +63,8 @@ constexpr std::string_view to_string(OccupancyModel model) {
       return "hip";
     case OccupancyModel::resident:
       return "resident";
+    case OccupancyModel::cuda:
+      return "cuda";
   }
   return "";
 }
@@ -83,6 +89,8 @@ constexpr std::string_view to_string(Limiter limiter) {
       return "barriers";
     case Limiter::waves_per_eu:
       return "waves_per_eu";
+    case Limiter::workgroups:
+      return "workgroups";
   }
   return "";
 }
@@ -103,6 +111,14 @@ constexpr std::string_view to_string(AgprRule rule) {
   return "";
 }
 
+/// The architecture's name of a compiler's target: "gfx942" of "gfx942:sramecc+:xnack-", "sm_90" of
+/// "sm_90a" and "sm_90f" (architecture- and family-specific code for the same hardware).
+constexpr std::string_view architecture_of_target(std::string_view target_id) {
+  if (!target_id.starts_with("sm_")) return target_id.substr(0, target_id.find(':'));
+  if (target_id.ends_with('a') || target_id.ends_with('f')) target_id.remove_suffix(1);
+  return target_id;
+}
+
 /// One line of LLVM's table from SGPR count to waves.
 struct SgprStep {
   std::optional<std::int64_t> max_sgprs = std::nullopt;  ///< up to this count; none = the rest
@@ -112,6 +128,8 @@ struct SgprStep {
 /// The limits of one architecture at one wave size and work-group mode. "Unit" is the CU, or the
 /// WGP in WGP mode: what one work-group cannot leave.
 struct OccupancyLimits {
+  /// The model that says what the hardware holds; it also decides what can be launched.
+  OccupancyModel hardware_model = OccupancyModel::resident;
   std::int64_t wave_size = 0;           ///< work-items of a wave
   std::int64_t simds = 0;               ///< SIMDs of the unit
   std::int64_t max_waves_llvm = 0;      ///< per SIMD, as LLVM counts
@@ -119,6 +137,7 @@ struct OccupancyLimits {
   std::int64_t max_waves_hardware = 0;  ///< per SIMD
   std::int64_t max_workgroup_size = 0;  ///< work-items
   std::int64_t barrier_workgroups = 0;  ///< multi-wave work-groups of the unit
+  std::int64_t max_workgroups = 0;      ///< work-groups of the unit (cuda model)
   std::int64_t vgprs_per_simd = 0;      ///< registers of one lane
   std::int64_t vgpr_granule = 0;        ///< of the allocation
   std::int64_t addressable_vgprs = 0;   ///< architected registers of one wave
@@ -133,6 +152,7 @@ struct OccupancyLimits {
   std::int64_t lds_bytes_per_cu = 0;
   std::int64_t lds_max_per_workgroup = 0;  ///< bytes
   std::int64_t lds_granule = 1;            ///< bytes, of the allocation
+  std::int64_t lds_reserved = 0;           ///< bytes of each work-group that the driver takes (cuda)
 };
 
 /// The attribute amdgpu_waves_per_eu(lo[, hi]).
@@ -422,6 +442,22 @@ constexpr Caps resident_caps(const OccupancyLimits& limits, const KernelResource
   return caps;
 }
 
+/// CUDA's bounds, in blocks. Registers are allocated to warps in each sub-partition, shared memory
+/// to blocks with the driver's part on top (docs/facts/cuda_architectures.md "Occupancy").
+constexpr Caps cuda_caps(const OccupancyLimits& limits, const KernelResources& kernel) {
+  Caps caps = workgroup_caps(limits, kernel, limits.max_waves_hardware);
+  caps.add(Limiter::workgroups, limits.max_workgroups);
+  const std::int64_t lds = kernel.static_lds + kernel.dynamic_lds + limits.lds_reserved;
+  if (lds > 0) caps.add(Limiter::lds, limits.lds_bytes / align_up(lds, limits.lds_granule));
+  return caps;
+}
+
+/// The bounds of what the hardware holds, in work-groups.
+constexpr Caps hardware_caps(const OccupancyLimits& limits, const KernelResources& kernel) {
+  return limits.hardware_model == OccupancyModel::cuda ? cuda_caps(limits, kernel)
+                                                       : resident_caps(limits, kernel);
+}
+
 /// Fills the figures of a model that counts whole work-groups.
 inline ModelOccupancy from_workgroups(const OccupancyLimits& limits, const KernelResources& kernel,
                                       std::int64_t max_waves, const Caps& caps) {
@@ -480,7 +516,15 @@ inline ModelOccupancy resident_occupancy(const OccupancyLimits& limits,
                                  detail::resident_caps(limits, kernel));
 }
 
-/// The answer of the model. Precondition: check_launch() found nothing.
+/// Blocks as cudaOccupancyMaxActiveBlocksPerMultiprocessor counts them, for a kernel whose limit of
+/// dynamic shared memory was raised as far as it goes.
+inline ModelOccupancy cuda_occupancy(const OccupancyLimits& limits, const KernelResources& kernel) {
+  return detail::from_workgroups(limits, kernel, limits.max_waves_hardware,
+                                 detail::cuda_caps(limits, kernel));
+}
+
+/// The answer of the model. Precondition: check_launch() found nothing, and the limits are of a
+/// platform that the model is for.
 inline ModelOccupancy model_occupancy(const OccupancyLimits& limits, const KernelResources& kernel,
                                       OccupancyModel model) {
   switch (model) {
@@ -488,6 +532,8 @@ inline ModelOccupancy model_occupancy(const OccupancyLimits& limits, const Kerne
       return llvm_occupancy(limits, kernel);
     case OccupancyModel::hip:
       return hip_occupancy(limits, kernel);
+    case OccupancyModel::cuda:
+      return cuda_occupancy(limits, kernel);
     case OccupancyModel::resident:
       break;
   }
@@ -517,7 +563,7 @@ constexpr std::optional<LaunchProblem> check_launch(const OccupancyLimits& limit
   if (kernel.sgprs && (*kernel.sgprs < 0 ||
                        *kernel.sgprs > detail::align_up(limits.max_sgprs, limits.sgpr_granule)))
     return LaunchProblem::sgprs_out_of_range;
-  if (detail::smallest(detail::resident_caps(limits, kernel)) < 1)
+  if (detail::smallest(detail::hardware_caps(limits, kernel)) < 1)
     return LaunchProblem::registers_exhausted;
   return std::nullopt;
 }

@@ -112,8 +112,17 @@ constexpr std::int64_t align_down(std::int64_t value, std::int64_t granule) {
 
 constexpr Caps model_caps(const OccupancyLimits& limits, const KernelResources& kernel,
                           OccupancyModel model) {
-  if (model == OccupancyModel::llvm) return llvm_caps(limits, kernel);
-  return model == OccupancyModel::hip ? hip_caps(limits, kernel) : resident_caps(limits, kernel);
+  switch (model) {
+    case OccupancyModel::llvm:
+      return llvm_caps(limits, kernel);
+    case OccupancyModel::hip:
+      return hip_caps(limits, kernel);
+    case OccupancyModel::cuda:
+      return cuda_caps(limits, kernel);
+    case OccupancyModel::resident:
+      break;
+  }
+  return resident_caps(limits, kernel);
 }
 
 /// What a model counts in: waves per SIMD (llvm) or work-groups (the others).
@@ -204,6 +213,8 @@ constexpr std::int64_t most_lds(const OccupancyLimits& limits, const KernelResou
     }
     case OccupancyModel::hip:
       return limits.lds_bytes_per_cu / units;
+    case OccupancyModel::cuda:
+      return align_down(limits.lds_bytes / units, limits.lds_granule) - limits.lds_reserved;
     case OccupancyModel::resident:
       break;
   }

@@ -41,10 +41,11 @@ struct StepOutcome {
   bool operator==(const StepOutcome&) const = default;
 };
 
-StepOutcome step_outcome(const ModelLimits& limits, const KernelResources& kernel) {
-  StepOutcome outcome{.problem = check_launch(limits.resident, kernel)};
+StepOutcome step_outcome(Platform platform, const ModelLimits& limits,
+                         const KernelResources& kernel) {
+  StepOutcome outcome{.problem = check_launch(limits.hardware(), kernel)};
   if (!outcome.problem)
-    for (const OccupancyModel model : kOccupancyModels)
+    for (const OccupancyModel model : models_of(platform))
       outcome.waves[static_cast<std::size_t>(model)] =
           detail::comparable_waves(limits.of(model), kernel, model);
   return outcome;
@@ -57,7 +58,7 @@ SweepStep step_at(const Arch& arch, const OccupancyInput& input, std::int64_t fr
     step.refusal = occupancy.error().message;
     return step;
   }
-  for (const OccupancyModel model : kOccupancyModels)
+  for (const OccupancyModel model : models_of(arch.platform))
     step.models[static_cast<std::size_t>(model)] = {occupancy->of(model).waves_per_simd,
                                                     occupancy->of(model).occupancy};
   return step;
@@ -73,10 +74,10 @@ Result<OccupancySweep> sweep_occupancy(const Arch& arch, const OccupancyInput& i
   OccupancyInput tried = input;
   OccupancySweep sweep{.of = of, .current = swept(tried.kernel, of), .steps = {}};
   std::optional<StepOutcome> last;
-  const auto [first, end] = range_of(limits.resident, input.kernel, of);
+  const auto [first, end] = range_of(limits.hardware(), input.kernel, of);
   for (std::int64_t amount = first; amount <= end; ++amount) {
     swept(tried.kernel, of) = amount;
-    const StepOutcome outcome = step_outcome(limits, tried.kernel);
+    const StepOutcome outcome = step_outcome(arch.platform, limits, tried.kernel);
     if (outcome == last) {
       sweep.steps.back().to = amount;
       continue;

@@ -13,9 +13,10 @@
 
 namespace perflab::hal {
 
-/// The models in the order that documents and tables have them in.
+/// Every model of every platform, in the order that documents have them in; models_of() has those
+/// that answer.
 inline constexpr std::array kOccupancyModels = {OccupancyModel::llvm, OccupancyModel::hip,
-                                                OccupancyModel::resident};
+                                                OccupancyModel::resident, OccupancyModel::cuda};
 
 /// What may run: architected VGPRs (AGPRs held), static LDS (dynamic held), or the work-group size.
 enum class Sweep { vgpr, lds, block };
@@ -30,7 +31,7 @@ struct SweepStep {
   std::int64_t from = 0;
   std::int64_t to = 0;
   std::string refusal;  ///< why no such work-group can be launched; empty: it can
-  std::array<Figure, kOccupancyModels.size()> models;  ///< in the order of kOccupancyModels
+  std::array<Figure, kOccupancyModels.size()> models;  ///< those of the platform, in the places of kOccupancyModels
 
   [[nodiscard]] const Figure& of(OccupancyModel model) const {
     return models[static_cast<std::size_t>(model)];

@@ -97,9 +97,16 @@ bool is_integer(Precision precision) {
 /// Operations or bytes, CUs and MHz make 1e6 per second; peaks are in 1e9.
 constexpr double kGigaPerMega = 1e-3;
 
-Peak per_cu(const PeakInputs& inputs, const char* field, int bytes) {
+const Terms& terms_of(const PeakInputs& inputs) {
+  return terms(inputs.arch->platform);
+}
+
+Peak per_cu(const PeakInputs& inputs, const char* field, std::optional<int> bytes) {
   const PeakInput width = from_table(inputs.arch->gfx, inputs.arch->provenance, field, bytes);
-  const Factor factors[] = {{width, "B/clk/CU"}, {inputs.cus, "CUs"}, {inputs.clock_mhz, "MHz"}};
+  const Terms& t = terms_of(inputs);
+  const Factor factors[] = {{width, fmt::format("B/clk/{}", t.cu)},
+                            {inputs.cus, std::string(t.cus)},
+                            {inputs.clock_mhz, "MHz"}};
   return multiplied("GB/s", factors, kGigaPerMega);
 }
 
@@ -119,12 +126,22 @@ Peak tabulated(const PeakInput& gbps) {
 
 Peak compute_peak(const PeakInputs& inputs, const Rate& rate) {
   const char* const unit = is_integer(rate.precision) ? "OP" : "FLOP";
-  const PeakInput ops = from_table(
-      inputs.arch->gfx, inputs.arch->provenance,
-      fmt::format("ops_per_clk_per_cu.{}.{}", to_string(rate.pipe), to_string(rate.precision)),
-      rate.ops_per_clk_per_cu);
-  const Factor factors[] = {
-      {ops, fmt::format("{}/clk/CU", unit)}, {inputs.cus, "CUs"}, {inputs.clock_mhz, "MHz"}};
+  const std::string field =
+      fmt::format("ops_per_clk_per_cu.{}.{}", to_string(rate.pipe), to_string(rate.precision));
+  PeakInput ops = from_table(inputs.arch->gfx, inputs.arch->provenance, field,
+                             rate.ops_per_clk_per_cu);
+  if (inputs.product != nullptr)
+    for (const Rate& own : inputs.product->rates)
+      if (own.pipe == rate.pipe && own.precision == rate.precision)
+        ops = from_table(inputs.product->name, inputs.product->provenance, field,
+                         own.ops_per_clk_per_cu);
+  const Terms& t = terms_of(inputs);
+  const PeakInput& clock =
+      rate.pipe == Pipe::matrix && rate.precision != Precision::fp64 ? inputs.matrix_clock_mhz
+                                                                     : inputs.clock_mhz;
+  const Factor factors[] = {{ops, fmt::format("{}/clk/{}", unit, t.cu)},
+                            {inputs.cus, std::string(t.cus)},
+                            {clock, "MHz"}};
   return multiplied(fmt::format("G{}/s", unit), factors, kGigaPerMega);
 }
 
@@ -138,6 +155,7 @@ PeakInputs peak_inputs(const Product& product, const AgentFigures& agent) {
     return from_table(product.name, product.provenance, name, value);
   };
   inputs.cus = field("cus", product.cus);
+  inputs.product = &product;
   inputs.clock_mhz = field("max_clock_mhz", product.max_clock_mhz);
   inputs.memory_gbps = field("memory.gbps", product.memory_gbps);
   inputs.l2_channels = field("l2.channels", product.l2_channels);
@@ -146,19 +164,27 @@ PeakInputs peak_inputs(const Product& product, const AgentFigures& agent) {
     inputs.mall_gbps.missing = fmt::format("{} has no Infinity Cache", product.name);
   prefer_recorded(inputs.cus, agent.cus);
   prefer_recorded(inputs.clock_mhz, agent.clock_mhz);
+  inputs.matrix_clock_mhz = inputs.clock_mhz;
+  // The vendor's figure stays a ceiling when the recorded clock is the one for everything else.
+  if (product.matrix_clock_mhz &&
+      *product.matrix_clock_mhz < inputs.clock_mhz.value.value_or(product.max_clock_mhz))
+    inputs.matrix_clock_mhz = field("matrix_clock_mhz", product.matrix_clock_mhz);
   if (given(agent.xcds)) keep_channels_of(*agent.xcds, product, inputs.l2_channels);
   return inputs;
 }
 
 PeakInputs peak_inputs(const Arch& arch, const AgentFigures& agent) {
   PeakInputs inputs{.arch = &arch,
+                    .product = nullptr,
                     .cus = unknown("compute units", arch),
                     .clock_mhz = unknown("clocks", arch),
+                    .matrix_clock_mhz = {},
                     .memory_gbps = unknown("memory figures", arch),
                     .l2_channels = unknown("L2 channels", arch),
                     .mall_gbps = unknown("Infinity Cache figures", arch)};
   prefer_recorded(inputs.cus, agent.cus);
   prefer_recorded(inputs.clock_mhz, agent.clock_mhz);
+  inputs.matrix_clock_mhz = inputs.clock_mhz;
   return inputs;
 }
 

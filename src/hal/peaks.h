@@ -32,8 +32,10 @@ struct AgentFigures {
 /// What the peaks of one GPU are computed from, besides the figures per clock of its architecture.
 struct PeakInputs {
   const Arch* arch = nullptr;  ///< of the tables; never null in what peak_inputs() returns
+  const Product* product = nullptr;  ///< for the rates that are its own; null: not known
   PeakInput cus;
   PeakInput clock_mhz;
+  PeakInput matrix_clock_mhz;  ///< of matrix rates but FP64: clock_mhz, but for some of NVIDIA's
   PeakInput memory_gbps;  ///< 1e9 bytes per second, of the whole package also for a partition
   PeakInput l2_channels;
   PeakInput mall_gbps;  ///< Infinity Cache, 1e9 bytes per second

@@ -1,5 +1,6 @@
 // What host API calls do, by name: which submit work, which wait and for what, which order streams.
-// The only such list. Facts: HIP and HSA API references; names as rocprofv3 writes them.
+// The only such list. Facts: HIP, HSA and CUDA API references; names as rocprofv3 and CUPTI write
+// them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace perflab::trace {
 
 enum class CallKind : std::uint8_t {
   other,          ///< no node of its own: its time is host code
-  launch,         ///< submits kernels: hipLaunchKernel, hipGraphLaunch
+  launch,         ///< submits kernels: hipLaunchKernel, cudaGraphLaunch
   copy,           ///< submits a copy or fill and returns: hipMemcpyAsync, hipMemset
   blocking_copy,  ///< submits and waits: hipMemcpy
   stream_sync,
@@ -30,6 +31,9 @@ enum class CallKind : std::uint8_t {
 
 /// What the call of that name does.
 CallKind call_kind(std::string_view name);
+
+/// Whether the call launches a graph: all kernels and copies in it name this one call.
+bool is_graph_launch(std::string_view name);
 
 /// Whether regions of that category are ranges of the user (roctx). rocprofiler-systems writes
 /// every HIP call twice, once as such a range (docs/facts/rocpd.md "What a reader survives").

@@ -50,9 +50,25 @@ TEST(FindArch, ByNameAndTargetId) {
   }
 }
 
+TEST(FindArch, OfNvidia) {
+  for (const char* name :
+       {"sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
+    ASSERT_NE(find_arch(name), nullptr) << name;
+    EXPECT_EQ(find_arch(name)->gfx, name);
+    EXPECT_EQ(find_arch(name)->platform, Platform::nvidia);
+  }
+  EXPECT_EQ(find_arch("sm_90a"), find_arch("sm_90"));
+  EXPECT_EQ(find_arch("sm_100f"), find_arch("sm_100"));
+  EXPECT_EQ(archs_of(Platform::nvidia).size(), 8U);
+  EXPECT_EQ(archs_of(Platform::amd).size() + 8, all_archs().size());
+  for (const Arch& arch : archs_of(Platform::amd)) EXPECT_EQ(arch.platform, Platform::amd);
+  EXPECT_THAT(unknown_architecture("sm_61").message, HasSubstr("shared memory"));
+}
+
 TEST(FindArch, UnknownIsNobodysNeighbour) {
   for (const char* name : {"", ":", "gfx", "gfx9", "gfx94", "gfx943", "gfx9422", "gfx1031",
-                           "GFX942", " gfx942", "gfx942 ", "sm_90", "AMD EPYC 9575F"})
+                           "GFX942", " gfx942", "gfx942 ", "sm_91", "sm_9", "sm_90b", "sm_90aa",
+                           "sm_90:xnack+", "sm_", "compute_90", "AMD EPYC 9575F"})
     EXPECT_EQ(find_arch(name), nullptr) << name;
 }
 
@@ -89,41 +105,68 @@ TEST(FindProduct, ByPciId) {
       {0x74a5, "AMD Instinct MI325X"}, {0x75a0, "AMD Instinct MI350X"},
       {0x75a3, "AMD Instinct MI355X"}, {0x73af, "AMD Radeon RX 6900 XT"}};
   for (const auto& [id, name] : names) {
-    const Product* product = find_product_by_pci(id);
+    const Product* product = find_product_by_pci(kVendorAmd, id);
     ASSERT_NE(product, nullptr) << std::hex << id;
     EXPECT_EQ(product->name, name);
   }
   // The sample trace of an MI350X has the id in decimal.
-  EXPECT_EQ(find_product_by_pci(30112)->gfx, "gfx950");
+  EXPECT_EQ(find_product_by_pci(kVendorAmd, 30112)->gfx, "gfx950");
+}
+
+TEST(FindProduct, ByPciIdOfNvidia) {
+  const std::map<std::uint32_t, std::pair<std::string, int>> known{
+      {0x1db1, {"NVIDIA Tesla V100 SXM2 16GB", 80}},
+      {0x1eb8, {"NVIDIA Tesla T4", 40}},
+      {0x20b2, {"NVIDIA A100 SXM4 80GB", 108}},
+      {0x20b5, {"NVIDIA A100 80GB PCIe", 108}},
+      {0x2330, {"NVIDIA H100 80GB HBM3", 132}},
+      {0x2331, {"NVIDIA H100 PCIe", 114}},
+      {0x2335, {"NVIDIA H200", 132}},
+      {0x2684, {"NVIDIA GeForce RTX 4090", 128}},
+      {0x2901, {"NVIDIA B200", 148}},
+      {0x2b85, {"NVIDIA GeForce RTX 5090", 170}}};
+  for (const auto& [id, product] : known) {
+    const Product* found = find_product_by_pci(kVendorNvidia, id);
+    ASSERT_NE(found, nullptr) << std::hex << id;
+    EXPECT_EQ(found->name, product.first);
+    EXPECT_EQ(found->cus, product.second);
+    EXPECT_EQ(find_product_by_pci(kVendorAmd, id), nullptr) << "the vendor is part of the key";
+  }
+  EXPECT_EQ(find_product_by_pci(kVendorNvidia, 0x74a1), nullptr);
+  EXPECT_EQ(find_product_by_pci(0, 0x2330), nullptr);
+  EXPECT_EQ(find_product_by_name("NVIDIA A100-SXM4-80GB")->gfx, "sm_80");
+  EXPECT_EQ(find_product_by_name("H100 SXM5")->max_clock_mhz, 1980);
 }
 
 TEST(FindProduct, UnknownOrSharedPciIdIsNone) {
-  EXPECT_EQ(find_product_by_pci(0), nullptr);
-  EXPECT_EQ(find_product_by_pci(0x74a2), nullptr);
+  EXPECT_EQ(find_product_by_pci(kVendorAmd, 0), nullptr);
+  EXPECT_EQ(find_product_by_pci(kVendorAmd, 0x74a2), nullptr);
   // MI250X and MI250: 110 CUs a GPU or 104.
-  EXPECT_EQ(find_product_by_pci(0x740c), nullptr);
+  EXPECT_EQ(find_product_by_pci(kVendorAmd, 0x740c), nullptr);
   EXPECT_EQ(find_product_by_name("AMD Instinct MI250X / MI250"), nullptr);
   // RX 6800, 6800 XT and 6900 XT; RX 7900 XTX, XT and GRE; RX 7800 XT and 7700 XT; Radeon 8060S,
   // 8050S and 8040S; RX 9060 XT and 9060; RX 9070 XT, 9070 and GRE.
   for (const std::uint32_t id : {0x73bfU, 0x744cU, 0x747eU, 0x1586U, 0x7590U, 0x7550U})
-    EXPECT_EQ(find_product_by_pci(id), nullptr) << std::hex << id;
+    EXPECT_EQ(find_product_by_pci(kVendorAmd, id), nullptr) << std::hex << id;
 }
 
 TEST(FindProduct, PciIdsAreEitherOwnOrShared) {
-  std::set<std::uint32_t> own;
-  std::set<std::uint32_t> shared;
+  std::set<std::pair<Platform, std::uint32_t>> own;
+  std::set<std::pair<Platform, std::uint32_t>> shared;
   for (const Arch& arch : all_archs()) {
     for (const Product& product : arch.products) {
       EXPECT_FALSE(product.pci_device_ids.empty() && product.shared_pci_device_ids.empty())
           << product.name;
       for (const std::uint32_t id : product.pci_device_ids) {
-        EXPECT_TRUE(own.insert(id).second) << product.name << " " << std::hex << id;
-        EXPECT_EQ(find_product_by_pci(id), &product);
+        EXPECT_TRUE(own.insert({arch.platform, id}).second)
+            << product.name << " " << std::hex << id;
+        EXPECT_EQ(find_product_by_pci(vendor_id_of(arch.platform), id), &product);
       }
-      shared.insert(product.shared_pci_device_ids.begin(), product.shared_pci_device_ids.end());
+      for (const std::uint32_t id : product.shared_pci_device_ids)
+        shared.insert({arch.platform, id});
     }
   }
-  for (const std::uint32_t id : shared) EXPECT_FALSE(own.contains(id)) << std::hex << id;
+  for (const auto& id : shared) EXPECT_FALSE(own.contains(id)) << std::hex << id.second;
   EXPECT_EQ(shared.size(), 7U);
 }
 
@@ -157,7 +200,7 @@ TEST(TargetVersion, Names) {
 }
 
 TEST(TargetVersion, EveryArchHasItsOwn) {
-  for (const Arch& arch : all_archs())
+  for (const Arch& arch : archs_of(Platform::amd))
     EXPECT_EQ(gfx_name_from_target_version(arch.target_version), arch.gfx);
 }
 
@@ -273,8 +316,36 @@ TEST(Provenance, OfSomeFields) {
   EXPECT_TRUE(find_arch("gfx1030")->unconfirmed_of_occupancy().empty());
 }
 
+TEST(Tables, NumbersOfNvidiaHangTogether) {
+  for (const Arch& arch : archs_of(Platform::nvidia)) {
+    SCOPED_TRACE(arch.gfx);
+    EXPECT_EQ(arch.max_waves_per_cu, arch.simds_per_cu * arch.max_waves_per_simd_hardware);
+    EXPECT_EQ(arch.lds_max_per_workgroup + arch.lds_reserved_per_workgroup, arch.lds_bytes_per_cu);
+    EXPECT_EQ(arch.lds_bytes_per_cu % arch.lds_granule_hardware, 0);
+    EXPECT_EQ(arch.lds_banks * 4, arch.lds_bytes_per_clk_per_cu);
+    EXPECT_EQ(arch.wave_sizes.size(), 1U);
+    const WaveSizeLimits& warp = arch.wave_sizes.front();
+    EXPECT_EQ(warp.vgprs_per_simd * warp.wave_size * arch.simds_per_cu, 65536) << "registers";
+    EXPECT_EQ(warp.vgpr_alloc_granule * warp.wave_size, 256);
+    // An FP32 lane does one fused multiply-add a clock.
+    EXPECT_EQ(arch.ops_per_clk_per_cu(Pipe::vector, Precision::fp32),
+              2 * arch.simd_width * arch.simds_per_cu);
+    EXPECT_FALSE(arch.products.empty());
+    EXPECT_EQ(arch.target_version, 0);
+    EXPECT_FALSE(arch.cus_per_wgp.has_value());
+    for (const Product& product : arch.products) {
+      EXPECT_EQ(product.gfx, arch.gfx);
+      EXPECT_GT(product.cus, 0);
+      EXPECT_LE(product.matrix_clock_mhz.value_or(1), product.max_clock_mhz);
+      EXPECT_GT(product.memory_gbps, 0);
+      for (const Rate& own : product.rates)
+        EXPECT_TRUE(arch.ops_per_clk_per_cu(own.pipe, own.precision).has_value()) << product.name;
+    }
+  }
+}
+
 TEST(Tables, NumbersHangTogether) {
-  for (const Arch& arch : all_archs()) {
+  for (const Arch& arch : archs_of(Platform::amd)) {
     SCOPED_TRACE(arch.gfx);
     EXPECT_EQ(arch.max_waves_per_cu, arch.simds_per_cu * arch.max_waves_per_simd_llvm);
     EXPECT_LE(arch.max_waves_per_simd_hardware, arch.max_waves_per_simd_llvm);
@@ -315,8 +386,8 @@ TEST(Tables, RegisterFilesAreThoseOfTheGeneration) {
       {"gfx1030", {1024, 16}}, {"gfx1100", {1536, 24}}, {"gfx1101", {1536, 24}},
       {"gfx1102", {1024, 16}}, {"gfx1150", {1024, 16}}, {"gfx1151", {1536, 24}},
       {"gfx1200", {1536, 24}}, {"gfx1201", {1536, 24}}};
-  ASSERT_EQ(all_archs().size(), total_and_granule.size());
-  for (const Arch& arch : all_archs()) {
+  ASSERT_EQ(archs_of(Platform::amd).size(), total_and_granule.size());
+  for (const Arch& arch : archs_of(Platform::amd)) {
     const WaveSizeLimits& wave = *arch.wave_limits(arch.default_wave_size);
     const auto& [total, granule] = total_and_granule.at(arch.gfx);
     EXPECT_EQ(wave.vgprs_per_simd, total) << arch.gfx;
@@ -402,11 +473,12 @@ TEST(Facts, PublishedPeaksFollowFromTheTables) {
     }
     EXPECT_NEAR(arch.lds_bytes_per_clk_per_cu * cu_mhz / 1e3, fact.at("lds_gbps").get<double>(),
                 0.6);
-    EXPECT_NEAR(arch.l1_bytes_per_clk_per_cu * cu_mhz / 1e3, fact.at("l1_gbps").get<double>(), 0.6);
+    EXPECT_NEAR(arch.l1_bytes_per_clk_per_cu.value() * cu_mhz / 1e3,
+                fact.at("l1_gbps").get<double>(), 0.6);
     EXPECT_EQ(product->l2_channels.has_value(), !fact.at("l2_channels").is_null());
     if (product->l2_channels) {
-      const double l2_gbps =
-          arch.l2_bytes_per_clk_per_channel * *product->l2_channels * product->max_clock_mhz / 1e3;
+      const double l2_gbps = arch.l2_bytes_per_clk_per_channel.value() * *product->l2_channels *
+                             product->max_clock_mhz / 1e3;
       EXPECT_NEAR(l2_gbps, fact.at("l2_gbps").get<double>(), 0.06);
     }
   }
@@ -468,6 +540,33 @@ TEST(ParseArch, RefusesWhatIsNotWhole) {
   EXPECT_FALSE(parse_arch(a_table().substr(0, 1000), "x").has_value());
   EXPECT_FALSE(parse_sources("[]", "x").has_value());
   EXPECT_FALSE(parse_sources(R"({"A": 1})", "x").has_value());
+}
+
+TEST(ParseArch, RefusesWhatOnlyTheOtherPlatformHas) {
+  const auto problem = [](const char* table, const char* pattern, const char* replacement) {
+    const std::string text = read_file(kTables / table).value();
+    const auto arch = parse_arch(std::regex_replace(text, std::regex(pattern), replacement,
+                                                    std::regex_constants::format_first_only),
+                                 "x");
+    return arch ? "" : arch.error().message;
+  };
+  const char* const family = "\"family\":";
+  const char* const simds = "\"simds_per_cu\":";
+  EXPECT_THAT(problem("sm_90.json", family, "\"target_version\": 1, \"family\":"),
+              HasSubstr("\"target_version\" is not known"));
+  EXPECT_THAT(problem("sm_90.json", simds, "\"cus_per_wgp\": null, \"simds_per_cu\":"),
+              HasSubstr("\"cus_per_wgp\" is not known"));
+  EXPECT_THAT(problem("gfx942.json", simds, "\"max_workgroups_per_cu\": 1, \"simds_per_cu\":"),
+              HasSubstr("\"max_workgroups_per_cu\" is not known"));
+  EXPECT_THAT(problem("gfx942.json", "\"platform\": \"amd\"", "\"platform\": \"intel\""),
+              HasSubstr("must be amd or nvidia"));
+  EXPECT_THAT(problem("gfx942.json", "\"gfx\": \"gfx942\"", "\"gfx\": \"sm_942\""),
+              HasSubstr("the name is not one of the platform"));
+  EXPECT_THAT(
+      problem("sm_90.json", "\"max_workgroups_per_cu\": 32", "\"max_workgroups_per_cu\": 0"),
+      HasSubstr("compute_unit has a zero"));
+  EXPECT_THAT(problem("sm_90.json", "\"hardware\": 128", "\"hardware\": 0"),
+              HasSubstr("a granule is zero"));
 }
 
 }  // namespace

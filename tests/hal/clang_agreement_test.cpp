@@ -51,9 +51,10 @@ class Agreement : public ::testing::Test {
 
   /// The n-th target: the architectures in turn, each time with its next wave size and mode.
   static Target target(std::size_t n) {
-    const Arch& arch = all_archs()[n % all_archs().size()];
+    const std::span<const Arch> archs = archs_of(Platform::amd);
+    const Arch& arch = archs[n % archs.size()];
     const std::size_t modes = arch.cus_per_wgp ? 2 : 1;
-    const std::size_t variant = n / all_archs().size() % (arch.wave_sizes.size() * modes);
+    const std::size_t variant = n / archs.size() % (arch.wave_sizes.size() * modes);
     return {.arch = &arch,
             .wave_size = arch.wave_sizes[variant / modes].wave_size,
             .mode = variant % modes == 1 ? WorkgroupMode::wgp : WorkgroupMode::cu};

@@ -38,6 +38,7 @@ int main(int, char** argv) {
   namespace po = perflab::occupancy;
   if (po::report("gfx9999", {.workgroup_size = 64}).error != "unknown architecture gfx9999") return 1;
   if (po::report("gfx942", {.workgroup_size = 64}, 32)) return 1;
+  if (!po::report("sm_90a", {.workgroup_size = 64})) return 1;
   std::ifstream file(argv[1]);
   std::string gfx, mode;
   std::int64_t wave = 0, sgprs = 0, min = 0, rule = 0;
@@ -53,7 +54,7 @@ int main(int, char** argv) {
       std::cout << "refused\n";
       continue;
     }
-    for (const auto model : {po::OccupancyModel::llvm, po::OccupancyModel::hip, po::OccupancyModel::resident})
+    for (const auto model : report.models)
       std::cout << occupancy_lines::line_of(report.of(model).occupancy, report.of(model).next_step,
                                             report.of(model).headroom);
     for (const auto field : report.unconfirmed) std::cout << field << "\n";
@@ -80,7 +81,8 @@ std::vector<std::pair<const Arch*, OccupancyInput>> kernels() {
           k.dynamic_lds = pick(0, 1) * pick(0, 8192);
           k.vgprs = pick(0, arch.addressable_vgprs);
           k.agprs = pick(0, 1) * pick(0, arch.addressable_agprs);
-          if (pick(0, 2) > 0) k.sgprs = pick(0, arch.addressable_sgprs);
+          if (pick(0, 2) > 0 && arch.platform == Platform::amd)
+            k.sgprs = pick(0, arch.addressable_sgprs);
           if (pick(0, 1) == 0) k.llvm_rule = LlvmRule::v20;
           all.emplace_back(&arch, input);
         }
@@ -100,8 +102,7 @@ std::string answer_for(const Arch& arch, const OccupancyInput& input) {
   if (!occupancy) return "refused\n";
   const auto advice = advise_occupancy(arch, input).value();
   std::string out;
-  for (const OccupancyModel model :
-       {OccupancyModel::llvm, OccupancyModel::hip, OccupancyModel::resident})
+  for (const OccupancyModel model : models_of(arch.platform))
     out += occupancy_lines::line_of(occupancy->of(model), advice.of(model).next_step,
                                     advice.of(model).headroom);
   for (const std::string& field : arch.unconfirmed_of_occupancy()) out += field + "\n";

@@ -15,9 +15,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr OccupancyModel kModels[] = {OccupancyModel::llvm, OccupancyModel::hip,
-                                      OccupancyModel::resident};
-
 double waves(const OccupancyLimits& limits, const KernelResources& kernel, OccupancyModel model) {
   switch (model) {
     case OccupancyModel::llvm:
@@ -26,6 +23,8 @@ double waves(const OccupancyLimits& limits, const KernelResources& kernel, Occup
       return hip_occupancy(limits, kernel).waves_per_simd;
     case OccupancyModel::resident:
       return resident_occupancy(limits, kernel).waves_per_simd;
+    case OccupancyModel::cuda:
+      return cuda_occupancy(limits, kernel).waves_per_simd;
   }
   return -1;
 }
@@ -93,7 +92,7 @@ std::vector<std::int64_t> amounts(const OccupancyLimits& limits, Resource resour
   for (std::int64_t groups = 1; groups <= 70; ++groups)
     for (const std::int64_t bytes : {limits.lds_bytes / groups, limits.lds_bytes_per_cu / groups}) {
       add(bytes);
-      add(bytes / limits.lds_granule * limits.lds_granule);
+      add(bytes / limits.lds_granule * limits.lds_granule - limits.lds_reserved);
     }
   for (int i = 0; i < 50; ++i) add(std::uniform_int_distribution(first, last)(random));
   add(first);
@@ -131,13 +130,18 @@ class NextStepProperty : public ::testing::TestWithParam<std::string> {
       k.vgprs = pick(1, arch.addressable_vgprs / pick(1, 4));
       if (one_in(2)) k.agprs = pick(0, arch.addressable_agprs / pick(1, 4));
       if (one_in(5)) k.allocated_vgprs = pick(1, arch.addressable_vgprs + arch.addressable_agprs);
-      if (!one_in(4)) k.sgprs = pick(1, arch.addressable_sgprs + arch.extra_sgprs);
-      if (one_in(6))
+      const bool amd = arch.platform == Platform::amd;
+      if (amd && !one_in(4)) k.sgprs = pick(1, arch.addressable_sgprs + arch.extra_sgprs);
+      if (amd && one_in(6))
         k.waves_per_eu = WavesPerEu{.lo = pick(1, 4), .hi = pick(1, arch.max_waves_per_simd_llvm)};
       if (one_in(3)) k.workgroup_size_min = pick(1, k.workgroup_size);
       if (one_in(2)) k.llvm_rule = LlvmRule::v20;
       if (!check_launch(result.limits, k)) return result;
     }
+  }
+
+  static std::span<const OccupancyModel> models() {
+    return models_of(find_arch(GetParam())->platform);
   }
 
   std::mt19937_64 random_{20240701};
@@ -260,7 +264,7 @@ TEST_P(NextStepProperty, IsTheSmallestDecreaseThatGains) {
   int without = 0;
   for (int round = 0; round < test::size_of_test(600, 200); ++round) {
     const Case c = any_case();
-    for (const OccupancyModel model : kModels) {
+    for (const OccupancyModel model : models()) {
       SCOPED_TRACE(told(c, model));
       const NextStep step = next_step(c.limits, c.kernel, model);
       expect_singles(c, model, step, round < 3, random_);
@@ -298,7 +302,7 @@ TEST_P(NextStepProperty, HeadroomIsFreeAndOneMoreIsNot) {
   for (int round = 0; round < test::size_of_test(600, 200); ++round) {
     const Case c = any_case();
     const KernelResources& k = c.kernel;
-    for (const OccupancyModel model : kModels) {
+    for (const OccupancyModel model : models()) {
       SCOPED_TRACE(told(c, model));
       const Headroom room = headroom(c.limits, k, model);
       const auto expect = [&](Resource like, std::int64_t free, std::int64_t end, auto member) {
@@ -368,6 +372,23 @@ TEST(NextStep, ReadsAsExpectedOnAnMi300) {
   EXPECT_EQ(said(llvm.next_step.best), "lds 16384->13107 = 5") << "not rounded";
   EXPECT_EQ(said(advice("gfx942", kernel(256, 72, 0), OccupancyModel::llvm).next_step.best),
             "vgpr 72->64 = 8");
+}
+
+TEST(NextStep, ReadsAsExpectedOnAnH100) {
+  // 96 registers: five warps a sub-partition, two blocks of eight warps; three need six, 80.
+  const ModelAdvice registers = advice("sm_90", kernel(256, 96, 0), OccupancyModel::cuda);
+  EXPECT_EQ(said(registers.next_step.best), "vgpr 96->80 = 6");
+  EXPECT_EQ(registers.headroom.vgprs, 32) << "128 leave room for four warps";
+  EXPECT_EQ(registers.headroom.lds, 233472 / 2 - 1024);
+  // Two blocks of 100 000 bytes: three may have 77 824 with the driver's 1024.
+  const ModelAdvice shared = advice("sm_90", kernel(128, 32, 100000), OccupancyModel::cuda);
+  EXPECT_EQ(said(shared.next_step.best), "lds 100000->76800 = 3");
+  EXPECT_EQ(shared.headroom.lds, 233472 / 2 - 1024 - 100000);
+  // 32 blocks of one warp: only larger blocks would help, and nothing that is lowered.
+  const ModelAdvice small = advice("sm_90", kernel(32, 16, 0), OccupancyModel::cuda);
+  EXPECT_EQ(said(small.next_step.best), "none");
+  EXPECT_THAT(small.next_step.of(Resource::vgpr).limited_by, ElementsAre(Limiter::workgroups));
+  EXPECT_GE(small.headroom.block, 32);
 }
 
 TEST(NextStep, LowersTogetherWhatLimitsTogether) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -173,11 +174,19 @@ TEST(Peaks, WithASourcelessInputAreNeverConfirmed) {
   for (const Arch& arch : all_archs()) {
     for (const Product& product : arch.products) {
       const Peaks peaks = compute_peaks(peak_inputs(product));
-      const bool clock = product.provenance.is_unconfirmed("max_clock_mhz");
+      const bool cus = product.provenance.is_unconfirmed("cus");
       for (const auto& [pipe, precision, peak] : peaks.compute) {
-        const bool rate = arch.provenance.is_unconfirmed(
-            fmt::format("ops_per_clk_per_cu.{}.{}", to_string(pipe), to_string(precision)));
-        EXPECT_EQ(peak.confirmed(), !clock && !rate) << product.name;
+        const bool slower =
+            product.matrix_clock_mhz && pipe == Pipe::matrix && precision != Precision::fp64;
+        const bool clock =
+            product.provenance.is_unconfirmed(slower ? "matrix_clock_mhz" : "max_clock_mhz");
+        const bool own = std::ranges::any_of(product.rates, [&](const Rate& rate) {
+          return rate.pipe == pipe && rate.precision == precision;
+        });
+        const bool rate = (own ? product.provenance : arch.provenance)
+                              .is_unconfirmed(fmt::format("ops_per_clk_per_cu.{}.{}",
+                                                          to_string(pipe), to_string(precision)));
+        EXPECT_EQ(peak.confirmed(), !cus && !clock && !rate) << product.name;
         EXPECT_EQ(unconfirmed_text(peak).empty(), peak.confirmed());
         EXPECT_FALSE(peak.sources.empty());
         unconfirmed += peak.confirmed() ? 0 : 1;
@@ -186,6 +195,73 @@ TEST(Peaks, WithASourcelessInputAreNeverConfirmed) {
     }
   }
   EXPECT_GT(unconfirmed, 20);
+}
+
+/// Dense peaks as NVIDIA's tables print them (docs/facts/cuda_architectures.md "Products").
+TEST(Peaks, OfNvidiaAreThePublishedOnes) {
+  struct Published {
+    const char* product;
+    Pipe pipe;
+    Precision precision;
+    double tera;
+  };
+  using enum Pipe;
+  using enum Precision;
+  const Published all[] = {{"V100 SXM2 16GB", vector, fp32, 15.7},
+                           {"V100 SXM2 16GB", vector, fp64, 7.8},
+                           {"V100 SXM2 16GB", matrix, fp16, 125},
+                           {"T4", matrix, fp16, 65},
+                           {"T4", matrix, int8, 130},
+                           {"A100-SXM4-80GB", vector, fp32, 19.5},
+                           {"A100-SXM4-80GB", vector, fp64, 9.7},
+                           {"A100-SXM4-80GB", packed, fp16, 78},
+                           {"A100-SXM4-80GB", matrix, fp16, 312},
+                           {"A100-SXM4-80GB", matrix, tf32, 156},
+                           {"A100-SXM4-80GB", matrix, fp64, 19.5},
+                           {"A100-SXM4-80GB", matrix, int8, 624},
+                           {"A10", vector, fp32, 31.2},
+                           {"A10", matrix, bf16, 125},
+                           {"A40", matrix, fp16, 149.7},
+                           {"RTX 3090", matrix, fp16, 142},
+                           {"RTX 3090", matrix, bf16, 71},
+                           {"L4", matrix, fp16, 121},
+                           {"L40", matrix, bf16, 181.05},
+                           {"L40S", matrix, fp8, 733},
+                           {"RTX 4090", matrix, fp16, 330.3},
+                           {"RTX 4090", matrix, bf16, 165.2},
+                           {"H100 SXM5", vector, fp32, 66.9},
+                           {"H100 SXM5", vector, fp64, 33.5},
+                           {"H100 SXM5", packed, fp16, 133.8},
+                           {"H100 SXM5", matrix, bf16, 989.4},
+                           {"H100 SXM5", matrix, fp8, 1978.9},
+                           {"H100 SXM5", matrix, fp64, 66.9},
+                           {"H100 PCIe", matrix, fp16, 756.5},
+                           {"H200", matrix, int8, 1978.9},
+                           {"B200", matrix, fp16, 2250},
+                           {"B200", matrix, fp4, 9000},
+                           {"B200", vector, fp32, 75},
+                           {"RTX 5090", vector, fp32, 104.8},
+                           {"RTX PRO 6000", matrix, fp16, 503.8}};
+  for (const Published& p : all) {
+    const Peak peak = peaks_of(p.product).of(p.pipe, p.precision);
+    ASSERT_TRUE(peak.value.has_value()) << p.product;
+    EXPECT_NEAR(*peak.value / 1e3, p.tera, 0.005 * p.tera) << p.product << " " << peak.formula;
+  }
+  EXPECT_EQ(peaks_of("H100 SXM5").of(matrix, bf16).formula,
+            "4096 FLOP/clk/SM x 132 SMs x 1830 MHz");
+  EXPECT_EQ(peaks_of("H100 SXM5").memory.value, 3350);
+  EXPECT_NEAR(*peaks_of("A100-SXM4-40GB").l2.value, 5120 * 1.41, 1e-6);
+  EXPECT_FALSE(peaks_of("H100 SXM5").l2.value.has_value()) << "nothing is published";
+}
+
+TEST(Peaks, OfTheTensorCoresFollowARecordedClockDownwards) {
+  const auto at = [](std::int64_t mhz) {
+    return peaks_of("H100 SXM5", {.cus = {}, .clock_mhz = mhz, .xcds = {}})
+        .of(Pipe::matrix, Precision::fp16)
+        .value.value();
+  };
+  EXPECT_DOUBLE_EQ(at(1980), 4096.0 * 132 * 1830 / 1e3);
+  EXPECT_DOUBLE_EQ(at(1500), 4096.0 * 132 * 1500 / 1e3);
 }
 
 TEST(Peaks, ThatAreMissingSayWhy) {

@@ -76,7 +76,7 @@ TEST(Sweep, SaysWhatTheModelsSayAtEveryAmount) {
                               : tried.kernel.workgroup_size) = amount;
           const auto expected = compute_occupancy(arch, tried);
           ASSERT_EQ(expected.has_value(), step.refusal.empty()) << arch.gfx << " " << amount;
-          for (const OccupancyModel model : kOccupancyModels)
+          for (const OccupancyModel model : models_of(arch.platform))
             if (expected) {
               ASSERT_EQ(step.of(model).waves_per_simd, expected->of(model).waves_per_simd);
               ASSERT_EQ(step.of(model).occupancy, expected->of(model).occupancy);
@@ -89,7 +89,7 @@ TEST(Sweep, SaysWhatTheModelsSayAtEveryAmount) {
                  sweep->steps[i - 1].of(model).waves_per_simd;
         };
         ASSERT_FALSE(sweep->steps[i].refusal == sweep->steps[i - 1].refusal &&
-                     std::ranges::all_of(kOccupancyModels, same))
+                     std::ranges::all_of(models_of(arch.platform), same))
             << "two steps that are one";
       }
     }

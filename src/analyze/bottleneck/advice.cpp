@@ -37,7 +37,7 @@ std::string change_in_words(const hal::Change& change) {
 /// What limits the waves and the smallest change that lets more in; empty: not known.
 std::string occupancy_step(const Kernel* kernel) {
   if (kernel == nullptr || !kernel->occupancy || !kernel->resources.vgprs) return "";
-  const hal::ModelOccupancy& now = kernel->occupancy->resident;
+  const hal::ModelOccupancy& now = kernel->occupancy->hardware();
   std::vector<std::string> limiters;
   for (const hal::Limiter limiter : now.limiters) limiters.emplace_back(hal::to_string(limiter));
   std::string text =
@@ -57,8 +57,10 @@ std::string occupancy_step(const Kernel* kernel) {
                  .sgprs = kernel->resources.sgprs},
       .recorded = kernel->gpu.recorded_limits};
   const auto advice = hal::advise_occupancy(*arch, input);
-  if (!advice || !advice->resident.next_step.best) return text;
-  const hal::Step& step = *advice->resident.next_step.best;
+  if (!advice) return text;
+  const auto& best = advice->of(hal::hardware_model_of(arch->platform)).next_step.best;
+  if (!best) return text;
+  const hal::Step& step = *best;
   std::vector<std::string> changes;
   for (const hal::Change& change : step.changes) changes.push_back(change_in_words(change));
   return text + fmt::format("; {} gives {:.3g}", list_in_words(changes), step.waves_per_simd);

@@ -43,10 +43,10 @@ CuRoom room_of(const Kernel& kernel) {
   CuRoom room = room_of(kernel.gpu.architecture);
   if (kernel.occupancy) {
     const hal::Occupancy& occupancy = *kernel.occupancy;
-    // Of the unit of the resident model: in WGP mode that is two CUs.
+    // Of the unit of the hardware's model: in WGP mode that is two CUs.
     const double cus = occupancy.mode == hal::WorkgroupMode::wgp ? 2 : 1;
-    room.resident_waves = occupancy.resident.waves_per_simd * occupancy.simds / cus;
-    room.wave_slots = occupancy.resident.max_waves_per_simd * occupancy.simds / cus;
+    room.resident_waves = occupancy.hardware().waves_per_simd * occupancy.simds / cus;
+    room.wave_slots = occupancy.hardware().max_waves_per_simd * occupancy.simds / cus;
   }
   return room;
 }

@@ -31,7 +31,8 @@ std::vector<TableDifference> differences(const trace::AgentFacts& facts, const h
   if (product != nullptr) {
     const hal::Provenance& from = product->provenance;
     compare("compute_units", facts.compute_units, product->cus, from, kCusField);
-    compare("xcc_count", facts.xcc_count, product->xcds, from, kXcdsField);
+    if (hal::platform_of(product->gfx) == hal::Platform::amd)
+      compare("xcc_count", facts.xcc_count, product->xcds, from, kXcdsField);
     compare("clock_mhz", facts.clock_mhz, std::llround(product->max_clock_mhz), from, kClockField);
   }
   if (arch != nullptr) {
@@ -45,7 +46,9 @@ std::vector<TableDifference> differences(const trace::AgentFacts& facts, const h
             "compute_unit.max_waves_per_cu");
     compare("lds_bytes_per_cu", facts.lds_bytes_per_cu, arch->lds_bytes_per_cu, from,
             "lds.bytes_per_cu");
-    compare("target_version", facts.target_version, arch->target_version, from, "target_version");
+    if (arch->platform == hal::Platform::amd)
+      compare("target_version", facts.target_version, arch->target_version, from,
+              "target_version");
   }
   return found;
 }
@@ -53,7 +56,8 @@ std::vector<TableDifference> differences(const trace::AgentFacts& facts, const h
 }  // namespace
 
 std::string architecture_of(const trace::Agent& agent) {
-  if (agent.name.starts_with("gfx")) return agent.name.substr(0, agent.name.find(':'));
+  if (agent.name.starts_with("gfx") || agent.name.starts_with("sm_"))
+    return std::string(hal::architecture_of_target(agent.name));
   if (agent.facts.target_version)
     return hal::gfx_name_from_target_version(*agent.facts.target_version).value_or("");
   return {};
@@ -65,7 +69,8 @@ const hal::Product* product_of(const trace::Agent& agent) {
   const auto device_id = agent.facts.device_id.value_or(agent.uuid);
   const hal::Product* product = nullptr;
   if (device_id > 0 && device_id <= 0xFFFF)
-    product = hal::find_product_by_pci(static_cast<std::uint32_t>(device_id));
+    product = hal::find_product_by_pci(hal::vendor_id_of(hal::platform_of(architecture)),
+                                       static_cast<std::uint32_t>(device_id));
   if (product == nullptr) product = hal::find_product_by_name(agent.product);
   if (product == nullptr) product = hal::find_product_by_name(agent.model);
   return product != nullptr && product->gfx == architecture ? product : nullptr;
@@ -96,7 +101,8 @@ Gpu describe_gpu(const trace::Agent& agent) {
   };
   if (product != nullptr) {
     fill(gpu.compute_units, product->cus, *product, product->name, kCusField);
-    fill(gpu.xcc_count, product->xcds, *product, product->name, kXcdsField);
+    if (hal::platform_of(product->gfx) == hal::Platform::amd)
+      fill(gpu.xcc_count, product->xcds, *product, product->name, kXcdsField);
     fill(gpu.clock_mhz, std::llround(product->max_clock_mhz), *product, product->name, kClockField);
   }
   const hal::Arch* const arch = hal::find_arch(gpu.architecture);

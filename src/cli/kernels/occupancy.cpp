@@ -25,7 +25,7 @@ struct OccupancyArguments {
   bool cu_mode = false;
   bool wgp_mode = false;
   std::string waves_per_eu;
-  int llvm = 19;
+  std::optional<int> llvm;
   std::string sweep;
   HtmlArguments html;
   bool json = false;
@@ -63,13 +63,33 @@ Result<const hal::Arch*> arch_of(const std::string& target) {
   return arch;
 }
 
-Result<hal::OccupancyInput> input_of(const OccupancyArguments& arguments) {
+/// Options about what only AMD's GPUs have are refused for NVIDIA's: they would say nothing.
+Result<void> check_options(const OccupancyArguments& arguments, const hal::Arch& arch) {
+  if (arch.platform == hal::Platform::amd) return {};
+  const std::pair<const char*, bool> amd_only[] = {
+      {"--agpr", arguments.kernel.agprs != 0},
+      {"--sgpr", arguments.kernel.sgprs.has_value()},
+      {"--min-block", arguments.kernel.workgroup_size_min.has_value()},
+      {"--cu-mode", arguments.cu_mode},
+      {"--wgp-mode", arguments.wgp_mode},
+      {"--waves-per-eu", !arguments.waves_per_eu.empty()},
+      {"--llvm", arguments.llvm.has_value()}};
+  for (const auto& [option, given] : amd_only)
+    if (given)
+      return fail(ErrorCode::usage,
+                  fmt::format("{} is about AMD's GPUs: {} has no such thing", option, arch.gfx));
+  return {};
+}
+
+Result<hal::OccupancyInput> input_of(const OccupancyArguments& arguments, const hal::Arch& arch) {
+  PERFLAB_TRY_VOID(check_options(arguments, arch));
   hal::OccupancyInput input;
   input.kernel = arguments.kernel;
   input.wave_size = arguments.wave_size;
   if (arguments.cu_mode) input.mode = hal::WorkgroupMode::cu;
   if (arguments.wgp_mode) input.mode = hal::WorkgroupMode::wgp;
-  input.kernel.llvm_rule = arguments.llvm >= 20 ? hal::LlvmRule::v20 : hal::LlvmRule::v19;
+  input.kernel.llvm_rule =
+      arguments.llvm.value_or(19) >= 20 ? hal::LlvmRule::v20 : hal::LlvmRule::v19;
   if (!arguments.waves_per_eu.empty()) {
     PERFLAB_TRY(input.kernel.waves_per_eu, waves_per_eu(arguments.waves_per_eu));
   }
@@ -81,7 +101,7 @@ Result<void> run_occupancy(const OccupancyArguments& arguments) {
       {"vgpr", hal::Sweep::vgpr}, {"lds", hal::Sweep::lds}, {"block", hal::Sweep::block}};
   PERFLAB_TRY_VOID(check_html_file(arguments.html, {}));
   PERFLAB_TRY(const hal::Arch* const arch, arch_of(arguments.arch));
-  PERFLAB_TRY(const hal::OccupancyInput input, input_of(arguments));
+  PERFLAB_TRY(const hal::OccupancyInput input, input_of(arguments, *arch));
   std::optional<hal::Sweep> sweep;
   if (!arguments.sweep.empty()) sweep = kSweeps.at(arguments.sweep);
   auto data = report::occupancy_data(*arch, input, sweep);
@@ -100,14 +120,18 @@ void add_kernel_options(CLI::App& command, OccupancyArguments& arguments) {
   const auto add = [&](const char* name, auto& count, const char* description) {
     return command.add_option(name, count, description)->check(refuse_beyond_64_bits);
   };
-  add("--vgpr", kernel.vgprs, "Architected vector registers of a wave")->required();
+  add("--vgpr", kernel.vgprs,
+      "Architected vector registers of a wave; NVIDIA: registers of a thread")
+      ->required();
   add("--agpr", kernel.agprs, "Accumulation registers of a wave (default: 0)");
   add("--sgpr", kernel.sgprs,
       "Scalar registers of a wave, with VCC and the like (default: no limit)");
-  add("--block", kernel.workgroup_size, "Work-items of a work-group")->required();
+  add("--block", kernel.workgroup_size, "Work-items of a work-group; NVIDIA: threads of a block")
+      ->required();
   add("--min-block", kernel.workgroup_size_min,
       "Smallest work-group, when --block is the largest of a range (see --llvm)");
-  add("--lds", kernel.static_lds, "Static LDS of a work-group, bytes (default: 0)");
+  add("--lds", kernel.static_lds,
+      "Static LDS of a work-group, bytes; NVIDIA: shared memory of a block (default: 0)");
   add("--dynamic-lds", kernel.dynamic_lds, "LDS that a launch adds, bytes (default: 0)");
 }
 
@@ -118,8 +142,10 @@ void add_occupancy(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("occupancy", "Show how many waves of a kernel fit and what limits them");
   set_examples(*command, {"rocm-perf occupancy --arch gfx942 --vgpr 72 --lds 16384 --block 256",
-                          "rocm-perf occupancy --arch gfx942 --vgpr 72 --block 256 --sweep vgpr"});
-  command->add_option("--arch", arguments->arch, "Architecture: gfx942, gfx1100, ...")->required();
+                          "rocm-perf occupancy --arch gfx942 --vgpr 72 --block 256 --sweep vgpr",
+                          "rocm-perf occupancy --arch sm_90 --vgpr 96 --lds 49152 --block 256"});
+  command->add_option("--arch", arguments->arch, "Architecture: gfx942, gfx1100, sm_90, ...")
+      ->required();
   add_kernel_options(*command, *arguments);
   command->add_option("--wave", arguments->wave_size,
                       "Work-items of a wave: 32 or 64 (default: the architecture's)");

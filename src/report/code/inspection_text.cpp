@@ -253,7 +253,7 @@ std::string details(const analyze::Inspection& inspection, std::size_t index,
                      percent(resident.occupancy), resident.waves_per_simd,
                      resident.max_waves_per_simd, limiter_names(resident.limiters)));
     std::vector<std::string> models;
-    for (const hal::OccupancyModel model : hal::kOccupancyModels) {
+    for (const hal::OccupancyModel model : hal::models_of(kernel.occupancy->platform)) {
       const hal::ModelOccupancy& m = kernel.occupancy->of(model);
       models.push_back(fmt::format("{} {:.4g} of {} ({})", hal::to_string(model), m.waves_per_simd,
                                    m.max_waves_per_simd, limiter_names(m.limiters)));

@@ -74,6 +74,11 @@ Json gpu_json(const analyze::Gpu& gpu) {
           {"table_differences", differences}};
 }
 
+Json mode_json(const hal::Occupancy& occupancy) {
+  if (occupancy.platform != hal::Platform::amd) return nullptr;
+  return hal::to_string(occupancy.mode);
+}
+
 Json occupancy_json(const std::optional<hal::Occupancy>& occupancy) {
   if (!occupancy)
     return {{"theoretical", nullptr},
@@ -81,14 +86,13 @@ Json occupancy_json(const std::optional<hal::Occupancy>& occupancy) {
             {"wave_size", nullptr},
             {"mode", nullptr},
             {"models", nullptr}};
-  return {{"theoretical", occupancy->resident.occupancy},
-          {"model", "resident"},
+  return {{"theoretical", occupancy->hardware().occupancy},
+          {"model", hal::to_string(hal::hardware_model_of(occupancy->platform))},
           {"wave_size", occupancy->wave_size},
-          {"mode", hal::to_string(occupancy->mode)},
-          {"models",
-           {{"llvm", model_json(occupancy->llvm)},
-            {"hip", model_json(occupancy->hip)},
-            {"resident", model_json(occupancy->resident)}}}};
+          {"mode", mode_json(*occupancy)},
+          {"models", by_model(occupancy->platform, [&](hal::OccupancyModel model) {
+             return model_json(occupancy->of(model));
+           })}};
 }
 
 Json step_json(const hal::Step& step) {

@@ -3,6 +3,7 @@
 
 #include "analyze/analysis.h"
 #include "base/text/json.h"
+#include "hal/occupancy_sweep.h"
 
 namespace perflab::report {
 
@@ -14,9 +15,22 @@ Json code_json(const analyze::Kernel& kernel, std::vector<Missing>& missing);
 
 Json resources_json(const analyze::Resources& resources);
 Json gpu_json(const analyze::Gpu& gpu);
-/// Null when the occupancy is missing. `theoretical` is the resident model's; all three models
-/// stand beside it.
+/// "cu" or "wgp"; null where there are no such modes (NVIDIA).
+Json mode_json(const hal::Occupancy& occupancy);
+/// Null when the occupancy is missing. `theoretical` is what the platform's hardware holds (the
+/// resident or the cuda model); all models stand beside it.
 Json occupancy_json(const std::optional<hal::Occupancy>& occupancy);
+/// What `make` gives for every model that answers on the platform, by name; null for the others.
+template <class Make>
+Json by_model(hal::Platform platform, Make make) {
+  Json models = Json::object();
+  for (const hal::OccupancyModel model : hal::kOccupancyModels)
+    models[std::string(hal::to_string(model))] = nullptr;
+  for (const hal::OccupancyModel model : hal::models_of(platform))
+    models[std::string(hal::to_string(model))] = make(model);
+  return models;
+}
+
 /// One model's answer (definition `model` of the schemas).
 Json model_json(const hal::ModelOccupancy& model);
 /// One change for more waves, as documents carry it (definition `step` of the schemas).

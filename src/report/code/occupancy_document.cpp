@@ -1,5 +1,5 @@
 // JSON of an occupancy answer. Every null has an entry in `missing`, but for what was not asked
-// for: input.waves_per_eu and sweep.
+// for (input.waves_per_eu and sweep), and for models of the other platform.
 #include "report/code/occupancy_document.h"
 
 #include <fmt/format.h>
@@ -12,16 +12,30 @@
 namespace perflab::report {
 namespace {
 
+bool is_amd(const OccupancyData& data) {
+  return data.arch->platform == hal::Platform::amd;
+}
+
+/// The entry for a field of which the architecture has no such thing.
+Missing not_there(const OccupancyData& data, std::string field, std::string_view things) {
+  return {.field = std::move(field),
+          .reason = fmt::format("{} has no {}", data.arch->gfx, things),
+          .remedy = ""};
+}
+
+Missing sgprs_missing(const OccupancyData& data, std::string field) {
+  if (!is_amd(data)) return not_there(data, std::move(field), "scalar registers");
+  return {.field = std::move(field),
+          .reason = "no count of SGPRs was given",
+          .remedy = "give it with --sgpr"};
+}
+
 Json headroom_json(const OccupancyData& data, const hal::Headroom& room, const std::string& field,
                    std::vector<Missing>& missing) {
   if (!room.agprs)
-    missing.push_back({.field = field + ".agpr",
-                       .reason = fmt::format("{} has no AGPRs", data.arch->gfx),
-                       .remedy = ""});
-  if (!room.sgprs)
-    missing.push_back({.field = field + ".sgpr",
-                       .reason = "no count of SGPRs was given",
-                       .remedy = "give it with --sgpr"});
+    missing.push_back(
+        not_there(data, field + ".agpr", is_amd(data) ? "AGPRs" : "accumulation registers"));
+  if (!room.sgprs) missing.push_back(sgprs_missing(data, field + ".sgpr"));
   return {{"vgpr", room.vgprs},
           {"agpr", or_null(room.agprs)},
           {"sgpr", or_null(room.sgprs)},
@@ -35,17 +49,20 @@ Json advised_model_json(const OccupancyData& data, hal::OccupancyModel model,
   const hal::NextStep& next = data.advice.of(model).next_step;
   const std::string field = fmt::format("models.{}", hal::to_string(model));
   if (!next.best)
-    missing.push_back(
-        {.field = field + ".next_step", .reason = no_next_step_reason(m), .remedy = ""});
+    missing.push_back({.field = field + ".next_step",
+                       .reason = no_next_step_reason(m, data.arch->platform),
+                       .remedy = ""});
   Json singles = Json::object();
   for (const hal::Resource resource : hal::kResources) {
     const hal::SingleStep& single = next.of(resource);
     const std::string name(hal::to_string(resource));
     singles[name] = single.step ? step_json(*single.step) : Json(nullptr);
-    if (!single.step)
+    if (!single.step && resource == hal::Resource::sgpr && !is_amd(data))
+      missing.push_back(sgprs_missing(data, fmt::format("{}.single_steps.{}", field, name)));
+    else if (!single.step)
       missing.push_back(
           {.field = fmt::format("{}.single_steps.{}", field, name),
-           .reason = no_step_reason(single, resource),
+           .reason = no_step_reason(single, resource, data.arch->platform),
            .remedy = single.reason == hal::NoStep::not_known ? "give it with --sgpr" : ""});
   }
   Json out = model_json(m);
@@ -61,7 +78,7 @@ Json advised_model_json(const OccupancyData& data, hal::OccupancyModel model,
 Json input_json(const OccupancyData& data, std::vector<Missing>& missing) {
   const hal::KernelResources& k = data.input.kernel;
   Json input = {{"wave_size", data.occupancy.wave_size},
-                {"mode", hal::to_string(data.occupancy.mode)},
+                {"mode", mode_json(data.occupancy)},
                 {"workgroup_size", k.workgroup_size},
                 {"workgroup_size_min", k.workgroup_size_min.value_or(k.workgroup_size)},
                 {"static_lds_bytes", k.static_lds},
@@ -70,10 +87,16 @@ Json input_json(const OccupancyData& data, std::vector<Missing>& missing) {
                 {"agpr", k.agprs},
                 {"sgpr", or_null(k.sgprs)},
                 {"llvm_rule", hal::to_string(k.llvm_rule)}};
-  if (!k.sgprs)
-    missing.push_back({.field = "input.sgpr",
-                       .reason = "no count of SGPRs was given",
-                       .remedy = "give it with --sgpr"});
+  if (!k.sgprs) missing.push_back(sgprs_missing(data, "input.sgpr"));
+  if (!is_amd(data)) {
+    input["agpr"] = nullptr;
+    input["llvm_rule"] = nullptr;
+    missing.push_back(not_there(data, "input.mode", "work-group modes"));
+    missing.push_back(not_there(data, "input.agpr", "accumulation registers"));
+    missing.push_back({.field = "input.llvm_rule",
+                       .reason = "the cuda model follows no rule of LLVM",
+                       .remedy = ""});
+  }
   input["waves_per_eu"] = nullptr;
   if (k.waves_per_eu)
     input["waves_per_eu"] = {
@@ -89,16 +112,16 @@ std::string_view sweep_name(hal::Sweep sweep) {
   return kNames[sweep];
 }
 
-Json sweep_json(const hal::OccupancySweep& sweep, std::vector<Missing>& missing) {
+Json sweep_json(const hal::OccupancySweep& sweep, hal::Platform platform,
+                std::vector<Missing>& missing) {
   Json steps = Json::array();
   for (const hal::SweepStep& step : sweep.steps) {
     Json models = nullptr;
     if (step.refusal.empty()) {
-      models = Json::object();
-      for (const hal::OccupancyModel model : hal::kOccupancyModels)
-        models[std::string(hal::to_string(model))] = {
-            {"waves_per_simd", step.of(model).waves_per_simd},
-            {"occupancy", step.of(model).occupancy}};
+      models = by_model(platform, [&](hal::OccupancyModel model) {
+        return Json{{"waves_per_simd", step.of(model).waves_per_simd},
+                    {"occupancy", step.of(model).occupancy}};
+      });
     } else {
       missing.push_back({.field = fmt::format("sweep[{}].models", steps.size()),
                          .reason = step.refusal,
@@ -117,7 +140,7 @@ Json sweep_json(const hal::OccupancySweep& sweep, std::vector<Missing>& missing)
 /// it.
 Result<void> check_exact_sgprs(const hal::Arch& arch, const hal::KernelResources& kernel) {
   const std::int64_t most = arch.addressable_sgprs + arch.extra_sgprs;
-  if (kernel.sgprs && *kernel.sgprs > most)
+  if (arch.platform == hal::Platform::amd && kernel.sgprs && *kernel.sgprs > most)
     return fail(ErrorCode::bad_input,
                 fmt::format("{} SGPRs per wave is not possible on {} (at most {})", *kernel.sgprs,
                             arch.gfx, most));
@@ -140,6 +163,12 @@ Result<OccupancyData> occupancy_data(const hal::Arch& arch, const hal::Occupancy
 
 std::vector<std::string> occupancy_assumptions(const OccupancyData& data) {
   std::vector<std::string> assumptions;
+  const std::int64_t lds = data.input.kernel.static_lds + data.input.kernel.dynamic_lds;
+  if (!is_amd(data) && lds > data.arch->lds_without_opt_in)
+    assumptions.push_back(
+        fmt::format("the program asks for more than {} bytes of shared memory: "
+                    "cudaFuncAttributeMaxDynamicSharedMemorySize",
+                    data.arch->lds_without_opt_in));
   if (!data.input.wave_size && data.arch->wave_sizes.size() > 1)
     assumptions.push_back(
         fmt::format("waves of {}, the default of {}", data.occupancy.wave_size, data.arch->gfx));
@@ -163,29 +192,32 @@ std::string attribute_bounds(const OccupancyData& data) {
   return bounds.hi ? fmt::format("{}, {}", bounds.lo, *bounds.hi) : fmt::format("{}", bounds.lo);
 }
 
-std::string no_step_reason(const hal::SingleStep& single, hal::Resource resource) {
+std::string no_step_reason(const hal::SingleStep& single, hal::Resource resource,
+                           hal::Platform platform) {
+  const hal::Terms& t = hal::terms(platform);
+  const std::string limits = limiter_names(single.limited_by, platform);
   switch (single.reason) {
     case hal::NoStep::at_maximum:
-      return "already the maximum of waves";
+      return fmt::format("already the maximum of {}", t.waves);
     case hal::NoStep::not_known:
       return "no count was given";
     case hal::NoStep::nothing:
-      return resource == hal::Resource::block ? "the work-group is the smallest possible already"
-                                              : "the kernel uses none";
+      if (resource != hal::Resource::block) return "the kernel uses none";
+      return fmt::format("the {} is the smallest possible already", t.workgroup);
     case hal::NoStep::others:
       break;
   }
   if (resource == hal::Resource::block)
-    return fmt::format("no smaller work-group alone gains waves; limited by {}",
-                       limiter_names(single.limited_by));
-  return fmt::format("no decrease alone gains waves; limited by {}",
-                     limiter_names(single.limited_by));
+    return fmt::format("no smaller {} alone gains {}; limited by {}", t.workgroup, t.waves, limits);
+  return fmt::format("no decrease alone gains {}; limited by {}", t.waves, limits);
 }
 
-std::string no_next_step_reason(const hal::ModelOccupancy& model) {
-  if (model.waves_per_simd >= model.max_waves_per_simd) return "already the maximum of waves";
-  return fmt::format("no decrease of registers, LDS or work-group size gains waves; limited by {}",
-                     limiter_names(model.limiters));
+std::string no_next_step_reason(const hal::ModelOccupancy& model, hal::Platform platform) {
+  const hal::Terms& t = hal::terms(platform);
+  if (model.waves_per_simd >= model.max_waves_per_simd)
+    return fmt::format("already the maximum of {}", t.waves);
+  return fmt::format("no decrease of registers, {} or {} size gains {}; limited by {}", t.lds,
+                     t.workgroup, t.waves, limiter_names(model.limiters, platform));
 }
 
 Json occupancy_document(const OccupancyData& data) {
@@ -195,14 +227,15 @@ Json occupancy_document(const OccupancyData& data) {
                    {"generator", generator_json()},
                    {"architecture", data.arch->gfx},
                    {"family", data.arch->family},
+                   {"platform", hal::to_string(data.arch->platform)},
                    {"input", input_json(data, missing)},
                    {"assumptions", occupancy_assumptions(data)},
                    {"unconfirmed", data.arch->unconfirmed_of_occupancy()}};
-  Json models = Json::object();
-  for (const hal::OccupancyModel model : hal::kOccupancyModels)
-    models[std::string(hal::to_string(model))] = advised_model_json(data, model, missing);
-  document["models"] = models;
-  document["sweep"] = data.sweep ? sweep_json(*data.sweep, missing) : Json(nullptr);
+  document["models"] = by_model(data.arch->platform, [&](hal::OccupancyModel model) {
+    return advised_model_json(data, model, missing);
+  });
+  document["sweep"] =
+      data.sweep ? sweep_json(*data.sweep, data.arch->platform, missing) : Json(nullptr);
   document["missing"] = missing_json(missing);
   return document;
 }

@@ -29,11 +29,13 @@ Result<OccupancyData> occupancy_data(const hal::Arch& arch, const hal::Occupancy
 /// What was taken because it was not given, a sentence each.
 std::vector<std::string> occupancy_assumptions(const OccupancyData& data);
 
-/// Why lowering this resource alone gains nothing, as a clause.
-std::string no_step_reason(const hal::SingleStep& single, hal::Resource resource);
+/// Why lowering this resource alone gains nothing, as a clause in the platform's words.
+std::string no_step_reason(const hal::SingleStep& single, hal::Resource resource,
+                           hal::Platform platform = hal::Platform::amd);
 
-/// Why there is no next step at all, as a clause.
-std::string no_next_step_reason(const hal::ModelOccupancy& model);
+/// Why there is no next step at all, as a clause in the platform's words.
+std::string no_next_step_reason(const hal::ModelOccupancy& model,
+                                hal::Platform platform = hal::Platform::amd);
 
 /// The bounds of amdgpu_waves_per_eu as the source has them: "2" or "2, 4". Precondition: there is
 /// one.

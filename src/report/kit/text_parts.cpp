@@ -26,9 +26,33 @@ std::string cut_note(std::size_t all, std::size_t shown) {
   return all > shown ? fmt::format("  … and {} more\n", all - shown) : "";
 }
 
-std::string limiter_names(const std::vector<hal::Limiter>& limiters) {
+namespace {
+
+/// What an NVIDIA programmer calls it; the other limiters are not among that platform's.
+std::string_view cuda_limiter_name(hal::Limiter limiter) {
+  switch (limiter) {
+    case hal::Limiter::waves:
+      return "warps";
+    case hal::Limiter::workgroup_slots:
+      return "warps of a whole block";
+    case hal::Limiter::workgroups:
+      return "blocks";
+    case hal::Limiter::vgpr:
+      return "registers";
+    case hal::Limiter::lds:
+      return "shared memory";
+    default:
+      return hal::to_string(limiter);
+  }
+}
+
+}  // namespace
+
+std::string limiter_names(const std::vector<hal::Limiter>& limiters, hal::Platform platform) {
   std::vector<std::string_view> names;
-  for (const hal::Limiter limiter : limiters) names.push_back(hal::to_string(limiter));
+  for (const hal::Limiter limiter : limiters)
+    names.push_back(platform == hal::Platform::amd ? hal::to_string(limiter)
+                                                   : cuda_limiter_name(limiter));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -40,8 +40,9 @@ std::string number_or_dash(const std::optional<std::int64_t>& value);
 /// "… and 12 more" when a table was cut; empty otherwise.
 std::string cut_note(std::size_t all, std::size_t shown);
 
-/// The limiters' names, joined by commas.
-std::string limiter_names(const std::vector<hal::Limiter>& limiters);
+/// The limiters' names, joined by commas: AMD's as documents have them, NVIDIA's in words.
+std::string limiter_names(const std::vector<hal::Limiter>& limiters,
+                          hal::Platform platform = hal::Platform::amd);
 
 /// "12 kernels", "1 kernel".
 std::string counted(std::size_t count, std::string_view thing);

@@ -23,7 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kKfdTopology = "/sys/class/kfd/kfd/topology/nodes";
 constexpr std::uint64_t kLargestProperties = 1 << 16;  // bytes
-constexpr std::uint64_t kVendorAmd = 0x1002;
 
 std::map<std::string, std::uint64_t, std::less<>> read_properties(const std::string& text) {
   std::map<std::string, std::uint64_t, std::less<>> properties;
@@ -59,7 +58,7 @@ std::optional<TopologyGpu> gpu_of_node(const fs::path& node) {
   result.gpu.architecture = hal::gfx_name_from_target_version(version).value_or(
       fmt::format("gfx_target_version {}", version));
   const hal::Product* product =
-      value("vendor_id") == kVendorAmd ? hal::find_product_by_pci(device) : nullptr;
+      hal::find_product_by_pci(static_cast<std::uint32_t>(value("vendor_id")), device);
   const std::uint64_t simds_per_cu = std::max<std::uint64_t>(value("simd_per_cu"), 1);
   result.gpu.name =
       fmt::format("{}{}{} {} CUs device {:#06x}", product ? product->name : "", product ? " " : "",
