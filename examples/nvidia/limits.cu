@@ -70,11 +70,13 @@ __global__ void make_chase(unsigned* next, unsigned entries) {
   next[i] = (i * 1664525U + 1013904223U) & (entries - 1);
 }
 
-/// One dependent load after the other, one chain per block: bound by latency.
+/// One dependent load after the other, one chain per warp: bound by latency, though every SM is
+/// full of warps and the memory has little to do.
 __global__ void limit_chase(const unsigned* __restrict__ next, unsigned* out, int steps) {
-  unsigned at = blockIdx.x * 7919U;
+  const unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  unsigned at = warp * 7919U;
   for (int step = 0; step < steps; ++step) at = next[at];
-  if (threadIdx.x == 0) out[blockIdx.x] = at;
+  if (threadIdx.x % 32 == 0) out[warp] = at;
 }
 
 /// Every lane of a warp takes its own path: one lane of 32 works.
@@ -215,12 +217,12 @@ void tensor(long repeats) {
 void chase(long repeats) {
   constexpr unsigned kEntries = 1U << 26;  // 256 MiB: several times the L2
   const Memory next(std::size_t{kEntries} * sizeof(unsigned));
-  const Memory out(4096);
+  const int blocks = processors() * 8;
+  const Memory out(static_cast<std::size_t>(blocks) * 8 * sizeof(unsigned));
   make_chase<<<kEntries / 256, 256>>>(next.as<unsigned>(), kEntries);
   zoo::launched();
-  const int blocks = processors();
   repeat(repeats,
-         [&] { limit_chase<<<blocks, 32>>>(next.as<unsigned>(), out.as<unsigned>(), 1000); });
+         [&] { limit_chase<<<blocks, 256>>>(next.as<unsigned>(), out.as<unsigned>(), 1000); });
 }
 
 void divergence(long repeats) {

@@ -81,6 +81,22 @@ std::vector<std::string> similar_counters(const std::string& counter) {
   return names;
 }
 
+/// Refuses (usage) what the recorder of CUDA programs does not do.
+Result<void> check_cuda_options(const ProfileOptions& options, std::string_view why) {
+  const auto refuse = [&](std::string_view option, std::string_view what) {
+    return fail(
+        ErrorCode::usage,
+        fmt::format("{}: {}, and this program is recorded on NVIDIA's ({})", option, what, why),
+        "leave it out, or add --platform amd");
+  };
+  if (options.att) return refuse("--att", "thread traces are of AMD's GPUs");
+  if (options.roofline)
+    return refuse("--roofline", "this version collects hardware counters on AMD's GPUs");
+  if (!options.counters.empty())
+    return refuse("--counters", "this version collects hardware counters on AMD's GPUs");
+  return {};
+}
+
 /// Refuses (usage) what cannot be right on any machine, before anything is run.
 Result<void> check_options(const collect::CollectPlan& plan, const ProfileOptions& options) {
   if (options.att) {
@@ -319,7 +335,13 @@ void collect_further(const collect::CollectPlan& plan, const ProfileOptions& opt
 
 }  // namespace
 
-Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& options) {
+Result<Profile> profile(const collect::CollectPlan& wanted, const ProfileOptions& options) {
+  collect::CollectPlan plan = wanted;
+  Profile profile;
+  profile.platform = collect::find_platform(plan.target, options.platform);
+  plan.platform = profile.platform.platform;
+  if (plan.platform == trace::Platform::cuda && !plan.no_rocprof)
+    PERFLAB_TRY_VOID(check_cuda_options(options, profile.platform.why));
   PERFLAB_TRY_VOID(check_options(plan, options));
   analyze::AnalyzeOptions analyze_options{.threads = options.threads};
   analyze_options.timeline = options.timeline;
@@ -332,7 +354,6 @@ Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& 
     PERFLAB_TRY(analyze_options.roofs,
                 hal::read_measured_roofs(*options.roofs, options.roofs_device));
   }
-  Profile profile;
   PERFLAB_TRY(profile.collection, collect::collect(plan));
   const std::vector<Files> groups = usable_runs(profile);
   analyze_base(groups, analyze_options, profile);

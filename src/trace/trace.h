@@ -77,8 +77,9 @@ struct CudaFacts {
 /// none).
 struct AgentFacts {
   std::optional<std::int64_t> compute_units, xcc_count, simds_per_cu, wave_size, max_waves_per_simd,
-      max_waves_per_cu, lds_bytes_per_cu, clock_mhz, target_version, device_id, vendor_id;
-  std::optional<CudaFacts> cuda = std::nullopt;  ///< of CUDA devices
+      max_waves_per_cu, lds_bytes_per_cu, clock_mhz, target_version, device_id;
+  std::optional<std::int64_t> vendor_id = std::nullopt;  ///< PCI
+  std::optional<CudaFacts> cuda = std::nullopt;          ///< of CUDA devices
   friend bool operator==(const AgentFacts&, const AgentFacts&) = default;
 };
 
@@ -106,10 +107,11 @@ struct Stream {
   Index source = kNone;
   std::int64_t id = 0;
   std::string name;
-  bool null_stream = false;  ///< a CUDA context's default stream, whatever its id is
+  /// Whether it is a context's default stream, where the recording says so (CUDA).
+  std::optional<bool> null_stream = std::nullopt;
 
   /// The default stream: HIP's has id 0.
-  [[nodiscard]] bool is_default() const { return null_stream || id == 0; }
+  [[nodiscard]] bool is_default() const { return null_stream.value_or(id == 0); }
 };
 
 /// Where a dispatch or copy ran: the distinct combinations, so that a row needs one index.

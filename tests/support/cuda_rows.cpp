@@ -46,6 +46,10 @@ WriterOptions cuda_recording(const CudaRecording& recording) {
   return options;
 }
 
+bool is_cuda(const WriterOptions& options) {
+  return options.process.extdata.find("rocm-perf-record") != std::string::npos;
+}
+
 AgentRow h100_agent(int ordinal) {
   const Json extdata = {{"cu_count", 132},
                         {"simd_per_cu", 4},

@@ -27,6 +27,9 @@ struct CudaRecording {
 /// The options of a writer that makes such a recording.
 WriterOptions cuda_recording(const CudaRecording& recording = {});
 
+/// Whether the options are of such a recording.
+bool is_cuda(const WriterOptions& options);
+
 /// The H100 80GB HBM3 of the measured machine as the recorder describes it; `ordinal`: of CUDA.
 AgentRow h100_agent(int ordinal = 0);
 

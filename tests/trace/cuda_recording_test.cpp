@@ -23,6 +23,7 @@ void add_cuda_machine(RocpdWriter& writer) {
   writer.queue({.id = 13, .name = "Stream 13"});
   writer.stream({.id = 7, .name = "Default Stream"});
   writer.stream({.id = 13, .name = "Stream 13"});
+  writer.stream({.id = 0, .name = "Stream 0"});
   writer.code_object({.uri = "cuda:unknown"});
   writer.kernel({.name = "_Z4axpyPf", .display_name = "axpy(float*)", .add_kd_suffix = false});
 }
@@ -73,7 +74,7 @@ TEST(CudaRecording, ExtdataOfOthersChangesNothing) {
     EXPECT_EQ(trace.sources.at(0).collector, "rocprofv3") << text;
     EXPECT_TRUE(trace.sources.at(0).complete) << text;
     EXPECT_TRUE(trace.report.odd.empty()) << text;
-    EXPECT_FALSE(trace.streams.at(0).null_stream) << text;
+    EXPECT_FALSE(trace.streams.at(0).null_stream.has_value()) << text;
   }
 }
 
@@ -111,6 +112,7 @@ TEST(CudaRecording, DeviceFactsAndTheNullStream) {
   EXPECT_FALSE(trace.agents.at(0).facts.cuda);
   EXPECT_TRUE(trace.streams.at(0).is_default());
   EXPECT_FALSE(trace.streams.at(1).is_default());
+  EXPECT_FALSE(trace.streams.at(2).is_default());  // 0 is a number like others there
 }
 
 TEST(CudaRecording, IdsOfEventsRecordsAndStreams) {

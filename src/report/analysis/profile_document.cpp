@@ -248,6 +248,8 @@ Json profile_document(const ProfileData& data) {
   document["environment"] = {{"command", data.command},
                              {"rocprofv3", or_null(data.rocprofv3_version)},
                              {"databases", data.databases}};
+  if (!data.cuda_reason.empty())
+    document["environment"]["platform"] = {{"name", "cuda"}, {"why", data.cuda_reason}};
   return document;
 }
 

@@ -14,6 +14,7 @@
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
+#include "stats/few_samples.h"
 
 namespace perflab::report {
 namespace {
@@ -80,37 +81,41 @@ void add_sides(const DocumentPlace& comparison, const std::string& title, Json& 
   add_part(summary, {.part = "compared", .title = title, .rows = {std::move(row)}});
 }
 
-/// The kernel whose figures decide the verdict: of a regression or an undecided one the first of
-/// that kind, of a pass the one that is nearest to a regression. Nothing: only the total does.
+/// How much slower it became: of the run's time, or (not `weighed`) of its own; below 0: faster.
+double worseness(const DocumentPlace& comparison, const DocumentPlace& kernel, bool weighed) {
+  const double ratio = kernel["ratio"].number(1);
+  if (!(ratio > 0)) return 0;
+  const double size = weighed ? change_weight(kernel) : std::abs(std::log(ratio));
+  return (ratio > 1) == comparison["larger_is_better"].holds() ? -size : size;
+}
+
+/// The kernel whose figures decide the verdict: the worst change among the regressions, or among
+/// the undecided ones; of a pass the one that is nearest to a regression. Nothing: only the total
+/// does.
 std::optional<DocumentPlace> deciding(const DocumentPlace& comparison,
                                       const std::vector<DocumentPlace>& kernels) {
   const std::string verdict = comparison["verdict"].text();
-  const bool larger_is_better = comparison["larger_is_better"].holds();
-  std::optional<DocumentPlace> best;
+  const bool pass = verdict == "pass";
+  std::optional<DocumentPlace> worst;
   for (const DocumentPlace& kernel : kernels) {
-    if (!kernel["gated"].holds()) continue;
     const int rank = change_rank(kernel);
-    if (verdict == "regression" ? rank == 0 : verdict == "undecided" && rank == 2) return kernel;
-    if (verdict != "pass") continue;
-    const auto slowness = [&](const DocumentPlace& one) {
-      const double ratio = one["ratio"].number(1);
-      return larger_is_better ? -ratio : ratio;
-    };
-    if (!best || slowness(kernel) > slowness(*best)) best = kernel;
+    if (!kernel["gated"].holds() || (!pass && rank != (verdict == "regression" ? 0 : 2))) continue;
+    if (!worst || worseness(comparison, kernel, !pass) > worseness(comparison, *worst, !pass))
+      worst = kernel;
   }
-  return best;
+  return worst;
 }
 
-void add_deciding(const DocumentPlace& comparison, const std::vector<DocumentPlace>& kernels,
+void add_deciding(const DocumentPlace& comparison, const std::optional<DocumentPlace>& kernel,
                   Json& summary) {
   const DocumentPlace total = comparison["total"];
-  const std::optional<DocumentPlace> kernel = deciding(comparison, kernels);
   if (!kernel && !total["verdict"]) return;
   Json row = compared_row(kernel.value_or(total));
   row["all"] = comparison.excerpt({"confidence_each", "larger_is_better"});
   row["options"] = comparison["options"].excerpt({"threshold"});
+  const bool open = comparison["verdict"].text() == "undecided";
   add_part(summary, {.part = "decides",
-                     .title = "What decides it",
+                     .title = open ? "What keeps it open" : "What decides it",
                      .rows = {std::move(row)},
                      .details = "kernels"});
 }
@@ -144,20 +149,23 @@ bool is_recording(const DocumentPlace& side) {
   return std::ranges::find(kRecordings, side["kind"].text()) != kRecordings.end();
 }
 
-/// What would make it surer.
+/// What would make it surer. `worst`: the kernel that decides.
 void add_next_measurement(const DocumentPlace& comparison,
-                          const std::vector<DocumentPlace>& kernels, Json& summary) {
+                          const std::vector<DocumentPlace>& kernels,
+                          const std::optional<DocumentPlace>& worst, Json& summary) {
   constexpr double kFewestRuns = 7;
-  const auto undecided = std::ranges::find_if(kernels, [](const DocumentPlace& kernel) {
+  const auto with_number = std::ranges::find_if(kernels, [](const DocumentPlace& kernel) {
     return kernel["samples_to_decide"] && change_rank(kernel) == 2;
   });
-  const double samples =
-      undecided == kernels.end() ? 0 : (*undecided)["samples_to_decide"].number();
+  const std::optional<DocumentPlace> open = worst && (*worst)["samples_to_decide"] ? worst
+                                            : with_number != kernels.end()
+                                                ? std::optional(*with_number)
+                                                : std::nullopt;
+  const double samples = open ? (*open)["samples_to_decide"].number() : 0;
   const std::string what =
-      samples > 0
-          ? fmt::format("about {} samples of each side would decide {}", samples,
-                        (*undecided)["name"].text().empty() ? "it" : (*undecided)["name"].text())
-          : std::string();
+      samples > 0 ? fmt::format("about {} samples of each side would decide {}", samples,
+                                (*open)["name"].text().empty() ? "it" : (*open)["name"].text())
+                  : std::string();
   const bool dispatches = comparison["a"]["samples_are"].text() == "dispatch";
   if (is_recording(comparison["a"]) && is_recording(comparison["b"]) &&
       (dispatches || samples > 0)) {
@@ -250,8 +258,10 @@ std::string gate_text(const Json& part, std::size_t width, const Paint& paint) {
   const std::string_view colour = verdict == "pass"         ? paint.good
                                   : verdict == "regression" ? paint.bad
                                                             : paint.warning;
-  return fmt::format("{}{}{}", colour, indented(row["sentence"].get<std::string>(), width),
-                     paint.end);
+  std::string text = indented(row["sentence"].get<std::string>(), width);
+  if (verdict == "undecided" && row_number(row, "comparisons") > 0)
+    text += indented("This is no pass: the samples are too few to rule a regression out.", width);
+  return fmt::format("{}{}{}", colour, text, paint.end);
 }
 
 /// "A: base.db (rocpd, 7 runs, 12 kernels)" in one line: the path is cut.
@@ -315,6 +325,23 @@ std::string position_words(const Json& row, const std::string& interval, double 
                              same, a, b);
 }
 
+/// What samples that leave it open could have shown: from which change on, or nothing at all.
+/// Empty: they decide, or there is no interval, which position_words() says.
+std::string sensitivity_words(const Json& row, double threshold, bool larger) {
+  const auto ratio = number_in(row, "ratio"), each = number_in(row["all"], "confidence_each");
+  if (row["verdict"] != "UNDECIDED" || !row.contains("interval") || !ratio || !each) return {};
+  const auto a = row["a"]["samples"].get<std::size_t>(), b = row["b"]["samples"].get<std::size_t>();
+  if (*each > 0 && *each < 1 && !stats::can_decide(a, b, *each))
+    return fmt::format("it takes {} samples of each side: fewer show no change, however large",
+                       stats::fewest_to_decide(*each));
+  const double low = *number_in(row["interval"], "low"), high = *number_in(row["interval"], "high");
+  if (!(low > 0)) return {};
+  // With the same spread an interval around this ratio would just leave 1 out.
+  const double least = std::max(threshold, (larger ? high / *ratio : *ratio / low) - 1);
+  return fmt::format("at this spread, {} and {} samples show a regression only from {} on", a, b,
+                     percent(least));
+}
+
 std::string decides_text(const Json& summary, const Json& part, std::size_t width) {
   const Json& row = part["rows"][0];
   const double threshold = number_in(row["options"], "threshold").value_or(0);
@@ -322,13 +349,15 @@ std::string decides_text(const Json& summary, const Json& part, std::size_t widt
   const std::string_view worse = larger ? "below" : "above";
   const std::string limit = ratio_words(larger ? 1 / (1 + threshold) : 1 + threshold);
   const std::string ratio = ratio_words(number_in(row, "ratio"));
+  const std::string sensitivity = sensitivity_words(row, threshold, larger);
   return fmt::format("  {}\n", fit(row_name(row), std::max<std::size_t>(width, 4) - 2)) +
          indented(
              row.value("regression", false)
                  ? fmt::format("- B / A is {}, {} {}: a regression", ratio, worse, limit)
                  : fmt::format("- B / A is {}; a regression would be {} {}", ratio, worse, limit),
              width) +
-         indented("- " + position_words(row, interval_name(summary), threshold), width);
+         indented("- " + position_words(row, interval_name(summary), threshold), width) +
+         (sensitivity.empty() ? "" : indented("- " + sensitivity, width));
 }
 
 std::string total_text(const Json& summary, const Json& part, std::size_t width) {
@@ -384,11 +413,12 @@ void summarise_comparison(std::span<const NamedDocument> documents, Json& summar
     else
       ++changed.left_out;
   add_part(summary, changed);
-  add_deciding(comparison, kernels, summary);
+  const std::optional<DocumentPlace> worst = deciding(comparison, kernels);
+  add_deciding(comparison, worst, summary);
   add_total(comparison, summary);
   add_not_compared(comparison, summary);
   add_next_look(comparison, summary);
-  add_next_measurement(comparison, kernels, summary);
+  add_next_measurement(comparison, kernels, worst, summary);
 }
 
 std::optional<std::string> comparison_part_text(const Json& summary, const Json& part,

@@ -26,6 +26,9 @@ namespace {
 constexpr std::size_t kMostGateRows = 3;
 /// Columns of a mangled name in a command at most.
 constexpr std::size_t kMostPatternColumns = 120;
+/// Work-items of a work-group that may use all registers: a wave per SIMD of a CU with four of 64
+/// lanes, two per SIMD of a CU with waves of 32.
+constexpr double kUncappedWorkgroup = 256;
 
 double spilled_registers(const DocumentPlace& kernel) {
   const DocumentPlace resources = kernel["resources"];
@@ -218,10 +221,32 @@ std::string staircase_command(const DocumentPlace& kernel, const std::string& re
   return join_command_line(words);
 }
 
+/// What allows the kernel more registers. All waves of a work-group are resident together, so that
+/// its size caps the registers of each.
+std::string more_registers_words(const DocumentPlace& launch) {
+  const DocumentPlace required = launch["required_workgroup_size"];
+  double size = required ? 1 : launch["max_workgroup_size"].number();
+  for (std::size_t i = 0; i < required.size(); ++i) size *= required[i].number();
+  if (size <= kUncappedWorkgroup)
+    return ", and ask for no more waves per SIMD than it needs (__launch_bounds__' second "
+           "argument, "
+           "amdgpu_waves_per_eu)";
+  return required ? fmt::format(
+                        "; its work-groups of {:.0f} cap the registers: smaller ones allow "
+                        "more",
+                        size)
+                  : fmt::format(
+                        "; its code allows work-groups of {:.0f}, which caps the registers: "
+                        "if it is launched with fewer work-items, __launch_bounds__ of "
+                        "that number allows more",
+                        size);
+}
+
 NextStep mix_step(const DocumentPlace& inspection, const DocumentPlace& kernel) {
   const std::string why =
       "shows how many of its instructions read and write scratch. To spill less: keep fewer values "
-      "live at once, or allow more registers (__launch_bounds__)";
+      "live at once" +
+      more_registers_words(kernel["launch"]);
   if (inspection["file"]["kind"].text() == "source")
     return {"", "the same command with --details mix " + why};
   std::vector<std::string> words = {"rocm-perf", "inspect",

@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 
 /// A sentence of the document, which a name's length would cut in the middle.
 std::string whole_text(const DocumentPlace& sentence) {
-  return fit(sentence.text(), 4 * kMostNameColumns);
+  return fit(sentence.text(), kMostReasonColumns);
 }
 
 /// "rocm-perf replay verify capture --hsaco new.hsaco" and what follows. A code object only where

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/text/json_pointer.h"
-#include "report/kit/text_table.h"
 
 namespace perflab::report {
 std::size_t most_columns(std::string_view field) {
@@ -66,9 +65,7 @@ Json DocumentPlace::excerpt(std::initializer_list<std::string_view> fields,
     PERFLAB_CHECK(field != "from" && field != "what");
     const DocumentPlace member = (*this)[field];
     if (member.value_ == nullptr) continue;
-    const std::size_t most = most_columns(field);
-    const bool long_text = member.value_->is_string() && display_width(member.text()) > most;
-    out[std::string(field)] = long_text ? Json(fit(member.text(), most)) : *member.value_;
+    out[std::string(field)] = *member.value_;
   }
   return out;
 }

@@ -19,9 +19,11 @@ namespace perflab::report {
 inline constexpr std::size_t kMostNameColumns = 160;
 /// Columns of the longest sentence.
 inline constexpr std::size_t kMostSentenceColumns = 320;
+/// Columns of the longest text of several sentences: why something is missing, or to be done.
+inline constexpr std::size_t kMostReasonColumns = 640;
 
-/// Columns that a text of this field has at most: fields such as "problem" and "remedy" hold
-/// sentences, all others names.
+/// Columns that a text of this field has at most in a summary: fields such as "problem" and
+/// "remedy" hold sentences, all others names.
 std::size_t most_columns(std::string_view field);
 
 /// A place in a document.
@@ -52,8 +54,9 @@ class DocumentPlace {
   /// "analysis.json#/totals".
   [[nodiscard]] std::string name() const;
 
-  /// {what, from, fields...}. A field that is not there is left out, null stays null; texts are
-  /// cut to most_columns(). `what` empty: left out.
+  /// {what, from, fields...}. A field that is not there is left out, null stays null. `what` empty:
+  /// left out. Texts are whole: those of a summary are cut when all of it is known
+  /// (summary/shorten.h).
   /// Precondition: no field is called "from" or "what".
   [[nodiscard]] Json excerpt(std::initializer_list<std::string_view> fields,
                              std::string_view what = {}) const;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "report/kit/text_table.h"
+#include "report/kit/text_parts.h"
 
 namespace perflab::report {
 
@@ -20,7 +20,7 @@ Json summary_head(std::span<const NamedDocument> documents) {
   Json made_from = Json::array();
   for (const NamedDocument& one : documents) made_from.push_back(one.name);
   const DocumentPlace answer(&documents.front());
-  Json summary = {{"schema_version", "1.0.0"},
+  Json summary = {{"schema_version", "1.1.0"},
                   {"document", "summary"},
                   {"generator", generator_json()},
                   {"made_from", made_from},
@@ -37,7 +37,7 @@ void take_warnings(Json& summary, const DocumentPlace& place,
                    const std::vector<std::string>& texts) {
   Json shown = Json::array();
   for (std::size_t i = 0; i < std::min(texts.size(), kMostSummaryRows); ++i)
-    shown.push_back(fit(texts[i], kMostSentenceColumns));
+    shown.push_back(texts[i]);
   summary["warnings"] = {
       {"from", place.name()}, {"left_out", texts.size() - shown.size()}, {"texts", shown}};
 }

@@ -12,8 +12,7 @@ Json summary_document(std::span<const NamedDocument> documents) {
   const Answer* const answer = answer_of(
       [&](std::string_view name) { return static_cast<bool>(document_of(documents, name)); });
   if (answer != nullptr) answer->summarise(documents, summary);
-  shorten(summary,
-          [](const Json& made) { return to_canonical_text(made).size() <= kMostSummaryBytes; });
+  fit_in_bytes(summary, kMostSummaryBytes);
   return summary;
 }
 

@@ -279,10 +279,11 @@ Result<void> RecordingLoader::load_queues_and_streams() {
   return each("info_stream", kColumns, [&](const Statement& row) {
     const std::int64_t id = row.integer(0).value_or(0);
     streams_[id] = static_cast<Index>(trace_.streams.size());
-    trace_.streams.push_back({.source = source_,
-                              .id = id,
-                              .name = std::string(row.text(1)),
-                              .null_stream = is_cuda && row.text(1) == kNullStream});
+    trace_.streams.push_back(
+        {.source = source_,
+         .id = id,
+         .name = std::string(row.text(1)),
+         .null_stream = is_cuda ? std::optional(row.text(1) == kNullStream) : std::nullopt});
   });
 }
 

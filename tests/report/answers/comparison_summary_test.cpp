@@ -1,6 +1,7 @@
 // The answer of compare: what stands first, what decides, what was not compared.
 #include <gmock/gmock.h>
 
+#include "report/excerpt/parts.h"
 #include "report/summary/command_documents.h"
 #include "report/summary/summary.h"
 
@@ -67,6 +68,67 @@ TEST(ComparisonSummary, SaysWhichFiguresDecide) {
   NamedDocument rates = command_document("same");
   rates.value["larger_is_better"] = true;
   EXPECT_THAT(comparison_page(rates), HasSubstr("; a regression would be below 0.980\n"));
+}
+
+// The exit code is 0 without --fail-undecided: the page must not read like a pass.
+TEST(ComparisonSummary, SaysThatUndecidedIsNoPass) {
+  const std::string kNoPass =
+      "  This is no pass: the samples are too few to rule a regression out.\n";
+  EXPECT_THAT(comparison_page(command_document("undecided")), HasSubstr(kNoPass));
+  EXPECT_THAT(comparison_page(command_document("same")), Not(HasSubstr(kNoPass)));
+  EXPECT_THAT(comparison_page(command_document("regression")), Not(HasSubstr(kNoPass)));
+}
+
+TEST(ComparisonSummary, SaysWhichChangeSoFewRunsCouldHaveShown) {
+  const std::string none = comparison_page(compared_kernels({.factors = {1.05}, .runs = 4}));
+  EXPECT_THAT(none,
+              HasSubstr("lies above 1, but 4 and 4 samples are too few to be sure\n  - it "
+                        "takes 5 samples of each side: fewer show no change, however large\n"));
+  // Enough of them, but they spread: an interval as wide would leave 1 out from ratio / low on.
+  NamedDocument spread = compared_kernels({.factors = {1.05}, .runs = 6});
+  Json& kernel = spread.value["kernels"][0];
+  spread.value["verdict"] = "undecided";
+  kernel["verdict"] = "UNDECIDED";
+  kernel["regression"] = false;
+  kernel["ratio"] = 1.05;
+  kernel["interval"] = {{"low", 0.75}, {"high", 1.26}};
+  EXPECT_THAT(
+      comparison_page(spread),
+      HasSubstr("- at this spread, 6 and 6 samples show a regression only from 40.0 % on\n"));
+  spread.value["larger_is_better"] = true;
+  EXPECT_THAT(
+      comparison_page(spread),
+      HasSubstr("- at this spread, 6 and 6 samples show a regression only from 20.0 % on\n"));
+  kernel["interval"] = {{"low", 1.049}, {"high", 1.051}};  // never below the threshold
+  EXPECT_THAT(comparison_page(spread), HasSubstr(" show a regression only from 2.0 % on\n"));
+}
+
+TEST(ComparisonSummary, DecidesByTheWorstChangeNotByTheLargest) {
+  const NamedDocument document = compared_kernels({.factors = {0.2, 1.1, 1.05}, .runs = 4});
+  ASSERT_EQ(document.value["verdict"], "undecided");
+  const Json summary = comparison_answer(document);
+  EXPECT_EQ(part_of_answer(summary, "changed")["rows"][0]["name"], "k0");
+  EXPECT_EQ(part_of_answer(summary, "decides")["rows"][0]["name"], "k1");
+  EXPECT_THAT(comparison_page(document), HasSubstr("What keeps it open\n  k1\n"));
+  EXPECT_THAT(summary["next"].dump(), HasSubstr("would decide k1"));
+  // Of rates the one that fell.
+  NamedDocument rates = document;
+  rates.value["larger_is_better"] = true;
+  EXPECT_EQ(part_of_answer(comparison_answer(rates), "decides")["rows"][0]["name"], "k0");
+}
+
+TEST(ComparisonSummary, KeepsThreeRowsUnderManyWarnings) {
+  NamedDocument document = command_document("regression");
+  std::string warning;
+  for (int i = 0; i < 30; ++i) warning += "a warning ";
+  document.value["warnings"] = std::vector<std::string>(80, warning);
+  for (const std::size_t width : {80U, 100U, 120U}) {
+    const std::string page = summary_text(comparison_answer(document), {.width = width}, "x");
+    const std::size_t table = page.find("Kernels that changed most\n");
+    const std::string rows = page.substr(table, page.find("\n\n", table) - table);
+    EXPECT_GE(std::ranges::count(rows, '\n'), 2 + 3) << page;  // heading, titles, "… and 4 more"
+    EXPECT_THAT(page, HasSubstr(" more, in comparison.json#/warnings"));
+  }
 }
 
 TEST(ComparisonSummary, SaysWhatItMeansForTheWholeRun) {

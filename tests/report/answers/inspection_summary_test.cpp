@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(All, InspectionSummaryOf, testing::Values("codeobjects"
 
 /// A kernel as it is written: registers, spills, scratch.
 struct Figures {
-  int vgprs = 24, spills = 0, scratch = 0;
+  int vgprs = 24, spills = 0, scratch = 0, workgroup = 256;
 };
 
 class InspectionSummary : public testing::Test {
@@ -94,7 +94,7 @@ class InspectionSummary : public testing::Test {
       kernel.metadata[".vgpr_spill_count"] = figures.spills;
       kernel.metadata[".sgpr_spill_count"] = 0;
       kernel.metadata[".private_segment_fixed_size"] = figures.scratch;
-      kernel.metadata[".max_flat_workgroup_size"] = 256;
+      kernel.metadata[".max_flat_workgroup_size"] = figures.workgroup;
       object.kernels.push_back(std::move(kernel));
     }
     return folder_.write(name, test::write_code_object(object));
@@ -137,6 +137,19 @@ TEST_F(InspectionSummary, SaysWhatOneMoreWaveAsksForAndGives) {
   const std::string command = summary["next"][0]["command"];
   EXPECT_THAT(command, StartsWith("rocm-perf occupancy --arch gfx942 --vgpr 100 "));
   EXPECT_THAT(command, testing::EndsWith(" --sweep vgpr"));
+}
+
+// What caps the registers is not the same: the advice has to be one that can be followed.
+TEST_F(InspectionSummary, SaysWhatAllowsAKernelThatSpillsMoreRegisters) {
+  const auto advice = [&](const std::string& name, int workgroup) {
+    return summary_document(inspected(written(name, {{200, 12, 64, workgroup}})))["next"][0]["why"]
+        .get<std::string>();
+  };
+  EXPECT_THAT(advice("256.co", 256), testing::EndsWith("amdgpu_waves_per_eu)"));
+  EXPECT_THAT(advice("1024.co", 1024),
+              testing::EndsWith("its code allows work-groups of 1024, which caps the registers: if "
+                                "it is launched with fewer work-items, __launch_bounds__ of that "
+                                "number allows more"));
 }
 
 TEST_F(InspectionSummary, OfAKernelThatSpillsIsAboutItsSpills) {
