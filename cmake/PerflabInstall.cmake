@@ -12,12 +12,13 @@ add_custom_target(installed DEPENDS rocm-perf rocm_perf_isolate rocm_perf_record
 # Examples and the sample trace. Programs among the examples stay programs; what trying the examples left there stays behind.
 set(perflab_left_by_use PATTERN "optimization" EXCLUDE PATTERN "rules" EXCLUDE PATTERN "ideas" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${perflab_data}"
-  FILES_MATCHING PATTERN "*.hip" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "*.md" PATTERN "*.yml" ${perflab_left_by_use})
+  FILES_MATCHING PATTERN "*.hip" PATTERN "*.cu" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "*.md" PATTERN "*.yml" ${perflab_left_by_use})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${perflab_data}"
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
   FILES_MATCHING PATTERN "*.py" PATTERN "*.sh" ${perflab_left_by_use})
 install(FILES "${PROJECT_BINARY_DIR}/share/decode_step.db" DESTINATION "${perflab_data}")
 install(DIRECTORY "${PROJECT_BINARY_DIR}/share/decode_step_counters" DESTINATION "${perflab_data}")
+install(DIRECTORY "${PROJECT_BINARY_DIR}/share/decode_step_recorded" DESTINATION "${perflab_data}" OPTIONAL)
 
 # The schemas, complete (src/report/kit/schema_source.h), for all who do not ask the program: installations, the page's types, the
 # documents. They are written when a schema changed, not after every link.

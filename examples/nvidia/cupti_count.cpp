@@ -144,6 +144,7 @@ void write_counts(const Counted& all) {
 void finish() {
   Counted& all = counted();
   if (::getpid() != all.pid) return;  // a child of fork: flushing would hang
+  cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER);  // the next call is not the program's
   cuCtxSynchronize();
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   const std::lock_guard<std::mutex> lock(all.mutex);

@@ -62,7 +62,7 @@ Part accepted_part(const DocumentPlace& document) {
   Json row = accepted.excerpt({"number", "file"}, "candidate");
   row["speed_up"] = accepted["speed_up"].excerpt({"value", "low", "high"});
   row["asked"] = document["options"].excerpt({"min_gain"});
-  row["place"] = document["environment"].excerpt({"folder", "source"});
+  row["place"] = document["environment"].excerpt({"folder", "source", "original_kept"});
   const auto number = static_cast<std::size_t>(accepted["number"].number(1));
   row["idea"] = document["candidates"][number - 1].excerpt({"summary"});
   part.rows.push_back(std::move(row));
@@ -178,9 +178,15 @@ void add_steps(const DocumentPlace& document, Json& summary) {
   const DocumentPlace environment = document["environment"];
   const std::string folder = environment["folder"].text();
   if (document["accepted"]) {
-    add_next(summary, {join_command_line({"patch", "--forward", "--backup",
-                                          environment["source"].text(), folder + "/accepted.diff"}),
-                       "puts the accepted source in place, as --apply does"});
+    const std::string source = environment["source"].text();
+    if (const DocumentPlace original = environment["original_kept"])
+      add_next(summary, {join_command_line({"mv", original.text(), source}),
+                         "undoes it: puts the original back"});
+    else
+      add_next(
+          summary,
+          {join_command_line({"patch", "--forward", "--backup", source, folder + "/accepted.diff"}),
+           "puts the accepted source in place, as --apply does"});
     add_next(
         summary,
         {join_command_line({"rocm-perf", "optimize", "--recheck", folder + "/optimization.json"}),

@@ -383,6 +383,10 @@ std::string accepted_text(const Json& part, std::size_t width) {
   if (const std::string idea = row_text(member_at(row, "idea"), "summary"); !idea.empty())
     out += indented("what it does: " + idea, width);
   const std::string folder = row_text(place, "folder");
+  if (const std::string original = row_text(place, "original_kept"); !original.empty())
+    out += indented(fmt::format("applied: {} is the accepted source now, and {} the original",
+                                row_text(place, "source"), original),
+                    width);
   return out + indented(fmt::format("it is {}/{}, and {}/accepted.diff is what it changes", folder,
                                     row_text(row, "file"), folder),
                         width);

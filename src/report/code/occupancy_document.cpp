@@ -166,8 +166,7 @@ std::vector<std::string> occupancy_assumptions(const OccupancyData& data) {
   const std::int64_t lds = data.input.kernel.static_lds + data.input.kernel.dynamic_lds;
   if (!of_amd(data) && lds > data.arch->lds_without_opt_in)
     assumptions.push_back(
-        fmt::format("the program asks for more than {} bytes of shared memory: "
-                    "cudaFuncAttributeMaxDynamicSharedMemorySize",
+        fmt::format("the kernel's limit of dynamic shared memory is raised: above {} bytes",
                     data.arch->lds_without_opt_in));
   if (!data.input.wave_size && data.arch->wave_sizes.size() > 1)
     assumptions.push_back(

@@ -235,6 +235,16 @@ TEST(OptimizationAnswer, HasTheGainItsIntervalAndHowToApplyIt) {
     EXPECT_THAT(page, HasSubstr(part));
 }
 
+TEST(OptimizationAnswer, SaysOfWhatWasAppliedHowToUndoIt) {
+  Json document = optimised();
+  document["environment"]["original_kept"] = "optimize/row_sums.hip.orig";
+  const std::string page = tuning_page(document);
+  EXPECT_THAT(page, HasSubstr("  applied: optimize/row_sums.hip is the accepted source now, and "
+                              "optimize/row_sums.hip.orig the original\n"));
+  EXPECT_THAT(page, HasSubstr("  mv optimize/row_sums.hip.orig optimize/row_sums.hip\n"));
+  EXPECT_THAT(page, Not(HasSubstr("patch")));
+}
+
 TEST(OptimizationAnswer, SaysFirstThatNothingIsAccepted) {
   const std::string page = tuning_page(nothing_accepted());
   EXPECT_THAT(page, StartsWith("Nothing is accepted\n  candidate 1 came nearest: 0.996 (0.981 to "
