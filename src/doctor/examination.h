@@ -99,7 +99,7 @@ struct Places {
   std::vector<std::string> agents_command;
   std::filesystem::path processes = "/proc";
   /// The same for what print_cuda() prints.
-  std::vector<std::string> cuda_command;
+  std::vector<std::string> cuda_command{};
 };
 
 /// Looks at everything; `readiness` of all commands. What is missing or broken is no error but an
