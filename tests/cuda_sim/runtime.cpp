@@ -112,12 +112,10 @@ DriverResult launch(cuda::Function kernel, const Launch& shape, cuda::Stream str
     outer = &runtime_calls::cudaLaunchKernel_ptsz;
     inner = &driver_calls::cuLaunchKernel_ptsz;
   }
-  return call_of(*outer, [&] {
-    const char* name = nullptr;
-    if (const DriverResult answer = cuKernelGetName(&name, kernel); answer != DriverResult::success)
-      return answer;
-    return cuda_sim_launch(inner, kernel, &shape, stream);
-  });
+  if (const DriverResult answer = cuInit(0); answer != DriverResult::success) return answer;
+  // Only with a client of CUPTI, and with a record of its own.
+  if (const char* name = nullptr; cuda_sim_has_listener()) cuKernelGetName(&name, kernel);
+  return call_of(*outer, [&] { return cuda_sim_launch(inner, kernel, &shape, stream); });
 }
 
 DriverResult create_stream(cuda::Stream* stream, bool blocking) {
