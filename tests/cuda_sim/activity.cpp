@@ -103,8 +103,7 @@ bool Activity::enabled(ActivityKind kind) const {
 
 bool Activity::enable(ActivityKind kind, bool on) {
   if (record_bytes(kind) == 0) return false;
-  if (timestamp_ == nullptr && offset_ == 0)
-    offset_ = static_cast<std::int64_t>(now() - cuda_sim_now());
+  if (timestamp_ == nullptr && offset_ == 0) measure_offset();
   enabled_[index_of(kind)] = on;
   return true;
 }
@@ -115,7 +114,20 @@ void Activity::enable_call(cuda::CallbackDomain domain, cuda::CallbackId id, boo
 
 void Activity::set_timestamp(cuda::TimestampFunction function) {
   timestamp_ = function;
-  offset_ = static_cast<std::int64_t>(now() - cuda_sim_now());
+  measure_offset();
+}
+
+void Activity::measure_offset() {
+  constexpr int samples = 20;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  for (int i = 0; i < samples; ++i) {
+    const std::uint64_t before = cuda_sim_now();
+    const std::uint64_t time = now();
+    const std::uint64_t after = cuda_sim_now();
+    if (after - before >= shortest) continue;
+    shortest = after - before;
+    offset_ = static_cast<std::int64_t>(time - before - shortest / 2);
+  }
 }
 
 std::uint64_t Activity::now() const {

@@ -65,6 +65,7 @@ class Activity {
   void write_kernel(const Work& work, std::uint64_t start, std::uint64_t end);
   void write_copy(const Work& work, std::uint64_t start, std::uint64_t end);
   void harvest(bool forced);
+  void measure_offset();
 
   std::array<std::atomic<bool>, 64> enabled_{};
   std::array<std::array<std::atomic<bool>, 1024>, 3> muted_calls_{};

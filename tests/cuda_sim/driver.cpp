@@ -100,6 +100,10 @@ void cuda_sim_listen(Listener* listener) {
   Machine::get().listener = listener;
 }
 
+bool cuda_sim_has_listener() {
+  return Machine::get().listener != nullptr;
+}
+
 std::uint64_t cuda_sim_now() {
   return Machine::get().now();
 }
@@ -118,7 +122,8 @@ void cuda_sim_enter(Call* call) {
     const std::lock_guard held(machine.lock);
     if (call->what.domain == cuda::CallbackDomain::runtime_api) {
       ++machine.counts.runtime_calls;
-    } else if (call->what.id != driver_calls::cuInit.id) {  // it began before anybody recorded
+    } else if (call->what.id != driver_calls::cuInit.id &&  // began before anybody recorded
+               call->what.id != driver_calls::cuKernelGetName.id) {  // not the program's
       ++machine.counts.driver_calls;
     }
   }

@@ -128,8 +128,9 @@ using Graph = GraphTag*;
 extern "C" {
 // The machine, exported by the stand-in libcuda.so.1.
 void cuda_sim_listen(Listener* listener);  ///< one; null: nobody
-std::uint64_t cuda_sim_now();              ///< the machine's clock, ns
-void cuda_sim_enter(Call* call);           ///< a call of the runtime begins
+bool cuda_sim_has_listener();
+std::uint64_t cuda_sim_now();     ///< the machine's clock, ns
+void cuda_sim_enter(Call* call);  ///< a call of the runtime begins
 void cuda_sim_leave(Call* call);
 Counts cuda_sim_counts();
 cuda::Function cuda_sim_function(const KernelDescription* kernel);

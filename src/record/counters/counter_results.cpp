@@ -7,7 +7,7 @@
 namespace perflab::record {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -36,18 +36,18 @@ std::string counters_json(const CounterResults& results) {
   bool first = true;
   for (std::size_t i = 0; i < kCounterSkips; ++i) {
     if (results.skipped[i] == 0) continue;
-    out += (first ? "" : ", ") + quoted(to_string(static_cast<CounterSkip>(i))) + ": " +
+    out += (first ? "" : ", ") + in_quotes(to_string(static_cast<CounterSkip>(i))) + ": " +
            std::to_string(results.skipped[i]);
     first = false;
   }
   out += "}, \"refused\": [";
   for (std::size_t i = 0; i < results.refused.size(); ++i)
-    out += (i == 0 ? "" : ", ") + quoted(results.refused[i].name);
+    out += (i == 0 ? "" : ", ") + in_quotes(results.refused[i].name);
   out += "]";
   if (results.failure)
-    out += ", \"problem\": " + quoted(to_string(results.failure->problem)) +
-           ", \"reason\": " + quoted(results.failure->reason) +
-           ", \"remedy\": " + quoted(results.failure->remedy);
+    out += ", \"problem\": " + in_quotes(to_string(results.failure->problem)) +
+           ", \"reason\": " + in_quotes(results.failure->reason) +
+           ", \"remedy\": " + in_quotes(results.failure->remedy);
   else
     out += ", \"problem\": null, \"reason\": null, \"remedy\": null";
   return out + "}";
