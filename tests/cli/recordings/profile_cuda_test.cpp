@@ -159,7 +159,7 @@ TEST_F(ProfileCuda, OfAProgramThatIsReallyRecorded) {
 TEST_F(ProfileCuda, TheStandInsDriverIsFound) {
   if (fs::exists("/dev/kfd")) GTEST_SKIP() << "this machine has an AMD GPU";
   const Outcome outcome = run_in_stand_in(
-      folder_.path(), {"profile", "--", PERFLAB_CUDA_SIM_FOLDER "/cuda_sim_app", "one"});
+      folder_.path(), {"profile", "--", PERFLAB_CUDA_SIM_FOLDER "/cuda_sim_app", "all"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("the GPU driver here is NVIDIA's"));
 }
