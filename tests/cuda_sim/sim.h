@@ -132,6 +132,8 @@ bool cuda_sim_has_listener();
 std::uint64_t cuda_sim_now();     ///< the machine's clock, ns
 void cuda_sim_enter(Call* call);  ///< a call of the runtime begins
 void cuda_sim_leave(Call* call);
+/// From now on calls of this thread count: it is one of the program's, not a tool's.
+void cuda_sim_count_thread();
 Counts cuda_sim_counts();
 cuda::Function cuda_sim_function(const KernelDescription* kernel);
 /// Launches `function` as it is described by `launch`; inside a call of the runtime or alone.
