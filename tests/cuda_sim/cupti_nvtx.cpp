@@ -1,6 +1,7 @@
 // NVTX in the stand-in libcupti.so.13: markers of ranges. Facts: docs/facts/cuda_cupti.md
 // "Markers".
 #include <atomic>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -83,7 +84,10 @@ int on_domain_push(Domain domain, const EventAttributes* event) {
   return level;
 }
 Domain on_domain_create(const char* name) {
-  return reinterpret_cast<Domain>(new DomainState{.name = name});
+  static std::mutex lock;
+  static auto* const all = new std::deque<DomainState>;  // programs need not destroy theirs
+  const std::lock_guard held(lock);
+  return reinterpret_cast<Domain>(&all->emplace_back(DomainState{.name = name}));
 }
 
 template <class Function>

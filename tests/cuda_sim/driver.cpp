@@ -319,6 +319,7 @@ DriverResult cuCtxSynchronize() {
     if (machine.spoils_capture(*context)) return DriverResult::stream_capture_unsupported;
     const std::uint64_t since = machine.now();
     machine.sleep_until(machine.end_of(*context));
+    if (machine.is_dead(*context)) return DriverResult::illegal_address;
     {
       const std::lock_guard held(machine.lock);
       ++machine.counts.waits;

@@ -33,6 +33,7 @@ Machine& Machine::get() {
 Machine::Machine() {
   settings.devices = number_of("CUDA_SIM_DEVICES", 1);
   settings.nameless = number_of("CUDA_SIM_NAMELESS", 0) != 0;
+  settings.variables = number_of("CUDA_SIM_VARIABLES", 0) != 0;
   settings.driver_version = number_of("CUDA_SIM_DRIVER_VERSION", 13000);
 }
 
@@ -67,6 +68,9 @@ void Machine::schedule(Work& work, StreamState& stream) {
   work.stream = stream.id;
   stream.free_at = work.end;
   stream.outstanding.push_back(work.end);
+  if (work.kernel != nullptr && work.kernel->faults)
+    context.dies_at = std::min(context.dies_at, work.end);
+  if (work.end >= context.dies_at) work.end = never;
 }
 
 void Machine::submit(Work& work, StreamState& stream) {
@@ -106,6 +110,11 @@ std::uint64_t Machine::end_of(const ContextState& context) {
   std::uint64_t end = context.default_stream.free_at;
   for (const StreamState* const stream : context.streams) end = std::max(end, stream->free_at);
   return end;
+}
+
+bool Machine::is_dead(const ContextState& context) {
+  const std::lock_guard held(lock);
+  return now() >= context.dies_at;
 }
 
 bool Machine::spoils_capture(ContextState& context) {

@@ -17,6 +17,7 @@ struct KernelDescription {
   std::uint16_t registers = 32;
   std::int32_t static_shared_memory = 0;
   std::uint32_t local_memory = 0;  ///< bytes of a thread
+  bool faults = false;             ///< its context is dead when it ends
 };
 
 struct Dimensions {
@@ -34,7 +35,10 @@ struct Launch {
 
 enum class WorkKind : std::uint8_t { kernel, copy, peer_copy, fill };
 
-/// One operation of a stream. Times are those of the machine's clock (machine_now).
+/// The end of an operation that never finishes, because of a fault before it.
+inline constexpr std::uint64_t never = ~std::uint64_t{0};
+
+/// One operation of a stream. Times are those of the machine's clock (cuda_sim_now).
 struct Work {
   WorkKind kind = WorkKind::kernel;
   std::uint64_t start = 0, end = 0;

@@ -37,6 +37,16 @@ void load(FunctionState& function, const Call& call, const ContextState& context
     cuda::ModuleData module{.module_id = 1, .cubin_size = sizeof image, .cubin = image};
     told->resource(cuda::resource_callback::module_loaded, call.context, context.id, context.device,
                    nullptr, 0, &module);
+    // Its stream is 0, not "none": docs/facts/cuda_cupti.md "Records".
+    if (machine.settings.variables)
+      told->allocated(call, {.operation = cuda::MemoryOperation::allocation,
+                             .kind = cuda::MemoryKind::device_static,
+                             .address = 0x7f3b'0000'0000,
+                             .bytes = 256,
+                             .device = context.device,
+                             .context = context.id,
+                             .stream = 0,
+                             .async = false});
     told->loaded_lazily(call, since);
   }
 }
@@ -44,6 +54,7 @@ void load(FunctionState& function, const Call& call, const ContextState& context
 DriverResult submit(Call& call, Work work, cuda::Stream stream) {
   StreamState* const state = Machine::get().stream_of(stream);
   if (state == nullptr) return DriverResult::invalid_context;
+  if (Machine::get().is_dead(*state->context)) return DriverResult::illegal_address;
   work.correlation = call.correlation;
   Machine::get().submit(work, *state);
   return DriverResult::success;
@@ -92,7 +103,9 @@ void count_wait() {
 extern "C" {
 
 cuda::Function cuda_sim_function(const KernelDescription* kernel) {
-  return reinterpret_cast<cuda::Function>(new FunctionState{.kernel = *kernel});
+  Machine& machine = Machine::get();
+  const std::lock_guard held(machine.lock);
+  return reinterpret_cast<cuda::Function>(machine.keep(new FunctionState{.kernel = *kernel}));
 }
 
 DriverResult cuda_sim_launch(const CallName* as, cuda::Function function, const Launch* shape,
@@ -196,6 +209,7 @@ DriverResult cuStreamSynchronize(cuda::Stream stream) {
       end = state->free_at;
     }
     machine.sleep_until(end);
+    if (machine.is_dead(*state->context)) return DriverResult::illegal_address;
     count_wait();
     if (Listener* const told = machine.listener) {
       told->waited(call,
@@ -225,7 +239,7 @@ DriverResult cuEventCreate(cuda::Event* event, std::uint32_t /*flags*/) {
   return called(driver_calls::cuEventCreate, [&](Call&) {
     Machine& machine = Machine::get();
     const std::lock_guard held(machine.lock);
-    auto* const made = new EventState{.id = machine.next_event++};
+    auto* const made = machine.keep(new EventState{.id = machine.next_event++});
     *event = reinterpret_cast<cuda::Event>(made);
     return DriverResult::success;
   });
@@ -291,6 +305,9 @@ DriverResult cuEventSynchronize(cuda::Event event) {
     }
     const std::uint64_t since = machine.now();
     machine.sleep_until(state.at);
+    if (const ContextState* const context = machine.current();
+        context != nullptr && machine.is_dead(*context))
+      return DriverResult::illegal_address;
     count_wait();
     if (Listener* const told = machine.listener)
       told->waited(call,
@@ -306,6 +323,8 @@ DriverResult cuEventSynchronize(cuda::Event event) {
 
 DriverResult cuEventDestroy_v2(cuda::Event event) {
   return called(driver_calls::cuEventDestroy_v2, [&](Call&) {
+    const std::lock_guard held(Machine::get().lock);
+    Machine::get().forget(event);
     delete reinterpret_cast<EventState*>(event);
     return DriverResult::success;
   });
@@ -325,7 +344,7 @@ DriverResult cuStreamBeginCapture_v2(cuda::Stream stream, std::uint32_t /*mode*/
     StreamState* const state = Machine::get().stream_of(stream);
     if (state == nullptr || stream == nullptr) return DriverResult::stream_capture_unsupported;
     const std::lock_guard held(Machine::get().lock);
-    state->captured = new GraphState;
+    state->captured = Machine::get().keep(new GraphState);
     return DriverResult::success;
   });
 }
@@ -338,6 +357,7 @@ DriverResult cuStreamEndCapture(cuda::Stream stream, Graph* graph) {
     GraphState* const captured = state->captured;
     state->captured = nullptr;
     if (!captured->valid) {
+      Machine::get().forget(captured);
       delete captured;
       constexpr auto capture_invalidated = DriverResult{901};
       return capture_invalidated;
@@ -352,8 +372,8 @@ DriverResult cuGraphInstantiateWithFlags(cuda::GraphExec* executable, Graph grap
   return called(driver_calls::cuGraphInstantiateWithFlags, [&](Call&) {
     Machine& machine = Machine::get();
     const std::lock_guard held(machine.lock);
-    auto* const made = new GraphExecState{
-        .id = machine.next_graph++, .nodes = reinterpret_cast<const GraphState*>(graph)->nodes};
+    auto* const made = machine.keep(new GraphExecState{
+        .id = machine.next_graph++, .nodes = reinterpret_cast<const GraphState*>(graph)->nodes});
     for (std::size_t i = 0; i < made->nodes.size(); ++i) {
       made->nodes[i].graph = made->id;
       made->nodes[i].graph_node = (std::uint64_t{made->id} << 32U) + i;
@@ -391,6 +411,8 @@ DriverResult cuGraphLaunch(cuda::GraphExec executable, cuda::Stream stream) {
 
 DriverResult cuGraphExecDestroy(cuda::GraphExec executable) {
   return called(driver_calls::cuGraphExecDestroy, [&](Call&) {
+    const std::lock_guard held(Machine::get().lock);
+    Machine::get().forget(executable);
     delete reinterpret_cast<GraphExecState*>(executable);
     return DriverResult::success;
   });

@@ -233,6 +233,19 @@ void in_flight(int count) {
     must(runtime::launch(kernels.axpy, blocks(8), nullptr), "cudaLaunchKernel");
 }
 
+/// N kernels, then one that reads what it may not.
+void fault(int count) {
+  many(count);
+  const KernelDescription bad{.name = "_Z5stealPi", .nanoseconds = 50'000, .faults = true};
+  must(runtime::launch(cuda_sim_function(&bad), blocks(1, 32), nullptr), "cudaLaunchKernel");
+  const DriverResult answer = runtime::synchronize_device();
+  std::printf("{\"fault\":%u}\n", static_cast<unsigned>(answer));
+}
+
+void end_with_failure() {
+  std::exit(1);
+}
+
 /// A fork before CUDA is used: both processes work.
 void fork_before(int count) {
   const pid_t child = fork();
@@ -322,6 +335,7 @@ constexpr Command commands[] = {
     {.name = "fork-before", .run = &fork_before, .number = 10, .end = nullptr},
     {.name = "fork-after", .run = &fork_after, .number = 10, .end = nullptr},
     {.name = "second-client", .run = &second_client, .number = 3, .end = nullptr},
+    {.name = "fault", .run = &fault, .number = 10, .end = &end_with_failure},
     {.name = "abort", .run = &many, .number = 1000, .end = &end_by_abort},
     {.name = "kill", .run = &many, .number = 1000, .end = &end_by_kill},
     {.name = "at-once", .run = &many, .number = 1000, .end = &end_at_once},
