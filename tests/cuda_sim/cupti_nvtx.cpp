@@ -42,11 +42,11 @@ int pop(Domain domain) {
 }
 
 void add_data(std::uint32_t id, const EventAttributes& event) {
-  constexpr std::int32_t signed_payload = 2;
-  constexpr std::int32_t floating_payload = 3;
+  constexpr std::int32_t kSignedPayload = 2;
+  constexpr std::int32_t kFloatingPayload = 3;
   std::uint32_t kind = cuda::payload_kind::unsigned_integer;
-  if (event.payload_type == signed_payload) kind = cuda::payload_kind::signed_integer;
-  if (event.payload_type == floating_payload) kind = cuda::payload_kind::floating;
+  if (event.payload_type == kSignedPayload) kind = cuda::payload_kind::signed_integer;
+  if (event.payload_type == kFloatingPayload) kind = cuda::payload_kind::floating;
   Activity::get().marked_with(id, event.color_type == 1 ? event.color : 0, event.category, kind,
                               event.payload_type == 0 ? 0 : event.payload);
 }
@@ -85,7 +85,7 @@ int on_domain_push(Domain domain, const EventAttributes* event) {
 }
 Domain on_domain_create(const char* name) {
   static std::mutex lock;
-  static auto* const all = new std::deque<DomainState>;  // programs need not destroy theirs
+  static auto* all = new std::deque<DomainState>;  // programs need not destroy theirs
   const std::lock_guard held(lock);
   return reinterpret_cast<Domain>(&all->emplace_back(DomainState{.name = name}));
 }

@@ -123,7 +123,7 @@ struct Counts {
 };
 
 // Streams with a meaning: the default one is null.
-inline const cuda::Stream per_thread_stream = reinterpret_cast<cuda::Stream>(2);
+inline cuda::StreamTag* const per_thread_stream = reinterpret_cast<cuda::Stream>(2);
 
 struct GraphTag;
 using Graph = GraphTag*;
@@ -140,9 +140,9 @@ void cuda_sim_leave(Call* call);
 void cuda_sim_count_thread();
 Counts cuda_sim_counts();
 cuda::Function cuda_sim_function(const KernelDescription* kernel);
-/// Launches `function` as it is described by `launch`; inside a call of the runtime or alone.
-cuda::DriverResult cuda_sim_launch(const CallName* as, cuda::Function function,
-                                   const Launch* launch, cuda::Stream stream);
+/// Launches `function` with this shape; inside a call of the runtime or alone.
+cuda::DriverResult cuda_sim_launch(const CallName* as, cuda::Function function, const Launch* shape,
+                                   cuda::Stream stream);
 void cuda_sim_stop_contexts();  ///< what cudaDeviceReset does
 /// Ids that CUPTI gives to handles; 0 if unknown.
 std::uint32_t cuda_sim_stream_id(cuda::Stream stream);

@@ -14,17 +14,17 @@ struct FunctionState {
 };
 
 // Bytes of a copy or fill in a nanosecond: about what an H100 takes over PCIe, and within itself.
-constexpr std::uint64_t host_rate = 25;
-constexpr std::uint64_t device_rate = 1'500;
-constexpr std::uint64_t shortest_copy = 1'200;
-constexpr std::uint64_t lazy_loading = 200'000;
+constexpr std::uint64_t kHostRate = 25;
+constexpr std::uint64_t kDeviceRate = 1'500;
+constexpr std::uint64_t kShortestCopy = 1'200;
+constexpr std::uint64_t kLazyLoading = 200'000;
 
-// What a module's image begins with: an ELF header of a GPU, 64-bit, machine 190.
-constexpr char image[64] = {
+// What a module's kImage begins with: an ELF header of a GPU, 64-bit, machine 190.
+constexpr char kImage[64] = {
     0x7f, 'E', 'L', 'F', 2, 1, 1, 0x41, 8, 0, 0, 0, 0, 0, 0, 0, 2, 0, static_cast<char>(190)};
 
 std::uint32_t duration(std::uint64_t bytes, std::uint64_t rate) {
-  return static_cast<std::uint32_t>(std::max(bytes / rate, shortest_copy));
+  return static_cast<std::uint32_t>(std::max(bytes / rate, kShortestCopy));
 }
 
 // The first launch of a function loads its module and takes longer.
@@ -32,9 +32,9 @@ void load(FunctionState& function, const Call& call, const ContextState& context
   if (function.loaded.exchange(true)) return;
   Machine& machine = Machine::get();
   const std::uint64_t since = machine.now();
-  machine.sleep_until(since + lazy_loading);
+  machine.sleep_until(since + kLazyLoading);
   if (Listener* const told = machine.listener) {
-    cuda::ModuleData module{.module_id = 1, .cubin_size = sizeof image, .cubin = image};
+    cuda::ModuleData module{.module_id = 1, .cubin_size = sizeof kImage, .cubin = kImage};
     told->resource(cuda::resource_callback::module_loaded, call.context, context.id, context.device,
                    nullptr, 0, &module);
     // Its stream is 0, not "none": docs/facts/cuda_cupti.md "Records".
@@ -83,7 +83,7 @@ DriverResult copy(const CallName& as, cuda::CopyKind kind, cuda::MemoryKind from
   return called(as, [&](Call& call) {
     Work work{.kind = WorkKind::copy};
     work.nanoseconds =
-        duration(bytes, kind == cuda::CopyKind::device_to_device ? device_rate : host_rate);
+        duration(bytes, kind == cuda::CopyKind::device_to_device ? kDeviceRate : kHostRate);
     work.copy_kind = kind;
     work.source = from;
     work.destination = to;
@@ -158,7 +158,7 @@ DriverResult cuMemcpyPeerAsync(cuda::DevicePointer /*to*/, cuda::Context to_cont
                                std::size_t bytes, cuda::Stream stream) {
   return called(driver_calls::cuMemcpyPeerAsync, [&](Call& call) {
     Work work{.kind = WorkKind::peer_copy};
-    work.nanoseconds = duration(bytes, host_rate);
+    work.nanoseconds = duration(bytes, kHostRate);
     work.copy_kind = cuda::CopyKind::peer_to_peer;
     work.source = work.destination = cuda::MemoryKind::device;
     work.bytes = bytes;
@@ -172,7 +172,7 @@ DriverResult cuMemsetD8Async(cuda::DevicePointer /*to*/, std::uint8_t value, std
                              cuda::Stream stream) {
   return called(driver_calls::cuMemsetD8Async, [&](Call& call) {
     Work work{.kind = WorkKind::fill};
-    work.nanoseconds = duration(bytes, device_rate);
+    work.nanoseconds = duration(bytes, kDeviceRate);
     work.bytes = bytes;
     work.value = value;
     work.destination = cuda::MemoryKind::device;
@@ -182,9 +182,9 @@ DriverResult cuMemsetD8Async(cuda::DevicePointer /*to*/, std::uint8_t value, std
 
 DriverResult cuStreamCreate(cuda::Stream* stream, std::uint32_t flags) {
   return called(driver_calls::cuStreamCreate, [&](Call&) {
-    constexpr std::uint32_t non_blocking = 1;
+    constexpr std::uint32_t kNonBlocking = 1;
     *stream =
-        reinterpret_cast<cuda::Stream>(Machine::get().create_stream((flags & non_blocking) == 0));
+        reinterpret_cast<cuda::Stream>(Machine::get().create_stream((flags & kNonBlocking) == 0));
     return *stream == nullptr ? DriverResult::invalid_context : DriverResult::success;
   });
 }
@@ -359,8 +359,8 @@ DriverResult cuStreamEndCapture(cuda::Stream stream, Graph* graph) {
     if (!captured->valid) {
       Machine::get().forget(captured);
       delete captured;
-      constexpr auto capture_invalidated = DriverResult{901};
-      return capture_invalidated;
+      constexpr auto kCaptureInvalidated = DriverResult{901};
+      return kCaptureInvalidated;
     }
     *graph = reinterpret_cast<Graph>(captured);
     return DriverResult::success;
