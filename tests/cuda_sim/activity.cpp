@@ -13,13 +13,13 @@ using cuda::ActivityKind;
 
 namespace {
 
-constexpr std::size_t harvest_at = 256;  // pieces of work before records of finished ones come
-constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
+constexpr std::size_t kHarvestAt = 256;  // pieces of work before records of finished ones come
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 std::uint64_t clock_of(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * nanoseconds_per_second +
+  return static_cast<std::uint64_t>(time.tv_sec) * kNanosecondsPerSecond +
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
@@ -93,7 +93,7 @@ std::size_t record_bytes(ActivityKind kind) {
 }
 
 Activity& Activity::get() {
-  static auto* const activity = new Activity;
+  static auto* activity = new Activity;
   return *activity;
 }
 
@@ -118,9 +118,9 @@ void Activity::set_timestamp(cuda::TimestampFunction function) {
 }
 
 void Activity::measure_offset() {
-  constexpr int samples = 20;
+  constexpr int kSamples = 20;
   std::uint64_t shortest = ~std::uint64_t{0};
-  for (int i = 0; i < samples; ++i) {
+  for (int i = 0; i < kSamples; ++i) {
     const std::uint64_t before = cuda_sim_now();
     const std::uint64_t time = now();
     const std::uint64_t after = cuda_sim_now();
@@ -162,7 +162,7 @@ void Activity::call_ended(const Call& call) {
   bool many = false;
   {
     const std::lock_guard held(pending_lock_);
-    many = pending_count_ >= harvest_at;
+    many = pending_count_ >= kHarvestAt;
   }
   if (call.outermost && many) harvest(false);
 }

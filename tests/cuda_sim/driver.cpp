@@ -18,6 +18,7 @@ std::atomic<Phase> phase = Phase::none;
 std::atomic<pid_t> owner = 0;
 std::mutex initialization;
 
+thread_local bool counts_calls = false;
 thread_local int call_depth = 0;
 thread_local std::uint32_t outer_correlation = 0;
 
@@ -108,6 +109,10 @@ std::uint64_t cuda_sim_now() {
   return Machine::get().now();
 }
 
+void cuda_sim_count_thread() {
+  counts_calls = true;
+}
+
 Counts cuda_sim_counts() {
   Machine& machine = Machine::get();
   const std::lock_guard held(machine.lock);
@@ -122,8 +127,9 @@ void cuda_sim_enter(Call* call) {
     const std::lock_guard held(machine.lock);
     if (call->what.domain == cuda::CallbackDomain::runtime_api) {
       ++machine.counts.runtime_calls;
-    } else if (call->what.id != driver_calls::cuInit.id &&  // began before anybody recorded
-               call->what.id != driver_calls::cuKernelGetName.id) {  // not the program's
+    } else if (counts_calls && call->what.id != driver_calls::cuInit.id &&
+               call->what.id != driver_calls::cuKernelGetName.id) {
+      // cuInit began before anybody recorded, cuKernelGetName is not the program's.
       ++machine.counts.driver_calls;
     }
   }
@@ -313,6 +319,7 @@ DriverResult cuCtxSynchronize() {
     if (machine.spoils_capture(*context)) return DriverResult::stream_capture_unsupported;
     const std::uint64_t since = machine.now();
     machine.sleep_until(machine.end_of(*context));
+    if (machine.is_dead(*context)) return DriverResult::illegal_address;
     {
       const std::lock_guard held(machine.lock);
       ++machine.counts.waits;
