@@ -58,6 +58,8 @@ class Database {
   void set_process(std::int64_t end, const std::string& extdata);
   /// Commits, closes and renames. Error (usage): the first failure of all calls.
   Result<void> finish();
+  /// Closes and removes the unfinished file.
+  void discard();
 
   /// The first failure; null while there is none.
   [[nodiscard]] const Error* failure() const { return failure_ ? failure_.get() : nullptr; }
@@ -83,6 +85,7 @@ class Database {
   bool execute(const std::string& sql);
   /// One row, now.
   void insert(std::string_view table, std::string_view columns, std::span<const Cell> cells);
+  void close();
   void begin();
   void flush(Rows& rows);
   /// A row that waits; many are written together.

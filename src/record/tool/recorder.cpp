@@ -181,7 +181,10 @@ Result<void> Recorder::enable() {
     const CuptiResult result = cupti.activity_enable(kind);
     if (kind == ActivityKind::concurrent_kernel)
       PERFLAB_TRY_VOID(need("cuptiActivityEnable(10)", result));
-    if (result != CuptiResult::success) missing_kinds_.push_back(static_cast<int>(kind));
+    if (result == CuptiResult::success)
+      enabled_.push_back(kind);
+    else
+      missing_kinds_.push_back(static_cast<int>(kind));
   }
   if (what.calls && cupti.activity_enable_driver_call != nullptr)
     cupti.activity_enable_driver_call(kKernelGetName, 0);  // the converter leaves them out as well
@@ -194,14 +197,18 @@ Result<void> Recorder::enable() {
 }
 
 void Recorder::abandon() {
+  for (const ActivityKind kind : enabled_) cupti_.api.activity_disable(kind);
   if (subscriber_ != nullptr) cupti_.api.unsubscribe(subscriber_);
   subscriber_ = nullptr;
+  buffers_.close();
+  if (database_) database_->discard();
   database_.reset();
 }
 
 bool Recorder::start_threads() {
-  return start_thread([this] { write_until_stopped(); }) &&
-         start_thread([this] { flush_until_stopped(); });
+  // The one that flushes first: without a writer it does no harm.
+  return start_thread([this] { flush_until_stopped(); }) &&
+         start_thread([this] { write_until_stopped(); });
 }
 
 Result<void> Recorder::start() {
@@ -210,11 +217,11 @@ Result<void> Recorder::start() {
   the_recorder = this;
   Result<void> ready = open_database();
   if (ready) ready = enable();
+  if (ready && !start_threads()) ready = fail(ErrorCode::refused, "no thread could be started");
   if (!ready) {
     abandon();
     return ready;
   }
-  if (!start_threads()) return fail(ErrorCode::refused, "no thread could be started");
   return {};
 }
 
