@@ -78,7 +78,7 @@ class Model:
 
     def __call__(self, tokens, at):
         """The next token of each sequence, from tokens [batch, length] at position `at`; on the host."""
-        on_device = tokens.pin_memory().to("cuda", non_blocking=True)
+        on_device = tokens.contiguous().pin_memory().to("cuda", non_blocking=True)
         length = tokens.shape[1]
         x = F.embedding(on_device, self.embedding)
         cos, sin = self.cos[at:at + length], self.sin[at:at + length]

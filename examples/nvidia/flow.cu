@@ -245,7 +245,10 @@ int processes(const char* self, long launches) {
   }
   const int result = storm(launches);
   const pid_t late = ::fork();
-  if (late == 0) std::exit(0);
+  if (late == 0) {
+    ::alarm(10);  // ended by SIGALRM if something that was inherited hangs
+    std::exit(0);
+  }
   zoo::count("processes", 3);
   return result + exit_code_of(forked) + exit_code_of(started) + exit_code_of(late);
 }

@@ -86,7 +86,7 @@ class Collector {
               .text = fmt::format("run {} of {}: {}", number, plan_.runs, program_name(plan_)),
               .fraction = done_fraction(elapsed)};
         });
-    if (recorder_ != nullptr) recorder_->set_environment(run.folder, options);
+    if (recorder_ != nullptr) recorder_->set_environment(run.folder, {}, options);
     return options;
   }
 

@@ -4,6 +4,7 @@
 #include "collect/recorder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRecordLibraryVariable = "PERFLAB_RECORD_LIBRARY";
 constexpr const char* kRecordLibraryPlace = "../lib/rocm-perf-lab/librocm_perf_record.so";
+constexpr const char* kRecordCounters = "PERFLAB_RECORD_COUNTERS";
 constexpr std::string_view kPartial = "_results.db.partial";
 constexpr std::string_view kStatus = "_record_status.json";
 
@@ -33,7 +35,8 @@ class Rocprofv3Recorder final : public Recorder {
     words.insert(words.end(), plan.extra_options.begin(), plan.extra_options.end());
     return rocprofv3_command(tool_, folder, words, plan.target);
   }
-  void set_environment(const fs::path& folder, ProcessOptions& options) const override {
+  void set_environment(const fs::path& folder, const std::vector<std::string>& /*counters*/,
+                       ProcessOptions& options) const override {
     set_rocprofv3_environment(folder, options);
   }
   [[nodiscard]] bool wraps_target() const override { return true; }
@@ -121,12 +124,20 @@ class CudaRecorder final : public Recorder {
                                                  const CollectPlan& plan) const override {
     return plan.target;
   }
-  void set_environment(const fs::path& folder, ProcessOptions& options) const override {
-    options.set_environment.emplace_back("CUDA_INJECTION64_PATH", library_.string());
-    options.set_environment.emplace_back("NVTX_INJECTION64_PATH", library_.string());
-    options.set_environment.emplace_back("PERFLAB_RECORD_OUT", folder.string());
-    options.set_environment.emplace_back("PERFLAB_RECORD_WHAT", "kernels,api,memory,ranges,sync");
-    options.unset_environment.emplace_back("PERFLAB_RECORD_COUNTERS");
+  void set_environment(const fs::path& folder, const std::vector<std::string>& counters,
+                       ProcessOptions& options) const override {
+    const auto set = [&](const char* name, std::string value) {
+      options.set_environment.emplace_back(name, std::move(value));
+    };
+    set("CUDA_INJECTION64_PATH", library_.string());
+    set("NVTX_INJECTION64_PATH", library_.string());
+    set("PERFLAB_RECORD_OUT", folder.string());
+    // Kernels are repeated while they are counted: nothing else of such a run is worth its rows.
+    set("PERFLAB_RECORD_WHAT", counters.empty() ? "kernels,api,memory,ranges,sync" : "kernels");
+    if (counters.empty())
+      options.unset_environment.emplace_back(kRecordCounters);
+    else
+      set(kRecordCounters, fmt::format("{}", fmt::join(counters, ",")));
   }
   [[nodiscard]] bool wraps_target() const override { return false; }
   [[nodiscard]] Result<void> check_refused(const ProcessResult& /*process*/,

@@ -29,7 +29,9 @@ class Recorder {
   /// The argument array of a run that records into `folder`.
   [[nodiscard]] virtual std::vector<std::string> command(const std::filesystem::path& folder,
                                                          const CollectPlan& plan) const = 0;
+  /// `counters`: what to count in this start of the program; rocprofv3 has them in a job file.
   virtual void set_environment(const std::filesystem::path& folder,
+                               const std::vector<std::string>& counters,
                                ProcessOptions& options) const = 0;
   /// Whether another program starts the target: whose fault it is when nothing starts.
   [[nodiscard]] virtual bool wraps_target() const = 0;

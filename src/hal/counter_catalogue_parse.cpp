@@ -70,6 +70,7 @@ class Reader {
     in.read("counts_threads", table_.counts_threads);
     in.read("waves", table_.waves);
     in.read("instructions", table_.instructions);
+    in.read("duration", table_.duration);
     read_words(in.object("levels"), table_.level_labels);
     for (const Sibling& sibling : file_.siblings)
       if (sibling.chips.empty())

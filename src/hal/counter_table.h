@@ -66,6 +66,8 @@ struct CounterTable {
   bool counts_threads = false;
   std::string waves = "SQ_WAVES";         ///< counts the waves (warps) that started
   std::string instructions = "SQ_INSTS";  ///< counts the instructions of waves
+  /// Counts the ns of a dispatch, beside its recorded times; empty: nothing does.
+  std::string duration;
   /// What the levels of memory are, where it differs from the words for AMD: by "hbm", "l2", "lds".
   std::map<std::string, std::string, std::less<>> level_labels;
   std::vector<CounterFormula> formulas;  ///< in the order of the file: by level, then features

@@ -83,18 +83,12 @@ std::vector<std::string> similar_counters(const std::string& counter) {
 
 /// Refuses (usage) what the recorder of CUDA programs does not do.
 Result<void> check_cuda_options(const ProfileOptions& options, std::string_view why) {
-  const auto refuse = [&](std::string_view option, std::string_view what) {
-    return fail(
-        ErrorCode::usage,
-        fmt::format("{}: {}, and this program is recorded on NVIDIA's ({})", option, what, why),
-        "leave it out, or add --platform amd");
-  };
-  if (options.att) return refuse("--att", "thread traces are of AMD's GPUs");
-  if (options.roofline)
-    return refuse("--roofline", "this version collects hardware counters on AMD's GPUs");
-  if (!options.counters.empty())
-    return refuse("--counters", "this version collects hardware counters on AMD's GPUs");
-  return {};
+  if (!options.att) return {};
+  return fail(ErrorCode::usage,
+              fmt::format("--att: thread traces are of AMD's GPUs, and this program is recorded on "
+                          "NVIDIA's ({})",
+                          why),
+              "leave it out, or add --platform amd");
 }
 
 /// Refuses (usage) what cannot be right on any machine, before anything is run.
@@ -231,12 +225,28 @@ class CounterStep {
     }
     if (analyzed) {
       profile_.analyzed->representative = std::move(*analyzed);
+      say_why_not_counted();
       return true;
     }
     set_missing("the counter passes cannot be used: " + analyzed.error().message,
                 analyzed.error().remedy);
     if (!profile_.problem) profile_.problem = std::move(analyzed).error();
     return false;
+  }
+
+  /// What processes said that could not count, once each.
+  void say_why_not_counted() {
+    std::set<std::string> said;
+    for (const trace::Source& source : profile_.analyzed->representative.trace.sources) {
+      if (source.counter_problem.empty() || !said.insert(source.counter_problem).second) continue;
+      warn("counters: " + source.counter_problem);
+      if (profile_.problem) continue;
+      profile_.problem =
+          Error{.code = ErrorCode::missing_tool,
+                .message = "counters could not be collected: " + source.counter_problem,
+                .notes = {},
+                .remedy = source.counter_remedy};
+    }
   }
 
   [[nodiscard]] Files all_files() const {

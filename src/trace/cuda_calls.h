@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "trace/api_calls.h"
+#include "trace/call_kind.h"
 
 namespace perflab::trace {
 

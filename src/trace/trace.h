@@ -40,9 +40,11 @@ struct Source {
   bool times_known = true;     ///< false: its timestamps have lost digits; start and end only order
   Platform platform = Platform::amd;
   /// What rocm-perf-record says of its own work; the values of others.
-  bool complete = true;            ///< false: the program ended before the recording was finished
-  std::int64_t lost_records = 0;   ///< that CUPTI dropped, in all
-  std::string second_client = {};  ///< who else used CUPTI in the process; empty: nobody
+  bool complete = true;              ///< false: the program ended before the recording was finished
+  std::int64_t lost_records = 0;     ///< that CUPTI dropped, in all
+  std::string second_client = {};    ///< who else used CUPTI in the process; empty: nobody
+  std::string counter_problem = {};  ///< why it could not count, a sentence; empty: it could
+  std::string counter_remedy = {};
 };
 
 /// A machine. Clocks of different nodes are not aligned.

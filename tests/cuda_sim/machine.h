@@ -88,7 +88,7 @@ class Machine {
   std::uint64_t next_sync = 1;
   std::uint32_t next_graph = 1;
   std::uint64_t next_address = 0x7f3a'0000'0000;
-  bool has_pool = false;
+  std::atomic<bool> has_pool = false;
   std::atomic<std::uint32_t> next_correlation = 1;
 
  private:

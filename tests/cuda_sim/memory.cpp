@@ -1,6 +1,5 @@
 // Allocations of the stand-in libcuda.so.1: addresses are made up, nothing lies behind them.
 #include <map>
-#include <utility>
 
 #include "cuda_sim/machine.h"
 
@@ -120,7 +119,7 @@ DriverResult cuMemAllocAsync(cuda::DevicePointer* address, std::size_t bytes, cu
   return called(driver_calls::cuMemAllocAsync, [&](Call& call) {
     const StreamState* const on = Machine::get().stream_of(stream);
     if (on == nullptr) return DriverResult::invalid_context;
-    if (!std::exchange(Machine::get().has_pool, true))
+    if (!Machine::get().has_pool.exchange(true))
       tell_pool(call, cuda::MemoryPoolOperation::created);
     return allocate(call, address, bytes, cuda::MemoryKind::device, on);
   });

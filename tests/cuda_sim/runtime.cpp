@@ -1,6 +1,8 @@
 // Each call is told to the listener, then the driver is called inside it.
 #include "cuda_sim/runtime.h"
 
+#include <mutex>
+
 namespace perflab::cuda_sim::runtime {
 namespace {
 
@@ -8,7 +10,6 @@ thread_local int chosen_device = 0;
 
 // The device's primary context becomes the thread's, unless it has one.
 DriverResult ready() {
-  if (const DriverResult answer = cuInit(0); answer != DriverResult::success) return answer;
   cuda::Context context = nullptr;
   if (const DriverResult answer = cuCtxGetCurrent(&context); answer != DriverResult::success)
     return answer;
@@ -20,10 +21,36 @@ DriverResult ready() {
   return cuCtxSetCurrent(context);
 }
 
+// What the runtime asks of every device before its first call, with records of their own.
+void look_at_devices() {
+  int count = 0;
+  cuDeviceGetCount(&count);
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    cuda::Device device = 0;
+    cuDeviceGet(&device, ordinal);
+    char name[64] = "";
+    cuDeviceGetName(name, sizeof name, device);
+    std::size_t bytes = 0;
+    cuDeviceTotalMem_v2(&bytes, device);
+    int value = 0;
+    for (const auto attribute :
+         {cuda::DeviceAttribute::compute_capability_major,
+          cuda::DeviceAttribute::compute_capability_minor, cuda::DeviceAttribute::warp_size})
+      cuDeviceGetAttribute(&value, attribute, device);
+  }
+}
+
+// cuInit and what follows it: outside of the call that needed it.
+DriverResult started() {
+  if (const DriverResult answer = cuInit(0); answer != DriverResult::success) return answer;
+  static std::once_flag looked;
+  std::call_once(looked, &look_at_devices);
+  return DriverResult::success;
+}
+
 template <class Body>
 DriverResult call_of(const CallName& what, Body&& body, const char* symbol = nullptr) {
-  // Before the call: the library that cuInit injects sees the first call whole.
-  if (const DriverResult answer = cuInit(0); answer != DriverResult::success) return answer;
+  if (const DriverResult answer = started(); answer != DriverResult::success) return answer;
   Call call{.what = what, .symbol = symbol};
   cuda_sim_enter(&call);
   DriverResult answer = ready();
@@ -112,9 +139,12 @@ DriverResult launch(cuda::Function kernel, const Launch& shape, cuda::Stream str
     outer = &runtime_calls::cudaLaunchKernel_ptsz;
     inner = &driver_calls::cuLaunchKernel_ptsz;
   }
-  if (const DriverResult answer = cuInit(0); answer != DriverResult::success) return answer;
+  if (const DriverResult answer = started(); answer != DriverResult::success) return answer;
   // Only with a client of CUPTI, and with a record of its own.
-  if (const char* name = nullptr; cuda_sim_has_listener()) cuKernelGetName(&name, kernel);
+  if (outer == &runtime_calls::cudaLaunchKernel && cuda_sim_has_listener()) {
+    const char* name = nullptr;
+    cuKernelGetName(&name, kernel);
+  }
   return call_of(*outer, [&] { return cuda_sim_launch(inner, kernel, &shape, stream); });
 }
 

@@ -25,8 +25,8 @@ DriverResult copy(cuda::CopyKind kind, std::size_t bytes, cuda::Stream stream);
 DriverResult copy_peer(int to_device, std::size_t bytes, cuda::Stream stream);
 DriverResult fill(std::uint8_t value, std::size_t bytes, cuda::Stream stream);
 
-/// kernel<<<>>>: cuKernelGetName if CUPTI has a client, then cudaLaunchKernel and in it
-/// cuLaunchKernel. On
+/// kernel<<<>>>: cuKernelGetName if CUPTI has a client, then cudaLaunchKernel with
+/// cuLaunchKernel in it. On
 /// per_thread_stream its form for per-thread default streams; with a cluster cudaLaunchKernelExC;
 /// of type cooperative cudaLaunchCooperativeKernel.
 DriverResult launch(cuda::Function kernel, const Launch& shape, cuda::Stream stream);

@@ -259,13 +259,14 @@ DriverResult cuEventRecord(cuda::Event event, cuda::Stream stream) {
 DriverResult cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, std::uint32_t /*flags*/) {
   return called(driver_calls::cuStreamWaitEvent, [&](Call& call) {
     Machine& machine = Machine::get();
-    const auto* const state = reinterpret_cast<const EventState*>(event);
+    EventState state;
     StreamState* const on = machine.stream_of(stream);
     if (on == nullptr) return DriverResult::invalid_context;
     if (on->captured != nullptr) return DriverResult::success;
     {
       const std::lock_guard held(machine.lock);
-      on->free_at = std::max(on->free_at, state->at);
+      state = *reinterpret_cast<const EventState*>(event);
+      on->free_at = std::max(on->free_at, state.at);
       ++machine.counts.waits;
     }
     if (Listener* const told = machine.listener)
@@ -273,8 +274,8 @@ DriverResult cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, std::uint
                    {.type = cuda::SynchronizationType::stream_wait_event,
                     .context = on->context->id,
                     .stream = on->id,
-                    .event = state->id,
-                    .event_sync = state->sync_id},
+                    .event = state.id,
+                    .event_sync = state.sync_id},
                    machine.now());
     return DriverResult::success;
   });
@@ -283,17 +284,21 @@ DriverResult cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, std::uint
 DriverResult cuEventSynchronize(cuda::Event event) {
   return called(driver_calls::cuEventSynchronize, [&](Call& call) {
     Machine& machine = Machine::get();
-    const auto* const state = reinterpret_cast<const EventState*>(event);
+    EventState state;
+    {
+      const std::lock_guard held(machine.lock);
+      state = *reinterpret_cast<const EventState*>(event);
+    }
     const std::uint64_t since = machine.now();
-    machine.sleep_until(state->at);
+    machine.sleep_until(state.at);
     count_wait();
     if (Listener* const told = machine.listener)
       told->waited(call,
                    {.type = cuda::SynchronizationType::event_synchronize,
                     .context = call.context_id,
                     .stream = cuda::no_stream,
-                    .event = state->id,
-                    .event_sync = state->sync_id},
+                    .event = state.id,
+                    .event_sync = state.sync_id},
                    since);
     return DriverResult::success;
   });

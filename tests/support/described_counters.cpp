@@ -211,6 +211,7 @@ class Counting {
         case hal::Limiter::waves:
         case hal::Limiter::workgroup_slots:
         case hal::Limiter::waves_per_eu:
+        case hal::Limiter::workgroups:  // of NVIDIA's GPUs alone
           out_["SPI_RA_WAVE_SIMD_FULL_CSN"] = whole(waiting * gpu_.cus);
           break;
       }

@@ -176,6 +176,22 @@ bool check_waves(const PassView& view, const CounterIndex& index, bool flat,
   return false;
 }
 
+/// How long a dispatch took while it was counted, in ns; nullopt: the recording does not say. Where
+/// the profiler repeats a dispatch for all passes, its recorded times are not those of the counts.
+std::optional<double> counted_time(const PassView& view, const CounterIndex& index,
+                                   const hal::CounterTable& table, Index dispatch) {
+  if (table.duration.empty()) {
+    const Index source = view.trace.source_of_track(view.trace.dispatches.track[dispatch]);
+    if (!view.trace.sources[source].times_known) return std::nullopt;
+    return static_cast<double>(view.trace.dispatches.end[dispatch] -
+                               view.trace.dispatches.start[dispatch]);
+  }
+  for (const Index counter : view.names.candidates(table.duration))
+    if (const std::size_t row = index.row(dispatch, counter); row != kNone)
+      return view.trace.counters.sum[row];
+  return std::nullopt;
+}
+
 void check_cycles(const PassView& view, const CounterIndex& index, const hal::CounterTable& table,
                   const Gpu& gpu, CounterDoubts& doubts) {
   if (gpu.clock_mhz.value_or(0) < 1 || gpu.xcc_count.value_or(0) < 1) return;
@@ -184,11 +200,10 @@ void check_cycles(const PassView& view, const CounterIndex& index, const hal::Co
   for (const Index counter : view.names.candidates(table.in_every_pass)) {
     double cycles = 0, ns = 0, overhead_ns = 0;
     view.each_dispatch_with(index, counter, [&](const Shape&, Index dispatch, double value) {
-      const Index source = view.trace.source_of_track(view.trace.dispatches.track[dispatch]);
-      if (!view.trace.sources[source].times_known) return;
+      const auto took = counted_time(view, index, table, dispatch);
+      if (!took) return;
       cycles += value / xcc;
-      ns += static_cast<double>(view.trace.dispatches.end[dispatch] -
-                                view.trace.dispatches.start[dispatch]);
+      ns += *took;
       overhead_ns += kLaunchOverheadNs;
     });
     if (ns == 0) continue;

@@ -123,7 +123,7 @@ class KernelBuilder {
                 .precision = pipe->second,
                 .flops = {},
                 .lane_corrected = {},
-                .ceiling = ceilings_.rate(pipe->first, pipe->second)};
+                .ceiling = rate_of(pipe->first, pipe->second)};
       work.flops = compute_figure(k_, formula);
       if (work.pipe == hal::Pipe::matrix && work.flops.state == CounterState::missing &&
           matrix.state == CounterState::zero)
@@ -137,6 +137,15 @@ class KernelBuilder {
       out_.work.push_back(std::move(work));
     }
     for (const auto& [name, why] : k_.table->uncounted) add_uncounted(name, why);
+  }
+
+  /// The ceiling of a kind of work. Where threads are counted, instructions that work on two values
+  /// count as two, and may be the only ones of their precision (NVIDIA's FP16).
+  [[nodiscard]] Ceiling rate_of(hal::Pipe pipe, hal::Precision precision) const {
+    Ceiling plain = ceilings_.rate(pipe, precision);
+    if (plain.value || pipe != hal::Pipe::vector || !k_.table->counts_threads) return plain;
+    Ceiling packed = ceilings_.rate(hal::Pipe::packed, precision);
+    return packed.value ? packed : plain;
   }
 
   /// Work that the GPU does and its counters do not tell: the sum is then not known either.

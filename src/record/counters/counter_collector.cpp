@@ -89,7 +89,7 @@ struct CounterCollector::ContextState {
   cuda::Context context;
   std::mutex turn;
   std::optional<cuda::RangeProfiler> profiler;
-  std::shared_ptr<const std::vector<std::string>> metrics;
+  std::shared_ptr<const std::vector<CountedMetric>> metrics;
   std::int64_t device = 0;
   bool unusable = false;
   std::vector<CountedLaunch> pending;  ///< of the running session
@@ -234,6 +234,23 @@ void CounterCollector::fail_with(ContextState& state, CounterFailure failure) {
   if (!results_.failure) results_.failure = std::move(failure);
 }
 
+std::vector<CountedMetric> CounterCollector::described(
+    const std::string& chip, const std::vector<std::string>& names) const {
+  const auto host = cuda::ProfilerHost::open(profiler_, chip);
+  std::vector<CountedMetric> metrics;
+  for (const std::string& name : names) {
+    CountedMetric& metric = metrics.emplace_back();
+    metric.name = name;
+    metric.derived = !name.ends_with(".sum");
+    if (!host) continue;
+    if (auto properties = host->properties(name)) {
+      metric.description = std::move(properties->description);
+      metric.units = std::move(properties->dimension);
+    }
+  }
+  return metrics;
+}
+
 bool CounterCollector::open(ContextState& state) {
   if (const char* const missing = cuda::missing_entry(profiler_, true)) {
     fail_with(state, {.problem = CounterProblem::old_library,
@@ -285,7 +302,8 @@ bool CounterCollector::open(ContextState& state) {
   auto enabled = cuda::RangeProfiler::enable(
       profiler_, state.context, *chip, std::move(plan->groups.front()), *available, kMostLaunches);
   if (!enabled) return failed(enabled.error());
-  state.metrics = std::make_shared<const std::vector<std::string>>(enabled->metrics());
+  state.metrics =
+      std::make_shared<const std::vector<CountedMetric>>(described(*chip, enabled->metrics()));
   state.profiler.emplace(*std::move(enabled));
   const std::scoped_lock lock(mutex_);
   results_.passes = std::max(results_.passes, state.profiler->passes());
@@ -324,6 +342,7 @@ void CounterCollector::pause(ContextState& state) {
   const std::scoped_lock lock(mutex_);
   for (std::size_t i = 0; i < pending.size(); ++i) {
     pending[i].values = std::move(counted->ranges[i]);
+    ++results_.launches_counted;
     results_.launches.push_back(std::move(pending[i]));
   }
 }

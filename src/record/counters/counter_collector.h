@@ -8,7 +8,7 @@
 //    runtime_api, and pass each to callback(); resource_callback::context_destroy_starting to
 //    leave();
 //  - finish() in the exit handler, before CUPTI is given up, and on the thread that may call it;
-//  - then each launch's values belong to the dispatch with correlation id `call`. CUPTI may give
+//  - each launch's values belong to the dispatch with correlation id `call`. CUPTI may give
 //    a kernel record per repetition: keep one per correlation id and graph node.
 #pragma once
 
@@ -78,6 +78,8 @@ class CounterCollector {
   [[nodiscard]] bool captured(const Launch& launch) const;
   [[nodiscard]] bool too_much_memory() const;
   bool open(ContextState& state);
+  [[nodiscard]] std::vector<CountedMetric> described(const std::string& chip,
+                                                     const std::vector<std::string>& names) const;
   bool count(ContextState& state, CountedLaunch launch);
   void pause(ContextState& state);
   void fail_with(ContextState& state, CounterFailure failure);

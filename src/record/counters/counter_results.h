@@ -29,6 +29,12 @@ inline constexpr std::size_t kCounterSkips = 6;
 /// Stable name for the recording: "graph", ...
 std::string_view to_string(CounterSkip skip);
 
+/// A metric as it is counted on a chip.
+struct CountedMetric {
+  std::string name, description, units;
+  bool derived = false;  ///< a mean, share or extreme: values of launches do not add up
+};
+
 /// One launch that was counted.
 struct CountedLaunch {
   std::string kernel;             ///< mangled
@@ -36,12 +42,13 @@ struct CountedLaunch {
   std::int64_t device = 0;        ///< CUDA ordinal
   std::uint32_t call = 0;         ///< correlation id of the outermost call: the kernel record's
   std::uint32_t driver_call = 0;  ///< of the driver's call inside it
-  std::shared_ptr<const std::vector<std::string>> metrics;
+  std::shared_ptr<const std::vector<CountedMetric>> metrics;
   std::vector<double> values;  ///< by `metrics`; not finite where CUPTI has none
 };
 
 struct CounterResults {
   std::vector<CountedLaunch> launches;  ///< in the order in which their sessions ended
+  std::uint64_t launches_counted = 0;   ///< also those that were taken before
   std::uint64_t launches_seen = 0;      ///< of kernels; those during stream capture do not run
   std::array<std::uint64_t, kCounterSkips> skipped{};  ///< by CounterSkip
   std::size_t passes = 0;  ///< how often each launch was repeated; 0: nothing was counted
@@ -49,8 +56,9 @@ struct CounterResults {
   std::optional<CounterFailure> failure;  ///< the first; launches counted before it stay
 };
 
-/// The summary for info_process.extdata, as JSON: {"counted", "seen", "passes", "skipped",
-/// "refused", "problem", "reason", "remedy"}; without values.
-std::string counters_json(const CounterResults& results);
+/// The summary for info_process.extdata, as JSON: {"counted", "lost", "seen", "passes", "skipped",
+/// "refused", "problem", "reason", "remedy"}; without values. `lost`: launches counted whose kernel
+/// has no record.
+std::string counters_json(const CounterResults& results, std::size_t lost = 0);
 
 }  // namespace perflab::record

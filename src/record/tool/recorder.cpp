@@ -143,6 +143,14 @@ Result<void> Recorder::subscribe() {
               "switch it off in the program: one process has one CUPTI client");
 }
 
+Result<void> Recorder::start_counting() {
+  if (settings_.counters.empty()) return {};
+  // Launches are repeated: what else the program does, and when, is not what it is without us.
+  settings_.what = {.calls = false, .memory = false, .ranges = false, .sync = false};
+  PERFLAB_TRY(counting_, Counting::make(driver_, cupti_, settings_.counters));
+  return {};
+}
+
 Result<void> Recorder::open_database() {
   Process process;
   process.pid = pid_;
@@ -215,8 +223,10 @@ Result<void> Recorder::start() {
   PERFLAB_TRY_VOID(open_libraries());
   PERFLAB_TRY_VOID(subscribe());
   the_recorder = this;
-  Result<void> ready = open_database();
+  Result<void> ready = start_counting();
+  if (ready) ready = open_database();
   if (ready) ready = enable();
+  if (ready && counting_) ready = counting_->enable(subscriber_);
   if (ready && !start_threads()) ready = fail(ErrorCode::refused, "no thread could be started");
   if (!ready) {
     abandon();
@@ -243,7 +253,11 @@ void Recorder::note_dropped(cuda::Context context, std::uint32_t stream) {
 }
 
 void Recorder::event(cuda::CallbackDomain domain, cuda::CallbackId id, const void* data) {
-  if (domain != cuda::CallbackDomain::resource || data == nullptr || !of_this_process()) return;
+  if (data == nullptr || !of_this_process()) return;
+  if (counting_ &&
+      (domain == cuda::CallbackDomain::driver_api || domain == cuda::CallbackDomain::runtime_api))
+    return counting_->call(domain, id, data);
+  if (domain != cuda::CallbackDomain::resource) return;
   const cuda::Context context = static_cast<const cuda::ResourceData*>(data)->context;
   if (id == cuda::resource_callback::context_created) context_created(context);
   if (id == cuda::resource_callback::context_destroy_starting) context_going(context);
@@ -256,6 +270,7 @@ void Recorder::context_created(cuda::Context context) {
 }
 
 void Recorder::context_going(cuda::Context context) {
+  if (counting_) counting_->context_going(context);
   const std::scoped_lock lock(mutex_);
   std::erase(contexts_, context);
 }
@@ -288,6 +303,7 @@ void Recorder::write(const Filled& filled, Converter& converter) {
 void Recorder::write_until_stopped() {
   Converter converter(*database_, driver_.api, cupti_.api, settings_.what);
   converter.ignore_thread(static_cast<std::uint32_t>(gettid()));
+  if (counting_) converter.keep_first_runs();
   bool described = false;
   auto last_commit = steady_clock::now();
   while (true) {
@@ -299,10 +315,12 @@ void Recorder::write_until_stopped() {
       database_->set_process(0, process_json(false, converter.totals()));
       described = true;
     }
+    if (counting_) counting_->write(*database_, converter);
     database_->commit();
     last_commit = steady_clock::now();
     if (const Error* failure = database_->failure()) complain(*failure);
   }
+  if (counting_) counting_->write(*database_, converter);
   database_->set_process(static_cast<std::int64_t>(boot_time()),
                          process_json(gpu_idle_, converter.totals()));
   if (const Result<void> done = database_->finish(); !done) complain(done.error());
@@ -344,6 +362,7 @@ void Recorder::finish() {
     changed_.wait_for(lock, settings_.patience, [this] { return flusher_done_; });
   }
   own_thread = true;
+  if (counting_) counting_->end();
   synchronise_contexts();
   cupti_.api.activity_flush_all(cuda::flush_forced);
   buffers_.close();
@@ -365,6 +384,9 @@ std::string Recorder::process_json(bool complete, const Totals& totals) const {
       driver_.api.driver_get_version(&version) == cuda::DriverResult::success)
     driver =
         "\"" + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + "\"";
+  std::string counters;
+  if (const std::string summary = counting_ ? counting_->json() : ""; !summary.empty())
+    counters = ", \"counters\": " + summary;
   return R"({"collector": ")" + std::string(kCollector) + R"(", "version": ")" +
          std::string(kProgramVersion) + R"(", "platform": "cuda", "complete": )" +
          (complete ? "true" : "false") + R"(, "dropped_records": )" +
@@ -373,7 +395,8 @@ std::string Recorder::process_json(bool complete, const Totals& totals) const {
          (second_client_.empty() ? "null" : json_text(second_client_)) + R"(, "recorded": )" +
          what_words_json(settings_.what) + R"(, "missing_kinds": )" + missing_kinds_json() +
          R"(, "driver_version": )" + driver + R"(, "cupti_version": )" +
-         std::to_string(cupti_.version) + R"(, "cupti_path": )" + json_text(cupti_.path) + "}";
+         std::to_string(cupti_.version) + R"(, "cupti_path": )" + json_text(cupti_.path) +
+         counters + "}";
 }
 
 }  // namespace perflab::record

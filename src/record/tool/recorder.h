@@ -17,6 +17,7 @@
 #include "record/activity/converter.h"
 #include "record/database/database.h"
 #include "record/tool/buffers.h"
+#include "record/tool/counting.h"
 #include "record/tool/settings.h"
 
 namespace perflab::record {
@@ -45,6 +46,7 @@ class Recorder {
  private:
   Result<void> open_libraries();
   Result<void> subscribe();
+  Result<void> start_counting();
   Result<void> open_database();
   Result<void> enable();
   void abandon();
@@ -72,6 +74,7 @@ class Recorder {
   std::vector<cuda::ActivityKind> enabled_;
   std::vector<int> missing_kinds_;      ///< activity kinds that CUPTI would not record
   std::unique_ptr<Database> database_;  ///< the writer's, once that runs
+  std::unique_ptr<Counting> counting_;  ///< of a counter pass
   Buffers buffers_;
   std::atomic<std::int64_t> dropped_ = 0;
   std::atomic<bool> complained_ = false;

@@ -93,7 +93,7 @@ Json static_features(const analyze::Kernel& kernel) {
           {"workgroup_size", items},
           {"workgroups", or_null(kernel.workgroups)},
           {"occupancy_resident",
-           kernel.occupancy ? Json(kernel.occupancy->resident.occupancy) : Json(nullptr)}};
+           kernel.occupancy ? Json(kernel.occupancy->hardware().occupancy) : Json(nullptr)}};
 }
 
 Json measured_features(const ProfileData& data, const analyze::Kernel& kernel) {

@@ -15,7 +15,7 @@ namespace {
 using Column = TextTable::Column;
 using enum TextTable::Align;
 
-bool is_amd(const OccupancyData& data) {
+bool on_amd(const OccupancyData& data) {
   return data.arch->platform == hal::Platform::amd;
 }
 
@@ -29,11 +29,11 @@ std::string_view unit_name(const OccupancyData& data) {
 
 /// Waves are counted per SIMD; NVIDIA's tools count warps per SM.
 std::string waves_title(const OccupancyData& data) {
-  return is_amd(data) ? "waves/SIMD" : "warps/SM";
+  return on_amd(data) ? "waves/SIMD" : "warps/SM";
 }
 
 double waves_shown(const OccupancyData& data, double waves_per_simd) {
-  return is_amd(data) ? waves_per_simd : waves_per_simd * data.occupancy.simds;
+  return on_amd(data) ? waves_per_simd : waves_per_simd * data.occupancy.simds;
 }
 
 std::string waves_text(double waves) {
@@ -49,7 +49,7 @@ std::string_view label_of(const OccupancyData& data, hal::Resource resource) {
     case hal::Resource::sgpr:
       return "SGPRs";
     case hal::Resource::lds:
-      return is_amd(data) ? "LDS bytes" : "shared bytes";
+      return on_amd(data) ? "LDS bytes" : "shared bytes";
     case hal::Resource::block:
       break;
   }
@@ -58,7 +58,7 @@ std::string_view label_of(const OccupancyData& data, hal::Resource resource) {
 
 std::string register_text(const OccupancyData& data) {
   const hal::KernelResources& k = data.input.kernel;
-  if (!is_amd(data)) return fmt::format("{} per thread", k.vgprs);
+  if (!on_amd(data)) return fmt::format("{} per thread", k.vgprs);
   return fmt::format("{} VGPRs, {} AGPRs, SGPRs: {}", k.vgprs, k.agprs,
                      k.sgprs ? fmt::format("{}", *k.sgprs) : "not given");
 }
@@ -69,7 +69,7 @@ std::string input_lines(const OccupancyData& data) {
   const hal::Terms& t = terms_of(data);
   std::string out =
       fmt::format("{} ({}), {} of {}", data.arch->gfx, data.arch->family, t.waves, wave);
-  out += is_amd(data) ? fmt::format(", {} mode\n", unit_name(data)) : "\n";
+  out += on_amd(data) ? fmt::format(", {} mode\n", unit_name(data)) : "\n";
   const auto line = [&](std::string_view label, const std::string& text) {
     out += fmt::format("  {:<11} {}\n", label, text);
   };
@@ -83,7 +83,7 @@ std::string input_lines(const OccupancyData& data) {
                                     t.wave)));
   line("registers", register_text(data));
   const int reserved = data.arch->lds_reserved_per_workgroup;
-  line(is_amd(data) ? "LDS" : "shared",
+  line(on_amd(data) ? "LDS" : "shared",
        fmt::format("{} bytes static, {} bytes dynamic{}", k.static_lds, k.dynamic_lds,
                    reserved > 0 ? fmt::format(", {} reserved by the driver", reserved) : ""));
   if (k.waves_per_eu)
@@ -107,7 +107,7 @@ std::string models_section(const OccupancyData& data, const TerminalStyle& style
                percent(m.occupancy), fmt::format("{}", m.workgroups_per_cu),
                limiter_names(m.limiters, data.arch->platform)});
   }
-  if (!is_amd(data))
+  if (!on_amd(data))
     return heading(paint, "Occupancy") + table.text(style.width) +
            "  cuda: what cudaOccupancyMaxActiveBlocksPerMultiprocessor returns\n";
   return heading(paint, "Occupancy") + table.text(style.width) +
@@ -161,7 +161,7 @@ std::string headroom_section(const OccupancyData& data, const TerminalStyle& sty
   const auto more = [](const std::optional<std::int64_t>& value) {
     return value && *value > 0 ? fmt::format("+{}", *value) : number_or_dash(value);
   };
-  const bool amd = is_amd(data);
+  const bool amd = on_amd(data);
   std::vector<Column> columns = {
       Column{"model", left}, Column{std::string(label_of(data, hal::Resource::vgpr))},
       Column{std::string(label_of(data, hal::Resource::lds))}, Column{"block"}};
@@ -189,7 +189,7 @@ std::string bar(const OccupancyData& data, const hal::SweepStep& step, double mo
         std::lround(step.of(model).waves_per_simd / most * static_cast<double>(width)));
   };
   const std::size_t held = length(hal::hardware_model_of(data.arch->platform));
-  const std::size_t llvm = is_amd(data) ? length(hal::OccupancyModel::llvm) : 0;
+  const std::size_t llvm = on_amd(data) ? length(hal::OccupancyModel::llvm) : 0;
   std::string out;
   for (std::size_t i = 0; i < std::max(held, llvm); ++i) out += i < held ? "█" : "░";
   return out;
@@ -235,7 +235,7 @@ std::string sweep_section(const OccupancyData& data, const TerminalStyle& style,
       std::clamp<std::size_t>(style.width > fixed ? style.width - fixed : 0, 8, 64);
   std::string out = heading(paint, fmt::format("Sweep of {} (> the kernel's own)", name)) +
                     fmt::format("  {:>{}}{}  {}\n", name, amount, titles,
-                                is_amd(data) ? "waves per SIMD" : "warps per SM");
+                                on_amd(data) ? "waves per SIMD" : "warps per SM");
   for (const hal::SweepStep& step : sweep.steps) {
     const bool current = step.from <= sweep.current && sweep.current <= step.to;
     out += fmt::format(
@@ -251,7 +251,7 @@ std::string sweep_section(const OccupancyData& data, const TerminalStyle& style,
                          figure_width(model));
     out += fmt::format("  {}\n", bar(data, step, most, width));
   }
-  return out + (is_amd(data) ? "  █ resident   ░ printed by clang, but not resident\n" : "");
+  return out + (on_amd(data) ? "  █ resident   ░ printed by clang, but not resident\n" : "");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hal/occupancy_model.h"
+#include "hal/terms.h"
 
 namespace perflab::report {
 

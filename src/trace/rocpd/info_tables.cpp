@@ -29,6 +29,12 @@ std::optional<std::int64_t> positive_member(std::string_view extdata, const char
   return value && *value > 0 ? value : std::nullopt;
 }
 
+/// A text member; empty when absent or of another type.
+std::string text_member(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 /// Attributes of a CUDA device; 0 stands for "not known" there too.
 CudaFacts cuda_facts(const Json& object) {
   CudaFacts facts;
@@ -36,9 +42,7 @@ CudaFacts cuda_facts(const Json& object) {
     const auto value = member(object, key);
     return value && *value > 0 ? value : std::nullopt;
   };
-  if (const auto capability = object.find("compute_capability");
-      capability != object.end() && capability->is_string())
-    facts.compute_capability = capability->get<std::string>();
+  facts.compute_capability = text_member(object, "compute_capability");
   facts.registers_per_sm = positive("registers_per_sm");
   facts.shared_memory_per_block_optin = positive("shared_memory_per_block_optin");
   facts.reserved_shared_memory_per_block = positive("reserved_shared_memory_per_block");
@@ -89,10 +93,7 @@ bool read_recorder_facts(std::string_view extdata, Source& source) {
   if (extdata.size() > (1 << 20) || extdata.find(kRecorder) == std::string_view::npos) return true;
   const auto parsed = parse_json(extdata, "extdata");
   if (!parsed || !parsed->is_object()) return true;
-  const auto text = [&](const char* key) {
-    const auto found = parsed->find(key);
-    return found != parsed->end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
+  const auto text = [&](const char* key) { return text_member(*parsed, key); };
   if (text("collector") != kRecorder) return true;
   source.collector = kRecorder;
   const std::string platform = text("platform");
@@ -101,6 +102,11 @@ bool read_recorder_facts(std::string_view extdata, Source& source) {
   source.complete = complete == parsed->end() || !complete->is_boolean() || complete->get<bool>();
   source.lost_records = std::max<std::int64_t>(member(*parsed, "dropped_records").value_or(0), 0);
   source.second_client = text("second_client");
+  if (const auto counters = parsed->find("counters");
+      counters != parsed->end() && counters->is_object()) {
+    source.counter_problem = text_member(*counters, "reason");
+    source.counter_remedy = text_member(*counters, "remedy");
+  }
   return platform == "cuda" || platform == "amd";
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -71,8 +72,11 @@ TEST(Occupancy, TheIssuesExample) {
 /// Follows every null of the document to an entry of `missing`.
 void expect_nulls_explained(const Json& value, const std::string& path,
                             const std::set<std::string>& explained) {
-  // What was not asked for is null without a reason.
-  if (value.is_null() && path != "sweep" && path != "input.waves_per_eu") {
+  // What was not asked for is null without a reason; so are the other platform's models.
+  const bool of_other_platform = std::ranges::any_of(hal::kOccupancyModels, [&](auto model) {
+    return path.ends_with(fmt::format("models.{}", hal::to_string(model)));
+  });
+  if (value.is_null() && path != "sweep" && path != "input.waves_per_eu" && !of_other_platform) {
     EXPECT_TRUE(explained.contains(path)) << path;
   }
   if (value.is_object())
@@ -85,7 +89,7 @@ void expect_nulls_explained(const Json& value, const std::string& path,
 }
 
 TEST(OccupancyOfEveryArch, NullsHaveTheirReasons) {
-  for (const hal::Arch& arch : hal::all_archs())
+  for (const hal::Arch& arch : hal::archs_of(hal::Platform::amd))
     for (const char* rest :
          {"--vgpr 8 --block 64", "--vgpr 64 --block 1000 --sweep block",
           "--vgpr 200 --sgpr 90 --block 64 --lds 30000 --sweep vgpr", "--vgpr 1 --block 1"}) {
@@ -97,6 +101,43 @@ TEST(OccupancyOfEveryArch, NullsHaveTheirReasons) {
       }
       expect_nulls_explained(json, "", explained);
     }
+}
+
+TEST(OccupancyOfEveryArch, NullsHaveTheirReasonsOnNvidia) {
+  for (const hal::Arch& arch : hal::archs_of(hal::Platform::nvidia))
+    for (const char* rest : {"--vgpr 8 --block 64", "--vgpr 64 --block 992 --sweep block",
+                             "--vgpr 200 --block 64 --lds 30000 --sweep vgpr",
+                             "--vgpr 16 --block 64 --lds 1024 --dynamic-lds 50000 --sweep lds"}) {
+      const Json json = answer("--arch " + arch.gfx + " " + rest);
+      EXPECT_EQ(json["platform"], "nvidia");
+      for (const char* model : {"llvm", "hip", "resident"})
+        EXPECT_TRUE(json["models"][model].is_null()) << model;
+      EXPECT_GT(json["models"]["cuda"]["workgroups_per_cu"].get<int>(), 0);
+      std::set<std::string> explained;
+      for (const Json& entry : json["missing"])
+        EXPECT_TRUE(explained.insert(entry["field"]).second) << entry.dump();
+      expect_nulls_explained(json, "", explained);
+    }
+}
+
+TEST(Occupancy, OfNvidiaIsInItsWords) {
+  const Outcome outcome = occupancy("--arch sm_90a --vgpr 96 --lds 2048 --block 256 --sweep vgpr");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* words : {"sm_90 (Hopper), warps of 32", "96 per thread", "1024 reserved",
+                            "warps/SM", "blocks/SM", "16 of 64", "registers", "Sweep of registers"})
+    EXPECT_THAT(outcome.out, HasSubstr(words));
+  for (const char* words : {"wave", "VGPR", "LDS", "work-group", "SIMD", "AGPR", "clang"})
+    EXPECT_THAT(outcome.out, testing::Not(HasSubstr(words)));
+}
+
+TEST(Occupancy, OptionsAboutAmdAreRefusedForNvidia) {
+  for (const char* option : {"--agpr 4", "--sgpr 8", "--min-block 32", "--cu-mode", "--wgp-mode",
+                             "--waves-per-eu 2", "--llvm 20"}) {
+    const Outcome outcome = occupancy(std::string("--arch sm_90 --vgpr 32 --block 64 ") + option);
+    EXPECT_EQ(outcome.exit_code, 2) << option;
+    EXPECT_THAT(outcome.err, HasSubstr("is about AMD's GPUs: sm_90 has no such thing"));
+  }
+  EXPECT_EQ(occupancy("--arch sm_90 --vgpr 32 --block 64 --wave 32").exit_code, 0);
 }
 
 TEST(OccupancyOfEveryArch, UnconfirmedNumbersAreNamedWhereTheyAreUsed) {

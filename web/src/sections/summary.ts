@@ -2,6 +2,7 @@
 import { h, longName, type Child } from '../dom';
 import type { Documents, DocumentTypes } from '../documents';
 import * as format from '../format';
+import { hardwareModel } from '../models';
 import type { Context, Section } from '../section';
 import { timed } from './autotune';
 import { measured } from './comparison';
@@ -56,6 +57,11 @@ function replayHeadline(document: DocumentTypes['replay']): Headline {
   return { document: 'replay', link: 'replay', tone: 'plain', text: `${kernel.demangled || kernel.name}: ${format.counted(execution.iterations, 'iteration')}, ${median}` };
 }
 
+function occupancyText(occupancy: DocumentTypes['occupancy']): string {
+  const { name, model } = hardwareModel<{ occupancy: number; limiters: string[] }>(occupancy.models);
+  return `${occupancy.architecture}: ${format.percent(model.occupancy)} occupancy (${name} model), limited by ${model.limiters.join(', ')}`;
+}
+
 /** A headline for every document that has one, in the page's order. */
 export function headlines(docs: Documents): Headline[] {
   return docs.all.flatMap((entry): Headline[] => {
@@ -72,7 +78,7 @@ export function headlines(docs: Documents): Headline[] {
     if (capture) return [{ document: 'capture', link: 'replay', tone: capture.integrity?.sound === false ? 'bad' : 'plain', text: `capture of ${capture.kernel.name}: ${format.counted(capture.totals.regions, 'region')}, ${format.bytes(capture.totals.bytes)}${capture.integrity?.sound === false ? `; ${capture.integrity.problem ?? 'not sound'}` : ''}` }];
     if (isolate) return [{ document: 'isolate', link: 'replay', tone: isolate.captured ? 'good' : 'warn', text: isolate.captured ? `${isolate.capture?.kernel ?? 'a dispatch'} was captured` : `nothing was captured: ${isolate.reason ?? 'no reason given'}` }];
     if (reservation) return [{ document: 'reservation', link: 'replay', tone: reservation.verdict === 'exact' ? 'good' : 'warn', text: `address ranges: ${reservation.summary.exact} exact, ${reservation.summary.relocated} relocated, ${reservation.summary.failed} failed` }];
-    if (occupancy) return [{ document: 'occupancy', link: 'occupancy', tone: 'plain', text: `${occupancy.architecture}: ${format.percent(occupancy.models.resident.occupancy)} occupancy (resident model), limited by ${occupancy.models.resident.limiters.join(', ')}` }];
+    if (occupancy) return [{ document: 'occupancy', link: 'occupancy', tone: 'plain', text: occupancyText(occupancy) }];
     return [];
   });
 }

@@ -1,0 +1,14 @@
+// Occupancy models: documents have all of them, and those of the other platform are null.
+export const MODELS = { resident: 'Resident', llvm: 'LLVM', hip: 'HIP', cuda: 'CUDA' } as const;
+export type Name = keyof typeof MODELS;
+export type ByModel<T> = Record<Name, T | null>;
+
+/** The models that answer on the platform: those of the other are null. */
+export function answering<T>(models: ByModel<T>): { name: Name; model: T }[] {
+  return (Object.keys(MODELS) as Name[]).flatMap((name) => { const model = models[name]; return model === null ? [] : [{ name, model }]; });
+}
+
+/** What the hardware holds: the resident model on AMD's GPUs, CUDA's on NVIDIA's. */
+export function hardwareModel<T>(models: ByModel<T>): { name: Name; model: T } {
+  return answering(models)[0]!;
+}
