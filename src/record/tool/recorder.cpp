@@ -189,7 +189,10 @@ Result<void> Recorder::enable() {
     const CuptiResult result = cupti.activity_enable(kind);
     if (kind == ActivityKind::concurrent_kernel)
       PERFLAB_TRY_VOID(need("cuptiActivityEnable(10)", result));
-    if (result != CuptiResult::success) missing_kinds_.push_back(static_cast<int>(kind));
+    if (result == CuptiResult::success)
+      enabled_.push_back(kind);
+    else
+      missing_kinds_.push_back(static_cast<int>(kind));
   }
   if (what.calls && cupti.activity_enable_driver_call != nullptr)
     cupti.activity_enable_driver_call(kKernelGetName, 0);  // the converter leaves them out as well
@@ -202,14 +205,18 @@ Result<void> Recorder::enable() {
 }
 
 void Recorder::abandon() {
+  for (const ActivityKind kind : enabled_) cupti_.api.activity_disable(kind);
   if (subscriber_ != nullptr) cupti_.api.unsubscribe(subscriber_);
   subscriber_ = nullptr;
+  buffers_.close();
+  if (database_) database_->discard();
   database_.reset();
 }
 
 bool Recorder::start_threads() {
-  return start_thread([this] { write_until_stopped(); }) &&
-         start_thread([this] { flush_until_stopped(); });
+  // The one that flushes first: without a writer it does no harm.
+  return start_thread([this] { flush_until_stopped(); }) &&
+         start_thread([this] { write_until_stopped(); });
 }
 
 Result<void> Recorder::start() {
@@ -220,11 +227,11 @@ Result<void> Recorder::start() {
   if (ready) ready = open_database();
   if (ready) ready = enable();
   if (ready && counting_) ready = counting_->enable(subscriber_);
+  if (ready && !start_threads()) ready = fail(ErrorCode::refused, "no thread could be started");
   if (!ready) {
     abandon();
     return ready;
   }
-  if (!start_threads()) return fail(ErrorCode::refused, "no thread could be started");
   return {};
 }
 
@@ -388,7 +395,8 @@ std::string Recorder::process_json(bool complete, const Totals& totals) const {
          (second_client_.empty() ? "null" : json_text(second_client_)) + R"(, "recorded": )" +
          what_words_json(settings_.what) + R"(, "missing_kinds": )" + missing_kinds_json() +
          R"(, "driver_version": )" + driver + R"(, "cupti_version": )" +
-         std::to_string(cupti_.version) + R"(, "cupti_path": )" + json_text(cupti_.path) + counters + "}";
+         std::to_string(cupti_.version) + R"(, "cupti_path": )" + json_text(cupti_.path) +
+         counters + "}";
 }
 
 }  // namespace perflab::record
