@@ -8,6 +8,7 @@ if(NOT TARGET ValiJSON::valijson)     # the target's name in newer versions
   add_library(ValiJSON::valijson ALIAS valijson)
 endif()
 find_package(SQLite3 REQUIRED)        # libsqlite3-dev: the rocpd format is SQLite
+find_library(SQLITE3_STATIC_LIBRARY libsqlite3.a REQUIRED)  # libsqlite3-dev: in librocm_perf_record.so
 find_package(ZLIB REQUIRED)             # zlib1g-dev: compressed offload bundles
 find_package(zstd REQUIRED)             # libzstd-dev: compressed offload bundles (the default of hipcc --offload-compress)
 find_package(simdjson REQUIRED)         # libsimdjson-dev: thread traces, hundreds of MB of JSON

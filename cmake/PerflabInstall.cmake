@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, beside the program (src/cli), the tools library (src/isolate) and the occupancy header
+# What `cmake --install` puts where, beside the program (src/cli), the libraries for other processes (src/isolate, src/record) and the occupancy header
 # (PerflabOccupancyExport): the library, find_package(rocm-perf-lab), examples, the sample trace, schemas and the documents to read.
 # Everything has fixed permissions: the umask of who builds is in no package.
 include(CMakePackageConfigHelpers)
@@ -7,17 +7,18 @@ set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 set(perflab_data "${CMAKE_INSTALL_DATADIR}/rocm-perf-lab")
 
 # All that is installed; `make release` builds it.
-add_custom_target(installed DEPENDS rocm-perf rocm_perf_isolate occupancy_header sample_trace)
+add_custom_target(installed DEPENDS rocm-perf rocm_perf_isolate rocm_perf_record occupancy_header sample_trace)
 
 # Examples and the sample trace. Programs among the examples stay programs; what trying the examples left there stays behind.
 set(perflab_left_by_use PATTERN "optimization" EXCLUDE PATTERN "rules" EXCLUDE PATTERN "ideas" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${perflab_data}"
-  FILES_MATCHING PATTERN "*.hip" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "*.md" PATTERN "*.yml" ${perflab_left_by_use})
+  FILES_MATCHING PATTERN "*.hip" PATTERN "*.cu" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "*.md" PATTERN "*.yml" ${perflab_left_by_use})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${perflab_data}"
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
   FILES_MATCHING PATTERN "*.py" PATTERN "*.sh" ${perflab_left_by_use})
 install(FILES "${PROJECT_BINARY_DIR}/share/decode_step.db" DESTINATION "${perflab_data}")
 install(DIRECTORY "${PROJECT_BINARY_DIR}/share/decode_step_counters" DESTINATION "${perflab_data}")
+install(DIRECTORY "${PROJECT_BINARY_DIR}/share/decode_step_recorded" DESTINATION "${perflab_data}" OPTIONAL)
 
 # The schemas, complete (src/report/kit/schema_source.h), for all who do not ask the program: installations, the page's types, the
 # documents. They are written when a schema changed, not after every link.

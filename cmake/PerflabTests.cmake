@@ -82,3 +82,18 @@ function(perflab_compile_cases test source last)
     endif()
   endforeach()
 endfunction()
+
+# perflab_cupti_headers(<target> <source>...): these sources compare numbers and layouts with the toolkit's headers of CUDA 13, where
+# they are installed. Elsewhere they say so and compare nothing. Their macros and global names stay out of other files.
+function(perflab_cupti_headers target)
+  find_path(PERFLAB_CUPTI_INCLUDE cupti.h PATHS /usr/local/cuda ENV CUDA_HOME ENV CUDA_PATH PATH_SUFFIXES include extras/CUPTI/include)
+  mark_as_advanced(PERFLAB_CUPTI_INCLUDE)
+  if(NOT PERFLAB_CUPTI_INCLUDE OR NOT EXISTS "${PERFLAB_CUPTI_INCLUDE}/cuda.h")
+    return()
+  endif()
+  file(STRINGS "${PERFLAB_CUPTI_INCLUDE}/cupti_version.h" version REGEX "^#define CUPTI_API_VERSION 13[0-9][0-9][0-9][0-9]")
+  if(version)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_DEFINITIONS PERFLAB_CUPTI_HEADERS)
+    target_include_directories(${target} SYSTEM PRIVATE "${PERFLAB_CUPTI_INCLUDE}")
+  endif()
+endfunction()

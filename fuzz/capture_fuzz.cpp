@@ -106,19 +106,19 @@ std::uint64_t pages_of(BlobSet& blobs, const Blob& blob) {
 
 /// `file`: blob number 1, or whatever number it says it has.
 void check_blob(std::string file) {
-  static const Folder folder;
-  static const Blob known = [] {
+  static const Folder kFolder;
+  static const Blob kKnown = [] {
     std::string bytes = test::assembled(test::first_blob());
     const Blob blob = test::sealed(bytes, "first");
-    std::ofstream(folder.path / "first", std::ios::binary) << bytes;
+    std::ofstream(kFolder.path / "first", std::ios::binary) << bytes;
     return blob;
   }();
   const Blob blob = test::sealed(file, "blob");
   // A run of zeros is as long as its header says: what would take minutes is not asked for.
   if (blob.pages > kRegionPages) return;
-  std::ofstream(folder.path / "blob", std::ios::binary) << file;
-  BlobSet blobs(folder.path);
-  PERFLAB_CHECK(blobs.add(known, kRegionPages).has_value());
+  std::ofstream(kFolder.path / "blob", std::ios::binary) << file;
+  BlobSet blobs(kFolder.path);
+  PERFLAB_CHECK(blobs.add(kKnown, kRegionPages).has_value());
   if (const auto added = blobs.add(blob, kRegionPages); !added) return check_error(added.error());
   const std::uint64_t first = pages_of(blobs, blob);
   PERFLAB_CHECK(pages_of(blobs, blob) == first);

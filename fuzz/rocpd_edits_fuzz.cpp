@@ -142,10 +142,10 @@ void edit(sqlite3* db, const Template& base, Input& input) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Template base = make_template();
+  static const Template kBase = make_template();
   Input input({data, size});
-  sqlite3* db = open_copy(base.bytes);
-  for (int edits = 0; edits < 12 && !input.empty(); ++edits) edit(db, base, input);
+  sqlite3* db = open_copy(kBase.bytes);
+  for (int edits = 0; edits < 12 && !input.empty(); ++edits) edit(db, kBase, input);
   sqlite3_int64 edited_size = 0;
   unsigned char* edited = sqlite3_serialize(db, "main", &edited_size, 0);
   sqlite3_close(db);

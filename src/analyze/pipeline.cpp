@@ -15,6 +15,8 @@
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
 #include "analyze/thread_trace/make_thread_traces.h"
+#include "base/units.h"
+#include "trace/api_calls.h"
 #include "trace/read/read_trace.h"
 
 namespace perflab::analyze {
@@ -38,8 +40,37 @@ struct Stages {
   bool path_;
 };
 
+/// What a recording says that it does not hold. Figures are then of a part of the program.
+void add_losses(const trace::Trace& trace, const TimingScope& scope, Analysis& analysis) {
+  std::size_t unfinished = 0;
+  std::int64_t lost = 0;
+  std::set<std::string> others;
+  for (std::size_t i = 0; i < trace.sources.size(); ++i) {
+    const trace::Source& source = trace.sources[i];
+    if (!scope.source_counts[i]) continue;
+    unfinished += source.complete ? 0 : 1;
+    lost = add_saturating(lost, source.lost_records);
+    if (!source.second_client.empty()) others.insert(source.second_client);
+  }
+  const auto warn = [&](std::string text) { analysis.warnings.push_back(std::move(text)); };
+  if (unfinished > 0)
+    warn(fmt::format(
+        "{} not finished: the program ended before its last records were written, so "
+        "that what it did at the end is missing from every figure",
+        unfinished == 1 ? "a recording is" : fmt::format("{} recordings are", unfinished)));
+  if (lost > 0)
+    warn(fmt::format("{} dropped by CUPTI: counts and times are too small by them",
+                     lost == 1 ? "1 record was" : fmt::format("{} records were", lost)));
+  if (!others.empty())
+    warn(
+        fmt::format("the program itself used CUPTI ({}): one of the two profilers saw less than "
+                    "there was; run it without its own profiling",
+                    fmt::join(others, ", ")));
+}
+
 void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis& analysis) {
   const auto warn = [&](std::string text) { analysis.warnings.push_back(std::move(text)); };
+  add_losses(trace, scope, analysis);
   if (analysis.timed_under_counters && scope.times_known)
     warn(
         "times were taken while counters were collected: dispatches ran one after the other, and "
@@ -77,7 +108,7 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
         suspicious));
   std::uint64_t graph_launches = 0;
   for (const ApiCall& call : analysis.api_calls)
-    if (call.name == "hipGraphLaunch") graph_launches += call.count;
+    if (trace::is_graph_launch(call.name)) graph_launches += call.count;
   if (graph_launches > 0 && analysis.timed_dispatches == 0)
     warn(fmt::format(
         "{} graph launches but no dispatch: this profiler does not see kernels inside HIP graphs",

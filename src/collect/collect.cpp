@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
+#include "collect/recorder.h"
 #include "collect/target_process.h"
 
 namespace perflab::collect {
@@ -37,10 +40,9 @@ class Collector {
 
  private:
   Result<void> prepare_tracing() {
-    std::error_code error;
-    PERFLAB_TRY_VOID(check_output_folder(fs::absolute(plan_.root, error)));
-    PERFLAB_TRY(tool_, find_rocprofv3());
-    collection_.rocprofv3 = tool_;
+    PERFLAB_TRY(recorder_, make_recorder(plan_));
+    collection_.rocprofv3 = recorder_->rocprofv3();
+    collection_.platform = plan_.platform;
     PERFLAB_TRY(collection_.folder, make_collection_folder(plan_.root));
     return {};
   }
@@ -55,10 +57,12 @@ class Collector {
     Result<ProcessResult> process = run_program(command(run), options(run, number));
     if (!process) {
       take_back_folders(run);
-      return std::unexpected(cannot_start(std::move(process).error(), collection_.traced));
+      return std::unexpected(cannot_start(std::move(process).error(),
+                                          recorder_ != nullptr && recorder_->wraps_target()));
     }
     run.process = *std::move(process);
     if (collection_.traced) {
+      salvaged_ = recorder_->salvage(run.folder);
       FoundDatabases found = find_databases(run.folder);
       run.databases = std::move(found.databases);
       run.rejected = std::move(found.rejected);
@@ -72,17 +76,18 @@ class Collector {
 
   [[nodiscard]] std::vector<std::string> command(const TargetRun& run) const {
     if (!collection_.traced) return plan_.target;
-    std::vector<std::string> words = plan_.trace_options;
-    words.insert(words.end(), plan_.extra_options.begin(), plan_.extra_options.end());
-    return rocprofv3_command(tool_, run.folder, words, plan_.target);
+    return recorder_->command(run.folder, plan_);
   }
 
   [[nodiscard]] ProcessOptions options(const TargetRun& run, int number) const {
-    const std::filesystem::path traced = collection_.traced ? run.folder : std::filesystem::path();
-    return process_options(plan_, traced, plan_.timeout, [this, number](Nanos elapsed) {
-      return Shown{.text = fmt::format("run {} of {}: {}", number, plan_.runs, program_name(plan_)),
-                   .fraction = done_fraction(elapsed)};
-    });
+    ProcessOptions options =
+        process_options(plan_, {}, plan_.timeout, [this, number](Nanos elapsed) {
+          return Shown{
+              .text = fmt::format("run {} of {}: {}", number, plan_.runs, program_name(plan_)),
+              .fraction = done_fraction(elapsed)};
+        });
+    if (recorder_ != nullptr) recorder_->set_environment(run.folder, {}, options);
+    return options;
   }
 
   /// Share of all runs that is done, by the mean time of the earlier ones; unknown in the first.
@@ -104,15 +109,17 @@ class Collector {
     fs::remove(collection_.folder, ignored);
   }
 
-  /// Nothing was run when rocprofv3 refused an option.
+  /// Nothing was run when the recorder refused an option.
   [[nodiscard]] Result<void> check_output(const TargetRun& run) const {
     if (run.process.exit_code == 0 || !run.databases.empty()) return {};
-    Result<void> accepted = check_refusal(tool_, run.process, plan_.extra_options);
+    Result<void> accepted = recorder_->check_refused(run.process, plan_);
     if (!accepted) take_back_folders(run);
     return accepted;
   }
 
   void add_notes(const TargetRun& run) {
+    for (const std::string& text : std::exchange(salvaged_, {}))
+      collection_.notes.push_back(fmt::format("run {}: {}", run.number, text));
     for (const std::string& text : oddities_of(run.process, run.databases, plan_.linger))
       collection_.notes.push_back(fmt::format("run {}: {}", run.number, text));
   }
@@ -121,7 +128,7 @@ class Collector {
     if (run.process.interrupted) return interruption();
     if (!run.process.succeeded())
       return failure_of(run.process, heading(run), plan_.timeout, salvage());
-    if (!run.complete()) return missing_output_of(run);
+    if (!run.complete()) return recorder_->nothing_recorded(heading(run), run.folder, run.rejected);
     return std::nullopt;
   }
 
@@ -160,21 +167,10 @@ class Collector {
     return error;
   }
 
-  [[nodiscard]] Error missing_output_of(const TargetRun& run) const {
-    return {.code = ErrorCode::bad_input,
-            .message = fmt::format("{} ended well, but rocprofv3 left {} in {}", heading(run),
-                                   run.rejected.empty() ? "no database" : "nothing usable",
-                                   run.folder.string()),
-            .notes = run.rejected,
-            .remedy =
-                "see that the program launches GPU kernels, is not statically linked or "
-                "setuid (rocprofv3 preloads a library), ends its worker processes without "
-                "killing them, and that rocprofv3 is of ROCm 7.0 or newer"};
-  }
-
   const CollectPlan& plan_;
   Collection collection_;
-  Rocprofv3 tool_;  // when traced
+  std::unique_ptr<Recorder> recorder_;  // when traced
+  std::vector<std::string> salvaged_;   // sentences about the run at hand
   RewindableInput input_;
 };
 

@@ -1,7 +1,7 @@
 // Collecting: runs the target under `rocprofv3 --kernel-trace --hip-trace --memory-copy-trace
-// --marker-trace -f rocpd`, once per run, each in its own fresh folder, and reports how every run
-// ended and which databases it left. What a failed, hanging or interrupted run left is kept.
-// Nothing here prints, nothing reads a database.
+// --marker-trace -f rocpd`, or on NVIDIA's GPUs with librocm_perf_record.so inside, once per run,
+// each in its own fresh folder, and reports how every run ended and which databases it left. What a
+// failed, hanging or interrupted run left is kept. Nothing here prints, nothing reads a database.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace perflab::collect {
 /// One run of the target: how it ended and what it left.
 struct TargetRun {
   int number = 0;                ///< from 1
-  std::filesystem::path folder;  ///< absolute; empty without rocprofv3
+  std::filesystem::path folder;  ///< absolute; empty when nothing is recorded
   ProcessResult process;  ///< wall_time includes rocprofv3's own time: a figure of the target only
                           ///< without it. error.tail holds the end of stdout and stderr together.
   std::vector<DatabaseFile> databases;  ///< one per process of the target that used a GPU
@@ -36,8 +36,9 @@ struct TargetRun {
 /// after it were not started; what there is can still be analysed, and must be called partial.
 struct Collection {
   bool traced = false;                 ///< false: --no-rocprof, there are no GPU figures
-  std::optional<Rocprofv3> rocprofv3;  ///< set when traced
-  std::filesystem::path folder;        ///< ".rocpd_profile/NNNN", absolute; empty when not traced
+  std::optional<Rocprofv3> rocprofv3;  ///< set when traced by it
+  trace::Platform platform = trace::Platform::amd;
+  std::filesystem::path folder;  ///< ".rocpd_profile/NNNN", absolute; empty when not traced
   int runs_wanted = 0;
   std::vector<TargetRun> runs;     ///< in order; only the last can be incomplete
   std::optional<Error> problem;    ///< target_failed, bad_input (no database) or interrupted
@@ -50,7 +51,8 @@ struct Collection {
 /// Runs the plan. Errors, with nothing to salvage:
 /// - usage: no target, the target does not exist or cannot be executed (the command line names it,
 ///   nothing was run), runs < 1, a place that cannot be written, an option that is ours to set;
-/// - missing_tool: rocprofv3 is not there, cannot be started, or is too old for what is needed;
+/// - missing_tool: rocprofv3 is not there, cannot be started, or is too old for what is needed; the
+///   recording library is not there;
 /// - interrupted: Ctrl-C before the first run.
 /// A regular file on our standard input is read by every run from the same place; a pipe is
 /// consumed by the first run.

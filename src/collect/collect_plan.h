@@ -9,6 +9,7 @@
 
 #include "base/text/progress.h"
 #include "collect/run_folder.h"
+#include "trace/trace.h"
 
 namespace perflab::collect {
 
@@ -19,6 +20,7 @@ struct CollectPlan {
   std::optional<std::chrono::milliseconds> timeout;  ///< per run; none: as long as it takes
   std::filesystem::path root = kProfileRoot;         ///< see make_collection_folder
   bool no_rocprof = false;                           ///< time the process alone: no GPU figures
+  trace::Platform platform = trace::Platform::amd;   ///< decides what records (recorder.h)
   std::vector<std::string> trace_options = {"--kernel-trace", "--hip-trace", "--memory-copy-trace",
                                             "--marker-trace"};
   std::vector<std::string> extra_options;  ///< the user's own, for rocprofv3

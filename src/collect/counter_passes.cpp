@@ -9,6 +9,7 @@
 
 #include "base/system/files.h"
 #include "base/text/json.h"
+#include "collect/cuda_counters.h"
 #include "collect/log_sentences.h"
 #include "collect/target_process.h"
 
@@ -251,11 +252,6 @@ class CounterCollector {
 
 }  // namespace
 
-std::size_t CounterCollection::passes_with_databases() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      passes, [](const CounterPass& pass) { return !pass.databases.empty(); }));
-}
-
 std::string counter_job_file(const std::vector<std::vector<std::string>>& passes) {
   std::vector<std::string> jobs;
   for (const std::vector<std::string>& counters : passes)
@@ -266,6 +262,7 @@ std::string counter_job_file(const std::vector<std::vector<std::string>>& passes
 Result<CounterCollection> collect_counters(const CollectPlan& plan, const Collection& base,
                                            const std::vector<std::vector<std::string>>& passes) {
   PERFLAB_CHECK(!passes.empty());
+  if (plan.platform == trace::Platform::cuda) return collect_cuda_counters(plan, base, passes);
   return CounterCollector(plan, base).run(passes);
 }
 

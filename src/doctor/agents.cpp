@@ -10,6 +10,7 @@
 #include "base/system/subprocess.h"
 #include "base/text/json.h"
 #include "hal/arch.h"
+#include "replay/failures.h"
 #include "replay/hsa/hsa_runtime.h"
 
 namespace perflab::doctor {
@@ -22,7 +23,7 @@ Json agents_json() {
   const Result<replay::HsaRuntime> runtime = replay::HsaRuntime::open();
   if (!runtime) {
     const Error& error = runtime.error();
-    return {{"problem", error.message},
+    return {{"problem", replay::sentence_of(error)},
             {"remedy", error.remedy},
             {"installed", replay::HsaRuntime::is_installed()}};
   }

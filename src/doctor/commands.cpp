@@ -21,6 +21,7 @@ struct Use {
 struct Command {
   std::string_view name;
   std::vector<Use> uses;
+  std::vector<Use> cuda_uses = {};  ///< instead, on a machine with NVIDIA's driver and not AMD's
 };
 
 const std::vector<Command>& all_commands() {
@@ -53,7 +54,10 @@ const std::vector<Command>& all_commands() {
       {"profile",
        {{Need::driver, true, "no GPU to run on"},
         {Need::profiler, true, "no profiler"},
-        {Need::decoder, false, "no thread traces (--att)"}}},
+        {Need::decoder, false, "no thread traces (--att)"}},
+       {{Need::cuda_driver, true, "no GPU to run on"},
+        {Need::cupti, true, "nothing that records"},
+        {Need::record_library, true, "nothing that records"}}},
       {"replay",
        {{Need::driver, true, "no GPU to run on"},
         {Need::runtime, true, "no runtime; reserve-check works"}}},
@@ -66,9 +70,14 @@ const std::vector<Command>& all_commands() {
 
 CommandReadiness readiness_of(const Command& command, const std::vector<Part>& parts) {
   CommandReadiness out{.command = std::string(command.name), .lacks = {}};
-  for (const Use& use : command.uses) {
-    const auto part = std::ranges::find(parts, use.need, &Part::need);
-    if (part != parts.end() && part->state == State::works) continue;
+  const auto works = [&](Need need) {
+    const auto part = std::ranges::find(parts, need, &Part::need);
+    return part != parts.end() && part->state == State::works;
+  };
+  const bool cuda = !command.cuda_uses.empty() && !works(Need::driver) &&
+                    std::ranges::find(parts, Need::cuda_driver, &Part::need) != parts.end();
+  for (const Use& use : cuda ? command.cuda_uses : command.uses) {
+    if (works(use.need)) continue;
     out.lacks.push_back({.need = use.need, .means = std::string(use.without)});
     out.readiness =
         use.required ? Readiness::not_ready : std::max(out.readiness, Readiness::partly);
@@ -90,7 +99,10 @@ std::string_view to_string(Need need) {
                                                    {network, "network"},
                                                    {capture_library, "capture_library"},
                                                    {cluster, "cluster"},
-                                                   {sandbox, "sandbox"}});
+                                                   {sandbox, "sandbox"},
+                                                   {cuda_driver, "cuda_driver"},
+                                                   {cupti, "cupti"},
+                                                   {record_library, "record_library"}});
   return kNames[need];
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/enum_names.h"
+#include "hal/terms.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
 
@@ -119,7 +120,9 @@ std::string gpus_text(const Examination& examination, std::size_t width) {
                gpu.product.empty() ? kDash : printable(gpu.product),
                gpu.compute_units ? fmt::format("{}", *gpu.compute_units) : kDash,
                gpu.known ? "known" : "not known: no occupancy, no roofs",
-               gpu.compilable ? "knows it" : "does not know it"});
+               gpu.compilable                                             ? "knows it"
+               : hal::platform_of(gpu.processor) == hal::Platform::nvidia ? "CUDA's own"
+                                                                          : "does not know it"});
   return table.text(width);
 }
 

@@ -27,7 +27,11 @@ enum class Need : std::uint8_t {
   capture_library,  ///< librocm_perf_isolate.so
   cluster,          ///< Slurm's commands
   sandbox,          ///< bubblewrap, and the right to make namespaces
+  cuda_driver,      ///< NVIDIA's driver, with a GPU
+  cupti,            ///< what records on NVIDIA's GPUs
+  record_library,   ///< librocm_perf_record.so
 };
+/// Those that are looked for on every machine; the others where NVIDIA's driver is.
 inline constexpr std::size_t kNeeds = 11;
 /// "driver", "runtime", ...
 std::string_view to_string(Need need);
@@ -51,7 +55,7 @@ struct Part {
 };
 
 /// A GPU as the driver lists it (/sys/class/kfd), whether or not the runtime can be opened; or, in
-/// a container without these files, as the runtime does.
+/// a container without these files, as the runtime does; or as NVIDIA's driver does.
 struct Gpu {
   std::optional<int> node;  ///< of the driver's topology; missing: only the runtime has it
   std::string processor{};  ///< "gfx942"
@@ -82,7 +86,7 @@ struct CommandReadiness {
 };
 
 struct Examination {
-  std::vector<Part> parts;  ///< one for each need, in its order
+  std::vector<Part> parts;  ///< one for each need, in its order; of NVIDIA's where its driver is
   std::vector<Gpu> gpus;    ///< by node
   std::vector<CommandReadiness> commands;
   std::string system, kernel;  ///< "Debian GNU/Linux 12 (bookworm)", "6.1.0-18-amd64"
@@ -92,7 +96,10 @@ struct Examination {
 struct Places {
   std::filesystem::path devices = "/dev", system = "/sys", release = "/etc/os-release";
   /// Starts this program so that it prints agents_json(): the runtime may hang or crash.
-  std::vector<std::string> agents_command;
+  std::vector<std::string> agents_command{};
+  std::filesystem::path processes = "/proc";
+  /// The same for what print_cuda() prints.
+  std::vector<std::string> cuda_command{};
 };
 
 /// Looks at everything; `readiness` of all commands. What is missing or broken is no error but an

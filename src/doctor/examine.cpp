@@ -17,6 +17,7 @@
 #include "collect/decoder.h"
 #include "collect/rocprofv3.h"
 #include "doctor/agents.h"
+#include "doctor/cuda.h"
 #include "doctor/driver.h"
 #include "doctor/examination.h"
 #include "hal/arch.h"
@@ -274,6 +275,8 @@ Result<Examination> examine(const Places& places) {
   add_libraries(out.parts, compiler);
   add_cluster(out.parts);
   PERFLAB_TRY_VOID(add_sandbox(out.parts));
+  PERFLAB_TRY(std::vector<Part> cuda, cuda_parts(places, out.gpus));
+  for (Part& part : cuda) out.parts.push_back(std::move(part));
   PERFLAB_TRY(out.commands, readiness(out.parts, {}));
   out.system = system_name(places.release);
   utsname name{};

@@ -5,6 +5,7 @@
 
 #include "doctor/agents.h"
 #include "replay/code_choice.h"
+#include "replay/failures.h"
 
 namespace perflab::doctor {
 
@@ -17,7 +18,7 @@ Result<report::ReplayHere> replay_here(const Places& places, const capture::Mach
     here.problem = fmt::format("the capture is of GPU {}, and the last one here is GPU {}",
                                machine.gpu_index, here.gpus.size() - 1);
   else if (const auto fits = replay::check_isa(machine.isa, here.gpus[machine.gpu_index]); !fits)
-    here.problem = fits.error().message;
+    here.problem = replay::sentence_of(fits.error());
   return here;
 }
 

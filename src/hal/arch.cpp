@@ -34,8 +34,8 @@ Catalog load() {
 }
 
 const Catalog& catalog() {
-  static const Catalog loaded = load();
-  return loaded;
+  static const Catalog kLoaded = load();
+  return kLoaded;
 }
 
 /// The one product of which `matches` (of it and its architecture) holds; nullptr when there is

@@ -31,8 +31,8 @@ CounterCatalog load_counters() {
 }
 
 const CounterCatalog& counter_catalog() {
-  static const CounterCatalog loaded = load_counters();
-  return loaded;
+  static const CounterCatalog kLoaded = load_counters();
+  return kLoaded;
 }
 
 }  // namespace

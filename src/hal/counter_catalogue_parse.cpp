@@ -18,6 +18,8 @@ struct Sibling {
   std::string gfx;
   bool confirmed = true;
   std::vector<std::string> lacks;
+  std::vector<std::string> chips;
+  std::map<std::string, std::string, std::less<>> uncounted;
 };
 
 struct TableFile {
@@ -31,12 +33,16 @@ class Reader {
 
   void read(JsonFields& in) {
     in.each("architectures", [&](JsonFields& entry) {
-      file_.siblings.push_back({.gfx = entry.get<std::string>("gfx"),
-                                .confirmed = entry.get<bool>("confirmed"),
-                                .lacks = entry.get<std::vector<std::string>>("lacks")});
+      Sibling& sibling = file_.siblings.emplace_back();
+      entry.read("gfx", sibling.gfx);
+      entry.read("confirmed", sibling.confirmed);
+      entry.read("lacks", sibling.lacks);
+      if (entry.has("chips")) entry.read("chips", sibling.chips);
+      if (entry.has("uncounted")) read_words(entry.object("uncounted"), sibling.uncounted);
       entry.refuse_unknown();
     });
     if (file_.siblings.empty()) in.wrong("", "there is no architecture");
+    read_profiler(in);
     read_counters(in.object("counters"));
     read_slots(in.object("slots"));
     read_derived(in.object("derived"));
@@ -50,6 +56,27 @@ class Reader {
   }
 
  private:
+  static void read_words(JsonFields&& in, std::map<std::string, std::string, std::less<>>& words) {
+    for (const std::string& name : in.names()) words.emplace(name, in.get<std::string>(name));
+  }
+
+  /// What differs between the profilers; left out where it is rocprofv3.
+  void read_profiler(JsonFields& in) {
+    if (!in.has("profiler")) return;
+    if (const auto name = in.get<std::string>("profiler"); name == "cupti")
+      table_.profiler = CounterProfiler::cupti;
+    else
+      in.wrong("", fmt::format("{} is no profiler", name));
+    in.read("counts_threads", table_.counts_threads);
+    in.read("waves", table_.waves);
+    in.read("instructions", table_.instructions);
+    in.read("duration", table_.duration);
+    read_words(in.object("levels"), table_.level_labels);
+    for (const Sibling& sibling : file_.siblings)
+      if (sibling.chips.empty())
+        in.wrong("", fmt::format("{} has no chip that CUPTI knows", sibling.gfx));
+  }
+
   void read_counters(JsonFields&& in) {
     for (const std::string& block : in.names())
       for (const std::string& name : in.get<std::vector<std::string>>(block)) {
@@ -113,7 +140,8 @@ class Reader {
       counters.insert(counters.end(), set.begin(), set.end());
       for (const std::string& name : counters)
         if (!table_.knows(name)) in.wrong("", name + " is in a set, but is not known");
-      if (const std::string block = overfull_block(table_, counters); !block.empty())
+      if (const std::string block = overfull_block(table_, counters);
+          !block.empty() && table_.profiler == CounterProfiler::rocprofv3)
         in.wrong("", fmt::format("the set with {} has too many counters of {}",
                                  fmt::join(set, ", "), block));
       table_.sets.push_back(std::move(counters));
@@ -162,6 +190,8 @@ CounterTable table_of(const TableFile& file, const Sibling& sibling) {
   CounterTable table = file.table;
   table.gfx = sibling.gfx;
   table.confirmed = sibling.confirmed;
+  table.chips = sibling.chips;
+  table.uncounted = sibling.uncounted;
   for (const std::string& name : sibling.lacks) {
     table.counters.erase(name);
     table.derived.erase(name);
@@ -173,8 +203,9 @@ CounterTable table_of(const TableFile& file, const Sibling& sibling) {
       });
     for (std::vector<std::string>& set : table.sets) std::erase(set, name);
   }
-  std::erase_if(table.formulas,
-                [](const CounterFormula& formula) { return formula.alternatives.empty(); });
+  std::erase_if(table.formulas, [&](const CounterFormula& formula) {
+    return formula.alternatives.empty() || sibling.uncounted.contains(formula.name);
+  });
   return table;
 }
 

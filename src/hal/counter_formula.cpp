@@ -17,8 +17,12 @@ bool is_name_start(char c) {
 }
 
 bool is_name_part(char c) {
-  return is_name_start(c) || (c >= '0' && c <= '9');
+  return is_name_start(c) || (c >= '0' && c <= '9') || c == '.';
 }
+
+/// What a name may go on with: CUPTI's have dots ("sm__warps_active.sum").
+constexpr const char* kNameCharacters =
+    "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.";
 
 /// Names in order of appearance, each once. What is called like a function is none, nor is the
 /// exponent of a number.
@@ -44,6 +48,7 @@ class Compiled {
  public:
   /// Throws mu::Parser::exception_type.
   explicit Compiled(const std::string& text) : names_(names_in(text)), values_(names_.size(), 1) {
+    parser_.DefineNameChars(kNameCharacters);
     parser_.SetExpr(text);
     for (std::size_t i = 0; i < names_.size(); ++i) parser_.DefineVar(names_[i], &values_[i]);
     parser_.Eval();

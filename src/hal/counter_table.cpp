@@ -40,6 +40,14 @@ std::size_t channel_length(std::string_view name) {
   return number ? name.size() - open : 0;
 }
 
+/// "unit__quantity.rollup": a unit of the GPU, what it counts, and how the instances meet.
+bool is_cupti_metric(std::string_view name) {
+  const std::size_t unit = name.find("__");
+  const std::size_t rollup = name.find('.');
+  return unit != std::string_view::npos && unit > 0 && rollup != std::string_view::npos &&
+         rollup > unit + 2 && rollup + 1 < name.size();
+}
+
 }  // namespace
 
 CounterName split_counter(const CounterTable& table, std::string_view name) {
@@ -76,11 +84,14 @@ std::string CounterTable::block_of(std::string_view counter) const {
 }
 
 bool CounterTable::is_derived(std::string_view counter) const {
-  return derived.contains(counter);
+  if (derived.contains(counter)) return true;
+  return profiler == CounterProfiler::cupti && is_cupti_metric(counter) &&
+         !counters.contains(counter) && !counter.ends_with(".sum");
 }
 
 bool CounterTable::knows(std::string_view counter) const {
-  return has_counter(counter) || is_derived(counter);
+  return has_counter(counter) || is_derived(counter) ||
+         (profiler == CounterProfiler::cupti && is_cupti_metric(counter));
 }
 
 const CounterAlias* CounterTable::alias(std::string_view counter) const {

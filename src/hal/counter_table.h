@@ -46,9 +46,30 @@ struct CounterAlias {
   std::vector<std::string> sources;  ///< keys for counter_source()
 };
 
+/// Which profiler reads the counters of an architecture, and with that who knows what fits a pass.
+enum class CounterProfiler {
+  rocprofv3,  ///< a run of the program per pass; the slots of the table say what fits
+  cupti,      ///< replays each kernel for all passes inside one run; CUPTI's profiler host plans
+};
+
 /// What one architecture counts.
 struct CounterTable {
   std::string gfx;
+  CounterProfiler profiler = CounterProfiler::rocprofv3;
+  /// Chips of the architecture under the names of CUPTI's profiler host, the one that the formulas
+  /// were tried on first: {"GH100"}. None for rocprofv3.
+  std::vector<std::string> chips;
+  /// Formulas of work that the architecture does and that its counters do not tell, with why: the
+  /// sum of its work is then not known either.
+  std::map<std::string, std::string, std::less<>> uncounted;
+  /// Whether vector work is counted by thread, so that lanes that are off are not in it.
+  bool counts_threads = false;
+  std::string waves = "SQ_WAVES";         ///< counts the waves (warps) that started
+  std::string instructions = "SQ_INSTS";  ///< counts the instructions of waves
+  /// Counts the ns of a dispatch, beside its recorded times; empty: nothing does.
+  std::string duration;
+  /// What the levels of memory are, where it differs from the words for AMD: by "hbm", "l2", "lds".
+  std::map<std::string, std::string, std::less<>> level_labels;
   std::vector<CounterFormula> formulas;  ///< in the order of the file: by level, then features
   std::vector<std::vector<std::string>> sets;  ///< each fits one pass and holds the counter below
   std::string in_every_pass;  ///< GRBM_GUI_ACTIVE: the cycles that ratios divide by
@@ -62,10 +83,13 @@ struct CounterTable {
   /// The block that it occupies ("SQ", "TCC"): of its name, whether the table has it or not; empty
   /// for derived metrics.
   [[nodiscard]] std::string block_of(std::string_view counter) const;
-  /// Whether it is a formula of the profiler's own over counters (VmemLatency): its values are not
-  /// to be added up.
+  /// Whether it is a formula of the profiler's own over counters (VmemLatency) or a mean, share or
+  /// extreme (CUPTI's ".avg", ".pct", ".ratio", ".max" but for those that the table has among its
+  /// counters): its values are not to be added up.
   [[nodiscard]] bool is_derived(std::string_view counter) const;
-  /// Whether the architecture counts it or the profiler derives it there.
+  /// Whether the architecture counts it or the profiler derives it there. With CUPTI every name of
+  /// its form counts as known ("sm__inst_executed.sum"): the table has those that formulas need,
+  /// and the profiler host judges others.
   [[nodiscard]] bool knows(std::string_view counter) const;
   /// What the name is another name of, whatever its reduction or channel ("TCC_EA0_RDREQ_sum" on
   /// gfx908); nullptr: it is none.

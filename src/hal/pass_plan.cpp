@@ -71,6 +71,30 @@ Result<std::string> judge_unknown(const CounterTable& table, const std::string& 
                      counter, table.gfx);
 }
 
+/// CUPTI replays each kernel for as many passes as its counters take, inside one run.
+Result<PassPlan> plan_one_run(const CounterTable& table, bool own_sets,
+                              std::span<const std::string> extra) {
+  PassPlan plan;
+  std::vector<std::string> all{table.in_every_pass};
+  const auto add = [&](const std::string& counter) {
+    if (std::ranges::find(all, counter) == all.end()) all.push_back(counter);
+  };
+  if (own_sets)
+    for (const std::vector<std::string>& set : table.sets) std::ranges::for_each(set, add);
+  for (const std::string& counter : extra) {
+    if (!table.knows(counter)) {
+      std::string remedy = "metrics are named as by Nsight Compute: sm__inst_executed.sum";
+      if (const std::vector<std::string> similar = table.similar(counter); !similar.empty())
+        remedy += fmt::format("; similar names: {}", fmt::join(similar, ", "));
+      return fail(ErrorCode::usage, fmt::format("{} has no counter {}", table.gfx, counter),
+                  std::move(remedy));
+    }
+    add(counter);
+  }
+  if (own_sets || !extra.empty()) plan.passes.push_back(std::move(all));
+  return plan;
+}
+
 /// Puts a counter into the first of the passes from `first` on that has room for it, or a new one.
 void pack(const CounterTable& table, const std::string& counter, std::size_t first,
           std::vector<std::vector<std::string>>& passes) {
@@ -102,6 +126,7 @@ std::string overfull_block(const CounterTable& table, std::span<const std::strin
 
 Result<PassPlan> plan_passes(const CounterTable& table, bool own_sets,
                              std::span<const std::string> extra) {
+  if (table.profiler == CounterProfiler::cupti) return plan_one_run(table, own_sets, extra);
   PassPlan plan;
   if (own_sets) plan.passes = table.sets;
   std::set<std::string, std::less<>> planned;

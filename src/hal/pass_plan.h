@@ -27,8 +27,10 @@ struct PassPlan {
 /// into as few passes as their blocks' slots allow. A counter of no known block (with a warning:
 /// the profiler may have been given definitions of the user's own), one of a block whose slots are
 /// not known, and each derived metric gets a pass of its own; accumulated levels are never two in a
-/// pass. Error (usage): an extra name that is of a known block or looks like a known name, but that
-/// the architecture does not have; similar names are in the remedy.
+/// pass. Where CUPTI counts there is one run with all of them: it replays each kernel as often as
+/// they need (cuda/profiler_host.h says how often). Error (usage): an extra name that is of a known
+/// block or looks like a known name, but that the architecture does not have; similar names are in
+/// the remedy.
 Result<PassPlan> plan_passes(const CounterTable& table, bool own_sets,
                              std::span<const std::string> extra);
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace perflab::hal {
@@ -114,5 +115,10 @@ inline constexpr Terms kNvidiaTerms{.vendor = "NVIDIA",
 constexpr const Terms& terms(Platform platform) {
   return platform == Platform::amd ? kAmdTerms : kNvidiaTerms;
 }
+
+/// A sentence that was written in AMD's words (rules, features, advice) in the platform's, whole
+/// words only: "work-groups" becomes "blocks", "a CU" becomes "an SM". As it is on AMD. Not for
+/// names of kernels or files.
+std::string in_terms(std::string_view text, Platform platform);
 
 }  // namespace perflab::hal

@@ -81,6 +81,16 @@ std::vector<std::string> similar_counters(const std::string& counter) {
   return names;
 }
 
+/// Refuses (usage) what the recorder of CUDA programs does not do.
+Result<void> check_cuda_options(const ProfileOptions& options, std::string_view why) {
+  if (!options.att) return {};
+  return fail(ErrorCode::usage,
+              fmt::format("--att: thread traces are of AMD's GPUs, and this program is recorded on "
+                          "NVIDIA's ({})",
+                          why),
+              "leave it out, or add --platform amd");
+}
+
 /// Refuses (usage) what cannot be right on any machine, before anything is run.
 Result<void> check_options(const collect::CollectPlan& plan, const ProfileOptions& options) {
   if (options.att) {
@@ -215,12 +225,28 @@ class CounterStep {
     }
     if (analyzed) {
       profile_.analyzed->representative = std::move(*analyzed);
+      say_why_not_counted();
       return true;
     }
     set_missing("the counter passes cannot be used: " + analyzed.error().message,
                 analyzed.error().remedy);
     if (!profile_.problem) profile_.problem = std::move(analyzed).error();
     return false;
+  }
+
+  /// What processes said that could not count, once each.
+  void say_why_not_counted() {
+    std::set<std::string> said;
+    for (const trace::Source& source : profile_.analyzed->representative.trace.sources) {
+      if (source.counter_problem.empty() || !said.insert(source.counter_problem).second) continue;
+      warn("counters: " + source.counter_problem);
+      if (profile_.problem) continue;
+      profile_.problem =
+          Error{.code = ErrorCode::missing_tool,
+                .message = "counters could not be collected: " + source.counter_problem,
+                .notes = {},
+                .remedy = source.counter_remedy};
+    }
   }
 
   [[nodiscard]] Files all_files() const {
@@ -319,7 +345,13 @@ void collect_further(const collect::CollectPlan& plan, const ProfileOptions& opt
 
 }  // namespace
 
-Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& options) {
+Result<Profile> profile(const collect::CollectPlan& wanted, const ProfileOptions& options) {
+  collect::CollectPlan plan = wanted;
+  Profile profile;
+  profile.platform = collect::find_platform(plan.target, options.platform);
+  plan.platform = profile.platform.platform;
+  if (plan.platform == trace::Platform::cuda && !plan.no_rocprof)
+    PERFLAB_TRY_VOID(check_cuda_options(options, profile.platform.why));
   PERFLAB_TRY_VOID(check_options(plan, options));
   analyze::AnalyzeOptions analyze_options{.threads = options.threads};
   analyze_options.timeline = options.timeline;
@@ -332,7 +364,6 @@ Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& 
     PERFLAB_TRY(analyze_options.roofs,
                 hal::read_measured_roofs(*options.roofs, options.roofs_device));
   }
-  Profile profile;
   PERFLAB_TRY(profile.collection, collect::collect(plan));
   const std::vector<Files> groups = usable_runs(profile);
   analyze_base(groups, analyze_options, profile);

@@ -16,6 +16,6 @@ namespace perflab::measure {
 /// Errors, with nothing to salvage: those of collect::collect; before anything is run, usage
 /// (counters or a thread trace without rocprofv3, a counter that no architecture has, a bad regex)
 /// and those of hal::read_measured_roofs.
-Result<Profile> profile(const collect::CollectPlan& plan, const ProfileOptions& options = {});
+Result<Profile> profile(const collect::CollectPlan& wanted, const ProfileOptions& options = {});
 
 }  // namespace perflab::measure

@@ -12,6 +12,7 @@
 #include "collect/att_pass.h"
 #include "collect/collect.h"
 #include "collect/counter_passes.h"
+#include "collect/platform.h"
 #include "measure/att_choice.h"
 
 namespace perflab::measure {
@@ -34,6 +35,7 @@ struct ThreadTracePass {
 
 /// What to find out beside the times.
 struct ProfileOptions {
+  std::optional<trace::Platform> platform;     ///< none: found (collect/platform.h)
   bool roofline = false;                       ///< collect rocm-perf's own sets of counters
   std::vector<std::string> counters;           ///< counters of the user's, in addition (or alone)
   std::optional<std::filesystem::path> roofs;  ///< measured ceilings (hal/measured_roofs.h)
@@ -53,6 +55,7 @@ struct ProfileOptions {
 /// is whole all the same.
 struct Profile {
   collect::Collection collection;
+  collect::ChosenPlatform platform;
   std::optional<collect::CounterCollection> counters;  ///< nullopt: none were collected
   std::optional<ThreadTracePass> thread_trace;         ///< nullopt: none was taken
   std::optional<analyze::AnalyzedRuns> analyzed;

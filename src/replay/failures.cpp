@@ -30,6 +30,13 @@ std::optional<Failure> failure_of(const Error& error) {
   return static_cast<Failure>(error.kind - 1);
 }
 
+std::string sentence_of(const Error& error) {
+  const std::optional<Failure> failure = failure_of(error);
+  if (!failure) return error.message;
+  const std::string name = fmt::format("{}: ", to_string(*failure));
+  return error.message.starts_with(name) ? error.message.substr(name.size()) : error.message;
+}
+
 std::unexpected<Error> fail(FailureWithoutRemedy failure, std::string_view sentence) {
   return fail(failure.failure, sentence, {});
 }

@@ -51,6 +51,10 @@ constexpr ErrorCode code_of(Failure failure) {
 /// The failure that an error is, by its kind; missing: none of these.
 std::optional<Failure> failure_of(const Error& error);
 
+/// What happened, in words: the message without the name of its failure, as a page says it. The
+/// whole message of an error that is none of these.
+std::string sentence_of(const Error& error);
+
 /// A failure whose code may come without a remedy (base/error.h).
 struct FailureWithoutRemedy {
   Failure failure;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/enum_names.h"
+#include "stats/few_samples.h"
 #include "stats/summary.h"
 
 namespace perflab::stats {
@@ -149,17 +150,6 @@ std::optional<Interval> interval_of(const std::vector<double>& a, const std::vec
   return Interval{.low = 1 / inverse->high, .high = 1 / inverse->low};
 }
 
-/// Whether so few samples can reach the confidence at all: the clearest outcome, all of one side
-/// below all of the other, has a chance of 2 / (a + b over a) when there is no difference. It has
-/// to be half of what the confidence allows: others leave 1 out of their interval, too.
-bool enough(std::size_t a, std::size_t b, double confidence) {
-  const double most = (1 - confidence) / 2;
-  double chance = 2;
-  for (std::size_t i = 1; i <= a && chance > most; ++i)
-    chance *= static_cast<double>(i) / static_cast<double>(b + i);
-  return chance <= most;
-}
-
 std::optional<std::size_t> samples_to_decide(const Comparison& found,
                                              const ComparisonOptions& options) {
   if (!found.interval || !found.ratio || !(found.interval->low > 0)) return std::nullopt;
@@ -176,7 +166,7 @@ std::optional<std::size_t> samples_to_decide(const Comparison& found,
   if (!(needed <= kMostToDecide)) return std::nullopt;
   std::size_t samples = static_cast<std::size_t>(needed);
   samples = std::max(samples, std::min(found.samples_a, found.samples_b) + 1);
-  while (!enough(samples, samples, options.confidence)) ++samples;
+  while (!can_decide(samples, samples, options.confidence)) ++samples;
   return samples;
 }
 
@@ -237,7 +227,7 @@ Comparison compare(std::span<const double> a, std::span<const double> b,
   if (options.confidence > 0 && options.confidence < 1)
     found.interval = interval_of(of_a, of_b, options);
   if (!found.interval) return found;
-  if (enough(of_a.size(), of_b.size(), options.confidence))
+  if (can_decide(of_a.size(), of_b.size(), options.confidence))
     found.verdict = verdict_of(*found.interval, options);
   if (found.verdict == SpeedVerdict::undecided)
     found.samples_to_decide = samples_to_decide(found, options);

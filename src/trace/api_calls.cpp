@@ -1,10 +1,13 @@
-// The table of host API calls. Sources: HIP API reference (hip_runtime_api.h) and HSA runtime
-// specification 1.2; which of them wait: the same, and docs/facts/hsa_runtime.md "Packets of HIP".
+// The table of host API calls of HIP and HSA; cuda_calls.cpp has those of CUDA. Sources: HIP API
+// reference (hip_runtime_api.h) and HSA runtime specification 1.2; which of them wait: the same,
+// and docs/facts/hsa_runtime.md "Packets of HIP".
 #include "trace/api_calls.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "trace/cuda_calls.h"
 
 namespace perflab::trace {
 namespace {
@@ -95,10 +98,16 @@ CallKind kind_of_family(std::string_view name) {
 }  // namespace
 
 CallKind call_kind(std::string_view name) {
+  if (is_cuda_call(name)) return cuda_call_kind(name);
   if (name.ends_with("_spt")) name.remove_suffix(4);
   const auto* const found = std::ranges::lower_bound(kCalls, name, {}, &Entry::first);
   if (found != kCalls.end() && found->first == name) return found->second;
   return kind_of_family(name);
+}
+
+bool is_graph_launch(std::string_view name) {
+  return name.starts_with("hipGraphLaunch") || name.starts_with("cudaGraphLaunch") ||
+         name.starts_with("cuGraphLaunch");
 }
 
 bool is_marker_category(std::string_view category) {

@@ -73,7 +73,7 @@ void finish_arguments(Trace& trace, std::span<const Index> region_order) {
   CallArgumentColumns& calls = trace.call_arguments;
   follow(calls.region, region_order);
   reorder_all(by_region(calls.region), calls.region, calls.has, calls.stream, calls.event,
-              calls.device);
+              calls.device, calls.record);
   follow(trace.ranges.region, region_order);
   reorder_all(by_region(trace.ranges.region), trace.ranges.region, trace.ranges.message);
 }

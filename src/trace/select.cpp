@@ -72,7 +72,7 @@ void select_arguments(const Trace& from, const std::vector<Index>& region_to, Tr
   };
   using A = CallArgumentColumns;
   filter_all(keep_of(from.call_arguments.region), from.call_arguments, into.call_arguments,
-             &A::region, &A::has, &A::stream, &A::event, &A::device);
+             &A::region, &A::has, &A::stream, &A::event, &A::device, &A::record);
   using R = RangeColumns;
   filter_all(keep_of(from.ranges.region), from.ranges, into.ranges, &R::region, &R::message);
   for (auto* regions : {&into.call_arguments.region, &into.ranges.region})

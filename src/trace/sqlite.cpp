@@ -88,6 +88,19 @@ std::string_view Statement::text(int column) const {
           static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column))};
 }
 
+Result<void> roll_back(const std::filesystem::path& path) {
+  sqlite3* handle = nullptr;
+  int code =
+      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  // The first read finds the journal of a writer that is gone, and undoes what it began.
+  if (code == SQLITE_OK)
+    code = sqlite3_exec(handle, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);
+  const std::string detail = handle != nullptr ? sqlite3_errmsg(handle) : "out of memory";
+  sqlite3_close_v2(handle);
+  if (code == SQLITE_OK) return {};
+  return std::unexpected(describe_sqlite(code, path.string(), detail.c_str()));
+}
+
 Result<Connection> Connection::open(const std::filesystem::path& path, bool immutable) {
   sqlite3* raw = nullptr;
   // A URI so that `immutable` can be said; every character that means something in a URI is

@@ -1,6 +1,6 @@
 // A thin RAII layer over the SQLite C API: read-only connections and prepared statements, every
-// failure a Result. SQLiteCpp was not taken: it throws, and the scan loops need the raw column
-// calls.
+// failure a Result; and what makes a database of one that was being written. SQLiteCpp was not
+// taken: it throws, and the scan loops need the raw column calls.
 #pragma once
 
 #include <sqlite3.h>
@@ -53,6 +53,11 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
   std::string what_;  ///< for messages: "FILE: table rocpd_event"
 };
+
+/// Takes back the transaction that a writer left open when it was killed, so that the file holds
+/// what was committed and its journal is gone. Errors (bad_input): it is no database, is damaged,
+/// is in use, or cannot be written.
+Result<void> roll_back(const std::filesystem::path& path);
 
 /// A read-only connection, for use by one thread.
 class Connection {

@@ -20,18 +20,31 @@ namespace perflab::trace {
 using Index = std::uint32_t;
 inline constexpr Index kNone = 0xFFFF'FFFF;
 
+/// Whose GPUs a program ran on, and so what its API calls, streams and registers mean.
+enum class Platform : std::uint8_t {
+  amd,   ///< HIP and HSA
+  cuda,  ///< the CUDA runtime and driver
+};
+
 /// One process's recording: one guid of one database.
 struct Source {
   std::string file;            ///< path as it was given
   std::string guid;            ///< the recording's id: ids of rows mean something only within it
   std::string schema_version;  ///< "3", "3.0.1", ...
-  std::string collector;       ///< "rocprofv3", "rocprofiler-systems"
+  std::string collector;       ///< "rocprofv3", "rocprofiler-systems", "rocm-perf-record"
   std::string synthetic;       ///< note of a made-up trace; empty for a recorded one
   std::optional<int>
       pass;  ///< N of a counter pass (folder pass_N or pmc_N): the application ran again
   bool counter_table = false;  ///< a table of counters (CSV): no API calls, no copies
   bool flat_sizes = false;     ///< grids and work-groups are products x*y*z, kept in the x axis
   bool times_known = true;     ///< false: its timestamps have lost digits; start and end only order
+  Platform platform = Platform::amd;
+  /// What rocm-perf-record says of its own work; the values of others.
+  bool complete = true;              ///< false: the program ended before the recording was finished
+  std::int64_t lost_records = 0;     ///< that CUPTI dropped, in all
+  std::string second_client = {};    ///< who else used CUPTI in the process; empty: nobody
+  std::string counter_problem = {};  ///< why it could not count, a sentence; empty: it could
+  std::string counter_remedy = {};
 };
 
 /// A machine. Clocks of different nodes are not aligned.
@@ -53,11 +66,22 @@ struct Thread {
   std::int64_t tid = 0;
 };
 
+/// Limits of a CUDA device, from its attributes (CUDA driver API, CUdevice_attribute).
+struct CudaFacts {
+  std::string compute_capability;  ///< "9.0"
+  std::optional<std::int64_t> registers_per_sm, shared_memory_per_block_optin,
+      reserved_shared_memory_per_block, max_blocks_per_sm, l2_bytes, memory_bus_bits,
+      memory_clock_khz, clock_khz, memory_bytes;
+  friend bool operator==(const CudaFacts&, const CudaFacts&) = default;
+};
+
 /// What the recording itself says about an agent; every field may be missing (rocprof-sys writes
 /// none).
 struct AgentFacts {
   std::optional<std::int64_t> compute_units, xcc_count, simds_per_cu, wave_size, max_waves_per_simd,
       max_waves_per_cu, lds_bytes_per_cu, clock_mhz, target_version, device_id;
+  std::optional<std::int64_t> vendor_id = std::nullopt;  ///< PCI
+  std::optional<CudaFacts> cuda = std::nullopt;          ///< of CUDA devices
   friend bool operator==(const AgentFacts&, const AgentFacts&) = default;
 };
 
@@ -85,6 +109,11 @@ struct Stream {
   Index source = kNone;
   std::int64_t id = 0;
   std::string name;
+  /// Whether it is a context's default stream, where the recording says so (CUDA).
+  std::optional<bool> null_stream = std::nullopt;
+
+  /// The default stream: HIP's has id 0.
+  [[nodiscard]] bool is_default() const { return null_stream.value_or(id == 0); }
 };
 
 /// Where a dispatch or copy ran: the distinct combinations, so that a row needs one index.
@@ -161,11 +190,15 @@ struct RegionColumns {
 /// time, whatever was destroyed and created in between.
 struct CallArgumentColumns {
   static constexpr std::uint8_t kStream = 1, kEvent = 2, kDevice = 4;
+  /// Of CUDA: `stream` is the id of a Stream, not a handle; `record` is there.
+  static constexpr std::uint8_t kStreamId = 8, kRecord = 16;
 
   std::vector<Index> region;                 ///< regions, ascending
   std::vector<std::uint8_t> has;             ///< which of the following the call has
   std::vector<std::uint64_t> stream, event;  ///< handles as recorded; stream 0: the default stream
   std::vector<std::int64_t> device;          ///< ordinal, of hipSetDevice
+  /// Which record of the event a call made or waits for: a number of its own for each.
+  std::vector<std::uint64_t> record;
 
   [[nodiscard]] std::size_t size() const { return region.size(); }
 };
@@ -259,6 +292,11 @@ struct Trace {
   /// The recording that a dispatch or copy track belongs to.
   [[nodiscard]] Index source_of_track(Index track) const {
     return processes[tracks[track].process].source;
+  }
+  /// The platform that a process ran on.
+  [[nodiscard]] Platform platform_of_process(Index process) const {
+    const Index source = processes[process].source;
+    return source == kNone ? Platform::amd : sources[source].platform;
   }
 };
 

@@ -18,6 +18,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import made_up_run  # noqa: E402  (its folder has to be known first)
+
 MOST_BYTES = 16 << 10  # of an answer
 MOST_LIST_BYTES = 24 << 10
 arguments = None
@@ -127,25 +130,6 @@ class Full:
                 if not any(finding["severity"] == "error" for finding in document(client.call("capture_check", DIR=one))["findings"])]
 
 
-def kernel(symbol, display, microseconds):
-    return {"symbol": symbol, "display": display, "code_object": 1, "groups": [64, 1, 1], "workgroup": [256, 1, 1], "sgpr": 16,
-            "vgpr": [8, 0], "kernarg": 24, "fixed_us": microseconds, "why": "made up"}
-
-
-def run_of(scale_us, seed):
-    """One run: eight times two kernels."""
-    return {
-        "synthetic": "made up for a test", "guid": f"0000decd-57e9-7000-8000-{seed:012d}", "creation_time": "2026-01-01 00:00:00",
-        "seed": seed, "clock_start_ns": 86400000000000, "process": {"pid": 11, "ppid": 1, "command": "./bench"},
-        "agents": ["host", "mi300x"], "gpu": 1, "streams": [{"name": "Default Stream", "queue": "Queue 0", "handle": "0x0"}],
-        "timing": {"why": "made up", "call_us": 3.1, "between_calls_us": 1.5, "start_us": 4.5, "kernel_gap_us": 0.9, "wake_us": 6.0,
-                   "jitter_permille": 5, "tail_every": 1000000, "tail_permille": 1},
-        "copies": {}, "code_objects": [{"uri": "memory://11#offset=1&size=2", "bytes": 2}],
-        "kernels": {"scale": kernel("_Z5scalePf", "scale(float*)", scale_us), "sums": kernel("_Z4sumsPf", "sums(float*)", 80)},
-        "program": [{"repeat": 8, "do": ["scale", "sums"]}, {"synchronize": 0}],
-    }
-
-
 class Agent(unittest.TestCase):
     figures = []
 
@@ -173,13 +157,7 @@ class Agent(unittest.TestCase):
 
     def record(self, name, scale_us, seed):
         """Seven runs in which the kernel takes so long, give or take 0.4 %."""
-        runs = []
-        for run in range(7):
-            said, written = self.folder / "run.json", self.folder / f"{name}_{run}.db"
-            said.write_text(json.dumps(run_of(scale_us * (1 + 0.002 * (run % 5 - 2)), seed + run)))
-            subprocess.run([arguments.make_rocpd, "--description", said, "--out", written], check=True, stdout=subprocess.DEVNULL)
-            runs.append(str(written))
-        return runs
+        return made_up_run.write(arguments.make_rocpd, self.folder / name, 7, scale_us, seed)
 
     def command_line(self, *words):
         return json.loads(subprocess.run([arguments.program, *words, "--json"], check=True, capture_output=True).stdout)
@@ -200,7 +178,7 @@ class Agent(unittest.TestCase):
 
     def test_is_this_change_a_regression(self):
         before = self.record("before", 50, 1)
-        self.assertEqual(self.ask("regression", before, self.record("after", 60, 20)), ["scale(float*)"])
+        self.assertEqual(self.ask("regression", before, self.record("after", 60, 20)), ["scale(float*, float const*, float, int)"])
         self.assertEqual(self.ask("regression", before, self.record("same", 50, 40)), [])
 
     def test_does_this_kernel_spill(self):

@@ -4,16 +4,19 @@ rocprofv3; kernels are compiled by the clang that rocm-perf finds.
 
     gate_test.py --program ROCM_PERF --make-rocpd MAKE_ROCPD      exit code 1 when something is not as it should be"""
 import argparse
-import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+import made_up_run  # noqa: E402  (its folder has to be known first)
+
 CI = ROOT / "examples/ci"
 RUNS = 7
 
@@ -38,26 +41,6 @@ void scale(float* out, const float* in, float factor, int n) {
   out[i] = factor * sum;
 }
 """
-
-
-def kernel(symbol, display, microseconds):
-    return {"symbol": symbol, "display": display, "code_object": 1, "groups": [64, 1, 1], "workgroup": [256, 1, 1], "sgpr": 16,
-            "vgpr": [8, 0], "kernarg": 24, "fixed_us": microseconds, "why": "made up"}
-
-
-def description(scale_us, seed):
-    """One run of ./bench: eight times two kernels."""
-    return {
-        "synthetic": "made up for a test", "guid": f"0000decd-57e9-7000-8000-{seed:012d}", "creation_time": "2026-01-01 00:00:00",
-        "seed": seed, "clock_start_ns": 86400000000000, "process": {"pid": 11, "ppid": 1, "command": "./bench"},
-        "agents": ["host", "mi300x"], "gpu": 1, "streams": [{"name": "Default Stream", "queue": "Queue 0", "handle": "0x0"}],
-        "timing": {"why": "made up", "call_us": 3.1, "between_calls_us": 1.5, "start_us": 4.5, "kernel_gap_us": 0.9, "wake_us": 6.0,
-                   "jitter_permille": 5, "tail_every": 1000000, "tail_permille": 1},
-        "copies": {}, "code_objects": [{"uri": "memory://11#offset=1&size=2", "bytes": 2}],
-        "kernels": {"scale": kernel("_Z5scalePfPKffi", "scale(float*, float const*, float, int)", scale_us),
-                    "sums": kernel("_Z4sumsPfPKfi", "sums(float*, float const*, int)", 80)},
-        "program": [{"repeat": 8, "do": ["scale", "sums"]}, {"synchronize": 0}],
-    }
 
 
 class Gate(unittest.TestCase):
@@ -102,12 +85,7 @@ class Gate(unittest.TestCase):
 
     def record(self, name, scale_us, seed):
         """`gate.sh record` of seven runs in which the kernel takes so long, give or take 0.4 %."""
-        runs = []
-        for run in range(RUNS):
-            said, written = self.folder / "run.json", self.folder / f"{name}_{run}.db"
-            said.write_text(json.dumps(description(scale_us * (1 + 0.002 * (run % 5 - 2)), seed + run)))
-            subprocess.run([self.make_rocpd, "--description", said, "--out", written], check=True, stdout=subprocess.DEVNULL)
-            runs.append(str(written))
+        runs = made_up_run.write(self.make_rocpd, self.folder / name, RUNS, scale_us, seed)
         folder = self.folder / name
         done = self.gate("record", str(folder), FAKE_ROCPROFV3_DB="|".join(runs))
         self.assertEqual((done.returncode, done.stdout), (0, f"{folder}\n"), done.stderr)

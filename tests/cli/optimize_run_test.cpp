@@ -98,6 +98,7 @@ TEST_F(OptimizeRun, RulesFindWhatGainsAndRollBackTheRest) {
   // The user's file is the accepted source, and the original is kept.
   EXPECT_EQ(test::text_of(source_), test::text_of(folder_ / "out/accepted.hip"));
   EXPECT_EQ(test::text_of(folder_ / "optimize/row_sums.hip.orig"), original_);
+  EXPECT_EQ(result["environment"]["original_kept"], "optimize/row_sums.hip.orig");
 
   const Outcome recheck =
       rocm_perf(folder_.path(), {"optimize", "--recheck", "out/optimization.json"});

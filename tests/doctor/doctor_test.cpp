@@ -159,8 +159,8 @@ TEST(Doctor, OutlivesARuntimeThatCrashesOrAnswersNonsense) {
            {"echo nonsense", "code 0"},
            {"echo '[]'", "code 0"},
            {R"(echo '{"version":"1.18","gpus":[]}')", "no GPU"},
-           {R"(echo '{"problem":"hsa_call_failed: x","remedy":"y","installed":true}')",
-            "hsa_call_failed"}}) {
+           {R"(echo '{"problem":"x did not answer","remedy":"y","installed":true}')",
+            "x did not answer"}}) {
     machine.answers(words);
     const Result<Part> part = runtime_part(machine.places, gpus);
     ASSERT_TRUE(part);
@@ -168,7 +168,7 @@ TEST(Doctor, OutlivesARuntimeThatCrashesOrAnswersNonsense) {
     EXPECT_THAT(part->problem, HasSubstr(said)) << words;
     EXPECT_NE(part->remedy, "") << words;
   }
-  machine.answers(R"(echo '{"problem":"no_runtime: x","remedy":"y","installed":false}')");
+  machine.answers(R"(echo '{"problem":"x is not there","remedy":"y","installed":false}')");
   EXPECT_EQ(runtime_part(machine.places, gpus)->state, State::missing);
 }
 
@@ -269,10 +269,11 @@ TEST(Doctor, SaysWhetherAReplayHasItsGpuHere) {
                   R"("isa":"amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"}]}')");
   EXPECT_EQ(here(0, "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-").problem, "");
   EXPECT_EQ(here(0, "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-").gpus.size(), 1U);
-  EXPECT_THAT(here(0, "amdgcn-amd-amdhsa--gfx90a").problem, HasSubstr("isa_mismatch"));
+  EXPECT_THAT(here(0, "amdgcn-amd-amdhsa--gfx90a").problem,
+              testing::StartsWith("the capture was taken on amdgcn-amd-amdhsa--gfx90a, "));
   EXPECT_THAT(here(1, "amdgcn-amd-amdhsa--gfx942").problem, HasSubstr("GPU 1"));
-  machine.answers(R"(echo '{"problem":"no_runtime: x","remedy":"y","installed":false}')");
-  EXPECT_EQ(here(0, "amdgcn-amd-amdhsa--gfx942").problem, "no_runtime: x");
+  machine.answers(R"(echo '{"problem":"x is not there","remedy":"y","installed":false}')");
+  EXPECT_EQ(here(0, "amdgcn-amd-amdhsa--gfx942").problem, "x is not there");
   machine.answers("kill -SEGV $$");
   EXPECT_THAT(here(0, "amdgcn-amd-amdhsa--gfx942").problem, HasSubstr("SIGSEGV"));
 }

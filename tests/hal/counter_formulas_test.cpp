@@ -111,7 +111,7 @@ TEST(FabricBytes, OfGfx950DoNotComeFromTccBubble) {
 TEST(FabricBytes, AreSaidInOneWay) {
   for (const CounterTable& each : all_counter_tables())
     for (const char* name : {"fabric.read_bytes", "fabric.write_bytes"})
-      EXPECT_EQ(each.find(name)->alternatives.size(), 1U) << each.gfx;
+      EXPECT_EQ(each.find(name)->alternatives.size(), 1U) << each.gfx;  // NVIDIA: of one name
 }
 
 TEST(CacheBytes, OfL2AndLds) {

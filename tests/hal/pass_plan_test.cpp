@@ -31,7 +31,7 @@ PassPlan plan(std::string_view gfx, bool own_sets, const Names& extra) {
 }
 
 TEST(OwnSets, FitOnePassEachAndBeginWithTheCycles) {
-  for (const CounterTable& each : all_counter_tables()) {
+  for (const CounterTable& each : rocprof_tables()) {
     EXPECT_EQ(each.in_every_pass, "GRBM_GUI_ACTIVE");
     EXPECT_FALSE(each.sets.empty()) << each.gfx;
     for (const Names& set : each.sets) {
@@ -64,12 +64,31 @@ TEST(OwnSets, FitOnePassEachAndBeginWithTheCycles) {
 }
 
 TEST(OwnSets, AreThePlanWhenNothingElseIsWanted) {
-  for (const CounterTable& each : all_counter_tables()) {
+  for (const CounterTable& each : rocprof_tables()) {
     const PassPlan planned = plan(each.gfx, true, {});
     EXPECT_EQ(planned.passes, each.sets);
     EXPECT_THAT(planned.warnings, IsEmpty());
     EXPECT_THAT(plan(each.gfx, false, {}).passes, IsEmpty());
   }
+}
+
+// CUPTI repeats each kernel inside one run: nothing is split here.
+TEST(PlanPasses, OfNvidiaIsOneRun) {
+  const CounterTable& t = table("sm_90");
+  ASSERT_EQ(t.sets.size(), 1U);
+  EXPECT_EQ(plan("sm_90", true, {}).passes, t.sets);
+  EXPECT_THAT(plan("sm_90", false, {}).passes, IsEmpty());
+  EXPECT_THAT(plan("sm_90", false, Names{"sm__inst_issued.sum", "sm__cycles_elapsed.max"}).passes,
+              ElementsAre(ElementsAre("sm__cycles_elapsed.max", "sm__inst_issued.sum")));
+  const PassPlan more = plan("sm_90", true, {"sm__inst_issued.avg", "dram__bytes_read.sum"});
+  ASSERT_EQ(more.passes.size(), 1U);
+  EXPECT_EQ(more.passes[0].size(), t.sets[0].size() + 1);
+  EXPECT_EQ(more.passes[0].back(), "sm__inst_issued.avg");
+  EXPECT_THAT(more.warnings, IsEmpty());
+  const auto wrong = plan_passes(t, true, Names{"dram__bytes_read_sum"});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::usage);
+  EXPECT_THAT(wrong.error().remedy, HasSubstr("dram__bytes_read.sum"));
 }
 
 TEST(Overfull, NamesTheBlock) {
@@ -199,7 +218,7 @@ TEST(PlanPasses, AUsersOwnCounterIsAskedForWithAWarning) {
 // passes than the fullest block needs.
 TEST(PlanPasses, OfAnyChoiceIsCompleteFitsAndIsShort) {
   test::Prng random(20260704);
-  for (const CounterTable& each : all_counter_tables()) {
+  for (const CounterTable& each : rocprof_tables()) {
     Names all;
     for (const std::string& name : each.counters)
       if (each.slots(each.block_of(name)) && name != each.in_every_pass) all.push_back(name);

@@ -6,8 +6,8 @@ import sys
 
 FLOORS = {
     "base": 1,
-    "stats": 2, "hal": 2, "hsa": 2, "code": 2, "trace": 2, "att": 2, "capture": 2, "llm": 2, "mcp": 2,
-    "collect": 3, "analyze": 3, "tune": 3, "isolate": 3, "replay": 3,
+    "stats": 2, "hal": 2, "hsa": 2, "cuda": 2, "code": 2, "trace": 2, "att": 2, "capture": 2, "llm": 2, "mcp": 2,
+    "collect": 3, "analyze": 3, "tune": 3, "isolate": 3, "record": 3, "replay": 3,
     "compare": 4, "measure": 4,
     "report": 5,
     "optimize": 6, "api": 6,
@@ -24,9 +24,11 @@ ROOMS = {
                 ["activity", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
     "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["search"], ["run"]],
     "isolate": [["protocol", "machine"], ["code", "."], ["tool"]],
+    "record": [["."], ["database"], ["activity", "counters"], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa"], ["session"], ["verify"], ["inputs"]],
     "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page"],
-               ["perfetto", "roofline", "thread_trace"], ["analysis", "summary"]],
+               ["perfetto", "roofline", "thread_trace"], ["analysis", "excerpt"], ["answers"],
+               ["summary"]],
     "optimize": [[".", "ast"], ["flow"], ["model"], ["guards", "transform"], ["workshop"], ["rounds"], ["run"]],
     "doctor": [["."], ["self_test"]],
     "cli": [["kit"], ["recordings", "kernels", "tuning", "program"], ["."]],

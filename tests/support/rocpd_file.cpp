@@ -131,7 +131,7 @@ int batch_column(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int colu
 }
 
 const sqlite3_module& batch_module() {
-  static const sqlite3_module module = [] {
+  static const sqlite3_module kModule = [] {
     sqlite3_module made{};
     made.xConnect = batch_connect;  // no xCreate: the table exists by its module's name only
     made.xBestIndex = batch_best_index;
@@ -145,7 +145,7 @@ const sqlite3_module& batch_module() {
     made.xRowid = batch_rowid;
     return made;
   }();
-  return module;
+  return kModule;
 }
 
 void bind(sqlite3_stmt* statement, int index, const RowValue& value) {

@@ -13,6 +13,7 @@
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/in_words.h"
 #include "analyze/bottleneck/measurements.h"
+#include "hal/terms.h"
 
 namespace perflab::analyze {
 namespace {
@@ -248,6 +249,18 @@ std::vector<std::size_t> traces_without_kernel(const std::vector<KernelThreadTra
   return chosen;
 }
 
+/// A verdict in the words of NVIDIA's GPUs. No tool takes thread traces of those.
+void say_in_cuda_terms(KernelBottleneck& one) {
+  const auto say = [](std::string& text) { text = hal::in_terms(text, hal::Platform::nvidia); };
+  say(one.summary);
+  for (std::string& reason : one.confidence_reasons) say(reason);
+  for (GainBound& part : one.bound.parts) say(part.text);
+  for (Advice& advice : one.advice) say(advice.text);
+  for (HistoryStep& step : one.history) say(step.change);
+  if (one.next) say(one.next->why);
+  if (one.next && one.next->source == FeatureSource::thread_trace) one.next.reset();
+}
+
 class BottleneckFinder {
  public:
   BottleneckFinder(const trace::Trace& trace, const TimingScope& scope,
@@ -264,6 +277,8 @@ class BottleneckFinder {
     dispatched(only_helpers);
     traced_only();
     counted_only();
+    for (KernelBottleneck& one : out_.kernels)
+      if (hal::platform_of(one.architecture) == hal::Platform::nvidia) say_in_cuda_terms(one);
     return std::move(out_);
   }
 

@@ -138,7 +138,7 @@ void lack_as(const Kernel& kernel, std::string_view field, std::string_view othe
 
 void add_resources(const Kernel& kernel, FeatureSet& set) {
   if (kernel.occupancy) {
-    const hal::ModelOccupancy& model = kernel.occupancy->resident;
+    const hal::ModelOccupancy& model = kernel.occupancy->hardware();
     std::string limiters;
     for (const hal::Limiter limiter : model.limiters)
       limiters += fmt::format("{}{}", limiters.empty() ? "" : ", ", hal::to_string(limiter));

@@ -9,6 +9,8 @@
 #include "analyze/bottleneck/feature_parts.h"
 #include "analyze/roofline/roofline.h"
 #include "base/text/number_text.h"
+#include "hal/arch.h"
+#include "hal/counter_catalogue.h"
 
 namespace perflab::analyze {
 namespace {
@@ -72,8 +74,11 @@ class CounterFeatures {
  private:
   /// A dispatch has waves, and waves have instructions: counters without any have counted nothing.
   [[nodiscard]] bool saw_nothing() const {
-    return std::ranges::any_of(r_.counters, [](const CounterValue& counter) {
-      return (counter.name == "SQ_WAVES" || counter.name == "SQ_INSTS") && counter.mean == 0.0;
+    const hal::CounterTable* const table = hal::find_counter_table(r_.architecture);
+    if (table == nullptr) return false;
+    return std::ranges::any_of(r_.counters, [&](const CounterValue& counter) {
+      return (counter.name == table->waves || counter.name == table->instructions) &&
+             counter.mean == 0.0;
     });
   }
 
@@ -223,13 +228,16 @@ class CounterFeatures {
     figure(partial_waves, "partial_waves", 0.01);
     const Figure* const lanes = figure(lanes_active, "lanes", 1);
     if (lanes == nullptr) return;
-    // Only architectures of wave64 count lanes (docs/facts/counters.md "Units").
-    give(set_, lanes_active, *lanes->value / kLanesOfCounters,
-         fmt::format("{:.6g} of {} lanes; {}{}", *lanes->value, kLanesOfCounters, lanes->formula,
+    // On AMD only architectures of wave64 count lanes (docs/facts/counters.md "Units"): there is
+    // one wave size wherever there is this figure.
+    const hal::Arch* const arch = hal::find_arch(r_.architecture);
+    if (arch == nullptr || arch->wave_sizes.size() != 1)
+      return lack(set_, lanes_active, "the wave size of this kernel is not known", "");
+    const int wave = arch->wave_sizes.front().wave_size;
+    give(set_, lanes_active, *lanes->value / wave,
+         fmt::format("{:.6g} of {} lanes; {}{}", *lanes->value, wave, lanes->formula,
                      passes_of(*lanes)));
   }
-
-  static constexpr int kLanesOfCounters = 64;
 
   const KernelRoofline& r_;
   const CuRoom& room_;

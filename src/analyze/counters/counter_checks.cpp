@@ -18,11 +18,8 @@ namespace {
 using trace::Index;
 using trace::kNone;
 
-constexpr const char* kWaves = "SQ_WAVES";
-constexpr const char* kInstructions = "SQ_INSTS";
 constexpr const char* kVectorInstructions = "SQ_INSTS_VALU";
 constexpr const char* kScalarInstructions = "SQ_INSTS_SALU";
-constexpr std::string_view kWaveBlock = "SQ";
 
 /// Waves that may be counted differently from what was launched: waves saved and restored by the
 /// driver count twice. Measured on vecCopy: exactly as launched, on every GPU.
@@ -142,15 +139,15 @@ void doubt_all(const PassView& view, const hal::CounterTable& table, const std::
 /// then not to be believed in any pass.
 bool check_waves(const PassView& view, const CounterIndex& index, bool flat,
                  const hal::CounterTable& table, CounterDoubts& doubts) {
-  const std::optional<double> waves = view.sum(kWaves);
+  const std::optional<double> waves = view.sum(table.waves);
   if (!waves) return true;
-  const std::optional<double> instructions = view.sum(kInstructions);
+  const std::optional<double> instructions = view.sum(table.instructions);
   const std::optional<double> vector = view.sum(kVectorInstructions);
   const std::optional<double> scalar = view.sum(kScalarInstructions);
   const bool none =
       instructions ? *instructions == 0 : vector && scalar && *vector == 0 && *scalar == 0;
   if (*waves > 0 && none) {
-    doubt_block(view, table, kWaveBlock,
+    doubt_block(view, table, table.block_of(table.waves),
                 fmt::format("{:.0f} waves were counted, but no instruction: every wave has "
                             "at least one",
                             *waves),
@@ -160,7 +157,7 @@ bool check_waves(const PassView& view, const CounterIndex& index, bool flat,
   const hal::Arch* const arch = hal::find_arch(table.gfx);
   if (arch == nullptr) return true;
   double counted = 0, fewest = 0, most = 0;
-  for (const Index counter : view.names.candidates(kWaves)) {
+  for (const Index counter : view.names.candidates(table.waves)) {
     view.each_dispatch_with(index, counter, [&](const Shape& shape, Index, double value) {
       const auto launched = launched_range(shape, flat, *arch);
       if (!launched) return;
@@ -179,6 +176,22 @@ bool check_waves(const PassView& view, const CounterIndex& index, bool flat,
   return false;
 }
 
+/// How long a dispatch took while it was counted, in ns; nullopt: the recording does not say. Where
+/// the profiler repeats a dispatch for all passes, its recorded times are not those of the counts.
+std::optional<double> counted_time(const PassView& view, const CounterIndex& index,
+                                   const hal::CounterTable& table, Index dispatch) {
+  if (table.duration.empty()) {
+    const Index source = view.trace.source_of_track(view.trace.dispatches.track[dispatch]);
+    if (!view.trace.sources[source].times_known) return std::nullopt;
+    return static_cast<double>(view.trace.dispatches.end[dispatch] -
+                               view.trace.dispatches.start[dispatch]);
+  }
+  for (const Index counter : view.names.candidates(table.duration))
+    if (const std::size_t row = index.row(dispatch, counter); row != kNone)
+      return view.trace.counters.sum[row];
+  return std::nullopt;
+}
+
 void check_cycles(const PassView& view, const CounterIndex& index, const hal::CounterTable& table,
                   const Gpu& gpu, CounterDoubts& doubts) {
   if (gpu.clock_mhz.value_or(0) < 1 || gpu.xcc_count.value_or(0) < 1) return;
@@ -187,11 +200,10 @@ void check_cycles(const PassView& view, const CounterIndex& index, const hal::Co
   for (const Index counter : view.names.candidates(table.in_every_pass)) {
     double cycles = 0, ns = 0, overhead_ns = 0;
     view.each_dispatch_with(index, counter, [&](const Shape&, Index dispatch, double value) {
-      const Index source = view.trace.source_of_track(view.trace.dispatches.track[dispatch]);
-      if (!view.trace.sources[source].times_known) return;
+      const auto took = counted_time(view, index, table, dispatch);
+      if (!took) return;
       cycles += value / xcc;
-      ns += static_cast<double>(view.trace.dispatches.end[dispatch] -
-                                view.trace.dispatches.start[dispatch]);
+      ns += *took;
       overhead_ns += kLaunchOverheadNs;
     });
     if (ns == 0) continue;
@@ -230,9 +242,9 @@ void check_names(const PassView& view, const CounterIndex& index, const hal::Cou
 }  // namespace
 
 const std::string& CounterDoubts::of(Index pass, Index counter) const {
-  static const std::string kNone_;
+  static const std::string kNoReason;
   const auto found = reasons_.find({pass, counter});
-  return found == reasons_.end() ? kNone_ : found->second;
+  return found == reasons_.end() ? kNoReason : found->second;
 }
 
 void CounterDoubts::doubt(Index pass, Index counter, std::string why) {
@@ -240,7 +252,8 @@ void CounterDoubts::doubt(Index pass, Index counter, std::string why) {
 }
 
 std::optional<int> wave_size_of(const trace::Trace& trace, const Passes& passes,
-                                const JoinedKernel& kernel, const CounterNames& names) {
+                                const JoinedKernel& kernel, const CounterNames& names,
+                                const hal::CounterTable& table) {
   const hal::Arch* const arch = hal::find_arch(kernel.architecture);
   if (arch == nullptr) return std::nullopt;
   if (arch->wave_sizes.size() == 1) return arch->wave_sizes.front().wave_size;
@@ -249,7 +262,7 @@ std::optional<int> wave_size_of(const trace::Trace& trace, const Passes& passes,
   std::set<int> fitting;
   for (const hal::WaveSizeLimits& size : arch->wave_sizes) {
     double counted = 0, launched = 0;
-    for (const Index counter : names.candidates(kWaves))
+    for (const Index counter : names.candidates(table.waves))
       for (const ShapeGroup& shape : kernel.shapes)
         for (Index pass = 0; pass < passes.passes.size(); ++pass)
           for (const Index dispatch : shape.in_pass[pass]) {
@@ -291,7 +304,7 @@ CounterDoubts check_counters(const trace::Trace& trace, const Passes& passes,
   for (Index pass = 0; partial && pass < passes.passes.size(); ++pass) {
     const PassView view{
         .trace = trace, .kernel = kernel, .sums = sums, .names = names, .pass = pass};
-    if (!view.sum(kWaves))
+    if (!view.sum(table.waves))
       doubt_all(view, table,
                 fmt::format("this pass does not count waves, and pass {} counted others than were "
                             "launched",

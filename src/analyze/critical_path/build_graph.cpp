@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -60,14 +62,10 @@ class Builder {
   struct ThreadState {
     NodeId last = kNoNode;
     std::int64_t device = 0;  ///< ordinal, as hipSetDevice said it last
-    bool captures = false;    ///< records a HIP graph: its events order nothing now
+    bool device_said = false;
+    bool captures = false;  ///< records a HIP graph: its events order nothing now
   };
-  /// Arguments of the call at hand.
-  struct Arguments {
-    std::uint8_t has = 0;
-    std::uint64_t stream = 0, event = 0;
-    std::int64_t device = 0;
-  };
+  using Arguments = NamedArguments;  ///< of the call at hand
 
   void reserve();
   NodeId add_node(NodeKind kind, std::uint32_t row, std::int64_t start, std::int64_t end);
@@ -77,6 +75,13 @@ class Builder {
 
   void place_operation(Operation op, NodeId call);
   void follow_lane(Lane& lane, NodeId node, EdgeRule order);
+  void follow_in_graph(Lane& lane, NodeId node);
+  [[nodiscard]] std::string_view name_of_call(Index region) const {
+    return trace_.strings.view(trace_.regions.name[region]);
+  }
+  [[nodiscard]] bool is_cuda(Index process) const {
+    return trace_.platform_of_process(process) == trace::Platform::cuda;
+  }
   void follow_default_stream(Operation op, NodeId node);
   void note_end(Operation op, NodeId node);
   void place_free_operations();
@@ -94,7 +99,9 @@ class Builder {
   void record_event(Index region, Index process, const Arguments& arguments);
   void stream_waits(Index region, Index process, const Arguments& arguments);
   [[nodiscard]] Index lane_of(Index region, Index process, const Arguments& arguments) const;
+  [[nodiscard]] std::uint64_t device_key(Index thread) const;
   [[nodiscard]] Index device_of(Index thread) const;
+  [[nodiscard]] bool names_default(Index process, const Arguments& arguments) const;
   void learn_device(Index region, Operation op);
   void find_default_stream_order();
   Arguments arguments_of(Index region);
@@ -115,7 +122,7 @@ class Builder {
   std::unordered_map<Index, std::vector<Index>>
       late_halves_;                                           ///< call -> calls whose work it holds
   std::unordered_map<std::uint64_t, Index> agent_of_device_;  ///< (process, ordinal)
-  std::map<std::pair<Index, std::uint64_t>, std::vector<PendingWork>> events_;
+  EventRecords events_;
   bool waits_for_signals_ = false;
   std::vector<std::set<std::pair<std::int64_t, NodeId>>>
       ends_;  ///< by process: of operations that no HIP call submitted
@@ -181,6 +188,16 @@ void Builder::follow_lane(Lane& lane, NodeId node, EdgeRule order) {
   add_edge(lane.last, EdgeRule::submission_order);
 }
 
+/// CUDA names the launch of a graph, not what depends on what in it: that some of it ran side by
+/// side is no contradiction to the stream's order.
+void Builder::follow_in_graph(Lane& lane, NodeId node) {
+  if (const NodeId before = ended_before(graph_, lane, node, options_.noise); before != kNoNode)
+    add_edge(before, EdgeRule::graph_order);
+  else if (lane.before_graph != kNoNode)
+    add_order(lane.before_graph, node, EdgeRule::stream_order);
+  lane.graph_ends.emplace(graph_.end[node], node);
+}
+
 void Builder::place_operation(Operation op, NodeId call) {
   const NodeId node = add_node(kind_of(op), row_of(op), input_.start(op), input_.end(op));
   ++(kind_of(op) == NodeKind::dispatch ? report_.dispatches : report_.copies);
@@ -205,7 +222,13 @@ void Builder::place_operation(Operation op, NodeId call) {
   const Index stream = input_.stream_lane(op), queue = input_.queue_lane(op);
   if (stream != kNone) {
     Lane& lane = lanes_[stream];
-    follow_lane(lane, node, EdgeRule::stream_order);
+    const bool in_graph = submitter != kNone && is_cuda(input_.lane(stream).process) &&
+                          trace::is_graph_launch(name_of_call(submitter));
+    lane.enter_graph(in_graph ? submitter : kNone);
+    if (in_graph)
+      follow_in_graph(lane, node);
+    else
+      follow_lane(lane, node, EdgeRule::stream_order);
     for (const PendingWork& wait : lane.waits) add_order(wait.node, node, EdgeRule::event_wait);
     lane.waits.clear();
     follow_default_stream(op, node);
@@ -219,14 +242,14 @@ void Builder::place_operation(Operation op, NodeId call) {
 void Builder::note_end(Operation op, NodeId node) {
   if (!waits_for_signals_) return;
   const Index submitter = input_.submitter(op);
-  if (submitter != kNone && trace_.strings.view(trace_.regions.name[submitter]).starts_with("hip"))
-    return;
+  if (submitter != kNone && name_of_call(submitter).starts_with("hip")) return;
   auto& ends = ends_[input_.track(op).process];
   ends.emplace_hint(ends.end(), graph_.end[node], node);  // nearly always the last place
 }
 
-/// HIP's legacy default stream waits for all blocking streams of its device, and they for it.
-/// Streams say whether they block when they are made; without flags they do.
+/// The legacy default stream of HIP and CUDA waits for all blocking streams of its device, and they
+/// for it. Streams say whether they block when they are made; without flags they do. The per-thread
+/// default streams of CUDA do too.
 void Builder::find_default_stream_order() {
   std::vector<bool> makes(trace_.processes.size(), false), flags(trace_.processes.size(), false);
   for (Index region = 0; region < trace_.regions.size(); ++region) {
@@ -235,6 +258,8 @@ void Builder::find_default_stream_order() {
     if (thread == kNone) continue;
     if (kind == CallKind::make_blocking_stream) makes[trace_.threads[thread].process] = true;
     if (kind == CallKind::make_stream) flags[trace_.threads[thread].process] = true;
+    if (kind == CallKind::launch && name_of_call(region).ends_with("_ptsz"))
+      makes[trace_.threads[thread].process] = true;
   }
   for (std::size_t i = 0; i < makes.size(); ++i)
     orders_default_stream_.push_back(makes[i] && !flags[i]);
@@ -300,7 +325,18 @@ Builder::Arguments Builder::arguments_of(Index region) {
   return {.has = all.has[next_argument_],
           .stream = handles_.handle_of(region, all.stream[next_argument_]),
           .event = all.event[next_argument_],
-          .device = all.device[next_argument_]};
+          .device = all.device[next_argument_],
+          .record = (all.has[next_argument_] & CallArgumentColumns::kRecord) != 0
+                        ? std::optional(all.record[next_argument_])
+                        : std::nullopt};
+}
+
+/// What a thread's device is known by: its ordinal; of CUDA recordings, which do not say that, the
+/// thread.
+std::uint64_t Builder::device_key(Index thread) const {
+  const Index process = trace_.threads[thread].process;
+  if (is_cuda(process) && !threads_[thread].device_said) return pair_key(kThreadKey, thread);
+  return pair_key(process, static_cast<std::uint32_t>(threads_[thread].device));
 }
 
 /// GPU that a device ordinal means, learned from what was launched while it was set.
@@ -309,23 +345,29 @@ void Builder::learn_device(Index region, Operation op) {
   const Index agent = input_.track(op).agent;
   if (kind_of(op) != NodeKind::dispatch || agent == kNone || trace_.agents[agent].type != "GPU")
     return;  // copies name where they go, which can be another GPU
-  const auto ordinal = static_cast<std::uint32_t>(threads_[thread].device);
-  const auto [found, added] =
-      agent_of_device_.try_emplace(pair_key(trace_.threads[thread].process, ordinal), agent);
+  const auto [found, added] = agent_of_device_.try_emplace(device_key(thread), agent);
   if (!added && found->second != agent) found->second = kNone;  // ambiguous: all devices
 }
 
 Index Builder::device_of(Index thread) const {
-  const auto ordinal = static_cast<std::uint32_t>(threads_[thread].device);
-  const auto found = agent_of_device_.find(pair_key(trace_.threads[thread].process, ordinal));
+  const auto found = agent_of_device_.find(device_key(thread));
   return found == agent_of_device_.end() ? kNone : found->second;
 }
 
 /// The lane of the stream that a call names.
 Index Builder::lane_of(Index region, Index process, const Arguments& arguments) const {
-  if ((arguments.has & CallArgumentColumns::kStream) == 0) return kNone;
+  if (!arguments.name_stream()) return kNone;
+  if ((arguments.has & CallArgumentColumns::kStreamId) != 0)
+    return input_.lane_of_stream(handles_.stream_of_id(process, arguments.stream), kNone);
   return input_.lane_of_stream(handles_.stream(process, arguments.stream, region),
                                device_of(trace_.regions.thread[region]));
+}
+
+bool Builder::names_default(Index process, const Arguments& arguments) const {
+  if ((arguments.has & CallArgumentColumns::kStreamId) == 0)
+    return handles_.is_default(arguments.stream);
+  const Index stream = handles_.stream_of_id(process, arguments.stream);
+  return stream != kNone && trace_.streams[stream].is_default();
 }
 
 void Builder::wait_for(NodeId call, NodeId work, EdgeRule rule) {
@@ -346,8 +388,8 @@ std::vector<PendingWork> Builder::work_of_stream(Index region, Index process,
       add_work(work, {.lane = lane, .node = lanes_[lane].longest});
     for (const PendingWork& wait : lanes_[lane].waits) add_work(work, wait);
   };
-  if ((arguments.has & CallArgumentColumns::kStream) == 0) return work;
-  if (handles_.is_default(arguments.stream) && orders_default_stream_[process]) {
+  if (!arguments.name_stream()) return work;
+  if (names_default(process, arguments) && orders_default_stream_[process]) {
     const Index device = device_of(trace_.regions.thread[region]);
     for (const Index lane : lanes_of_process_[process])
       if (input_.lane(lane).stream != kNone &&
@@ -369,6 +411,10 @@ void Builder::wait_for_device(NodeId call, Index thread, EdgeRule rule) {
     if (work == kNoNode) continue;
     const Index of = input_.lane(lane).agent;
     if (agent != kNone && of != kNone && of != agent) continue;
+    // Of several GPUs nobody knows which: then the times alone say what it waited for.
+    if (agent == kNone && is_cuda(trace_.threads[thread].process) &&
+        graph_.end[work] > graph_.end[call] + options_.noise)
+      continue;
     // What a thread has waited for holds up none of its later calls again.
     NodeId& seen = seen_.try_emplace(pair_key(kThreadKey | thread, lane), kNoNode).first->second;
     if (seen == work) continue;
@@ -396,32 +442,33 @@ void Builder::wait_for_signal(NodeId call, Index region) {
 
 void Builder::record_event(Index region, Index process, const Arguments& arguments) {
   if ((arguments.has & CallArgumentColumns::kEvent) == 0) return;
-  events_[{process, arguments.event}] = work_of_stream(region, process, arguments);
+  events_.record({process, arguments.event}, arguments.record,
+                 work_of_stream(region, process, arguments));
 }
 
 void Builder::wait_for_event(NodeId call, Index region, const Arguments& arguments) {
   if ((arguments.has & CallArgumentColumns::kEvent) == 0) return wait_implicitly(call, region);
   const Index process = trace_.threads[trace_.regions.thread[region]].process;
-  const auto found = events_.find({process, arguments.event});
-  if (found == events_.end()) {
+  const auto* const found = events_.find({process, arguments.event}, arguments.record);
+  if (found == nullptr) {
     ++report_.unknown_events;
     return;
   }
-  for (const PendingWork& work : found->second) wait_for(call, work.node, EdgeRule::event_sync);
+  for (const PendingWork& work : *found) wait_for(call, work.node, EdgeRule::event_sync);
 }
 
 void Builder::stream_waits(Index region, Index process, const Arguments& arguments) {
   if ((arguments.has & CallArgumentColumns::kEvent) == 0) return;
-  const auto found = events_.find({process, arguments.event});
-  if (found == events_.end()) {
+  const auto* const found = events_.find({process, arguments.event}, arguments.record);
+  if (found == nullptr) {
     ++report_.unknown_events;
     return;
   }
   const Index lane = lane_of(region, process, arguments);
-  if (lane == kNone && (arguments.has & CallArgumentColumns::kStream) == 0) return;
+  if (lane == kNone && !arguments.name_stream()) return;
   std::vector<PendingWork>& waits =
       lane == kNone ? idle_waits_[{process, arguments.stream}] : lanes_[lane].waits;
-  for (const PendingWork& work : found->second) add_work(waits, work);
+  for (const PendingWork& work : *found) add_work(waits, work);
 }
 
 /// A copy call waits when something that it submitted ended before it returned. Where its work
@@ -453,7 +500,7 @@ void Builder::place_call(Index region, const Arguments& arguments) {
       input_.begin_of(region) != input_.end_of(region) || input_.overtaken().contains(region);
   switch (input_.call_kind(region)) {
     case CallKind::stream_sync:
-      if ((arguments.has & CallArgumentColumns::kStream) == 0) wait_implicitly(call, region);
+      if (!arguments.name_stream()) wait_implicitly(call, region);
       for (const PendingWork& work : work_of_stream(region, process, arguments))
         wait_for(call, work.node, EdgeRule::stream_sync);
       break;
@@ -464,10 +511,10 @@ void Builder::place_call(Index region, const Arguments& arguments) {
       wait_for_event(call, region, arguments);
       break;
     case CallKind::event_record:
-      if (!threads_[thread].captures) record_event(region, process, arguments);
+      if (!threads_[thread].captures || arguments.record) record_event(region, process, arguments);
       break;
     case CallKind::stream_wait_event:
-      if (!threads_[thread].captures) stream_waits(region, process, arguments);
+      if (!threads_[thread].captures || arguments.record) stream_waits(region, process, arguments);
       break;
     case CallKind::begin_capture:
     case CallKind::end_capture:
@@ -485,7 +532,7 @@ void Builder::place_call(Index region, const Arguments& arguments) {
     default:
       break;
   }
-  if (trace_.strings.view(trace_.regions.name[region]).starts_with("hipGraphLaunch")) {
+  if (trace::is_graph_launch(name_of_call(region))) {
     ++report_.graph_launches;
     if (!submits) ++report_.blind_graph_launches;
   }
@@ -531,8 +578,11 @@ BuiltGraph Builder::build() && {
     const auto region = static_cast<Index>(i);
     const Arguments arguments = arguments_of(region);
     if ((arguments.has & CallArgumentColumns::kDevice) != 0 &&
-        input_.call_kind(region) == CallKind::set_device && trace_.regions.thread[region] != kNone)
+        input_.call_kind(region) == CallKind::set_device &&
+        trace_.regions.thread[region] != kNone) {
       threads_[trace_.regions.thread[region]].device = arguments.device;
+      threads_[trace_.regions.thread[region]].device_said = true;
+    }
     if (input_.is_node(region)) place_call(region, arguments);
   }
   graph_.first_edge.push_back(static_cast<std::uint32_t>(graph_.from.size()));

@@ -15,6 +15,7 @@
 #include "analyze/critical_path/graph_input.h"
 #include "analyze/critical_path/parallelism.h"
 #include "analyze/critical_path/path_segments.h"
+#include "trace/api_calls.h"
 
 namespace perflab::analyze {
 namespace {
@@ -157,6 +158,7 @@ void explain_bubbles(const Graph& graph, CriticalPath& result) {
         bubble.call = call;
         bubble.call_time = time;
       }
+    bubble.first_launch = bubble.call != kNone && result.first_launches.contains(bubble.call);
     bubble.before_row = row_of(graph, bubble.before);
     bubble.after_row = row_of(graph, bubble.after);
     bubble.from -= result.begin;
@@ -179,6 +181,58 @@ std::vector<SlackRow> most_slack(const Graph& graph, const std::vector<std::int6
     rows.insert(std::ranges::upper_bound(rows, row, more), row);
   }
   return rows;
+}
+
+/// The first launch of every kernel in a CUDA process, and the durations of the other launches.
+FirstLaunches find_first_launches(const trace::Trace& trace, const TimingScope& scope,
+                                  const CriticalPath& path) {
+  constexpr std::int64_t kLong = 10;
+  std::set<std::pair<Index, Index>> known;  // process, kernel's name
+  std::vector<Index> first;
+  std::vector<std::int64_t> others;
+  Index last = kNone;  // a graph's dispatches name one call
+  for (std::size_t i = 0; i < trace.dispatches.size(); ++i) {
+    const Index track = trace.dispatches.track[i], call = trace.dispatches.launch[i];
+    const Index process = trace.tracks[track].process;
+    if (call == kNone || !scope.track_counts[track] || trace.processes[process].node != path.node ||
+        trace.platform_of_process(process) != trace::Platform::cuda)
+      continue;
+    const Index name = trace.kernel_symbols[trace.dispatches.kernel[i]].name;
+    const bool is_first = known.emplace(process, name).second;
+    if (trace::is_graph_launch(trace.strings.view(trace.regions.name[call]))) continue;
+    if (is_first)
+      first.push_back(call);
+    else if (call != last)
+      others.push_back(trace.regions.end[call] - trace.regions.start[call]);
+    last = call;
+  }
+  FirstLaunches found;
+  if (others.empty()) return found;
+  const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
+  std::ranges::nth_element(others, middle);
+  found.usual = *middle;
+  std::ranges::sort(first);
+  for (const Index call : first) {
+    const std::int64_t start = trace.regions.start[call], end = trace.regions.end[call];
+    if (end - start <= kLong * found.usual || !path.shows(start, end)) continue;
+    found.calls.push_back(call);
+    found.time += end - start;
+  }
+  return found;
+}
+
+/// The platform of the processes in the path's machine.
+trace::Platform platform_of(const trace::Trace& trace, const TimingScope& scope, Index node) {
+  bool cuda = false;
+  for (std::size_t i = 0; i < trace.processes.size(); ++i) {
+    const trace::Process& process = trace.processes[i];
+    if (process.node != node || process.source == kNone || !scope.source_counts[process.source])
+      continue;
+    if (trace.sources[process.source].platform != trace::Platform::cuda)
+      return trace::Platform::amd;
+    cuda = true;
+  }
+  return cuda ? trace::Platform::cuda : trace::Platform::amd;
 }
 
 /// The machine that the path is of, and what else there is.
@@ -243,6 +297,13 @@ void add_warnings(CriticalPath& result) {
   if (report.unknown_events > 0)
     warn(fmt::format("{} waits for events whose record is not in the trace order nothing",
                      report.unknown_events));
+  if (const FirstLaunches& first = result.first_launches; !first.calls.empty())
+    warn(fmt::format(
+        "{} took {:.1f} ms in all, where a launch usually takes {:.1f} us: CUDA loads a kernel's "
+        "code inside its first launch, and CUDA_MODULE_LOADING=EAGER loads it at the start",
+        first.calls.size() == 1 ? "1 first launch of a kernel"
+                                : fmt::format("{} first launches of kernels", first.calls.size()),
+        static_cast<double>(first.time) / 1e6, static_cast<double>(first.usual) / 1e3));
   if (!result.other_nodes.empty())
     warn(fmt::format(
         "the path is of one of {} machines: clocks of machines are not aligned, so they are kept "
@@ -271,6 +332,9 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
   const auto graph = std::make_shared<const Graph>(std::move(built.graph));
   result.report = built.report;
   set_extent(*graph, part, result);
+  result.platform = platform_of(trace, scope, result.node);
+  if (result.platform == trace::Platform::cuda)
+    result.first_launches = find_first_launches(trace, scope, result);
 
   tell("walking the critical path", 0.4);
   std::vector<std::int64_t> slacks = slack(*graph);

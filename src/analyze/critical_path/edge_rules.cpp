@@ -32,6 +32,8 @@ constexpr std::array<EdgeRuleInfo, kEdgeRules> kEdgeRuleTable = {{
      "the wait does not say for what; this is what ended last while it ran"},
     {"handover", kEnd, kStart, false,
      "timestamps alone: it begins right after the other ends, nearly always"},
+    {"graph_order", kEnd, kStart, false,
+     "timestamps alone: of one graph launch, the last that had ended when it began"},
 }};
 
 }  // namespace

@@ -27,8 +27,10 @@ enum class EdgeRule : std::uint8_t {
   implicit_sync,     ///< operation -> return of a call that waits without saying so (hipFree)
   signal_wait,       ///< operation -> return of an HSA wait during which it ended
   handover,          ///< across queues, from timestamps alone (GraphOptions::handover)
+  graph_order,       ///< of one graph launch: operation -> one that began behind it, from
+                     ///< timestamps alone: recordings do not say what depends on what in a graph
 };
-inline constexpr std::size_t kEdgeRules = 15;
+inline constexpr std::size_t kEdgeRules = 16;
 
 /// Whether the rule joins a call and the work that it submitted.
 constexpr bool is_launch(EdgeRule rule) {

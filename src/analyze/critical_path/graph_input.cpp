@@ -106,7 +106,7 @@ std::vector<bool> GraphInput::default_streams_that_order() const {
   for (std::size_t i = 0; i < orders.size(); ++i) orders[i] = hip[i] || !any_call[i];
   std::map<std::pair<Index, Index>, Index> queue_of;  // (process, GPU)
   for (const trace::Track& track : trace_.tracks) {
-    if (track.stream == kNone || track.queue == kNone || trace_.streams[track.stream].id != 0)
+    if (track.stream == kNone || track.queue == kNone || !trace_.streams[track.stream].is_default())
       continue;
     const auto [found, added] = queue_of.try_emplace({track.process, track.agent}, track.queue);
     if (!added && found->second != track.queue && !hip[track.process])
@@ -136,8 +136,25 @@ std::vector<Index> GraphInput::gpu_of_tracks() const {
   return gpu;
 }
 
+/// CUDA numbers streams within a context, so that those of two GPUs can have one id.
+std::vector<bool> GraphInput::streams_of_several_gpus() const {
+  std::vector<Index> gpu(trace_.streams.size(), kNone);
+  std::vector<bool> several(trace_.streams.size(), false), seen(trace_.tracks.size(), false);
+  for (const Index index : trace_.dispatches.track) {
+    if (seen[index]) continue;
+    seen[index] = true;
+    const trace::Track& track = trace_.tracks[index];
+    if (track.stream == kNone) continue;
+    Index& known = gpu[track.stream];
+    if (known != kNone && known != track.agent) several[track.stream] = true;
+    known = track.agent;
+  }
+  return several;
+}
+
 void GraphInput::find_lanes() {
   const std::size_t tracks = trace_.tracks.size();
+  const std::vector<bool> shared = streams_of_several_gpus();
   const std::vector<Index> gpu = gpu_of_tracks();
   const std::vector<bool> default_orders = default_streams_that_order();
   lane_of_stream_.assign(trace_.streams.size(), kNone);
@@ -158,18 +175,20 @@ void GraphInput::find_lanes() {
   for (std::size_t i = 0; i < tracks; ++i) {
     const trace::Track& track = trace_.tracks[i];
     if (!includes_process(track.process)) continue;
-    const bool is_default = track.stream != kNone && trace_.streams[track.stream].id == 0;
+    const bool is_default = track.stream != kNone && trace_.streams[track.stream].is_default();
+    const bool cuda = trace_.platform_of_process(track.process) == trace::Platform::cuda;
+    const bool by_gpu = cuda ? track.stream != kNone && shared[track.stream] : is_default;
     // Nobody knows which GPU's default stream a copy between two of them was on.
     const bool orders = track.stream != kNone &&
-                        (!is_default || (gpu[i] != kNone && default_orders[track.process]));
+                        (!by_gpu || (gpu[i] != kNone && (cuda || default_orders[track.process])));
     if (orders) {
-      stream_lane_of_track_[i] = lane(track.stream, kNone, is_default ? gpu[i] : kNone,
+      stream_lane_of_track_[i] = lane(track.stream, kNone, by_gpu ? gpu[i] : kNone,
                                       {.process = track.process,
                                        .agent = gpu[i],
                                        .stream = track.stream,
                                        .is_default_stream = is_default});
     }
-    if (track.queue != kNone)
+    if (track.queue != kNone && !cuda)  // of CUDA they are the streams once more
       queue_lane_of_track_[i] = lane(
           kNone, track.queue, gpu[i],
           {.process = track.process, .agent = gpu[i], .stream = kNone, .is_default_stream = false});
@@ -255,7 +274,7 @@ Index GraphInput::queue_lane(Operation op) const {
 
 Index GraphInput::lane_of_stream(Index stream, Index agent) const {
   if (stream == kNone) return kNone;
-  if (trace_.streams[stream].id != 0) return lane_of_stream_[stream];
+  if (!trace_.streams[stream].is_default()) return lane_of_stream_[stream];
   Index found = kNone;
   for (const Index lane : default_lanes_) {
     if (lanes_[lane].stream != stream) continue;

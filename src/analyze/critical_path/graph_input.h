@@ -72,6 +72,7 @@ class GraphInput {
   [[nodiscard]] std::vector<bool> default_streams_that_order() const;  // by process
   [[nodiscard]] std::vector<trace::Index> gpu_of_tracks() const;
   void order_operations();
+  [[nodiscard]] std::vector<bool> streams_of_several_gpus() const;
   [[nodiscard]] trace::Index track_index(Operation operation) const;
 
   const trace::Trace& trace_;

@@ -3,6 +3,7 @@
 // would give; and what can be asked for. Times are ns; those of the run are relative to `begin`.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -88,6 +89,19 @@ struct Bubble {
   trace::Index call =
       trace::kNone;            ///< regions: the call in which the most of it passed; kNone: none
   std::int64_t call_time = 0;  ///< ns of it
+  bool first_launch = false;   ///< that call is a FirstLaunches one
+};
+
+/// Launch calls that took long because they were the first of their kernel: CUDA loads code then
+/// (docs/facts/cuda_calls.md "Who waits"). Only of CUDA processes.
+struct FirstLaunches {
+  std::vector<trace::Index> calls;  ///< regions, ascending: longer than ten times `usual`
+  std::int64_t time = 0;            ///< ns of these calls, together
+  std::int64_t usual = 0;           ///< median of the launch calls that are not the first, ns
+
+  [[nodiscard]] bool contains(trace::Index call) const {
+    return std::ranges::binary_search(calls, call);
+  }
 };
 
 /// Node with its slack, for lists.
@@ -143,6 +157,8 @@ struct CriticalPath {
   std::int64_t bubble_time = 0;      ///< of all
   std::vector<SlackRow> most_slack;  ///< dispatches and copies, most first
   std::optional<WhatIfAnswer> what_if;
+  FirstLaunches first_launches;
+  trace::Platform platform = trace::Platform::amd;  ///< of its processes; of several: amd
   GraphOptions options;
   GraphReport report;
   std::vector<std::string> warnings;

@@ -31,6 +31,7 @@ Spent spent_behind(EdgeRule rule) {
     case EdgeRule::event_wait:
     case EdgeRule::null_stream:
     case EdgeRule::handover:
+    case EdgeRule::graph_order:
       break;
   }
   return Spent::idle;

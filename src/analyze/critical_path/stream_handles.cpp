@@ -30,8 +30,14 @@ StreamHandles::StreamHandles(const trace::Trace& trace, const GraphInput& input)
   }
   for (std::size_t process = 0; process < trace.processes.size(); ++process)
     for (std::size_t i = 0; i < trace.streams.size(); ++i)
-      if (trace.streams[i].source == trace.processes[process].source && trace.streams[i].id == 0)
+      if (trace.streams[i].source == trace.processes[process].source &&
+          trace.streams[i].is_default())
         default_stream_[process] = static_cast<Index>(i);
+
+  for (std::size_t i = 0; i < trace.streams.size(); ++i)
+    stream_of_id_.try_emplace(
+        {trace.streams[i].source, static_cast<std::uint64_t>(trace.streams[i].id)},
+        static_cast<Index>(i));
 
   const trace::CallArgumentColumns& arguments = trace.call_arguments;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -54,6 +60,11 @@ std::uint64_t StreamHandles::handle_of(Index region, std::uint64_t stream) const
   const bool per_thread =
       stream == 0 && trace_.strings.view(trace_.regions.name[region]).ends_with("_spt");
   return per_thread ? kPerThread : stream;
+}
+
+Index StreamHandles::stream_of_id(Index process, std::uint64_t id) const {
+  const auto found = stream_of_id_.find({trace_.processes[process].source, id});
+  return found == stream_of_id_.end() ? kNone : found->second;
 }
 
 StreamHandles::Key StreamHandles::key(Index process, std::uint64_t handle, Index region) const {

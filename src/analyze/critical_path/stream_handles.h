@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,19 @@
 #include "trace/trace.h"
 
 namespace perflab::analyze {
+
+/// What a call names, as CallArgumentColumns has it.
+struct NamedArguments {
+  std::uint8_t has = 0;
+  std::uint64_t stream = 0, event = 0;
+  std::int64_t device = 0;
+  std::optional<std::uint64_t> record;
+
+  [[nodiscard]] bool name_stream() const {
+    using trace::CallArgumentColumns;
+    return (has & (CallArgumentColumns::kStream | CallArgumentColumns::kStreamId)) != 0;
+  }
+};
 
 class StreamHandles {
  public:
@@ -24,6 +38,10 @@ class StreamHandles {
   /// What a call means by the stream that it names: in the per-thread variants of the API (names in
   /// _spt) 0 is hipStreamPerThread (2).
   [[nodiscard]] std::uint64_t handle_of(trace::Index region, std::uint64_t stream) const;
+
+  /// The stream with that id of the process's recording (CallArgumentColumns::kStreamId); kNone:
+  /// the recording has none.
+  [[nodiscard]] trace::Index stream_of_id(trace::Index process, std::uint64_t id) const;
 
   /// The stream that `handle` means in a call (region) of the process; kNone: never launched to.
   [[nodiscard]] trace::Index stream(trace::Index process, std::uint64_t handle,
@@ -43,6 +61,7 @@ class StreamHandles {
   std::vector<std::vector<trace::Index>> made_, destroyed_;  ///< by process: regions
   std::map<Key, std::vector<Use>> uses_;                     ///< by region
   std::vector<trace::Index> default_stream_;                 ///< by process
+  std::map<std::pair<trace::Index, std::uint64_t>, trace::Index> stream_of_id_;  ///< (source, id)
 };
 
 }  // namespace perflab::analyze

@@ -47,8 +47,7 @@ std::vector<TableDifference> differences(const trace::AgentFacts& facts, const h
     compare("lds_bytes_per_cu", facts.lds_bytes_per_cu, arch->lds_bytes_per_cu, from,
             "lds.bytes_per_cu");
     if (arch->platform == hal::Platform::amd)
-      compare("target_version", facts.target_version, arch->target_version, from,
-              "target_version");
+      compare("target_version", facts.target_version, arch->target_version, from, "target_version");
   }
   return found;
 }

@@ -123,19 +123,47 @@ class KernelBuilder {
                 .precision = pipe->second,
                 .flops = {},
                 .lane_corrected = {},
-                .ceiling = ceilings_.rate(pipe->first, pipe->second)};
+                .ceiling = rate_of(pipe->first, pipe->second)};
       work.flops = compute_figure(k_, formula);
       if (work.pipe == hal::Pipe::matrix && work.flops.state == CounterState::missing &&
           matrix.state == CounterState::zero)
         conclude_zero(matrix, work.flops);
       if (work.flops.value) {
-        if (work.pipe == hal::Pipe::matrix || *work.flops.value == 0)
+        if (work.pipe == hal::Pipe::matrix || *work.flops.value == 0 || k_.table->counts_threads)
           work.lane_corrected = work.flops.value;
         else if (lanes.value && wave)
           work.lane_corrected = *work.flops.value * std::min(*lanes.value / *wave, 1.0);
       }
       out_.work.push_back(std::move(work));
     }
+    for (const auto& [name, why] : k_.table->uncounted) add_uncounted(name, why);
+  }
+
+  /// The ceiling of a kind of work. Where threads are counted, instructions that work on two values
+  /// count as two, and may be the only ones of their precision (NVIDIA's FP16).
+  [[nodiscard]] Ceiling rate_of(hal::Pipe pipe, hal::Precision precision) const {
+    Ceiling plain = ceilings_.rate(pipe, precision);
+    if (plain.value || pipe != hal::Pipe::vector || !k_.table->counts_threads) return plain;
+    Ceiling packed = ceilings_.rate(hal::Pipe::packed, precision);
+    return packed.value ? packed : plain;
+  }
+
+  /// Work that the GPU does and its counters do not tell: the sum is then not known either.
+  void add_uncounted(const std::string& name, const std::string& why) {
+    const auto pipe = pipe_of(name);
+    if (!pipe) return;
+    Work work{.pipe = pipe->first,
+              .precision = pipe->second,
+              .flops = {},
+              .lane_corrected = {},
+              .ceiling = ceilings_.rate(pipe->first, pipe->second)};
+    work.flops.name = name;
+    work.flops.label =
+        fmt::format("{} {} operations", hal::to_string(pipe->first), hal::to_string(pipe->second));
+    work.flops.unit = hal::to_string(pipe->second).starts_with("int") ? "OP" : "FLOP";
+    work.flops.state = CounterState::unsupported;
+    work.flops.reason = why;
+    out_.work.push_back(std::move(work));
   }
 
   /// No matrix instruction of any type ran: then there is no work of this type either.
@@ -222,7 +250,8 @@ class KernelBuilder {
     for (const LevelNames& names : kLevels) {
       LevelTraffic level;
       level.name = names.name;
-      level.label = names.label;
+      const auto label = k_.table->level_labels.find(names.name);
+      level.label = label == k_.table->level_labels.end() ? names.label : label->second;
       level.split = names.write != nullptr;
       level.read_bytes = compute_figure(k_, names.read);
       if (level.split) level.write_bytes = compute_figure(k_, names.write);

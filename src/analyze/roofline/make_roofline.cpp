@@ -123,15 +123,15 @@ KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& 
   const trace::Agent* const agent = kernel.agent == kNone ? nullptr : &trace.agents[kernel.agent];
   Gpu gpu = agent != nullptr ? describe_gpu(*agent) : Gpu{};
   gpu.architecture = kernel.architecture;
-  KernelCounters counters{
-      .trace = &trace,
-      .passes = &context.passes,
-      .kernel = &kernel,
-      .names = &context.names,
-      .table = &table,
-      .sums = sum_counters(trace, context.index, kernel),
-      .doubts = {},
-      .constants = constants_of(gpu, wave_size_of(trace, context.passes, kernel, context.names))};
+  KernelCounters counters{.trace = &trace,
+                          .passes = &context.passes,
+                          .kernel = &kernel,
+                          .names = &context.names,
+                          .table = &table,
+                          .sums = sum_counters(trace, context.index, kernel),
+                          .doubts = {},
+                          .constants = constants_of(gpu, wave_size_of(trace, context.passes, kernel,
+                                                                      context.names, table))};
   counters.doubts =
       check_counters(trace, context.passes, kernel, counters.sums, context.names, table, gpu);
   const Ceilings ceilings(agent, kernel.architecture, context.roofs);
@@ -140,7 +140,12 @@ KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& 
   KernelRoofline made =
       build_kernel_roofline(counters, context.index, context.scope, ceilings, gpu);
   std::ranges::copy(context.join.assumptions, std::back_inserter(made.assumptions));
-  if (!table.confirmed)
+  if (!table.confirmed && table.profiler == hal::CounterProfiler::cupti)
+    made.assumptions.push_back(
+        fmt::format("CUPTI has the counters of {} under these names; whether they count known work "
+                    "there was not tried",
+                    table.gfx));
+  else if (!table.confirmed)
     made.assumptions.push_back(
         fmt::format("the counters of {} are taken to be those of its nearest relative: no source "
                     "confirms them",

@@ -32,9 +32,10 @@ constexpr double kMostPercent = 110;
 using Values = std::map<std::string_view, double>;
 
 bool is_total(const CounterFormula& formula) {
-  static constexpr std::array<std::string_view, 8> kTotals = {
-      "vector.", "matrix.",   "matrix_instructions", "fabric.",
-      "l2.",     "lds.bytes", "estimate.",           "cycles"};
+  static constexpr std::array<std::string_view, 10> kTotals = {
+      "vector.",   "matrix.", "matrix_instructions", "integer_instructions",
+      "fabric.",   "l2.",     "lds.bytes",           "l1.bytes",
+      "estimate.", "cycles"};
   return std::ranges::any_of(
       kTotals, [&](std::string_view prefix) { return formula.name.starts_with(prefix); });
 }

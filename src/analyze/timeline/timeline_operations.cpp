@@ -38,7 +38,7 @@ Index TimelineOperations::lane_of_track(Index index) {
   if (track.stream != kNone) {
     place.kind = Place::stream;
     place.place = track.stream;
-    if (trace_.streams[track.stream].id == 0) place.agent = track.agent;
+    if (trace_.streams[track.stream].is_default()) place.agent = track.agent;
   } else if (track.queue != kNone) {
     place.kind = Place::queue;
     place.place = track.queue;
@@ -50,7 +50,8 @@ Index TimelineOperations::lane_of_track(Index index) {
 Index TimelineOperations::lane_of_copy(std::size_t row) {
   const Index track_index = trace_.copies.track[row];
   const trace::Track& track = trace_.tracks[track_index];
-  if (track.stream == kNone || trace_.streams[track.stream].id != 0 || !includes(track.process))
+  if (track.stream == kNone || !trace_.streams[track.stream].is_default() ||
+      !includes(track.process))
     return lane_of_track(track_index);
   const auto is_gpu = [&](Index agent) {
     return agent != kNone && trace_.agents[agent].type == "GPU";

@@ -23,7 +23,7 @@ struct Group {
 
 /// In the order in which they are shown.
 const std::array<Group, 4>& groups() {
-  static const std::array<Group, 4> all = {{
+  static const std::array<Group, 4> kAll = {{
       {.title = "Measure a run and understand it",
        .commands = {"profile", "analyze", "critical-path", "roofline", "compare", "report"}},
       {.title = "Look at a kernel and make it faster",
@@ -33,7 +33,7 @@ const std::array<Group, 4>& groups() {
       {.title = "This machine, agents, shells, formats",
        .commands = {"doctor", "mcp", "completion", "schema"}},
   }};
-  return all;
+  return kAll;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "cli/kit/help.h"
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/present.h"
+#include "doctor/cuda.h"
 #include "doctor/doctor_document.h"
 #include "doctor/doctor_text.h"
 #include "doctor/self_test/self_test.h"
@@ -32,6 +33,7 @@ struct DoctorArguments {
 doctor::Places places_here() {
   doctor::Places places;
   places.agents_command = {own_program(), "doctor-agents"};
+  places.cuda_command = {own_program(), "doctor-agents", "--cuda"};
   return places;
 }
 
@@ -134,7 +136,10 @@ void add_doctor(CLI::App& app, int& exit_code) {
 
 void add_doctor_agents(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("doctor-agents", "")->group("");
-  command->callback([&exit_code] { exit_code = doctor::print_agents(); });
+  const auto cuda = std::make_shared<bool>(false);
+  command->add_flag("--cuda", *cuda, "Of NVIDIA's driver");
+  command->callback(
+      [cuda, &exit_code] { exit_code = *cuda ? doctor::print_cuda() : doctor::print_agents(); });
 }
 
 }  // namespace perflab::cli

@@ -38,8 +38,9 @@ struct Form {
   const char* tool;
   const char* arguments;
 };
+constexpr Form kReadRecording{"analyze", R"({"TRACE": ["run_results.db"]})"};
 constexpr std::array<Form, 12> kForms{{
-    {"analyze", R"({"TRACE": ["run_results.db"]})"},
+    kReadRecording,
     {"capture_check", R"({"DIR": "capture"})"},
     {"capture_info", R"({"DIR": "capture"})"},
     {"compare", R"({"A": "before.db", "B": "after.db"})"},
@@ -147,8 +148,8 @@ std::vector<mcp::Advice> for_usage(const std::string& tool, bool allow_run) {
   constexpr std::array<std::string_view, 2> kRunning{"isolate", "profile"};
   const bool runs = std::ranges::find(kRunning, tool) != kRunning.end();
   if (runs && !allow_run)
-    return {{.tool = "analyze",
-             .arguments = Json::parse(kForms.front().arguments),
+    return {{.tool = kReadRecording.tool,
+             .arguments = Json::parse(kReadRecording.arguments),
              .why = "what was recorded before can be read"}};
   if (form == kForms.end()) return {};
   return {{.tool = tool, .arguments = Json::parse(form->arguments), .why = "its form"}};

@@ -30,7 +30,7 @@ namespace {
 struct ProfileArguments {
   std::vector<std::string> words;
   int runs = 1;
-  std::string timeout;
+  std::string timeout, platform;
   bool no_rocprof = false, att = false;
   RoofsArguments roofs;
   Outputs outputs{.folder = ".", .html = {}, .whole_recording = true};
@@ -75,6 +75,8 @@ Result<void> show(const ProfileArguments& arguments, const measure::Profile& pro
   PERFLAB_TRY_VOID(
       present_answer(arguments.outputs, std::move(documents), sections_of(profile, data)));
   const bool talks = !arguments.outputs.json && !arguments.outputs.quiet;
+  if (talks && profile.collection.platform == trace::Platform::cuda)
+    fmt::print(stderr, "\nrecorded on CUDA: {}\n", profile.platform.why);
   if (talks && profile.thread_trace && profile.analyzed &&
       profile.analyzed->representative.analysis.thread_traces)
     say_what_was_traced(*profile.thread_trace);
@@ -100,6 +102,8 @@ Result<void> run_profile(const ProfileArguments& arguments,
   PERFLAB_TRY_VOID(check_html_file(arguments.outputs.html, inputs, arguments.outputs.folder));
   measure::ProfileOptions options = arguments.options;
   options.timeline = true;
+  if (!arguments.platform.empty())
+    options.platform = arguments.platform == "cuda" ? trace::Platform::cuda : trace::Platform::amd;
   if (arguments.outputs.html) options.keep_nodes_up_to = report::kMostPageNodes;
   if (arguments.att) {
     options.att = arguments.att_options;
@@ -194,6 +198,10 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--timeout", arguments->timeout, "Stop a run that takes longer (90s, 10m)");
+  command
+      ->add_option("--platform", arguments->platform,
+                   "Whose GPUs it runs on: amd (rocprofv3) or cuda; found when not given")
+      ->check(CLI::IsMember({"amd", "cuda"}));
   add_counter_options(*command, *arguments);
   add_att_options(*command, *arguments);
   command->add_flag("--no-rocprof", arguments->no_rocprof,

@@ -42,15 +42,16 @@ optimize::OptimizeTalk optimize_talk(const OptimizeArguments& arguments, Progres
 }
 
 Result<void> present_optimization(const OptimizeArguments& arguments,
-                                  const optimize::KernelOptimization& session) {
-  const optimize::OptimizationData data = session.data();
+                                  const optimize::KernelOptimization& session,
+                                  const std::string& original_kept) {
+  optimize::OptimizationData data = session.data();
+  data.original_kept = original_kept;
   const Outputs& outputs = arguments.outputs;
   std::vector<Section> sections;
   for (const std::string_view name : optimize::kOptimizationSections)
     sections.push_back({name, [&data, name] {
                           return optimize::optimization_section(data, name, terminal_style());
                         }});
-  PERFLAB_TRY_VOID(optimize::write_accepted(session.optimization));
   PERFLAB_TRY_VOID(
       present_answer(outputs, {{"optimization", optimize::optimization_document(data)}}, sections));
   if (outputs.json || outputs.quiet) return {};
@@ -91,15 +92,19 @@ Result<bool> run_optimize(const OptimizeArguments& arguments,
                                  arguments.outputs.folder, join_command_line(again));
     return std::unexpected(std::move(error));
   }
-  PERFLAB_TRY_VOID(present_optimization(arguments, *session));
-  if (!session->optimization.accepted) return false;
-  if (arguments.apply) {
-    PERFLAB_TRY(const std::filesystem::path kept, optimize::apply_accepted(session->optimization));
-    if (!arguments.outputs.quiet)
+  PERFLAB_TRY_VOID(optimize::write_accepted(session->optimization));
+  const bool accepted = session->optimization.accepted.has_value();
+  // The answer says whether it was applied: that comes first, and what went wrong with it last.
+  Result<std::filesystem::path> kept;
+  if (accepted && arguments.apply) {
+    kept = optimize::apply_accepted(session->optimization);
+    if (kept && !arguments.outputs.quiet)
       fmt::print(stderr, "{} was replaced; the original is {}\n",
-                 session->optimization.source.string(), kept.string());
+                 session->optimization.source.string(), kept->string());
   }
-  return true;
+  PERFLAB_TRY_VOID(present_optimization(arguments, *session, kept ? kept->string() : ""));
+  if (!kept) return std::unexpected(std::move(kept).error());
+  return accepted;
 }
 
 Result<bool> run_recheck(const OptimizeArguments& arguments) {

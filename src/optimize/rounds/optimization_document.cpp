@@ -78,6 +78,7 @@ Json environment_json(const OptimizationData& data) {
           {"folder", out.folder.string()},
           {"trace", or_null(data.trace)},
           {"capture", or_null(data.capture)},
+          {"original_kept", or_null(data.original_kept)},
           {"libclang", or_null(out.libclang)},
           {"libclang_path", or_null(out.libclang_path)},
           {"commands", std::move(commands)},
@@ -92,7 +93,7 @@ Json optimization_document(const OptimizationData& data) {
   std::vector<Missing> missing;
   Json candidates = Json::array();
   for (const Candidate& candidate : out.candidates) candidates.push_back(to_json(candidate));
-  Json document = {{"schema_version", "1.0.0"},
+  Json document = {{"schema_version", "1.1.0"},
                    {"document", "optimization"},
                    {"generator", report::generator_json()},
                    {"source", source_json(out)},

@@ -18,6 +18,8 @@ struct OptimizationData {
   std::optional<Projection> projection;
   Missing projection_missing;  ///< why there is none
   std::string trace, capture;  ///< paths; empty: none was given
+  /// Path, once the accepted source was applied; empty: it was not.
+  std::string original_kept = {};
 };
 
 /// The document. Measured samples and `environment` apart, it is the same for the same input.

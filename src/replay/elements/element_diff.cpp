@@ -36,7 +36,7 @@ std::uint64_t different_bytes(std::span<const std::byte> a, std::span<const std:
 
 /// 10^power, correctly rounded.
 double power_of_ten(int power) {
-  static const auto* const table = [] {
+  static const auto* const kTable = [] {
     auto* const powers = new std::array<double, kMostPower - kLeastPower + 1>{};
     for (int i = kLeastPower; i <= kMostPower; ++i) {
       const std::string text = fmt::format("1e{}", i);
@@ -45,7 +45,7 @@ double power_of_ten(int power) {
     }
     return powers;
   }();
-  return table->at(static_cast<std::size_t>(power - kLeastPower));
+  return kTable->at(static_cast<std::size_t>(power - kLeastPower));
 }
 
 /// The least power of ten that is not below the distance.

@@ -75,10 +75,10 @@ struct HsaQueue::Trouble {
 };
 
 HsaQueue::HsaQueue(const HsaRuntime& runtime, const HsaAgent& gpu) : runtime_(runtime), gpu_(gpu) {
-  static Trouble* const trouble = new Trouble;  // one, because the event handler stays
-  trouble->status = 0;
-  trouble->page_fault = false;
-  trouble_ = trouble;
+  static Trouble* const kTrouble = new Trouble;  // one, because the event handler stays
+  kTrouble->status = 0;
+  kTrouble->page_fault = false;
+  trouble_ = kTrouble;
 }
 
 Result<std::unique_ptr<HsaQueue>> HsaQueue::create(const HsaRuntime& runtime, const HsaAgent& gpu) {

@@ -80,7 +80,7 @@ class Checker {
       if (failure_of(runtime.error()) != Failure::no_runtime)
         return std::unexpected(std::move(runtime).error());
       report_.through = "mmap";
-      report_.no_runtime = runtime.error().message;
+      report_.no_runtime = sentence_of(runtime.error());
       return {};
     }
     report_.through = "hsa";

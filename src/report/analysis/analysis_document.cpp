@@ -17,11 +17,18 @@ namespace {
 
 Json recordings_json(const trace::Trace& trace) {
   Json out = Json::array();
-  for (const trace::Source& source : trace.sources)
+  for (const trace::Source& source : trace.sources) {
     out.push_back({{"guid", source.guid},
                    {"schema_version", source.schema_version},
                    {"collector", source.collector},
                    {"pass", or_null(source.pass)}});
+    if (source.platform != trace::Platform::cuda) continue;
+    Json& row = out.back();
+    row["platform"] = "cuda";
+    row["complete"] = source.complete;
+    row["lost_records"] = source.lost_records;
+    row["second_client"] = or_null(source.second_client);
+  }
   return out;
 }
 

@@ -93,7 +93,7 @@ Json static_features(const analyze::Kernel& kernel) {
           {"workgroup_size", items},
           {"workgroups", or_null(kernel.workgroups)},
           {"occupancy_resident",
-           kernel.occupancy ? Json(kernel.occupancy->resident.occupancy) : Json(nullptr)}};
+           kernel.occupancy ? Json(kernel.occupancy->hardware().occupancy) : Json(nullptr)}};
 }
 
 Json measured_features(const ProfileData& data, const analyze::Kernel& kernel) {
@@ -248,6 +248,8 @@ Json profile_document(const ProfileData& data) {
   document["environment"] = {{"command", data.command},
                              {"rocprofv3", or_null(data.rocprofv3_version)},
                              {"databases", data.databases}};
+  if (!data.cuda_reason.empty())
+    document["environment"]["platform"] = {{"name", "cuda"}, {"why", data.cuda_reason}};
   return document;
 }
 

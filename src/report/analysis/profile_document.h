@@ -27,6 +27,7 @@ struct ProfileData {
   std::vector<std::string> warnings;  ///< about collecting
   std::vector<std::string> command, databases;
   std::string rocprofv3_version;
+  std::string cuda_reason;    ///< why it was recorded on CUDA; empty: it was not
   std::string no_gpu_reason;  ///< why there are no GPU figures, when analyzed is null
 };
 

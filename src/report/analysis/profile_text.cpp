@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text/number_text.h"
+#include "hal/terms.h"
 #include "report/analysis/analysis_text.h"
 #include "report/bottleneck/bottleneck_text.h"
 #include "report/kit/quantities.h"
@@ -25,6 +26,13 @@ std::string occupancy_line(const hal::Occupancy& occupancy) {
   const auto model = [](std::string_view name, const hal::ModelOccupancy& m) {
     return fmt::format("{} {:.4g} of {}", name, m.waves_per_simd, m.max_waves_per_simd);
   };
+  if (occupancy.platform == hal::Platform::nvidia)
+    return fmt::format("{}, limited by {}\n             {} blocks of an SM: {:.4g} of {} warps\n",
+                       percent(occupancy.cuda.occupancy),
+                       limiter_names(occupancy.cuda.limiters, occupancy.platform),
+                       occupancy.cuda.workgroups_per_cu,
+                       occupancy.cuda.waves_per_simd * occupancy.simds,
+                       occupancy.cuda.max_waves_per_simd * occupancy.simds);
   return fmt::format(
       "{} (resident model), limited by {}\n             waves per SIMD: {}, {}, {}\n",
       percent(occupancy.resident.occupancy), limiter_names(occupancy.resident.limiters),
@@ -39,16 +47,22 @@ std::string kernel_lines(const analyze::Kernel& kernel, const TerminalStyle& sty
   };
   const analyze::Resources& r = kernel.resources;
   line("kernel", fit(kernel.name, style.width > 13 ? style.width - 13 : 20));
-  line("gpu", fmt::format("{} {}, {} CUs", kernel.gpu.product, kernel.gpu.architecture,
-                          number_or_dash(kernel.gpu.compute_units)));
+  const hal::Platform platform = hal::platform_of(kernel.gpu.architecture);
+  const hal::Terms& t = hal::terms(platform);
+  line("gpu", fmt::format("{} {}, {} {}", kernel.gpu.product, kernel.gpu.architecture,
+                          number_or_dash(kernel.gpu.compute_units), t.cus));
   if (!kernel.gpu.differences.empty()) line("recorded", differences_text(kernel.gpu));
-  line("launch", fmt::format("work-group {}, grid {} work-items, {} work-groups",
-                             triple(kernel.launch.workgroup), triple(kernel.launch.grid),
-                             kernel.workgroups ? fmt::format("{}", *kernel.workgroups) : "—"));
-  line("registers",
-       fmt::format("{} VGPRs, {} SGPRs; LDS {} B (static {}), scratch {} B",
-                   number_or_dash(r.vgprs), number_or_dash(r.sgprs), number_or_dash(r.lds_bytes),
-                   number_or_dash(r.static_lds_bytes), number_or_dash(r.scratch_bytes)));
+  line("launch",
+       fmt::format("{} {}, grid {} {}, {} {}", t.workgroup, triple(kernel.launch.workgroup),
+                   triple(kernel.launch.grid), t.work_items,
+                   kernel.workgroups ? fmt::format("{}", *kernel.workgroups) : "—", t.workgroups));
+  const std::string registers =
+      platform == hal::Platform::amd
+          ? fmt::format("{} VGPRs, {} SGPRs", number_or_dash(r.vgprs), number_or_dash(r.sgprs))
+          : fmt::format("{} a thread", number_or_dash(r.vgprs));
+  line("registers", fmt::format("{}; {} {} B (static {}), {} {} B", registers, t.lds,
+                                number_or_dash(r.lds_bytes), number_or_dash(r.static_lds_bytes),
+                                t.scratch, number_or_dash(r.scratch_bytes)));
   if (kernel.code) {
     std::vector<std::string> corrections;
     for (const analyze::Correction& c : kernel.code->corrections)
@@ -87,9 +101,10 @@ std::string profile_text(const ProfileData& data, const TerminalStyle& style) {
   const analyze::Analysis& analysis = data.analyzed->representative.analysis;
   const analyze::Kernel& kernel = analysis.kernels[analysis.selection->kernel];
   out += kernel_lines(kernel, style);
-  out += fmt::format("  {:<10} {} in {} dispatches, {} of all kernel time\n", "runtime",
-                     duration_text(static_cast<double>(kernel.durations.total)),
-                     kernel.durations.count, percent(kernel.share));
+  out += fmt::format(
+      "  {:<10} {} in {} {}, {} of all kernel time\n", "runtime",
+      duration_text(static_cast<double>(kernel.durations.total)), kernel.durations.count,
+      hal::terms(hal::platform_of(kernel.gpu.architecture)).dispatches, percent(kernel.share));
   out += fmt::format("  {:<10} {}\n", "stability", stability_line(data));
   for (const std::string& assumption : kernel.assumptions)
     out += fmt::format("  {:<10} {}\n", "assumed", printable(assumption));

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "hal/terms.h"
 #include "report/kit/document.h"
 #include "report/kit/null_reasons.h"
 
@@ -129,6 +131,21 @@ int score_of(const KernelBottleneck& bottleneck) {
   return bottleneck.candidates.empty() ? 0 : bottleneck.candidates.front().score;
 }
 
+/// Puts the sentences of an object in the words of NVIDIA's GPUs, however deep. Names and figures
+/// stay.
+void say_in_cuda_terms(Json& value, bool sentence) {
+  static constexpr std::array<std::string_view, 6> kSentences{"label", "unit",   "why",
+                                                              "from",  "reason", "says"};
+  if (value.is_string() && sentence) {
+    value = hal::in_terms(value.get_ref<const std::string&>(), hal::Platform::nvidia);
+  } else if (value.is_array()) {
+    for (Json& one : value) say_in_cuda_terms(one, sentence);
+  } else if (value.is_object()) {
+    for (const auto& [key, one] : value.items())
+      say_in_cuda_terms(one, std::ranges::find(kSentences, key) != kSentences.end());
+  }
+}
+
 Json kernel_bottleneck_json(const KernelBottleneck& bottleneck) {
   static const std::vector<Missing> kNone;
   NullReasons reasons(kNone);
@@ -169,6 +186,9 @@ Json kernel_bottleneck_json(const KernelBottleneck& bottleneck) {
   out["history"] = history_json(bottleneck);
   out["features"] = features_json(bottleneck.features);
   out["missing"] = reasons.json();
+  if (hal::platform_of(bottleneck.architecture) == hal::Platform::nvidia)
+    for (const char* part : {"evidence", "against", "candidates", "features", "missing"})
+      say_in_cuda_terms(out[part], false);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/text/number_text.h"
+#include "hal/terms.h"
 #include "report/bottleneck/bottleneck_json.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
@@ -47,7 +48,8 @@ std::string listed(const std::vector<std::string_view>& words, std::size_t most)
 }
 
 /// "HBM bandwidth reached 87.3 %, at least 60.0 % (why); from X".
-std::string evidence_text(const Evidence& evidence, const analyze::FeatureSet& features) {
+std::string evidence_text(const Evidence& evidence, const analyze::FeatureSet& features,
+                          hal::Platform platform) {
   const analyze::Condition& condition = evidence.condition;
   const analyze::FeatureInfo& info = analyze::info(condition.feature);
   std::string out =
@@ -57,22 +59,24 @@ std::string evidence_text(const Evidence& evidence, const analyze::FeatureSet& f
   if (!condition.why.empty()) out += fmt::format(" ({})", condition.why);
   if (const std::string& from = features[condition.feature].from; !from.empty())
     out += fmt::format("; from {}", from);
-  return out;
+  return hal::in_terms(out, platform);
 }
 
-std::string evidence_lines(const ScoredBottleneck& candidate, const analyze::FeatureSet& features,
+std::string evidence_lines(const ScoredBottleneck& candidate, const KernelBottleneck& bottleneck,
                            std::size_t width) {
+  const analyze::FeatureSet& features = bottleneck.features;
+  const hal::Platform platform = hal::platform_of(bottleneck.architecture);
   std::string out;
   for (const HeldRule& rule : candidate.held) {
-    out += labelled(out.empty() ? "because" : "", rule.rule->says, width);
+    out += labelled(out.empty() ? "because" : "", hal::in_terms(rule.rule->says, platform), width);
     for (const Evidence& one : rule.evidence)
-      out += labelled("", "- " + evidence_text(one, features), width);
+      out += labelled("", "- " + evidence_text(one, features, platform), width);
   }
   // Two rules can have the same figure against them.
   std::vector<std::string> against;
   for (const HeldRule& rule : candidate.held)
     for (const Evidence& one : rule.against)
-      if (std::string text = evidence_text(one, features);
+      if (std::string text = evidence_text(one, features, platform);
           std::ranges::find(against, text) == against.end())
         against.push_back(std::move(text));
   for (std::size_t i = 0; i < against.size(); ++i)
@@ -94,7 +98,9 @@ std::string runner_up_line(const KernelBottleneck& bottleneck, std::size_t width
   if (second != nullptr) {
     text += first != nullptr ? fmt::format(", score {} to {}", second->score, first->score)
                              : fmt::format(", score {}", second->score);
-    if (!second->held.empty()) text += fmt::format(": {}", second->held.front().rule->says);
+    if (!second->held.empty())
+      text += fmt::format(": {}", hal::in_terms(second->held.front().rule->says,
+                                                hal::platform_of(bottleneck.architecture)));
   }
   return labelled("runner-up", text, width);
 }
@@ -196,7 +202,7 @@ std::string verdict_section(const KernelBottleneck& bottleneck, const TerminalSt
   for (const std::string& reason : bottleneck.confidence_reasons)
     out += labelled("", fmt::format("confidence: {}", reason), width);
   if (const ScoredBottleneck* candidate = winner(bottleneck))
-    out += evidence_lines(*candidate, bottleneck.features, width);
+    out += evidence_lines(*candidate, bottleneck, width);
   out += runner_up_line(bottleneck, width);
   out += bound_lines(bottleneck.bound, width);
   out += advice_lines(bottleneck, width);

@@ -12,7 +12,7 @@
 namespace perflab::report {
 namespace {
 
-bool is_amd(const OccupancyData& data) {
+bool of_amd(const OccupancyData& data) {
   return data.arch->platform == hal::Platform::amd;
 }
 
@@ -24,7 +24,7 @@ Missing not_there(const OccupancyData& data, std::string field, std::string_view
 }
 
 Missing sgprs_missing(const OccupancyData& data, std::string field) {
-  if (!is_amd(data)) return not_there(data, std::move(field), "scalar registers");
+  if (!of_amd(data)) return not_there(data, std::move(field), "scalar registers");
   return {.field = std::move(field),
           .reason = "no count of SGPRs was given",
           .remedy = "give it with --sgpr"};
@@ -34,7 +34,7 @@ Json headroom_json(const OccupancyData& data, const hal::Headroom& room, const s
                    std::vector<Missing>& missing) {
   if (!room.agprs)
     missing.push_back(
-        not_there(data, field + ".agpr", is_amd(data) ? "AGPRs" : "accumulation registers"));
+        not_there(data, field + ".agpr", of_amd(data) ? "AGPRs" : "accumulation registers"));
   if (!room.sgprs) missing.push_back(sgprs_missing(data, field + ".sgpr"));
   return {{"vgpr", room.vgprs},
           {"agpr", or_null(room.agprs)},
@@ -57,7 +57,7 @@ Json advised_model_json(const OccupancyData& data, hal::OccupancyModel model,
     const hal::SingleStep& single = next.of(resource);
     const std::string name(hal::to_string(resource));
     singles[name] = single.step ? step_json(*single.step) : Json(nullptr);
-    if (!single.step && resource == hal::Resource::sgpr && !is_amd(data))
+    if (!single.step && resource == hal::Resource::sgpr && !of_amd(data))
       missing.push_back(sgprs_missing(data, fmt::format("{}.single_steps.{}", field, name)));
     else if (!single.step)
       missing.push_back(
@@ -88,7 +88,7 @@ Json input_json(const OccupancyData& data, std::vector<Missing>& missing) {
                 {"sgpr", or_null(k.sgprs)},
                 {"llvm_rule", hal::to_string(k.llvm_rule)}};
   if (!k.sgprs) missing.push_back(sgprs_missing(data, "input.sgpr"));
-  if (!is_amd(data)) {
+  if (!of_amd(data)) {
     input["agpr"] = nullptr;
     input["llvm_rule"] = nullptr;
     missing.push_back(not_there(data, "input.mode", "work-group modes"));
@@ -164,7 +164,7 @@ Result<OccupancyData> occupancy_data(const hal::Arch& arch, const hal::Occupancy
 std::vector<std::string> occupancy_assumptions(const OccupancyData& data) {
   std::vector<std::string> assumptions;
   const std::int64_t lds = data.input.kernel.static_lds + data.input.kernel.dynamic_lds;
-  if (!is_amd(data) && lds > data.arch->lds_without_opt_in)
+  if (!of_amd(data) && lds > data.arch->lds_without_opt_in)
     assumptions.push_back(
         fmt::format("the kernel's limit of dynamic shared memory is raised: above {} bytes",
                     data.arch->lds_without_opt_in));

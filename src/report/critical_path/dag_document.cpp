@@ -61,6 +61,13 @@ Json spent_json(const SpentTimes& spent) {
   return out;
 }
 
+/// Why a rule orders, in the words of the path's platform.
+std::string_view reason_of(EdgeRule rule, const CriticalPath& path) {
+  if (rule == EdgeRule::null_stream && path.platform == trace::Platform::cuda)
+    return "the default stream orders itself with blocking streams";
+  return analyze::info(rule).reason;
+}
+
 Json graph_json(const CriticalPath& path) {
   const analyze::GraphReport& report = path.report;
   std::uint64_t edges = 0;
@@ -68,11 +75,13 @@ Json graph_json(const CriticalPath& path) {
   for (std::size_t i = 0; i < analyze::kEdgeRules; ++i) {
     const analyze::EdgeRuleInfo& rule = analyze::info(static_cast<EdgeRule>(i));
     edges += report.edges[i];
+    if (static_cast<EdgeRule>(i) == EdgeRule::graph_order && report.edges[i] == 0)
+      continue;  // of CUDA graphs alone
     rules.push_back({{"rule", rule.name},
                      {"from", name_of(rule.from)},
                      {"to", name_of(rule.to)},
                      {"proven", rule.proven},
-                     {"reason", rule.reason},
+                     {"reason", reason_of(static_cast<EdgeRule>(i), path)},
                      {"edges", report.edges[i]},
                      {"contradicted", report.contradicted[i]}});
   }
@@ -201,6 +210,7 @@ Json bubbles_json(const trace::Trace& trace, const CriticalPath& path) {
     if (bubble.call != trace::kNone)
       row["call"] = {{"name", trace.strings.view(trace.regions.name[bubble.call])},
                      {"time_ns", bubble.call_time}};
+    if (bubble.first_launch) row["call"]["first_launch"] = true;
     longest.push_back(std::move(row));
   }
   return {{"count", path.bubble_count},

@@ -317,6 +317,15 @@ std::string path_section(const trace::Trace& trace, const CriticalPath& path,
   return wide_heading(paint, title, style.width) + table;
 }
 
+/// The call in which the most of a bubble passed; "first" of one that loads its kernel.
+std::string call_text(const trace::Trace& trace, const analyze::Bubble& bubble,
+                      std::size_t columns) {
+  constexpr std::string_view kFirst = " (first)";
+  const std::string_view name = trace.strings.view(trace.regions.name[bubble.call]);
+  if (!bubble.first_launch) return fit(name, columns);
+  return fit(name, columns - kFirst.size()) + std::string(kFirst);
+}
+
 /// The longest bubbles.
 std::string bubbles_table(const trace::Trace& trace, const CriticalPath& path, std::size_t shown,
                           bool brief, std::size_t width) {
@@ -327,13 +336,12 @@ std::string bubbles_table(const trace::Trace& trace, const CriticalPath& path, s
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::Bubble& bubble = path.bubbles[i];
     const bool called = bubble.call != trace::kNone;
-    table.add(
-        {time_text(bubble.to - bubble.from), time_text(bubble.from),
-         std::string(brief ? brief_words_for(bubble.cause) : words_for(bubble.cause)),
-         called ? fit(trace.strings.view(trace.regions.name[bubble.call]), call_columns) : kDash,
-         bubble.after_row.row == trace::kNone
-             ? kDash
-             : std::string(trace.strings.view(name_of_row(trace, bubble.after_row)))});
+    table.add({time_text(bubble.to - bubble.from), time_text(bubble.from),
+               std::string(brief ? brief_words_for(bubble.cause) : words_for(bubble.cause)),
+               called ? call_text(trace, bubble, call_columns) : kDash,
+               bubble.after_row.row == trace::kNone
+                   ? kDash
+                   : std::string(trace.strings.view(name_of_row(trace, bubble.after_row)))});
   }
   return table.text(width);
 }

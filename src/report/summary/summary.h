@@ -17,8 +17,6 @@ namespace perflab::report {
 
 /// The document's name. A page has what it is made of, and not the summary itself.
 inline constexpr std::string_view kSummary = "summary";
-/// Rows of a table and warnings in a summary at most; the rest is counted.
-inline constexpr std::size_t kMostSummaryRows = 5;
 /// Lines of its text at most.
 inline constexpr std::size_t kMostSummaryLines = 40;
 /// Bytes of summary.json at most.

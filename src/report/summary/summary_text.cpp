@@ -9,12 +9,14 @@
 #include <utility>
 
 #include "base/text/number_text.h"
+#include "report/answers/answers.h"
 #include "report/bottleneck/bottleneck_text.h"
+#include "report/excerpt/parts.h"
 #include "report/kit/kernel_name.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
-#include "report/summary/parts.h"
+#include "report/summary/shorten.h"
 #include "report/summary/summary.h"
 
 namespace perflab::report {

@@ -17,15 +17,24 @@ namespace {
 constexpr std::uint8_t kStream = CallArgumentColumns::kStream;
 constexpr std::uint8_t kEvent = CallArgumentColumns::kEvent;
 constexpr std::uint8_t kDevice = CallArgumentColumns::kDevice;
+constexpr std::uint8_t kStreamId = CallArgumentColumns::kStreamId;
+constexpr std::uint8_t kRecord = CallArgumentColumns::kRecord;
 
-constexpr std::array<std::pair<std::string_view, std::uint8_t>, 6> kNames = {{{"stream", kStream},
-                                                                              {"hStream", kStream},
-                                                                              {"event", kEvent},
-                                                                              {"hEvent", kEvent},
-                                                                              {"deviceId", kDevice},
-                                                                              {"device", kDevice}}};
+/// Those with _id are of rocm-perf-record: the numbers that CUPTI gives streams, events and their
+/// records (docs/facts/cuda_calls.md "What a recording says").
+constexpr auto kNames =
+    std::to_array<std::pair<std::string_view, std::uint8_t>>({{"stream", kStream},
+                                                              {"hStream", kStream},
+                                                              {"event", kEvent},
+                                                              {"hEvent", kEvent},
+                                                              {"deviceId", kDevice},
+                                                              {"device", kDevice},
+                                                              {"stream_id", kStreamId},
+                                                              {"event_id", kEvent},
+                                                              {"record_id", kRecord}});
 constexpr std::string_view kNamesOnly =
-    "\"name\" IN ('stream', 'hStream', 'event', 'hEvent', 'deviceId', 'device')";
+    "\"name\" IN ('stream', 'hStream', 'event', 'hEvent', 'deviceId', 'device', 'stream_id', "
+    "'event_id', 'record_id')";
 constexpr std::array<std::string_view, 3> kArgumentColumns = {"event_id", "name", "value"};
 
 /// Texts of ranges are short; what is larger than this is damage.
@@ -124,13 +133,15 @@ std::uint64_t append_calls(std::vector<Found>& rows, CallArgumentColumns& all) {
       all.stream.push_back(0);
       all.event.push_back(0);
       all.device.push_back(0);
+      all.record.push_back(0);
     }
     if ((all.has.back() & row.which) != 0) {
       ++twice;
       continue;
     }
     all.has.back() |= row.which;
-    if (row.which == kStream) all.stream.back() = row.value;
+    if (row.which == kStream || row.which == kStreamId) all.stream.back() = row.value;
+    if (row.which == kRecord) all.record.back() = row.value;
     if (row.which == kEvent) all.event.back() = row.value;
     if (row.which == kDevice) all.device.back() = static_cast<std::int64_t>(row.value);
   }

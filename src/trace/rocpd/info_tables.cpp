@@ -29,6 +29,32 @@ std::optional<std::int64_t> positive_member(std::string_view extdata, const char
   return value && *value > 0 ? value : std::nullopt;
 }
 
+/// A text member; empty when absent or of another type.
+std::string text_member(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// Attributes of a CUDA device; 0 stands for "not known" there too.
+CudaFacts cuda_facts(const Json& object) {
+  CudaFacts facts;
+  const auto positive = [&](const char* key) {
+    const auto value = member(object, key);
+    return value && *value > 0 ? value : std::nullopt;
+  };
+  facts.compute_capability = text_member(object, "compute_capability");
+  facts.registers_per_sm = positive("registers_per_sm");
+  facts.shared_memory_per_block_optin = positive("shared_memory_per_block_optin");
+  facts.reserved_shared_memory_per_block = positive("reserved_shared_memory_per_block");
+  facts.max_blocks_per_sm = positive("max_blocks_per_sm");
+  facts.l2_bytes = positive("l2_bytes");
+  facts.memory_bus_bits = positive("memory_bus_bits");
+  facts.memory_clock_khz = positive("memory_clock_khz");
+  facts.clock_khz = positive("clock_khz");
+  facts.memory_bytes = positive("memory_bytes");
+  return facts;
+}
+
 /// Hardware figures come from extdata (docs/facts/rocpd.md "Agents"); 0 stands there for "not
 /// known".
 AgentFacts agent_facts(std::string_view extdata) {
@@ -51,7 +77,37 @@ AgentFacts agent_facts(std::string_view extdata) {
   facts.clock_mhz = positive("max_engine_clk_fcompute");
   facts.target_version = positive("gfx_target_version");
   facts.device_id = positive("device_id");
+  facts.vendor_id = positive("vendor_id");
+  if (const auto cuda = parsed->find("cuda"); cuda != parsed->end() && cuda->is_object())
+    facts.cuda = cuda_facts(*cuda);
   return facts;
+}
+
+/// How rocm-perf-record names its database's maker and a CUDA context's default stream.
+constexpr std::string_view kRecorder = "rocm-perf-record";
+constexpr std::string_view kNullStream = "Default Stream";
+
+/// What rocm-perf-record says of the recording itself, in the process's extdata; a text of others
+/// changes nothing. False: it names a platform that this version does not know.
+bool read_recorder_facts(std::string_view extdata, Source& source) {
+  if (extdata.size() > (1 << 20) || extdata.find(kRecorder) == std::string_view::npos) return true;
+  const auto parsed = parse_json(extdata, "extdata");
+  if (!parsed || !parsed->is_object()) return true;
+  const auto text = [&](const char* key) { return text_member(*parsed, key); };
+  if (text("collector") != kRecorder) return true;
+  source.collector = kRecorder;
+  const std::string platform = text("platform");
+  if (platform == "cuda") source.platform = Platform::cuda;
+  const auto complete = parsed->find("complete");
+  source.complete = complete == parsed->end() || !complete->is_boolean() || complete->get<bool>();
+  source.lost_records = std::max<std::int64_t>(member(*parsed, "dropped_records").value_or(0), 0);
+  source.second_client = text("second_client");
+  if (const auto counters = parsed->find("counters");
+      counters != parsed->end() && counters->is_object()) {
+    source.counter_problem = text_member(*counters, "reason");
+    source.counter_remedy = text_member(*counters, "remedy");
+  }
+  return platform == "cuda" || platform == "amd";
 }
 
 std::string_view without_kd(std::string_view name) {
@@ -160,10 +216,12 @@ Result<void> RecordingLoader::load_processes() {
     nodes_[row.integer(0).value_or(0)] = same->second;
     if (added) trace_.nodes.push_back(node);
   }));
-  constexpr std::array<std::string_view, 6> kColumns = {"id",      "nid",   "pid",
-                                                        "command", "start", "end"};
+  constexpr std::array<std::string_view, 7> kColumns = {"id",    "nid", "pid",    "command",
+                                                        "start", "end", "extdata"};
   PERFLAB_TRY_VOID(each("info_process", kColumns, [&](const Statement& row) {
     const auto index = static_cast<Index>(trace_.processes.size());
+    if (!read_recorder_facts(row.text(6), trace_.sources[source_]))
+      odd("info_process", "recorded on a platform that this version does not know", 1);
     processes_[row.integer(0).value_or(0)] = index;
     if (default_process_ == kNone) default_process_ = index;
     trace_.processes.push_back({.source = source_,
@@ -223,10 +281,15 @@ Result<void> RecordingLoader::load_queues_and_streams() {
     queues_[id] = static_cast<Index>(trace_.queues.size());
     trace_.queues.push_back({.source = source_, .id = id, .name = std::string(row.text(1))});
   }));
+  const bool is_cuda = trace_.sources[source_].platform == Platform::cuda;
   return each("info_stream", kColumns, [&](const Statement& row) {
     const std::int64_t id = row.integer(0).value_or(0);
     streams_[id] = static_cast<Index>(trace_.streams.size());
-    trace_.streams.push_back({.source = source_, .id = id, .name = std::string(row.text(1))});
+    trace_.streams.push_back(
+        {.source = source_,
+         .id = id,
+         .name = std::string(row.text(1)),
+         .null_stream = is_cuda ? std::optional(row.text(1) == kNullStream) : std::nullopt});
   });
 }
 

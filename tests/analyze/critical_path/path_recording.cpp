@@ -11,6 +11,7 @@
 #include "analyze/critical_path/graph_input.h"
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
+#include "support/cuda_rows.h"
 #include "support/test_database.h"
 #include "trace/read/read_trace.h"
 
@@ -42,7 +43,7 @@ Recording::Recording(std::string_view name, WriterOptions options, std::int64_t 
       unit_(unit) {
   writer_.agent(host_agent());
   for (int i = 0; i < 2; ++i) {
-    AgentRow gpu = mi300x_agent();
+    AgentRow gpu = is_cuda(writer_.options()) ? h100_agent(i) : mi300x_agent();
     gpu.absolute_index = gpu.logical_index = i + 1;
     gpu.type_index = i;
     writer_.agent(gpu);

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "report/excerpt/excerpt.h"
 #include "report/kit/text_table.h"
-#include "report/summary/excerpt.h"
 #include "report/summary/summary.h"
 
 namespace perflab::report {
@@ -36,8 +36,9 @@ void expect_counted(const Json& array, const Json& excerpt) {
   EXPECT_EQ(excerpt["elements"], counted) << excerpt;
 }
 
-/// Follows the excerpt and those within.
-std::size_t followed(const std::vector<NamedDocument>& documents, const Json& excerpt) {
+/// Follows the excerpt and those within. `cut_texts`: as many texts as the summary says are cut.
+std::size_t followed(const std::vector<NamedDocument>& documents, const Json& excerpt,
+                     std::size_t cut_texts) {
   std::size_t figures = 0;
   const std::string from = excerpt.at("from");
   const Json place = at_place(documents, from);
@@ -48,7 +49,7 @@ std::size_t followed(const std::vector<NamedDocument>& documents, const Json& ex
   for (const auto& [name, value] : excerpt.items()) {
     if (name == "from" || name == "what") continue;
     if (value.is_object()) {
-      figures += followed(documents, value);
+      figures += followed(documents, value, cut_texts);
       continue;
     }
     if (!place.contains(name)) {
@@ -57,11 +58,14 @@ std::size_t followed(const std::vector<NamedDocument>& documents, const Json& ex
     }
     // As it is written: bytes that are no UTF-8 are replaced.
     const Json original = *parse_json(to_canonical_text(place.at(name)), name);
-    const std::size_t most = most_columns(name);
-    if (original.is_string() && display_width(original.get<std::string>()) > most)
-      EXPECT_EQ(fit(original.get<std::string>(), most), value.get<std::string>()) << from;
-    else
+    if (original.is_string() && value.is_string() && original != value) {
+      const std::string shown = value.get<std::string>();
+      EXPECT_GT(cut_texts, 0U) << from << "/" << name;
+      EXPECT_LT(display_width(shown), display_width(original.get<std::string>())) << from;
+      EXPECT_EQ(fit(original.get<std::string>(), display_width(shown)), shown) << from;
+    } else {
       EXPECT_EQ(original, value) << from << "/" << name;
+    }
     ++figures;
   }
   return figures;
@@ -79,7 +83,8 @@ bool is_command(const Json& summary, const std::string& line) {
 std::size_t figures_followed(const std::vector<NamedDocument>& documents, const Json& summary) {
   std::size_t figures = 0;
   for (const Json& part : summary["parts"])
-    for (const Json& row : part["rows"]) figures += followed(documents, row);
+    for (const Json& row : part["rows"])
+      figures += followed(documents, row, summary["cut"]["texts"].get<std::size_t>());
   return figures;
 }
 

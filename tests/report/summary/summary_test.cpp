@@ -2,7 +2,6 @@
 // complete (what a document has more is counted) and short.
 #include "report/summary/summary.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -10,11 +9,9 @@
 
 #include "report/analysis/profile_document.h"
 #include "report/analysis/recording_documents.h"
-#include "report/kit/text_table.h"
 #include "report/report_cases.h"
 #include "report/summary/command_documents.h"
 #include "report/summary/followed.h"
-#include "report/summary/parts.h"
 
 namespace perflab::report {
 namespace {
@@ -73,85 +70,25 @@ INSTANTIATE_TEST_SUITE_P(All, SummaryOfCommand,
                          testing::Range(std::size_t{0}, command_documents().size()),
                          [](const auto& one) { return command_documents()[one.param].name; });
 
-/// A summary with so many rows in its two parts, and warnings.
-Json made_up(std::size_t first, std::size_t second, std::size_t warnings) {
-  const NamedDocument document{
-      "analysis", {{"synthetic", nullptr}, {"warnings", std::vector<std::string>(warnings, "w")}}};
-  Json summary = summary_head(std::vector<NamedDocument>{document});
-  const auto rows = [](std::size_t count) {
-    return std::vector<Json>(count, {{"what", "x"}, {"from", "analysis.json#/warnings"}});
+// A what-if simulates another run: the shares are still those of the recording.
+TEST(Summary, SaysThatTheTimeIsAsRecordedBesideAWhatIf) {
+  const Json kernel_time = {{"share", 1.0}, {"time_ns", 100.0}};
+  const Json path = {{"critical_path_ns", 100.0}, {"attribution", {{"kernel", kernel_time}}}};
+  Json asked = path;
+  asked["what_if"] = {{"makespan_ns", 50.0},
+                      {"gain_ns", 50.0},
+                      {"gain_share", 0.5},
+                      {"bound", false},
+                      {"changes", Json::array()}};
+  const auto page = [](std::vector<NamedDocument> documents) {
+    return summary_text(summary_document(documents), {}, "");
   };
-  add_part(summary, {.part = "a", .title = "A", .rows = rows(first)});
-  add_part(summary, {.part = "b", .title = "B", .rows = rows(second), .left_out = 3});
-  return summary;
-}
-
-TEST(Shorten, TakesTheLastRowOfTheLongestPartFirst) {
-  Json summary = made_up(2, 4, 0);
-  shorten(summary, [](const Json& made) { return made["parts"][1]["rows"].size() < 3; });
-  EXPECT_EQ(summary["parts"][0]["rows"].size(), 2U);
-  EXPECT_EQ(summary["parts"][1]["rows"].size(), 2U);
-  EXPECT_EQ(summary["parts"][1]["left_out"], 5);
-}
-
-TEST(Shorten, LeavesWhatWasRecorded) {
-  Json summary = made_up(2, 4, 0);
-  summary["parts"][1]["part"] = "recorded";
-  shorten(summary, [](const Json& made) { return made["parts"][0]["rows"].size() < 2; });
-  EXPECT_EQ(summary["parts"][1]["rows"].size(), 4U);
-}
-
-TEST(Shorten, LeavesARowOfEachAndThenTakesWarnings) {
-  Json summary = made_up(2, 2, 3);
-  shorten(summary, [](const Json& made) { return made["warnings"]["texts"].size() < 3; });
-  EXPECT_EQ(summary["parts"][0]["rows"].size(), 1U);
-  EXPECT_EQ(summary["parts"][1]["rows"].size(), 1U);
-  EXPECT_EQ(summary["warnings"]["left_out"], 1);
-  shorten(summary, [](const Json&) { return false; });  // ends
-  EXPECT_EQ(summary["warnings"]["left_out"], 3);
-}
-
-TEST(NextStep, IsLeftOutWhereItsCommandIsTooLong) {
-  Json summary = made_up(1, 1, 0);
-  add_next(summary, {std::string(kMostCommandBytes, 'x'), "why"});
-  add_next(summary, {std::string(kMostCommandBytes + 1, 'x'), "why"});
-  EXPECT_EQ(summary["next"].size(), 1U);
-}
-
-TEST(Excerpt, CountsElementsOfAnArrayByWhatTheySay) {
-  const auto one = [](Json reason) { return Json{{"decision", {{"reason", std::move(reason)}}}}; };
-  const NamedDocument document{
-      "optimization",
-      {{"candidates",
-        {one("slower"), one(nullptr), one("no_gain"), one("no_gain"), Json::object()}},
-       {"none", Json::array()}}};
-  const DocumentPlace candidates = DocumentPlace(&document)["candidates"];
-  EXPECT_EQ(candidates.count("all"),
-            Json({{"what", "all"}, {"from", "optimization.json#/candidates"}, {"elements", 5}}));
-  const std::vector<Json> tally = candidates.tally("/decision/reason");
-  ASSERT_EQ(tally.size(), 2U);  // null is no reason
-  EXPECT_EQ(tally[0], Json({{"from", "optimization.json#/candidates"},
-                            {"where", "/decision/reason"},
-                            {"is", "no_gain"},
-                            {"elements", 2}}));
-  EXPECT_EQ(tally[1]["is"], "slower");
-  EXPECT_TRUE(DocumentPlace(&document)["none"].tally("/x").empty());
-  EXPECT_TRUE(DocumentPlace(&document)["nothing"].tally("/x").empty());
-}
-
-TEST(Excerpt, LeavesOutWhatIsNotThereKeepsNullAndCutsNames) {
-  const NamedDocument document{
-      "dag", {{"a/b", {{"null", nullptr}, {"long", std::string(500, 'x')}, {"n", 3}}}}};
-  const DocumentPlace place = DocumentPlace(&document)["a/b"];
-  const Json excerpt = place.excerpt({"null", "nothing", "long", "n"}, "it");
-  EXPECT_EQ(excerpt["from"], "dag.json#/a~1b");
-  EXPECT_EQ(excerpt["what"], "it");
-  EXPECT_TRUE(excerpt["null"].is_null());
-  EXPECT_FALSE(excerpt.contains("nothing"));
-  EXPECT_EQ(display_width(excerpt["long"].get<std::string>()), kMostNameColumns);
-  EXPECT_EQ(excerpt["n"], 3);
-  EXPECT_FALSE(DocumentPlace(&document)["a/b"]["null"]);
-  EXPECT_FALSE(DocumentPlace(nullptr)["x"][std::size_t{2}]);
+  EXPECT_THAT(page({{"dag", path}}), HasSubstr("Where the time went\n"));
+  EXPECT_THAT(page({{"dag", asked}}), HasSubstr("Where the time went, as recorded\n"));
+  const Json analysis = {{"critical_path", path}, {"kernels", Json::array()}};
+  EXPECT_THAT(page({{"analysis", analysis}, {"dag", path}}), HasSubstr("Where the time went\n"));
+  EXPECT_THAT(page({{"analysis", analysis}, {"dag", asked}}),
+              HasSubstr("Where the time went, as recorded\n"));
 }
 
 // Two kernels: the one with less time would shorten the run more.

@@ -1,0 +1,73 @@
+// Markers: docs/facts/cuda_cupti.md "Records"; rows as rocprofv3 writes roctx's
+// (docs/facts/rocpd.md "Links").
+#include "record/activity/ranges.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "record/activity/text.h"
+
+namespace perflab::record {
+namespace {
+
+/// A program that never ends its ranges does not fill the memory.
+constexpr std::size_t kMostOpen = 1'000'000;
+
+std::string range_members(const cuda::MarkerRecord& record) {
+  std::string members = "\"message\": " + json_text(record.name == nullptr ? "" : record.name);
+  if (record.domain != nullptr && *record.domain != '\0')
+    members += ", \"domain\": " + json_text(record.domain);
+  return members;
+}
+
+std::string payload_text(const cuda::MarkerDataRecord& record) {
+  if (record.payload_kind == cuda::payload_kind::unsigned_integer)
+    return std::to_string(record.payload);
+  if (record.payload_kind == cuda::payload_kind::signed_integer)
+    return std::to_string(static_cast<std::int64_t>(record.payload));
+  const auto value = std::bit_cast<double>(record.payload);
+  if (record.payload_kind != cuda::payload_kind::floating || !std::isfinite(value)) return {};
+  char text[32];
+  const auto done = std::to_chars(std::begin(text), std::end(text), value);
+  return {std::begin(text), done.ptr};
+}
+
+}  // namespace
+
+void Ranges::take(const cuda::MarkerRecord& record) {
+  namespace flag = cuda::marker_flag;
+  const auto time = static_cast<std::int64_t>(record.timestamp);
+  if ((record.flags & flag::end) != 0) {
+    const auto found = open_.find(record.id);
+    if (found == open_.end()) return;  // its start was before the recording
+    Open open = std::move(found->second);
+    open_.erase(found);
+    open.range.end = std::max(time, open.range.start + 1);
+    open.range.extdata = "{" + open.members + "}";
+    return database_.add(std::move(open.range));
+  }
+  Range range;
+  range.tid = record.object.thread_or_context;
+  range.start = range.end = time;
+  // CUPTI's records of push and pop and of start and end are alike.
+  range.function = "nvtxRangePushA";
+  if ((record.flags & flag::instantaneous) != 0) {
+    range.function = "nvtxMarkA";
+    range.extdata = "{" + range_members(record) + "}";
+    return database_.add(std::move(range));
+  }
+  if ((record.flags & flag::start) != 0 && open_.size() < kMostOpen)
+    open_[record.id] = {std::move(range), range_members(record)};
+}
+
+void Ranges::take(const cuda::MarkerDataRecord& record) {
+  const auto found = open_.find(record.id);
+  if (found == open_.end() || record.payload == 0) return;  // 0: none was given
+  if (const std::string text = payload_text(record); !text.empty())
+    found->second.members += ", \"payload\": " + text;
+}
+
+}  // namespace perflab::record

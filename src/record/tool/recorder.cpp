@@ -1,0 +1,394 @@
+// The order of CUPTI's calls, and what survives which end of a program: docs/facts/cuda_cupti.md
+// "Buffers", docs/facts/rocpd_cuda.md "The library in a process".
+#include "record/tool/recorder.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "base/version.h"
+#include "record/activity/text.h"
+#include "record/protocol.h"
+#include "record/tool/status.h"
+
+namespace perflab::record {
+namespace {
+
+using cuda::ActivityKind;
+using cuda::CuptiResult;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// What is recorded lasts after so long, whatever happens to the process.
+constexpr milliseconds kFlushEvery{100};
+
+/// Set in our own threads: they never wait for the writer, which may wait for them.
+thread_local bool own_thread = false;
+
+Recorder* the_recorder = nullptr;
+
+/// CLOCK_BOOTTIME, the clock of rocpd: CUPTI takes it for all records, those of the GPU too.
+std::uint64_t boot_time() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  return (static_cast<std::uint64_t>(now.tv_sec) * kSecond) +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+  *buffer = the_recorder->buffer_requested();
+  *bytes = *buffer == nullptr ? 0 : Buffers::kBufferBytes;
+  *most_records = 0;
+}
+
+void complete_buffer(cuda::Context context, std::uint32_t stream, std::uint8_t* buffer,
+                     std::size_t /*bytes*/, std::size_t valid_bytes) {
+  the_recorder->buffer_completed(context, stream, buffer, valid_bytes);
+}
+
+void take_event(void* recorder, cuda::CallbackDomain domain, cuda::CallbackId id,
+                const void* data) {
+  static_cast<Recorder*>(recorder)->event(domain, id, data);
+}
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::ranges::replace(text, '\0', ' ');
+  return text;
+}
+
+/// Signals are for the program's threads.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+/// A thread of ours that nobody joins. False: there is no other thread to be had.
+template <class Body>
+bool start_thread(Body body) {
+  const NoSignals blocked;
+  try {
+    std::thread([body] {
+      own_thread = true;
+      body();
+    }).detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+constexpr const char* kInstallToolkit =
+    "install CUPTI of CUDA 12.8 or later (package cuda-cupti), or set CUDA_HOME";
+
+}  // namespace
+
+Recorder::Recorder(Settings settings) : settings_(std::move(settings)), pid_(getpid()) {}
+
+bool Recorder::of_this_process() const {
+  return getpid() == pid_;
+}
+
+Result<void> Recorder::open_libraries() {
+  driver_ = cuda::open_driver();
+  if (driver_.problem != cuda::LibraryProblem::none)
+    return fail(ErrorCode::missing_tool, driver_.detail, "install the NVIDIA driver");
+  cupti_ = cuda::open_cupti();
+  if (cupti_.problem != cuda::LibraryProblem::none)
+    return fail(ErrorCode::missing_tool, cupti_.detail, kInstallToolkit);
+  return {};
+}
+
+Result<void> Recorder::subscribe() {
+  std::array<char, 256> other{};
+  CuptiResult result = CuptiResult::success;
+  if (cupti_.api.subscribe_v2 != nullptr) {
+    cuda::SubscriberParameters parameters{.struct_size = sizeof(cuda::SubscriberParameters),
+                                          .subscriber_name = kCollector.data(),
+                                          .old_subscriber_name = other.data(),
+                                          .old_subscriber_size = other.size()};
+    result = cupti_.api.subscribe_v2(&subscriber_, take_event, this, &parameters);
+  } else {
+    result = cupti_.api.subscribe(&subscriber_, take_event, this);
+  }
+  if (result == CuptiResult::success) return {};
+  subscriber_ = nullptr;
+  if (result != CuptiResult::multiple_subscribers_not_supported)
+    return fail(ErrorCode::refused,
+                "cuptiSubscribe: " + std::string(cuda::result_name(cupti_.api, result)));
+  second_client_ = other[0] != '\0' ? other.data() : "a client without a name";
+  return fail(ErrorCode::refused,
+              "another profiler uses CUPTI in this process already: " + second_client_,
+              "switch it off in the program: one process has one CUPTI client");
+}
+
+Result<void> Recorder::start_counting() {
+  if (settings_.counters.empty()) return {};
+  // Launches are repeated: what else the program does, and when, is not what it is without us.
+  settings_.what = {.calls = false, .memory = false, .ranges = false, .sync = false};
+  PERFLAB_TRY(counting_, Counting::make(driver_, cupti_, settings_.counters));
+  return {};
+}
+
+Result<void> Recorder::open_database() {
+  Process process;
+  process.pid = pid_;
+  process.ppid = getppid();
+  process.start = static_cast<std::int64_t>(boot_time());
+  process.command = command_line();
+  process.extdata = process_json(false, {});
+  PERFLAB_TRY(database_,
+              Database::create(file_of_process(settings_.folder, kDatabaseSuffix), process));
+  return {};
+}
+
+Result<void> Recorder::enable() {
+  const cuda::Cupti& cupti = cupti_.api;
+  const auto need = [&](const char* call, CuptiResult result) -> Result<void> {
+    if (result == CuptiResult::success) return {};
+    return fail(ErrorCode::refused, std::string(call) + ": " + cuda::result_name(cupti, result));
+  };
+  PERFLAB_TRY_VOID(
+      need("cuptiActivityRegisterTimestampCallback", cupti.activity_register_timestamp(boot_time)));
+  PERFLAB_TRY_VOID(
+      need("cuptiSetThreadIdType", cupti.set_thread_id_type(cuda::ThreadIdType::system)));
+  PERFLAB_TRY_VOID(need("cuptiActivityRegisterCallbacks",
+                        cupti.activity_register_callbacks(request_buffer, complete_buffer)));
+  // Never ActivityKind::kernel: it makes kernels run one after the other.
+  std::vector<ActivityKind> kinds = {ActivityKind::concurrent_kernel, ActivityKind::copy,
+                                     ActivityKind::peer_copy, ActivityKind::fill,
+                                     ActivityKind::context};
+  const What& what = settings_.what;
+  if (what.calls)
+    kinds.insert(kinds.end(), {ActivityKind::runtime_call, ActivityKind::driver_call});
+  if (what.sync) kinds.insert(kinds.end(), {ActivityKind::synchronization, ActivityKind::event});
+  if (what.memory) kinds.insert(kinds.end(), {ActivityKind::memory, ActivityKind::memory_pool});
+  if (what.ranges) kinds.insert(kinds.end(), {ActivityKind::marker, ActivityKind::marker_data});
+  for (const ActivityKind kind : kinds) {
+    const CuptiResult result = cupti.activity_enable(kind);
+    if (kind == ActivityKind::concurrent_kernel)
+      PERFLAB_TRY_VOID(need("cuptiActivityEnable(10)", result));
+    if (result != CuptiResult::success) missing_kinds_.push_back(static_cast<int>(kind));
+  }
+  if (what.calls && cupti.activity_enable_driver_call != nullptr)
+    cupti.activity_enable_driver_call(kKernelGetName, 0);  // the converter leaves them out as well
+  for (const cuda::CallbackId id : {cuda::resource_callback::context_created,
+                                    cuda::resource_callback::context_destroy_starting})
+    PERFLAB_TRY_VOID(
+        need("cuptiEnableCallback",
+             cupti.enable_callback(1, subscriber_, cuda::CallbackDomain::resource, id)));
+  return {};
+}
+
+void Recorder::abandon() {
+  if (subscriber_ != nullptr) cupti_.api.unsubscribe(subscriber_);
+  subscriber_ = nullptr;
+  database_.reset();
+}
+
+bool Recorder::start_threads() {
+  return start_thread([this] { write_until_stopped(); }) &&
+         start_thread([this] { flush_until_stopped(); });
+}
+
+Result<void> Recorder::start() {
+  PERFLAB_TRY_VOID(open_libraries());
+  PERFLAB_TRY_VOID(subscribe());
+  the_recorder = this;
+  Result<void> ready = start_counting();
+  if (ready) ready = open_database();
+  if (ready) ready = enable();
+  if (ready && counting_) ready = counting_->enable(subscriber_);
+  if (!ready) {
+    abandon();
+    return ready;
+  }
+  if (!start_threads()) return fail(ErrorCode::refused, "no thread could be started");
+  return {};
+}
+
+std::uint8_t* Recorder::buffer_requested() {
+  return of_this_process() ? buffers_.get(!own_thread) : nullptr;
+}
+
+void Recorder::buffer_completed(cuda::Context context, std::uint32_t stream, std::uint8_t* buffer,
+                                std::size_t valid_bytes) {
+  if (!of_this_process() || buffer == nullptr) return;
+  buffers_.put_filled(buffer, valid_bytes);
+  note_dropped(context, stream);
+}
+
+void Recorder::note_dropped(cuda::Context context, std::uint32_t stream) {
+  std::size_t dropped = 0;
+  if (cupti_.api.activity_get_dropped(context, stream, &dropped) == CuptiResult::success)
+    dropped_ += static_cast<std::int64_t>(dropped);
+}
+
+void Recorder::event(cuda::CallbackDomain domain, cuda::CallbackId id, const void* data) {
+  if (data == nullptr || !of_this_process()) return;
+  if (counting_ &&
+      (domain == cuda::CallbackDomain::driver_api || domain == cuda::CallbackDomain::runtime_api))
+    return counting_->call(domain, id, data);
+  if (domain != cuda::CallbackDomain::resource) return;
+  const cuda::Context context = static_cast<const cuda::ResourceData*>(data)->context;
+  if (id == cuda::resource_callback::context_created) context_created(context);
+  if (id == cuda::resource_callback::context_destroy_starting) context_going(context);
+}
+
+void Recorder::context_created(cuda::Context context) {
+  const std::scoped_lock lock(mutex_);
+  contexts_.push_back(context);
+  first_context_ = true;
+}
+
+void Recorder::context_going(cuda::Context context) {
+  if (counting_) counting_->context_going(context);
+  const std::scoped_lock lock(mutex_);
+  std::erase(contexts_, context);
+}
+
+void Recorder::flush_until_stopped() {
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, kFlushEvery, [this] { return stopping_; })) {
+    if (!first_context_) continue;
+    lock.unlock();
+    cupti_.api.activity_flush_all(0);
+    lock.lock();
+  }
+  flusher_done_ = true;
+  changed_.notify_all();
+}
+
+void Recorder::write(const Filled& filled, Converter& converter) {
+  const auto for_each = [&](auto&& body) {
+    cuda::Record* record = nullptr;
+    while (cupti_.api.activity_get_next_record(filled.data, filled.valid_bytes, &record) ==
+           CuptiResult::success)
+      body(*record);
+  };
+  if (const std::uint32_t thread = exit_thread_) converter.ignore_thread(thread);
+  if (settings_.what.calls) for_each([&](const cuda::Record& record) { converter.note(record); });
+  for_each([&](const cuda::Record& record) { converter.take(record); });
+  buffers_.reuse(filled.data);
+}
+
+void Recorder::write_until_stopped() {
+  Converter converter(*database_, driver_.api, cupti_.api, settings_.what);
+  converter.ignore_thread(static_cast<std::uint32_t>(gettid()));
+  if (counting_) converter.keep_first_runs();
+  bool described = false;
+  auto last_commit = steady_clock::now();
+  while (true) {
+    const std::optional<Filled> filled = buffers_.next(kFlushEvery);
+    if (filled) write(*filled, converter);
+    if (!filled && draining_) break;
+    if (steady_clock::now() - last_commit < kFlushEvery) continue;
+    if (filled && !described) {
+      database_->set_process(0, process_json(false, converter.totals()));
+      described = true;
+    }
+    if (counting_) counting_->write(*database_, converter);
+    database_->commit();
+    last_commit = steady_clock::now();
+    if (const Error* failure = database_->failure()) complain(*failure);
+  }
+  if (counting_) counting_->write(*database_, converter);
+  database_->set_process(static_cast<std::int64_t>(boot_time()),
+                         process_json(gpu_idle_, converter.totals()));
+  if (const Result<void> done = database_->finish(); !done) complain(done.error());
+  const std::scoped_lock lock(mutex_);
+  writer_done_ = true;
+  changed_.notify_all();
+}
+
+void Recorder::complain(const Error& why) {
+  if (!complained_.exchange(true)) say_not_recorded(settings_.folder, why, second_client_);
+}
+
+/// In a thread of its own, which is left behind when the GPU does not end: its calls are not the
+/// program's, and a kernel may wait for ever.
+void Recorder::synchronise_contexts() {
+  std::unique_lock lock(mutex_);
+  if (contexts_.empty()) return;
+  const std::vector<cuda::Context> contexts = contexts_;
+  const bool started = start_thread([this, contexts] {
+    exit_thread_ = static_cast<std::uint32_t>(gettid());
+    for (const cuda::Context context : contexts)
+      if (driver_.api.context_set_current(context) == cuda::DriverResult::success)
+        driver_.api.context_synchronize();
+    const std::scoped_lock done(mutex_);
+    synchronised_ = true;
+    changed_.notify_all();
+  });
+  gpu_idle_ =
+      started && changed_.wait_for(lock, settings_.patience, [this] { return synchronised_; });
+}
+
+void Recorder::finish() {
+  if (!of_this_process()) return;
+  {
+    std::unique_lock lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+    changed_.notify_all();
+    changed_.wait_for(lock, settings_.patience, [this] { return flusher_done_; });
+  }
+  own_thread = true;
+  if (counting_) counting_->end();
+  synchronise_contexts();
+  cupti_.api.activity_flush_all(cuda::flush_forced);
+  buffers_.close();
+  draining_ = true;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return writer_done_; });
+}
+
+std::string Recorder::missing_kinds_json() const {
+  std::string list;
+  for (const int kind : missing_kinds_) list += (list.empty() ? "" : ", ") + std::to_string(kind);
+  return "[" + list + "]";
+}
+
+std::string Recorder::process_json(bool complete, const Totals& totals) const {
+  std::string driver = "null";
+  int version = 0;
+  if (the_recorder == this && first_context_ &&
+      driver_.api.driver_get_version(&version) == cuda::DriverResult::success)
+    driver =
+        "\"" + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + "\"";
+  std::string counters;
+  if (const std::string summary = counting_ ? counting_->json() : ""; !summary.empty())
+    counters = ", \"counters\": " + summary;
+  return R"({"collector": ")" + std::string(kCollector) + R"(", "version": ")" +
+         std::string(kProgramVersion) + R"(", "platform": "cuda", "complete": )" +
+         (complete ? "true" : "false") + R"(, "dropped_records": )" +
+         std::to_string(dropped_.load()) + R"(, "unfinished": )" +
+         std::to_string(totals.unfinished) + R"(, "second_client": )" +
+         (second_client_.empty() ? "null" : json_text(second_client_)) + R"(, "recorded": )" +
+         what_words_json(settings_.what) + R"(, "missing_kinds": )" + missing_kinds_json() +
+         R"(, "driver_version": )" + driver + R"(, "cupti_version": )" +
+         std::to_string(cupti_.version) + R"(, "cupti_path": )" + json_text(cupti_.path) + counters + "}";
+}
+
+}  // namespace perflab::record

@@ -1,0 +1,215 @@
+// What the stand-in libcuda.so.1, libcupti.so.13 and runtime share: work on streams, calls, and the
+// exported functions beside those of the real driver.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/records.h"
+#include "cuda_sim/calls.h"
+
+namespace perflab::cuda_sim {
+
+/// A kernel as the program describes it. Functions are never freed: records point at the name.
+struct KernelDescription {
+  const char* name;  ///< mangled
+  std::uint32_t nanoseconds = 10'000;
+  std::uint16_t registers = 32;
+  std::int32_t static_shared_memory = 0;
+  std::uint32_t local_memory = 0;  ///< bytes of a thread
+};
+
+struct Dimensions {
+  std::int32_t x = 1, y = 1, z = 1;
+};
+
+/// Shape of a launch.
+struct Launch {
+  Dimensions grid;
+  Dimensions block{.x = 256, .y = 1, .z = 1};
+  std::int32_t dynamic_shared_memory = 0;
+  Dimensions cluster{.x = 0, .y = 0, .z = 0};
+  std::uint8_t type = cuda::launch_type::regular;
+};
+
+enum class WorkKind : std::uint8_t { kernel, copy, peer_copy, fill };
+
+/// One operation of a stream. Times are those of the machine's clock (machine_now).
+struct Work {
+  WorkKind kind = WorkKind::kernel;
+  std::uint64_t start = 0, end = 0;
+  std::uint32_t nanoseconds = 0;
+  std::uint32_t device = 0, context = 0, stream = 0, correlation = 0;
+  const KernelDescription* kernel = nullptr;
+  Launch launch{};
+  cuda::CopyKind copy_kind = cuda::CopyKind::unknown;
+  cuda::MemoryKind source = cuda::MemoryKind::unknown, destination = cuda::MemoryKind::unknown;
+  std::uint32_t destination_device = 0;  ///< of a peer copy
+  std::uint64_t bytes = 0;
+  std::uint32_t value = 0;  ///< of a fill
+  bool async = true;
+  std::uint64_t graph_node = 0;
+  std::uint32_t graph = 0;
+};
+
+/// A call while it runs.
+struct Call {
+  CallName what;
+  const char* symbol = nullptr;  ///< the launched kernel
+  std::uint32_t correlation = 0;
+  bool outermost = false;
+  std::uint32_t answer = 0;
+  cuda::Context context = nullptr;
+  std::uint32_t context_id = 0;
+  std::uint64_t correlation_data = 0;
+  std::uint64_t start = 0;  ///< for the listener
+};
+
+/// A wait, an event's record, an allocation: what has a record of its own beside the call's.
+struct Wait {
+  cuda::SynchronizationType type;
+  std::uint32_t context, stream, event;
+  std::uint64_t event_sync;
+};
+struct Recorded {
+  std::uint32_t device, context, stream, event;
+  std::uint64_t event_sync, at;
+};
+struct Allocated {
+  cuda::MemoryOperation operation;
+  cuda::MemoryKind kind;
+  std::uint64_t address, bytes;
+  std::uint32_t device, context, stream;
+  bool async;
+};
+struct PoolEvent {
+  cuda::MemoryPoolOperation operation;
+  std::uint64_t address, size;
+  std::uint32_t device;
+};
+
+/// What the stand-in CUPTI is told. Methods run in the thread of the call; `submitted` under the
+/// machine's lock, so that it must not call back.
+class Listener {
+ public:
+  Listener() = default;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  virtual ~Listener() = default;
+  virtual void entered(Call& call) = 0;
+  virtual void left(Call& call) = 0;
+  virtual void submitted(const Work& work) = 0;
+  virtual void graph_launched(const Work& first, const Work& last) = 0;
+  virtual void waited(const Call& call, const Wait& wait, std::uint64_t since) = 0;
+  virtual void recorded(const Call& call, const Recorded& event) = 0;
+  virtual void allocated(const Call& call, const Allocated& memory) = 0;
+  virtual void pool(const Call& call, const PoolEvent& event) = 0;
+  virtual void loaded_lazily(const Call& call, std::uint64_t since) = 0;
+  virtual void resource(cuda::CallbackId id, cuda::Context context, std::uint32_t context_id,
+                        std::uint32_t device, cuda::Stream stream, std::uint32_t stream_id,
+                        void* descriptor) = 0;
+  virtual void synchronized(cuda::CallbackId id, cuda::Context context, cuda::Stream stream) = 0;
+};
+
+/// What the program had done, for comparing with what was recorded. A graph counts its nodes at
+/// every launch.
+struct Counts {
+  std::uint64_t kernels, copies, peer_copies, fills, runtime_calls, driver_calls, allocations,
+      releases, events, waits, graph_launches;
+};
+
+// Streams with a meaning: the default one is null.
+inline const cuda::Stream per_thread_stream = reinterpret_cast<cuda::Stream>(2);
+
+struct GraphTag;
+using Graph = GraphTag*;
+
+#pragma GCC visibility push(default)
+extern "C" {
+// The machine, exported by the stand-in libcuda.so.1.
+void cuda_sim_listen(Listener* listener);  ///< one; null: nobody
+bool cuda_sim_has_listener();
+std::uint64_t cuda_sim_now();     ///< the machine's clock, ns
+void cuda_sim_enter(Call* call);  ///< a call of the runtime begins
+void cuda_sim_leave(Call* call);
+Counts cuda_sim_counts();
+cuda::Function cuda_sim_function(const KernelDescription* kernel);
+/// Launches `function` as it is described by `launch`; inside a call of the runtime or alone.
+cuda::DriverResult cuda_sim_launch(const CallName* as, cuda::Function function,
+                                   const Launch* launch, cuda::Stream stream);
+void cuda_sim_stop_contexts();  ///< what cudaDeviceReset does
+/// Ids that CUPTI gives to handles; 0 if unknown.
+std::uint32_t cuda_sim_stream_id(cuda::Stream stream);
+std::uint32_t cuda_sim_context_id(cuda::Context context);
+int cuda_sim_device_of(cuda::Context context);
+bool cuda_sim_initialized();
+
+// Entry points of the real driver's names that src/cuda/entries.h does not have.
+cuda::DriverResult cuMemAlloc_v2(cuda::DevicePointer* address, std::size_t bytes);
+cuda::DriverResult cuMemFree_v2(cuda::DevicePointer address);
+cuda::DriverResult cuMemAllocHost_v2(void** address, std::size_t bytes);
+cuda::DriverResult cuMemFreeHost(void* address);
+cuda::DriverResult cuMemAllocManaged(cuda::DevicePointer* address, std::size_t bytes,
+                                     std::uint32_t flags);
+cuda::DriverResult cuMemAllocAsync(cuda::DevicePointer* address, std::size_t bytes,
+                                   cuda::Stream stream);
+cuda::DriverResult cuMemFreeAsync(cuda::DevicePointer address, cuda::Stream stream);
+cuda::DriverResult cuMemPoolTrimTo(void* pool, std::size_t bytes);
+cuda::DriverResult cuMemcpyHtoDAsync_v2(cuda::DevicePointer to, const void* from, std::size_t bytes,
+                                        cuda::Stream stream);
+cuda::DriverResult cuMemcpyDtoHAsync_v2(void* to, cuda::DevicePointer from, std::size_t bytes,
+                                        cuda::Stream stream);
+cuda::DriverResult cuMemcpyDtoDAsync_v2(cuda::DevicePointer to, cuda::DevicePointer from,
+                                        std::size_t bytes, cuda::Stream stream);
+cuda::DriverResult cuMemcpyPeerAsync(cuda::DevicePointer to, cuda::Context to_context,
+                                     cuda::DevicePointer from, cuda::Context from_context,
+                                     std::size_t bytes, cuda::Stream stream);
+cuda::DriverResult cuMemsetD8Async(cuda::DevicePointer to, std::uint8_t value, std::size_t bytes,
+                                   cuda::Stream stream);
+cuda::DriverResult cuLaunchKernel(cuda::Function function, std::uint32_t grid_x,
+                                  std::uint32_t grid_y, std::uint32_t grid_z, std::uint32_t block_x,
+                                  std::uint32_t block_y, std::uint32_t block_z,
+                                  std::uint32_t shared, cuda::Stream stream, void** parameters,
+                                  void** extra);
+cuda::DriverResult cuKernelGetName(const char** name, cuda::Function kernel);
+cuda::DriverResult cuStreamCreate(cuda::Stream* stream, std::uint32_t flags);
+cuda::DriverResult cuStreamDestroy_v2(cuda::Stream stream);
+cuda::DriverResult cuStreamSynchronize(cuda::Stream stream);
+cuda::DriverResult cuStreamQuery(cuda::Stream stream);
+cuda::DriverResult cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, std::uint32_t flags);
+cuda::DriverResult cuEventCreate(cuda::Event* event, std::uint32_t flags);
+cuda::DriverResult cuEventRecord(cuda::Event event, cuda::Stream stream);
+cuda::DriverResult cuEventSynchronize(cuda::Event event);
+cuda::DriverResult cuEventDestroy_v2(cuda::Event event);
+cuda::DriverResult cuStreamBeginCapture_v2(cuda::Stream stream, std::uint32_t mode);
+cuda::DriverResult cuStreamEndCapture(cuda::Stream stream, Graph* graph);
+cuda::DriverResult cuGraphInstantiateWithFlags(cuda::GraphExec* executable, Graph graph,
+                                               std::uint64_t flags);
+cuda::DriverResult cuGraphLaunch(cuda::GraphExec executable, cuda::Stream stream);
+cuda::DriverResult cuGraphExecDestroy(cuda::GraphExec executable);
+
+// Those that it has.
+cuda::DriverResult cuInit(std::uint32_t flags);
+cuda::DriverResult cuDriverGetVersion(int* version);
+cuda::DriverResult cuGetErrorName(cuda::DriverResult result, const char** name);
+cuda::DriverResult cuDeviceGetCount(int* count);
+cuda::DriverResult cuDeviceGet(cuda::Device* device, int ordinal);
+cuda::DriverResult cuDeviceGetName(char* name, int bytes, cuda::Device device);
+cuda::DriverResult cuDeviceGetAttribute(int* value, cuda::DeviceAttribute attribute,
+                                        cuda::Device device);
+cuda::DriverResult cuDeviceTotalMem_v2(std::size_t* bytes, cuda::Device device);
+cuda::DriverResult cuDeviceGetPCIBusId(char* id, int bytes, cuda::Device device);
+cuda::DriverResult cuDeviceGetUuid_v2(cuda::Uuid* uuid, cuda::Device device);
+cuda::DriverResult cuDevicePrimaryCtxRetain(cuda::Context* context, cuda::Device device);
+cuda::DriverResult cuDevicePrimaryCtxRelease_v2(cuda::Device device);
+cuda::DriverResult cuDevicePrimaryCtxGetState(cuda::Device device, std::uint32_t* flags,
+                                              int* active);
+cuda::DriverResult cuCtxGetCurrent(cuda::Context* context);
+cuda::DriverResult cuCtxSetCurrent(cuda::Context context);
+cuda::DriverResult cuCtxGetDevice(cuda::Device* device);
+cuda::DriverResult cuCtxSynchronize();
+cuda::DriverResult cuStreamIsCapturing(cuda::Stream stream, std::uint32_t* status);
+}
+#pragma GCC visibility pop
+
+}  // namespace perflab::cuda_sim
