@@ -17,7 +17,7 @@ def names_here(host, user, home, folders, machine_id=None):
     if machine_id is None:
         path = pathlib.Path("/etc/machine-id")
         machine_id = path.read_text(encoding="utf-8").strip() if path.exists() else ""
-    pairs = [(str(folder), ".") for folder in folders if len(str(folder)) > 1] + [(home, "~"), (machine_id, HOST), (host, HOST)]
+    pairs = [(str(folder), ".") for folder in folders if str(folder) not in ("/", "/usr", "/usr/local")] + [(home, "~"), (machine_id, HOST), (host, HOST)]
     if user not in ("", "root"):  # "root" is a word of its own
         pairs.append((user, "user"))
     return sorted({pair for pair in pairs if len(pair[0]) > 2}, key=lambda pair: -len(pair[0]))

@@ -96,10 +96,10 @@ struct Examination {
 struct Places {
   std::filesystem::path devices = "/dev", system = "/sys", release = "/etc/os-release";
   /// Starts this program so that it prints agents_json(): the runtime may hang or crash.
-  std::vector<std::string> agents_command;
+  std::vector<std::string> agents_command{};
   std::filesystem::path processes = "/proc";
   /// The same for what print_cuda() prints.
-  std::vector<std::string> cuda_command;
+  std::vector<std::string> cuda_command{};
 };
 
 /// Looks at everything; `readiness` of all commands. What is missing or broken is no error but an

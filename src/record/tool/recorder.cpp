@@ -185,10 +185,12 @@ Result<void> Recorder::enable() {
   if (what.sync) kinds.insert(kinds.end(), {ActivityKind::synchronization, ActivityKind::event});
   if (what.memory) kinds.insert(kinds.end(), {ActivityKind::memory, ActivityKind::memory_pool});
   if (what.ranges) kinds.insert(kinds.end(), {ActivityKind::marker, ActivityKind::marker_data});
-  for (const ActivityKind kind : kinds)
-    PERFLAB_TRY_VOID(
-        need(("cuptiActivityEnable(" + std::to_string(static_cast<int>(kind)) + ")").c_str(),
-             cupti.activity_enable(kind)));
+  for (const ActivityKind kind : kinds) {
+    const CuptiResult result = cupti.activity_enable(kind);
+    if (kind == ActivityKind::concurrent_kernel)
+      PERFLAB_TRY_VOID(need("cuptiActivityEnable(10)", result));
+    if (result != CuptiResult::success) missing_kinds_.push_back(static_cast<int>(kind));
+  }
   if (what.calls && cupti.activity_enable_driver_call != nullptr)
     cupti.activity_enable_driver_call(kKernelGetName, 0);  // the converter leaves them out as well
   for (const cuda::CallbackId id : {cuda::resource_callback::context_created,
@@ -362,6 +364,12 @@ void Recorder::finish() {
   changed_.wait(lock, [this] { return writer_done_; });
 }
 
+std::string Recorder::missing_kinds_json() const {
+  std::string list;
+  for (const int kind : missing_kinds_) list += (list.empty() ? "" : ", ") + std::to_string(kind);
+  return "[" + list + "]";
+}
+
 std::string Recorder::process_json(bool complete, const Totals& totals) const {
   std::string driver = "null";
   int version = 0;
@@ -378,9 +386,9 @@ std::string Recorder::process_json(bool complete, const Totals& totals) const {
          std::to_string(dropped_.load()) + R"(, "unfinished": )" +
          std::to_string(totals.unfinished) + R"(, "second_client": )" +
          (second_client_.empty() ? "null" : json_text(second_client_)) + R"(, "recorded": )" +
-         what_words_json(settings_.what) + R"(, "driver_version": )" + driver +
-         R"(, "cupti_version": )" + std::to_string(cupti_.version) + R"(, "cupti_path": )" +
-         json_text(cupti_.path) + counters + "}";
+         what_words_json(settings_.what) + R"(, "missing_kinds": )" + missing_kinds_json() +
+         R"(, "driver_version": )" + driver + R"(, "cupti_version": )" +
+         std::to_string(cupti_.version) + R"(, "cupti_path": )" + json_text(cupti_.path) + counters + "}";
 }
 
 }  // namespace perflab::record

@@ -61,6 +61,7 @@ class Recorder {
   void note_dropped(cuda::Context context, std::uint32_t stream);
   void synchronise_contexts();
   void complain(const Error& why);
+  [[nodiscard]] std::string missing_kinds_json() const;
   [[nodiscard]] std::string process_json(bool complete, const Totals& totals) const;
   [[nodiscard]] bool of_this_process() const;
 
@@ -70,6 +71,7 @@ class Recorder {
   cuda::CuptiLibrary cupti_;
   cuda::Subscriber subscriber_ = nullptr;
   std::string second_client_;
+  std::vector<int> missing_kinds_;      ///< activity kinds that CUPTI would not record
   std::unique_ptr<Database> database_;  ///< the writer's, once that runs
   std::unique_ptr<Counting> counting_;  ///< of a counter pass
   Buffers buffers_;

@@ -4,41 +4,27 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <string>
 
-#include "base/system/subprocess.h"
-#include "support/test_database.h"
-#include "trace/read/read.h"
+#include "record/counters/counter_settings.h"
+#include "record/protocol.h"
+#include "record/tool/recorded_run.h"
+#include "trace/read/read_trace.h"
 
 namespace perflab::record {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// Runs cuda_sim_app in a counter pass and reads what it left.
+/// What our reader finds of cuda_sim_app in a counter pass.
 trace::Trace counter_pass(const std::vector<std::string>& arguments, const std::string& counters,
                           const std::string& faults = "") {
-  const std::filesystem::path folder = test::test_folder();
-  std::vector<std::string> command{PERFLAB_CUDA_SIM_APP};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  ProcessOptions options;
-  options.standard_output = StreamMode::capture;
-  options.timeout = std::chrono::seconds(60);
-  options.set_environment = {{"LD_LIBRARY_PATH", PERFLAB_CUDA_SIM_FOLDER},
-                             {"CUDA_INJECTION64_PATH", PERFLAB_RECORD_LIBRARY_FILE},
-                             {"PERFLAB_RECORD_OUT", folder.string()},
-                             {"PERFLAB_RECORD_COUNTERS", counters},
-                             {"PERFLAB_RECORD_COUNTER_LAUNCHES", "0"},
-                             {"CUDA_SIM_CUPTI_FAIL", faults}};
-  const auto ended = run_program(command, options);
-  EXPECT_TRUE(ended && ended->succeeded());
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-    if (entry.path().string().ends_with("_results.db")) files.push_back(entry.path());
-  EXPECT_EQ(files.size(), 1U);
-  auto trace = trace::read(files, {.threads = 1});
+  const RecordedRun run(arguments, {{kCountersVariable, counters},
+                                    {kCounterLaunchesVariable, "0"},
+                                    {"CUDA_SIM_CUPTI_FAIL", faults}});
+  EXPECT_TRUE(run.result.succeeded()) << run.result.error.tail;
+  auto trace = trace::read(run.files(kDatabaseSuffix));
   if (!trace) {
     ADD_FAILURE() << trace.error().message;
     return {};
@@ -56,21 +42,7 @@ std::map<std::string, double> values_of(const trace::Trace& trace, trace::Index 
   return values;
 }
 
-class CounterPass : public testing::Test {
- protected:
-  // The stand-in libraries have no sanitizer, nor has the program that loads ours.
-  void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "the recording library is not loaded into a program without the sanitizer";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    GTEST_SKIP() << "the recording library is not loaded into a program without the sanitizer";
-#endif
-#endif
-  }
-};
-
-TEST_F(CounterPass, ValuesStandAtTheirDispatches) {
+TEST(CounterPass, ValuesStandAtTheirDispatches) {
   const trace::Trace trace = counter_pass(
       {"all", "3"}, "smsp__warps_launched.sum,gpu__time_duration.sum,sm__cycles_elapsed.max");
   ASSERT_EQ(trace.dispatches.size(), 15U);
@@ -91,13 +63,13 @@ TEST_F(CounterPass, ValuesStandAtTheirDispatches) {
   }
 }
 
-TEST_F(CounterPass, FourThreadsAreCountedInTheirOrder) {
+TEST(CounterPass, FourThreadsAreCountedInTheirOrder) {
   const trace::Trace trace = counter_pass({"threads", "50"}, "gpu__time_duration.sum");
   ASSERT_EQ(trace.dispatches.size(), 200U);
   EXPECT_EQ(trace.counters.dispatch.size(), 200U);
 }
 
-TEST_F(CounterPass, WhatIsNotPermittedIsSaidAndTheProgramRuns) {
+TEST(CounterPass, WhatIsNotPermittedIsSaidAndTheProgramRuns) {
   const trace::Trace trace = counter_pass({"many", "5"}, "gpu__time_duration.sum",
                                           "cuptiProfilerGetCounterAvailability=35");
   EXPECT_EQ(trace.dispatches.size(), 5U);
