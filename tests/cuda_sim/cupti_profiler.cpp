@@ -37,7 +37,8 @@ struct Session {
 };
 
 Session& session() {
-  static Session one;
+  // Never destroyed: exit handlers count.
+  static Session& one = *new Session;
   return one;
 }
 
