@@ -11,6 +11,7 @@
 
 #include "cuda/entries.h"
 #include "cuda_sim/activity.h"
+#include "cuda_sim/cupti_profiler.h"
 #include "cuda_sim/faults.h"
 
 namespace perflab::cuda_sim {
@@ -66,7 +67,10 @@ class Ears : public Listener {
     call_back(call, cuda::CallbackSite::exit);
     Activity::get().call_ended(call);
   }
-  void submitted(const Work& work) override { Activity::get().submitted(work); }
+  void submitted(const Work& work) override {
+    profiler_saw(work);
+    Activity::get().submitted(work);
+  }
   void graph_launched(const Work& first, const Work& last) override {
     Activity::get().graph_launched(first, last);
   }

@@ -1,0 +1,11 @@
+// The stand-in CUPTI's profiler: what it is told of launches.
+#pragma once
+
+#include "cuda_sim/sim.h"
+
+namespace perflab::cuda_sim {
+
+/// A launch was made: a range of a session that runs in its context.
+void profiler_saw(const Work& work);
+
+}  // namespace perflab::cuda_sim
