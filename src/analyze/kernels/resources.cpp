@@ -76,6 +76,10 @@ void describe_memory(const trace::KernelSymbol& symbol, Kernel& kernel) {
          "the recording gives the dispatch less LDS than the kernel's static part", kInspectRemedy);
 }
 
+bool is_nvidia(const Kernel& kernel) {
+  return hal::platform_of(kernel.gpu.architecture) == hal::Platform::nvidia;
+}
+
 /// An entry for every resource that is still missing and has none.
 void explain_resources(bool known, Kernel& kernel) {
   const Resources& r = kernel.resources;
@@ -94,6 +98,13 @@ void explain_resources(bool known, Kernel& kernel) {
     if (value->has_value() ||
         std::ranges::find(kernel.missing, field, &Missing::field) != kernel.missing.end())
       continue;
+    if (known && is_nvidia(kernel)) {
+      miss(kernel, field,
+           value == &r.sgprs ? "NVIDIA's GPUs have no such registers for a kernel to take"
+                             : "the recorder of CUDA programs does not say it",
+           "");
+      continue;
+    }
     miss(kernel, field,
          known ? "the recording does not hold it"
                : "the recording has no symbol row for this kernel",
@@ -183,6 +194,11 @@ void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
   auto occupancy = hal::compute_occupancy(*arch, input);
   if (!occupancy) return cannot(occupancy.error().message, "");
   kernel.occupancy = std::move(*occupancy);
+  if (is_nvidia(kernel)) {
+    miss(kernel, "occupancy.mode", "there is one mode on NVIDIA's GPUs", "");
+    for (const auto* model : {"llvm", "hip", "resident"})
+      miss(kernel, fmt::format("occupancy.models.{}", model), "it is a model of AMD's GPUs", "");
+  }
   say_assumptions(*arch, input, kernel);
 }
 

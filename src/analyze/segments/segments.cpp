@@ -247,6 +247,9 @@ FoundSegments find_segments(const trace::Trace& trace, const TimingScope& scope)
     found.missing.reason = "there are no dispatches";
     return found;
   }
+  if (trace.platform_of_process(process) == trace::Platform::cuda)
+    found.missing.remedy =
+        "mark the phases in the application with nvtxRangePushA(\"step N\") and nvtxRangePop()";
   if (!scope.times_known) {
     found.missing.reason = "the recordings have lost the digits of their times";
     found.missing.remedy = "record with -f rocpd";
