@@ -97,7 +97,7 @@ DriverResult cuMemAllocHost_v2(void** address, std::size_t bytes) {
   return called(driver_calls::cuMemAllocHost_v2, [&](Call& call) {
     std::uint64_t made = 0;
     const DriverResult answer = allocate(call, &made, bytes, cuda::MemoryKind::pinned);
-    *address = reinterpret_cast<void*>(made);
+    *address = reinterpret_cast<void*>(made);  // NOLINT(performance-no-int-to-ptr)
     return answer;
   });
 }

@@ -30,9 +30,9 @@ std::uint32_t duration(std::uint64_t bytes, std::uint64_t rate) {
 // The first launch of a function loads its module and takes longer.
 void load(FunctionState& function, const Call& call, const ContextState& context) {
   if (function.loaded.exchange(true)) return;
-  Machine& machine = Machine::get();
-  const std::uint64_t since = machine.now();
-  machine.sleep_until(since + kLazyLoading);
+  const Machine& machine = Machine::get();
+  const std::uint64_t since = Machine::now();
+  Machine::sleep_until(since + kLazyLoading);
   if (Listener* const told = machine.listener) {
     cuda::ModuleData module{.module_id = 1, .cubin_size = sizeof kImage, .cubin = kImage};
     told->resource(cuda::resource_callback::module_loaded, call.context, context.id, context.device,
