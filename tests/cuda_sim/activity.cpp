@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <ranges>
 
 namespace perflab::cuda_sim {
 
@@ -182,8 +183,7 @@ void Activity::harvest(bool forced) {
   std::vector<Work> unfinished;
   {
     const std::lock_guard held(pending_lock_);
-    for (auto stream = pending_.rbegin(); stream != pending_.rend(); ++stream) {
-      std::deque<Work>& queue = stream->second;
+    for (auto& [stream, queue] : std::views::reverse(pending_)) {
       while (!queue.empty() && queue.front().end <= time) {
         ended.push_back(queue.front());
         queue.pop_front();

@@ -37,14 +37,14 @@ Machine::Machine() {
   settings.driver_version = number_of("CUDA_SIM_DRIVER_VERSION", 13000);
 }
 
-std::uint64_t Machine::now() const {
+std::uint64_t Machine::now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * kNanosecondsPerSecond +
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-void Machine::sleep_until(std::uint64_t when) const {
+void Machine::sleep_until(std::uint64_t when) {
   if (when <= now()) return;
   const timespec until{.tv_sec = static_cast<time_t>(when / kNanosecondsPerSecond),
                        .tv_nsec = static_cast<long>(when % kNanosecondsPerSecond)};

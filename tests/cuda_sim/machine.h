@@ -64,8 +64,8 @@ class Machine {
  public:
   static Machine& get();
 
-  std::uint64_t now() const;
-  void sleep_until(std::uint64_t when) const;
+  static std::uint64_t now();
+  static void sleep_until(std::uint64_t when);
 
   /// Gives the operation its times, tells the listener; waits when too much is outstanding.
   void submit(Work& work, StreamState& stream);
@@ -78,8 +78,8 @@ class Machine {
 
   ContextState* context_of_device(std::uint32_t device);  ///< made when missing
   ContextState* existing_context(std::uint32_t device);   ///< or null
-  ContextState* current();
-  void set_current(ContextState* context);
+  static ContextState* current();                         ///< of the calling thread
+  static void set_current(ContextState* context);
   StreamState* stream_of(cuda::Stream stream);  ///< null: no context
   StreamState* create_stream(bool blocking);
   void destroy_stream(StreamState* stream);
@@ -106,7 +106,7 @@ class Machine {
 
  private:
   Machine();
-  void schedule(Work& work, StreamState& stream);
+  static void schedule(Work& work, StreamState& stream);
 
   std::vector<std::unique_ptr<ContextState>> contexts_;
   std::set<void*> kept_;

@@ -22,7 +22,7 @@ constexpr std::uint64_t kGranule = 512;
 void tell(Call& call, cuda::MemoryOperation operation, std::uint64_t address, const Block& block,
           const StreamState* stream) {
   Machine& machine = Machine::get();
-  const ContextState* const context = machine.current();
+  const ContextState* const context = Machine::current();
   if (Listener* const told = machine.listener)
     told->allocated(call, {.operation = operation,
                            .kind = block.kind,
@@ -37,7 +37,7 @@ void tell(Call& call, cuda::MemoryOperation operation, std::uint64_t address, co
 DriverResult allocate(Call& call, std::uint64_t* address, std::uint64_t bytes,
                       cuda::MemoryKind kind, const StreamState* stream = nullptr) {
   Machine& machine = Machine::get();
-  if (machine.current() == nullptr) return DriverResult::invalid_context;
+  if (Machine::current() == nullptr) return DriverResult::invalid_context;
   if (bytes == 0) return DriverResult::invalid_value;
   constexpr std::uint64_t kAllMemory = std::uint64_t{81'559} << 20U;
   if (bytes > kAllMemory) return DriverResult::out_of_memory;
@@ -70,7 +70,7 @@ DriverResult release(Call& call, std::uint64_t address, const StreamState* strea
 
 void tell_pool(Call& call, cuda::MemoryPoolOperation operation) {
   Machine& machine = Machine::get();
-  const ContextState* const context = machine.current();
+  const ContextState* const context = Machine::current();
   constexpr std::uint64_t kPoolBytes = std::uint64_t{32} << 20U;
   if (Listener* const told = machine.listener)
     told->pool(call, {.operation = operation,
@@ -97,7 +97,7 @@ DriverResult cuMemAllocHost_v2(void** address, std::size_t bytes) {
   return called(driver_calls::cuMemAllocHost_v2, [&](Call& call) {
     std::uint64_t made = 0;
     const DriverResult answer = allocate(call, &made, bytes, cuda::MemoryKind::pinned);
-    *address = reinterpret_cast<void*>(made);
+    *address = reinterpret_cast<void*>(made);  // NOLINT(performance-no-int-to-ptr)
     return answer;
   });
 }

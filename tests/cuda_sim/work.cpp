@@ -30,9 +30,9 @@ std::uint32_t duration(std::uint64_t bytes, std::uint64_t rate) {
 // The first launch of a function loads its module and takes longer.
 void load(FunctionState& function, const Call& call, const ContextState& context) {
   if (function.loaded.exchange(true)) return;
-  Machine& machine = Machine::get();
-  const std::uint64_t since = machine.now();
-  machine.sleep_until(since + kLazyLoading);
+  const Machine& machine = Machine::get();
+  const std::uint64_t since = Machine::now();
+  Machine::sleep_until(since + kLazyLoading);
   if (Listener* const told = machine.listener) {
     cuda::ModuleData module{.module_id = 1, .cubin_size = sizeof kImage, .cubin = kImage};
     told->resource(cuda::resource_callback::module_loaded, call.context, context.id, context.device,
@@ -202,13 +202,13 @@ DriverResult cuStreamSynchronize(cuda::Stream stream) {
     const StreamState* const state = machine.stream_of(stream);
     if (state == nullptr) return DriverResult::invalid_context;
     if (state->captured != nullptr) return DriverResult::stream_capture_unsupported;
-    const std::uint64_t since = machine.now();
+    const std::uint64_t since = Machine::now();
     std::uint64_t end = 0;
     {
       const std::lock_guard held(machine.lock);
       end = state->free_at;
     }
-    machine.sleep_until(end);
+    Machine::sleep_until(end);
     if (machine.is_dead(*state->context)) return DriverResult::illegal_address;
     count_wait();
     if (Listener* const told = machine.listener) {
@@ -231,7 +231,7 @@ DriverResult cuStreamQuery(cuda::Stream stream) {
     const StreamState* const state = machine.stream_of(stream);
     if (state == nullptr) return DriverResult::invalid_context;
     const std::lock_guard held(machine.lock);
-    return state->free_at <= machine.now() ? DriverResult::success : DriverResult::not_ready;
+    return state->free_at <= Machine::now() ? DriverResult::success : DriverResult::not_ready;
   });
 }
 
@@ -290,7 +290,7 @@ DriverResult cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, std::uint
                     .stream = on->id,
                     .event = state.id,
                     .event_sync = state.sync_id},
-                   machine.now());
+                   Machine::now());
     return DriverResult::success;
   });
 }
@@ -303,9 +303,9 @@ DriverResult cuEventSynchronize(cuda::Event event) {
       const std::lock_guard held(machine.lock);
       state = *reinterpret_cast<const EventState*>(event);
     }
-    const std::uint64_t since = machine.now();
-    machine.sleep_until(state.at);
-    if (const ContextState* const context = machine.current();
+    const std::uint64_t since = Machine::now();
+    Machine::sleep_until(state.at);
+    if (const ContextState* const context = Machine::current();
         context != nullptr && machine.is_dead(*context))
       return DriverResult::illegal_address;
     count_wait();
