@@ -3,11 +3,11 @@
 #include "record/tool/recorder.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -86,7 +86,7 @@ class NoSignals {
 
 /// A thread of ours that nobody joins. False: there is no other thread to be had.
 template <class Body>
-bool start_thread(Body body) {
+bool start_thread(const Body& body) {
   const NoSignals blocked;
   try {
     std::thread([body] {
@@ -258,7 +258,7 @@ void Recorder::event(cuda::CallbackDomain domain, cuda::CallbackId id, const voi
       (domain == cuda::CallbackDomain::driver_api || domain == cuda::CallbackDomain::runtime_api))
     return counting_->call(domain, id, data);
   if (domain != cuda::CallbackDomain::resource) return;
-  const cuda::Context context = static_cast<const cuda::ResourceData*>(data)->context;
+  cuda::Context context = static_cast<const cuda::ResourceData*>(data)->context;
   if (id == cuda::resource_callback::context_created) context_created(context);
   if (id == cuda::resource_callback::context_destroy_starting) context_going(context);
 }
@@ -341,7 +341,7 @@ void Recorder::synchronise_contexts() {
   const std::vector<cuda::Context> contexts = contexts_;
   const bool started = start_thread([this, contexts] {
     exit_thread_ = static_cast<std::uint32_t>(gettid());
-    for (const cuda::Context context : contexts)
+    for (cuda::Context context : contexts)
       if (driver_.api.context_set_current(context) == cuda::DriverResult::success)
         driver_.api.context_synchronize();
     const std::scoped_lock done(mutex_);
