@@ -199,8 +199,8 @@ void Activity::harvest(bool forced) {
 }
 
 void Activity::write(const Work& work, bool finished) {
-  const std::uint64_t start = finished ? on_clients_clock(work.start) : 0;
-  const std::uint64_t end = finished ? on_clients_clock(work.end) : 0;
+  const std::uint64_t start = finished && !work.repeated ? on_clients_clock(work.start) : 0;
+  const std::uint64_t end = finished && !work.repeated ? on_clients_clock(work.end) : 0;
   if (work.kind == WorkKind::kernel) {
     write_kernel(work, start, end);
   } else {

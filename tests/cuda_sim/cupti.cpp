@@ -68,8 +68,9 @@ class Ears : public Listener {
     Activity::get().call_ended(call);
   }
   void submitted(const Work& work) override {
-    profiler_saw(work);
-    Activity::get().submitted(work);
+    Work seen = work;
+    seen.repeated = profiler_saw(work);
+    Activity::get().submitted(seen);
   }
   void graph_launched(const Work& first, const Work& last) override {
     Activity::get().graph_launched(first, last);

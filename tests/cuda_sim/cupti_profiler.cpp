@@ -76,10 +76,10 @@ CuptiResult in_state(const char* call, bool enabled, bool started, const Body& b
 
 }  // namespace
 
-void profiler_saw(const Work& work) {
+bool profiler_saw(const Work& work) {
   Session& s = session();
   const std::scoped_lock lock(s.mutex);
-  if (!s.started || work.kind != WorkKind::kernel) return;
+  if (!s.started || work.kind != WorkKind::kernel) return false;
   const auto product = [](const Dimensions& size) {
     return static_cast<double>(size.x) * size.y * size.z;
   };
@@ -87,6 +87,7 @@ void profiler_saw(const Work& work) {
       static_cast<double>((static_cast<std::int64_t>(product(work.launch.block)) + 31) / 32);
   s.launches.push_back({.warps = product(work.launch.grid) * warps_of_block,
                         .ns = static_cast<double>(work.nanoseconds)});
+  return true;
 }
 
 }  // namespace perflab::cuda_sim

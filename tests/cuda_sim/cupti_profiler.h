@@ -5,7 +5,8 @@
 
 namespace perflab::cuda_sim {
 
-/// A launch was made: a range of a session that runs in its context.
-void profiler_saw(const Work& work);
+/// A launch was made: a range of a session that runs in its context. True: it is repeated for the
+/// session's passes.
+bool profiler_saw(const Work& work);
 
 }  // namespace perflab::cuda_sim

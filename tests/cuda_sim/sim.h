@@ -52,6 +52,7 @@ struct Work {
   std::uint64_t bytes = 0;
   std::uint32_t value = 0;  ///< of a fill
   bool async = true;
+  bool repeated = false;  ///< for passes of counters: its record has no times
   std::uint64_t graph_node = 0;
   std::uint32_t graph = 0;
 };

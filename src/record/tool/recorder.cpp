@@ -9,13 +9,13 @@
 #include <array>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
 #include "base/version.h"
 #include "record/activity/text.h"
+#include "record/database/boot_time.h"
 #include "record/protocol.h"
 #include "record/tool/status.h"
 
@@ -34,15 +34,6 @@ constexpr milliseconds kFlushEvery{100};
 thread_local bool own_thread = false;
 
 Recorder* the_recorder = nullptr;
-
-/// CLOCK_BOOTTIME, the clock of rocpd: CUPTI takes it for all records, those of the GPU too.
-std::uint64_t boot_time() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  constexpr std::uint64_t kSecond = 1'000'000'000;
-  return (static_cast<std::uint64_t>(now.tv_sec) * kSecond) +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
   *buffer = the_recorder->buffer_requested();
