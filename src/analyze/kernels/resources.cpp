@@ -194,11 +194,7 @@ void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
   auto occupancy = hal::compute_occupancy(*arch, input);
   if (!occupancy) return cannot(occupancy.error().message, "");
   kernel.occupancy = std::move(*occupancy);
-  if (is_nvidia(kernel)) {
-    miss(kernel, "occupancy.mode", "there is one mode on NVIDIA's GPUs", "");
-    for (const auto* model : {"llvm", "hip", "resident"})
-      miss(kernel, fmt::format("occupancy.models.{}", model), "it is a model of AMD's GPUs", "");
-  }
+  if (is_nvidia(kernel)) miss(kernel, "occupancy.mode", "there is one mode on NVIDIA's GPUs", "");
   say_assumptions(*arch, input, kernel);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text/command_line.h"
+#include "hal/terms.h"
 #include "report/answers/answers.h"
 #include "report/excerpt/parts.h"
 #include "report/kit/text_table.h"
@@ -155,9 +156,12 @@ std::string machine_lines(const Json& part, std::size_t width) {
     if (const std::string product = row_text(row, "product"); !product.empty())
       text += fmt::format(" ({})", product);
     if (has_row_number(row, "compute_units"))
-      text += fmt::format(", {:.0f} CUs", row_number(row, "compute_units"));
+      text += fmt::format(", {:.0f} {}", row_number(row, "compute_units"),
+                          hal::terms(hal::platform_of(row_text(row, "processor"))).cus);
     if (!row.value("architecture_known", true)) text += "; not known: no occupancy, no roofs";
-    if (!row.value("compilable", true)) text += "; the compiler here does not know it";
+    if (!row.value("compilable", true) &&
+        hal::platform_of(row_text(row, "processor")) == hal::Platform::amd)
+      text += "; the compiler here does not know it";
     out += margined(text, width, 4);
   }
   return out;

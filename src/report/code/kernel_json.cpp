@@ -79,6 +79,14 @@ Json mode_json(const hal::Occupancy& occupancy) {
   return hal::to_string(occupancy.mode);
 }
 
+/// The answers of the platform's models; the others do not stand here.
+Json models_json(const hal::Occupancy& occupancy) {
+  Json models = Json::object();
+  for (const hal::OccupancyModel model : hal::models_of(occupancy.platform))
+    models[std::string(hal::to_string(model))] = model_json(occupancy.of(model));
+  return models;
+}
+
 Json occupancy_json(const std::optional<hal::Occupancy>& occupancy) {
   if (!occupancy)
     return {{"theoretical", nullptr},
@@ -90,9 +98,7 @@ Json occupancy_json(const std::optional<hal::Occupancy>& occupancy) {
           {"model", hal::to_string(hal::hardware_model_of(occupancy->platform))},
           {"wave_size", occupancy->wave_size},
           {"mode", mode_json(*occupancy)},
-          {"models", by_model(occupancy->platform, [&](hal::OccupancyModel model) {
-             return model_json(occupancy->of(model));
-           })}};
+          {"models", models_json(*occupancy)}};
 }
 
 Json step_json(const hal::Step& step) {

@@ -22,7 +22,7 @@ using test::Prng;
 using trace::Index;
 using trace::kNone;
 
-constexpr std::array<const char*, 18> kCallNames = {"hipLaunchKernel",
+constexpr std::array<const char*, 22> kCallNames = {"hipLaunchKernel",
                                                     "hipMemcpyAsync",
                                                     "hipMemcpy",
                                                     "hipStreamSynchronize",
@@ -33,6 +33,10 @@ constexpr std::array<const char*, 18> kCallNames = {"hipLaunchKernel",
                                                     "hipSetDevice",
                                                     "hipFree",
                                                     "hipMalloc",
+                                                    "cudaGraphLaunch",
+                                                    "cudaEventRecord",
+                                                    "cudaStreamWaitEvent",
+                                                    "cudaLaunchKernel_ptsz",
                                                     "hipGraphLaunch",
                                                     "hipStreamCreate",
                                                     "hipGetDevice",
@@ -64,6 +68,7 @@ class Chaos {
                                 .collector = "rocprofv3",
                                 .synthetic = {},
                                 .pass = std::nullopt});
+      if (p % 2 == 1) trace_.sources.back().platform = trace::Platform::cuda;
       trace_.processes.push_back(
           {.source = p, .node = p == 2 ? 1U : 0U, .pid = p, .command = {}, .start = {}, .end = {}});
       for (int i = 0; i < 2; ++i)
@@ -126,10 +131,11 @@ class Chaos {
       trace_.regions.parent.push_back(parent_of(region, thread));
       if (prng_.below(4) == 0) continue;
       arguments.region.push_back(region);
-      arguments.has.push_back(static_cast<std::uint8_t>(prng_.below(8)));
+      arguments.has.push_back(static_cast<std::uint8_t>(prng_.below(32)));
       arguments.stream.push_back(static_cast<std::uint64_t>(prng_.below(5)));
       arguments.event.push_back(static_cast<std::uint64_t>(prng_.below(3)));
       arguments.device.push_back(prng_.below(3));
+      arguments.record.push_back(static_cast<std::uint64_t>(prng_.below(4)));
     }
   }
   /// Mostly none, else an earlier call of the same process.

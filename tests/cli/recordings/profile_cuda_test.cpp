@@ -136,6 +136,34 @@ TEST_F(ProfileCuda, CountersThatNobodyCountedAreMissingWithAReason) {
   EXPECT_TRUE(fs::exists(folder_ / ".rocpd_profile/0001/counters/pass_1"));
 }
 
+/// The recording library in a program of the stand-in CUDA (tests/cuda_sim).
+Outcome run_in_stand_in(const fs::path& folder, std::vector<std::string> arguments) {
+  ProcessOptions options;
+  options.set_environment = {{"LD_LIBRARY_PATH", PERFLAB_CUDA_SIM_FOLDER},
+                             {"PERFLAB_RECORD_LIBRARY", PERFLAB_RECORD_LIBRARY_FILE}};
+  return rocm_perf(folder, std::move(arguments), options);
+}
+
+TEST_F(ProfileCuda, OfAProgramThatIsReallyRecorded) {
+  const Outcome outcome =
+      run_in_stand_in(folder_.path(), {"profile", "--platform", "cuda", "--runs", "2", "--",
+                                       PERFLAB_CUDA_SIM_FOLDER "/cuda_sim_app", "all"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(written("profile")["stability"]["runs"].size(), 2U);
+  const Json analysis = written("analysis");
+  EXPECT_EQ(analysis["totals"]["dispatches"], 10);
+  EXPECT_EQ(analysis["recordings"][0]["complete"], true);
+  EXPECT_EQ(written("dag")["graph"]["without_launch"], 0);
+}
+
+TEST_F(ProfileCuda, TheStandInsDriverIsFound) {
+  if (fs::exists("/dev/kfd")) GTEST_SKIP() << "this machine has an AMD GPU";
+  const Outcome outcome = run_in_stand_in(
+      folder_.path(), {"profile", "--", PERFLAB_CUDA_SIM_FOLDER "/cuda_sim_app", "one"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("the GPU driver here is NVIDIA's"));
+}
+
 TEST_F(ProfileCuda, AnotherPlatformIsAUsageError) {
   ProcessOptions options;
   EXPECT_EQ(rocm_perf(folder_.path(), {"profile", "--platform", "metal", "--", "true"}, options)
