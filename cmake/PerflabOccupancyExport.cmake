@@ -1,13 +1,13 @@
 # The installed header perflab/occupancy.h and its package: find_package(perflab-occupancy) gives perflab::occupancy, an
 # interface library that needs nothing but C++20. `cmake --install BUILD --component occupancy` installs it alone.
 include(CMakePackageConfigHelpers)
-add_executable(make_occupancy_header "${PROJECT_SOURCE_DIR}/src/hal/make_occupancy_header.cpp")
+add_executable(make_occupancy_header "${PROJECT_SOURCE_DIR}/src/hal/installed/make_occupancy_header.cpp")
 target_link_libraries(make_occupancy_header PRIVATE perflab_flags perflab::hal fmt::fmt)
 
 set(occupancy_include "${PROJECT_BINARY_DIR}/include")
 set(occupancy_header "${occupancy_include}/perflab/occupancy.h")
 set(occupancy_parts "")
-foreach(part occupancy_model.h occupancy_next_step.h occupancy_lookup.h)
+foreach(part occupancy_model.h occupancy_next_step.h installed/occupancy_lookup.h)
   list(APPEND occupancy_parts "${PROJECT_SOURCE_DIR}/src/hal/${part}")
 endforeach()
 add_custom_command(

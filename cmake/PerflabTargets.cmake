@@ -14,7 +14,7 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   set(PERFLAB_SANITIZED ON)
 endif()
 # Libraries that read what others wrote: where the fuzz targets are linked, the fuzzer sees which of their branches an input takes.
-set(PERFLAB_FUZZED_LIBRARIES trace att code capture mcp tune_inputs isolate)
+set(PERFLAB_FUZZED_LIBRARIES trace att code capture mcp tune_inputs isolate record)
 set(PERFLAB_FUZZERS OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
   set(PERFLAB_FUZZERS ON)

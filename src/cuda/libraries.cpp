@@ -10,7 +10,7 @@
 namespace perflab::cuda {
 namespace {
 
-constexpr std::array cupti_sonames{"libcupti.so.13", "libcupti.so.12"};
+constexpr std::array kCuptiSonames{"libcupti.so.13", "libcupti.so.12"};
 
 // The file that a handle stands for; `asked` if the loader does not say.
 std::string path_of(void* library, const std::string& asked) {
@@ -71,15 +71,15 @@ class Search {
 }  // namespace
 
 DriverLibrary open_driver() {
-  constexpr const char* soname = "libcuda.so.1";
+  constexpr const char* kSoname = "libcuda.so.1";
   DriverLibrary found;
-  void* library = dlopen(soname, RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) library = dlopen(soname, RTLD_NOW);
+  void* library = dlopen(kSoname, RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) library = dlopen(kSoname, RTLD_NOW);
   if (library == nullptr) {
-    found.detail = std::string("no ") + soname + ": no NVIDIA driver is installed";
+    found.detail = std::string("no ") + kSoname + ": no NVIDIA driver is installed";
     return found;
   }
-  found.path = path_of(library, soname);
+  found.path = path_of(library, kSoname);
   found.handle = library;
   found.api = driver_of_library(library);
   if (const char* const missing = missing_entry(found.api)) {
@@ -106,12 +106,12 @@ std::vector<std::string> cupti_folders() {
 
 CuptiLibrary open_cupti() {
   Search search;
-  for (const char* const soname : cupti_sonames)
+  for (const char* const soname : kCuptiSonames)
     if (search.take(soname, RTLD_NOW | RTLD_NOLOAD)) return search.best();
   // Another one beside it would not see the program's work.
   if (!search.nothing()) return search.best();
   const std::vector<std::string> folders = cupti_folders();
-  for (const char* const soname : cupti_sonames) {
+  for (const char* const soname : kCuptiSonames) {
     if (search.take(soname, RTLD_NOW)) return search.best();
     for (const std::string& folder : folders)
       if (search.take(folder + '/' + soname, RTLD_NOW)) return search.best();

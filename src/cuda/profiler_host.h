@@ -77,7 +77,8 @@ class ProfilerHost {
   [[nodiscard]] Profiled<std::vector<std::string>> base_metrics(MetricType type) const;
   /// Of a metric with or without rollup. Failure: invalid_metric_name.
   [[nodiscard]] Profiled<MetricProperties> properties(const std::string& metric) const;
-  /// Adds metrics to what is to be counted. Failure: invalid_metric_name, for any of them.
+  /// Adds metrics to what is to be counted. Failure: invalid_parameter (or invalid_metric_name),
+  /// for any of them.
   [[nodiscard]] Profiled<void> add(std::span<const std::string> metrics) const;
   /// What counting the added metrics takes, for the range profiler.
   [[nodiscard]] Profiled<std::vector<std::uint8_t>> config_image() const;

@@ -270,7 +270,7 @@ struct MemoryRecord {
   std::uint32_t process_id;
   std::uint32_t device_id;
   std::uint32_t context_id;
-  std::uint32_t stream_id;  ///< no_stream unless in stream order
+  std::uint32_t stream_id;  ///< in stream order, else no_stream; 0 of variables
   const char* name;         ///< of a variable, else null
   std::uint32_t is_async;
   std::uint32_t padding;

@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "hal/counter_catalogue.h"
+
 namespace perflab::hal {
 namespace {
 

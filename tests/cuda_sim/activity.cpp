@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <ranges>
 
 namespace perflab::cuda_sim {
 
@@ -13,13 +14,13 @@ using cuda::ActivityKind;
 
 namespace {
 
-constexpr std::size_t harvest_at = 256;  // pieces of work before records of finished ones come
-constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
+constexpr std::size_t kHarvestAt = 256;  // pieces of work before records of finished ones come
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 std::uint64_t clock_of(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * nanoseconds_per_second +
+  return static_cast<std::uint64_t>(time.tv_sec) * kNanosecondsPerSecond +
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
@@ -93,7 +94,7 @@ std::size_t record_bytes(ActivityKind kind) {
 }
 
 Activity& Activity::get() {
-  static auto* const activity = new Activity;
+  static auto* activity = new Activity;
   return *activity;
 }
 
@@ -118,9 +119,9 @@ void Activity::set_timestamp(cuda::TimestampFunction function) {
 }
 
 void Activity::measure_offset() {
-  constexpr int samples = 20;
+  constexpr int kSamples = 20;
   std::uint64_t shortest = ~std::uint64_t{0};
-  for (int i = 0; i < samples; ++i) {
+  for (int i = 0; i < kSamples; ++i) {
     const std::uint64_t before = cuda_sim_now();
     const std::uint64_t time = now();
     const std::uint64_t after = cuda_sim_now();
@@ -162,7 +163,7 @@ void Activity::call_ended(const Call& call) {
   bool many = false;
   {
     const std::lock_guard held(pending_lock_);
-    many = pending_count_ >= harvest_at;
+    many = pending_count_ >= kHarvestAt;
   }
   if (call.outermost && many) harvest(false);
 }
@@ -182,8 +183,7 @@ void Activity::harvest(bool forced) {
   std::vector<Work> unfinished;
   {
     const std::lock_guard held(pending_lock_);
-    for (auto stream = pending_.rbegin(); stream != pending_.rend(); ++stream) {
-      std::deque<Work>& queue = stream->second;
+    for (auto& [stream, queue] : std::views::reverse(pending_)) {
       while (!queue.empty() && queue.front().end <= time) {
         ended.push_back(queue.front());
         queue.pop_front();
@@ -199,8 +199,8 @@ void Activity::harvest(bool forced) {
 }
 
 void Activity::write(const Work& work, bool finished) {
-  const std::uint64_t start = finished ? on_clients_clock(work.start) : 0;
-  const std::uint64_t end = finished ? on_clients_clock(work.end) : 0;
+  const std::uint64_t start = finished && !work.repeated ? on_clients_clock(work.start) : 0;
+  const std::uint64_t end = finished && !work.repeated ? on_clients_clock(work.end) : 0;
   if (work.kind == WorkKind::kernel) {
     write_kernel(work, start, end);
   } else {

@@ -11,6 +11,7 @@
 
 #include "cuda/entries.h"
 #include "cuda_sim/activity.h"
+#include "cuda_sim/cupti_profiler.h"
 #include "cuda_sim/faults.h"
 
 namespace perflab::cuda_sim {
@@ -20,24 +21,24 @@ using cuda::CuptiResult;
 
 namespace {
 
-constexpr std::size_t domain_count = 7;
-constexpr std::size_t callback_count = 1024;
+constexpr std::size_t kDomainCount = 7;
+constexpr std::size_t kCallbackCount = 1024;
 
 struct SubscriberState {
   std::atomic<cuda::CallbackFunction> function = nullptr;
   void* user_data = nullptr;
   std::string name;
-  std::array<std::array<std::atomic<bool>, callback_count>, domain_count> enabled{};
+  std::array<std::array<std::atomic<bool>, kCallbackCount>, kDomainCount> enabled{};
 };
 SubscriberState& subscriber() {
-  static auto* const one = new SubscriberState;
+  static auto* one = new SubscriberState;
   return *one;
 }
 
 void call_back(CallbackDomain domain, cuda::CallbackId id, const void* data) {
   SubscriberState& one = subscriber();
   const cuda::CallbackFunction function = one.function;
-  if (function == nullptr || !one.enabled[static_cast<std::size_t>(domain)][id % callback_count])
+  if (function == nullptr || !one.enabled[static_cast<std::size_t>(domain)][id % kCallbackCount])
     return;
   function(one.user_data, domain, id, data);
 }
@@ -66,7 +67,11 @@ class Ears : public Listener {
     call_back(call, cuda::CallbackSite::exit);
     Activity::get().call_ended(call);
   }
-  void submitted(const Work& work) override { Activity::get().submitted(work); }
+  void submitted(const Work& work) override {
+    Work seen = work;
+    seen.repeated = profiler_saw(work);
+    Activity::get().submitted(seen);
+  }
   void graph_launched(const Work& first, const Work& last) override {
     Activity::get().graph_launched(first, last);
   }
@@ -104,13 +109,13 @@ class Ears : public Listener {
 // Nothing is listened to before the client asks for something: an injected library that does
 // nothing costs nothing.
 void listen() {
-  static auto* const ears = new Ears;
+  static auto* ears = new Ears;
   cuda_sim_listen(ears);
 }
 
 pid_t first_process() {
-  static const pid_t process = getpid();
-  return process;
+  static const pid_t kProcess = getpid();
+  return kProcess;
 }
 
 /// Runs `body` unless the call is to fail; a fork's child is told that nothing is initialized.
@@ -126,11 +131,11 @@ const CallName* find_call(CallbackDomain domain, cuda::CallbackId id) {
 #define PERFLAB_SIM_DRIVER_CASE(number, name) driver_calls::name,
 #define PERFLAB_SIM_RUNTIME_CASE(number, name, version) runtime_calls::name,
   // NOLINTEND(cppcoreguidelines-macro-usage)
-  static constexpr std::array all{PERFLAB_SIM_DRIVER_CALLS(PERFLAB_SIM_DRIVER_CASE)
-                                      PERFLAB_SIM_RUNTIME_CALLS(PERFLAB_SIM_RUNTIME_CASE)};
+  static constexpr std::array kAll{PERFLAB_SIM_DRIVER_CALLS(PERFLAB_SIM_DRIVER_CASE)
+                                       PERFLAB_SIM_RUNTIME_CALLS(PERFLAB_SIM_RUNTIME_CASE)};
 #undef PERFLAB_SIM_DRIVER_CASE
 #undef PERFLAB_SIM_RUNTIME_CASE
-  for (const CallName& call : all)
+  for (const CallName& call : kAll)
     if (call.domain == domain && call.id == id) return &call;
   return nullptr;
 }
@@ -382,7 +387,7 @@ CuptiResult cuptiUnsubscribe(cuda::Subscriber one) {
 CuptiResult cuptiEnableCallback(std::uint32_t enable, cuda::Subscriber one, CallbackDomain domain,
                                 cuda::CallbackId id) {
   return answered("cuptiEnableCallback", id, [&] {
-    if (!is_ours(one) || static_cast<std::size_t>(domain) >= domain_count || id >= callback_count)
+    if (!is_ours(one) || static_cast<std::size_t>(domain) >= kDomainCount || id >= kCallbackCount)
       return CuptiResult::invalid_parameter;
     subscriber().enabled[static_cast<std::size_t>(domain)][id] = enable != 0;
     return CuptiResult::success;
@@ -391,7 +396,7 @@ CuptiResult cuptiEnableCallback(std::uint32_t enable, cuda::Subscriber one, Call
 
 CuptiResult cuptiEnableDomain(std::uint32_t enable, cuda::Subscriber one, CallbackDomain domain) {
   return answered("cuptiEnableDomain", static_cast<std::uint32_t>(domain), [&] {
-    if (!is_ours(one) || static_cast<std::size_t>(domain) >= domain_count)
+    if (!is_ours(one) || static_cast<std::size_t>(domain) >= kDomainCount)
       return CuptiResult::invalid_parameter;
     for (auto& callback : subscriber().enabled[static_cast<std::size_t>(domain)])
       callback = enable != 0;

@@ -1,6 +1,7 @@
 // NVTX in the stand-in libcupti.so.13: markers of ranges. Facts: docs/facts/cuda_cupti.md
 // "Markers".
 #include <atomic>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -41,11 +42,11 @@ int pop(Domain domain) {
 }
 
 void add_data(std::uint32_t id, const EventAttributes& event) {
-  constexpr std::int32_t signed_payload = 2;
-  constexpr std::int32_t floating_payload = 3;
+  constexpr std::int32_t kSignedPayload = 2;
+  constexpr std::int32_t kFloatingPayload = 3;
   std::uint32_t kind = cuda::payload_kind::unsigned_integer;
-  if (event.payload_type == signed_payload) kind = cuda::payload_kind::signed_integer;
-  if (event.payload_type == floating_payload) kind = cuda::payload_kind::floating;
+  if (event.payload_type == kSignedPayload) kind = cuda::payload_kind::signed_integer;
+  if (event.payload_type == kFloatingPayload) kind = cuda::payload_kind::floating;
   Activity::get().marked_with(id, event.color_type == 1 ? event.color : 0, event.category, kind,
                               event.payload_type == 0 ? 0 : event.payload);
 }
@@ -83,7 +84,10 @@ int on_domain_push(Domain domain, const EventAttributes* event) {
   return level;
 }
 Domain on_domain_create(const char* name) {
-  return reinterpret_cast<Domain>(new DomainState{.name = name});
+  static std::mutex lock;
+  static auto* all = new std::deque<DomainState>;  // programs need not destroy theirs
+  const std::lock_guard held(lock);
+  return reinterpret_cast<Domain>(&all->emplace_back(DomainState{.name = name}));
 }
 
 template <class Function>

@@ -18,6 +18,7 @@ std::atomic<Phase> phase = Phase::none;
 std::atomic<pid_t> owner = 0;
 std::mutex initialization;
 
+thread_local bool counts_calls = false;
 thread_local int call_depth = 0;
 thread_local std::uint32_t outer_correlation = 0;
 
@@ -105,7 +106,11 @@ bool cuda_sim_has_listener() {
 }
 
 std::uint64_t cuda_sim_now() {
-  return Machine::get().now();
+  return Machine::now();
+}
+
+void cuda_sim_count_thread() {
+  counts_calls = true;
 }
 
 Counts cuda_sim_counts() {
@@ -122,13 +127,14 @@ void cuda_sim_enter(Call* call) {
     const std::lock_guard held(machine.lock);
     if (call->what.domain == cuda::CallbackDomain::runtime_api) {
       ++machine.counts.runtime_calls;
-    } else if (call->what.id != driver_calls::cuInit.id &&  // began before anybody recorded
-               call->what.id != driver_calls::cuKernelGetName.id) {  // not the program's
+    } else if (counts_calls && call->what.id != driver_calls::cuInit.id &&
+               call->what.id != driver_calls::cuKernelGetName.id) {
+      // cuInit began before anybody recorded, cuKernelGetName is not the program's.
       ++machine.counts.driver_calls;
     }
   }
   call->correlation = outer_correlation;
-  if (const ContextState* const context = machine.current()) {
+  if (const ContextState* const context = Machine::current()) {
     call->context = reinterpret_cast<cuda::Context>(const_cast<ContextState*>(context));
     call->context_id = context->id;
   }
@@ -284,21 +290,21 @@ DriverResult cuDevicePrimaryCtxGetState(cuda::Device device, std::uint32_t* flag
 
 DriverResult cuCtxGetCurrent(cuda::Context* context) {
   return called(driver_calls::cuCtxGetCurrent, [&](Call&) {
-    *context = reinterpret_cast<cuda::Context>(Machine::get().current());
+    *context = reinterpret_cast<cuda::Context>(Machine::current());
     return DriverResult::success;
   });
 }
 
 DriverResult cuCtxSetCurrent(cuda::Context context) {
   return called(driver_calls::cuCtxSetCurrent, [&](Call&) {
-    Machine::get().set_current(reinterpret_cast<ContextState*>(context));
+    Machine::set_current(reinterpret_cast<ContextState*>(context));
     return DriverResult::success;
   });
 }
 
 DriverResult cuCtxGetDevice(cuda::Device* device) {
   return called(driver_calls::cuCtxGetDevice, [&](Call&) {
-    const ContextState* const context = Machine::get().current();
+    const ContextState* const context = Machine::current();
     if (context == nullptr) return DriverResult::invalid_context;
     *device = static_cast<cuda::Device>(context->device);
     return DriverResult::success;
@@ -308,11 +314,12 @@ DriverResult cuCtxGetDevice(cuda::Device* device) {
 DriverResult cuCtxSynchronize() {
   return called(driver_calls::cuCtxSynchronize, [&](Call& call) {
     Machine& machine = Machine::get();
-    ContextState* const context = machine.current();
+    ContextState* const context = Machine::current();
     if (context == nullptr) return DriverResult::invalid_context;
     if (machine.spoils_capture(*context)) return DriverResult::stream_capture_unsupported;
-    const std::uint64_t since = machine.now();
-    machine.sleep_until(machine.end_of(*context));
+    const std::uint64_t since = Machine::now();
+    Machine::sleep_until(machine.end_of(*context));
+    if (machine.is_dead(*context)) return DriverResult::illegal_address;
     {
       const std::lock_guard held(machine.lock);
       ++machine.counts.waits;

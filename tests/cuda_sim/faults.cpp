@@ -20,7 +20,7 @@ std::uint32_t number_in(std::string_view text) {
 }  // namespace
 
 const Faults& Faults::get() {
-  static const auto* const faults = new Faults;
+  static const auto* faults = new Faults;
   return *faults;
 }
 

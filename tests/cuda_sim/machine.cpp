@@ -8,12 +8,12 @@
 namespace perflab::cuda_sim {
 namespace {
 
-constexpr std::uint64_t launch_latency = 2'000;  // ns from the call to the first start
-constexpr std::uint64_t kernel_gap = 1'000;      // ns between two operations of a stream
-constexpr std::uint64_t tick = 32;               // docs/facts/cuda_cupti.md "Clock"
-constexpr std::size_t queue_depth = 1'024;       // a launch waits when so many are outstanding
-constexpr std::uint32_t default_stream_id = 7;   // of the first context, as on the H100
-constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
+constexpr std::uint64_t kLaunchLatency = 2'000;  // ns from the call to the first start
+constexpr std::uint64_t kKernelGap = 1'000;      // ns between two operations of a stream
+constexpr std::uint64_t kTick = 32;              // docs/facts/cuda_cupti.md "Clock"
+constexpr std::size_t kQueueDepth = 1'024;       // a launch waits when so many are outstanding
+constexpr std::uint32_t kDefaultStreamId = 7;    // of the first context, as on the H100
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 thread_local ContextState* current_context = nullptr;
 thread_local StreamState* thread_stream = nullptr;
@@ -26,33 +26,34 @@ int number_of(const char* variable, int otherwise) {
 }  // namespace
 
 Machine& Machine::get() {
-  static auto* const machine = new Machine;
+  static auto* machine = new Machine;
   return *machine;
 }
 
 Machine::Machine() {
   settings.devices = number_of("CUDA_SIM_DEVICES", 1);
   settings.nameless = number_of("CUDA_SIM_NAMELESS", 0) != 0;
+  settings.variables = number_of("CUDA_SIM_VARIABLES", 0) != 0;
   settings.driver_version = number_of("CUDA_SIM_DRIVER_VERSION", 13000);
 }
 
-std::uint64_t Machine::now() const {
+std::uint64_t Machine::now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * nanoseconds_per_second +
+  return static_cast<std::uint64_t>(time.tv_sec) * kNanosecondsPerSecond +
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-void Machine::sleep_until(std::uint64_t when) const {
+void Machine::sleep_until(std::uint64_t when) {
   if (when <= now()) return;
-  const timespec until{.tv_sec = static_cast<time_t>(when / nanoseconds_per_second),
-                       .tv_nsec = static_cast<long>(when % nanoseconds_per_second)};
+  const timespec until{.tv_sec = static_cast<time_t>(when / kNanosecondsPerSecond),
+                       .tv_nsec = static_cast<long>(when % kNanosecondsPerSecond)};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) {
   }
 }
 
 void Machine::schedule(Work& work, StreamState& stream) {
-  std::uint64_t start = std::max(now() + launch_latency, stream.free_at + kernel_gap);
+  std::uint64_t start = std::max(now() + kLaunchLatency, stream.free_at + kKernelGap);
   ContextState& context = *stream.context;
   if (&stream == &context.default_stream) {
     for (const StreamState* const other : context.streams)
@@ -60,13 +61,16 @@ void Machine::schedule(Work& work, StreamState& stream) {
   } else if (stream.blocking) {
     start = std::max(start, context.default_stream.free_at);
   }
-  work.start = (start + tick - 1) / tick * tick;
+  work.start = (start + kTick - 1) / kTick * kTick;
   work.end = work.start + std::max<std::uint64_t>(work.nanoseconds, 1);
   work.device = context.device;
   work.context = context.id;
   work.stream = stream.id;
   stream.free_at = work.end;
   stream.outstanding.push_back(work.end);
+  if (work.kernel != nullptr && work.kernel->faults)
+    context.dies_at = std::min(context.dies_at, work.end);
+  if (work.end >= context.dies_at) work.end = never;
 }
 
 void Machine::submit(Work& work, StreamState& stream) {
@@ -81,7 +85,7 @@ void Machine::submit(Work& work, StreamState& stream) {
     const std::uint64_t time = now();
     while (!stream.outstanding.empty() && stream.outstanding.front() <= time)
       stream.outstanding.pop_front();
-    if (stream.outstanding.size() > queue_depth) wait_for = stream.outstanding.front();
+    if (stream.outstanding.size() > kQueueDepth) wait_for = stream.outstanding.front();
     switch (work.kind) {
       case WorkKind::kernel:
         ++counts.kernels;
@@ -106,6 +110,11 @@ std::uint64_t Machine::end_of(const ContextState& context) {
   std::uint64_t end = context.default_stream.free_at;
   for (const StreamState* const stream : context.streams) end = std::max(end, stream->free_at);
   return end;
+}
+
+bool Machine::is_dead(const ContextState& context) {
+  const std::lock_guard held(lock);
+  return now() >= context.dies_at;
 }
 
 bool Machine::spoils_capture(ContextState& context) {
@@ -135,7 +144,7 @@ ContextState* Machine::context_of_device(std::uint32_t device) {
     made = contexts_.back().get();
     made->id = next_context_++;
     made->device = device;
-    made->default_stream.id = made->id == 1 ? default_stream_id : next_stream_++;
+    made->default_stream.id = made->id == 1 ? kDefaultStreamId : next_stream_++;
     made->default_stream.context = made;
   }
   if (Listener* const told = listener) {

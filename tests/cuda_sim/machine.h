@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "cuda_sim/sim.h"
@@ -41,6 +42,7 @@ struct ContextState {
   std::uint32_t device = 0;
   StreamState default_stream;
   std::list<StreamState*> streams;  ///< those that were created
+  std::uint64_t dies_at = never;    ///< end of a kernel that faults
 };
 
 struct EventState {
@@ -53,6 +55,7 @@ struct EventState {
 struct MachineSettings {
   int devices = 1;
   bool nameless = false;
+  bool variables = false;  ///< modules have one
   int driver_version = 13000;
 };
 
@@ -61,24 +64,34 @@ class Machine {
  public:
   static Machine& get();
 
-  std::uint64_t now() const;
-  void sleep_until(std::uint64_t when) const;
+  static std::uint64_t now();
+  static void sleep_until(std::uint64_t when);
 
   /// Gives the operation its times, tells the listener; waits when too much is outstanding.
   void submit(Work& work, StreamState& stream);
   /// When everything that was submitted to the context has ended.
   std::uint64_t end_of(const ContextState& context);
+  /// Whether a kernel of the context has faulted: every call answers illegal_address from then on.
+  bool is_dead(const ContextState& context);
   /// Whether a stream of the context is being captured; its graph is spoilt then.
   bool spoils_capture(ContextState& context);
 
   ContextState* context_of_device(std::uint32_t device);  ///< made when missing
   ContextState* existing_context(std::uint32_t device);   ///< or null
-  ContextState* current();
-  void set_current(ContextState* context);
+  static ContextState* current();                         ///< of the calling thread
+  static void set_current(ContextState* context);
   StreamState* stream_of(cuda::Stream stream);  ///< null: no context
   StreamState* create_stream(bool blocking);
   void destroy_stream(StreamState* stream);
   void stop_contexts();
+
+  /// What handles stand for is known here until it is destroyed: a program may leave it behind.
+  template <class State>
+  State* keep(State* state) {
+    kept_.insert(state);
+    return state;
+  }
+  void forget(void* state) { kept_.erase(state); }
 
   std::mutex lock;
   std::atomic<Listener*> listener = nullptr;
@@ -93,9 +106,10 @@ class Machine {
 
  private:
   Machine();
-  void schedule(Work& work, StreamState& stream);
+  static void schedule(Work& work, StreamState& stream);
 
   std::vector<std::unique_ptr<ContextState>> contexts_;
+  std::set<void*> kept_;
   std::uint32_t next_context_ = 1;
   std::uint32_t next_stream_ = 13;  // docs/facts/cuda_cupti.md "Records": the first of a program
 };

@@ -12,17 +12,17 @@ struct Block {
 };
 
 std::map<std::uint64_t, Block>& blocks() {
-  static auto* const all = new std::map<std::uint64_t, Block>;
+  static auto* all = new std::map<std::uint64_t, Block>;
   return *all;
 }
 
-constexpr std::uint64_t pool_address = 0x3'0200'0000;
-constexpr std::uint64_t granule = 512;
+constexpr std::uint64_t kPoolAddress = 0x3'0200'0000;
+constexpr std::uint64_t kGranule = 512;
 
 void tell(Call& call, cuda::MemoryOperation operation, std::uint64_t address, const Block& block,
           const StreamState* stream) {
   Machine& machine = Machine::get();
-  const ContextState* const context = machine.current();
+  const ContextState* const context = Machine::current();
   if (Listener* const told = machine.listener)
     told->allocated(call, {.operation = operation,
                            .kind = block.kind,
@@ -37,15 +37,15 @@ void tell(Call& call, cuda::MemoryOperation operation, std::uint64_t address, co
 DriverResult allocate(Call& call, std::uint64_t* address, std::uint64_t bytes,
                       cuda::MemoryKind kind, const StreamState* stream = nullptr) {
   Machine& machine = Machine::get();
-  if (machine.current() == nullptr) return DriverResult::invalid_context;
+  if (Machine::current() == nullptr) return DriverResult::invalid_context;
   if (bytes == 0) return DriverResult::invalid_value;
-  constexpr std::uint64_t all_memory = std::uint64_t{81'559} << 20U;
-  if (bytes > all_memory) return DriverResult::out_of_memory;
+  constexpr std::uint64_t kAllMemory = std::uint64_t{81'559} << 20U;
+  if (bytes > kAllMemory) return DriverResult::out_of_memory;
   const Block block{.bytes = bytes, .kind = kind};
   {
     const std::lock_guard held(machine.lock);
     *address = machine.next_address;
-    machine.next_address += (bytes + granule - 1) / granule * granule;
+    machine.next_address += (bytes + kGranule - 1) / kGranule * kGranule;
     blocks().emplace(*address, block);
     ++machine.counts.allocations;
   }
@@ -70,12 +70,12 @@ DriverResult release(Call& call, std::uint64_t address, const StreamState* strea
 
 void tell_pool(Call& call, cuda::MemoryPoolOperation operation) {
   Machine& machine = Machine::get();
-  const ContextState* const context = machine.current();
-  constexpr std::uint64_t pool_bytes = std::uint64_t{32} << 20U;
+  const ContextState* const context = Machine::current();
+  constexpr std::uint64_t kPoolBytes = std::uint64_t{32} << 20U;
   if (Listener* const told = machine.listener)
     told->pool(call, {.operation = operation,
-                      .address = pool_address,
-                      .size = pool_bytes,
+                      .address = kPoolAddress,
+                      .size = kPoolBytes,
                       .device = context == nullptr ? 0 : context->device});
 }
 
@@ -97,7 +97,7 @@ DriverResult cuMemAllocHost_v2(void** address, std::size_t bytes) {
   return called(driver_calls::cuMemAllocHost_v2, [&](Call& call) {
     std::uint64_t made = 0;
     const DriverResult answer = allocate(call, &made, bytes, cuda::MemoryKind::pinned);
-    *address = reinterpret_cast<void*>(made);
+    *address = reinterpret_cast<void*>(made);  // NOLINT(performance-no-int-to-ptr)
     return answer;
   });
 }

@@ -257,6 +257,26 @@ TEST(CudaSimRecords, AResetDeliversEverything) {
   for (const ClientLine& kernel : run.of("kernel")) EXPECT_GT(kernel.number("start"), 0U);
 }
 
+TEST(CudaSimRecords, AKernelThatFaultsHasNoTimes) {
+  const SimRun run = run_app({"fault", "5"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.output.find("{\"fault\":700}"), std::string::npos) << run.output;
+  ASSERT_EQ(run.count("kernel"), 6U);
+  for (const ClientLine& kernel : run.of("kernel"))
+    EXPECT_EQ(kernel.number("end") == 0, kernel.text("name") == "_Z5stealPi");
+  std::vector<std::uint64_t> answers;
+  for (const ClientLine& call : run.of("runtime"))
+    if (call.text("name") == "cudaDeviceSynchronize_v3020")
+      answers.push_back(call.number("answer"));
+  EXPECT_EQ(answers, (std::vector<std::uint64_t>{0, 700}));
+}
+
+TEST(CudaSimRecords, VariablesOfModulesAreAllocations) {
+  const SimRun run = run_app({"many", "1"}, "", {{"CUDA_SIM_VARIABLES", "1"}});
+  EXPECT_EQ(run.one("memory").number("kind"), 6U);
+  EXPECT_EQ(run_app({"many", "1"}).count("memory"), 0U);
+}
+
 TEST(CudaSimRecords, DevicesHaveContexts) {
   const SimRun run = run_app({"copies", "1"}, "", {{"CUDA_SIM_DEVICES", "2"}});
   EXPECT_EQ(run.count("context"), 2U);

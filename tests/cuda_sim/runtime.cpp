@@ -43,6 +43,7 @@ void look_at_devices() {
 // cuInit and what follows it: outside of the call that needed it.
 DriverResult started() {
   if (const DriverResult answer = cuInit(0); answer != DriverResult::success) return answer;
+  cuda_sim_count_thread();
   static std::once_flag looked;
   std::call_once(looked, &look_at_devices);
   return DriverResult::success;

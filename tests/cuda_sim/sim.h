@@ -17,6 +17,7 @@ struct KernelDescription {
   std::uint16_t registers = 32;
   std::int32_t static_shared_memory = 0;
   std::uint32_t local_memory = 0;  ///< bytes of a thread
+  bool faults = false;             ///< its context is dead when it ends
 };
 
 struct Dimensions {
@@ -34,7 +35,10 @@ struct Launch {
 
 enum class WorkKind : std::uint8_t { kernel, copy, peer_copy, fill };
 
-/// One operation of a stream. Times are those of the machine's clock (machine_now).
+/// The end of an operation that never finishes, because of a fault before it.
+inline constexpr std::uint64_t never = ~std::uint64_t{0};
+
+/// One operation of a stream. Times are those of the machine's clock (cuda_sim_now).
 struct Work {
   WorkKind kind = WorkKind::kernel;
   std::uint64_t start = 0, end = 0;
@@ -48,6 +52,7 @@ struct Work {
   std::uint64_t bytes = 0;
   std::uint32_t value = 0;  ///< of a fill
   bool async = true;
+  bool repeated = false;  ///< for passes of counters: its record has no times
   std::uint64_t graph_node = 0;
   std::uint32_t graph = 0;
 };
@@ -119,7 +124,7 @@ struct Counts {
 };
 
 // Streams with a meaning: the default one is null.
-inline const cuda::Stream per_thread_stream = reinterpret_cast<cuda::Stream>(2);
+inline cuda::StreamTag* const per_thread_stream = reinterpret_cast<cuda::Stream>(2);
 
 struct GraphTag;
 using Graph = GraphTag*;
@@ -132,11 +137,13 @@ bool cuda_sim_has_listener();
 std::uint64_t cuda_sim_now();     ///< the machine's clock, ns
 void cuda_sim_enter(Call* call);  ///< a call of the runtime begins
 void cuda_sim_leave(Call* call);
+/// From now on calls of this thread count: it is one of the program's, not a tool's.
+void cuda_sim_count_thread();
 Counts cuda_sim_counts();
 cuda::Function cuda_sim_function(const KernelDescription* kernel);
-/// Launches `function` as it is described by `launch`; inside a call of the runtime or alone.
-cuda::DriverResult cuda_sim_launch(const CallName* as, cuda::Function function,
-                                   const Launch* launch, cuda::Stream stream);
+/// Launches `function` with this shape; inside a call of the runtime or alone.
+cuda::DriverResult cuda_sim_launch(const CallName* as, cuda::Function function, const Launch* shape,
+                                   cuda::Stream stream);
 void cuda_sim_stop_contexts();  ///< what cudaDeviceReset does
 /// Ids that CUPTI gives to handles; 0 if unknown.
 std::uint32_t cuda_sim_stream_id(cuda::Stream stream);

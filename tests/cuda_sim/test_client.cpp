@@ -250,9 +250,11 @@ extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
   process = getpid();
   // Processes that are forked before CUDA is used write one after the other.
   out = std::fopen(path, "ae");
+  if (out == nullptr) return 0;
   std::setvbuf(out, nullptr, _IOLBF, 0);  // or a fork would have lines twice
   driver = new cuda::DriverLibrary(cuda::open_driver());
   cupti = new cuda::CuptiLibrary(cuda::open_cupti());
+  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): open_cupti() sets the version
   std::fprintf(out, "libraries driver=%u cupti=%u version=%u path=%s\n",
                static_cast<unsigned>(driver->problem), static_cast<unsigned>(cupti->problem),
                cupti->version, cupti->path.c_str());

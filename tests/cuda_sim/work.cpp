@@ -14,29 +14,39 @@ struct FunctionState {
 };
 
 // Bytes of a copy or fill in a nanosecond: about what an H100 takes over PCIe, and within itself.
-constexpr std::uint64_t host_rate = 25;
-constexpr std::uint64_t device_rate = 1'500;
-constexpr std::uint64_t shortest_copy = 1'200;
-constexpr std::uint64_t lazy_loading = 200'000;
+constexpr std::uint64_t kHostRate = 25;
+constexpr std::uint64_t kDeviceRate = 1'500;
+constexpr std::uint64_t kShortestCopy = 1'200;
+constexpr std::uint64_t kLazyLoading = 200'000;
 
-// What a module's image begins with: an ELF header of a GPU, 64-bit, machine 190.
-constexpr char image[64] = {
+// What a module's kImage begins with: an ELF header of a GPU, 64-bit, machine 190.
+constexpr char kImage[64] = {
     0x7f, 'E', 'L', 'F', 2, 1, 1, 0x41, 8, 0, 0, 0, 0, 0, 0, 0, 2, 0, static_cast<char>(190)};
 
 std::uint32_t duration(std::uint64_t bytes, std::uint64_t rate) {
-  return static_cast<std::uint32_t>(std::max(bytes / rate, shortest_copy));
+  return static_cast<std::uint32_t>(std::max(bytes / rate, kShortestCopy));
 }
 
 // The first launch of a function loads its module and takes longer.
 void load(FunctionState& function, const Call& call, const ContextState& context) {
   if (function.loaded.exchange(true)) return;
-  Machine& machine = Machine::get();
-  const std::uint64_t since = machine.now();
-  machine.sleep_until(since + lazy_loading);
+  const Machine& machine = Machine::get();
+  const std::uint64_t since = Machine::now();
+  Machine::sleep_until(since + kLazyLoading);
   if (Listener* const told = machine.listener) {
-    cuda::ModuleData module{.module_id = 1, .cubin_size = sizeof image, .cubin = image};
+    cuda::ModuleData module{.module_id = 1, .cubin_size = sizeof kImage, .cubin = kImage};
     told->resource(cuda::resource_callback::module_loaded, call.context, context.id, context.device,
                    nullptr, 0, &module);
+    // Its stream is 0, not "none": docs/facts/cuda_cupti.md "Records".
+    if (machine.settings.variables)
+      told->allocated(call, {.operation = cuda::MemoryOperation::allocation,
+                             .kind = cuda::MemoryKind::device_static,
+                             .address = 0x7f3b'0000'0000,
+                             .bytes = 256,
+                             .device = context.device,
+                             .context = context.id,
+                             .stream = 0,
+                             .async = false});
     told->loaded_lazily(call, since);
   }
 }
@@ -44,6 +54,7 @@ void load(FunctionState& function, const Call& call, const ContextState& context
 DriverResult submit(Call& call, Work work, cuda::Stream stream) {
   StreamState* const state = Machine::get().stream_of(stream);
   if (state == nullptr) return DriverResult::invalid_context;
+  if (Machine::get().is_dead(*state->context)) return DriverResult::illegal_address;
   work.correlation = call.correlation;
   Machine::get().submit(work, *state);
   return DriverResult::success;
@@ -72,7 +83,7 @@ DriverResult copy(const CallName& as, cuda::CopyKind kind, cuda::MemoryKind from
   return called(as, [&](Call& call) {
     Work work{.kind = WorkKind::copy};
     work.nanoseconds =
-        duration(bytes, kind == cuda::CopyKind::device_to_device ? device_rate : host_rate);
+        duration(bytes, kind == cuda::CopyKind::device_to_device ? kDeviceRate : kHostRate);
     work.copy_kind = kind;
     work.source = from;
     work.destination = to;
@@ -92,7 +103,9 @@ void count_wait() {
 extern "C" {
 
 cuda::Function cuda_sim_function(const KernelDescription* kernel) {
-  return reinterpret_cast<cuda::Function>(new FunctionState{.kernel = *kernel});
+  Machine& machine = Machine::get();
+  const std::lock_guard held(machine.lock);
+  return reinterpret_cast<cuda::Function>(machine.keep(new FunctionState{.kernel = *kernel}));
 }
 
 DriverResult cuda_sim_launch(const CallName* as, cuda::Function function, const Launch* shape,
@@ -145,7 +158,7 @@ DriverResult cuMemcpyPeerAsync(cuda::DevicePointer /*to*/, cuda::Context to_cont
                                std::size_t bytes, cuda::Stream stream) {
   return called(driver_calls::cuMemcpyPeerAsync, [&](Call& call) {
     Work work{.kind = WorkKind::peer_copy};
-    work.nanoseconds = duration(bytes, host_rate);
+    work.nanoseconds = duration(bytes, kHostRate);
     work.copy_kind = cuda::CopyKind::peer_to_peer;
     work.source = work.destination = cuda::MemoryKind::device;
     work.bytes = bytes;
@@ -159,7 +172,7 @@ DriverResult cuMemsetD8Async(cuda::DevicePointer /*to*/, std::uint8_t value, std
                              cuda::Stream stream) {
   return called(driver_calls::cuMemsetD8Async, [&](Call& call) {
     Work work{.kind = WorkKind::fill};
-    work.nanoseconds = duration(bytes, device_rate);
+    work.nanoseconds = duration(bytes, kDeviceRate);
     work.bytes = bytes;
     work.value = value;
     work.destination = cuda::MemoryKind::device;
@@ -169,9 +182,9 @@ DriverResult cuMemsetD8Async(cuda::DevicePointer /*to*/, std::uint8_t value, std
 
 DriverResult cuStreamCreate(cuda::Stream* stream, std::uint32_t flags) {
   return called(driver_calls::cuStreamCreate, [&](Call&) {
-    constexpr std::uint32_t non_blocking = 1;
+    constexpr std::uint32_t kNonBlocking = 1;
     *stream =
-        reinterpret_cast<cuda::Stream>(Machine::get().create_stream((flags & non_blocking) == 0));
+        reinterpret_cast<cuda::Stream>(Machine::get().create_stream((flags & kNonBlocking) == 0));
     return *stream == nullptr ? DriverResult::invalid_context : DriverResult::success;
   });
 }
@@ -189,13 +202,14 @@ DriverResult cuStreamSynchronize(cuda::Stream stream) {
     const StreamState* const state = machine.stream_of(stream);
     if (state == nullptr) return DriverResult::invalid_context;
     if (state->captured != nullptr) return DriverResult::stream_capture_unsupported;
-    const std::uint64_t since = machine.now();
+    const std::uint64_t since = Machine::now();
     std::uint64_t end = 0;
     {
       const std::lock_guard held(machine.lock);
       end = state->free_at;
     }
-    machine.sleep_until(end);
+    Machine::sleep_until(end);
+    if (machine.is_dead(*state->context)) return DriverResult::illegal_address;
     count_wait();
     if (Listener* const told = machine.listener) {
       told->waited(call,
@@ -217,7 +231,7 @@ DriverResult cuStreamQuery(cuda::Stream stream) {
     const StreamState* const state = machine.stream_of(stream);
     if (state == nullptr) return DriverResult::invalid_context;
     const std::lock_guard held(machine.lock);
-    return state->free_at <= machine.now() ? DriverResult::success : DriverResult::not_ready;
+    return state->free_at <= Machine::now() ? DriverResult::success : DriverResult::not_ready;
   });
 }
 
@@ -225,7 +239,7 @@ DriverResult cuEventCreate(cuda::Event* event, std::uint32_t /*flags*/) {
   return called(driver_calls::cuEventCreate, [&](Call&) {
     Machine& machine = Machine::get();
     const std::lock_guard held(machine.lock);
-    auto* const made = new EventState{.id = machine.next_event++};
+    auto* const made = machine.keep(new EventState{.id = machine.next_event++});
     *event = reinterpret_cast<cuda::Event>(made);
     return DriverResult::success;
   });
@@ -276,7 +290,7 @@ DriverResult cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, std::uint
                     .stream = on->id,
                     .event = state.id,
                     .event_sync = state.sync_id},
-                   machine.now());
+                   Machine::now());
     return DriverResult::success;
   });
 }
@@ -289,8 +303,11 @@ DriverResult cuEventSynchronize(cuda::Event event) {
       const std::lock_guard held(machine.lock);
       state = *reinterpret_cast<const EventState*>(event);
     }
-    const std::uint64_t since = machine.now();
-    machine.sleep_until(state.at);
+    const std::uint64_t since = Machine::now();
+    Machine::sleep_until(state.at);
+    if (const ContextState* const context = Machine::current();
+        context != nullptr && machine.is_dead(*context))
+      return DriverResult::illegal_address;
     count_wait();
     if (Listener* const told = machine.listener)
       told->waited(call,
@@ -306,6 +323,8 @@ DriverResult cuEventSynchronize(cuda::Event event) {
 
 DriverResult cuEventDestroy_v2(cuda::Event event) {
   return called(driver_calls::cuEventDestroy_v2, [&](Call&) {
+    const std::lock_guard held(Machine::get().lock);
+    Machine::get().forget(event);
     delete reinterpret_cast<EventState*>(event);
     return DriverResult::success;
   });
@@ -325,7 +344,7 @@ DriverResult cuStreamBeginCapture_v2(cuda::Stream stream, std::uint32_t /*mode*/
     StreamState* const state = Machine::get().stream_of(stream);
     if (state == nullptr || stream == nullptr) return DriverResult::stream_capture_unsupported;
     const std::lock_guard held(Machine::get().lock);
-    state->captured = new GraphState;
+    state->captured = Machine::get().keep(new GraphState);
     return DriverResult::success;
   });
 }
@@ -338,9 +357,10 @@ DriverResult cuStreamEndCapture(cuda::Stream stream, Graph* graph) {
     GraphState* const captured = state->captured;
     state->captured = nullptr;
     if (!captured->valid) {
+      Machine::get().forget(captured);
       delete captured;
-      constexpr auto capture_invalidated = DriverResult{901};
-      return capture_invalidated;
+      constexpr auto kCaptureInvalidated = DriverResult{901};
+      return kCaptureInvalidated;
     }
     *graph = reinterpret_cast<Graph>(captured);
     return DriverResult::success;
@@ -352,8 +372,8 @@ DriverResult cuGraphInstantiateWithFlags(cuda::GraphExec* executable, Graph grap
   return called(driver_calls::cuGraphInstantiateWithFlags, [&](Call&) {
     Machine& machine = Machine::get();
     const std::lock_guard held(machine.lock);
-    auto* const made = new GraphExecState{
-        .id = machine.next_graph++, .nodes = reinterpret_cast<const GraphState*>(graph)->nodes};
+    auto* const made = machine.keep(new GraphExecState{
+        .id = machine.next_graph++, .nodes = reinterpret_cast<const GraphState*>(graph)->nodes});
     for (std::size_t i = 0; i < made->nodes.size(); ++i) {
       made->nodes[i].graph = made->id;
       made->nodes[i].graph_node = (std::uint64_t{made->id} << 32U) + i;
@@ -391,6 +411,8 @@ DriverResult cuGraphLaunch(cuda::GraphExec executable, cuda::Stream stream) {
 
 DriverResult cuGraphExecDestroy(cuda::GraphExec executable) {
   return called(driver_calls::cuGraphExecDestroy, [&](Call&) {
+    const std::lock_guard held(Machine::get().lock);
+    Machine::get().forget(executable);
     delete reinterpret_cast<GraphExecState*>(executable);
     return DriverResult::success;
   });

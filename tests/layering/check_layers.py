@@ -17,6 +17,7 @@ FLOORS = {
 # From the bottom up; "." is the folder itself. Rooms of one line stand on one floor.
 ROOMS = {
     "base": [["."], ["text"], ["system"]],
+    "hal": [["."], ["installed"]],
     "code": [["elf"], ["object", "tools"], ["files", "instructions"]],
     "trace": [["."], ["counter_csv", "rocpd"], ["read"]],
     "analyze": [["scope", "inspect"], ["kernels"], ["counters", "critical_path", "thread_trace"],

@@ -181,9 +181,19 @@ std::int64_t Converter::symbol_of(const cuda::KernelRecord& record) {
 }
 
 void Converter::take_kernel(const cuda::KernelRecord& record) {
-  if (!finished(record.start, record.end)) return;
-  const bool of_graph = record.graph_node_id != 0;
-  if (first_runs_ && !of_graph && dispatches_.contains(record.correlation_id)) return;
+  const std::uint32_t call = record.correlation_id;
+  const bool first_run = first_runs_ && record.graph_node_id == 0;
+  if (first_run && (dispatches_.contains(call) || timeless_.contains(call))) return;
+  const bool has_times = finished(record.start, record.end);
+  if (has_times) {
+    const std::int64_t event = database_.add(dispatch_row(record));
+    if (first_run) dispatches_[call] = event;
+  } else if (first_run) {
+    timeless_.emplace(call, dispatch_row(record));
+  }
+}
+
+Dispatch Converter::dispatch_row(const cuda::KernelRecord& record) {
   Dispatch row;
   row.tid = thread_of(record.correlation_id);
   row.symbol = symbol_of(record);
@@ -197,8 +207,17 @@ void Converter::take_kernel(const cuda::KernelRecord& record) {
   row.shared_bytes = std::int64_t{record.static_shared_memory} + record.dynamic_shared_memory;
   row.local_bytes = record.local_memory_per_thread;
   row.extdata = kernel_json(record);
-  const std::int64_t event = database_.add(std::move(row));
-  if (first_runs_ && !of_graph) dispatches_[record.correlation_id] = event;
+  return row;
+}
+
+std::optional<std::int64_t> Converter::give_times(std::uint32_t call, std::int64_t start,
+                                                  std::int64_t end) {
+  auto found = timeless_.extract(call);
+  if (found.empty() || start <= 0 || end < start) return std::nullopt;
+  found.mapped().start = start;
+  found.mapped().end = end;
+  --totals_.unfinished;
+  return dispatches_[call] = database_.add(std::move(found.mapped()));
 }
 
 std::optional<std::int64_t> Converter::dispatch_of(std::uint32_t call) const {

@@ -55,6 +55,9 @@ class Converter {
   /// The event of the dispatch that a call launched; missing: it was not seen, or keep_first_runs()
   /// was not called. Values of counters go there.
   [[nodiscard]] std::optional<std::int64_t> dispatch_of(std::uint32_t call) const;
+  /// Writes the dispatch of a call whose record had no times, with those of the call (ns); its
+  /// event, or missing: there is none that waits for times. With keep_first_runs() only.
+  std::optional<std::int64_t> give_times(std::uint32_t call, std::int64_t start, std::int64_t end);
 
  private:
   struct SymbolKey {
@@ -87,6 +90,7 @@ class Converter {
   void take_pool(const cuda::MemoryPoolRecord& record);
   void take_context(const cuda::ContextRecord& record);
 
+  Dispatch dispatch_row(const cuda::KernelRecord& record);
   /// Whether it ran: has a start and an end. Counts it where not.
   bool finished(std::uint64_t start, std::uint64_t end);
   std::int64_t agent_of(std::uint32_t device);
@@ -115,6 +119,7 @@ class Converter {
   Ranges ranges_;
   bool first_runs_ = false;
   std::unordered_map<std::uint32_t, std::int64_t> dispatches_;  ///< by call, with first_runs_
+  std::unordered_map<std::uint32_t, Dispatch> timeless_;        ///< likewise: not written yet
 };
 
 }  // namespace perflab::record

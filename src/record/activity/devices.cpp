@@ -114,7 +114,7 @@ Agent gpu_agent(const cuda::Driver& driver, int ordinal) {
   agent.vendor = "NVIDIA";
   cuda::Device device = 0;
   if (driver.device_get(&device, ordinal) != cuda::DriverResult::success) return agent;
-  const Attributes of{driver, device};
+  const Attributes of{.driver = driver, .device = device};
   std::array<char, 256> name{};
   if (driver.device_get_name(name.data(), static_cast<int>(name.size()), device) ==
       cuda::DriverResult::success)

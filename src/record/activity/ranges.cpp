@@ -60,7 +60,7 @@ void Ranges::take(const cuda::MarkerRecord& record) {
     return database_.add(std::move(range));
   }
   if ((record.flags & flag::start) != 0 && open_.size() < kMostOpen)
-    open_[record.id] = {std::move(range), range_members(record)};
+    open_[record.id] = {.range = std::move(range), .members = range_members(record)};
 }
 
 void Ranges::take(const cuda::MarkerDataRecord& record) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cuda/launch_parameters.h"
+#include "record/database/boot_time.h"
 
 namespace perflab::record {
 namespace {
@@ -160,6 +161,8 @@ void CounterCollector::enter(cuda::CallbackId id, const cuda::CallbackData& data
                         .device = 0,
                         .call = outer_call != 0 ? outer_call : data.correlation_id,
                         .driver_call = data.correlation_id,
+                        .start = static_cast<std::int64_t>(boot_time()),
+                        .end = 0,
                         .metrics = nullptr,
                         .values = {}};
   {
@@ -185,6 +188,8 @@ void CounterCollector::exit(const cuda::CallbackData& data) {
     // What was not launched is no range.
     if (answer != nullptr && *answer != cuda::DriverResult::success && !state->pending.empty())
       state->pending.pop_back();
+    else if (!state->pending.empty())
+      state->pending.back().end = static_cast<std::int64_t>(boot_time());
     const std::scoped_lock lock(mutex_);
     spent_ += took;
   }

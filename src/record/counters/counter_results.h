@@ -42,6 +42,9 @@ struct CountedLaunch {
   std::int64_t device = 0;        ///< CUDA ordinal
   std::uint32_t call = 0;         ///< correlation id of the outermost call: the kernel record's
   std::uint32_t driver_call = 0;  ///< of the driver's call inside it
+  /// When the call began and ended, ns of CLOCK_BOOTTIME: all repetitions are in between. CUPTI's
+  /// record of a repeated launch has no times (seen on an H200).
+  std::int64_t start = 0, end = 0;
   std::shared_ptr<const std::vector<CountedMetric>> metrics;
   std::vector<double> values;  ///< by `metrics`; not finite where CUPTI has none
 };

@@ -72,10 +72,22 @@ Result<std::unique_ptr<Database>> Database::create(const std::string& path,
 }
 
 Database::~Database() {
+  close();
+}
+
+void Database::close() {
   for (Rows* rows : {&calls_, &events_, &dispatches_rows_, &copies_, &regions_, &arguments_,
                      &allocations_, &samples_, &values_})
     RowWriter::release(*rows);
   sqlite3_close_v2(handle_);
+  handle_ = nullptr;
+}
+
+void Database::discard() {
+  close();
+  const std::string partial = path_ + std::string(kPartialSuffix);
+  std::remove(partial.c_str());
+  std::remove((partial + "-journal").c_str());
 }
 
 bool Database::open() {

@@ -43,12 +43,12 @@ class Database {
 
   // Rows. They are in the file after the next commit().
   /// The id of the dispatch's event, which counter values need.
-  std::int64_t add(Dispatch dispatch);
-  void add(Copy copy);
-  void add(Call call);
-  void add(const Argument& argument);
-  void add(Allocation allocation);
-  void add(Range range);
+  std::int64_t add(Dispatch row);
+  void add(Copy row);
+  void add(Call row);
+  void add(const Argument& row);
+  void add(Allocation row);
+  void add(Range row);
   /// A counter's value of a dispatch, by the id of its event.
   void add_value(std::int64_t event, std::int64_t counter, double value);
 
@@ -58,6 +58,8 @@ class Database {
   void set_process(std::int64_t end, const std::string& extdata);
   /// Commits, closes and renames. Error (usage): the first failure of all calls.
   Result<void> finish();
+  /// Closes and removes the unfinished file.
+  void discard();
 
   /// The first failure; null while there is none.
   [[nodiscard]] const Error* failure() const { return failure_ ? failure_.get() : nullptr; }
@@ -82,7 +84,8 @@ class Database {
   /// Runs SQL without rows.
   bool execute(const std::string& sql);
   /// One row, now.
-  void insert(std::string_view table, std::string_view columns, std::span<const Cell> cells);
+  void insert(std::string_view base, std::string_view columns, std::span<const Cell> cells);
+  void close();
   void begin();
   void flush(Rows& rows);
   /// A row that waits; many are written together.

@@ -79,7 +79,7 @@ struct RowTable {
 
   /// Without xCreate the table is there in every connection that knows the module, and in no file.
   static const sqlite3_module* module() {
-    static const sqlite3_module methods = [] {
+    static const sqlite3_module kMethods = [] {
       sqlite3_module made{};
       made.xConnect = connect;
       made.xDisconnect = disconnect;
@@ -93,7 +93,7 @@ struct RowTable {
       made.xRowid = row_id;
       return made;
     }();
-    return &methods;
+    return &kMethods;
   }
 };
 

@@ -44,7 +44,7 @@ void Counting::end() {
   if (!results_) results_ = std::move(results);
 }
 
-void Counting::write(Database& database, const Converter& converter) {
+void Counting::write(Database& database, Converter& converter) {
   std::vector<CountedLaunch> launches = std::exchange(waiting_, {});
   std::ranges::move(collector_.take(), std::back_inserter(launches));
   {
@@ -53,8 +53,11 @@ void Counting::write(Database& database, const Converter& converter) {
       std::ranges::move(std::exchange(results_->launches, {}), std::back_inserter(launches));
   }
   for (CountedLaunch& launch : launches) {
-    auto event = converter.dispatch_of(launch.call);
-    if (!event) event = converter.dispatch_of(launch.driver_call);
+    std::optional<std::int64_t> event;
+    for (const std::uint32_t call : {launch.call, launch.driver_call}) {
+      if (!event) event = converter.dispatch_of(call);
+      if (!event) event = converter.give_times(call, launch.start, launch.end);
+    }
     if (!event) {
       waiting_.push_back(std::move(launch));
       continue;

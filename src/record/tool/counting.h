@@ -35,7 +35,7 @@ class Counting {
   void end();
   /// Writes the values whose dispatches have been written; the others wait for the next call. For
   /// the writer's thread.
-  void write(Database& database, const Converter& converter);
+  void write(Database& database, Converter& converter);
   /// What became of it, as JSON; empty before end(). For the writer's thread, after the last
   /// write().
   [[nodiscard]] std::string json() const;

@@ -1,7 +1,7 @@
 // What librocm_perf_record.so exports. InitializeInjection: called by the CUDA driver inside cuInit
 // (CUDA_INJECTION64_PATH). InitializeInjectionNvtx2: called by NVTX before a program's first range
 // (NVTX_INJECTION64_PATH); CUPTI's own does the work, in the library that is really used.
-// Facts: docs/facts/cuda_cupti.md "Injection".
+// Facts: docs/facts/cuda_cupti.md "Injection, exit, forks".
 #include <dlfcn.h>
 
 #include <cstdlib>

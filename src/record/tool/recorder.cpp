@@ -3,19 +3,19 @@
 #include "record/tool/recorder.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
 #include "base/version.h"
 #include "record/activity/text.h"
+#include "record/database/boot_time.h"
 #include "record/protocol.h"
 #include "record/tool/status.h"
 
@@ -34,15 +34,6 @@ constexpr milliseconds kFlushEvery{100};
 thread_local bool own_thread = false;
 
 Recorder* the_recorder = nullptr;
-
-/// CLOCK_BOOTTIME, the clock of rocpd: CUPTI takes it for all records, those of the GPU too.
-std::uint64_t boot_time() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  constexpr std::uint64_t kSecond = 1'000'000'000;
-  return (static_cast<std::uint64_t>(now.tv_sec) * kSecond) +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
   *buffer = the_recorder->buffer_requested();
@@ -86,7 +77,7 @@ class NoSignals {
 
 /// A thread of ours that nobody joins. False: there is no other thread to be had.
 template <class Body>
-bool start_thread(Body body) {
+bool start_thread(const Body& body) {
   const NoSignals blocked;
   try {
     std::thread([body] {
@@ -189,7 +180,10 @@ Result<void> Recorder::enable() {
     const CuptiResult result = cupti.activity_enable(kind);
     if (kind == ActivityKind::concurrent_kernel)
       PERFLAB_TRY_VOID(need("cuptiActivityEnable(10)", result));
-    if (result != CuptiResult::success) missing_kinds_.push_back(static_cast<int>(kind));
+    if (result == CuptiResult::success)
+      enabled_.push_back(kind);
+    else
+      missing_kinds_.push_back(static_cast<int>(kind));
   }
   if (what.calls && cupti.activity_enable_driver_call != nullptr)
     cupti.activity_enable_driver_call(kKernelGetName, 0);  // the converter leaves them out as well
@@ -202,14 +196,18 @@ Result<void> Recorder::enable() {
 }
 
 void Recorder::abandon() {
+  for (const ActivityKind kind : enabled_) cupti_.api.activity_disable(kind);
   if (subscriber_ != nullptr) cupti_.api.unsubscribe(subscriber_);
   subscriber_ = nullptr;
+  buffers_.close();
+  if (database_) database_->discard();
   database_.reset();
 }
 
 bool Recorder::start_threads() {
-  return start_thread([this] { write_until_stopped(); }) &&
-         start_thread([this] { flush_until_stopped(); });
+  // The one that flushes first: without a writer it does no harm.
+  return start_thread([this] { flush_until_stopped(); }) &&
+         start_thread([this] { write_until_stopped(); });
 }
 
 Result<void> Recorder::start() {
@@ -220,11 +218,11 @@ Result<void> Recorder::start() {
   if (ready) ready = open_database();
   if (ready) ready = enable();
   if (ready && counting_) ready = counting_->enable(subscriber_);
+  if (ready && !start_threads()) ready = fail(ErrorCode::refused, "no thread could be started");
   if (!ready) {
     abandon();
     return ready;
   }
-  if (!start_threads()) return fail(ErrorCode::refused, "no thread could be started");
   return {};
 }
 
@@ -251,7 +249,7 @@ void Recorder::event(cuda::CallbackDomain domain, cuda::CallbackId id, const voi
       (domain == cuda::CallbackDomain::driver_api || domain == cuda::CallbackDomain::runtime_api))
     return counting_->call(domain, id, data);
   if (domain != cuda::CallbackDomain::resource) return;
-  const cuda::Context context = static_cast<const cuda::ResourceData*>(data)->context;
+  cuda::Context context = static_cast<const cuda::ResourceData*>(data)->context;
   if (id == cuda::resource_callback::context_created) context_created(context);
   if (id == cuda::resource_callback::context_destroy_starting) context_going(context);
 }
@@ -334,7 +332,7 @@ void Recorder::synchronise_contexts() {
   const std::vector<cuda::Context> contexts = contexts_;
   const bool started = start_thread([this, contexts] {
     exit_thread_ = static_cast<std::uint32_t>(gettid());
-    for (const cuda::Context context : contexts)
+    for (cuda::Context context : contexts)
       if (driver_.api.context_set_current(context) == cuda::DriverResult::success)
         driver_.api.context_synchronize();
     const std::scoped_lock done(mutex_);
@@ -388,7 +386,8 @@ std::string Recorder::process_json(bool complete, const Totals& totals) const {
          (second_client_.empty() ? "null" : json_text(second_client_)) + R"(, "recorded": )" +
          what_words_json(settings_.what) + R"(, "missing_kinds": )" + missing_kinds_json() +
          R"(, "driver_version": )" + driver + R"(, "cupti_version": )" +
-         std::to_string(cupti_.version) + R"(, "cupti_path": )" + json_text(cupti_.path) + counters + "}";
+         std::to_string(cupti_.version) + R"(, "cupti_path": )" + json_text(cupti_.path) +
+         counters + "}";
 }
 
 }  // namespace perflab::record

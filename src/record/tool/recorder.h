@@ -71,6 +71,7 @@ class Recorder {
   cuda::CuptiLibrary cupti_;
   cuda::Subscriber subscriber_ = nullptr;
   std::string second_client_;
+  std::vector<cuda::ActivityKind> enabled_;
   std::vector<int> missing_kinds_;      ///< activity kinds that CUPTI would not record
   std::unique_ptr<Database> database_;  ///< the writer's, once that runs
   std::unique_ptr<Counting> counting_;  ///< of a counter pass

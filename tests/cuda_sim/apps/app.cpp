@@ -24,7 +24,7 @@ namespace {
 using cuda::CopyKind;
 using cuda::DriverResult;
 
-constexpr std::size_t megabyte = 1'000'000;
+constexpr std::size_t kMegabyte = 1'000'000;
 
 void must(DriverResult answer, const char* what) {
   if (answer == DriverResult::success) return;
@@ -81,20 +81,20 @@ void everything(int rounds) {
   cuda::DevicePointer device = 0;
   cuda::DevicePointer managed = 0;
   void* host = nullptr;
-  must(runtime::allocate(&device, 16 * megabyte), "cudaMalloc");
-  must(runtime::allocate_managed(&managed, megabyte), "cudaMallocManaged");
-  must(runtime::allocate_host(&host, megabyte), "cudaMallocHost");
+  must(runtime::allocate(&device, 16 * kMegabyte), "cudaMalloc");
+  must(runtime::allocate_managed(&managed, kMegabyte), "cudaMallocManaged");
+  must(runtime::allocate_host(&host, kMegabyte), "cudaMallocHost");
   cuda::Stream stream = nullptr;
   must(runtime::create_stream(&stream), "cudaStreamCreateWithFlags");
   for (int round = 0; round < rounds; ++round) {
     ranges::push("round");
     ++ranges_made;
-    must(runtime::copy(CopyKind::host_to_device, megabyte, stream), "cudaMemcpyAsync");
+    must(runtime::copy(CopyKind::host_to_device, kMegabyte, stream), "cudaMemcpyAsync");
     must(runtime::launch(kernels.axpy, blocks(4096), stream), "cudaLaunchKernel");
     Launch shared = blocks(132, 512);
     shared.dynamic_shared_memory = 100'000;
     must(runtime::launch(kernels.gemm, shared, stream), "cudaLaunchKernel");
-    must(runtime::fill(0, megabyte, stream), "cudaMemsetAsync");
+    must(runtime::fill(0, kMegabyte, stream), "cudaMemsetAsync");
     Launch clustered = blocks(128, 128);
     clustered.cluster = {.x = 4, .y = 1, .z = 1};
     must(runtime::launch(kernels.stencil, clustered, stream), "cudaLaunchKernelExC");
@@ -104,18 +104,18 @@ void everything(int rounds) {
     // Without the runtime: a call of the driver has a record of its own.
     must(cuLaunchKernel(kernels.axpy, 8, 1, 1, 64, 1, 1, 0, stream, nullptr, nullptr),
          "cuLaunchKernel");
-    must(runtime::copy(CopyKind::device_to_host, megabyte, stream), "cudaMemcpyAsync");
+    must(runtime::copy(CopyKind::device_to_host, kMegabyte, stream), "cudaMemcpyAsync");
     ranges::mark("copied");
     ++marks_made;
     cuda::DevicePointer pooled = 0;
-    must(runtime::allocate_async(&pooled, megabyte, stream), "cudaMallocAsync");
+    must(runtime::allocate_async(&pooled, kMegabyte, stream), "cudaMallocAsync");
     must(runtime::release_async(pooled, stream), "cudaFreeAsync");
     must(runtime::synchronize(stream), "cudaStreamSynchronize");
     ranges::pop();
   }
   const std::uint64_t whole = ranges::start("whole");
   ranges::push_in("library", "inner", 42);
-  must(runtime::copy(CopyKind::device_to_device, megabyte, nullptr), "cudaMemcpyAsync");
+  must(runtime::copy(CopyKind::device_to_device, kMegabyte, nullptr), "cudaMemcpyAsync");
   ranges::pop_in("library");
   ranges::end(whole);
   ranges_made += 2;
@@ -160,9 +160,9 @@ void graphs(int launches) {
   must(runtime::create_stream(&stream), "cudaStreamCreateWithFlags");
   must(runtime::begin_capture(stream), "cudaStreamBeginCapture");
   must(runtime::launch(kernels.axpy, blocks(16), stream), "cudaLaunchKernel");
-  must(runtime::copy(CopyKind::device_to_device, megabyte, stream), "cudaMemcpyAsync");
+  must(runtime::copy(CopyKind::device_to_device, kMegabyte, stream), "cudaMemcpyAsync");
   must(runtime::launch(kernels.gemm, blocks(132), stream), "cudaLaunchKernel");
-  must(runtime::fill(1, megabyte, stream), "cudaMemsetAsync");
+  must(runtime::fill(1, kMegabyte, stream), "cudaMemsetAsync");
   must(runtime::launch(kernels.reduce, blocks(1), stream), "cudaLaunchKernel");
   Graph graph = nullptr;
   must(runtime::end_capture(stream, &graph), "cudaStreamEndCapture");
@@ -178,14 +178,14 @@ void copies(int count) {
   cuda::Stream stream = nullptr;
   must(runtime::create_stream(&stream), "cudaStreamCreateWithFlags");
   for (int i = 0; i < count; ++i) {
-    must(runtime::copy(CopyKind::host_to_device, 10 * megabyte, stream), "cudaMemcpyAsync");
-    must(runtime::copy(CopyKind::device_to_device, 10 * megabyte, stream), "cudaMemcpyAsync");
-    must(runtime::copy(CopyKind::device_to_host, 10 * megabyte, stream), "cudaMemcpyAsync");
-    must(runtime::fill(7, 10 * megabyte, stream), "cudaMemsetAsync");
+    must(runtime::copy(CopyKind::host_to_device, 10 * kMegabyte, stream), "cudaMemcpyAsync");
+    must(runtime::copy(CopyKind::device_to_device, 10 * kMegabyte, stream), "cudaMemcpyAsync");
+    must(runtime::copy(CopyKind::device_to_host, 10 * kMegabyte, stream), "cudaMemcpyAsync");
+    must(runtime::fill(7, 10 * kMegabyte, stream), "cudaMemsetAsync");
   }
   int devices = 0;
   must(runtime::get_device_count(&devices), "cudaGetDeviceCount");
-  if (devices > 1) must(runtime::copy_peer(1, megabyte, stream), "cudaMemcpyPeerAsync");
+  if (devices > 1) must(runtime::copy_peer(1, kMegabyte, stream), "cudaMemcpyPeerAsync");
   must(runtime::synchronize_device(), "cudaDeviceSynchronize");
 }
 
@@ -231,6 +231,19 @@ void in_flight(int count) {
   const Kernels kernels = make_kernels(20'000'000);
   for (int i = 0; i < count; ++i)
     must(runtime::launch(kernels.axpy, blocks(8), nullptr), "cudaLaunchKernel");
+}
+
+/// N kernels, then one that reads what it may not.
+void fault(int count) {
+  many(count);
+  const KernelDescription bad{.name = "_Z5stealPi", .nanoseconds = 50'000, .faults = true};
+  must(runtime::launch(cuda_sim_function(&bad), blocks(1, 32), nullptr), "cudaLaunchKernel");
+  const DriverResult answer = runtime::synchronize_device();
+  std::printf("{\"fault\":%u}\n", static_cast<unsigned>(answer));
+}
+
+void end_with_failure() {
+  std::exit(1);
 }
 
 /// A fork before CUDA is used: both processes work.
@@ -310,7 +323,7 @@ void end_by_waiting() {
   std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-constexpr Command commands[] = {
+constexpr Command kCommands[] = {
     {.name = "all", .run = &everything, .number = 2, .end = nullptr},
     {.name = "streams", .run = &streams, .number = 4, .end = nullptr},
     {.name = "graphs", .run = &graphs, .number = 3, .end = nullptr},
@@ -322,6 +335,7 @@ constexpr Command commands[] = {
     {.name = "fork-before", .run = &fork_before, .number = 10, .end = nullptr},
     {.name = "fork-after", .run = &fork_after, .number = 10, .end = nullptr},
     {.name = "second-client", .run = &second_client, .number = 3, .end = nullptr},
+    {.name = "fault", .run = &fault, .number = 10, .end = &end_with_failure},
     {.name = "abort", .run = &many, .number = 1000, .end = &end_by_abort},
     {.name = "kill", .run = &many, .number = 1000, .end = &end_by_kill},
     {.name = "at-once", .run = &many, .number = 1000, .end = &end_at_once},
@@ -335,7 +349,7 @@ constexpr Command commands[] = {
 
 int main(int argc, char** argv) {
   using namespace perflab::cuda_sim;
-  for (const Command& command : commands) {
+  for (const Command& command : kCommands) {
     if (argc < 2 || std::strcmp(argv[1], command.name) != 0) continue;
     command.run(argc > 2 ? std::atoi(argv[2]) : command.number);
     print_counts();
@@ -344,7 +358,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::fprintf(stderr, "cuda_sim_app: one of");
-  for (const Command& command : commands) std::fprintf(stderr, " %s", command.name);
+  for (const Command& command : kCommands) std::fprintf(stderr, " %s", command.name);
   std::fprintf(stderr, "\n");
   return 2;
 }

@@ -41,9 +41,9 @@ int module_table(std::uint32_t module, nvtx::FunctionTable* table, unsigned* siz
 }
 
 const void* export_table(std::uint32_t id) {
-  static constexpr nvtx::Callbacks callbacks{.bytes = sizeof(nvtx::Callbacks),
-                                             .get_module_function_table = &module_table};
-  return id == nvtx::table_callbacks ? &callbacks : nullptr;
+  static constexpr nvtx::Callbacks kCallbacks{.bytes = sizeof(nvtx::Callbacks),
+                                              .get_module_function_table = &module_table};
+  return id == nvtx::table_callbacks ? &kCallbacks : nullptr;
 }
 
 // What nvtxInit does: the library named by the environment, opened once.
@@ -59,8 +59,8 @@ bool load() {
 
 template <class Function, class Table>
 Function* function_of(const Table& module, unsigned place) {
-  static const bool loaded = load();
-  return loaded ? reinterpret_cast<Function*>(module.functions[place]) : nullptr;
+  static const bool kLoaded = load();
+  return kLoaded ? reinterpret_cast<Function*>(module.functions[place]) : nullptr;
 }
 
 nvtx::Domain domain_of(const std::string& name) {

@@ -413,6 +413,25 @@ TEST_F(RecordConverter, InCounterPassesTheFirstRunOfALaunchStands) {
             (std::vector<Row>{{"2000", std::to_string(*event)}}));
 }
 
+TEST_F(RecordConverter, ALaunchThatWasRepeatedHasTheTimesOfItsCall) {
+  converter_->keep_first_runs();
+  cuda::KernelRecord repeated = kernel(5);
+  repeated.start = repeated.end = 0;
+  take(repeated);
+  take(repeated);
+  EXPECT_EQ(converter_->totals().unfinished, 1);
+  EXPECT_FALSE(converter_->dispatch_of(5));
+  EXPECT_FALSE(converter_->give_times(6, 2'000, 9'000));
+  const auto event = converter_->give_times(5, 2'000, 9'000);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(converter_->dispatch_of(5), event);
+  EXPECT_EQ(converter_->totals().unfinished, 0);
+  EXPECT_FALSE(converter_->give_times(5, 2'000, 9'000));
+  TestDatabase& db = finish();
+  EXPECT_EQ(db.rows("SELECT start, \"end\", event_id FROM rocpd_kernel_dispatch"),
+            (std::vector<Row>{{"2000", "9000", std::to_string(*event)}}));
+}
+
 TEST_F(RecordConverter, KindsThatNobodyAskedForAreCounted) {
   cuda::ContextRecord record{};
   record.kind = ActivityKind::overhead;

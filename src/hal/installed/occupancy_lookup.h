@@ -43,8 +43,8 @@ struct Report {
   ModelReport llvm;
   ModelReport hip;
   ModelReport resident;
-  ModelReport cuda;                     ///< the only one on NVIDIA's GPUs, empty on AMD's
-  std::vector<OccupancyModel> models;   ///< those that have an answer here
+  ModelReport cuda;                           ///< the only one on NVIDIA's GPUs, empty on AMD's
+  std::vector<OccupancyModel> models;         ///< those that have an answer here
   std::vector<std::string_view> unconfirmed;  ///< numbers that were used and have no source
 
   explicit operator bool() const { return error.empty(); }
@@ -77,9 +77,10 @@ constexpr std::string_view to_string(LaunchProblem problem) {
   return "";
 }
 
-/// The unit of a gfx name or target id ("gfx942:sramecc+": features are ignored; "sm_90a" is sm_90);
-/// what is not given is the architecture's default (at another wave size or mode than the default, the default of the
-/// other stays). nullptr: not known, or it has no such wave size or mode.
+/// The unit of a gfx name or target id ("gfx942:sramecc+": features are ignored; "sm_90a" is
+/// sm_90); what is not given is the architecture's default (at another wave size or mode than the
+/// default, the default of the other stays). nullptr: not known, or it has no such wave size or
+/// mode.
 inline const KnownUnit* find_unit(std::string_view target_id,
                                   std::optional<std::int64_t> wave_size = std::nullopt,
                                   std::optional<WorkgroupMode> mode = std::nullopt) {
