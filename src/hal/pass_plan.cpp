@@ -10,8 +10,6 @@
 #include <map>
 #include <set>
 
-#include "hal/counter_catalogue.h"
-
 namespace perflab::hal {
 namespace {
 

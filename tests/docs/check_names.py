@@ -37,6 +37,8 @@ FOREIGN = {
     "--hip-trace": "rocprofv3",
     "--kernel-trace": "rocprofv3",
     "--pmc": "rocprofv3",
+    "--default-stream": "nvcc",
+    "--cudart": "nvcc",
     "--install": "cmake",
     "--prefix": "cmake",
     "--component": "cmake",

@@ -181,19 +181,7 @@ std::int64_t Converter::symbol_of(const cuda::KernelRecord& record) {
 }
 
 void Converter::take_kernel(const cuda::KernelRecord& record) {
-  const std::uint32_t call = record.correlation_id;
-  const bool first_run = first_runs_ && record.graph_node_id == 0;
-  if (first_run && (dispatches_.contains(call) || timeless_.contains(call))) return;
-  const bool has_times = finished(record.start, record.end);
-  if (has_times) {
-    const std::int64_t event = database_.add(dispatch_row(record));
-    if (first_run) dispatches_[call] = event;
-  } else if (first_run) {
-    timeless_.emplace(call, dispatch_row(record));
-  }
-}
-
-Dispatch Converter::dispatch_row(const cuda::KernelRecord& record) {
+  if (!finished(record.start, record.end)) return;
   Dispatch row;
   row.tid = thread_of(record.correlation_id);
   row.symbol = symbol_of(record);
@@ -207,22 +195,30 @@ Dispatch Converter::dispatch_row(const cuda::KernelRecord& record) {
   row.shared_bytes = std::int64_t{record.static_shared_memory} + record.dynamic_shared_memory;
   row.local_bytes = record.local_memory_per_thread;
   row.extdata = kernel_json(record);
-  return row;
+  database_.add(std::move(row));
 }
 
-std::optional<std::int64_t> Converter::give_times(std::uint32_t call, std::int64_t start,
-                                                  std::int64_t end) {
-  auto found = timeless_.extract(call);
-  if (found.empty() || start <= 0 || end < start) return std::nullopt;
-  found.mapped().start = start;
-  found.mapped().end = end;
-  --totals_.unfinished;
-  return dispatches_[call] = database_.add(std::move(found.mapped()));
-}
-
-std::optional<std::int64_t> Converter::dispatch_of(std::uint32_t call) const {
-  const auto found = dispatches_.find(call);
-  return found == dispatches_.end() ? std::nullopt : std::optional(found->second);
+std::int64_t Converter::launched(const SeenLaunch& launch) {
+  Dispatch row;
+  row.tid = launch.tid;
+  row.agent = agent_of(launch.device);
+  const auto [symbol, is_new] = seen_symbols_.try_emplace({row.agent, launch.kernel}, 0);
+  if (is_new) {
+    Symbol made;
+    made.agent = row.agent;
+    made.name = launch.kernel;
+    made.display = demangled(launch.kernel);
+    symbol->second = database_.add(made);
+  }
+  row.symbol = symbol->second;
+  defaults_.try_emplace(launch.context, 0);
+  row.stream = stream_of(launch.context, launch.stream);
+  row.start = launch.start;
+  row.end = launch.end;
+  row.call = launch.call;
+  std::ranges::copy(launch.grid, row.blocks.begin());
+  std::ranges::copy(launch.block, row.block_size.begin());
+  return database_.add(std::move(row));
 }
 
 void Converter::take_copy(const cuda::CopyRecord& record) {

@@ -2,7 +2,9 @@
 // each kind stands there). For use by the writer's thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -35,6 +37,18 @@ struct Totals {
   std::int64_t unknown_kinds = 0;
 };
 
+/// A launch of a counter pass, in which CUPTI gives no records: seen as a call of the driver.
+struct SeenLaunch {
+  std::string kernel;  ///< mangled
+  std::uint32_t device = 0, context = 0;
+  std::uint32_t stream =
+      0;                   ///< a number of its own for each stream of a context, 0 the default one
+  std::uint32_t call = 0;  ///< correlation id
+  std::int64_t tid = 0;
+  std::array<std::uint32_t, 3> grid{}, block{};  ///< blocks, threads
+  std::int64_t start = 0, end = 0;               ///< of the call, ns of CLOCK_BOOTTIME
+};
+
 class Converter {
  public:
   /// All three outlive the converter.
@@ -49,15 +63,8 @@ class Converter {
   void take(const cuda::Record& record);
   [[nodiscard]] const Totals& totals() const { return totals_; }
 
-  // For counter passes, in which CUPTI runs a launch several times.
-  /// From now on only the first record of a launch is written. Before take().
-  void keep_first_runs() { first_runs_ = true; }
-  /// The event of the dispatch that a call launched; missing: it was not seen, or keep_first_runs()
-  /// was not called. Values of counters go there.
-  [[nodiscard]] std::optional<std::int64_t> dispatch_of(std::uint32_t call) const;
-  /// Writes the dispatch of a call whose record had no times, with those of the call (ns); its
-  /// event, or missing: there is none that waits for times. With keep_first_runs() only.
-  std::optional<std::int64_t> give_times(std::uint32_t call, std::int64_t start, std::int64_t end);
+  /// Writes a launch that has no record; the event of its dispatch.
+  std::int64_t launched(const SeenLaunch& launch);
 
  private:
   struct SymbolKey {
@@ -90,7 +97,6 @@ class Converter {
   void take_pool(const cuda::MemoryPoolRecord& record);
   void take_context(const cuda::ContextRecord& record);
 
-  Dispatch dispatch_row(const cuda::KernelRecord& record);
   /// Whether it ran: has a start and an end. Counts it where not.
   bool finished(std::uint64_t start, std::uint64_t end);
   std::int64_t agent_of(std::uint32_t device);
@@ -117,9 +123,7 @@ class Converter {
   /// The last calls by the low bits of their correlation ids: (id, thread). Bounded.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> callers_;
   Ranges ranges_;
-  bool first_runs_ = false;
-  std::unordered_map<std::uint32_t, std::int64_t> dispatches_;  ///< by call, with first_runs_
-  std::unordered_map<std::uint32_t, Dispatch> timeless_;        ///< likewise: not written yet
+  std::map<std::pair<std::int64_t, std::string>, std::int64_t> seen_symbols_;  ///< by agent, name
 };
 
 }  // namespace perflab::record

@@ -8,8 +8,9 @@
 //    runtime_api, and pass each to callback(); resource_callback::context_destroy_starting to
 //    leave();
 //  - finish() in the exit handler, before CUPTI is given up, and on the thread that may call it;
-//  - each launch's values belong to the dispatch with correlation id `call`. CUPTI may give
-//    a kernel record per repetition: keep one per correlation id and graph node.
+//  - no activity kind is enabled meanwhile: see CountedLaunch. take() and finish() give every
+//  launch,
+//    counted or not.
 #pragma once
 
 #include <array>
@@ -50,7 +51,7 @@ class CounterCollector {
   void callback(cuda::CallbackDomain domain, cuda::CallbackId id, const cuda::CallbackData& data);
   /// The context is about to go: its session ends.
   void leave(cuda::Context context);
-  /// What was counted since the last call, for writing early; of any thread.
+  /// The launches that ended since the last call, for writing early; of any thread.
   std::vector<CountedLaunch> take();
   /// Ends all sessions and counts no more. The launches are those that take() did not give.
   CounterResults finish();

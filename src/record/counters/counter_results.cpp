@@ -29,9 +29,8 @@ std::string_view to_string(CounterSkip skip) {
   return kNames[skip];
 }
 
-std::string counters_json(const CounterResults& results, std::size_t lost) {
+std::string counters_json(const CounterResults& results) {
   std::string out = "{\"counted\": " + std::to_string(results.launches_counted) +
-                    ", \"lost\": " + std::to_string(lost) +
                     ", \"seen\": " + std::to_string(results.launches_seen) +
                     ", \"passes\": " + std::to_string(results.passes) + ", \"skipped\": {";
   bool first = true;

@@ -39,11 +39,12 @@ struct Agent {
 /// A kernel as loaded on one device.
 struct Symbol {
   std::int64_t agent = 0;
-  std::string name{};                    ///< mangled
-  std::string display{};                 ///< demangled
-  std::int64_t registers = 0;            ///< of a thread
-  std::int64_t static_shared_bytes = 0;  ///< of a block
-  std::int64_t local_bytes = 0;          ///< of a thread
+  std::string name{};     ///< mangled
+  std::string display{};  ///< demangled
+  // Missing: not known, as of a launch that was seen as a call only.
+  std::optional<std::int64_t> registers{};            ///< of a thread
+  std::optional<std::int64_t> static_shared_bytes{};  ///< of a block
+  std::optional<std::int64_t> local_bytes{};          ///< of a thread
 };
 
 /// One launch of a kernel that ran.
@@ -55,9 +56,9 @@ struct Dispatch {
   std::int64_t start = 0, end = 0;
   std::int64_t call = 0;  ///< correlation id of the launching call; 0: none
   std::array<std::int64_t, 3> blocks{1, 1, 1}, block_size{1, 1, 1};
-  std::int64_t shared_bytes = 0;  ///< of a block, static and dynamic
-  std::int64_t local_bytes = 0;   ///< of a thread
-  std::string extdata{};          ///< JSON of the event; empty: none
+  std::optional<std::int64_t> shared_bytes{};  ///< of a block, static and dynamic
+  std::optional<std::int64_t> local_bytes{};   ///< of a thread
+  std::string extdata{};                       ///< JSON of the event; empty: none
 };
 
 /// A copy between two agents, or a fill (both agents the same).

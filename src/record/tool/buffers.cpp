@@ -6,6 +6,10 @@
 
 namespace perflab::record {
 
+Buffers::~Buffers() {
+  for (std::uint8_t* const data : free_) std::free(data);
+}
+
 std::uint8_t* Buffers::get(bool may_wait) {
   std::unique_lock lock(mutex_);
   if (may_wait)

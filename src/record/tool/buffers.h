@@ -25,6 +25,12 @@ class Buffers {
   /// Nobody waits longer: a program that stands still is worse than memory that grows.
   static constexpr std::chrono::seconds kLongestWait{10};
 
+  Buffers() = default;
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+  /// Those that nobody has.
+  ~Buffers();
+
   /// A buffer of kBufferBytes, 8-byte aligned; null after close() and without memory. `may_wait`:
   /// false for our own threads, which others wait for.
   std::uint8_t* get(bool may_wait);

@@ -45,26 +45,32 @@ void Counting::end() {
 }
 
 void Counting::write(Database& database, Converter& converter) {
-  std::vector<CountedLaunch> launches = std::exchange(waiting_, {});
-  std::ranges::move(collector_.take(), std::back_inserter(launches));
+  std::vector<CountedLaunch> launches = collector_.take();
   {
     const std::scoped_lock lock(mutex_);
     if (results_)
       std::ranges::move(std::exchange(results_->launches, {}), std::back_inserter(launches));
   }
-  for (CountedLaunch& launch : launches) {
-    std::optional<std::int64_t> event;
-    for (const std::uint32_t call : {launch.call, launch.driver_call}) {
-      if (!event) event = converter.dispatch_of(call);
-      if (!event) event = converter.give_times(call, launch.start, launch.end);
-    }
-    if (!event) {
-      waiting_.push_back(std::move(launch));
-      continue;
-    }
+  for (const CountedLaunch& launch : launches) {
+    const auto stream = static_cast<std::uint32_t>(streams_.size() + 1);
+    const std::uint32_t number =
+        launch.stream == nullptr
+            ? 0
+            : streams_.try_emplace({launch.context, launch.stream}, stream).first->second;
+    const std::int64_t event =
+        converter.launched({.kernel = launch.kernel,
+                            .device = static_cast<std::uint32_t>(launch.device),
+                            .context = launch.context,
+                            .stream = number,
+                            .call = launch.call,
+                            .tid = launch.tid,
+                            .grid = launch.grid,
+                            .block = launch.block,
+                            .start = launch.start,
+                            .end = launch.end});
     for (std::size_t i = 0; i < launch.values.size(); ++i)
       if (std::isfinite(launch.values[i]))
-        database.add_value(*event, counter_of(database, launch.device, (*launch.metrics)[i]),
+        database.add_value(event, counter_of(database, launch.device, (*launch.metrics)[i]),
                            launch.values[i]);
   }
 }
@@ -84,7 +90,7 @@ std::int64_t Counting::counter_of(Database& database, std::int64_t device,
 std::string Counting::json() const {
   const std::scoped_lock lock(mutex_);
   if (!results_) return {};
-  return counters_json(*results_, waiting_.size());
+  return counters_json(*results_);
 }
 
 }  // namespace perflab::record

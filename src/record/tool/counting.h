@@ -33,8 +33,8 @@ class Counting {
   void context_going(cuda::Context context) { collector_.leave(context); }
   /// In the exit handler: no launch is counted any more.
   void end();
-  /// Writes the values whose dispatches have been written; the others wait for the next call. For
-  /// the writer's thread.
+  /// Writes the launches that have ended since the last call, with their values. For the writer's
+  /// thread.
   void write(Database& database, Converter& converter);
   /// What became of it, as JSON; empty before end(). For the writer's thread, after the last
   /// write().
@@ -48,7 +48,8 @@ class Counting {
   const cuda::CuptiLibrary& cupti_;
   cuda::Profiler profiler_;
   CounterCollector collector_;
-  std::vector<CountedLaunch> waiting_;  ///< the writer's
+  /// Numbers of streams by context and handle; the writer's.
+  std::map<std::pair<std::uint32_t, const void*>, std::uint32_t> streams_;
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> counters_;
   mutable std::mutex mutex_;
   std::optional<CounterResults> results_;

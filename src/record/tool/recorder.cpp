@@ -171,6 +171,7 @@ Result<void> Recorder::enable() {
                                      ActivityKind::peer_copy, ActivityKind::fill,
                                      ActivityKind::context};
   const What& what = settings_.what;
+  if (counting_) kinds.clear();  // see CountedLaunch: launches are seen as calls
   if (what.calls)
     kinds.insert(kinds.end(), {ActivityKind::runtime_call, ActivityKind::driver_call});
   if (what.sync) kinds.insert(kinds.end(), {ActivityKind::synchronization, ActivityKind::event});
@@ -294,7 +295,6 @@ void Recorder::write(const Filled& filled, Converter& converter) {
 void Recorder::write_until_stopped() {
   Converter converter(*database_, driver_.api, cupti_.api, settings_.what);
   converter.ignore_thread(static_cast<std::uint32_t>(gettid()));
-  if (counting_) converter.keep_first_runs();
   bool described = false;
   auto last_commit = steady_clock::now();
   while (true) {

@@ -398,38 +398,30 @@ TEST_F(RecordConverter, RangesAreJoinedByTheirIds) {
             (std::vector<Row>{{"150", "{\"message\": \"mark\", \"domain\": \"mine\"}"}}));
 }
 
-TEST_F(RecordConverter, InCounterPassesTheFirstRunOfALaunchStands) {
-  converter_->keep_first_runs();
-  take(kernel(5));
-  cuda::KernelRecord again = kernel(5);
-  again.start = 5'000;
-  again.end = 6'000;
-  take(again);
-  const auto event = converter_->dispatch_of(5);
-  ASSERT_TRUE(event);
-  EXPECT_FALSE(converter_->dispatch_of(6));
+TEST_F(RecordConverter, ALaunchThatWasSeenAsACall) {
+  SeenLaunch launch{.kernel = "_Z4copyPf",
+                    .context = 1,
+                    .call = 5,
+                    .tid = 77,
+                    .grid = {4, 2, 1},
+                    .block = {32, 1, 1},
+                    .start = 2'000,
+                    .end = 9'000};
+  const std::int64_t first = converter_->launched(launch);
+  launch.stream = 3;
+  launch.call = 6;
+  EXPECT_NE(converter_->launched(launch), first);
   TestDatabase& db = finish();
-  EXPECT_EQ(db.rows("SELECT start, event_id FROM rocpd_kernel_dispatch"),
-            (std::vector<Row>{{"2000", std::to_string(*event)}}));
-}
-
-TEST_F(RecordConverter, ALaunchThatWasRepeatedHasTheTimesOfItsCall) {
-  converter_->keep_first_runs();
-  cuda::KernelRecord repeated = kernel(5);
-  repeated.start = repeated.end = 0;
-  take(repeated);
-  take(repeated);
-  EXPECT_EQ(converter_->totals().unfinished, 1);
-  EXPECT_FALSE(converter_->dispatch_of(5));
-  EXPECT_FALSE(converter_->give_times(6, 2'000, 9'000));
-  const auto event = converter_->give_times(5, 2'000, 9'000);
-  ASSERT_TRUE(event);
-  EXPECT_EQ(converter_->dispatch_of(5), event);
-  EXPECT_EQ(converter_->totals().unfinished, 0);
-  EXPECT_FALSE(converter_->give_times(5, 2'000, 9'000));
-  TestDatabase& db = finish();
-  EXPECT_EQ(db.rows("SELECT start, \"end\", event_id FROM rocpd_kernel_dispatch"),
-            (std::vector<Row>{{"2000", "9000", std::to_string(*event)}}));
+  EXPECT_EQ(db.rows("SELECT start, \"end\", tid, stream_id, grid_size_x, group_segment_size FROM "
+                    "rocpd_kernel_dispatch WHERE event_id = " +
+                    std::to_string(first)),
+            (std::vector<Row>{{"2000", "9000", "77", "0", "128", "NULL"}}));
+  // Registers and static shared memory are not known.
+  EXPECT_EQ(db.rows("SELECT kernel_name, display_name, arch_vgpr_count, group_segment_size FROM "
+                    "rocpd_info_kernel_symbol"),
+            (std::vector<Row>{{"_Z4copyPf", "copy(float*)", "NULL", "NULL"}}));
+  EXPECT_EQ(db.rows("SELECT id, name FROM rocpd_info_stream ORDER BY id"),
+            (std::vector<Row>{{"0", "Default Stream"}, {"3", "Stream 3"}}));
 }
 
 TEST_F(RecordConverter, KindsThatNobodyAskedForAreCounted) {
