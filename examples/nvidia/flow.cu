@@ -43,7 +43,7 @@ int streams(long repeats) {
   cudaEvent_t done[4] = {};
   float* host = nullptr;
   float* data[4] = {};
-  CALL(cudaMallocHost(&host, kBytes));
+  CALL(cudaHostAlloc(&host, kBytes, cudaHostAllocDefault));
   CALL(cudaEventCreateWithFlags(&in, cudaEventDisableTiming));
   for (int i = 0; i < 4; ++i) {
     CALL(cudaStreamCreateWithFlags(&stream[i], cudaStreamNonBlocking));
@@ -98,7 +98,7 @@ int graph(long repeats) {
   CALL(cudaStreamCreate(&branch));
   CALL(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
   CALL(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
-  CALL(cudaMallocHost(&host, kBytes));
+  CALL(cudaHostAlloc(&host, kBytes, cudaHostAllocDefault));
   CALL(cudaMalloc(&data, kBytes));
   CALL(cudaMalloc(&more, kBytes));
   for (int i = 0; i < kCount; ++i) host[i] = 1.0F;
@@ -208,7 +208,7 @@ int memory(long repeats) {
     void* pinned = nullptr;
     void* pool = nullptr;
     CALL(cudaMalloc(&device, kBytes));
-    CALL(cudaMallocHost(&pinned, kBytes));
+    CALL(cudaHostAlloc(&pinned, kBytes, cudaHostAllocDefault));
     CALL(cudaMallocAsync(&pool, kBytes, nullptr));
     CALL(cudaMemsetAsync(pool, 1, kBytes, nullptr));
     CALL(cudaFreeAsync(pool, nullptr));
