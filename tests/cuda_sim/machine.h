@@ -119,9 +119,10 @@ bool initialized();
 
 /// Runs `body` as call `what`: told to the listener, answered with 3 where CUDA is not initialized.
 template <class Body>
-DriverResult called(const CallName& what, Body&& body, const char* symbol = nullptr) {
+DriverResult called(const CallName& what, Body&& body, const char* symbol = nullptr,
+                    const Launch* launch = nullptr, cuda::Stream stream = nullptr) {
   if (!initialized()) return DriverResult::not_initialized;
-  Call call{.what = what, .symbol = symbol};
+  Call call{.what = what, .symbol = symbol, .launch = launch, .stream = stream};
   cuda_sim_enter(&call);
   const DriverResult answer = body(call);
   call.answer = static_cast<std::uint32_t>(answer);

@@ -60,7 +60,9 @@ struct Work {
 /// A call while it runs.
 struct Call {
   CallName what;
-  const char* symbol = nullptr;  ///< the launched kernel
+  const char* symbol = nullptr;    ///< the launched kernel
+  const Launch* launch = nullptr;  ///< its geometry
+  cuda::Stream stream = nullptr;   ///< of the launch
   std::uint32_t correlation = 0;
   bool outermost = false;
   std::uint32_t answer = 0;

@@ -75,7 +75,7 @@ DriverResult launch(const CallName& as, cuda::Function function, const Launch& s
         work.launch = shape;
         return submit(call, work, stream);
       },
-      state->kernel.name);
+      state->kernel.name, &shape, stream);
 }
 
 DriverResult copy(const CallName& as, cuda::CopyKind kind, cuda::MemoryKind from,

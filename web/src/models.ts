@@ -1,11 +1,16 @@
 // Occupancy models: documents have all of them, and those of the other platform are null.
 export const MODELS = { resident: 'Resident', llvm: 'LLVM', hip: 'HIP', cuda: 'CUDA' } as const;
 export type Name = keyof typeof MODELS;
-export type ByModel<T> = Record<Name, T | null>;
+export type ByModel<T> = { [name in Name]?: T | null };
 
-/** The models that answer on the platform: those of the other are null. */
+/** The models that answer on the platform: those of the other are null or not there. */
 export function answering<T>(models: ByModel<T>): { name: Name; model: T }[] {
-  return (Object.keys(MODELS) as Name[]).flatMap((name) => { const model = models[name]; return model === null ? [] : [{ name, model }]; });
+  return (Object.keys(MODELS) as Name[]).flatMap((name) => { const model = modelOf(models, name); return model === null ? [] : [{ name, model }]; });
+}
+
+/** One model's answer; null: it is one of the other platform. */
+export function modelOf<T>(models: ByModel<T>, name: Name): T | null {
+  return models[name] ?? null;
 }
 
 /** What the hardware holds: the resident model on AMD's GPUs, CUDA's on NVIDIA's. */

@@ -4,7 +4,7 @@ import { axisStyle, tooltipBox } from '../chart';
 import { h, type Child } from '../dom';
 import type { Documents, DocumentTypes } from '../documents';
 import * as format from '../format';
-import { answering, hardwareModel, MODELS } from '../models';
+import { answering, hardwareModel, modelOf, MODELS } from '../models';
 import type { Context, Section } from '../section';
 import { factList } from './summary';
 
@@ -124,7 +124,7 @@ function kernelsChart(host: HTMLElement, context: Context): void {
         { id: 'achieved', name: 'achieved (counters)', type: 'scatter', symbol: 'diamond', symbolSize: 11, z: 5, data: rows.map((row) => (row.achieved === null ? '-' : row.achieved)), itemStyle: { color: colours.series[1], borderColor: colours.surface, borderWidth: 1 } },
       ],
     }),
-    table: () => ({ columns: ['Kernel', ...names.map((name) => MODELS[name]), 'Limited by', 'Achieved'], rows: rows.map(({ kernel, models, achieved }) => [kernel.name, ...names.map((name) => { const model = models[name]; return model === null ? format.UNKNOWN : format.percent(model.occupancy); }), hardwareModel(models).model.limiters.join(', '), achieved === null ? format.UNKNOWN : format.percent(achieved)]) }),
+    table: () => ({ columns: ['Kernel', ...names.map((name) => MODELS[name]), 'Limited by', 'Achieved'], rows: rows.map(({ kernel, models, achieved }) => [kernel.name, ...names.map((name) => { const model = modelOf(models, name); return model === null ? format.UNKNOWN : format.percent(model.occupancy); }), hardwareModel(models).model.limiters.join(', '), achieved === null ? format.UNKNOWN : format.percent(achieved)]) }),
     caption: analysis!.kernels.length > rows.length ? `The ${rows.length} kernels with the most time that have a known occupancy, of ${analysis!.kernels.length}.` : null,
   });
 }
