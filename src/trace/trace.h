@@ -51,6 +51,15 @@ struct Source {
 struct Node {
   std::string machine_id;
   std::int64_t hash = 0;
+  std::string hostname = {};  ///< empty: the recording does not say
+};
+
+/// Which rank of a job a process is, as its recording says (docs/facts/ranks.md "Identity").
+struct RankFacts {
+  std::optional<std::int64_t> rank, size, local_rank;
+  std::string
+      from;  ///< where `rank` stands: "RANK", "SLURM_PROCID", "distributedInfo"; empty: none
+  friend bool operator==(const RankFacts&, const RankFacts&) = default;
 };
 
 struct Process {
@@ -59,6 +68,7 @@ struct Process {
   std::int64_t pid = 0;
   std::string command;
   std::optional<std::int64_t> start, end;  ///< ns
+  RankFacts rank = {};
 };
 
 struct Thread {
@@ -211,6 +221,23 @@ struct RangeColumns {
   [[nodiscard]] std::size_t size() const { return region.size(); }
 };
 
+/// What a recording says of one operation of RCCL or NCCL, beside its name and times. Nothing is
+/// concluded here: names are as written ("allreduce", "_allgather_base", "ncclAllReduce").
+struct Communication {
+  bool of_region = false;  ///< `row` is one of regions (a call, a range's text), else of dispatches
+  Index row = kNone;
+  Index function = kNone;                           ///< strings; kNone: not said
+  Index group = kNone;                              ///< strings: process group, communicator
+  Index data_type = kNone;                          ///< strings
+  std::optional<std::int64_t> sequence;             ///< its number within the group
+  std::optional<std::int64_t> group_size;           ///< ranks
+  std::optional<std::int64_t> in_count, out_count;  ///< elements that this rank gives and gets
+  std::optional<std::int64_t> bytes;                ///< size of the message, where that is said
+  std::optional<std::int64_t> root, peer;           ///< ranks within the group
+  std::optional<std::int64_t> stream;               ///< stream argument, as recorded
+  std::vector<std::int64_t> members = {};           ///< global ranks of the group, where listed
+};
+
 /// Memory copies, ordered like dispatches.
 struct CopyColumns {
   std::vector<std::int64_t> start, end;  ///< ns
@@ -284,6 +311,7 @@ struct Trace {
   RegionColumns regions;
   CallArgumentColumns call_arguments;
   RangeColumns ranges;
+  std::vector<Communication> communications;  ///< by (of_region, row)
   CopyColumns copies;
   AllocationColumns allocations;
   CounterColumns counters;
