@@ -548,6 +548,12 @@ class Comparer {
   }
 
   void add_warnings() {
+    if (out_.kernels.size() == 1 && !out_.kernels[0].name.empty() &&
+        !out_.kernels[0].name_b.empty())
+      out_.warnings.push_back(
+          fmt::format("each side has one kernel, and they are called "
+                      "differently: A's {} is compared with B's {}",
+                      out_.kernels[0].name, out_.kernels[0].name_b));
     std::string others = no_databases_warning(out_.not_compared, out_.total && out_.total->tested);
     if (!others.empty()) out_.warnings.push_back(std::move(others));
     for (std::size_t k = 0; k < pairs_.size(); ++k) {
