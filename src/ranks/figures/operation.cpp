@@ -275,8 +275,9 @@ OperationFigures operation_figures(std::span<const RankSummary> ranks, const Mat
   }
   out.entry_skew = skew(matched, clocks, times.entry, times.came);
   out.exit_skew = skew(matched, clocks, times.exit, times.left);
-  out.exits_apart = std::max(rules::kExitsApart, std::llround(rules::kExitsApartShare *
-                                                              static_cast<double>(out.shortest)));
+  out.exits_apart = std::max(
+      rules::kExitsApart,
+      static_cast<std::int64_t>(rules::kExitsApartShare * static_cast<double>(out.shortest)));
   if (times.one_zone() && !times.left.empty()) {
     const auto [low, high] = std::ranges::minmax(times.left);
     out.exits_apart = std::max(out.exits_apart, high - low);
