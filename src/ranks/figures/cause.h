@@ -85,6 +85,9 @@ class CauseFinder {
     std::vector<std::uint32_t> operations;  ///< at which it was the last
     std::vector<Sums> ranks;                ///< by RankIndex
   };
+  static void add_work(const RankSummary& summary, std::uint32_t collective, Sums& sums);
+  static Cause cause_of(const Straggler& straggler);
+
   const Matching& matching_;
   std::vector<Straggler> stragglers_;
 };

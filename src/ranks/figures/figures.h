@@ -129,11 +129,12 @@ std::string_view name(PatternDoubt doubt);
 
 struct PatternFigures {
   Pattern pattern = Pattern::undecided;
-  std::string why;                           ///< a sentence with its numbers
-  std::optional<RankIndex> rank;             ///< of persistent
-  std::optional<std::string> node;           ///< of by_node
-  double top_delay_share = 0;                ///< of the rank with the most delay
-  double top_last_share = 0;                 ///< of its last arrivals, among the decided
+  PatternDoubt doubt = PatternDoubt::none;
+  std::optional<RankIndex> rank;    ///< of persistent
+  std::optional<std::string> node;  ///< of by_node
+  /// Of all delay, and of the last arrivals that are decided: of that rank or node, else of the
+  /// rank with the most delay.
+  double delay_share = 0, last_share = 0;
   std::optional<double> correlation, slope;  ///< of work before an operation and lateness
 };
 
