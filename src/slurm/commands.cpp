@@ -1,7 +1,7 @@
 // Argument arrays for Slurm's commands, and the little of their output that is understood. Slurm
 // has no translated messages, and these have been the same since 2.x (src/salloc/salloc.c,
 // src/common/slurm_errno.c).
-#include "tune/evaluate/slurm_commands.h"
+#include "slurm/commands.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 
 #include "base/text/text.h"
 
-namespace perflab::tune {
+namespace perflab::slurm {
 namespace {
 
 using std::chrono::milliseconds;
@@ -118,8 +118,8 @@ std::string last_words(const ProcessResult& result) {
   return describe_end(result);
 }
 
-Result<SlurmCommands> SlurmCommands::find() {
-  SlurmCommands commands;
+Result<Commands> Commands::find() {
+  Commands commands;
   for (const auto& [name, path] :
        {std::pair{"salloc", &commands.salloc_}, std::pair{"srun", &commands.srun_},
         std::pair{"squeue", &commands.squeue_}, std::pair{"scancel", &commands.scancel_}}) {
@@ -138,7 +138,7 @@ Error salloc_fails(std::string why_not) {
       .error();
 }
 
-Result<SlurmGrant> SlurmCommands::allocate(const SlurmRequest& request) const {
+Result<Grant> Commands::allocate(const Request& request) const {
   std::vector<std::string> argv{salloc_, "--no-shell", "--nodes=1", "--ntasks=1",
                                 fmt::format("--job-name={}", kJobName)};
   if (!request.partition.empty()) argv.push_back("--partition=" + request.partition);
@@ -159,11 +159,11 @@ Result<SlurmGrant> SlurmCommands::allocate(const SlurmRequest& request) const {
   const auto began = std::chrono::steady_clock::now();
   const auto ran = run_program(argv, options);
   if (!ran && ran.error().code == ErrorCode::missing_tool)
-    return SlurmGrant{.allocation = {}, .why_not = ran.error().message};
+    return Grant{.allocation = {}, .why_not = ran.error().message};
   if (!ran) return std::unexpected(ran.error());
   const ProcessResult& result = *ran;
   const bool at_once = std::chrono::steady_clock::now() - began < kAtOnce;
-  if (result.succeeded() && !id.empty()) return SlurmGrant{.allocation = id, .why_not = {}};
+  if (result.succeeded() && !id.empty()) return Grant{.allocation = id, .why_not = {}};
   if (!id.empty()) cancel({id});
   if (result.interrupted || result.given_up)
     return fail(ErrorCode::interrupted, "salloc: stopped while it waited for a node");
@@ -178,12 +178,12 @@ Result<SlurmGrant> SlurmCommands::allocate(const SlurmRequest& request) const {
   std::string why_not = fmt::format("salloc gave no allocation: {}", last_words(result));
   // Slurm's fatal(): its configuration or a plugin is not there.
   if (result.error.tail.contains("fatal: ")) return std::unexpected(salloc_fails(why_not));
-  return SlurmGrant{.allocation = {},
-                    .why_not = std::move(why_not),
-                    .failed_at_once = at_once && id.empty() && !result.succeeded()};
+  return Grant{.allocation = {},
+               .why_not = std::move(why_not),
+               .failed_at_once = at_once && id.empty() && !result.succeeded()};
 }
 
-Result<ProcessResult> SlurmCommands::step(const SlurmStep& step) const {
+Result<ProcessResult> Commands::step(const Step& step) const {
   std::vector<std::string> argv{srun_,
                                 "--jobid=" + step.allocation,
                                 "--nodes=1",
@@ -201,7 +201,7 @@ Result<ProcessResult> SlurmCommands::step(const SlurmStep& step) const {
   return run_program(argv, options);
 }
 
-std::optional<SlurmState> SlurmCommands::state_of(const std::string& allocation) const {
+std::optional<State> Commands::state_of(const std::string& allocation) const {
   for (int attempt = 0; attempt < kStateAttempts; ++attempt) {
     if (attempt > 0) ::usleep(static_cast<useconds_t>(kStatePause.count() * 1000));
     ProcessOptions options = quiet_options();
@@ -209,13 +209,12 @@ std::optional<SlurmState> SlurmCommands::state_of(const std::string& allocation)
     const auto result = run_program(
         {squeue_, "--noheader", "--jobs=" + allocation, "--states=all", "--format=%T %N"}, options);
     if (!result) return std::nullopt;
-    if (result->error.tail.contains("Invalid job id"))
-      return SlurmState{.name = "gone", .nodes = {}};
+    if (result->error.tail.contains("Invalid job id")) return State{.name = "gone", .nodes = {}};
     if (!result->succeeded()) continue;
     const std::string line = last_line(result->output.tail);
-    if (line.empty()) return SlurmState{.name = "gone", .nodes = {}};
+    if (line.empty()) return State{.name = "gone", .nodes = {}};
     const std::size_t blank = line.find(' ');
-    SlurmState state{.name = line.substr(0, blank), .nodes = {}};
+    State state{.name = line.substr(0, blank), .nodes = {}};
     if (blank != std::string::npos) state.nodes = std::string(trimmed(line.substr(blank)));
     state.running =
         state.name == "RUNNING" || state.name == "CONFIGURING" || state.name == "SUSPENDED";
@@ -224,7 +223,7 @@ std::optional<SlurmState> SlurmCommands::state_of(const std::string& allocation)
   return std::nullopt;
 }
 
-void SlurmCommands::cancel(const std::vector<std::string>& allocations) const {
+void Commands::cancel(const std::vector<std::string>& allocations) const {
   if (allocations.empty()) return;
   std::vector<std::string> argv{scancel_, "--quiet", fmt::format("--jobname={}", kJobName)};
   argv.insert(argv.end(), allocations.begin(), allocations.end());
@@ -235,4 +234,4 @@ void SlurmCommands::cancel(const std::vector<std::string>& allocations) const {
   static_cast<void>(run_program(argv, options));
 }
 
-}  // namespace perflab::tune
+}  // namespace perflab::slurm
