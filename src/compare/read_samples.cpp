@@ -18,6 +18,7 @@
 #include "collect/run_folder.h"
 #include "compare/dispatch_samples.h"
 #include "stats/summary.h"
+#include "trace/read/file_kind.h"
 #include "trace/read/read_trace.h"
 #include "tune/evaluate/evaluator.h"
 #include "tune/records/journal.h"
@@ -456,7 +457,7 @@ Result<SampleSide> read_folder(const fs::path& folder, unsigned threads) {
 Result<SampleSide> read_path(const fs::path& path, unsigned threads) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return read_folder(path, threads);
-  if (trace::is_database(path)) {
+  if (trace::is_recording(path)) {
     PERFLAB_TRY(SampleSide side, read_databases({{path}}, threads));
     side.kind = "rocpd";
     return side;

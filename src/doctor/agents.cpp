@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstdio>
 
-#include "base/system/subprocess.h"
 #include "base/text/json.h"
+#include "doctor/ask.h"
 #include "hal/arch.h"
 #include "replay/failures.h"
 #include "replay/hsa/hsa_runtime.h"
@@ -71,24 +71,13 @@ void read_answer(const Json& answer, Part& part, std::vector<Gpu>& gpus) {
   part.remedy = "see to the amdgpu driver first";
 }
 
-/// The answer of the process; null, and the part says why, when it is none. Error: interrupted.
 Result<Json> ask_runtime(const Places& places, Part& part) {
-  ProcessOptions options;
-  options.empty_input = true;
-  options.standard_output = StreamMode::capture;
-  options.standard_error = StreamMode::capture;
-  options.timeout = kRuntimeTimeout;
-  PERFLAB_TRY(const ProcessResult result, run_program(places.agents_command, options));
-  if (result.interrupted) return fail(ErrorCode::interrupted, "interrupted");
-  // A runtime may print on stdout, too: the answer is the last line.
-  std::string_view text = result.output.tail;
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  Result<Json> answer = parse_json(text.substr(text.rfind('\n') + 1), "the runtime's answer");
-  if (result.succeeded() && answer && answer->is_object()) return answer;
-  part.state = State::unusable;
-  part.problem = fmt::format("a process that opens it {}", describe_end(result));
-  part.remedy = "`rocminfo` shows the same; reinstall hsa-rocr, or see to the amdgpu driver";
-  return Json(nullptr);
+  return ask(
+      {.command = places.agents_command,
+       .timeout = kRuntimeTimeout,
+       .answer = "the runtime's answer",
+       .remedy = "`rocminfo` shows the same; reinstall hsa-rocr, or see to the amdgpu driver"},
+      part);
 }
 
 }  // namespace

@@ -11,11 +11,11 @@
 #include <filesystem>
 
 #include "base/system/files.h"
-#include "base/system/subprocess.h"
 #include "base/text/json.h"
 #include "collect/platform.h"
 #include "collect/recorder.h"
 #include "cuda/libraries.h"
+#include "doctor/ask.h"
 #include "hal/arch.h"
 
 namespace perflab::doctor {
@@ -140,25 +140,6 @@ void read_cupti(const Json& answer, Part& part) {
         "install CUDA's package cuda-cupti (12.8 or newer), or let CUDA_HOME name a toolkit";
 }
 
-/// The answer of the process; null when it is none. Error: interrupted.
-Result<Json> ask_cuda(const Places& places, Part& part) {
-  ProcessOptions options;
-  options.empty_input = true;
-  options.standard_output = StreamMode::capture;
-  options.standard_error = StreamMode::capture;
-  options.timeout = kCudaTimeout;
-  PERFLAB_TRY(const ProcessResult result, run_program(places.cuda_command, options));
-  if (result.interrupted) return fail(ErrorCode::interrupted, "interrupted");
-  std::string_view text = result.output.tail;
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  Result<Json> answer = parse_json(text.substr(text.rfind('\n') + 1), "the driver's answer");
-  if (result.succeeded() && answer && answer->is_object()) return answer;
-  part.state = State::unusable;
-  part.problem = fmt::format("a process that opens it {}", describe_end(result));
-  part.remedy = "`nvidia-smi` shows the same; reinstall NVIDIA's driver";
-  return Json::object();
-}
-
 }  // namespace
 
 bool has_cuda(const Places& places) {
@@ -172,7 +153,12 @@ Result<std::vector<Part>> cuda_parts(const Places& places, std::vector<Gpu>& gpu
   if (!has_cuda(places)) return parts;
   Part driver{.need = Need::cuda_driver, .title = "NVIDIA driver"};
   Part cupti{.need = Need::cupti, .title = "CUPTI"};
-  PERFLAB_TRY(const Json answer, ask_cuda(places, driver));
+  PERFLAB_TRY(const Json answer,
+              ask({.command = places.cuda_command,
+                   .timeout = kCudaTimeout,
+                   .answer = "the driver's answer",
+                   .remedy = "`nvidia-smi` shows the same; reinstall NVIDIA's driver"},
+                  driver));
   const auto part_of = [&](const char* key) {
     const auto found = answer.find(key);
     return found != answer.end() && found->is_object() ? *found : Json::object();

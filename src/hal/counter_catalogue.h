@@ -10,7 +10,6 @@
 
 #include "hal/counter_formula.h"
 #include "hal/counter_table.h"
-#include "hal/pass_plan.h"
 
 namespace perflab::hal {
 

@@ -8,7 +8,7 @@
 
 #include "base/text/json_fields.h"
 #include "hal/counter_formula.h"
-#include "hal/pass_plan.h"
+#include "hal/counter_slots.h"
 
 namespace perflab::hal {
 namespace {

@@ -10,12 +10,6 @@
 
 namespace perflab::hal {
 
-/// The block that would have to count more at the same time than it can if these counters were
-/// asked for in one pass; empty: they fit. Channels and reductions of a counter share its slot,
-/// an accumulated level takes two (the level and the accumulator), derived metrics take those of
-/// their counters. A block whose slots are not known holds one.
-std::string overfull_block(const CounterTable& table, std::span<const std::string> counters);
-
 /// Counters for one run of the application each.
 struct PassPlan {
   std::vector<std::vector<std::string>> passes;  ///< each begins with the table's in_every_pass

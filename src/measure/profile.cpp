@@ -12,6 +12,7 @@
 
 #include "base/text/pattern.h"
 #include "hal/counter_catalogue.h"
+#include "hal/pass_plan.h"
 #include "measure/att_step.h"
 #include "trace/read/read_trace.h"
 

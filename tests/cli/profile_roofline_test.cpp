@@ -7,6 +7,7 @@
 
 #include "cli/program.h"
 #include "hal/counter_catalogue.h"
+#include "hal/pass_plan.h"
 #include "support/rocpd_writer.h"
 
 namespace perflab::cli {

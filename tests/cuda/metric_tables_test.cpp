@@ -8,6 +8,7 @@
 
 #include "cuda/profiler_host.h"
 #include "hal/counter_catalogue.h"
+#include "hal/pass_plan.h"
 
 namespace perflab::cuda {
 namespace {

@@ -10,6 +10,7 @@
 #include "hal/arch.h"
 #include "hal/counter_catalogue.h"
 #include "hal/occupancy.h"
+#include "hal/pass_plan.h"
 #include "support/described_trace.h"
 #include "support/prng.h"
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "analyze/critical_path/path_figures.h"
+#include "analyze/critical_path/what_if.h"
 #include "base/error.h"
 #include "trace/trace.h"
 
@@ -20,5 +22,16 @@ void add_gains(const trace::Trace& trace, const Graph& graph, const Simulator& s
 Result<WhatIfAnswer> answer_what_if(const trace::Trace& trace, const Graph& graph,
                                     const Simulator& simulator, const CriticalPathOptions& options,
                                     const PathPart* part, const CriticalPath& result);
+
+/// Scenarios for a Simulator or a contraction: each of the changes alone, one after the other.
+struct WhatIfScenarios {
+  std::vector<std::uint16_t> node_class;  ///< by node
+  std::vector<Scenario> scenarios;        ///< by change
+  std::vector<std::uint64_t> matched;     ///< by change: nodes (edges, for syncs) that it is about
+};
+
+/// Error (usage): a bad pattern, or more distinct changes than there are classes.
+Result<WhatIfScenarios> scenarios_of(const trace::Trace& trace, const Graph& graph,
+                                     const std::vector<WhatIf>& changes);
 
 }  // namespace perflab::analyze

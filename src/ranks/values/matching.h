@@ -46,8 +46,8 @@ struct Group {
   std::string id;
   std::vector<RankIndex> ranks;       ///< that recorded it, ascending
   std::optional<std::int64_t> size;   ///< ranks, recorded or not; null: not said
-  std::vector<std::int64_t> offsets;  ///< by rank: operations that it recorded before the first
-                                      ///< common one
+  std::vector<std::int64_t> offsets;  ///< as `ranks`: operations that it recorded before the first
+                                      ///< common one; -1: its start was not found
 };
 
 struct NotMatched {
@@ -70,8 +70,14 @@ struct RankClock {
   std::int64_t at = 0;     ///< ns on the rank's clock
   /// Certified by the collectives: offset lies within [low, high] at `at`; null: no bound.
   std::optional<double> low, high;
+  /// By how much the certified error grows, ns per ns away from `at`.
+  double drift_error = 0;
   /// Likely error of the estimate, ns (spread of the residuals); null: too few collectives.
   std::optional<double> likely;
+  /// Ranks of one node have one clock but for the translation of GPU times. `near`: certified
+  /// error against that clock, ns.
+  std::uint32_t node = 0;
+  double near = 0;
 };
 
 struct Clocks {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -75,6 +76,9 @@ struct Work {
   std::int64_t other_kernels = 0;   ///< ns of the rest
 };
 
+/// Weight of what is not there (the edges that sync=drop takes away). Sums with it are never made.
+inline constexpr std::int64_t kNoPath = std::numeric_limits<std::int64_t>::min();
+
 /// The rank's graph between its terminals, contracted without loss (max, +): for any times of
 /// exits the entries and the end are those of the whole graph. Vertices are numbered: 0 the begin,
 /// 1 + 2k the entry of collective k, 2 + 2k its exit, 1 + 2K the end, and after it inner vertices
@@ -87,7 +91,8 @@ struct LocalGraph {
     std::array<std::int64_t, analyze::kSpentKinds> spent{};
     Name kernel = kNoName;                ///< of the most kernel time on that path
     std::int64_t kernel_time = 0;         ///< ns of it
-    std::vector<std::int64_t> scenarios;  ///< weight in each of RankSummary::scenarios
+    /// Weight in each of RankSummary::scenarios; kNoPath: that scenario has no such path.
+    std::vector<std::int64_t> scenarios;
   };
   std::uint32_t inner = 0;           ///< inner vertices
   std::vector<std::uint32_t> order;  ///< of all vertices, topological

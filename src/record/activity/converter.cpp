@@ -14,6 +14,8 @@ namespace {
 
 /// So many calls are remembered for the kernels that they launch: 2 MB. A power of two.
 constexpr std::size_t kCallers = std::size_t{1} << 18;
+/// So many rows wait for their call: some 50 MB. Calls come a buffer or two later, or never.
+constexpr std::size_t kMostAwaited = std::size_t{1} << 20;
 constexpr std::uint32_t kOtherContexts = 24;  ///< bits below a context's number in a stream's id
 
 std::int64_t time_of(std::uint64_t time) {
@@ -97,6 +99,11 @@ void Converter::note(const cuda::Record& record) {
     return;
   const auto& call = reinterpret_cast<const cuda::ApiRecord&>(record);
   callers_[call.correlation_id % kCallers] = {call.correlation_id, call.thread_id};
+  if (awaited_.empty()) return;
+  const auto [begin, end] = awaited_.equal_range(call.correlation_id);
+  for (auto row = begin; row != end; ++row)
+    database_.set_thread(row->second.first, row->second.second, call.thread_id);
+  awaited_.erase(begin, end);
 }
 
 void Converter::take(const cuda::Record& record) {
@@ -162,6 +169,12 @@ std::int64_t Converter::thread_of(std::uint32_t call) const {
   return id == call && call != 0 ? std::int64_t{thread} : pid_;
 }
 
+void Converter::await_caller(std::uint32_t call, OfThread table) {
+  const bool seen = callers_[call % kCallers].first == call;
+  if (what_.calls && call != 0 && !seen && awaited_.size() < kMostAwaited)
+    awaited_.emplace(call, std::pair(table, database_.rows(table)));
+}
+
 std::int64_t Converter::symbol_of(const cuda::KernelRecord& record) {
   const char* name = record.name == nullptr ? "" : record.name;
   KnownSymbol& known =
@@ -196,6 +209,7 @@ void Converter::take_kernel(const cuda::KernelRecord& record) {
   row.local_bytes = record.local_memory_per_thread;
   row.extdata = kernel_json(record);
   database_.add(std::move(row));
+  await_caller(record.correlation_id, OfThread::dispatches);
 }
 
 std::int64_t Converter::launched(const SeenLaunch& launch) {
@@ -238,6 +252,7 @@ void Converter::take_copy(const cuda::CopyRecord& record) {
   row.call = record.correlation_id;
   row.extdata = cuda_json(graph_members(record.graph_node_id, record.graph_id));
   database_.add(std::move(row));
+  await_caller(record.correlation_id, OfThread::copies);
 }
 
 void Converter::take_peer_copy(const cuda::PeerCopyRecord& record) {
@@ -254,6 +269,7 @@ void Converter::take_peer_copy(const cuda::PeerCopyRecord& record) {
   row.call = record.correlation_id;
   row.extdata = cuda_json(graph_members(record.graph_node_id, record.graph_id));
   database_.add(std::move(row));
+  await_caller(record.correlation_id, OfThread::copies);
 }
 
 void Converter::take_fill(const cuda::FillRecord& record) {
@@ -269,6 +285,7 @@ void Converter::take_fill(const cuda::FillRecord& record) {
   row.call = record.correlation_id;
   row.extdata = cuda_json(graph_members(record.graph_node_id, record.graph_id));
   database_.add(std::move(row));
+  await_caller(record.correlation_id, OfThread::copies);
 }
 
 std::int64_t Converter::name_of(const cuda::ApiRecord& record) {
@@ -350,6 +367,7 @@ void Converter::take_memory(const cuda::MemoryRecord& record) {
   row.call = record.correlation_id;
   row.extdata = memory_json(record);
   database_.add(std::move(row));
+  await_caller(record.correlation_id, OfThread::allocations);
 }
 
 void Converter::take_pool(const cuda::MemoryPoolRecord& record) {

@@ -102,6 +102,9 @@ class Converter {
   std::int64_t agent_of(std::uint32_t device);
   std::int64_t stream_of(std::uint32_t context, std::uint32_t stream);
   std::int64_t thread_of(std::uint32_t call) const;
+  /// The row added last stands at the process's first thread if its call was not seen yet: once it
+  /// is, the row gets its thread.
+  void await_caller(std::uint32_t call, OfThread table);
   std::int64_t symbol_of(const cuda::KernelRecord& record);
   std::int64_t name_of(const cuda::ApiRecord& record);
   void argue(std::uint32_t call, std::int64_t position, std::string_view name, std::uint64_t value);
@@ -122,6 +125,8 @@ class Converter {
   std::unordered_map<std::uint64_t, std::int64_t> call_names_;  ///< by kind << 32 | callback id
   /// The last calls by the low bits of their correlation ids: (id, thread). Bounded.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> callers_;
+  /// Rows whose call was not seen yet, by call. At most kMostAwaited.
+  std::unordered_multimap<std::uint32_t, std::pair<OfThread, std::int64_t>> awaited_;
   Ranges ranges_;
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> seen_symbols_;  ///< by agent, name
 };

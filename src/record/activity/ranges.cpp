@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "record/activity/text.h"
+#include "record/json_text.h"
 
 namespace perflab::record {
 namespace {

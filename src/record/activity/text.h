@@ -1,4 +1,4 @@
-// Texts of a recording: names of calls and kernels, and JSON made of what a program says.
+// Names of calls and kernels, as a recording has them.
 #pragma once
 
 #include <string>
@@ -12,8 +12,5 @@ std::string_view call_name(std::string_view name);
 
 /// A C++ name as a person writes it; the name itself where it is none.
 std::string demangled(const std::string& name);
-
-/// A quoted JSON text. Bytes that are not UTF-8 become U+FFFD.
-std::string json_text(std::string_view text);
 
 }  // namespace perflab::record

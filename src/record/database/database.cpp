@@ -201,6 +201,7 @@ void Database::commit() {
   for (Rows* rows : {&calls_, &events_, &dispatches_rows_, &copies_, &regions_, &arguments_,
                      &allocations_, &samples_, &values_})
     flush(*rows);
+  write_late_threads();
   execute("COMMIT");
   in_transaction_ = false;
 }
@@ -254,6 +255,31 @@ void Database::need_thread(std::int64_t tid) {
   const std::array<Cell, 6> cells = {Cell(tid),   Cell(guid_), Cell(node_),
                                      Cell(ppid_), Cell(pid_),  Cell(tid)};
   insert("info_thread", "id, guid, nid, ppid, pid, tid", cells);
+}
+
+std::int64_t Database::rows(OfThread table) const {
+  switch (table) {
+    case OfThread::dispatches:
+      return dispatches_;
+    case OfThread::copies:
+      return copies_count_;
+    case OfThread::allocations:
+      break;
+  }
+  return allocations_count_;
+}
+
+void Database::set_thread(OfThread table, std::int64_t row, std::int64_t tid) {
+  need_thread(tid);
+  late_threads_.push_back({.table = table, .row = row, .tid = tid});
+}
+
+void Database::write_late_threads() {
+  static constexpr std::array<std::string_view, 3> kTables = {"kernel_dispatch", "memory_copy",
+                                                              "memory_allocate"};
+  for (const LateThread& late : std::exchange(late_threads_, {}))
+    execute("UPDATE `" + table(kTables[static_cast<std::size_t>(late.table)]) +
+            "` SET tid = " + std::to_string(late.tid) + " WHERE id = " + std::to_string(late.row));
 }
 
 void Database::add(const Agent& agent) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "base/error.h"
 #include "record/database/rows.h"
@@ -48,6 +49,10 @@ class Database {
   void add(Call row);
   void add(const Argument& row);
   void add(Allocation row);
+  /// How many rows were added; the id of the last one.
+  [[nodiscard]] std::int64_t rows(OfThread table) const;
+  /// The thread of a row that was added before it was known.
+  void set_thread(OfThread table, std::int64_t row, std::int64_t tid);
   void add(Range row);
   /// A counter's value of a dispatch, by the id of its event.
   void add_value(std::int64_t event, std::int64_t counter, double value);
@@ -91,6 +96,7 @@ class Database {
   /// A row that waits; many are written together.
   void wait(Rows& rows, std::span<const Cell> cells);
   void need_thread(std::int64_t tid);
+  void write_late_threads();
   std::int64_t add_event(std::string_view category, std::int64_t call, std::string extdata);
   std::int64_t code_object(std::int64_t agent);
   std::int64_t track(std::int64_t tid, std::string_view name);
@@ -112,6 +118,11 @@ class Database {
   std::unordered_map<std::string, std::int64_t, StringHash, std::equal_to<>> strings_;
   std::unordered_set<std::int64_t> threads_, streams_;
   std::unordered_map<std::int64_t, std::int64_t> code_objects_, tracks_;
+  struct LateThread {
+    OfThread table;
+    std::int64_t row, tid;
+  };
+  std::vector<LateThread> late_threads_;
   std::int64_t next_event_ = kFirstOwnEvent;
   std::int64_t symbols_ = 0, counters_ = 0, dispatches_ = 0;
   std::int64_t copies_count_ = 0, regions_count_ = 0, arguments_count_ = 0;

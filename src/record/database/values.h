@@ -47,6 +47,9 @@ struct Symbol {
   std::optional<std::int64_t> local_bytes{};          ///< of a thread
 };
 
+/// Tables whose rows have the thread that asked for them.
+enum class OfThread : std::uint8_t { dispatches, copies, allocations };
+
 /// One launch of a kernel that ran.
 struct Dispatch {
   std::int64_t tid = 0;  ///< of the launching thread

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "record/tool/needed_call.h"
+
 namespace perflab::record {
 
 Counting::Counting(const cuda::DriverLibrary& driver, const cuda::CuptiLibrary& cupti,
@@ -20,17 +22,12 @@ Result<std::unique_ptr<Counting>> Counting::make(const cuda::DriverLibrary& driv
 }
 
 Result<void> Counting::enable(cuda::Subscriber subscriber) {
-  const auto need = [&](const char* call, cuda::CuptiResult result) -> Result<void> {
-    if (result == cuda::CuptiResult::success) return {};
-    return fail(ErrorCode::refused,
-                std::string(call) + ": " + cuda::result_name(cupti_.api, result));
-  };
   for (const cuda::CallbackId id : CounterCollector::driver_callbacks())
     PERFLAB_TRY_VOID(
-        need("cuptiEnableCallback",
+        need(cupti_.api, "cuptiEnableCallback",
              cupti_.api.enable_callback(1, subscriber, cuda::CallbackDomain::driver_api, id)));
-  // Kernel records have the id of the outermost call, whichever it is.
-  return need("cuptiEnableDomain",
+  // A session of the profiler ends with the runtime call that it began in.
+  return need(cupti_.api, "cuptiEnableDomain",
               cupti_.api.enable_domain(1, subscriber, cuda::CallbackDomain::runtime_api));
 }
 

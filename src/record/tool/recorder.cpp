@@ -14,9 +14,10 @@
 #include <thread>
 
 #include "base/version.h"
-#include "record/activity/text.h"
 #include "record/database/boot_time.h"
+#include "record/json_text.h"
 #include "record/protocol.h"
+#include "record/tool/needed_call.h"
 #include "record/tool/status.h"
 
 namespace perflab::record {
@@ -156,15 +157,11 @@ Result<void> Recorder::open_database() {
 
 Result<void> Recorder::enable() {
   const cuda::Cupti& cupti = cupti_.api;
-  const auto need = [&](const char* call, CuptiResult result) -> Result<void> {
-    if (result == CuptiResult::success) return {};
-    return fail(ErrorCode::refused, std::string(call) + ": " + cuda::result_name(cupti, result));
-  };
+  PERFLAB_TRY_VOID(need(cupti, "cuptiActivityRegisterTimestampCallback",
+                        cupti.activity_register_timestamp(boot_time)));
   PERFLAB_TRY_VOID(
-      need("cuptiActivityRegisterTimestampCallback", cupti.activity_register_timestamp(boot_time)));
-  PERFLAB_TRY_VOID(
-      need("cuptiSetThreadIdType", cupti.set_thread_id_type(cuda::ThreadIdType::system)));
-  PERFLAB_TRY_VOID(need("cuptiActivityRegisterCallbacks",
+      need(cupti, "cuptiSetThreadIdType", cupti.set_thread_id_type(cuda::ThreadIdType::system)));
+  PERFLAB_TRY_VOID(need(cupti, "cuptiActivityRegisterCallbacks",
                         cupti.activity_register_callbacks(request_buffer, complete_buffer)));
   // Never ActivityKind::kernel: it makes kernels run one after the other.
   std::vector<ActivityKind> kinds = {ActivityKind::concurrent_kernel, ActivityKind::copy,
@@ -180,7 +177,7 @@ Result<void> Recorder::enable() {
   for (const ActivityKind kind : kinds) {
     const CuptiResult result = cupti.activity_enable(kind);
     if (kind == ActivityKind::concurrent_kernel)
-      PERFLAB_TRY_VOID(need("cuptiActivityEnable(10)", result));
+      PERFLAB_TRY_VOID(need(cupti, "cuptiActivityEnable(10)", result));
     if (result == CuptiResult::success)
       enabled_.push_back(kind);
     else
@@ -191,7 +188,7 @@ Result<void> Recorder::enable() {
   for (const cuda::CallbackId id : {cuda::resource_callback::context_created,
                                     cuda::resource_callback::context_destroy_starting})
     PERFLAB_TRY_VOID(
-        need("cuptiEnableCallback",
+        need(cupti, "cuptiEnableCallback",
              cupti.enable_callback(1, subscriber_, cuda::CallbackDomain::resource, id)));
   return {};
 }

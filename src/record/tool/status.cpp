@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "record/activity/text.h"
 #include "record/database/machine.h"
+#include "record/json_text.h"
 #include "record/protocol.h"
 
 namespace perflab::record {

@@ -2,33 +2,18 @@
 #include "trace/read/read_trace.h"
 
 #include <algorithm>
-#include <fstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "trace/counter_csv/read_counter_csv.h"
 #include "trace/load_state.h"
+#include "trace/read/file_kind.h"
 #include "trace/rocpd/read_rocpd.h"
 
 namespace perflab::trace {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// How SQLite databases begin (https://www.sqlite.org/fileformat.html section 1.3).
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
-
-/// The first bytes of a file, as many as those; empty: it has none, or is no file.
-std::string start_of(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return {};
-  std::string start(kMagic.size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(file.gcount()));
-  return start;
-}
 
 /// Size of a file, at least 1: for its share of the work, whatever it is.
 double bytes_of(const fs::path& path) {
@@ -38,10 +23,6 @@ double bytes_of(const fs::path& path) {
 }
 
 }  // namespace
-
-bool is_database(const fs::path& path) {
-  return start_of(path) == kMagic;
-}
 
 Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) {
   Trace trace;
@@ -57,8 +38,9 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
     const fs::path& path = sorted[i];
     const TellProgress progress =
         part_of(options.progress, until[i] / until.back(), until[i + 1] / until.back());
+    const FileKind kind = kind_of_file(path);
     // What is no file, or an empty one, is left to the reader of databases to explain.
-    if (const std::string start = start_of(path); start.empty() || start == kMagic) {
+    if (kind == FileKind::nothing || kind == FileKind::database) {
       PERFLAB_TRY_VOID(
           rocpd::load(state, path, {.threads = options.threads, .progress = progress}));
       continue;

@@ -11,9 +11,6 @@
 
 namespace perflab::trace {
 
-/// Whether the file begins as SQLite databases do.
-bool is_database(const std::filesystem::path& path);
-
 /// Reads all recordings of all files and merges them on the trace clock. The order of the files
 /// never changes what is concluded. Errors (bad_input) name the file. A trace without dispatches is
 /// no error here.

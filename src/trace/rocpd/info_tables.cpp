@@ -20,13 +20,18 @@ std::optional<std::int64_t> member(const Json& object, const char* key) {
   return found->get<std::int64_t>();
 }
 
-/// A positive integer of a small JSON text; nullopt when there is none.
-std::optional<std::int64_t> positive_member(std::string_view extdata, const char* key) {
+/// A positive integer; nullopt when there is none: 0 stands for "not known".
+std::optional<std::int64_t> positive_member(const Json& object, const char* key) {
+  const auto value = member(object, key);
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+/// The same of a small JSON text.
+std::optional<std::int64_t> positive_in_text(std::string_view extdata, const char* key) {
   if (extdata.size() > (1 << 20)) return std::nullopt;
   const auto parsed = parse_json(extdata, "extdata");
   if (!parsed || !parsed->is_object()) return std::nullopt;
-  const auto value = member(*parsed, key);
-  return value && *value > 0 ? value : std::nullopt;
+  return positive_member(*parsed, key);
 }
 
 /// A text member; empty when absent or of another type.
@@ -38,10 +43,7 @@ std::string text_member(const Json& object, const char* key) {
 /// Attributes of a CUDA device; 0 stands for "not known" there too.
 CudaFacts cuda_facts(const Json& object) {
   CudaFacts facts;
-  const auto positive = [&](const char* key) {
-    const auto value = member(object, key);
-    return value && *value > 0 ? value : std::nullopt;
-  };
+  const auto positive = [&](const char* key) { return positive_member(object, key); };
   facts.compute_capability = text_member(object, "compute_capability");
   facts.registers_per_sm = positive("registers_per_sm");
   facts.shared_memory_per_block_optin = positive("shared_memory_per_block_optin");
@@ -62,10 +64,7 @@ AgentFacts agent_facts(std::string_view extdata) {
   if (extdata.size() > (1 << 20)) return facts;
   const auto parsed = parse_json(extdata, "extdata");
   if (!parsed || !parsed->is_object()) return facts;
-  const auto positive = [&](const char* key) {
-    const auto value = member(*parsed, key);
-    return value && *value > 0 ? value : std::nullopt;
-  };
+  const auto positive = [&](const char* key) { return positive_member(*parsed, key); };
   facts.compute_units = positive("cu_count");
   facts.xcc_count = positive("num_xcc");
   facts.simds_per_cu = positive("simd_per_cu");
@@ -305,7 +304,7 @@ Result<void> RecordingLoader::load_code_objects() {
     object.load_base = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     object.load_size = static_cast<std::uint64_t>(row.integer(4).value_or(0));
     object.load_delta = row.integer(5);
-    object.file_bytes = positive_member(row.text(6), "memory_size");
+    object.file_bytes = positive_in_text(row.text(6), "memory_size");
     code_objects_[object.id] = static_cast<Index>(trace_.code_objects.size());
     trace_.code_objects.push_back(std::move(object));
   });

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/system/gzip.h"
 #include "tune/records/journal.h"
 #include "tune/records/keys.h"
 #include "tune/records/readers.h"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/enum_names.h"
+#include "base/system/gzip.h"
 #include "tune/records/recording.h"
 #include "tune/space/command_template.h"
 #include "tune/space/space_rules.h"

@@ -44,10 +44,6 @@ Result<Recording> parse_recording(std::string_view text, std::string_view what);
 /// (strings in order of appearance).
 Result<Space> space_of(const Recording& recording);
 
-/// The text of a file; when it is gzip, what it unpacks to (at most `most` bytes, else bad_input).
-Result<std::string> read_maybe_gzip(const std::filesystem::path& file,
-                                    std::size_t most = std::size_t{1} << 30);
-
 /// One evaluated configuration of ours, for the writers.
 struct ResultRow {
   std::vector<Binding> configuration;

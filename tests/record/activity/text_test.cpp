@@ -1,4 +1,4 @@
-// Names of calls and kernels, JSON texts.
+// Names of calls and kernels.
 #include "record/activity/text.h"
 
 #include <gtest/gtest.h>
@@ -22,13 +22,6 @@ TEST(RecordText, KernelsAreDemangledOrLeftAlone) {
   EXPECT_EQ(demangled("triton_mm_kernel"), "triton_mm_kernel");
   EXPECT_EQ(demangled("_Z"), "_Z");
   EXPECT_EQ(demangled(""), "");
-}
-
-TEST(RecordText, JsonTextIsAlwaysUtf8) {
-  EXPECT_EQ(json_text("step \"1\" \\ é\n"), "\"step \\\"1\\\" \\\\ é\\u000a\"");
-  EXPECT_EQ(json_text("\xff|\xc3|\xed\xa0\x80"),
-            "\"\xef\xbf\xbd|\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
-  EXPECT_EQ(json_text("\xf0\x9f\x98\x80"), "\"\xf0\x9f\x98\x80\"");
 }
 
 }  // namespace

@@ -109,8 +109,7 @@ TEST(RecordProcess, ManyKernelsOfFourThreads) {
   TestDatabase db = run.database();
   EXPECT_EQ(rows_of(db, "kernels"), run.did.at("kernels"));
   EXPECT_EQ(run.did.at("kernels"), 20'000);
-  // A launch whose call is written after its kernel stands at the process's first thread instead.
-  EXPECT_EQ(rows_of(db, "(SELECT 1 FROM kernels GROUP BY tid HAVING count(*) > 2500)"), 4);
+  EXPECT_EQ(rows_of(db, "(SELECT 1 FROM kernels GROUP BY tid HAVING count(*) = 5000)"), 4);
 }
 
 TEST(RecordProcess, AForkBeforeCudaIsRecordedTwice) {

@@ -1,15 +1,20 @@
-// Files that may be gzip (RFC 1952), unpacked by zlib up to a limit: a small file can hold
-// gigabytes of zeros.
+// zlib's inflate over texts in memory.
+#include "base/system/gzip.h"
+
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <fstream>
 #include <limits>
 
 #include "base/system/files.h"
-#include "tune/records/recording.h"
 
-namespace perflab::tune {
+namespace perflab {
 namespace {
+
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
+constexpr std::size_t kPiece = std::size_t{1} << 18;
 
 /// zlib's state, freed at the end of a scope.
 class Inflater {
@@ -25,6 +30,11 @@ class Inflater {
   }
   [[nodiscard]] bool ok() const { return ok_; }
   z_stream& stream() { return stream_; }
+  /// Takes text to unpack, at most 4 GiB of it. zlib's input is not const, but it only reads.
+  void feed(std::string_view packed) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    stream_.avail_in = static_cast<uInt>(packed.size());
+  }
 
  private:
   z_stream stream_{};
@@ -38,11 +48,9 @@ Result<std::string> gunzip(std::string_view packed, std::size_t most, const std:
   if (packed.size() > std::numeric_limits<uInt>::max())
     return fail(ErrorCode::bad_input, fmt::format("{}: is larger than 4 GiB", name));
   z_stream& stream = inflater.stream();
-  std::string input(packed);  // zlib's input is not const
-  stream.next_in = reinterpret_cast<Bytef*>(input.data());
-  stream.avail_in = static_cast<uInt>(input.size());
+  inflater.feed(packed);
   std::string out;
-  std::string buffer(std::size_t{1} << 18, '\0');
+  std::string buffer(kPiece, '\0');
   while (true) {
     stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
     stream.avail_out = static_cast<uInt>(buffer.size());
@@ -67,9 +75,38 @@ Result<std::string> gunzip(std::string_view packed, std::size_t most, const std:
 
 Result<std::string> read_maybe_gzip(const std::filesystem::path& file, std::size_t most) {
   PERFLAB_TRY(std::string text, read_file(file, most));
-  constexpr std::string_view kGzipMagic = "\x1f\x8b";
   if (!text.starts_with(kGzipMagic)) return text;
   return gunzip(text, most, file.string());
 }
 
-}  // namespace perflab::tune
+std::string start_of_maybe_gzip(const std::filesystem::path& path, std::size_t most) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  std::ifstream file(path, std::ios::binary);
+  const auto next_piece = [&](std::size_t bytes) {
+    std::string piece(bytes, '\0');
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    piece.resize(static_cast<std::size_t>(file.gcount()));
+    return piece;
+  };
+  std::string packed = next_piece(most);
+  Inflater inflater;
+  if (!packed.starts_with(kGzipMagic) || !inflater.ok()) return packed;
+  std::string text(most, '\0');
+  z_stream& stream = inflater.stream();
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(std::min<std::size_t>(most, std::size_t{1} << 30));
+  int status = Z_OK;
+  while (status == Z_OK && stream.avail_out > 0 && !packed.empty()) {
+    inflater.feed(packed);
+    status = ::inflate(&stream, Z_NO_FLUSH);
+    // A member may be empty, or end within the first bytes of the text.
+    std::string rest = packed.substr(packed.size() - stream.avail_in);
+    packed = rest.empty() ? next_piece(kPiece) : std::move(rest);
+    if (status == Z_STREAM_END && !packed.empty()) status = ::inflateReset(&stream);
+  }
+  text.resize(text.size() - stream.avail_out);
+  return text;
+}
+
+}  // namespace perflab

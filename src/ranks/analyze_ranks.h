@@ -1,0 +1,39 @@
+// Many ranks of one job, from their summaries to the answer: matched, their clocks found, waits and
+// stragglers, one critical path. Model: docs/models/ranks.md.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/missing.h"
+#include "base/text/progress.h"
+#include "ranks/figures/cause.h"
+#include "ranks/figures/figures.h"
+#include "ranks/values/matching.h"
+#include "ranks/values/rank_summary.h"
+
+namespace perflab::ranks {
+
+/// Summaries, of which not all are in memory at once.
+struct SummarySource {
+  std::size_t count = 0;
+  /// The n-th, whole; asked for in turn and up to three times each. Errors go up as they are.
+  std::function<Result<RankSummary>(std::size_t)> load;
+};
+
+struct RanksAnalysis {
+  /// By rank: without work, kernels and graph.
+  std::vector<RankSummary> ranks;
+  bool ranked = false;  ///< ordered by rank number; else by host, pid and GPU
+  Matching matching;
+  Clocks clocks;
+  Figures figures;
+  std::vector<Cause> causes;
+  std::vector<std::string> warnings;
+  std::vector<Missing> missing;
+};
+
+}  // namespace perflab::ranks

@@ -1,0 +1,107 @@
+// SQLite databases by how they begin (https://www.sqlite.org/fileformat.html section 1.3); JSON by
+// the first keys of its outermost object (docs/facts/kineto.md "The file").
+#include "trace/read/file_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/system/gzip.h"
+
+namespace perflab::trace {
+namespace {
+
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+
+/// Enough for what stands before the events: 16 GPUs and a few hundred process groups.
+constexpr std::size_t kStart = std::size_t{1} << 20;
+
+/// Keys of an outermost object that tell what the file is, whatever else is in it.
+constexpr auto kTellingKeys = std::to_array<std::pair<std::string_view, FileKind>>({
+    {"traceEvents", FileKind::kineto},
+    {"deviceProperties", FileKind::kineto},
+    {"distributedInfo", FileKind::kineto},
+    {"baseTimeNanoseconds", FileKind::kineto},
+});
+
+constexpr std::string_view kSpaces = " \t\r\n";
+
+/// Walks over the start of a JSON text, key by key of the outermost object.
+class KeyScan {
+ public:
+  explicit KeyScan(std::string_view text) : text_(text) {}
+
+  /// The next key, as it is written; nothing: there is none, or the text ends before it.
+  std::optional<std::string_view> next() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '"') {
+        const std::optional<std::string_view> string = read_string();
+        if (!string) return std::nullopt;
+        const std::size_t after = text_.find_first_not_of(kSpaces, at_);
+        if (depth_ == 1 && after != text_.npos && text_[after] == ':') return string;
+        continue;
+      }
+      if (c == '{' || c == '[') ++depth_;
+      if (c == '}' || c == ']') --depth_;
+      ++at_;
+      if (depth_ <= 0 && (c == '}' || c == ']')) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<std::string_view> read_string() {
+    const std::size_t begin = ++at_;
+    for (; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '\\') {
+        ++at_;
+      } else if (text_[at_] == '"') {
+        return text_.substr(begin, at_++ - begin);
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+FileKind kind_of_json(std::string_view text) {
+  if (text.starts_with('[')) return FileKind::json;
+  KeyScan keys(text);
+  while (const std::optional<std::string_view> key = keys.next()) {
+    const auto* const found =
+        std::ranges::find(kTellingKeys, *key, &std::pair<std::string_view, FileKind>::first);
+    if (found != kTellingKeys.end()) return found->second;
+  }
+  return FileKind::json;
+}
+
+}  // namespace
+
+FileKind kind_of_file(const std::filesystem::path& path) {
+  const std::string start = start_of_maybe_gzip(path, kMagic.size());
+  if (start.empty()) return FileKind::nothing;
+  if (start == kMagic) return FileKind::database;
+  const auto is_json = [](std::string_view text) {
+    const std::size_t first = text.find_first_not_of(kSpaces);
+    return first != text.npos && (text[first] == '{' || text[first] == '[');
+  };
+  // Spaces may fill the first bytes: then more of them are looked at.
+  if (!is_json(start) && start.find_first_not_of(kSpaces) != start.npos) return FileKind::text;
+  const std::string text = start_of_maybe_gzip(path, kStart);
+  if (!is_json(text)) return FileKind::text;
+  return kind_of_json(std::string_view(text).substr(text.find_first_not_of(kSpaces)));
+}
+
+bool is_recording(const std::filesystem::path& path) {
+  const FileKind kind = kind_of_file(path);
+  return kind == FileKind::database || kind == FileKind::kineto;
+}
+
+}  // namespace perflab::trace

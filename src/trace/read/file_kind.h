@@ -1,0 +1,25 @@
+// What a file is, by its content: every kind of recording that can be read is a line of the table
+// in file_kind.cpp, and a case of trace::read().
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace perflab::trace {
+
+enum class FileKind : std::uint8_t {
+  nothing,   ///< missing, empty, or no file
+  database,  ///< SQLite: a rocpd database
+  kineto,    ///< a Chrome trace as PyTorch's profiler writes it (docs/facts/kineto.md), also gzip
+  json,      ///< other JSON: no recording
+  text,      ///< anything else: a table, if anything
+};
+
+/// The kind of a file, from its beginning.
+FileKind kind_of_file(const std::filesystem::path& path);
+
+/// Whether trace::read() takes the file for a recording of a GPU program's run, with times: any
+/// kind but tables of counters, which only reading tells from other text.
+bool is_recording(const std::filesystem::path& path);
+
+}  // namespace perflab::trace
