@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text/text.h"
+#include "slurm/process.h"
 
 namespace perflab::slurm {
 namespace {
@@ -21,34 +22,9 @@ using std::chrono::milliseconds;
 constexpr std::string_view kJobName = "rocm-perf";
 constexpr milliseconds kQueryTimeout{60'000};  // squeue's own is MessageTimeout, 10 s, with retries
 constexpr milliseconds kCancelTimeout{30'000};  // likewise
-constexpr milliseconds kSlurmGrace{5'000};      // for salloc and srun to take back what they asked
 constexpr int kStateAttempts = 5;               // a controller that restarts is away for seconds
 constexpr milliseconds kStatePause{500};
 constexpr milliseconds kAtOnce{1'000};
-
-/// Variables of the Slurm job that we may be a part of ourselves: they would shape our steps.
-std::vector<std::string> surrounding_job() {
-  constexpr std::array<std::string_view, 3> kKept{"SLURM_CONF", "SLURM_JWT", "SLURM_CLUSTERS"};
-  std::vector<std::string> names;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::string_view name = text.substr(0, text.find('='));
-    const auto is_prefix = [&](std::string_view kept) { return name.starts_with(kept); };
-    if (name.starts_with("SLURM_") && std::ranges::none_of(kKept, is_prefix))
-      names.emplace_back(name);
-  }
-  return names;
-}
-
-ProcessOptions quiet_options() {
-  ProcessOptions options;
-  options.empty_input = true;
-  options.unset_environment = surrounding_job();
-  options.standard_output = StreamMode::capture;
-  options.standard_error = StreamMode::capture;
-  options.grace = kSlurmGrace;
-  return options;
-}
 
 /// The digits after a phrase: "Granted job allocation 17".
 std::string number_after(std::string_view text, std::string_view phrase) {
@@ -63,15 +39,6 @@ std::string number_after(std::string_view text, std::string_view phrase) {
 std::string allocation_in(std::string_view text) {
   std::string granted = number_after(text, "Granted job allocation ");
   return granted.empty() ? number_after(text, "Pending job allocation ") : granted;
-}
-
-/// Without "srun: error: " and the like.
-std::string_view without_prefix(std::string_view line) {
-  for (const std::string_view program : {"salloc: ", "srun: ", "slurmstepd: "})
-    if (line.starts_with(program)) line.remove_prefix(program.size());
-  for (const std::string_view word : {"error: ", "fatal: "})
-    if (line.starts_with(word)) line.remove_prefix(word.size());
-  return line;
 }
 
 /// Words of slurm_errno.c and getopt(3) that mean that asking again later is in vain: "Invalid
@@ -96,27 +63,7 @@ std::string refusal_in(std::string_view text) {
   return std::string(without_prefix(trimmed(refusal)));
 }
 
-/// The last line that says something; srun's "task 0: Exited with exit code 2" only when there is
-/// nothing else: it may come before or after the reason.
-std::string last_line(std::string_view text) {
-  std::string_view last;
-  std::string_view exit;
-  while (!text.empty()) {
-    const std::size_t end = text.find_first_of("\r\n");
-    const std::string_view line = trimmed(text.substr(0, end));
-    if (!line.empty()) (line.contains(": Exited with exit code ") ? exit : last) = line;
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return std::string(without_prefix(last.empty() ? exit : last));
-}
-
 }  // namespace
-
-std::string last_words(const ProcessResult& result) {
-  if (std::string line = last_line(result.error.tail); !line.empty()) return line;
-  if (std::string line = last_line(result.output.tail); !line.empty()) return line;
-  return describe_end(result);
-}
 
 Result<Commands> Commands::find() {
   Commands commands;

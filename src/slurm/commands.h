@@ -74,8 +74,4 @@ class Commands {
 /// salloc does not work here, as it says itself.
 Error salloc_fails(std::string why_not);
 
-/// The last line of a program's stderr (or, when that is empty, stdout) that says something,
-/// without "srun: error: "; how it ended when there is none.
-std::string last_words(const ProcessResult& result);
-
 }  // namespace perflab::slurm

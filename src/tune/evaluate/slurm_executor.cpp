@@ -17,6 +17,7 @@
 #include "base/system/interrupt.h"
 #include "slurm/commands.h"
 #include "slurm/folder.h"
+#include "slurm/process.h"
 #include "tune/evaluate/executor.h"
 #include "tune/evaluate/slurm_queue.h"
 
