@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compare/compare_sides.h"
+#include "compare/sample_side.h"
 
 namespace perflab::compare {
 
