@@ -12,7 +12,7 @@
 #include "ranks/rank/summarize.h"
 #include "ranks/rank/summary_file.h"
 #include "trace/read/file_kind.h"
-#include "trace/read/read.h"
+#include "trace/read/read_trace.h"
 
 namespace perflab::ranks {
 namespace {
