@@ -14,6 +14,7 @@
 #include "ranks/analyze_ranks.h"
 #include "ranks/open_ranks.h"
 #include "ranks/path/rank_what_if.h"
+#include "report/kit/document.h"
 #include "report/ranks/ranks_document.h"
 #include "report/ranks/ranks_text.h"
 
