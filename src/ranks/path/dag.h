@@ -27,6 +27,9 @@ class Dag {
   /// later.
   void add_edge(VertexId from, std::int64_t weight);
 
+  /// Edges from `placeholder` + i come from `first` + i: for vertices whose number was not known.
+  void resolve(VertexId placeholder, VertexId first);
+
   /// Orders the vertices. kNoVertex, or a vertex on a circle (the lowest one that has a place on
   /// one): then no pass is possible.
   [[nodiscard]] VertexId sort();
@@ -36,7 +39,8 @@ class Dag {
   /// Latest times of all vertices, if the last of `sinks` is to come no later than at its time.
   [[nodiscard]] std::vector<std::int64_t> latest(std::span<const VertexId> sinks) const;
 
-  [[nodiscard]] std::size_t vertices() const { return time_.size(); }
+  /// Vertices so far.
+  [[nodiscard]] std::size_t vertices() const { return source_.size(); }
   [[nodiscard]] std::int64_t time(VertexId vertex) const { return time_[vertex]; }
   /// Of the edges that bind a vertex, the first; kNoEdgeInto: it is a source that nothing holds up.
   static constexpr std::uint32_t kNoEdgeInto = 0xFFFF'FFFF;

@@ -36,19 +36,19 @@ struct PathInput {
 /// One stretch of the path: work of a rank, from the exit of a collective (its begin) to the entry
 /// of the next one on the path (its end); or what a collective takes from the last arrival on.
 struct Hop {
-  RankIndex rank = 0;          ///< whose time it is; of a collective: the rank that leaves
-  RankIndex from_rank = 0;     ///< of a collective: the rank it waited for; else `rank`
-  bool collective = false;     ///< a collective, not work
+  RankIndex rank = 0;             ///< whose time it is; of a collective: the rank that leaves
+  RankIndex from_rank = 0;        ///< of a collective: the rank it waited for; else `rank`
+  bool collective = false;        ///< a collective, not work
   std::int64_t from = 0, to = 0;  ///< ns, aligned; `to` of a hop is `from` of the next
   /// Of a collective: it. Of work: the operation that it ends at; kNoOperation: none, or one that
   /// nothing is matched to.
   std::uint32_t operation = kNoOperation;
   /// Of a collective, and of work that ends at one: place in the rank's collectives.
-  std::optional<std::uint32_t> member;
+  std::optional<std::uint32_t> member = {};
   /// Of work: adds up to to - from.
   std::array<std::int64_t, analyze::kSpentKinds> spent{};
   Name kernel = kNoName;         ///< of the most time on it; in the names of `rank`
-  std::int64_t kernel_time = 0;  ///< ns of it
+  std::int64_t kernel_time = 0;  ///< ns of it, at least
 };
 
 /// What the path has of a rank.
@@ -56,7 +56,7 @@ struct RankOnPath {
   RankIndex rank = 0;
   std::uint64_t hops = 0;     ///< of work
   std::int64_t work = 0;      ///< ns
-  std::int64_t transfer = 0;  ///< ns of collectives in which the others waited for it, or it alone
+  std::int64_t transfer = 0;  ///< ns of collectives that the path leaves through it
   std::array<std::int64_t, analyze::kSpentKinds> spent{};  ///< of `work`
 };
 
