@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "ranks/match/match.h"
+#include "ranks/values/matching.h"
 #include "ranks/match/units.h"
 
 namespace perflab::ranks {
