@@ -86,10 +86,10 @@ class Tree {
     if (order.empty()) return {};
     const std::vector<Meeting> there = meetings_.of(nodes_[parent].ranks);
     std::vector<std::optional<PairClock>> found(order.size());
-    const auto done = parallel_for(
-        order.size(), thread_count(0), [&](unsigned, std::size_t i) -> Result<void> {
-          found[i] = pair_clock(common_of(meetings_.matching(),
-                                          meetings_.of(nodes_[order[i]].ranks), there));
+    const auto done =
+        parallel_for(order.size(), thread_count(0), [&](unsigned, std::size_t i) -> Result<void> {
+          found[i] = pair_clock(
+              common_of(meetings_.matching(), meetings_.of(nodes_[order[i]].ranks), there));
           return {};
         });
     PERFLAB_CHECK(done.has_value());
@@ -119,10 +119,9 @@ class Tree {
       }
     }
     if (counts.empty()) return;
-    const auto worst = std::max_element(
-        counts.begin(), counts.end(), [](const auto& l, const auto& r) {
-          return l.second < r.second;
-        });
+    const auto worst =
+        std::max_element(counts.begin(), counts.end(),
+                         [](const auto& l, const auto& r) { return l.second < r.second; });
     refuted.push_back({worst->first.first, worst->first.second, 1});
   }
 
@@ -203,7 +202,8 @@ void list_violations(std::span<const RankSummary> ranks, const Matching& matchin
       if ((waits == Waits::everyone || root == waits_for_root) && (!comes || entry > comes->time)) {
         comes = {member.rank, entry, own.entry};
       }
-      if ((waits == Waits::everyone || root != waits_for_root) && (!leaves || exit < leaves->time)) {
+      if ((waits == Waits::everyone || root != waits_for_root) &&
+          (!leaves || exit < leaves->time)) {
         leaves = {member.rank, exit, own.exit};
       }
     }

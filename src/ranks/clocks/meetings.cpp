@@ -62,7 +62,8 @@ void Meetings::add(const Met& met, const InNode& rank, Meeting& to) const {
         comes();
       }
       break;
-    case Waits::unknown: break;
+    case Waits::unknown:
+      break;
   }
   const std::int64_t seen = own.exit + std::llround(rank.offset);
   const std::int64_t stay = own.exit - own.entry;
@@ -110,8 +111,7 @@ std::vector<Common> common_of(const Matching& matching, std::span<const Meeting>
     of.t = here.exit;
     of.difference = there->exit - here.exit;
     of.shortest = std::min(here.shortest, there->shortest);
-    of.together =
-        info(matching.operations[here.operation].kind).waits == Waits::everyone;
+    of.together = info(matching.operations[here.operation].kind).waits == Waits::everyone;
     if (there->leave && here.come) of.high = *there->leave - *here.come;
     if (there->come && here.leave) of.low = *there->come - *here.leave;
     common.push_back(of);

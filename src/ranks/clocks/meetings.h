@@ -20,12 +20,12 @@ struct InNode {
 
 /// What a node (or a single rank) did in an operation, on the node's clock.
 struct Meeting {
-  std::uint32_t operation = 0;          ///< Matching::operations
-  std::optional<std::int64_t> come;     ///< the latest entry that others wait for
-  std::optional<std::int64_t> leave;    ///< the earliest exit that waits for others
-  std::int64_t exit = 0;                ///< the earliest exit
-  std::int64_t shortest = 0;            ///< ns, the shortest stay
-  RankIndex comes = 0, leaves = 0;      ///< whose `come` and `leave` these are
+  std::uint32_t operation = 0;        ///< Matching::operations
+  std::optional<std::int64_t> come;   ///< the latest entry that others wait for
+  std::optional<std::int64_t> leave;  ///< the earliest exit that waits for others
+  std::int64_t exit = 0;              ///< the earliest exit
+  std::int64_t shortest = 0;          ///< ns, the shortest stay
+  RankIndex comes = 0, leaves = 0;    ///< whose `come` and `leave` these are
 };
 
 /// Operations of every rank.

@@ -82,8 +82,8 @@ std::optional<PairClock> pair_clock(std::span<const Common> common) {
   for (const Common& of : common) bounds.push_back(bound_of(of, base, start));
   Strip strip(bounds);
   if (strip.slack() < -2 * kTranslationNs) {
-    const std::vector<Bound> kept = kept_by(
-        common, bounds, line, 2 * kTranslationNs + kNormal * line.spread, clock.against);
+    const std::vector<Bound> kept =
+        kept_by(common, bounds, line, 2 * kTranslationNs + kNormal * line.spread, clock.against);
     clock.refuted = clock.against.size() > 1 + common.size() * kWrongInHundred / 100;
     strip = Strip(kept);
   }
@@ -103,7 +103,8 @@ std::optional<PairClock> pair_clock(std::span<const Common> common) {
   const double low = strip.low(t), high = strip.high(t);
   // Bisections end a little inside: half a nanosecond covers it.
   if (low > -kUnbounded) clock.low = std::min(static_cast<double>(base) + low - 0.5, clock.offset);
-  if (high < kUnbounded) clock.high = std::max(static_cast<double>(base) + high + 0.5, clock.offset);
+  if (high < kUnbounded)
+    clock.high = std::max(static_cast<double>(base) + high + 0.5, clock.offset);
   clock.drift_error = std::max(strip.most_slope() - line.b, line.b - strip.least_slope());
   return clock;
 }

@@ -39,8 +39,8 @@ Places places_of(const Team& team) {
     if (player.places.empty()) {
       last = std::max(last, place_of_operation(player, count - 1, first));
     } else {
-      last = std::max<std::int64_t>(
-          last, *std::max_element(player.places.begin(), player.places.end()));
+      last = std::max<std::int64_t>(last,
+                                    *std::max_element(player.places.begin(), player.places.end()));
     }
   }
   Places places;
@@ -120,8 +120,8 @@ void add_unplaced(const Team& team, Matching& to) {
   for (const Player& player : team.players) {
     if (player.by && !team.unknown) continue;
     for (const std::uint32_t index : player.unit->operations) {
-      to.unmatched.push_back({{player.unit->rank, index},
-                              team.unknown ? Unmatched::group_unknown : player.why});
+      to.unmatched.push_back(
+          {{player.unit->rank, index}, team.unknown ? Unmatched::group_unknown : player.why});
     }
   }
 }
@@ -184,10 +184,9 @@ void add_team(std::span<const RankSummary> ranks, const Team& team, Matching& to
   for (const Player& player : team.players) placed += player.by ? 1 : 0;
   std::optional<std::size_t> common;
   for (std::size_t place = 0; place + 1 < places.begin.size(); ++place) {
-    const std::span<const Stands> stands = std::span(places.stands)
-                                               .subspan(places.begin[place],
-                                                        places.begin[place + 1] -
-                                                            places.begin[place]);
+    const std::span<const Stands> stands =
+        std::span(places.stands)
+            .subspan(places.begin[place], places.begin[place + 1] - places.begin[place]);
     if (stands.empty()) continue;
     const std::uint32_t token = token_of_most(team, stands);
     Matched matched;

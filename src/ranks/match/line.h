@@ -1,6 +1,7 @@
-// Lines through differences of two clocks: which lines all bounds allow, and the one that fits best.
-// Method: a line between two sets of points (Moon, Skelly, Towsley, INFOCOM 1999; hulls: Zhang,
-// Liu, Xia, INFOCOM 2002); the slope is that of Theil and Sen, of pairs half the points apart.
+// Lines through differences of two clocks: which lines all bounds allow, and the one that fits
+// best. Method: a line between two sets of points (Moon, Skelly, Towsley, INFOCOM 1999; hulls:
+// Zhang, Liu, Xia, INFOCOM 2002); the slope is that of Theil and Sen, of pairs half the points
+// apart.
 #pragma once
 
 #include <optional>

@@ -52,8 +52,8 @@ class Sweep {
         todo_.pop_front();
         advance(rank);
       }
-      const auto stuck = std::find_if(own_.begin(), own_.end(),
-                                      [](const Own& own) { return own.blocked_at != kNoOperation; });
+      const auto stuck = std::find_if(
+          own_.begin(), own_.end(), [](const Own& own) { return own.blocked_at != kNoOperation; });
       if (stuck == own_.end()) break;
       take_circle_out(static_cast<RankIndex>(stuck - own_.begin()));
     }
@@ -62,10 +62,10 @@ class Sweep {
 
  private:
   struct Own {
-    std::vector<std::uint32_t> operation;  // by collective
-    std::vector<std::uint32_t> exits;      // collectives by exit
-    std::uint32_t entered = 0, left = 0;   // so many of each
-    std::uint32_t blocked_at = kNoOperation;      // operation
+    std::vector<std::uint32_t> operation;     // by collective
+    std::vector<std::uint32_t> exits;         // collectives by exit
+    std::uint32_t entered = 0, left = 0;      // so many of each
+    std::uint32_t blocked_at = kNoOperation;  // operation
   };
   struct State {
     std::uint32_t arrived = 0;
@@ -80,11 +80,15 @@ class Sweep {
     const State& state = states_[k];
     if (state.out) return true;
     switch (info(of.kind).waits) {
-      case Waits::everyone: return state.arrived == of.members.size();
+      case Waits::everyone:
+        return state.arrived == of.members.size();
       case Waits::for_root:
-      case Waits::for_peer: return !of.root || state.root_arrived || !has(of, *of.root);
-      case Waits::root_waits: return of.root != rank || state.arrived == of.members.size();
-      case Waits::unknown: break;
+      case Waits::for_peer:
+        return !of.root || state.root_arrived || !has(of, *of.root);
+      case Waits::root_waits:
+        return of.root != rank || state.arrived == of.members.size();
+      case Waits::unknown:
+        break;
     }
     return true;
   }
@@ -124,8 +128,10 @@ class Sweep {
     const auto& collectives = ranks_[rank].collectives;
     while (own.entered < collectives.size()) {
       // Never past the last: an operation that is still to be entered has its exit to come.
-      const std::uint32_t leaving = own.exits[std::min<std::size_t>(own.left, own.exits.size() - 1)];
-      if (own.left < own.exits.size() && collectives[leaving].exit < collectives[own.entered].entry) {
+      const std::uint32_t leaving =
+          own.exits[std::min<std::size_t>(own.left, own.exits.size() - 1)];
+      if (own.left < own.exits.size() &&
+          collectives[leaving].exit < collectives[own.entered].entry) {
         const std::uint32_t k = own.operation[leaving];
         if (k != kNoOperation && !may_leave(k, rank)) {
           own.blocked_at = k;

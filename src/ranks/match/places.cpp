@@ -116,8 +116,7 @@ std::vector<Shift> agreeing_shifts(std::span<const std::uint32_t> reference,
     consider(by);
     consider(-by);
   }
-  std::erase_if(shifts,
-                [&](const Shift& of) { return of.different > allowed(best, of.overlap); });
+  std::erase_if(shifts, [&](const Shift& of) { return of.different > allowed(best, of.overlap); });
   return shifts;
 }
 
@@ -167,12 +166,10 @@ Place place_of(const Pair& pair, std::span<const Shift> shifts, std::uint32_t de
     asked.push_back({&shift, times_of(pair, shift)});
   }
   std::erase_if(asked, [](const Asked& of) { return !of.times.possible; });
-  std::stable_sort(asked.begin(), asked.end(), [](const Asked& l, const Asked& r) {
-    return l.times.spread < r.times.spread;
-  });
-  asked.erase(asked.begin(),
-              asked.begin() + static_cast<std::ptrdiff_t>(
-                                  std::min<std::size_t>(denied, asked.size())));
+  std::stable_sort(asked.begin(), asked.end(),
+                   [](const Asked& l, const Asked& r) { return l.times.spread < r.times.spread; });
+  asked.erase(asked.begin(), asked.begin() + static_cast<std::ptrdiff_t>(
+                                                 std::min<std::size_t>(denied, asked.size())));
   if (asked.empty()) {
     place.why = Unmatched::denied_by_times;
     return place;

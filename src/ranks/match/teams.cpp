@@ -165,9 +165,8 @@ std::vector<Fits> fitting(Judge& judge, Unit& first, std::span<Unit* const> othe
   std::vector<Fits> fits;
   fits.reserve(by_rank.size());
   for (const auto& [rank, fit] : by_rank) fits.push_back(fit);
-  std::stable_sort(fits.begin(), fits.end(), [](const Fits& l, const Fits& r) {
-    return l.times.spread < r.times.spread;
-  });
+  std::stable_sort(fits.begin(), fits.end(),
+                   [](const Fits& l, const Fits& r) { return l.times.spread < r.times.spread; });
   return fits;
 }
 
@@ -177,8 +176,7 @@ bool is_apart(const Fits& near, const Fits& far) {
 }
 
 // How many of the fitting units are of the same communicator; null: not to be told.
-std::optional<std::size_t> belonging(std::span<const Fits> fits,
-                                     std::optional<std::int64_t> size) {
+std::optional<std::size_t> belonging(std::span<const Fits> fits, std::optional<std::int64_t> size) {
   if (size && *size >= 1) {
     const auto others = static_cast<std::size_t>(*size - 1);
     if (fits.size() <= others) return fits.size();
@@ -191,6 +189,12 @@ std::optional<std::size_t> belonging(std::span<const Fits> fits,
   return fits.size();
 }
 
+Team unknown_team(const Bucket& bucket, std::optional<std::int64_t> size, Unit& unit) {
+  Team team{bucket.key, bucket.id, size, bucket.members, {}, true};
+  team.players.push_back({&unit, {}, Unmatched::group_unknown, {}});
+  return team;
+}
+
 // A bucket with units of several communicators: those whose values and exits agree.
 void split(Judge& judge, const Bucket& bucket, std::vector<Unit*> units, std::vector<Team>& teams) {
   const std::optional<std::int64_t> size =
@@ -199,17 +203,22 @@ void split(Judge& judge, const Bucket& bucket, std::vector<Unit*> units, std::ve
     Unit* first = units.front();
     const std::vector<Fits> fits = fitting(judge, *first, units);
     const auto count = belonging(fits, size);
+    if (!count) {
+      for (Unit* unit : units) teams.push_back(unknown_team(bucket, size, *unit));
+      return;
+    }
+    if (*count == 0 && size != 1) {
+      teams.push_back(unknown_team(bucket, size, *first));
+      units.erase(units.begin());
+      continue;
+    }
     Team team{bucket.key, bucket.id, size, bucket.members, {}, false};
     std::vector<Unit*> taken = {first};
-    if (!count || (*count == 0 && size != 1)) {
-      team.unknown = true;
-    } else {
-      for (std::size_t i = 0; i < *count; ++i) taken.push_back(fits[i].unit);
-    }
+    for (std::size_t i = 0; i < *count; ++i) taken.push_back(fits[i].unit);
     std::sort(taken.begin(), taken.end(),
               [](const Unit* l, const Unit* r) { return l->rank < r->rank; });
     for (Unit* unit : taken) team.players.push_back({unit, {}, Unmatched::group_unknown, {}});
-    if (!team.unknown) place_all(judge, team);
+    place_all(judge, team);
     teams.push_back(std::move(team));
     std::erase_if(units, [&](const Unit* unit) {
       return std::find(taken.begin(), taken.end(), unit) != taken.end();
@@ -230,7 +239,7 @@ void Judge::clocks_of_pair(RankIndex reference, RankIndex other, Pair& pair) con
     const auto& operations = pair.other->collectives;
     if (operations.empty()) return;
     const std::int64_t at = operations[operations.size() / 2].exit;
-    if (const auto error = known.error(reference, other, at)) {
+    if (const auto error = known.error(other, reference, at)) {
       const std::int64_t common = known.aligned(other, at);
       const std::int64_t there = common - std::llround(known.ranks[reference].offset);
       pair.theta = common - at - (known.aligned(reference, there) - there);
@@ -278,11 +287,10 @@ std::vector<Team> teams_of(std::vector<Unit>& units, const CommonNames& names, J
   for (const auto& [bucket, of] : buckets) {
     judge.next_bucket();
     give_tokens(judge.ranks(), names, of);
-    const bool one = !has_rank_twice(of) && (!bucket.members.empty() ||
-                                             (!bucket.id.empty() &&
-                                              (bucket.size < 0 ||
-                                               static_cast<std::int64_t>(of.size()) <=
-                                                   bucket.size)));
+    const bool one = !has_rank_twice(of) &&
+                     (!bucket.members.empty() ||
+                      (!bucket.id.empty() &&
+                       (bucket.size < 0 || static_cast<std::int64_t>(of.size()) <= bucket.size)));
     if (one) {
       Team team{bucket.key, bucket.id, {}, bucket.members, {}, false};
       if (bucket.size >= 0) team.size = bucket.size;

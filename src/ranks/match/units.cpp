@@ -22,8 +22,10 @@ bool has_common_bytes(CollectiveKind kind) {
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
     case CollectiveKind::scatter:
-    case CollectiveKind::gather: return true;
-    default: return false;
+    case CollectiveKind::gather:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -116,14 +118,20 @@ std::int64_t common_bytes(const Collective& operation) {
   switch (operation.kind) {
     case CollectiveKind::all_reduce:
     case CollectiveKind::all_to_all:
-    case CollectiveKind::all_gather: return send ? *send : receive.value_or(-1);
-    case CollectiveKind::reduce_scatter: return receive ? *receive : send.value_or(-1);
+    case CollectiveKind::all_gather:
+      return send ? *send : receive.value_or(-1);
+    case CollectiveKind::reduce_scatter:
+      return receive ? *receive : send.value_or(-1);
     case CollectiveKind::broadcast:
-    case CollectiveKind::reduce: return std::max(send.value_or(-1), receive.value_or(-1));
+    case CollectiveKind::reduce:
+      return std::max(send.value_or(-1), receive.value_or(-1));
     // The root gives the whole and takes a part (scatter), or the other way round.
-    case CollectiveKind::scatter: return receive.value_or(-1);
-    case CollectiveKind::gather: return send.value_or(-1);
-    default: return -1;
+    case CollectiveKind::scatter:
+      return receive.value_or(-1);
+    case CollectiveKind::gather:
+      return send.value_or(-1);
+    default:
+      return -1;
   }
 }
 
@@ -137,10 +145,11 @@ void give_tokens(std::span<const RankSummary> ranks, const CommonNames& names,
     for (const std::uint32_t index : unit->operations) {
       const Collective& operation = ranks[unit->rank].collectives[index];
       Fingerprint of;
-      of.parts[0] = 2 * static_cast<std::int64_t>(operation.kind) + (operation.inside_graph ? 1 : 0);
+      of.parts[0] =
+          2 * static_cast<std::int64_t>(operation.kind) + (operation.inside_graph ? 1 : 0);
       if (!is_named_kind(operation.kind)) {
-        of.parts[1] = names.of(unit->rank, operation.function != kNoName ? operation.function
-                                                                         : operation.kernel);
+        of.parts[1] = names.of(
+            unit->rank, operation.function != kNoName ? operation.function : operation.kernel);
       }
       if (has_common_bytes(operation.kind)) {
         of.parts[2] = said.sizes ? common_bytes(operation) : -1;
