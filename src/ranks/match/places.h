@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "ranks/match/match.h"
 #include "ranks/match/units.h"
+#include "ranks/values/matching.h"
 
 namespace perflab::ranks {
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "ranks/match/match.h"
+#include "ranks/match/options.h"
 #include "ranks/match/places.h"
 #include "ranks/match/units.h"
 
