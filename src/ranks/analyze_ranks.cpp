@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "ranks/clocks/align.h"
+#include "ranks/figures/all_figures.h"
 #include "ranks/rank/summary_file.h"
 
 namespace perflab::ranks {

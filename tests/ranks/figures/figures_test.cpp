@@ -1,5 +1,5 @@
 // Waits, last arrivers, lateness and causes of made-up jobs against what happened in them.
-#include "ranks/figures/figures.h"
+#include "ranks/figures/all_figures.h"
 
 #include <gtest/gtest.h>
 
