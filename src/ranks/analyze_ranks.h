@@ -28,8 +28,8 @@ struct SummarySource {
 
 struct RanksOptions {
   unsigned threads = 0;
-  TellProgress progress;
-  std::vector<RankWhatIf> what_if;
+  TellProgress progress = {};
+  std::vector<RankWhatIf> what_if = {};
   /// Also asks what mending the first straggler, perfect balance and transfers twice as fast gain.
   bool standard_questions = true;
 };
