@@ -1,6 +1,8 @@
 // Databases first, in the order given; then the tables, in an order of their own.
 #include "trace/read/read_trace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -47,6 +49,10 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
       continue;
     }
     if (progress) progress("reading " + path.filename().string(), 0);
+    if (kind == FileKind::json)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: is JSON, but no recording of a program's run", path.string()),
+                  "give rocpd databases (…_results.db), or traces of PyTorch's profiler");
     if (kind == FileKind::kineto) {
       PERFLAB_TRY_VOID(kineto::load(state, path));
       continue;
