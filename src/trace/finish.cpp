@@ -78,6 +78,22 @@ void finish_arguments(Trace& trace, std::span<const Index> region_order) {
   reorder_all(by_region(trace.ranges.region), trace.ranges.region, trace.ranges.message);
 }
 
+/// What is said of communication follows its rows, and is ordered by them.
+void finish_communications(Trace& trace, std::span<const Index> regions,
+                           std::span<const Index> dispatches) {
+  std::vector<Index> of_regions, of_dispatches;
+  for (const Communication& one : trace.communications)
+    (one.of_region ? of_regions : of_dispatches).push_back(one.row);
+  follow(of_regions, regions);
+  follow(of_dispatches, dispatches);
+  std::size_t next_region = 0, next_dispatch = 0;
+  for (Communication& one : trace.communications)
+    one.row = one.of_region ? of_regions[next_region++] : of_dispatches[next_dispatch++];
+  std::ranges::stable_sort(trace.communications, {}, [](const Communication& one) {
+    return std::pair{one.of_region, one.row};
+  });
+}
+
 /// Replaces the dispatch positions of before the sorting, and merges rows of one (dispatch,
 /// counter).
 void finish_counters(CounterColumns& counters, std::span<const Index> dispatch_order) {
@@ -138,7 +154,6 @@ Result<void> finish(LoadState& state) {
   reorder_all(region_order, regions.start, regions.end, regions.name, regions.category,
               regions.thread, regions.parent, state.region_stack);
   finish_arguments(trace, region_order);
-  region_order = {};
 
   const auto by_time = [](const auto& columns) {
     return [&columns](Index a, Index b) {
@@ -166,6 +181,7 @@ Result<void> finish(LoadState& state) {
               allocations.process);
 
   finish_counters(trace.counters, dispatch_order);
+  finish_communications(trace, region_order, dispatch_order);
   link(trace, state.region_stack, state.stack_base);
   return {};
 }

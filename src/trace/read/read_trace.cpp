@@ -9,6 +9,7 @@
 #include "trace/load_state.h"
 #include "trace/read/file_kind.h"
 #include "trace/rocpd/read_rocpd.h"
+#include "trace/rocprofv3_json/read_rocprofv3_json.h"
 
 namespace perflab::trace {
 namespace {
@@ -43,6 +44,10 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
     if (kind == FileKind::nothing || kind == FileKind::database) {
       PERFLAB_TRY_VOID(
           rocpd::load(state, path, {.threads = options.threads, .progress = progress}));
+      continue;
+    }
+    if (kind == FileKind::rocprofv3_json) {
+      PERFLAB_TRY_VOID(rocprofv3_json::load(state, path, {.progress = progress}));
       continue;
     }
     if (progress) progress("reading " + path.filename().string(), 0);
