@@ -11,6 +11,7 @@
 
 #include "base/system/gzip.h"
 #include "trace/rocprofv3_json/read_rocprofv3_json.h"
+#include "trace/trace_csv/read_trace_csv.h"
 
 namespace perflab::trace {
 namespace {
