@@ -285,7 +285,7 @@ bool RecordingRows::has_dispatch(std::int64_t dispatch_id) {
 }
 
 void RecordingRows::counted_dispatch(const DispatchRow& row) {
-  if (!has_dispatch(row.dispatch_id)) dispatch(row);
+  counted_.push_back(row);
 }
 
 void RecordingRows::name_queues_and_streams() {
@@ -363,6 +363,10 @@ Result<void> RecordingRows::finish_recording(std::string_view table) {
                 fmt::format("{}: more than 4 billion correlation ids over all inputs",
                             trace_.sources[source_].file),
                 "analyze the files one by one");
+  // Counters stand before the dispatches in a file.
+  for (const DispatchRow& row : counted_)
+    if (!has_dispatch(row.dispatch_id)) dispatch(row);
+  counted_ = {};
   name_queues_and_streams();
   join_arguments();
   if (!values_.empty()) join_counters(table);

@@ -137,6 +137,7 @@ class RecordingRows {
   std::vector<CallArgument> arguments_;
   std::vector<Submitted> submitted_;
   std::vector<Value> values_;
+  std::vector<DispatchRow> counted_;
   std::uint64_t odd_arguments_ = 0;
 };
 

@@ -293,7 +293,10 @@ Result<void> SetLoader::copies(std::string_view text, std::string_view file) {
     }
     note_time(*begin);
     const auto size = row.number(bytes);
-    if (!size) trace_.sources[rows_.source()].copy_sizes_known = false;
+    if (!size) {
+      trace_.sources[rows_.source()].copy_sizes_known = false;
+      count(trace_.report.odd, {"memory_copy", "the table has no sizes of copies"}, 1);
+    }
     // Versions before "MEMORY_COPY_" wrote the direction alone.
     std::string kind(row.text(direction));
     if (!kind.starts_with("MEMORY_COPY_")) kind = "MEMORY_COPY_" + kind;
