@@ -27,7 +27,7 @@ ROOMS = {
     "record": [["."], ["database"], ["activity", "counters"], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa"], ["session"], ["verify"], ["inputs"]],
     "ranks": [["values"], ["rank", "match"], ["clocks", "contract"], ["figures", "path"], ["."]],
-    "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page"],
+    "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page", "ranks"],
                ["perfetto", "roofline", "thread_trace"], ["analysis", "excerpt"], ["answers"],
                ["summary"]],
     "optimize": [[".", "ast"], ["flow"], ["model"], ["guards", "transform"], ["workshop"], ["rounds"], ["run"]],

@@ -113,6 +113,12 @@ const std::vector<Facts>& all_facts() {
        .words = "command",
        .words_are = kProgramWords,
        .instead_of = "COMMAND"},
+      {.command = "ranks",
+       .effect = Effect::reads,
+       .when = "Which rank of a job of many GPUs makes the others wait, why, and is a long "
+               "collective slow or waiting?",
+       .reads = {"FILE", "--what-if"},
+       .acts = {"--out"}},
       {.command = "replay full-vm",
        .effect = Effect::acts,
        .when =
