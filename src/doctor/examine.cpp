@@ -24,7 +24,7 @@
 #include "isolate/launch.h"
 #include "llm/curl_library.h"
 #include "optimize/ast/clang_library.h"
-#include "tune/evaluate/slurm_commands.h"
+#include "slurm/commands.h"
 
 namespace perflab::doctor {
 namespace {
@@ -220,7 +220,7 @@ void add_libraries(std::vector<Part>& parts, const std::optional<code::Compiler>
 
 void add_cluster(std::vector<Part>& parts) {
   Part part{.need = Need::cluster, .title = "Slurm"};
-  if (const Result<tune::SlurmCommands> found = tune::SlurmCommands::find()) {
+  if (const Result<slurm::Commands> found = slurm::Commands::find()) {
     part.state = State::works;
     if (const auto program = find_program("salloc")) part.path = program->string();
   } else {

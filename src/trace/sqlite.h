@@ -62,8 +62,10 @@ Result<void> roll_back(const std::filesystem::path& path);
 /// A read-only connection, for use by one thread.
 class Connection {
  public:
-  /// Opens and checks that the file can be read as SQLite. `immutable`: the folder cannot be
-  /// written and the database is in WAL mode, so that locking is impossible.
+  /// Opens and checks that the file can be read as SQLite. `immutable`: without locks and
+  /// without files beside it, where they are impossible (a database in WAL mode in a folder that
+  /// cannot be written) or not to be trusted (a network file system): the caller sees to it that
+  /// nobody writes. Memory is never mapped.
   static Result<Connection> open(const std::filesystem::path& path, bool immutable = false);
 
   /// Prepares one statement; `what` names the table for messages. SQL must come from the program,

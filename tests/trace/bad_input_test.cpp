@@ -14,6 +14,7 @@
 #include "support/prng.h"
 #include "support/test_database.h"
 #include "trace/rocpd/read_rocpd.h"
+#include "trace/sqlite.h"
 #include "trace/trace_checks.h"
 
 namespace perflab::trace {
@@ -244,6 +245,7 @@ TEST(BadInput, BeingWrittenWithAJournal) {
   writer.run("PRAGMA journal_mode=DELETE; BEGIN IMMEDIATE; CREATE TABLE more (x)");
   const Error error = read_error({path});
   EXPECT_EQ(error.message, path.string() + kBeingWritten);
+  EXPECT_EQ(error.notes, std::vector{path.string() + "-journal lies beside it and is not empty"});
   EXPECT_EQ(error.remedy, "wait until the profiled program has ended, then run again");
   writer.run("COMMIT");
   EXPECT_EQ(read_ok({path}).dispatches.size(), 400U);
@@ -291,6 +293,31 @@ TEST(GoodInput, MayLieInAFolderThatNobodyWritesTo) {
       },
       testing::ExitedWithCode(0), "");
   ::chmod(path.parent_path().c_str(), 0755);
+}
+
+/// Whether another connection could write at this moment: a reader with locks is in the way.
+bool can_be_written(const fs::path& path) {
+  sqlite3* writer = nullptr;
+  sqlite3_open_v2(path.c_str(), &writer, SQLITE_OPEN_READWRITE, nullptr);
+  const int code = sqlite3_exec(writer, "BEGIN EXCLUSIVE; ROLLBACK", nullptr, nullptr, nullptr);
+  sqlite3_close(writer);
+  return code == SQLITE_OK;
+}
+
+TEST(GoodInput, IsReadWithoutLocksAndFilesWhereThereMayBeNone) {
+  const fs::path path = good_database();
+  for (const bool immutable : {false, true}) {
+    Result<Connection> connection = Connection::open(path, immutable);
+    ASSERT_TRUE(connection && connection->begin_read());
+    EXPECT_EQ(can_be_written(path), immutable);
+    Result<Statement> mapped = connection->prepare("PRAGMA mmap_size", "mmap_size");
+    ASSERT_TRUE(mapped && mapped->step());
+    EXPECT_EQ(mapped->integer(0), 0);
+  }
+  OpenDatabase(path).run("PRAGMA journal_mode=WAL");
+  Result<Connection> connection = Connection::open(path, true);
+  ASSERT_TRUE(connection && connection->begin_read());
+  EXPECT_FALSE(fs::exists(path.string() + "-shm"));
 }
 
 TEST(GoodInput, MayHaveAnyName) {

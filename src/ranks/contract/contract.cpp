@@ -264,7 +264,7 @@ class Contraction {
   std::int64_t most_, start_of_run_ = 0;
   bool drops_ = false;
   std::vector<Terminals> terminals_;
-  std::vector<bool> leads_;       ///< by node: decides its collective's entry
+  std::vector<bool> leads_;        ///< by node: decides its collective's entry
   std::vector<std::uint8_t> fan_;  ///< by event: events that need it, at most 2
   std::vector<NodeId> last_use_;
   std::vector<bool> covered_;
@@ -278,6 +278,8 @@ class Contraction {
 
 }  // namespace
 
-LocalGraph contract(const ContractInput& input) { return Contraction(input).run(); }
+LocalGraph contract(const ContractInput& input) {
+  return Contraction(input).run();
+}
 
 }  // namespace perflab::ranks

@@ -84,8 +84,8 @@ void KeptGraph::drop_dominated(LabelSet& labels) {
   for (std::size_t turn = 0; turn < kSearch && open > 0; ++turn) {
     std::size_t next = candidates_.size();
     for (std::size_t i = 0; i < candidates_.size(); ++i)
-      if (!candidates_[i].done && (next == candidates_.size() || candidates_[i].id >
-                                                                     candidates_[next].id))
+      if (!candidates_[i].done &&
+          (next == candidates_.size() || candidates_[i].id > candidates_[next].id))
         next = i;
     if (next == candidates_.size()) break;
     candidates_[next].done = true;
@@ -105,9 +105,8 @@ void KeptGraph::drop_dominated(LabelSet& labels) {
       if (edges_[edge].from < least) continue;
       const std::size_t at = candidate(edges_[edge].from, kNoEdgeId) * lanes_;
       for (std::size_t lane = 0; lane < lanes_; ++lane)
-        distances_[at + lane] =
-            std::max(distances_[at + lane],
-                     plus(alternative_[lane], weights_[edge * lanes_ + lane]));
+        distances_[at + lane] = std::max(distances_[at + lane],
+                                         plus(alternative_[lane], weights_[edge * lanes_ + lane]));
     }
   }
   labels.drop(dropped_);
@@ -122,7 +121,8 @@ void KeptGraph::drop_ends() {
     if (const std::uint32_t edge = end_edge_[id]; edge != kNoEdgeId) {
       const std::int64_t* const direct = end_weights_.data() + edge * lanes_;
       if (dominates({own, lanes_}, {direct, lanes_})) end_edge_[id] = kNoEdgeId;
-      for (std::size_t lane = 0; lane < lanes_; ++lane) own[lane] = std::max(own[lane], direct[lane]);
+      for (std::size_t lane = 0; lane < lanes_; ++lane)
+        own[lane] = std::max(own[lane], direct[lane]);
     }
     for (std::size_t edge = first_edge_[id]; edge < past; ++edge) {
       std::int64_t* const from = to_end.data() + edges_[edge].from * lanes_;

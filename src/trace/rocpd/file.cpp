@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/system/files.h"
+#include "base/system/network_file_system.h"
 
 namespace perflab::trace::rocpd {
 namespace {
@@ -62,6 +63,14 @@ bool is_non_empty(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && info.st_size > 0;
 }
 
+/// The file in which a writer keeps what is not in the database yet, or not for good: a rollback
+/// journal or a write-ahead log. Empty: there is none.
+std::string left_by_writer(const std::string& path) {
+  for (const char* end : {"-journal", "-wal"})
+    if (is_non_empty(path + end)) return path + end;
+  return {};
+}
+
 std::unexpected<Error> bad(std::string message, std::string remedy = {}) {
   return fail(ErrorCode::bad_input, std::move(message), std::move(remedy));
 }
@@ -89,9 +98,12 @@ Result<Header> check_header(const std::string& path, std::uint64_t size) {
   if (!header)
     return bad(fmt::format("{}: is not an SQLite database", path),
                "give a rocpd database (…_results.db): rocprofv3 writes it with -f rocpd");
-  if (is_non_empty(path + "-journal") || is_non_empty(path + "-wal"))
-    return bad(fmt::format("{}: the database is being written", path),
-               "wait until the profiled program has ended, then run again");
+  if (const std::string left = left_by_writer(path); !left.empty()) {
+    auto error = bad(fmt::format("{}: the database is being written", path),
+                     "wait until the profiled program has ended, then run again");
+    error.error().notes.push_back(fmt::format("{} lies beside it and is not empty", left));
+    return error;
+  }
   const std::uint64_t expected = std::uint64_t{header->page_size} * header->page_count;
   if (header->change_counter == header->version_valid_for && size < expected)
     return bad(fmt::format("{}: the database is truncated: {} of {} bytes are there", path, size,
@@ -138,8 +150,11 @@ Result<File> File::open(const fs::path& path, unsigned workers) {
   PERFLAB_TRY(file.size_, check_path(file.path_));
   PERFLAB_TRY(const Header header, check_header(file.path_, file.size_));
   file.change_counter_ = header.change_counter;
+  // Locks of network file systems may hang or not be there: nobody writes to a recording, and that
+  // its writer is gone was seen above and is seen again at the end (check_unchanged).
+  file.on_network_ = !network_file_system_of(path).empty();
   for (unsigned worker = 0; worker < std::max(1U, workers); ++worker) {
-    Result<Connection> opened = Connection::open(path);
+    Result<Connection> opened = Connection::open(path, file.on_network_);
     Result<void> begun =
         opened ? opened->begin_read() : Result<void>(std::unexpected(opened.error()));
     if (!begun) {
@@ -294,7 +309,8 @@ Result<Statement> File::select(unsigned worker, const Table& table,
 
 Result<void> File::check_unchanged() const {
   const std::optional<Header> header = read_header(path_);
-  if (header && header->change_counter == change_counter_) return {};
+  const bool unlocked_writer = on_network_ && !left_by_writer(path_).empty();
+  if (header && header->change_counter == change_counter_ && !unlocked_writer) return {};
   return bad(fmt::format("{}: the database was changed while it was being read", path_),
              "wait until the profiled program has ended, then run again");
 }

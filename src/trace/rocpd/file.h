@@ -97,6 +97,7 @@ class File {
   std::string path_;
   std::uint64_t size_ = 0;
   std::uint32_t change_counter_ = 0;
+  bool on_network_ = false;  ///< read without locks
   std::vector<Connection> connections_;
   std::vector<TableSet> sets_;
   std::uint64_t rejected_tables_ = 0;

@@ -15,9 +15,10 @@
 #include "base/enum_names.h"
 #include "base/system/files.h"
 #include "base/system/interrupt.h"
+#include "slurm/commands.h"
+#include "slurm/folder.h"
+#include "slurm/process.h"
 #include "tune/evaluate/executor.h"
-#include "tune/evaluate/slurm_commands.h"
-#include "tune/evaluate/slurm_folder.h"
 #include "tune/evaluate/slurm_queue.h"
 
 namespace perflab::tune {
@@ -60,9 +61,9 @@ std::optional<milliseconds> step_timeout(const Job& job, bool build_only, millis
 
 /// What all workers share.
 struct SlurmShared {
-  SlurmCommands commands;
+  slurm::Commands commands;
   SlurmOptions options;
-  SlurmFolder folder;
+  slurm::Folder folder;
   SlurmQueue queue;
   std::mutex mutex;
   std::optional<std::string> gpu;     // of the first node that was looked at
@@ -146,11 +147,11 @@ Result<void> SlurmWorker::acquire() {
                   fmt::format("{} Slurm allocations in a row came to nothing; the last: {}",
                               fruitless_, trouble_),
                   kChooseNodes);
-    SlurmRequest request{.partition = shared_.options.partition,
-                         .extra = shared_.options.extra,
-                         .excluded_nodes = {},
-                         .on_id = [&](std::string_view id) { shared_.folder.note(id); },
-                         .give_up = [&] { return unwanted(); }};
+    slurm::Request request{.partition = shared_.options.partition,
+                           .extra = shared_.options.extra,
+                           .excluded_nodes = {},
+                           .on_id = [&](std::string_view id) { shared_.folder.note(id); },
+                           .give_up = [&] { return unwanted(); }};
     {
       const std::scoped_lock lock(shared_.mutex);
       request.excluded_nodes = shared_.excluded;
@@ -174,7 +175,7 @@ Result<void> SlurmWorker::acquire() {
     trouble_ = std::move(granted->why_not);
     // A queue or a busy controller takes its time to refuse: salloc does not work here.
     if (granted->failed_at_once && ++failures_at_once_ >= kMostFailuresAtOnce && !had_any())
-      return std::unexpected(salloc_fails(trouble_));
+      return std::unexpected(slurm::salloc_fails(trouble_));
     shared_.queue.pause(shared_.options.patience * (1U << fruitless_));
     ++fruitless_;
   }
@@ -235,7 +236,7 @@ Result<std::string> SlurmWorker::look() {
         fmt::format("{}: {} autotune-worker gave no answer: {}", node_, shared_.options.program,
                     ended.succeeded()
                         ? fmt::format("its file {} does not show up here", answer.string())
-                        : last_words(ended)),
+                        : slurm::last_words(ended)),
         kChooseNodes);
   std::error_code ignored;
   fs::remove(answer, ignored);
@@ -339,7 +340,7 @@ Result<SlurmWorker::Asked> SlurmWorker::read_answer(const fs::path& file,
   const auto text = wait_for(answer, ended.succeeded());
   if (!text) {
     asked.hung = ended.timed_out;
-    asked.words = ended.timed_out ? "it did not end in time" : last_words(ended);
+    asked.words = ended.timed_out ? "it did not end in time" : slurm::last_words(ended);
     return asked;
   }
   const std::string what = fmt::format("the answer of {}", node_);
@@ -448,15 +449,15 @@ class SlurmExecutor final : public Executor {
 
 Result<std::unique_ptr<Executor>> make_slurm_executor(SlurmOptions options) {
   if (options.workers == 0) return fail(ErrorCode::usage, "Slurm: at least one worker is needed");
-  PERFLAB_TRY(SlurmCommands commands, SlurmCommands::find());
+  PERFLAB_TRY(slurm::Commands commands, slurm::Commands::find());
   std::error_code error;
   const fs::path given = options.working_directory.empty() ? "." : options.working_directory;
   options.working_directory = fs::absolute(given, error);
   if (error) return fail(ErrorCode::usage, fmt::format("{}: {}", given.string(), error.message()));
-  PERFLAB_TRY(SlurmFolder folder, SlurmFolder::create(options.working_directory,
-                                                      [&](const std::vector<std::string>& left) {
-                                                        commands.cancel(left);
-                                                      }));
+  PERFLAB_TRY(
+      slurm::Folder folder,
+      slurm::Folder::create(options.working_directory,
+                            [&](const std::vector<std::string>& left) { commands.cancel(left); }));
   const std::size_t workers = options.workers;
   auto executor = std::make_unique<SlurmExecutor>(
       std::unique_ptr<SlurmShared>(new SlurmShared{.commands = std::move(commands),

@@ -67,8 +67,7 @@ Rank random_rank(Prng& prng, std::int64_t most, std::int64_t scenarios) {
         joins ? static_cast<std::uint32_t>(prng.below(rank.collectives)) : rank.collectives++;
   }
   rank.node_class.resize(nodes);
-  for (std::uint16_t& number : rank.node_class)
-    number = static_cast<std::uint16_t>(prng.below(4));
+  for (std::uint16_t& number : rank.node_class) number = static_cast<std::uint16_t>(prng.below(4));
   constexpr std::array<double, 4> kFactors = {0, 0.5, 1, 3};
   for (std::int64_t s = 0; s < scenarios; ++s) {
     analyze::Scenario scenario{.changes = {}, .drop_syncs = prng.below(3) == 0};
@@ -114,8 +113,7 @@ Outputs whole(const Rank& rank, const std::vector<std::int64_t>& exits, std::siz
       std::int64_t own = edges.own_work(node, binding.end);
       const std::uint16_t number = rank.node_class[node];
       if (scenario != nullptr && number != 0 && number < scenario->changes.size())
-        own = analyze::changed(own, scenario->changes[number],
-                               analyze::most_changed(graph.size()));
+        own = analyze::changed(own, scenario->changes[number], analyze::most_changed(graph.size()));
       end[node] = start[node] + own;
       for (std::uint32_t e = edges.first(node); e < edges.last(node); ++e)
         if (edges.into_end(e) && (scenario == nullptr || !scenario->drop_syncs))

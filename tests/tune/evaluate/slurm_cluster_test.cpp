@@ -8,7 +8,7 @@
 
 #include "base/system/interrupt.h"
 #include "base/system/subprocess.h"
-#include "tune/evaluate/slurm_cluster.h"
+#include "slurm/slurm_cluster.h"
 #include "tune/evaluate/slurm_jobs.h"
 
 namespace perflab::tune {

@@ -14,10 +14,10 @@
 #include "base/error.h"
 #include "base/system/subprocess.h"
 
-namespace perflab::tune {
+namespace perflab::slurm {
 
 /// One allocation of one node.
-struct SlurmRequest {
+struct Request {
   std::string partition;                    ///< empty: the default one
   std::vector<std::string> extra;           ///< further arguments of salloc
   std::vector<std::string> excluded_nodes;  ///< never these
@@ -27,14 +27,14 @@ struct SlurmRequest {
 };
 
 /// What came of asking for an allocation.
-struct SlurmGrant {
+struct Grant {
   std::string allocation;       ///< its number; empty: none was given, maybe next time
   std::string why_not;          ///< then: "salloc gave no allocation: " and what it said last
   bool failed_at_once = false;  ///< then: salloc failed within a second
 };
 
 /// A command on the node of an allocation.
-struct SlurmStep {
+struct Step {
   std::string allocation;
   std::vector<std::string> argv;
   std::filesystem::path working_directory;
@@ -44,25 +44,25 @@ struct SlurmStep {
 };
 
 /// What became of an allocation.
-struct SlurmState {
+struct State {
   bool running = false;  ///< it can take steps (or is suspended: then they wait)
   std::string name;      ///< as squeue names it: "RUNNING", "NODE_FAIL"; "gone" when it knows none
   std::string nodes;     ///< "node7"
 };
 
-class SlurmCommands {
+class Commands {
  public:
   /// Finds the four programs. Error (missing_tool) names the one that is not there.
-  static Result<SlurmCommands> find();
+  static Result<Commands> find();
 
   /// Asks for an allocation and waits for it, however long the queue is. Errors: usage (Slurm says
   /// that this can never be had), missing_tool (salloc does not work here: "salloc: fatal: Could
   /// not establish a configuration source"), interrupted (also: given up).
-  [[nodiscard]] Result<SlurmGrant> allocate(const SlurmRequest& request) const;
+  [[nodiscard]] Result<Grant> allocate(const Request& request) const;
   /// Runs a step and waits for its end. Errors: those of run_program.
-  [[nodiscard]] Result<ProcessResult> step(const SlurmStep& step) const;
+  [[nodiscard]] Result<ProcessResult> step(const Step& step) const;
   /// Asks squeue. Nothing: it gave no answer (no controller).
-  [[nodiscard]] std::optional<SlurmState> state_of(const std::string& allocation) const;
+  [[nodiscard]] std::optional<State> state_of(const std::string& allocation) const;
   /// Ends allocations, granted or queued; those that are over already are left alone. Does so after
   /// Ctrl-C, too.
   void cancel(const std::vector<std::string>& allocations) const;
@@ -74,8 +74,4 @@ class SlurmCommands {
 /// salloc does not work here, as it says itself.
 Error salloc_fails(std::string why_not);
 
-/// The last line of a program's stderr (or, when that is empty, stdout) that says something,
-/// without "srun: error: "; how it ended when there is none.
-std::string last_words(const ProcessResult& result);
-
-}  // namespace perflab::tune
+}  // namespace perflab::slurm

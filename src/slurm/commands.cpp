@@ -1,7 +1,7 @@
 // Argument arrays for Slurm's commands, and the little of their output that is understood. Slurm
 // has no translated messages, and these have been the same since 2.x (src/salloc/salloc.c,
 // src/common/slurm_errno.c).
-#include "tune/evaluate/slurm_commands.h"
+#include "slurm/commands.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +12,9 @@
 #include <utility>
 
 #include "base/text/text.h"
+#include "slurm/process.h"
 
-namespace perflab::tune {
+namespace perflab::slurm {
 namespace {
 
 using std::chrono::milliseconds;
@@ -21,34 +22,9 @@ using std::chrono::milliseconds;
 constexpr std::string_view kJobName = "rocm-perf";
 constexpr milliseconds kQueryTimeout{60'000};  // squeue's own is MessageTimeout, 10 s, with retries
 constexpr milliseconds kCancelTimeout{30'000};  // likewise
-constexpr milliseconds kSlurmGrace{5'000};      // for salloc and srun to take back what they asked
 constexpr int kStateAttempts = 5;               // a controller that restarts is away for seconds
 constexpr milliseconds kStatePause{500};
 constexpr milliseconds kAtOnce{1'000};
-
-/// Variables of the Slurm job that we may be a part of ourselves: they would shape our steps.
-std::vector<std::string> surrounding_job() {
-  constexpr std::array<std::string_view, 3> kKept{"SLURM_CONF", "SLURM_JWT", "SLURM_CLUSTERS"};
-  std::vector<std::string> names;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::string_view name = text.substr(0, text.find('='));
-    const auto is_prefix = [&](std::string_view kept) { return name.starts_with(kept); };
-    if (name.starts_with("SLURM_") && std::ranges::none_of(kKept, is_prefix))
-      names.emplace_back(name);
-  }
-  return names;
-}
-
-ProcessOptions quiet_options() {
-  ProcessOptions options;
-  options.empty_input = true;
-  options.unset_environment = surrounding_job();
-  options.standard_output = StreamMode::capture;
-  options.standard_error = StreamMode::capture;
-  options.grace = kSlurmGrace;
-  return options;
-}
 
 /// The digits after a phrase: "Granted job allocation 17".
 std::string number_after(std::string_view text, std::string_view phrase) {
@@ -63,15 +39,6 @@ std::string number_after(std::string_view text, std::string_view phrase) {
 std::string allocation_in(std::string_view text) {
   std::string granted = number_after(text, "Granted job allocation ");
   return granted.empty() ? number_after(text, "Pending job allocation ") : granted;
-}
-
-/// Without "srun: error: " and the like.
-std::string_view without_prefix(std::string_view line) {
-  for (const std::string_view program : {"salloc: ", "srun: ", "slurmstepd: "})
-    if (line.starts_with(program)) line.remove_prefix(program.size());
-  for (const std::string_view word : {"error: ", "fatal: "})
-    if (line.starts_with(word)) line.remove_prefix(word.size());
-  return line;
 }
 
 /// Words of slurm_errno.c and getopt(3) that mean that asking again later is in vain: "Invalid
@@ -96,30 +63,10 @@ std::string refusal_in(std::string_view text) {
   return std::string(without_prefix(trimmed(refusal)));
 }
 
-/// The last line that says something; srun's "task 0: Exited with exit code 2" only when there is
-/// nothing else: it may come before or after the reason.
-std::string last_line(std::string_view text) {
-  std::string_view last;
-  std::string_view exit;
-  while (!text.empty()) {
-    const std::size_t end = text.find_first_of("\r\n");
-    const std::string_view line = trimmed(text.substr(0, end));
-    if (!line.empty()) (line.contains(": Exited with exit code ") ? exit : last) = line;
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return std::string(without_prefix(last.empty() ? exit : last));
-}
-
 }  // namespace
 
-std::string last_words(const ProcessResult& result) {
-  if (std::string line = last_line(result.error.tail); !line.empty()) return line;
-  if (std::string line = last_line(result.output.tail); !line.empty()) return line;
-  return describe_end(result);
-}
-
-Result<SlurmCommands> SlurmCommands::find() {
-  SlurmCommands commands;
+Result<Commands> Commands::find() {
+  Commands commands;
   for (const auto& [name, path] :
        {std::pair{"salloc", &commands.salloc_}, std::pair{"srun", &commands.srun_},
         std::pair{"squeue", &commands.squeue_}, std::pair{"scancel", &commands.scancel_}}) {
@@ -138,7 +85,7 @@ Error salloc_fails(std::string why_not) {
       .error();
 }
 
-Result<SlurmGrant> SlurmCommands::allocate(const SlurmRequest& request) const {
+Result<Grant> Commands::allocate(const Request& request) const {
   std::vector<std::string> argv{salloc_, "--no-shell", "--nodes=1", "--ntasks=1",
                                 fmt::format("--job-name={}", kJobName)};
   if (!request.partition.empty()) argv.push_back("--partition=" + request.partition);
@@ -159,11 +106,11 @@ Result<SlurmGrant> SlurmCommands::allocate(const SlurmRequest& request) const {
   const auto began = std::chrono::steady_clock::now();
   const auto ran = run_program(argv, options);
   if (!ran && ran.error().code == ErrorCode::missing_tool)
-    return SlurmGrant{.allocation = {}, .why_not = ran.error().message};
+    return Grant{.allocation = {}, .why_not = ran.error().message};
   if (!ran) return std::unexpected(ran.error());
   const ProcessResult& result = *ran;
   const bool at_once = std::chrono::steady_clock::now() - began < kAtOnce;
-  if (result.succeeded() && !id.empty()) return SlurmGrant{.allocation = id, .why_not = {}};
+  if (result.succeeded() && !id.empty()) return Grant{.allocation = id, .why_not = {}};
   if (!id.empty()) cancel({id});
   if (result.interrupted || result.given_up)
     return fail(ErrorCode::interrupted, "salloc: stopped while it waited for a node");
@@ -178,12 +125,12 @@ Result<SlurmGrant> SlurmCommands::allocate(const SlurmRequest& request) const {
   std::string why_not = fmt::format("salloc gave no allocation: {}", last_words(result));
   // Slurm's fatal(): its configuration or a plugin is not there.
   if (result.error.tail.contains("fatal: ")) return std::unexpected(salloc_fails(why_not));
-  return SlurmGrant{.allocation = {},
-                    .why_not = std::move(why_not),
-                    .failed_at_once = at_once && id.empty() && !result.succeeded()};
+  return Grant{.allocation = {},
+               .why_not = std::move(why_not),
+               .failed_at_once = at_once && id.empty() && !result.succeeded()};
 }
 
-Result<ProcessResult> SlurmCommands::step(const SlurmStep& step) const {
+Result<ProcessResult> Commands::step(const Step& step) const {
   std::vector<std::string> argv{srun_,
                                 "--jobid=" + step.allocation,
                                 "--nodes=1",
@@ -201,7 +148,7 @@ Result<ProcessResult> SlurmCommands::step(const SlurmStep& step) const {
   return run_program(argv, options);
 }
 
-std::optional<SlurmState> SlurmCommands::state_of(const std::string& allocation) const {
+std::optional<State> Commands::state_of(const std::string& allocation) const {
   for (int attempt = 0; attempt < kStateAttempts; ++attempt) {
     if (attempt > 0) ::usleep(static_cast<useconds_t>(kStatePause.count() * 1000));
     ProcessOptions options = quiet_options();
@@ -209,13 +156,12 @@ std::optional<SlurmState> SlurmCommands::state_of(const std::string& allocation)
     const auto result = run_program(
         {squeue_, "--noheader", "--jobs=" + allocation, "--states=all", "--format=%T %N"}, options);
     if (!result) return std::nullopt;
-    if (result->error.tail.contains("Invalid job id"))
-      return SlurmState{.name = "gone", .nodes = {}};
+    if (result->error.tail.contains("Invalid job id")) return State{.name = "gone", .nodes = {}};
     if (!result->succeeded()) continue;
     const std::string line = last_line(result->output.tail);
-    if (line.empty()) return SlurmState{.name = "gone", .nodes = {}};
+    if (line.empty()) return State{.name = "gone", .nodes = {}};
     const std::size_t blank = line.find(' ');
-    SlurmState state{.name = line.substr(0, blank), .nodes = {}};
+    State state{.name = line.substr(0, blank), .nodes = {}};
     if (blank != std::string::npos) state.nodes = std::string(trimmed(line.substr(blank)));
     state.running =
         state.name == "RUNNING" || state.name == "CONFIGURING" || state.name == "SUSPENDED";
@@ -224,7 +170,7 @@ std::optional<SlurmState> SlurmCommands::state_of(const std::string& allocation)
   return std::nullopt;
 }
 
-void SlurmCommands::cancel(const std::vector<std::string>& allocations) const {
+void Commands::cancel(const std::vector<std::string>& allocations) const {
   if (allocations.empty()) return;
   std::vector<std::string> argv{scancel_, "--quiet", fmt::format("--jobname={}", kJobName)};
   argv.insert(argv.end(), allocations.begin(), allocations.end());
@@ -235,4 +181,4 @@ void SlurmCommands::cancel(const std::vector<std::string>& allocations) const {
   static_cast<void>(run_program(argv, options));
 }
 
-}  // namespace perflab::tune
+}  // namespace perflab::slurm

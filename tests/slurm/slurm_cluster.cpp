@@ -1,6 +1,6 @@
 // Options of slurm.conf(5): no cgroups, no accounting, no ports that others use; linear selection
 // gives an allocation its whole node, so that two workers have two nodes.
-#include "tune/evaluate/slurm_cluster.h"
+#include "slurm/slurm_cluster.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

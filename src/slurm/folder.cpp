@@ -1,6 +1,6 @@
 // Ownership by flock(2): the lock goes with the process, however it ends. A file system that has no
 // locks (some NFS mounts) only loses the clean-up after a killed process.
-#include "tune/evaluate/slurm_folder.h"
+#include "slurm/folder.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include "base/system/files.h"
 #include "base/text/text.h"
 
-namespace perflab::tune {
+namespace perflab::slurm {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,7 +42,7 @@ std::vector<std::string> allocations_in(const fs::path& folder) {
 }
 
 /// Ends what a killed process left in `folder`, if it is one of ours and its process is gone.
-void clean_up(const fs::path& folder, const SlurmFolder::Cancel& cancel) {
+void clean_up(const fs::path& folder, const Folder::Cancel& cancel) {
   const int lock = ::open((folder / kOwner).c_str(), O_RDWR | O_CLOEXEC);
   if (lock < 0) return;
   if (::flock(lock, LOCK_EX | LOCK_NB) == 0) {
@@ -66,7 +66,7 @@ int take_ownership(const fs::path& folder) {
 
 }  // namespace
 
-Result<SlurmFolder> SlurmFolder::create(const fs::path& working_directory, const Cancel& cancel) {
+Result<Folder> Folder::create(const fs::path& working_directory, const Cancel& cancel) {
   const fs::path root = working_directory / ".slurm";
   std::vector<fs::path> earlier;
   std::error_code error;
@@ -77,19 +77,19 @@ Result<SlurmFolder> SlurmFolder::create(const fs::path& working_directory, const
   for (int attempt = 0; attempt < kAttemptsToMake; ++attempt) {
     PERFLAB_TRY_VOID(make_directories(root));
     pattern = (root / "XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) return SlurmFolder(pattern, take_ownership(pattern));
+    if (::mkdtemp(pattern.data()) != nullptr) return Folder(pattern, take_ownership(pattern));
     if (errno != ENOENT) break;  // else the last of other processes has just removed .slurm
   }
   return fail(ErrorCode::usage,
               fmt::format("{}: no folder can be made in it: {}", root.string(), errno_text(errno)));
 }
 
-SlurmFolder::SlurmFolder(SlurmFolder&& other) noexcept
+Folder::Folder(Folder&& other) noexcept
     : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {
   files_ = other.files_.load();
 }
 
-SlurmFolder::~SlurmFolder() {
+Folder::~Folder() {
   if (path_.empty()) return;
   std::error_code ignored;
   fs::remove_all(path_, ignored);
@@ -97,11 +97,11 @@ SlurmFolder::~SlurmFolder() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-fs::path SlurmFolder::next_file() {
+fs::path Folder::next_file() {
   return path_ / fmt::format("{}.json", files_.fetch_add(1) + 1);
 }
 
-void SlurmFolder::note(std::string_view allocation) const {
+void Folder::note(std::string_view allocation) const {
   const fs::path file = path_ / kAllocations;
   const int out = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kPrivateFile);
   if (out < 0) return;
@@ -111,4 +111,4 @@ void SlurmFolder::note(std::string_view allocation) const {
   ::close(out);
 }
 
-}  // namespace perflab::tune
+}  // namespace perflab::slurm

@@ -12,20 +12,20 @@
 
 #include "base/error.h"
 
-namespace perflab::tune {
+namespace perflab::slurm {
 
-class SlurmFolder {
+class Folder {
  public:
   using Cancel = std::function<void(const std::vector<std::string>& allocations)>;
 
   /// Makes a new folder in `working_directory`/.slurm. Folders there whose process is gone are
   /// removed, and `cancel` is called with their allocations. Error (usage): it cannot be made.
-  static Result<SlurmFolder> create(const std::filesystem::path& working_directory,
-                                    const Cancel& cancel);
-  SlurmFolder(SlurmFolder&& other) noexcept;
-  SlurmFolder& operator=(SlurmFolder&&) = delete;
+  static Result<Folder> create(const std::filesystem::path& working_directory,
+                               const Cancel& cancel);
+  Folder(Folder&& other) noexcept;
+  Folder& operator=(Folder&&) = delete;
   /// Removes it.
-  ~SlurmFolder();
+  ~Folder();
 
   /// A file name that was not given before.
   [[nodiscard]] std::filesystem::path next_file();
@@ -33,11 +33,11 @@ class SlurmFolder {
   void note(std::string_view allocation) const;
 
  private:
-  SlurmFolder(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+  Folder(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
 
   std::filesystem::path path_;
   int lock_ = -1;  ///< descriptor of `owner`, locked as long as we live
   std::atomic<unsigned> files_{0};
 };
 
-}  // namespace perflab::tune
+}  // namespace perflab::slurm
