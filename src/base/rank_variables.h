@@ -1,70 +1,48 @@
-// The environment variables that say which rank of a job a process is: the only ones that are ever
-// read, recorded or shown, best first. Facts: docs/facts/ranks.md "Identity".
+// Which variables of a process's environment say which rank of a job it is (docs/facts/ranks.md
+// "Identity"). The one list: no other variable is read for that, and no other is ever recorded or
+// shown. A header alone: the library that records CUDA programs has it too.
+//
+// torchrun: pytorch.org/docs/stable/elastic/run.html "Environment Variables". Open MPI, MPICH's
+// PMI, PMIx, MVAPICH, Intel MPI and PBS: the names that rocprofiler-sdk looks for
+// (lib/output/format_path.cpp) and each one's documents. Slurm: srun(1), OUTPUT ENVIRONMENT
+// VARIABLES.
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace perflab {
 
-/// Variables that one launcher sets; empty: it sets none such.
+/// The variables of one launcher. `size` is asked for where `rank` alone may be something else.
 struct RankVariables {
-  std::string_view rank, size, local_rank;
+  std::string_view rank, size;  ///< `size` empty: it has none
+  std::string_view local_rank;  ///< empty: it has none
+  bool needs_size = false;
 };
 
-/// torchrun's come first: under Slurm it is started once a node, so that Slurm's task is the node.
-inline constexpr std::array<RankVariables, 7> kRankVariables = {{
-    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {"PMIX_RANK", "", ""},
-    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
-    {"MPI_RANK", "MPI_SIZE", ""},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+/// Best first: torchrun's, which stands inside of MPI or Slurm and knows better; MPI's; Slurm's,
+/// whose task is torchrun's node. SLURM_PROCID is 0 in a batch script, too, which is no rank: there
+/// SLURM_STEP_NUM_TASKS is not set. RANK is a word that others may use: torchrun sets both.
+inline constexpr std::array<RankVariables, 9> kRankVariables{{
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK", true},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", false},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK", false},
+    {"MPI_RANK", "MPI_SIZE", "MPI_LOCALRANKID", false},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", false},
+    {"MPI_RANKID", "MPI_SIZE", "MPI_LOCALRANKID", false},
+    {"PMIX_RANK", "", "", false},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", true},
+    {"PBS_NODENUM", "", "", false},
 }};
-/// Said of the process too, decides nothing alone: torchrun's node, and PBS's task.
-inline constexpr RankVariables kLastRankVariables = {"PBS_NODENUM", "", ""};
-inline constexpr std::string_view kGroupRank = "GROUP_RANK";
 
-/// Visits every one of these names.
+/// Visits each of these names, some twice.
 template <class Visit>
 constexpr void for_each_rank_variable(const Visit& visit) {
-  const auto all = [&](const RankVariables& set) {
-    for (const std::string_view name : {set.rank, set.size, set.local_rank}) {
+  for (const RankVariables& names : kRankVariables) {
+    for (const std::string_view name : {names.rank, names.size, names.local_rank}) {
       if (!name.empty()) visit(name);
     }
-  };
-  for (const RankVariables& set : kRankVariables) all(set);
-  all(kLastRankVariables);
-  visit(kGroupRank);
-}
-
-/// What the variables say, by the first launcher that gives a rank.
-struct RankInEnvironment {
-  std::optional<std::int64_t> rank, size, local_rank;
-  std::string_view from;  ///< variable of `rank`; empty: none
-};
-
-/// `number`: the number that a variable holds, not negative, or nullopt.
-template <class Number>
-RankInEnvironment rank_in_environment(const Number& number) {
-  const auto ask = [&](std::string_view name) -> std::optional<std::int64_t> {
-    return name.empty() ? std::nullopt : number(name);
-  };
-  const auto by = [&](const RankVariables& set) -> RankInEnvironment {
-    const std::optional<std::int64_t> rank = ask(set.rank);
-    if (!rank) return {};
-    RankInEnvironment found{rank, ask(set.size), ask(set.local_rank), set.rank};
-    // A size that the rank is not within is another launcher's.
-    if (found.size && *found.size <= *rank) found.size.reset();
-    return found;
-  };
-  for (const RankVariables& set : kRankVariables) {
-    if (const RankInEnvironment found = by(set); found.rank) return found;
   }
-  return by(kLastRankVariables);
 }
 
 }  // namespace perflab

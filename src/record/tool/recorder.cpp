@@ -63,8 +63,10 @@ std::string rank_environment() {
     const std::string_view text = value == nullptr ? std::string_view() : value;
     if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != text.npos)
       return;
+    const std::string key = json_text(name);
+    if (json.find(key) != std::string::npos) return;
     json += json.empty() ? "{" : ", ";
-    json.append(json_text(name)).append(": ").append(json_text(text));
+    json.append(key).append(": ").append(json_text(text));
   });
   return json.empty() ? "{}" : json + "}";
 }

@@ -5,9 +5,8 @@
 
 #include <algorithm>
 
-#include "base/rank_variables.h"
 #include "base/text/json.h"
-#include "base/text/numbers.h"
+#include "trace/rank_variables.h"
 #include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
@@ -120,21 +119,13 @@ RankFacts rank_facts(std::string_view environment) {
   if (environment.size() <= 2 || environment.size() > kMostEnvironment) return {};
   const auto parsed = parse_json(environment, "environment");
   if (!parsed || !parsed->is_object()) return {};
-  const RankInEnvironment found =
-      rank_in_environment([&](std::string_view name) -> std::optional<std::int64_t> {
-        const auto variable = parsed->find(name);
-        if (variable == parsed->end()) return std::nullopt;
-        const auto number =
-            variable->is_string()
-                ? whole_number<std::int64_t>(variable->get_ref<const std::string&>())
-            : variable->is_number_integer() ? std::optional(variable->get<std::int64_t>())
-                                            : std::nullopt;
-        return number && *number >= 0 ? number : std::nullopt;
-      });
-  return {.rank = found.rank,
-          .size = found.size,
-          .local_rank = found.local_rank,
-          .from = std::string(found.from)};
+  return rank_of([&](std::string_view name) -> std::optional<std::string> {
+    const auto variable = parsed->find(name);
+    if (variable == parsed->end()) return std::nullopt;
+    if (variable->is_string()) return variable->get<std::string>();
+    if (variable->is_number_integer()) return variable->dump();
+    return std::nullopt;
+  });
 }
 
 std::string_view without_kd(std::string_view name) {
