@@ -10,6 +10,7 @@
 #include "cli/kit/help.h"
 #include "cli/kit/present.h"
 #include "ranks/rank/make_summaries.h"
+#include "report/kit/document.h"
 #include "report/ranks/rank_summary_document.h"
 
 namespace perflab::cli {
