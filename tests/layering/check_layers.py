@@ -26,7 +26,7 @@ ROOMS = {
     "isolate": [["protocol", "machine"], ["code", "."], ["tool"]],
     "record": [["."], ["database"], ["activity", "counters"], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa"], ["session"], ["verify"], ["inputs"]],
-    "ranks": [["values"], ["rank", "match"], ["clocks", "contract"], ["figures", "path"], ["."]],
+    "ranks": [["values"], ["contract", "match"], ["rank", "clocks"], ["figures", "path"], ["."]],
     "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page", "ranks"],
                ["perfetto", "roofline", "thread_trace"], ["analysis", "excerpt"], ["answers"],
                ["summary"]],

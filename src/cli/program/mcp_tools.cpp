@@ -119,6 +119,11 @@ const std::vector<Facts>& all_facts() {
                "collective slow or waiting?",
        .reads = {"FILE", "--what-if"},
        .acts = {"--out"}},
+      {.command = "rank-summary",
+       .effect = Effect::acts,
+       .when =
+           "Many ranks of one job were recorded: makes the small file of each that the analysis "
+           "of the whole job needs."},
       {.command = "replay full-vm",
        .effect = Effect::acts,
        .when =
