@@ -18,6 +18,7 @@ namespace perflab::trace {
 namespace {
 
 namespace fs = std::filesystem;
+using test::TempFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -291,7 +292,7 @@ TEST(Kineto, CutOffAnywhereItIsRefused) {
 }
 
 TEST(Kineto, FilesByTheirContent) {
-  const TempFolder folder;
+  const test::TempFolder folder;
   const std::string text = cuda_step_file();
   const auto kind = [&](std::string_view content) {
     return kind_of_file(folder.write("file", content));

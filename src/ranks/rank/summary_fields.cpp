@@ -92,11 +92,11 @@ void list_field(Io& io, List& list, std::size_t least, const Each& each) {
   if constexpr (Io::kReads) {
     const std::size_t count = io.count(least);
     list.clear();
-    list.resize(count);
+    for (std::size_t i = 0; i < count && io.good(); ++i) each(list.emplace_back());
   } else {
     io.number(list.size());
+    for (auto& one : list) each(one);
   }
-  for (auto& one : list) each(one);
 }
 
 template <class Io, class T>

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kMagic = "rp-rank\n";
 constexpr std::size_t kMostText = 1 << 16;            ///< of a text in the header
 constexpr std::uint64_t kMostFile = 1ULL << 28U;      ///< bytes
-constexpr std::uint64_t kMostUnpacked = 1ULL << 28U;  ///< bytes of one part
+constexpr std::uint64_t kMostUnpacked = 1ULL << 27U;  ///< bytes of one part
 constexpr int kLevel = 9;  ///< of zstd: a megabyte takes a tenth of a second
 constexpr std::string_view kRemedy = "make it anew with rocm-perf rank-summary";
 
@@ -68,8 +68,8 @@ Result<std::string> take_part(std::string_view& rest, std::string_view name, boo
   if (!unpack) return std::string();
   if (content_hash(*packed) != fixed(sizes->substr(16, 8)))
     return damaged(name, "its bytes are not those that were written");
-  // No frame unpacks to much more than a thousand times its size here: numbers are short already.
-  if (plain_size > kMostUnpacked || plain_size > 4096 * (packed->size() + 64))
+  if (plain_size > kMostUnpacked ||
+      ZSTD_getFrameContentSize(packed->data(), packed->size()) != plain_size)
     return damaged(name, "it claims to hold more than it can");
   std::string plain(plain_size, '\0');
   const std::size_t size =

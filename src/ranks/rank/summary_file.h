@@ -35,7 +35,7 @@ std::string summary_file_name(const RankSummary& summary);
 std::string encode_summary(const RankSummary& summary);
 
 /// A file's bytes as a value. `name`: for errors (bad_input): no summary, damaged, of another
-/// version. Memory is bounded by the size of the bytes.
+/// version. A part unpacks to at most 128 MiB.
 Result<RankSummary> decode_summary(std::string_view bytes, std::string_view name,
                                    SummaryPart part = SummaryPart::everything);
 
