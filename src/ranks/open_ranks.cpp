@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A summary's file, or (with `bytes`) what it would hold.
-struct Place {
+struct OpenedPlace {
   fs::path file;
   std::string bytes;
 };
@@ -56,13 +56,13 @@ Result<std::vector<fs::path>> files_in(const fs::path& folder) {
 }
 
 /// The ranks of one recording, as the bytes of their files.
-Result<std::vector<Place>> summarised(const fs::path& file, const SummarizeOptions& options) {
+Result<std::vector<OpenedPlace>> summarised(const fs::path& file, const SummarizeOptions& options) {
   PERFLAB_TRY(const trace::Trace trace, trace::read({&file, 1}, {.threads = 1}));
   PERFLAB_TRY(const std::vector<RankSummary> summaries, summarize_ranks(trace, options));
   if (summaries.empty())
     return fail(ErrorCode::bad_input,
                 fmt::format("'{}' has no dispatch of a kernel", file.string()));
-  std::vector<Place> places;
+  std::vector<OpenedPlace> places;
   for (const RankSummary& summary : summaries) places.push_back({file, encode_summary(summary)});
   return places;
 }
@@ -86,14 +86,14 @@ Result<SummarySource> open_ranks(std::span<const std::filesystem::path> paths,
     PERFLAB_TRY(const std::vector<fs::path> found, files_in(path));
     files.insert(files.end(), found.begin(), found.end());
   }
-  auto places = std::make_shared<std::vector<Place>>();
-  PERFLAB_TRY_VOID(parallel_ordered<std::vector<Place>>(
+  auto places = std::make_shared<std::vector<OpenedPlace>>();
+  PERFLAB_TRY_VOID(parallel_ordered<std::vector<OpenedPlace>>(
       files.size(), options.threads,
-      [&](unsigned, std::size_t i) -> Result<std::vector<Place>> {
-        if (is_summary(files[i])) return std::vector<Place>{{files[i], {}}};
+      [&](unsigned, std::size_t i) -> Result<std::vector<OpenedPlace>> {
+        if (is_summary(files[i])) return std::vector<OpenedPlace>{{files[i], {}}};
         return summarised(files[i], summarize);
       },
-      [&](std::size_t i, std::vector<Place>&& made) -> Result<void> {
+      [&](std::size_t i, std::vector<OpenedPlace>&& made) -> Result<void> {
         if (options.progress)
           options.progress("reading recordings",
                            static_cast<double>(i + 1) / static_cast<double>(files.size()));
@@ -101,7 +101,7 @@ Result<SummarySource> open_ranks(std::span<const std::filesystem::path> paths,
         return {};
       }));
   return SummarySource{.count = places->size(), .load = [places](std::size_t i) {
-                         const Place& place = (*places)[i];
+                         const OpenedPlace& place = (*places)[i];
                          return place.bytes.empty()
                                     ? read_summary(place.file)
                                     : decode_summary(place.bytes, place.file.string());

@@ -79,7 +79,7 @@ Result<JobChanges> changes_of(const PathInput& input, const RankWhatIf& what_if)
 }
 
 /// Edges of a rank's graph that a hop goes over, last first.
-struct Stretch {
+struct PathStretch {
   std::size_t hop = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;  ///< from, to
 };
@@ -91,14 +91,14 @@ class JobWalk {
       : input_(input), graph_(graph), dag_(graph.dag()), path_(path) {}
 
   /// Hops from the begin to the end, without what they were spent on; stretches by rank.
-  std::map<RankIndex, std::vector<Stretch>> run() {
+  std::map<RankIndex, std::vector<PathStretch>> run() {
     const std::vector<VertexId> ends = graph_.ends();
     VertexId at =
         *std::ranges::max_element(ends, {}, [this](VertexId vertex) { return dag_.time(vertex); });
     while (at != kNoVertex) at = collective(work(at));
     std::ranges::reverse(path_.hops);
     for (auto& [rank, stretches] : stretches_)
-      for (Stretch& stretch : stretches) stretch.hop = path_.hops.size() - 1 - stretch.hop;
+      for (PathStretch& stretch : stretches) stretch.hop = path_.hops.size() - 1 - stretch.hop;
     return std::move(stretches_);
   }
 
@@ -114,7 +114,7 @@ class JobWalk {
       hop.member = (place.local - 1) / 2;
       hop.operation = graph_.joint(place.rank, *hop.member).operation;
     }
-    Stretch stretch{.hop = path_.hops.size(), .edges = {}};
+    PathStretch stretch{.hop = path_.hops.size(), .edges = {}};
     std::uint32_t local = place.local;
     const auto is_exit = [&] { return local != 0 && local < end && local % 2 == 0; };
     while (!is_exit()) {
@@ -158,12 +158,12 @@ class JobWalk {
   const JobGraph& graph_;
   const Dag& dag_;
   JobPath& path_;
-  std::map<RankIndex, std::vector<Stretch>> stretches_;
+  std::map<RankIndex, std::vector<PathStretch>> stretches_;
 };
 
 /// Fills what the hops of one rank were spent on.
 Result<void> explain_hops(const PathInput& input, RankIndex rank,
-                          const std::vector<Stretch>& stretches, JobPath& path) {
+                          const std::vector<PathStretch>& stretches, JobPath& path) {
   PERFLAB_TRY(const LocalGraph graph, input.load_graph(rank));
   std::vector<std::uint32_t> by_ends(graph.edges.size());
   for (std::uint32_t i = 0; i < by_ends.size(); ++i) by_ends[i] = i;
@@ -171,7 +171,7 @@ Result<void> explain_hops(const PathInput& input, RankIndex rank,
     return std::pair{graph.edges[edge].from, graph.edges[edge].to};
   };
   std::ranges::sort(by_ends, {}, ends);
-  for (const Stretch& stretch : stretches) {
+  for (const PathStretch& stretch : stretches) {
     Hop& hop = path.hops[stretch.hop];
     std::map<Name, std::int64_t> kernels;
     std::int64_t sum = hop.spent[static_cast<std::size_t>(analyze::Spent::idle)];
@@ -281,7 +281,7 @@ Result<void> find_path(const PathInput& input, const Joints& joints, JobPath& pa
     if (joints.taken()[rank])
       recorded = std::max(recorded, input.clocks.aligned(rank, input.ranks[rank].end));
   path.shifted = path.end - recorded;
-  const std::map<RankIndex, std::vector<Stretch>> stretches = JobWalk(input, graph, path).run();
+  const std::map<RankIndex, std::vector<PathStretch>> stretches = JobWalk(input, graph, path).run();
   add_error(input, graph, path);
   add_slack(input, graph, path);
   for (const auto& [rank, of_rank] : stretches)

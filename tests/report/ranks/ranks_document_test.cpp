@@ -75,10 +75,9 @@ TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
     const auto analysis = analysed(options);
     EXPECT_FALSE(page_of(analysis).empty());
     const TerminalStyle style{.width = 100};
-    for (const auto* const section :
-         {&ranks_ranks_text, &ranks_stragglers_text, &ranks_collectives_text, &ranks_clocks_text,
-          &ranks_path_text, &ranks_matching_text})
-      EXPECT_FALSE((*section)(analysis, style).empty());
+    for (auto* const section : {&ranks_ranks_text, &ranks_stragglers_text, &ranks_collectives_text,
+                                &ranks_clocks_text, &ranks_path_text, &ranks_matching_text})
+      EXPECT_FALSE(section(analysis, style).empty());
   }
 }
 
