@@ -61,7 +61,7 @@ AgentFacts agent_facts(const Json& object) {
 }
 
 std::string_view without_kd(std::string_view name) {
-  for (const std::string_view tail : {" [clone .kd]", ".kd"})
+  for (const std::string_view tail : {" [clone .kd]", " (.kd)", ".kd"})
     if (name.ends_with(tail)) return name.substr(0, name.size() - tail.size());
   return name;
 }

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/text/json.h"
-#include "base/rank_variables.h"
 #include "trace/agent_facts.h"
+#include "trace/rank_variables.h"
 #include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
