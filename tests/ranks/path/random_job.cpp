@@ -311,7 +311,7 @@ std::int64_t SlowJob::time(RankIndex rank, std::uint32_t vertex) {
         if (!last || summary.collectives[k].exit >= summary.collectives[*last].exit) last = k;
       result = time(rank, last ? 2 + 2 * *last : 0) + expected(rank, std::nullopt);
       for (std::uint32_t k = 0; k < collectives; ++k)
-        result = std::max(result, time(rank, 2 + 2 * k));
+        if (k != last) result = std::max(result, time(rank, 2 + 2 * k));
     }
   } else {
     for (const LocalGraph::Edge& edge : job_.graphs[rank].edges) {
