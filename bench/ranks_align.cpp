@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 
 #include "base/random.h"
 #include "ranks/clocks/align.h"
@@ -71,24 +72,25 @@ double memory_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+double processor_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto count = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 64);
   const auto operations = static_cast<std::size_t>(argc > 2 ? std::atoi(argv[2]) : 30'000);
   const auto all = made(count, operations);
-  const double before = memory_mb();
+  const double before = memory_mb(), processors = processor_seconds();
   const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  const auto matching = ranks::match(all);
-  const double matched = seconds();
-  const auto clocks = ranks::clocks_of(all, matching);
+  const auto [matching, clocks] = ranks::match_and_align(all);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print(
-      "{} ranks, {} collectives each: match {:.2f} s, clocks {:.2f} s; summaries {:.0f} MB, "
-      "more {:.0f} MB\n{} operations, {} not matched, {} zones, {} violations\n",
-      count, operations, matched, seconds() - matched, before, memory_mb() - before,
-      matching.operations.size(), matching.unmatched.size(), clocks.zones, clocks.violation_count);
+      "{} ranks, {} collectives each: {:.2f} s, {:.2f} s of processors; summaries {:.0f} "
+      "MB, more {:.0f} MB\n{} operations, {} not matched, {} zones, {} violations\n",
+      count, operations, seconds.count(), processor_seconds() - processors, before,
+      memory_mb() - before, matching.operations.size(), matching.unmatched.size(), clocks.zones,
+      clocks.violation_count);
   return 0;
 }
