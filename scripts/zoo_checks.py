@@ -175,35 +175,43 @@ def middle_mean(values):
     return statistics.fmean(ordered[cut:len(ordered) - cut])
 
 
-def times_agree(ours, theirs, share=0.01, least=5):
-    """Median per kernel over the same number of launches, the last ones of ours: {name: [ns, ...]} of several runs each.
+def gap(ours, theirs):
+    """How far two sets of figures lie apart: the distance of their ranges, 0 where these overlap. Positive: ours are higher."""
+    return max(0.0, min(ours) - max(theirs)) - max(0.0, min(theirs) - max(ours))
 
-    A kernel agrees when the medians differ by at most `share` or one tick; those with fewer than `least` launches are counted only.
+
+def times_agree(ours, theirs, share=0.01, least=5):
+    """Medians per kernel over the same number of launches, the last ones of ours: {name: [ns, ...]} of several runs each.
+
+    Runs of one program differ among themselves by more than a percent, so that runs stand against runs: a kernel agrees when the ranges of
+    their medians are at most `share` or one tick apart; those with fewer than `least` launches are counted only.
     """
     def gathered(runs):
         return [{plain_name(name): times for name, times in run.items()} for run in runs]
 
     ours, theirs = gathered(ours), gathered(theirs)
-    faults, worst, compared, total = [], 0.0, 0, [0.0, 0.0]
+    faults, worst, compared = [], 0.0, 0
+    totals = [[0.0] * len(ours), [0.0] * len(theirs)]
     for name in sorted(set().union(*theirs)):
-        counts = {len(run.get(name, [])) for run in theirs}
-        launches = max(counts)
+        launches = max(len(run.get(name, [])) for run in theirs)
         mine = [run.get(name, [])[-launches:] for run in ours]
         if any(len(times) < launches for times in mine):
             faults.append(f"{name[:80]}: {[len(times) for times in mine]} launches instead of {launches}")
             continue
-        a = statistics.median(statistics.median(times) for times in mine)
-        b = statistics.median(statistics.median(run[name]) for run in theirs if run.get(name))
-        total[0] += launches * statistics.fmean(middle_mean(times) for times in mine)
-        total[1] += launches * statistics.fmean(middle_mean(run[name]) for run in theirs if run.get(name))
+        other = [run[name] for run in theirs if run.get(name)]
+        for sums, runs in zip(totals, (mine, other)):
+            for i, times in enumerate(runs):
+                sums[i] += launches * middle_mean(times)
         if launches < least:
             continue
         compared += 1
-        difference = abs(a - b)
-        worst = max(worst, difference / b if difference > TICK_NS else 0.0)
-        if difference > max(share * b, TICK_NS):
-            faults.append(f"{name[:80]}: {a:.0f} ns instead of {b:.0f} ns ({100 * (a - b) / b:+.2f} %), {launches} launches")
-    off = abs(total[0] - total[1]) / total[1] if total[1] else 1.0
+        b = statistics.median(statistics.median(times) for times in other)
+        apart = gap([statistics.median(times) for times in mine], [statistics.median(times) for times in other])
+        worst = max(worst, abs(apart) / b if abs(apart) > TICK_NS else 0.0)
+        if abs(apart) > max(share * b, TICK_NS):
+            faults.append(f"{name[:80]}: {b + apart:.0f} ns instead of {b:.0f} ns ({100 * apart / b:+.2f} %), {launches} launches")
+    total = [statistics.median(sums) for sums in totals] if ours and theirs else [0.0, 0.0]
+    off = abs(gap(*totals)) / total[1] if total[1] else 1.0
     if off > share:
         faults.append(f"all kernels {total[0] / 1e3:.1f} us instead of {total[1] / 1e3:.1f} us")
     if not compared:

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/enum_names.h"
+#include "compare/pair_up.h"
 #include "stats/summary.h"
 
 namespace perflab::compare {
@@ -166,30 +167,6 @@ Result<void> check_units(const PreparedSide& a, const PreparedSide& b,
                 fmt::format("--larger-is-better: {} holds what is better when it is smaller",
                             files_text(a.larger_is_better ? b.side.files : a.side.files)));
   return {};
-}
-
-/// Places of the series that belong together, in both sides.
-using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
-
-/// By name, then by mangled name; a single one of each side also without.
-Pairs pair_up(const SampleSide& a, const SampleSide& b) {
-  Pairs pairs;
-  std::vector<bool> taken_a(a.series.size()), taken_b(b.series.size());
-  for (const auto member : {&SampleSeries::name, &SampleSeries::mangled_name}) {
-    std::map<std::string, std::size_t> places;
-    for (std::size_t j = 0; j < b.series.size(); ++j)
-      if (!taken_b[j] && !(b.series[j].*member).empty()) places.emplace(b.series[j].*member, j);
-    for (std::size_t i = 0; i < a.series.size(); ++i) {
-      if (taken_a[i]) continue;
-      const auto found = places.find(a.series[i].*member);
-      if (found == places.end()) continue;
-      pairs.emplace_back(i, found->second);
-      taken_a[i] = taken_b[found->second] = true;
-      places.erase(found);
-    }
-  }
-  if (pairs.empty() && a.series.size() == 1 && b.series.size() == 1) pairs.emplace_back(0, 0);
-  return pairs;
 }
 
 std::optional<double> share_of(const PreparedSide& side, std::size_t place) {
@@ -548,6 +525,12 @@ class Comparer {
   }
 
   void add_warnings() {
+    if (out_.kernels.size() == 1 && !out_.kernels[0].name.empty() &&
+        !out_.kernels[0].name_b.empty())
+      out_.warnings.push_back(
+          fmt::format("each side has one kernel, and they are called "
+                      "differently: A's {} is compared with B's {}",
+                      out_.kernels[0].name, out_.kernels[0].name_b));
     std::string others = no_databases_warning(out_.not_compared, out_.total && out_.total->tested);
     if (!others.empty()) out_.warnings.push_back(std::move(others));
     for (std::size_t k = 0; k < pairs_.size(); ++k) {

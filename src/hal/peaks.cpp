@@ -184,6 +184,9 @@ PeakInputs peak_inputs(const Arch& arch, const AgentFigures& agent) {
                     .mall_gbps = unknown("Infinity Cache figures", arch)};
   prefer_recorded(inputs.cus, agent.cus);
   prefer_recorded(inputs.clock_mhz, agent.clock_mhz);
+  if (agent.memory_gbps)
+    inputs.memory_gbps = {
+        .value = agent.memory_gbps, .origin = "recording", .sources = {}, .missing = {}};
   inputs.matrix_clock_mhz = inputs.clock_mhz;
   return inputs;
 }

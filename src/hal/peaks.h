@@ -27,6 +27,8 @@ struct AgentFigures {
   std::optional<std::int64_t> cus;
   std::optional<std::int64_t> clock_mhz;
   std::optional<std::int64_t> xcds;  ///< fewer than the product's: the agent is a partition of it
+  /// 1e9 bytes per second, by the device's own attributes; used where the product is not known.
+  std::optional<double> memory_gbps = std::nullopt;
 };
 
 /// What the peaks of one GPU are computed from, besides the figures per clock of its architecture.

@@ -24,6 +24,11 @@ struct SummarySource {
   std::function<Result<RankSummary>(std::size_t)> load;
 };
 
+struct RanksOptions {
+  unsigned threads = 0;
+  TellProgress progress;
+};
+
 struct RanksAnalysis {
   /// By rank: without work, kernels and graph.
   std::vector<RankSummary> ranks;
@@ -33,7 +38,13 @@ struct RanksAnalysis {
   Figures figures;
   std::vector<Cause> causes;
   std::vector<std::string> warnings;
-  std::vector<Missing> missing;
 };
+
+/// How a rank is called: its number where all have one, else its place in the list.
+std::string rank_label(const RanksAnalysis& analysis, RankIndex rank);
+
+/// All of it. Errors: those of loading; bad_input: no summary, one recording twice, summaries that
+/// different options made. Memory: times of all collectives, and one whole summary per thread.
+Result<RanksAnalysis> analyze_ranks(const SummarySource& source, const RanksOptions& options);
 
 }  // namespace perflab::ranks

@@ -78,6 +78,19 @@ void finish_arguments(Trace& trace, std::span<const Index> region_order) {
   reorder_all(by_region(trace.ranges.region), trace.ranges.region, trace.ranges.message);
 }
 
+/// Operations of communication follow the rows that they are about, and are ordered by them.
+void finish_communications(std::vector<Communication>& rows, std::span<const Index> region_order,
+                           std::span<const Index> dispatch_order) {
+  std::vector<Index> regions, dispatches;
+  for (const Communication& row : rows) (row.of_region ? regions : dispatches).push_back(row.row);
+  follow(regions, region_order);
+  follow(dispatches, dispatch_order);
+  auto region = regions.begin(), dispatch = dispatches.begin();
+  for (Communication& row : rows) row.row = row.of_region ? *region++ : *dispatch++;
+  std::ranges::stable_sort(
+      rows, {}, [](const Communication& row) { return std::pair{row.of_region, row.row}; });
+}
+
 /// Replaces the dispatch positions of before the sorting, and merges rows of one (dispatch,
 /// counter).
 void finish_counters(CounterColumns& counters, std::span<const Index> dispatch_order) {
@@ -138,7 +151,6 @@ Result<void> finish(LoadState& state) {
   reorder_all(region_order, regions.start, regions.end, regions.name, regions.category,
               regions.thread, regions.parent, state.region_stack);
   finish_arguments(trace, region_order);
-  region_order = {};
 
   const auto by_time = [](const auto& columns) {
     return [&columns](Index a, Index b) {
@@ -165,6 +177,7 @@ Result<void> finish(LoadState& state) {
               allocations.bytes, allocations.type, allocations.level, allocations.agent,
               allocations.process);
 
+  finish_communications(trace.communications, region_order, dispatch_order);
   finish_counters(trace.counters, dispatch_order);
   link(trace, state.region_stack, state.stack_base);
   return {};

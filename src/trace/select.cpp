@@ -79,6 +79,19 @@ void select_arguments(const Trace& from, const std::vector<Index>& region_to, Tr
     for (Index& region : *regions) region = region_to[region];
 }
 
+/// What is said of operations that stay.
+void select_communications(const std::vector<Communication>& from,
+                           const std::vector<Index>& region_to,
+                           const std::vector<Index>& dispatch_to,
+                           std::vector<Communication>& into) {
+  for (const Communication& row : from) {
+    const Index to = follow(row.of_region ? region_to : dispatch_to, row.row);
+    if (to == kNone) continue;
+    into.push_back(row);
+    into.back().row = to;
+  }
+}
+
 }  // namespace
 
 Trace select(const Trace& trace, const Selection& rows) {
@@ -105,7 +118,9 @@ Trace select(const Trace& trace, const Selection& rows) {
   for (auto* column : {&made.dispatches.launch, &made.copies.launch, &made.regions.parent})
     for (Index& region : *column) region = follow(region_to, region);
   select_arguments(trace, region_to, made);
-  select_counters(trace.counters, renumber(rows.dispatches), made.counters);
+  const std::vector<Index> dispatch_to = renumber(rows.dispatches);
+  select_counters(trace.counters, dispatch_to, made.counters);
+  select_communications(trace.communications, region_to, dispatch_to, made.communications);
   return made;
 }
 

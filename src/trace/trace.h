@@ -38,6 +38,7 @@ struct Source {
   bool counter_table = false;  ///< a table of counters (CSV): no API calls, no copies
   bool flat_sizes = false;     ///< grids and work-groups are products x*y*z, kept in the x axis
   bool times_known = true;     ///< false: its timestamps have lost digits; start and end only order
+  bool wall_clock = false;     ///< its times are of the system's clock (UTC), not since boot
   Platform platform = Platform::amd;
   /// What rocm-perf-record says of its own work; the values of others.
   bool complete = true;              ///< false: the program ended before the recording was finished

@@ -325,5 +325,14 @@ TEST(Peaks, OfAnArchitectureAloneNeedTheAgent) {
   EXPECT_THAT(some.memory.unconfirmed, IsEmpty());
 }
 
+TEST(Peaks, OfMemoryByAttributesWhereTheProductIsNotKnown) {
+  const AgentFigures agent{.cus = 132, .clock_mhz = 1980, .xcds = 1, .memory_gbps = 3352.3};
+  const Peaks unknown = compute_peaks(peak_inputs(*find_arch("sm_90"), agent));
+  EXPECT_EQ(unknown.memory.value, 3352.3);
+  EXPECT_THAT(unknown.memory.origins, ElementsAre("recording"));
+  const Peaks known = peaks_of("NVIDIA H200", agent);
+  EXPECT_EQ(known.memory.value, 4800);
+}
+
 }  // namespace
 }  // namespace perflab::hal

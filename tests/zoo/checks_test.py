@@ -109,6 +109,17 @@ class Times(unittest.TestCase):
         self.assertEqual(len(faults), 2, faults)  # the kernel, and all together
         self.assertIn("-1.96 %", faults[0])
 
+    def test_runs_stand_against_runs(self):
+        def runs(*medians):
+            return [{"f": [median] * 5} for median in medians]
+        faults, figures = checks.times_agree(runs(5000, 5200), runs(5100, 5300))
+        self.assertEqual((faults, figures["worst_share"], figures["all_share"]), ([], 0.0, 0.0))
+        faults, figures = checks.times_agree(runs(5000, 5100), runs(5200, 5300))
+        self.assertEqual(len(faults), 2, faults)
+        self.assertIn("5150 ns instead of 5250 ns (-1.90 %)", faults[0])
+        faults, _ = checks.times_agree(runs(5200, 5300), runs(5000, 5160))
+        self.assertEqual(faults, [])  # 0.8 %
+
     def test_launches_that_lack(self):
         faults, _ = checks.times_agree([{"g": [64] * 5}], [{"g": [64] * 6}])
         self.assertIn("[5] launches instead of 6", faults[0])

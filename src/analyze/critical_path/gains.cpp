@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -59,11 +60,11 @@ class ChangeTable {
 
   /// Class of a node of that kind and name; counts it for every change that applies.
   std::uint16_t class_of(const trace::Trace& trace, NodeKind kind, Index name) {
-    const auto [found, added] =
-        known_.try_emplace({is_call(kind) ? 2 : static_cast<int>(kind), name});
-    if (added) found->second = find(kind, trace.strings.view(name));
-    for (const std::size_t i : found->second.applies) ++matched_[i];
-    return found->second.number;
+    return entry_of(trace, kind, name).number;
+  }
+  /// The changes that apply to it, ascending; counts it for each.
+  const std::vector<std::size_t>& applying(const trace::Trace& trace, NodeKind kind, Index name) {
+    return entry_of(trace, kind, name).applies;
   }
   [[nodiscard]] const std::vector<std::uint64_t>& matched() const { return matched_; }
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
@@ -77,6 +78,14 @@ class ChangeTable {
   explicit ChangeTable(const std::vector<WhatIf>& changes)
       : changes_(changes), matched_(changes.size(), 0) {
     scenario_.changes.emplace_back();
+  }
+
+  const Entry& entry_of(const trace::Trace& trace, NodeKind kind, Index name) {
+    const auto [found, added] =
+        known_.try_emplace({is_call(kind) ? 2 : static_cast<int>(kind), name});
+    if (added) found->second = find(kind, trace.strings.view(name));
+    for (const std::size_t i : found->second.applies) ++matched_[i];
+    return found->second;
   }
 
   [[nodiscard]] bool applies(std::size_t i, NodeKind kind, std::string_view name) const {
@@ -204,6 +213,37 @@ Result<WhatIfAnswer> answer_what_if(const trace::Trace& trace, const Graph& grap
                 simulator.makespans(classes, std::span(&scenario, 1), options.threads).front();
   answer.makespan = result.length - answer.gain;
   return answer;
+}
+
+Result<WhatIfScenarios> scenarios_of(const trace::Trace& trace, const Graph& graph,
+                                     const std::vector<WhatIf>& changes) {
+  WhatIfScenarios result;
+  PERFLAB_TRY(ChangeTable table, ChangeTable::make(changes));
+  result.node_class.resize(graph.size());
+  result.scenarios.resize(changes.size());
+  // A class is a set of changes: each scenario changes the classes that its change is in.
+  std::map<std::vector<std::size_t>, std::size_t> classes = {{{}, 0}};
+  for (NodeId node = 0; node < graph.size(); ++node) {
+    const std::vector<std::size_t>& applies =
+        table.applying(trace, graph.kind(node), node_name(trace, graph, node));
+    if (applies.empty()) continue;
+    const auto [found, added] = classes.try_emplace(applies, classes.size());
+    if (found->second > std::numeric_limits<std::uint16_t>::max())
+      return fail(ErrorCode::usage, "--what-if: too many changes overlap", "give fewer of them");
+    result.node_class[node] = static_cast<std::uint16_t>(found->second);
+    if (!added) continue;
+    for (const std::size_t i : applies) {
+      result.scenarios[i].changes.resize(found->second + 1);
+      result.scenarios[i].changes[found->second] = changes[i].change;
+    }
+  }
+  result.matched = table.matched();
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (changes[i].target != WhatIf::Target::syncs) continue;
+    result.scenarios[i].drop_syncs = true;
+    result.matched[i] = count_waits(graph);
+  }
+  return result;
 }
 
 }  // namespace perflab::analyze

@@ -43,18 +43,6 @@ Block make_block(std::span<const Scenario> scenarios) {
   return block;
 }
 
-/// A changed duration: to the nearest ns, in [0, most].
-std::int64_t changed(std::int64_t own, const Change& change, std::int64_t most) {
-  if (change.factor == 1 && change.plus == 0) return own;
-  std::int64_t scaled = own;
-  if (change.factor != 1) {
-    const double product = static_cast<double>(own) * change.factor;
-    scaled = product < static_cast<double>(most) ? static_cast<std::int64_t>(product + 0.5) : most;
-  }
-  return std::clamp(std::min(scaled, most) + std::clamp(change.plus, -most, most), std::int64_t{0},
-                    most);
-}
-
 /// One pass over the graph for one block.
 class ScenarioPass {
  public:
@@ -66,8 +54,7 @@ class ScenarioPass {
         times_(slots),
         block_(std::move(block)),
         begin_(*std::ranges::min_element(graph.start)),
-        // Any path's sum of changed durations stays far from overflow.
-        most_((std::int64_t{1} << 61) / static_cast<std::int64_t>(graph.size())) {}
+        most_(most_changed(graph.size())) {}
 
   Lanes run(std::span<const std::uint16_t> node_class) {
     latest_.fill(0);
@@ -127,6 +114,17 @@ class ScenarioPass {
 };
 
 }  // namespace
+
+std::int64_t changed(std::int64_t own, const Change& change, std::int64_t most) {
+  if (change.factor == 1 && change.plus == 0) return own;
+  std::int64_t scaled = own;
+  if (change.factor != 1) {
+    const double product = static_cast<double>(own) * change.factor;
+    scaled = product < static_cast<double>(most) ? static_cast<std::int64_t>(product + 0.5) : most;
+  }
+  return std::clamp(std::min(scaled, most) + std::clamp(change.plus, -most, most), std::int64_t{0},
+                    most);
+}
 
 Simulator::Simulator(const Graph& graph) : graph_(graph), slot_(graph.size()) {
   const auto nodes = static_cast<NodeId>(graph.size());

@@ -10,46 +10,6 @@
 namespace perflab::analyze {
 namespace {
 
-/// What the wait behind an edge is called. Of submission_order the time belongs to the origin.
-Spent spent_behind(EdgeRule rule) {
-  switch (rule) {
-    case EdgeRule::program_order:
-      return Spent::host_code;
-    case EdgeRule::launch:
-    case EdgeRule::launch_inside:
-      return Spent::launch_latency;
-    case EdgeRule::stream_sync:
-    case EdgeRule::device_sync:
-    case EdgeRule::event_sync:
-    case EdgeRule::blocking_call:
-    case EdgeRule::implicit_sync:
-    case EdgeRule::signal_wait:
-      return Spent::sync_return;
-    case EdgeRule::stream_order:
-    case EdgeRule::queue_order:
-    case EdgeRule::submission_order:
-    case EdgeRule::event_wait:
-    case EdgeRule::null_stream:
-    case EdgeRule::handover:
-    case EdgeRule::graph_order:
-      break;
-  }
-  return Spent::idle;
-}
-
-Spent spent_inside(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::dispatch:
-      return Spent::kernel;
-    case NodeKind::copy:
-      return Spent::copy;
-    case NodeKind::call:
-    case NodeKind::call_wait:
-      break;
-  }
-  return Spent::host_call;
-}
-
 /// Follows binding edges backwards. `at_` only ever falls, and every step ends where the one before
 /// began: where an origin lies after what followed it (noise of clocks), the step is cut.
 class Walk {
@@ -97,6 +57,45 @@ class Walk {
 };
 
 }  // namespace
+
+Spent spent_behind(EdgeRule rule) {
+  switch (rule) {
+    case EdgeRule::program_order:
+      return Spent::host_code;
+    case EdgeRule::launch:
+    case EdgeRule::launch_inside:
+      return Spent::launch_latency;
+    case EdgeRule::stream_sync:
+    case EdgeRule::device_sync:
+    case EdgeRule::event_sync:
+    case EdgeRule::blocking_call:
+    case EdgeRule::implicit_sync:
+    case EdgeRule::signal_wait:
+      return Spent::sync_return;
+    case EdgeRule::stream_order:
+    case EdgeRule::queue_order:
+    case EdgeRule::submission_order:
+    case EdgeRule::event_wait:
+    case EdgeRule::null_stream:
+    case EdgeRule::handover:
+    case EdgeRule::graph_order:
+      break;
+  }
+  return Spent::idle;
+}
+
+Spent spent_inside(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::dispatch:
+      return Spent::kernel;
+    case NodeKind::copy:
+      return Spent::copy;
+    case NodeKind::call:
+    case NodeKind::call_wait:
+      break;
+  }
+  return Spent::host_call;
+}
 
 std::vector<std::int64_t> slack(const Graph& graph) {
   if (graph.size() == 0) return {};

@@ -27,6 +27,12 @@ enum class Spent : std::uint8_t {
 };
 inline constexpr std::size_t kSpentKinds = 7;
 
+/// What the wait behind an edge is called. Of submission_order the time belongs to the origin.
+Spent spent_behind(EdgeRule rule);
+
+/// What the time inside a node is called.
+Spent spent_inside(NodeKind kind);
+
 /// One stretch of the critical path. Stretches follow each other without gap or overlap.
 struct PathStep {
   NodeId node;            ///< the node in which, or before which (`via`) it lies

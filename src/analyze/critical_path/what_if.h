@@ -22,6 +22,15 @@ struct Change {
   std::int64_t plus = 0;  ///< ns
 };
 
+/// A node's own duration under a change: to the nearest ns, in [0, most_changed(nodes)].
+std::int64_t changed(std::int64_t own, const Change& change, std::int64_t most);
+
+/// The most that a changed duration can be in a graph of so many nodes (at least 1): the sum of a
+/// path's durations stays far from overflow.
+constexpr std::int64_t most_changed(std::size_t nodes) {
+  return (std::int64_t{1} << 61) / static_cast<std::int64_t>(nodes);
+}
+
 /// Nodes by class, and one scenario = a change per class. Class 0 stays as recorded.
 struct Scenario {
   std::vector<Change> changes;  ///< by class; classes beyond the end stay as recorded

@@ -21,6 +21,14 @@ constexpr double kMostMeasured = 1.1;
 /// Lanes x MHz make 1e6 operations per second; rates are in 1e9.
 constexpr double kGigaPerMega = 1e-3;
 
+/// Memory transfers at both edges of its clock: docs/facts/cuda_cupti.md "Driver". 1e9
+/// bytes per second; missing: an attribute is.
+std::optional<double> memory_gbps(const std::optional<trace::CudaFacts>& facts) {
+  if (!facts || !facts->memory_clock_khz || !facts->memory_bus_bits) return std::nullopt;
+  return 2 * static_cast<double>(*facts->memory_clock_khz) * 1e3 *
+         static_cast<double>(*facts->memory_bus_bits) / 8 / 1e9;
+}
+
 }  // namespace
 
 Ceilings::Ceilings(const trace::Agent* agent, std::string_view architecture,
@@ -39,7 +47,8 @@ Ceilings::Ceilings(const trace::Agent* agent, std::string_view architecture,
     product = product_of(*agent);
     figures = {.cus = agent->facts.compute_units,
                .clock_mhz = agent->facts.clock_mhz,
-               .xcds = agent->facts.xcc_count};
+               .xcds = agent->facts.xcc_count,
+               .memory_gbps = memory_gbps(agent->facts.cuda)};
   }
   infinity_cache_ = product != nullptr && product->mall_mib > 0;
   const hal::PeakInputs inputs =

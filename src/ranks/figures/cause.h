@@ -26,6 +26,15 @@ enum class CauseKind : std::uint8_t {
 };
 std::string_view name(CauseKind kind);
 
+/// Why no cause is decided.
+enum class CauseDoubt : std::uint8_t {
+  none,
+  no_others,      ///< no other rank took part in the same operations
+  not_longer,     ///< its stretches before the operations explain less than half of the lateness
+  several_parts,  ///< no single part is half of the excess
+};
+std::string_view name(CauseDoubt doubt);
+
 /// A kernel before the operations, of the straggler and of the median rank.
 struct KernelExcess {
   std::string kernel;
@@ -43,7 +52,8 @@ struct Cause {
   RankIndex rank = 0;
   CauseKind kind = CauseKind::undecided;
   std::uint64_t operations = 0;  ///< that it was last at, and that were looked at
-  std::string why;               ///< a sentence with its figures
+  CauseDoubt doubt = CauseDoubt::none;
+  std::int64_t lateness = 0;  ///< ns, of those operations
   AgainstMedian length, busy, copies, kernels, idle;
   /// On the longest way to the entry, of all those operations.
   std::array<AgainstMedian, analyze::kSpentKinds> spent{};
@@ -67,7 +77,6 @@ class CauseFinder {
     std::int64_t length = 0, busy = 0, copies = 0, kernels = 0;
     std::array<std::int64_t, analyze::kSpentKinds> spent{};
     std::map<std::string, KernelTime> by_kernel;
-    bool complete = true;  ///< it took part in all of the operations
     std::uint64_t operations = 0;
   };
   struct Straggler {
@@ -76,6 +85,9 @@ class CauseFinder {
     std::vector<std::uint32_t> operations;  ///< at which it was the last
     std::vector<Sums> ranks;                ///< by RankIndex
   };
+  static void add_work(const RankSummary& summary, std::uint32_t collective, Sums& sums);
+  static Cause cause_of(const Straggler& straggler);
+
   const Matching& matching_;
   std::vector<Straggler> stragglers_;
 };

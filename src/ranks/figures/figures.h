@@ -47,11 +47,13 @@ struct OperationFigures {
   std::int64_t exits_apart = 0;        ///< ns, assumed; at least as large as seen on one clock
   /// Latest less earliest entry, and exit. Null: no common clock with a bound.
   std::optional<Uncertain> entry_skew, exit_skew;
-  /// The last to arrive. Null: it is not decided (`last_margin` is within its error), or nobody
-  /// waits for everybody.
+  /// Whom the others waited for: the last to arrive; of kinds with a root, the root where it was
+  /// late, or the last before the root that waits. Null: it is not decided (`last_margin` is
+  /// within its error), nobody waited, or the kind does not say who waits.
   std::optional<RankIndex> last;
   std::optional<Tier> last_by;
-  /// Arrival of the last less the second latest: what mending the last gains here at most.
+  /// What mending the last gains here at most: its arrival less the second latest; of a late root,
+  /// the longest wait for it.
   std::optional<Uncertain> last_margin;
   /// The time the data took: from the last arrival to the end, as the shortest duration has it; of
   /// kinds in which not everyone waits, the longest of [its arrival, exit] on aligned clocks.
@@ -115,13 +117,24 @@ struct RankFigures {
 enum class Pattern : std::uint8_t { persistent, by_node, imbalance, rotating, undecided };
 std::string_view name(Pattern pattern);
 
+/// Why no pattern is decided.
+enum class PatternDoubt : std::uint8_t {
+  none,
+  few_operations,  ///< fewer than rules::kFewestDecided have a decided last arriver
+  clocks,          ///< most of the waiting is in operations whose last arriver is undecided
+  within_error,    ///< the waits are not longer than their error
+  no_rule,         ///< none of the rules holds
+};
+std::string_view name(PatternDoubt doubt);
+
 struct PatternFigures {
   Pattern pattern = Pattern::undecided;
-  std::string why;                           ///< a sentence with its numbers
-  std::optional<RankIndex> rank;             ///< of persistent
-  std::optional<std::string> node;           ///< of by_node
-  double top_delay_share = 0;                ///< of the rank with the most delay
-  double top_last_share = 0;                 ///< of its last arrivals, among the decided
+  PatternDoubt doubt = PatternDoubt::none;
+  std::optional<RankIndex> rank;    ///< of persistent
+  std::optional<std::string> node;  ///< of by_node
+  /// Of all delay, and of the last arrivals that are decided: of that rank or node, else of the
+  /// rank with the most delay.
+  double delay_share = 0, last_share = 0;
   std::optional<double> correlation, slope;  ///< of work before an operation and lateness
 };
 
@@ -139,6 +152,7 @@ struct Figures {
   PatternFigures pattern;
   std::vector<RankIndex> stragglers;  ///< most delay caused first; above rules::kStragglerShare
   std::uint64_t operations = 0, decided = 0;
+  Uncertain wait, delay;  ///< ns, over all ranks; delay: where the last arriver is decided
   /// The operations with the most waiting, by place in Matching::operations.
   std::vector<OperationFigures> worst;
 };

@@ -12,8 +12,7 @@ namespace {
 std::optional<double> error_of(const RankClock& clock, std::int64_t time) {
   if (!clock.low || !clock.high) return std::nullopt;
   const double away = std::abs(static_cast<double>(time - clock.at));
-  return std::max(clock.offset - *clock.low, *clock.high - clock.offset) +
-         away * clock.drift_error;
+  return std::max(clock.offset - *clock.low, *clock.high - clock.offset) + away * clock.drift_error;
 }
 
 }  // namespace

@@ -39,11 +39,10 @@ std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
     out += synthetic_line(note, style.width, paint);
   const analyze::Activity& activity = analysis.activity;
   const auto span = static_cast<double>(activity.last_end - activity.first_start);
-  std::string sum =
-      fmt::format("{} dispatches of {} kernels from {} recording{}, {} of kernel time over {}",
-                  analysis.timed_dispatches, analysis.kernels.size(), trace.sources.size(),
-                  trace.sources.size() == 1 ? "" : "s",
-                  duration_text(static_cast<double>(activity.dispatch_total)), duration_text(span));
+  std::string sum = fmt::format(
+      "{} of {} from {}, {} of kernel time over {}", counted(analysis.timed_dispatches, "dispatch"),
+      counted(analysis.kernels.size(), "kernel"), counted(trace.sources.size(), "recording"),
+      duration_text(static_cast<double>(activity.dispatch_total)), duration_text(span));
   if (span > 0)
     sum += fmt::format(" (GPU busy {})", percent(static_cast<double>(activity.gpu_busy) / span));
   out += fmt::format("{}\n", fmt::join(wrapped(sum, style.width), "\n"));

@@ -89,15 +89,18 @@ Part kernels_part(const DocumentPlace& kernels, const DocumentPlace& verdicts,
 }
 
 /// How the kernel of the verdict was chosen (verdict_that_matters).
-std::string limit_title(const DocumentPlace& verdict, bool timed) {
+std::string limit_title(const DocumentPlace& verdict, const DocumentPlace& kernels) {
   if (verdict["bound"]["end_to_end_share"].number() > 0)
     return "What limits the kernel that could shorten the run most";
-  return timed ? "What limits the kernel with the most time" : "What limits the traced kernel";
+  if (kernels.size() == 0) return "What limits the traced kernel";
+  return kernels[0]["name"].text() == verdict["name"].text()
+             ? "What limits the kernel with the most time"
+             : "What limits the kernel with the most time of those with counters";
 }
 
-/// The verdict with the two figures that decide it. `timed`: the times of kernels are known.
-Part limit_part(const DocumentPlace& verdict, bool timed) {
-  Part part{.part = "limit", .title = limit_title(verdict, timed), .details = "bottleneck"};
+/// The verdict with the two figures that decide it. `kernels`: by time, none without times.
+Part limit_part(const DocumentPlace& verdict, const DocumentPlace& kernels) {
+  Part part{.part = "limit", .title = limit_title(verdict, kernels), .details = "bottleneck"};
   part.rows.push_back(verdict.excerpt({"name", "label", "confidence"}));
   const DocumentPlace evidence = verdict["evidence"];
   std::vector<std::string> features;
@@ -125,9 +128,9 @@ Part worth_part(const DocumentPlace& verdict) {
   return part;
 }
 
-void add_verdict(const DocumentPlace& verdict, bool timed, Json& summary) {
+void add_verdict(const DocumentPlace& verdict, const DocumentPlace& kernels, Json& summary) {
   if (!verdict) return;
-  const Part limit = limit_part(verdict, timed);
+  const Part limit = limit_part(verdict, kernels);
   const Part worth = worth_part(verdict);
   add_part(summary, limit);
   // Without a verdict, why nothing bounds it says no more.
@@ -231,7 +234,7 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
     const DocumentPlace traced = main_trace(traces);
     add_trace(traces, traced, summary);
     const DocumentPlace verdict = verdict_of_trace(verdicts, traces, traced);
-    add_verdict(verdict, kernels.size() > 0, summary);
+    add_verdict(verdict, kernels, summary);
     add_steps(documents, verdict, summary);
     return;
   }
@@ -243,7 +246,7 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
   add_part(summary, kernels_part(kernels, verdicts, dag));
   if (verdicts.size() == 0) return;
   const DocumentPlace verdict = verdict_that_matters(verdicts);
-  add_verdict(verdict, kernels.size() > 0, summary);
+  add_verdict(verdict, kernels, summary);
   if (const DocumentPlace traced = verdict["thread_trace"])
     add_part(summary, hot_part(traces["kernels"][static_cast<std::size_t>(traced.number())]));
   add_steps(documents, verdict, summary);
@@ -294,7 +297,7 @@ void summarise_roofline(std::span<const NamedDocument> documents, Json& summary)
   const DocumentPlace verdicts = roofline["bottlenecks"]["kernels"];
   if (verdicts.size() == 0) return;
   const DocumentPlace verdict = verdict_that_matters(verdicts);
-  add_verdict(verdict, true, summary);
+  add_verdict(verdict, roofline["kernels"], summary);
   add_steps(documents, verdict, summary);
 }
 

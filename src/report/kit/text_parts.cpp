@@ -57,7 +57,8 @@ std::string limiter_names(const std::vector<hal::Limiter>& limiters, hal::Platfo
 }
 
 std::string counted(std::size_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+  if (count == 1) return fmt::format("1 {}", thing);
+  return fmt::format("{} {}{}", count, thing, thing.ends_with("ch") ? "es" : "s");
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t room) {

@@ -45,7 +45,7 @@ std::string cut_note(std::size_t all, std::size_t shown);
 std::string limiter_names(const std::vector<hal::Limiter>& limiters,
                           hal::Platform platform = hal::Platform::amd);
 
-/// "12 kernels", "1 kernel".
+/// "12 kernels", "1 kernel", "3 dispatches".
 std::string counted(std::size_t count, std::string_view thing);
 
 /// The words of a text in lines of at most `room` columns, one line at least; a longer word has a

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trace/counter_csv/read_counter_csv.h"
+#include "trace/kineto/read_kineto.h"
 #include "trace/load_state.h"
 #include "trace/read/file_kind.h"
 #include "trace/rocpd/read_rocpd.h"
@@ -46,6 +47,10 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
       continue;
     }
     if (progress) progress("reading " + path.filename().string(), 0);
+    if (kind == FileKind::kineto) {
+      PERFLAB_TRY_VOID(kineto::load(state, path));
+      continue;
+    }
     PERFLAB_TRY(std::vector<counter_csv::Recording> found, counter_csv::read_file(path));
     for (counter_csv::Recording& recording : found) tables.push_back(std::move(recording));
   }

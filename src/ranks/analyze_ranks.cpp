@@ -1,0 +1,169 @@
+#include "ranks/analyze_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "base/parallel.h"
+#include "ranks/clocks/align.h"
+
+namespace perflab::ranks {
+namespace {
+
+/// What stays in memory of a summary: identity, communicators, collectives; and the work before
+/// each collective as one number.
+struct Light {
+  RankSummary summary;
+  std::vector<std::int64_t> busy;
+};
+
+Light lightened(RankSummary&& whole) {
+  Light light;
+  light.busy.reserve(whole.work.size());
+  for (const Work& work : whole.work) light.busy.push_back(work.busy);
+  if (whole.work.size() < whole.collectives.size()) light.busy.clear();
+  whole.work = {};
+  whole.kernels = {};
+  whole.graph = {};
+  light.summary = std::move(whole);
+  return light;
+}
+
+/// Every summary in turn, on all threads.
+template <class Take>
+Result<void> for_each_summary(const SummarySource& source, const RanksOptions& options,
+                              std::pair<double, double> part, const Take& take) {
+  const TellProgress tell = part_of(options.progress, part.first, part.second);
+  return parallel_ordered<RankSummary>(
+      source.count, options.threads, [&](unsigned, std::size_t i) { return source.load(i); },
+      [&](std::size_t i, RankSummary&& summary) -> Result<void> {
+        if (tell)
+          tell("reading ranks", static_cast<double>(i + 1) / static_cast<double>(source.count));
+        return take(i, std::move(summary));
+      });
+}
+
+/// Whether every summary has a rank number, and no two the same.
+bool numbered(const std::vector<Light>& all) {
+  std::vector<std::int64_t> numbers;
+  for (const Light& one : all) {
+    if (!one.summary.identity.facts.rank) return false;
+    numbers.push_back(*one.summary.identity.facts.rank);
+  }
+  std::ranges::sort(numbers);
+  return std::ranges::adjacent_find(numbers) == numbers.end();
+}
+
+/// Indices of the summaries by rank, else by host, pid and GPU.
+std::vector<std::size_t> order_of(const std::vector<Light>& all, bool by_number) {
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t left, std::size_t right) {
+    const RankSummary& a = all[left].summary;
+    const RankSummary& b = all[right].summary;
+    if (by_number) return *a.identity.facts.rank < *b.identity.facts.rank;
+    const auto key = [](const RankSummary& one) {
+      return std::tie(one.identity.hostname, one.identity.pid, one.identity.gpu, one.guid,
+                      one.file);
+    };
+    return key(a) < key(b);
+  });
+  return order;
+}
+
+Result<void> check_set(const std::vector<Light>& all) {
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, const RankSummary*> seen;
+  for (const Light& one : all) {
+    const RankSummary& summary = one.summary;
+    const RankSummary& first = all.front().summary;
+    if (summary.options != first.options)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("'{}' and '{}' were summarised with different options: '{}' and '{}'",
+                              first.file, summary.file, first.options, summary.options),
+                  "summarise all recordings with the same options");
+    if (summary.guid.empty()) continue;
+    const auto [at, added] =
+        seen.try_emplace({summary.guid, summary.identity.pid, summary.identity.gpu}, &summary);
+    if (!added)
+      return fail(
+          ErrorCode::bad_input,
+          fmt::format("'{}' and '{}' are the same recording", at->second->file, summary.file),
+          "give each recording or its summary once");
+  }
+  return {};
+}
+
+/// What changes the answer, in sentences.
+void add_warnings(RanksAnalysis& out) {
+  if (!out.ranked)
+    out.warnings.emplace_back(
+        "the recordings do not number the ranks, each once: they are ordered by host, process and "
+        "GPU");
+  if (!out.matching.missing_ranks.empty())
+    out.warnings.push_back(
+        fmt::format("{} of the job's ranks are missing: the last arriver is the last among those "
+                    "recorded, and waits are at least as long as shown",
+                    out.matching.missing_ranks.size()));
+  if (out.clocks.zones > 1)
+    out.warnings.push_back(
+        fmt::format("the ranks have {} clocks that no common operation ties: between them only "
+                    "durations are compared",
+                    out.clocks.zones));
+  if (out.clocks.violation_count > 0)
+    out.warnings.push_back(fmt::format(
+        "{} exits come before an entry that they must follow, by up to {} ns: the clocks are less "
+        "exact than their bounds say, or an operation is not what it is taken for",
+        out.clocks.violation_count,
+        out.clocks.violations.empty() ? 0 : out.clocks.violations.front().by));
+}
+
+}  // namespace
+
+std::string rank_label(const RanksAnalysis& analysis, RankIndex rank) {
+  const RankIdentity& identity = analysis.ranks[rank].identity;
+  return fmt::format("{}", analysis.ranked ? identity.facts.rank.value_or(rank) : rank);
+}
+
+Result<RanksAnalysis> analyze_ranks(const SummarySource& source, const RanksOptions& options) {
+  if (source.count == 0)
+    return fail(ErrorCode::bad_input, "there is no rank to analyse",
+                "give a folder with summaries of rank-summary, or recordings");
+  std::vector<Light> all(source.count);
+  PERFLAB_TRY_VOID(for_each_summary(source, options, {0, 0.5},
+                                    [&](std::size_t i, RankSummary&& whole) -> Result<void> {
+                                      all[i] = lightened(std::move(whole));
+                                      return {};
+                                    }));
+  PERFLAB_TRY_VOID(check_set(all));
+  RanksAnalysis out;
+  out.ranked = numbered(all);
+  const std::vector<std::size_t> order = order_of(all, out.ranked);
+  std::vector<std::vector<std::int64_t>> busy;
+  std::vector<RankIndex> place(all.size());
+  for (const std::size_t i : order) {
+    place[i] = static_cast<RankIndex>(out.ranks.size());
+    out.ranks.push_back(std::move(all[i].summary));
+    busy.push_back(std::move(all[i].busy));
+  }
+  for (std::size_t rank = 0; rank < busy.size(); ++rank)
+    if (busy[rank].size() < out.ranks[rank].collectives.size()) busy = {};
+  Aligned aligned = match_and_align(out.ranks);
+  out.matching = std::move(aligned.matching);
+  out.clocks = std::move(aligned.clocks);
+  out.figures = all_figures(out.ranks, out.matching, out.clocks, busy);
+  CauseFinder causes(out.ranks, out.matching, out.clocks, out.figures);
+  PERFLAB_TRY_VOID(for_each_summary(source, options, {0.5, 1},
+                                    [&](std::size_t i, RankSummary&& whole) -> Result<void> {
+                                      causes.add(place[i], whole);
+                                      return {};
+                                    }));
+  out.causes = causes.causes();
+  add_warnings(out);
+  return out;
+}
+
+}  // namespace perflab::ranks
