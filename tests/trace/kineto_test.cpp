@@ -291,7 +291,7 @@ TEST(Kineto, CutOffAnywhereItIsRefused) {
 }
 
 TEST(Kineto, FilesByTheirContent) {
-  const TempFolder folder;
+  const test::TempFolder folder;
   const std::string text = cuda_step_file();
   const auto kind = [&](std::string_view content) {
     return kind_of_file(folder.write("file", content));

@@ -2,6 +2,8 @@
 // corrected so that the recorded schedule, aligned, is the graph's.
 #include "ranks/path/job_graph.h"
 
+#include "ranks/values/median.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,12 +49,6 @@ std::int64_t scaled(std::int64_t time, double factor) {
   return factor == 1 ? time : std::llround(static_cast<double>(time) * factor);
 }
 
-std::int64_t median_of(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 }  // namespace
 
 Result<JobGraph> JobGraph::make(const Joints& joints, const JobChanges& changes) {
@@ -86,7 +82,7 @@ void JobGraph::find_expected(const JobChanges& changes) {
   }
   const auto count = static_cast<std::int64_t>(tails.size());
   if (changes.median) {
-    tail_ = tails.empty() ? joints_->tail(*changes.median) : median_of(tails);
+    tail_ = tails.empty() ? joints_->tail(*changes.median) : lower_median(tails);
     return;
   }
   tail_ = count == 0 ? 0 : (sum + count / 2) / count;
@@ -157,7 +153,7 @@ std::int64_t JobGraph::expected_gap(RankIndex rank, std::uint32_t collective,
   std::vector<std::int64_t> others;
   for (const Member& member : joints_->input().matching.operations[operation].members)
     if (member.rank != rank) others.push_back(joints_->gap(member.rank, member.collective));
-  return others.empty() ? own : median_of(others);
+  return others.empty() ? own : lower_median(others);
 }
 
 void JobGraph::add_simple_rank(RankIndex rank, const JobChanges& changes) {

@@ -107,7 +107,8 @@ class JobWalk {
   VertexId work(VertexId at) {
     const JobGraph::Place place = graph_.place(at);
     const std::uint32_t end = input_.ranks[place.rank].end_vertex();
-    Hop hop{.rank = place.rank, .from_rank = place.rank};
+    Hop hop;
+    hop.rank = hop.from_rank = place.rank;
     hop.to = dag_.time(at);
     if (place.local < end) {
       hop.member = (place.local - 1) / 2;
@@ -137,7 +138,9 @@ class JobWalk {
   VertexId collective(VertexId exit) {
     if (exit == kNoVertex) return kNoVertex;
     const JobGraph::Place place = graph_.place(exit);
-    Hop hop{.rank = place.rank, .from_rank = place.rank, .collective = true};
+    Hop hop;
+    hop.rank = hop.from_rank = place.rank;
+    hop.collective = true;
     hop.member = (place.local - 2) / 2;
     hop.operation = graph_.joint(place.rank, *hop.member).operation;
     VertexId entry = dag_.from(dag_.binding(exit));

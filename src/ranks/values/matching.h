@@ -14,6 +14,9 @@ namespace perflab::ranks {
 /// Index of a rank: its place in the list of summaries, which is ordered by rank (or host, pid).
 using RankIndex = std::uint32_t;
 
+/// No operation: of Matching::operations.
+inline constexpr std::uint32_t kNoOperation = 0xFFFF'FFFF;
+
 /// A collective of one rank.
 struct Member {
   RankIndex rank = 0;

@@ -89,8 +89,8 @@ struct LocalGraph {
     std::int64_t weight = 0;  ///< ns as recorded; may be negative (begins before a return)
     /// What the longest path behind it was spent on (analyze::Spent); adds up to `weight`.
     std::array<std::int64_t, analyze::kSpentKinds> spent{};
-    Name kernel = kNoName;                ///< of the most kernel time on that path
-    std::int64_t kernel_time = 0;         ///< ns of it
+    Name kernel = kNoName;         ///< of the most kernel time on that path
+    std::int64_t kernel_time = 0;  ///< ns of it
     /// Weight in each of RankSummary::scenarios; kNoPath: that scenario has no such path.
     std::vector<std::int64_t> scenarios;
   };
