@@ -112,6 +112,11 @@ const std::vector<Facts>& all_facts() {
        .words = "command",
        .words_are = kProgramWords,
        .instead_of = "COMMAND"},
+      {.command = "rank-summary",
+       .effect = Effect::acts,
+       .when =
+           "Many ranks of one job were recorded: makes the small file of each that the analysis "
+           "of the whole job needs."},
       {.command = "replay full-vm",
        .effect = Effect::acts,
        .when =

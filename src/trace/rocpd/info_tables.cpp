@@ -1,11 +1,12 @@
 // The small tables of a recording: names, processes, agents, queues, streams, code objects, kernel
-// symbols, counters. The process environment column is never selected: it can hold a user's secrets
-// (docs/facts/rocpd.md "What a reader survives").
+// symbols, counters. Of the process environment, which can hold a user's secrets, only the
+// variables of base/rank_variables.h are kept (docs/facts/rocpd.md "What a reader survives").
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text/json.h"
+#include "trace/rank_variables.h"
 #include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
@@ -109,6 +110,24 @@ bool read_recorder_facts(std::string_view extdata, Source& source) {
   return platform == "cuda" || platform == "amd";
 }
 
+/// Environments are small: what is larger than this is damage.
+constexpr std::size_t kMostEnvironment = 8 << 20;
+
+/// Which rank the process is, by its environment: an object of texts. Of all variables only those
+/// of base/rank_variables.h leave this function, as numbers.
+RankFacts rank_facts(std::string_view environment) {
+  if (environment.size() <= 2 || environment.size() > kMostEnvironment) return {};
+  const auto parsed = parse_json(environment, "environment");
+  if (!parsed || !parsed->is_object()) return {};
+  return rank_of([&](std::string_view name) -> std::optional<std::string> {
+    const auto variable = parsed->find(name);
+    if (variable == parsed->end()) return std::nullopt;
+    if (variable->is_string()) return variable->get<std::string>();
+    if (variable->is_number_integer()) return variable->dump();
+    return std::nullopt;
+  });
+}
+
 std::string_view without_kd(std::string_view name) {
   for (const std::string_view tail : {" [clone .kd]", ".kd"})
     if (name.ends_with(tail)) return name.substr(0, name.size() - tail.size());
@@ -207,16 +226,18 @@ Result<void> RecordingLoader::load_strings() {
 }
 
 Result<void> RecordingLoader::load_processes() {
-  constexpr std::array<std::string_view, 3> kNodeColumns = {"id", "hash", "machine_id"};
+  constexpr std::array<std::string_view, 4> kNodeColumns = {"id", "hash", "machine_id", "hostname"};
   PERFLAB_TRY_VOID(each("info_node", kNodeColumns, [&](const Statement& row) {
-    const Node node{.machine_id = std::string(row.text(2)), .hash = row.integer(1).value_or(0)};
+    const Node node{.machine_id = std::string(row.text(2)),
+                    .hash = row.integer(1).value_or(0),
+                    .hostname = std::string(row.text(3))};
     const auto [same, added] = state_.nodes.try_emplace(std::pair{node.hash, node.machine_id},
                                                         static_cast<Index>(trace_.nodes.size()));
     nodes_[row.integer(0).value_or(0)] = same->second;
     if (added) trace_.nodes.push_back(node);
   }));
-  constexpr std::array<std::string_view, 7> kColumns = {"id",    "nid", "pid",    "command",
-                                                        "start", "end", "extdata"};
+  constexpr std::array<std::string_view, 8> kColumns = {"id",    "nid", "pid",     "command",
+                                                        "start", "end", "extdata", "environment"};
   PERFLAB_TRY_VOID(each("info_process", kColumns, [&](const Statement& row) {
     const auto index = static_cast<Index>(trace_.processes.size());
     if (!read_recorder_facts(row.text(6), trace_.sources[source_]))
@@ -228,7 +249,8 @@ Result<void> RecordingLoader::load_processes() {
                                 .pid = row.integer(2).value_or(0),
                                 .command = std::string(row.text(3)),
                                 .start = row.integer(4),
-                                .end = row.integer(5)});
+                                .end = row.integer(5),
+                                .rank = rank_facts(row.text(7))});
   }));
   if (default_process_ != kNone) return {};
   // Rows need an owner even when the process table is missing or empty.
