@@ -19,7 +19,7 @@ ROOMS = {
     "base": [["."], ["text"], ["system"]],
     "hal": [["."], ["installed"]],
     "code": [["elf"], ["object", "tools"], ["files", "instructions"]],
-    "trace": [["."], ["counter_csv", "kineto", "rocpd"], ["read"]],
+    "trace": [["."], ["counter_csv", "kineto", "rocpd", "rocprofv3_json"], ["trace_csv"], ["read"]],
     "analyze": [["scope", "inspect"], ["kernels"], ["counters", "critical_path", "thread_trace"],
                 ["activity", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
     "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["search"], ["run"]],

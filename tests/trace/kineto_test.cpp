@@ -18,6 +18,7 @@ namespace perflab::trace {
 namespace {
 
 namespace fs = std::filesystem;
+using test::TempFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -80,15 +80,13 @@ void JobGraph::find_expected(const JobChanges& changes) {
     tails.push_back(joints_->tail(rank));
     sum += tails.back();
   }
-  const auto count = static_cast<std::int64_t>(tails.size());
   if (changes.median) {
     tail_ = tails.empty() ? joints_->tail(*changes.median) : lower_median(tails);
     return;
   }
-  tail_ = count == 0 ? 0 : (sum + count / 2) / count;
+  tail_ = tails.empty() ? 0 : rounded_mean(sum, tails.size());
   const auto operations = static_cast<std::uint32_t>(joints_->input().matching.operations.size());
-  for (std::uint32_t i = 0; i < operations; ++i)
-    mean_gap_.push_back(joints_->is_taken(i) ? joints_->mean_gap(i) : 0);
+  for (std::uint32_t i = 0; i < operations; ++i) mean_gap_.push_back(joints_->mean_gap(i));
 }
 
 void JobGraph::add_exit(RankIndex rank, std::uint32_t collective, const JobChanges& changes) {

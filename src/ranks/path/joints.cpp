@@ -2,7 +2,7 @@
 #include "ranks/path/joints.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <numeric>
 
 namespace perflab::ranks {
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostResiduals = 20;
 
-/// What a member is in its operation; `matched` without a root where one is needed joins nothing.
+/// What a member is in its operation.
 Joint role(const Matched& matched, std::uint32_t operation, RankIndex rank) {
   const bool is_root = matched.root == rank;
   const Joint alone{.operation = operation, .comes = false, .waits = false};
@@ -31,6 +31,10 @@ Joint role(const Matched& matched, std::uint32_t operation, RankIndex rank) {
 
 }  // namespace
 
+std::int64_t rounded_mean(std::int64_t sum, std::size_t count) {
+  return std::llround(std::floor(static_cast<double>(sum) / static_cast<double>(count) + 0.5));
+}
+
 Joints::Joints(const PathInput& input, const std::vector<bool>& taken)
     : input_(input),
       taken_(taken),
@@ -42,18 +46,16 @@ Joints::Joints(const PathInput& input, const std::vector<bool>& taken)
     if (taken_[rank]) operation_[rank].assign(input.ranks[rank].collectives.size(), kNoOperation);
   for (std::uint32_t i = 0; i < input.matching.operations.size(); ++i) {
     const Matched& matched = input.matching.operations[i];
-    const bool here = std::ranges::all_of(
-        matched.members, [&](const Member& member) { return bool{taken_[member.rank]}; });
-    const Waits waits = info(matched.kind).waits;
-    const bool rooted = waits == Waits::everyone || waits == Waits::unknown ||
+    const bool here = taken_all(matched.members);
+    const bool rooted = info(matched.kind).waits == Waits::everyone ||
                         std::ranges::any_of(matched.members, [&](const Member& member) {
                           return matched.root == member.rank;
                         });
-    if (!here || !rooted) continue;
-    joined_[i] = true;
+    if (!here) continue;
+    joined_[i] = rooted;
     for (const Member& member : matched.members) {
       operation_[member.rank][member.collective] = i;
-      if (!role(matched, i, member.rank).comes) continue;
+      if (!joint(member.rank, member.collective).comes) continue;
       const std::int64_t entry = input.clocks.aligned(
           member.rank, input.ranks[member.rank].collectives[member.collective].entry);
       arrival_[i] = std::max(arrival_[i], entry);
@@ -67,10 +69,16 @@ Joints::Joints(const PathInput& input, const std::vector<bool>& taken)
   if (residuals.size() > kMostResiduals) residuals.resize(kMostResiduals);
 }
 
+bool Joints::taken_all(const std::vector<Member>& members) const {
+  return std::ranges::all_of(members,
+                             [this](const Member& member) { return bool{taken_[member.rank]}; });
+}
+
 Joint Joints::joint(RankIndex rank, std::size_t collective) const {
   const std::uint32_t operation = operation_[rank][collective];
-  return operation == kNoOperation ? Joint{}
-                                   : role(input_.matching.operations[operation], operation, rank);
+  if (operation == kNoOperation) return {};
+  if (!joined_[operation]) return {.operation = operation};
+  return role(input_.matching.operations[operation], operation, rank);
 }
 
 void Joints::measure(RankIndex rank) {
@@ -129,10 +137,10 @@ std::int64_t Joints::gap(RankIndex rank, std::size_t collective) const {
 
 std::int64_t Joints::mean_gap(std::uint32_t operation) const {
   const std::vector<Member>& members = input_.matching.operations[operation].members;
+  if (members.empty() || !taken_all(members)) return 0;  // nobody asks
   std::int64_t sum = 0;
   for (const Member& member : members) sum += gap(member.rank, member.collective);
-  const auto count = static_cast<std::int64_t>(members.size());
-  return (sum + count / 2) / count;
+  return rounded_mean(sum, members.size());
 }
 
 std::int64_t Joints::tail(RankIndex rank) const {

@@ -17,6 +17,9 @@ struct Joint {
   bool waits = false;                      ///< its exit waits for those that come
 };
 
+/// To the nearest ns, halves up.
+std::int64_t rounded_mean(std::int64_t sum, std::size_t count);
+
 class Joints {
  public:
   /// Of the ranks that take part (by rank).
@@ -42,8 +45,6 @@ class Joints {
   /// Finds what previous(), last(), gap() and tail() say.
   void find_previous();
 
-  /// Whether the operation joins ranks that take part.
-  [[nodiscard]] bool is_taken(std::uint32_t operation) const { return joined_[operation]; }
   [[nodiscard]] const std::vector<bool>& taken() const { return taken_; }
   [[nodiscard]] const PathInput& input() const { return input_; }
 
@@ -52,10 +53,11 @@ class Joints {
 
  private:
   void measure(RankIndex rank);
+  [[nodiscard]] bool taken_all(const std::vector<Member>& members) const;
 
   const PathInput& input_;
   std::vector<bool> taken_;
-  std::vector<bool> joined_;  ///< by operation
+  std::vector<bool> joined_;  ///< by operation: its members' exits are tied to entries of others
   std::vector<std::vector<std::uint32_t>> operation_;
   std::vector<std::vector<std::int64_t>> transfer_;
   std::vector<std::vector<std::uint32_t>> previous_;
