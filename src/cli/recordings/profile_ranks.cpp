@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/rank_variables.h"
 #include "base/system/files.h"
 #include "base/text/numbers.h"
-#include "base/rank_variables.h"
 #include "trace/rank_variables.h"
 
 namespace perflab::cli {
@@ -25,8 +25,7 @@ std::unexpected<Error> no_ranks(const std::string& text) {
 
 std::string variable_names() {
   std::vector<std::string_view> names;
-  for (const RankVariables& variables : kRankVariables)
-    names.push_back(variables.rank);
+  for (const RankVariables& variables : kRankVariables) names.push_back(variables.rank);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

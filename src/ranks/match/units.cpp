@@ -39,12 +39,12 @@ bool is_named_kind(CollectiveKind kind) {
 }
 
 // What every operation of a bucket says.
-struct Said {
+struct SaidSizes {
   bool sizes = true, any_size = false, types = true, roots = true;
 };
 
-Said said_by(std::span<const RankSummary> ranks, std::span<Unit* const> units) {
-  Said said;
+SaidSizes sizes_said_by(std::span<const RankSummary> ranks, std::span<Unit* const> units) {
+  SaidSizes said;
   for (const Unit* unit : units) {
     for (const std::uint32_t index : unit->operations) {
       const Collective& operation = ranks[unit->rank].collectives[index];
@@ -138,7 +138,7 @@ std::int64_t common_bytes(const Collective& operation) {
 
 void give_tokens(std::span<const RankSummary> ranks, const CommonNames& names,
                  std::span<Unit* const> units) {
-  const Said said = said_by(ranks, units);
+  const SaidSizes said = sizes_said_by(ranks, units);
   std::unordered_map<Fingerprint, std::uint32_t, FingerprintHash> known;
   for (Unit* unit : units) {
     unit->tokens.clear();

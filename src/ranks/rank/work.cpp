@@ -15,7 +15,7 @@ using trace::Trace;
 constexpr std::size_t kKernelsOfStretch = 4;
 
 /// Between two collectives; stretches do not overlap and are in order of time.
-struct Stretch {
+struct BusyStretch {
   std::int64_t from = 0, to = 0;
   std::int64_t covered = 0;  ///< end of what was counted as busy
 };
@@ -27,9 +27,9 @@ struct Share {
   std::int64_t time;
 };
 
-std::vector<Stretch> stretches_between(const std::vector<Collective>& collectives,
-                                       std::int64_t begin, std::int64_t end) {
-  std::vector<Stretch> all;
+std::vector<BusyStretch> stretches_between(const std::vector<Collective>& collectives,
+                                           std::int64_t begin, std::int64_t end) {
+  std::vector<BusyStretch> all;
   std::int64_t last = begin;
   const auto add = [&](std::int64_t to) {
     all.push_back({.from = last, .to = std::max(to, last), .covered = last});
@@ -47,9 +47,9 @@ void sort_by_time(std::vector<KernelTime>& kernels) {
                     [](const KernelTime& one) { return std::tuple{-one.time, one.kernel}; });
 }
 
-class Sweep {
+class WorkSweep {
  public:
-  Sweep(std::vector<Stretch> stretches, FoundWork& found)
+  WorkSweep(std::vector<BusyStretch> stretches, FoundWork& found)
       : stretches_(std::move(stretches)), found_(found) {
     found_.work.resize(stretches_.size());
     for (std::size_t i = 0; i < stretches_.size(); ++i) {
@@ -60,7 +60,7 @@ class Sweep {
   /// Something that ran; in order of starts. `kernel`: kNoName for a copy.
   void add(std::int64_t start, std::int64_t end, Name kernel) {
     // The first stretch that ends behind the start.
-    auto at = std::ranges::upper_bound(stretches_, start, {}, &Stretch::to);
+    auto at = std::ranges::upper_bound(stretches_, start, {}, &BusyStretch::to);
     for (; at != stretches_.end() && at->from < end; ++at) {
       const std::int64_t from = std::max(start, at->from);
       const std::int64_t to = std::min(end, at->to);
@@ -104,7 +104,7 @@ class Sweep {
   }
 
  private:
-  std::vector<Stretch> stretches_;
+  std::vector<BusyStretch> stretches_;
   FoundWork& found_;
   std::vector<Share> shares_;
 };
@@ -115,7 +115,7 @@ FoundWork find_work(const Trace& trace, Index process, Index agent,
                     const FoundCollectives& collectives, std::int64_t begin, std::int64_t end,
                     KernelNames& kernel_names) {
   FoundWork found;
-  Sweep sweep(stretches_between(collectives.collectives, begin, end), found);
+  WorkSweep sweep(stretches_between(collectives.collectives, begin, end), found);
   std::map<Name, KernelTime> totals;
   auto next = collectives.dispatches.begin();
   Index copy = 0;
