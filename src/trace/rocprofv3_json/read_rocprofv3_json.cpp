@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "base/system/gzip.h"
@@ -28,6 +30,58 @@ constexpr std::size_t kMostBytes = 0xFFFF'FFFF - simdjson::SIMDJSON_PADDING;
               "give the file as rocprofv3 wrote it; one that was cut off has to be recorded again");
 }
 
+/// Whether brackets, commas, colons and keys stand where JSON has them. simdjson's on-demand
+/// lookups take that for granted once an object was walked over: what is damaged must not come to
+/// them. Values are checked where they are read.
+bool is_well_formed(std::string_view text) {
+  constexpr std::size_t kDeepest = 512;
+  enum class Next : std::uint8_t { value, value_or_end, key, key_or_end, colon, comma_or_end };
+  std::string open;  // brackets that are open
+  Next next = Next::value;
+  const auto after_value = [&] { next = Next::comma_or_end; };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+    const bool wants_value = next == Next::value || next == Next::value_or_end;
+    if (open.empty() && !wants_value) return false;  // something behind the end
+    if (c == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i)
+        if (text[i] == '\\') ++i;
+      if (i >= text.size()) return false;
+      if (next == Next::key || next == Next::key_or_end)
+        next = Next::colon;
+      else if (wants_value)
+        after_value();
+      else
+        return false;
+    } else if (c == '{' || c == '[') {
+      if (!wants_value || open.size() >= kDeepest) return false;
+      open += c;
+      next = c == '{' ? Next::key_or_end : Next::value_or_end;
+    } else if (c == '}' || c == ']') {
+      const bool is_object = c == '}';
+      if (open.empty() || (open.back() == '{') != is_object) return false;
+      if (next != Next::comma_or_end && next != (is_object ? Next::key_or_end : Next::value_or_end))
+        return false;
+      open.pop_back();
+      after_value();
+    } else if (c == ',') {
+      if (next != Next::comma_or_end) return false;
+      next = open.back() == '{' ? Next::key : Next::value;
+    } else if (c == ':') {
+      if (next != Next::colon) return false;
+      next = Next::value;
+    } else {
+      if (!wants_value) return false;
+      const std::size_t end = std::min(text.find_first_of(" \n\r\t,:{}[]\"\\", i), text.size());
+      if (end == i) return false;  // a backslash outside of texts
+      i = end - 1;
+      after_value();
+    }
+  }
+  return open.empty() && next == Next::comma_or_end;
+}
+
 }  // namespace
 
 Result<void> load_text(LoadState& state, std::string text, const std::string& name,
@@ -35,6 +89,7 @@ Result<void> load_text(LoadState& state, std::string text, const std::string& na
   if (text.size() > kMostBytes) return damaged(name, simdjson::CAPACITY);
   if (options.progress) options.progress("reading " + name, 0);
   const std::size_t size = text.size();
+  if (size > 0 && !is_well_formed(text)) return damaged(name, simdjson::TAPE_ERROR);
   text.append(simdjson::SIMDJSON_PADDING, ' ');
   od::parser parser;
   od::document document;
