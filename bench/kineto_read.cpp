@@ -34,8 +34,8 @@ std::string launch(std::int64_t i) {
         "\n",
         at, op, i * 5 + op, i, i * 5 + op);
   text += fmt::format(
-      R"-(  {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 70, "tid": 70, )-"
-      R"-("ts": {}.250, "dur": 4.503, "args": {{"External id": {}, "cbid": 211, )-"
+      R"-(  {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 70, )-"
+      R"-("tid": 70, "ts": {}.250, "dur": 4.503, "args": {{"External id": {}, "cbid": 211, )-"
       R"-("correlation": {}}}}},)-"
       "\n"
       R"-(  {{"ph": "s", "id": {}, "pid": 70, "tid": 70, "ts": {}.250, "cat": "ac2g", )-"

@@ -183,6 +183,22 @@ class Playground:
         with gzip.GzipFile(self.files / "cache.json.gz", "wb", mtime=0) as file:
             file.write(json.dumps(recording).encode())
 
+    def make_kineto(self):
+        """A step as torch.profiler writes it, of two kernels (docs/facts/kineto.md)."""
+        def event(category, name, pid, tid, start, length, **args):
+            return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length, "args": args}
+        events = [event("user_annotation", "ProfilerStep#1", 70, 70, 100, 900)]
+        for i, name in enumerate(["gemm(float*)", "relu(float*)"]):
+            events.append(event("cuda_runtime", "hipLaunchKernel", 70, 70, 110 + 10 * i, 5, correlation=i + 1))
+            events.append(event("kernel", name, 0, 0, 120.5 + 100 * i, 90.25, correlation=i + 1, device=0, stream=0,
+                                grid=[64, 1, 1], block=[256, 1, 1]))
+        device = {"id": 0, "name": "AMD Instinct MI300X", "computeMajor": 9, "computeMinor": 4, "warpSize": 64, "numSms": 304,
+                  "maxThreadsPerMultiprocessor": 2048}
+        trace = {"schemaVersion": 1, "deviceProperties": [device], "distributedInfo": {"rank": 0, "world_size": 1},
+                 "traceEvents": events}
+        with gzip.GzipFile(self.files / "worker0.pt.trace.json.gz", "wb", mtime=0) as file:
+            file.write(json.dumps(trace).encode())
+
     def passes_in(self, folder):
         """The databases of counter passes, for fake_rocprofv3."""
         folders = sorted(folder.glob("pass_*"), key=lambda path: int(path.name.split("_")[1]))
@@ -211,6 +227,7 @@ class Playground:
         self.make_traces()
         self.make_kernels()
         self.make_searches()
+        self.make_kineto()
         self.make_variables()
 
 

@@ -2,6 +2,8 @@
 // of ROCm, plain and packed, and of JSON that is no recording.
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "base/gzipped.h"
 #include "cli/program.h"
 #include "trace/kineto_text.h"
@@ -21,11 +23,11 @@ Json kineto_document(const test::TempFolder& folder, const std::string& name,
 
 TEST(KinetoFiles, AnalyzeTellsThemByTheirContent) {
   const test::TempFolder folder;
-  folder.write("cuda.bin", gzipped(trace::cuda_step_file()));
+  std::ignore = folder.write("cuda.bin", gzipped(trace::cuda_step_file()));
   const Json cuda = kineto_document(folder, "analysis", {"analyze", "cuda.bin"});
   ASSERT_EQ(cuda.at("kernels").size(), 2U);
   EXPECT_EQ(cuda.at("kernels")[0].at("name"), "void gemm<float>(float*)");
-  folder.write("rocm.json", trace::rocm_step_file());
+  std::ignore = folder.write("rocm.json", trace::rocm_step_file());
   const Json rocm = kineto_document(folder, "analysis", {"analyze", "rocm.json"});
   ASSERT_EQ(rocm.at("kernels").size(), 2U);
   const Outcome page =
@@ -36,8 +38,8 @@ TEST(KinetoFiles, AnalyzeTellsThemByTheirContent) {
 
 TEST(KinetoFiles, CriticalPathAndCompare) {
   const test::TempFolder folder;
-  folder.write("a.json", trace::cuda_step_file());
-  folder.write("b.json.gz", gzipped(trace::cuda_step_file() + " "));
+  std::ignore = folder.write("a.json", trace::cuda_step_file());
+  std::ignore = folder.write("b.json.gz", gzipped(trace::cuda_step_file() + " "));
   const Json dag = kineto_document(folder, "dag", {"critical-path", "a.json"});
   EXPECT_EQ(dag.at("document"), "dag");
   const Json comparison = kineto_document(folder, "comparison", {"compare", "a.json", "b.json.gz"});
@@ -47,9 +49,10 @@ TEST(KinetoFiles, CriticalPathAndCompare) {
 
 TEST(KinetoFiles, WhatIsNoneIsRefusedByName) {
   const test::TempFolder folder;
-  folder.write("other.json", R"({"a": 1})");
-  folder.write("chrome.json", R"({"traceEvents": [{"ph": "X", "cat": "x", "name": "y"}]})");
-  folder.write("cut.json", trace::cuda_step_file().substr(0, 2000));
+  std::ignore = folder.write("other.json", R"({"a": 1})");
+  std::ignore =
+      folder.write("chrome.json", R"({"traceEvents": [{"ph": "X", "cat": "x", "name": "y"}]})");
+  std::ignore = folder.write("cut.json", trace::cuda_step_file().substr(0, 2000));
   for (const auto& [file, text] : {std::pair{"other.json", "is JSON, but no recording"},
                                    std::pair{"chrome.json", "without an event of PyTorch's"},
                                    std::pair{"cut.json", "is not JSON"}}) {
