@@ -25,7 +25,7 @@ extern "C" {
  * be added at the end. */
 typedef struct perflab_inputs {
   size_t size;
-  /* rocpd databases: the processes of one run. */
+  /* rocpd databases or traces of PyTorch's profiler: the processes of one run. */
   const char* const* traces;
   size_t trace_count;
   /* Counter passes of the same command: databases, or counter_collection.csv. */

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "base/system/files.h"
 #include "base/text/numbers.h"
@@ -115,6 +117,23 @@ fs::path latest_run(const fs::path& place) {
     newest = it->path() / kFirstRun;
   }
   return newest;
+}
+
+std::vector<fs::path> latest_runs_of_ranks(const fs::path& place) {
+  constexpr std::string_view kRank = "rank_";
+  std::vector<std::pair<std::uint32_t, fs::path>> ranks;
+  std::error_code error;
+  for (fs::directory_iterator it(place, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.starts_with(kRank) || !is_folder(it->path())) continue;
+    if (const auto number = number_of(name.substr(kRank.size())))
+      ranks.emplace_back(*number, latest_run(it->path()));
+  }
+  if (ranks.empty()) return {latest_run(place)};
+  std::ranges::sort(ranks);
+  std::vector<fs::path> runs;
+  for (auto& [number, run] : ranks) runs.push_back(std::move(run));
+  return runs;
 }
 
 FoundDatabases find_databases(const fs::path& run_folder) {

@@ -41,6 +41,11 @@ Result<std::filesystem::path> make_run_folder(const std::filesystem::path& colle
 /// that has one. Any other place is itself.
 std::filesystem::path latest_run(const std::filesystem::path& place);
 
+/// The newest run of each rank of a job: of every folder "rank_NNNN" below `place` (each rank of a
+/// job that is profiled writes to its own), by number. Without such folders latest_run(place), in
+/// which a launcher's processes left a database each.
+std::vector<std::filesystem::path> latest_runs_of_ranks(const std::filesystem::path& place);
+
 /// Every "*_results.db" and "results.db" below the folder. What cannot be read is in `rejected`.
 FoundDatabases find_databases(const std::filesystem::path& run_folder);
 

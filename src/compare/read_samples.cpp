@@ -412,7 +412,8 @@ Result<SampleSide> read_document(std::string_view text, const fs::path& file, un
            kind.empty()
                ? fmt::format("{}: this is not a document of rocm-perf", file.string())
                : fmt::format("{}: a document '{}' holds nothing to compare", file.string(), kind),
-           "compare rocpd databases, profile.json, analysis.json, replay.json, autotune.json, "
+           "compare rocpd databases, traces of PyTorch's profiler, profile.json, analysis.json, "
+           "replay.json, autotune.json, "
            "optimization.json, journals, or texts with one number per line");
   if (kind == "profile") side = read_profile(document, file, threads);
   if (kind == "analysis") side = read_analysis(document, file, threads);
@@ -459,7 +460,7 @@ Result<SampleSide> read_path(const fs::path& path, unsigned threads) {
   if (fs::is_directory(path, ignored)) return read_folder(path, threads);
   if (trace::is_recording(path)) {
     PERFLAB_TRY(SampleSide side, read_databases({{path}}, threads));
-    side.kind = "rocpd";
+    side.kind = trace::kind_of_file(path) == trace::FileKind::kineto ? "kineto" : "rocpd";
     return side;
   }
   PERFLAB_TRY(const std::string text, read_file(path));

@@ -37,7 +37,8 @@ struct SampleSeries {
 struct SampleSide {
   std::vector<std::string> files;                 ///< as given
   std::vector<std::filesystem::path> read_files;  ///< all that were read: no output may replace one
-  std::string kind;  ///< "rocpd", "profile", "analysis", "replay", "journal", "numbers", ...
+  /// "rocpd", "kineto", "profile", "analysis", "replay", "journal", "numbers", ...
+  std::string kind;
   std::string unit;  ///< "ns", "us", "ms", "s", or a metric's own; empty: not said
   std::optional<bool> larger_is_better;  ///< nullopt: not said
   SampleKind samples_are = SampleKind::value;

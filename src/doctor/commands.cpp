@@ -58,6 +58,7 @@ const std::vector<Command>& all_commands() {
        {{Need::cuda_driver, true, "no GPU to run on"},
         {Need::cupti, true, "nothing that records"},
         {Need::record_library, true, "nothing that records"}}},
+      {"rank-summary", {}},
       {"replay",
        {{Need::driver, true, "no GPU to run on"},
         {Need::runtime, true, "no runtime; reserve-check works"}}},

@@ -10,6 +10,8 @@
 
 #include "base/parallel.h"
 #include "ranks/clocks/align.h"
+#include "ranks/figures/all_figures.h"
+#include "ranks/rank/summary_file.h"
 
 namespace perflab::ranks {
 namespace {
@@ -80,11 +82,7 @@ Result<void> check_set(const std::vector<Light>& all) {
   for (const Light& one : all) {
     const RankSummary& summary = one.summary;
     const RankSummary& first = all.front().summary;
-    if (summary.options != first.options)
-      return fail(ErrorCode::bad_input,
-                  fmt::format("'{}' and '{}' were summarised with different options: '{}' and '{}'",
-                              first.file, summary.file, first.options, summary.options),
-                  "summarise all recordings with the same options");
+    PERFLAB_TRY_VOID(check_same_making(first, first.file, summary, summary.file));
     if (summary.guid.empty()) continue;
     const auto [at, added] =
         seen.try_emplace({summary.guid, summary.identity.pid, summary.identity.gpu}, &summary);
@@ -94,6 +92,52 @@ Result<void> check_set(const std::vector<Light>& all) {
           fmt::format("'{}' and '{}' are the same recording", at->second->file, summary.file),
           "give each recording or its summary once");
   }
+  return {};
+}
+
+/// What the path is asked: the command line's questions, then those of every job.
+Result<std::vector<RankWhatIf>> questions_of(const RanksAnalysis& out,
+                                             const RanksOptions& options) {
+  std::vector<RankWhatIf> questions = options.what_if;
+  if (!options.standard_questions) return questions;
+  std::vector<std::string> standard;
+  if (out.ranked && !out.figures.stragglers.empty())
+    standard.push_back(
+        fmt::format("rank:{}=median", rank_label(out, out.figures.stragglers.front())));
+  standard.emplace_back("balance");
+  standard.emplace_back("transfer=2x");
+  for (const std::string& text : standard) {
+    if (std::ranges::find(questions, text, &RankWhatIf::text) != questions.end()) continue;
+    PERFLAB_TRY(RankWhatIf what_if, parse_rank_what_if(text));
+    questions.push_back(std::move(what_if));
+  }
+  return questions;
+}
+
+/// The path over all ranks. A matching or a recording that contradicts itself costs the path alone.
+Result<void> find_path(const SummarySource& source, const RanksOptions& options,
+                       const std::vector<std::size_t>& order, RanksAnalysis& out) {
+  out.asked = options.what_if.size();
+  if (out.matching.operations.empty()) {
+    out.no_path = "no operation of two ranks could be matched";
+    return {};
+  }
+  PERFLAB_TRY(std::vector<RankWhatIf> questions, questions_of(out, options));
+  Result<JobPath> path =
+      find_job_path({.ranks = out.ranks,
+                     .matching = out.matching,
+                     .clocks = out.clocks,
+                     .load_graph = [&](RankIndex rank) -> Result<LocalGraph> {
+                       PERFLAB_TRY(RankSummary summary, source.load(order[rank]));
+                       return std::move(summary.graph);
+                     },
+                     .what_if = std::move(questions)});
+  if (path)
+    out.path = std::move(*path);
+  else if (path.error().code == ErrorCode::bad_input)
+    out.no_path = path.error().message;
+  else
+    return std::unexpected(std::move(path).error());
   return {};
 }
 
@@ -162,6 +206,7 @@ Result<RanksAnalysis> analyze_ranks(const SummarySource& source, const RanksOpti
                                       return {};
                                     }));
   out.causes = causes.causes();
+  PERFLAB_TRY_VOID(find_path(source, options, order, out));
   add_warnings(out);
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "base/text/progress.h"
 #include "ranks/figures/cause.h"
 #include "ranks/figures/figures.h"
+#include "ranks/path/path.h"
 #include "ranks/values/matching.h"
 #include "ranks/values/rank_summary.h"
 
@@ -26,7 +28,10 @@ struct SummarySource {
 
 struct RanksOptions {
   unsigned threads = 0;
-  TellProgress progress;
+  TellProgress progress = {};
+  std::vector<RankWhatIf> what_if = {};
+  /// Also asks what mending the first straggler, perfect balance and transfers twice as fast gain.
+  bool standard_questions = true;
 };
 
 struct RanksAnalysis {
@@ -37,6 +42,9 @@ struct RanksAnalysis {
   Clocks clocks;
   Figures figures;
   std::vector<Cause> causes;
+  std::optional<JobPath> path;
+  std::string no_path;    ///< why there is none
+  std::size_t asked = 0;  ///< of JobPath::what_if, those of the command line: the first ones
   std::vector<std::string> warnings;
 };
 

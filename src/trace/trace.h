@@ -39,6 +39,7 @@ struct Source {
   bool flat_sizes = false;     ///< grids and work-groups are products x*y*z, kept in the x axis
   bool times_known = true;     ///< false: its timestamps have lost digits; start and end only order
   bool wall_clock = false;     ///< its times are of the system's clock (UTC), not since boot
+  bool copy_sizes_known = true;  ///< false: the format has no sizes of copies; bytes are then 0
   Platform platform = Platform::amd;
   /// What rocm-perf-record says of its own work; the values of others.
   bool complete = true;              ///< false: the program ended before the recording was finished

@@ -137,13 +137,13 @@ TEST(InternerTest, NumbersByFirstAppearance) {
 }
 
 TEST(StackCodesTest, ZeroAndNullAreNone) {
-  rocpd::StackCodes codes(10);
+  StackCodes codes(10);
   EXPECT_EQ(codes.code(0), 0U);
   EXPECT_EQ(codes.code(std::nullopt), 0U);
 }
 
 TEST(StackCodesTest, SmallIdsAreTheirOwnCodeAndOthersComeBehind) {
-  rocpd::StackCodes codes(10);  // own codes up to 4 * 10 + 1024
+  StackCodes codes(10);  // own codes up to 4 * 10 + 1024
   EXPECT_EQ(codes.code(1), 1U);
   EXPECT_EQ(codes.code(1063), 1063U);
   EXPECT_EQ(codes.code(1064), 1064U);

@@ -89,14 +89,18 @@ std::vector<CopyKind> summarize_copies(const trace::Trace& trace, const TimingSc
     if (!scope.track_counts[all.track[i]]) continue;
     CopyKind& kind = kinds[trace.strings.view(all.kind[i])];
     ++kind.count;
-    kind.bytes = add_saturating(kind.bytes, all.bytes[i]);
+    const bool sized = trace.sources[trace.source_of_track(all.track[i])].copy_sizes_known;
+    if (sized && kind.bytes)
+      kind.bytes = add_saturating(*kind.bytes, all.bytes[i]);
+    else
+      kind.bytes.reset();
     kind.total = add_saturating(kind.total, all.end[i] - all.start[i]);
   }
   std::vector<CopyKind> out;
   for (auto& [name, kind] : kinds) {
     kind.kind = name;
-    if (kind.total > 0)
-      kind.gb_per_s = static_cast<double>(kind.bytes) / static_cast<double>(kind.total);
+    if (kind.total > 0 && kind.bytes)
+      kind.gb_per_s = static_cast<double>(*kind.bytes) / static_cast<double>(kind.total);
     out.push_back(kind);
   }
   std::ranges::stable_sort(out, std::ranges::greater{}, &CopyKind::total);

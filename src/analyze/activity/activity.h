@@ -22,8 +22,9 @@ struct ApiCall {
 struct CopyKind {
   std::string kind;
   std::uint64_t count = 0;
-  std::int64_t bytes = 0, total = 0;
-  std::optional<double> gb_per_s;  ///< bytes per ns of copying; nullopt when no time passed
+  std::int64_t total = 0;
+  std::optional<std::int64_t> bytes = 0;  ///< nullopt: a recording among them has no sizes
+  std::optional<double> gb_per_s;  ///< bytes per ns of copying; nullopt: no time, or no sizes
 };
 
 struct AllocationKind {

@@ -59,7 +59,10 @@ std::string architecture_of(const trace::Agent& agent) {
     return std::string(hal::architecture_of_target(agent.name));
   if (agent.facts.target_version)
     return hal::gfx_name_from_target_version(*agent.facts.target_version).value_or("");
-  return {};
+  // PyTorch's profiler says the product alone (docs/facts/kineto.md "GPUs").
+  if (agent.type != "GPU" || !agent.name.empty()) return {};
+  const hal::Product* const product = hal::find_product_by_name(agent.product);
+  return product == nullptr ? std::string() : product->gfx;
 }
 
 const hal::Product* product_of(const trace::Agent& agent) {

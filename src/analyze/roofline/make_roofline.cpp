@@ -63,10 +63,10 @@ const hal::MeasuredRoofs* usable_roofs(const hal::MeasuredRoofs* roofs, const Co
 /// Rows that the readers left out of counters and dispatches.
 void warn_about_rows(const trace::Trace& trace, Roofline& roofline) {
   for (const auto& [key, rows] : trace.report.dropped)
-    if (key.first == "counter_table" || key.first == "kernel_dispatch")
+    if (key.first == "counter_table" || key.first == "kernel_dispatch" || key.first == "kernel")
       roofline.warnings.push_back(fmt::format(
           "{} row{} of {} left out: {}", rows, rows == 1 ? "" : "s",
-          key.first == "counter_table" ? "a table of counters" : "a database", key.second));
+          key.first == "counter_table" ? "a table of counters" : "a recording", key.second));
 }
 
 /// Kernels of the application that no pass counted.

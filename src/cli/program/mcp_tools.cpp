@@ -38,8 +38,9 @@ const std::vector<Facts>& all_facts() {
   static const std::vector<Facts> kFacts = {
       {.command = "analyze",
        .effect = Effect::reads,
-       .when = "Start here: where the time of a recorded run (rocprofv3 databases) went, which "
-               "kernel to look at first, what limits it, what to do next.",
+       .when = "Start here: where the time of a recorded run (databases of rocprofv3, traces of "
+               "PyTorch's profiler) went, which kernel to look at first, what limits it, what to "
+               "do next.",
        .reads = {"TRACE", "--att", "--code", "--counters", "--roofs", "--roofs-device", "--what-if",
                  "--segment", "--full", "--handover", "--no-critical-path"},
        .acts = {"--out"}},
@@ -112,6 +113,17 @@ const std::vector<Facts>& all_facts() {
        .words = "command",
        .words_are = kProgramWords,
        .instead_of = "COMMAND"},
+      {.command = "ranks",
+       .effect = Effect::reads,
+       .when = "Which rank of a job of many GPUs makes the others wait, why, and is a long "
+               "collective slow or waiting?",
+       .reads = {"FILE", "--what-if"},
+       .acts = {"--out"}},
+      {.command = "rank-summary",
+       .effect = Effect::acts,
+       .when =
+           "Many ranks of one job were recorded: makes the small file of each that the analysis "
+           "of the whole job needs."},
       {.command = "replay full-vm",
        .effect = Effect::acts,
        .when =

@@ -13,6 +13,7 @@
 #include "cli/kit/analysis_options.h"
 #include "cli/kit/help.h"
 #include "cli/kit/present.h"
+#include "cli/recordings/profile_ranks.h"
 #include "cli/recordings/recording_sections.h"
 #include "measure/profile.h"
 #include "report/analysis/analysis_document.h"
@@ -30,7 +31,7 @@ namespace {
 struct ProfileArguments {
   std::vector<std::string> words;
   int runs = 1;
-  std::string timeout, platform;
+  std::string timeout, platform, ranks;
   bool no_rocprof = false, att = false;
   RoofsArguments roofs;
   Outputs outputs{.folder = ".", .html = {}, .whole_recording = true};
@@ -68,8 +69,9 @@ std::vector<Section> sections_of(const measure::Profile& profile, const report::
 }
 
 Result<void> show(const ProfileArguments& arguments, const measure::Profile& profile,
-                  const std::vector<std::string>& target) {
-  const report::ProfileData data = report::profile_of_command(profile, target);
+                  const std::vector<std::string>& target, const trace::RankFacts& rank) {
+  report::ProfileData data = report::profile_of_command(profile, target);
+  data.rank = rank;
   std::vector<Document> documents = report::profile_documents(
       data, {.roofs = arguments.roofs.file, .nodes = static_cast<bool>(arguments.outputs.html)});
   PERFLAB_TRY_VOID(
@@ -83,13 +85,39 @@ Result<void> show(const ProfileArguments& arguments, const measure::Profile& pro
   return {};
 }
 
+/// Makes the arguments those of one rank: places of its own, and silence of all but one. Error
+/// (usage): what would start the program again, which its launcher did not.
+Result<void> fit_to_rank(const RankPart& part, ProfileArguments& arguments,
+                         collect::CollectPlan& plan) {
+  if (arguments.runs > 1 || arguments.options.wants_counters() || arguments.att)
+    return fail(
+        ErrorCode::usage,
+        "a rank of a job runs once: its launcher started it once, and the others wait for it",
+        "leave out --runs, --roofline, --counters and --att; or record the launcher: "
+        "rocm-perf profile -- mpirun -n 2 ./app");
+  const std::filesystem::path folder =
+      std::filesystem::path(arguments.outputs.folder) / rank_name(part.rank);
+  arguments.outputs.folder = folder.string();
+  plan.root = folder / collect::kProfileRoot;
+  if (arguments.outputs.html)
+    arguments.outputs.html.file = page_of_rank(*arguments.outputs.html.file, part.rank);
+  if (!part.talks) {
+    arguments.outputs.quiet = true;
+    arguments.outputs.json = false;
+  }
+  return {};
+}
+
 /// Exit code 0, or the error's when the target failed, was stopped, or nothing could be measured.
-Result<void> run_profile(const ProfileArguments& arguments,
+Result<void> run_profile(ProfileArguments arguments,
                          const std::vector<std::string>& behind_dashes) {
-  const InterruptScope interrupts;
-  ProgressLine progress({.quiet = arguments.outputs.quiet});
   collect::CollectPlan plan;
   PERFLAB_TRY(plan.target, target_of(arguments, behind_dashes));
+  PERFLAB_TRY(const std::optional<RankPart> part, part_of_this_rank(arguments.ranks));
+  if (part) PERFLAB_TRY_VOID(fit_to_rank(*part, arguments, plan));
+  if (part && !part->recorded) return std::unexpected(become(plan.target));
+  const InterruptScope interrupts;
+  ProgressLine progress({.quiet = arguments.outputs.quiet});
   plan.runs = arguments.runs;
   plan.no_rocprof = arguments.no_rocprof;
   plan.progress = &progress;
@@ -117,7 +145,8 @@ Result<void> run_profile(const ProfileArguments& arguments,
   }
   PERFLAB_TRY(const measure::Profile profile, measure::profile(plan, options));
   progress.erase();
-  if (profile.analyzed || !profile.problem) PERFLAB_TRY_VOID(show(arguments, profile, plan.target));
+  if (profile.analyzed || !profile.problem)
+    PERFLAB_TRY_VOID(show(arguments, profile, plan.target, part ? part->rank : trace::RankFacts{}));
   if (profile.problem) return std::unexpected(*profile.problem);
   return {};
 }
@@ -191,7 +220,11 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
       app.add_subcommand("profile", "Run a program under rocprofv3 and profile its hottest kernel");
   set_examples(*command, {"rocm-perf profile --runs 5 -- ./app --size 4096",
                           "rocm-perf profile --roofline --att -- ./app"});
-  command->footer("Databases are kept under .rocpd_profile/, each run in its own folder.");
+  command->footer(
+      "Databases are kept under .rocpd_profile/, each run in its own folder. Started by srun, "
+      "mpirun "
+      "or torchrun, each rank keeps what is its own under rank_0000/, rank_0001/ and so on in the "
+      "folder of --out.");
   command->add_option("COMMAND", arguments->words,
                       "The program and its arguments, after --; or one quoted string");
   command->add_option("--runs", arguments->runs, "Run it N times, to measure stability")
@@ -202,6 +235,9 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
       ->add_option("--platform", arguments->platform,
                    "Whose GPUs it runs on: amd (rocprofv3) or cuda; found when not given")
       ->check(CLI::IsMember({"amd", "cuda"}));
+  command->add_option("--ranks", arguments->ranks,
+                      "Under srun, mpirun or torchrun: record only these ranks (0,7 or 0-3); the "
+                      "others run the program alone");
   add_counter_options(*command, *arguments);
   add_att_options(*command, *arguments);
   command->add_flag("--no-rocprof", arguments->no_rocprof,

@@ -4,18 +4,9 @@
 #include <bit>
 
 #include "ranks/figures/rules.h"
+#include "ranks/values/median.h"
 
 namespace perflab::ranks {
-namespace {
-
-std::int64_t median_of(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
-}  // namespace
-
 std::string_view name(SlowOrWaiting verdict) {
   switch (verdict) {
     case SlowOrWaiting::transfer_dominated:
@@ -88,9 +79,9 @@ Statistics StatisticsTable::finished(Sums& sums) {
     const auto [low, high] = std::ranges::minmax(sums.transfers);
     row.transfer_shortest = low;
     row.transfer_longest = high;
-    row.transfer_median = median_of(sums.transfers);
+    row.transfer_median = lower_median(sums.transfers);
   }
-  if (!sums.bytes.empty()) row.bytes = median_of(sums.bytes);
+  if (!sums.bytes.empty()) row.bytes = lower_median(sums.bytes);
   if (sums.sized_time > 0) {
     row.algorithm_gb_per_s = sums.sized_bytes / sums.sized_time;  // bytes per ns
     row.bus_gb_per_s = *row.algorithm_gb_per_s * bus_factor(row.kind, sums.group_size);

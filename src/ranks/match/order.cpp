@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -10,7 +9,6 @@
 namespace perflab::ranks {
 namespace {
 
-constexpr std::uint32_t kNoOperation = std::numeric_limits<std::uint32_t>::max();
 // A group with so many operations in circles is matched wrongly as a whole.
 constexpr std::size_t kMostInCircles = 16;
 

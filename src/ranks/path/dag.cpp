@@ -27,6 +27,11 @@ void Dag::add_edge(VertexId from, std::int64_t weight) {
   weight_.push_back(weight);
 }
 
+void Dag::resolve(VertexId placeholder, VertexId first) {
+  for (VertexId& from : from_)
+    if (from >= placeholder) from = first + (from - placeholder);
+}
+
 std::uint32_t Dag::past_edge(VertexId vertex) const {
   return vertex + std::size_t{1} < first_edge_.size() ? first_edge_[vertex + 1]
                                                       : static_cast<std::uint32_t>(from_.size());

@@ -16,9 +16,10 @@ inline constexpr VertexId kNoVertex = 0xFFFF'FFFF;
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
 /// Vertices get their edges in their order, then sort() finds the order of passes.
-/// Memory: 28 bytes a vertex and 12 an edge after sort(), 12 and 8 more while it runs.
+/// Memory: 24 bytes a vertex and 12 an edge; 12 and 4 more while sort() runs.
 class Dag {
  public:
+  /// Room for about so many; what is not used is never touched.
   void reserve(std::size_t vertices, std::size_t edges);
 
   /// The next vertex; a source begins at `time`, others at kNever.
@@ -26,6 +27,9 @@ class Dag {
   /// Of the vertex that was added last: it comes at least `weight` after `from`, which may be added
   /// later.
   void add_edge(VertexId from, std::int64_t weight);
+
+  /// Edges from `placeholder` + i come from `first` + i: for vertices whose number was not known.
+  void resolve(VertexId placeholder, VertexId first);
 
   /// Orders the vertices. kNoVertex, or a vertex on a circle (the lowest one that has a place on
   /// one): then no pass is possible.
@@ -36,7 +40,8 @@ class Dag {
   /// Latest times of all vertices, if the last of `sinks` is to come no later than at its time.
   [[nodiscard]] std::vector<std::int64_t> latest(std::span<const VertexId> sinks) const;
 
-  [[nodiscard]] std::size_t vertices() const { return time_.size(); }
+  /// Vertices so far.
+  [[nodiscard]] std::size_t vertices() const { return source_.size(); }
   [[nodiscard]] std::int64_t time(VertexId vertex) const { return time_[vertex]; }
   /// Of the edges that bind a vertex, the first; kNoEdgeInto: it is a source that nothing holds up.
   static constexpr std::uint32_t kNoEdgeInto = 0xFFFF'FFFF;

@@ -89,8 +89,7 @@ Result<RankWhatIf> parse_rank_what_if(std::string_view text) {
   std::string_view kind;
   const bool transfer = is_of(what, "transfer", kind);
   if (transfer || is_of(what, "wait", kind)) {
-    if (rank)
-      return no_rank_what_if(text, "transfers and waits are of all ranks of a collective");
+    if (rank) return no_rank_what_if(text, "transfers and waits are of all ranks of a collective");
     return parse_communication(
         text, kind, change, transfer ? RankWhatIf::Target::transfer : RankWhatIf::Target::no_wait);
   }

@@ -22,10 +22,10 @@ struct RankWhatIf {
   };
   std::string text;  ///< as given
   Target target = Target::scenario;
-  std::string scenario;                ///< as RankSummary::scenarios has it
-  std::optional<std::int64_t> rank;    ///< of scenario (null: all) and median: the rank's number
-  std::optional<CollectiveKind> kind;  ///< of transfer and no_wait; null: all
-  double factor = 1;                   ///< of transfer: new time / time
+  std::string scenario = {};              ///< as RankSummary::scenarios has it
+  std::optional<std::int64_t> rank = {};  ///< of scenario (null: all) and median: the rank's number
+  std::optional<CollectiveKind> kind = {};  ///< of transfer and no_wait; null: all
+  double factor = 1;                        ///< of transfer: new time / time
 };
 
 /// Reads 'regex=2x' and all else that `analyze --what-if` takes (on all ranks), 'rank:3/regex=2x'

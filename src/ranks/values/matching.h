@@ -14,6 +14,9 @@ namespace perflab::ranks {
 /// Index of a rank: its place in the list of summaries, which is ordered by rank (or host, pid).
 using RankIndex = std::uint32_t;
 
+/// No operation: of Matching::operations.
+inline constexpr std::uint32_t kNoOperation = 0xFFFF'FFFF;
+
 /// A collective of one rank.
 struct Member {
   RankIndex rank = 0;
@@ -35,9 +38,10 @@ enum class Unmatched : std::uint8_t {
 struct Matched {
   std::uint32_t group = 0;  ///< Matching::groups
   CollectiveKind kind = CollectiveKind::unknown;
-  std::vector<Member> members;
+  std::vector<Member> members = {};
   bool complete = false;  ///< every rank of the group is there; else "last" is among the recorded
-  std::optional<RankIndex> root;  ///< of a broadcast, scatter, reduce, gather; the sender of a pair
+  std::optional<RankIndex> root =
+      {};  ///< of a broadcast, scatter, reduce, gather; the sender of a pair
 };
 
 /// A communicator across ranks.

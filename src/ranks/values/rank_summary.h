@@ -37,9 +37,9 @@ struct Communicator {
   /// What the source calls it: process group, low 32 bits of the communicator's hash. Of calls and
   /// kernels, which name none: "" (matching ties them by their sequences).
   std::string id;
-  std::optional<std::int64_t> size;   ///< ranks
-  std::vector<std::int64_t> members;  ///< global ranks, where listed
-  std::int64_t lane = 0;              ///< stream (else queue) of its kernels, as recorded
+  std::optional<std::int64_t> size;        ///< ranks
+  std::vector<std::int64_t> members = {};  ///< global ranks, where listed
+  std::int64_t lane = 0;                   ///< stream (else queue) of its kernels, as recorded
 };
 
 /// One communication kernel (or several that one call launched), ordered by entry, then exit.
@@ -48,15 +48,15 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::unknown;
   bool inside_graph = false;  ///< launched by a graph: of calls nothing is known
   std::uint32_t communicator = 0;
-  Name function = kNoName;                 ///< the outermost call, or what the recording names it
-  Name kernel = kNoName;                   ///< without arguments and template parameters
-  std::uint32_t kernels = 1;               ///< of this operation
-  std::uint32_t channels = 0;              ///< work-groups of the first kernel: a fingerprint
-  std::optional<std::int64_t> sequence;    ///< the source's number within the communicator
-  std::optional<std::int64_t> send_bytes;  ///< that this rank gives
-  std::optional<std::int64_t> receive_bytes;
+  Name function = kNoName;     ///< the outermost call, or what the recording names it
+  Name kernel = kNoName;       ///< without arguments and template parameters
+  std::uint32_t kernels = 1;   ///< of this operation
+  std::uint32_t channels = 0;  ///< work-groups of the first kernel: a fingerprint
+  std::optional<std::int64_t> sequence = {};    ///< the source's number within the communicator
+  std::optional<std::int64_t> send_bytes = {};  ///< that this rank gives
+  std::optional<std::int64_t> receive_bytes = {};
   Name data_type = kNoName;
-  std::optional<std::int64_t> root, peer;  ///< ranks within the communicator
+  std::optional<std::int64_t> root = {}, peer = {};  ///< ranks within the communicator
 };
 
 /// Time of one kernel (by name) in a stretch.
@@ -89,10 +89,10 @@ struct LocalGraph {
     std::int64_t weight = 0;  ///< ns as recorded; may be negative (begins before a return)
     /// What the longest path behind it was spent on (analyze::Spent); adds up to `weight`.
     std::array<std::int64_t, analyze::kSpentKinds> spent{};
-    Name kernel = kNoName;                ///< of the most kernel time on that path
-    std::int64_t kernel_time = 0;         ///< ns of it
+    Name kernel = kNoName;         ///< of the most kernel time on that path
+    std::int64_t kernel_time = 0;  ///< ns of it
     /// Weight in each of RankSummary::scenarios; kNoPath: that scenario has no such path.
-    std::vector<std::int64_t> scenarios;
+    std::vector<std::int64_t> scenarios = {};
   };
   std::uint32_t inner = 0;           ///< inner vertices
   std::vector<std::uint32_t> order;  ///< of all vertices, topological
@@ -114,7 +114,7 @@ struct RankSummary {
   std::vector<Collective> collectives;
   std::vector<Work> work;           ///< one per collective, and one from the last exit to the end
   std::vector<KernelTime> kernels;  ///< all kernels but communication, most time first
-  std::vector<std::string> scenarios;  ///< --what-if of the command line, one scenario each
+  std::vector<std::string> scenarios = {};  ///< --what-if of the command line, one scenario each
   LocalGraph graph;
   /// What is not there, and why: field and sentence.
   std::vector<std::pair<std::string, std::string>> missing;

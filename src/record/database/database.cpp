@@ -125,12 +125,20 @@ void Database::write_start(const Process& process) {
   }
   string_id("");
   write_node();
-  const std::array<Cell, 11> cells = {
-      Cell(pid_),           Cell(guid_), Cell(node_),         Cell(ppid_), Cell(pid_),
-      Cell(process.start),  Cell(),      Cell(process.start), Cell(),      Cell(process.command),
-      Cell(process.extdata)};
-  insert("info_process", "id, guid, nid, ppid, pid, init, fini, start, end, command, extdata",
-         cells);
+  const std::array<Cell, 12> cells = {Cell(pid_),
+                                      Cell(guid_),
+                                      Cell(node_),
+                                      Cell(ppid_),
+                                      Cell(pid_),
+                                      Cell(process.start),
+                                      Cell(),
+                                      Cell(process.start),
+                                      Cell(),
+                                      Cell(process.command),
+                                      Cell(process.extdata),
+                                      Cell(process.environment)};
+  insert("info_process",
+         "id, guid, nid, ppid, pid, init, fini, start, end, command, extdata, environment", cells);
   need_thread(pid_);
   Agent host;
   host.type = "CPU";

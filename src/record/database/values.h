@@ -20,8 +20,9 @@ struct Process {
   std::int64_t pid = 0;
   std::int64_t ppid = 0;
   std::int64_t start = 0;
-  std::string command{};       ///< arguments separated by spaces
-  std::string extdata = "{}";  ///< JSON
+  std::string command{};           ///< arguments separated by spaces
+  std::string extdata = "{}";      ///< JSON
+  std::string environment = "{}";  ///< JSON: of all variables, those of base/rank_variables.h
 };
 
 /// An agent: "CPU" or "GPU".

@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
+#include "base/rank_variables.h"
 #include "base/version.h"
 #include "record/database/boot_time.h"
 #include "record/json_text.h"
@@ -50,6 +52,23 @@ void complete_buffer(cuda::Context context, std::uint32_t stream, std::uint8_t* 
 void take_event(void* recorder, cuda::CallbackDomain domain, cuda::CallbackId id,
                 const void* data) {
   static_cast<Recorder*>(recorder)->event(domain, id, data);
+}
+
+/// Which rank of a job this is, as JSON. Of the environment, which can hold secrets, nothing else
+/// is ever recorded; and of these variables only what is a number.
+std::string rank_environment() {
+  std::string json;
+  for_each_rank_variable([&](std::string_view name) {
+    const char* const value = std::getenv(std::string(name).c_str());
+    const std::string_view text = value == nullptr ? std::string_view() : value;
+    if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != text.npos)
+      return;
+    const std::string key = json_text(name);
+    if (json.find(key) != std::string::npos) return;
+    json += json.empty() ? "{" : ", ";
+    json.append(key).append(": ").append(json_text(text));
+  });
+  return json.empty() ? "{}" : json + "}";
 }
 
 std::string command_line() {
@@ -150,6 +169,7 @@ Result<void> Recorder::open_database() {
   process.start = static_cast<std::int64_t>(boot_time());
   process.command = command_line();
   process.extdata = process_json(false, {});
+  process.environment = rank_environment();
   PERFLAB_TRY(database_,
               Database::create(file_of_process(settings_.folder, kDatabaseSuffix), process));
   return {};

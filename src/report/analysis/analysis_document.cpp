@@ -118,12 +118,17 @@ Json api_json(const analyze::Analysis& analysis) {
 Json copies_json(const analyze::Analysis& analysis, std::vector<Missing>& missing) {
   Json out = Json::array();
   for (const analyze::CopyKind& kind : analysis.copies) {
+    constexpr const char* kNoSizes = "the recording's tables have no sizes of copies";
+    constexpr const char* kRemedy = "record with -f rocpd or -f json";
+    if (!kind.bytes)
+      missing.push_back({fmt::format("copies[{}].bytes", out.size()), kNoSizes, kRemedy});
     if (!kind.gb_per_s)
       missing.push_back({fmt::format("copies[{}].gb_per_s", out.size()),
-                         "the copies took no time by the trace clock", ""});
+                         kind.bytes ? "the copies took no time by the trace clock" : kNoSizes,
+                         kind.bytes ? "" : kRemedy});
     out.push_back({{"kind", kind.kind},
                    {"copies", kind.count},
-                   {"bytes", kind.bytes},
+                   {"bytes", or_null(kind.bytes)},
                    {"total_ns", kind.total},
                    {"gb_per_s", or_null(kind.gb_per_s)}});
   }

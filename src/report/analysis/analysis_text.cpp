@@ -95,7 +95,7 @@ std::string memory_section(const analyze::Analysis& analysis, const TerminalStyl
                      Column{"kind", left, true}});
     for (const analyze::CopyKind& kind : analysis.copies)
       table.add({duration_text(static_cast<double>(kind.total)), fmt::format("{}", kind.count),
-                 bytes_text(static_cast<double>(kind.bytes)),
+                 kind.bytes ? bytes_text(static_cast<double>(*kind.bytes)) : "-",
                  kind.gb_per_s ? fmt::format("{:.2f}", *kind.gb_per_s) : "—", kind.kind});
     out += heading(paint, "Copies") + table.text(style.width);
   }

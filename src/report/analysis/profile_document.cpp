@@ -250,6 +250,11 @@ Json profile_document(const ProfileData& data) {
                              {"databases", data.databases}};
   if (!data.cuda_reason.empty())
     document["environment"]["platform"] = {{"name", "cuda"}, {"why", data.cuda_reason}};
+  if (data.rank.rank)
+    document["environment"]["rank"] = {{"rank", *data.rank.rank},
+                                       {"size", or_null(data.rank.size)},
+                                       {"local_rank", or_null(data.rank.local_rank)},
+                                       {"from", data.rank.from}};
   return document;
 }
 

@@ -28,6 +28,7 @@ struct ProfileData {
   std::vector<std::string> command, databases;
   std::string rocprofv3_version;
   std::string cuda_reason;    ///< why it was recorded on CUDA; empty: it was not
+  trace::RankFacts rank;      ///< of the process that was started; empty: of no job
   std::string no_gpu_reason;  ///< why there are no GPU figures, when analyzed is null
 };
 

@@ -8,9 +8,10 @@
 namespace perflab::report {
 
 const Answer* answer_of(const std::function<bool(std::string_view)>& has) {
-  static constexpr std::array<Answer, 14> kAnswers = {{
+  static constexpr std::array<Answer, 15> kAnswers = {{
       {"analysis", summarise_recording},
       {"dag", summarise_path},
+      {"ranks", summarise_ranks, ranks_part_text},
       {"roofline", summarise_roofline},
       {"profile", summarise_process},
       {"inspection", summarise_inspection, inspection_part_text},

@@ -31,6 +31,8 @@ const Answer* answer_of(const std::function<bool(std::string_view)>& has);
 
 void summarise_recording(std::span<const NamedDocument> documents, Json& summary);
 void summarise_path(std::span<const NamedDocument> documents, Json& summary);
+/// Many ranks of one job.
+void summarise_ranks(std::span<const NamedDocument> documents, Json& summary);
 void summarise_roofline(std::span<const NamedDocument> documents, Json& summary);
 /// A process that was only timed.
 void summarise_process(std::span<const NamedDocument> documents, Json& summary);
@@ -57,6 +59,8 @@ std::optional<std::string> optimization_part_text(const Json& summary, const Jso
                                                   std::size_t width, const Paint& paint);
 std::optional<std::string> comparison_part_text(const Json& summary, const Json& part,
                                                 std::size_t width, const Paint& paint);
+std::optional<std::string> ranks_part_text(const Json& summary, const Json& part, std::size_t width,
+                                           const Paint& paint);
 std::optional<std::string> replay_part_text(const Json& summary, const Json& part,
                                             std::size_t width, const Paint& paint);
 

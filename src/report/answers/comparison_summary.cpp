@@ -145,7 +145,8 @@ void add_not_compared(const DocumentPlace& comparison, Json& summary) {
 
 /// Whether the side can be recorded anew with the profiler.
 bool is_recording(const DocumentPlace& side) {
-  static constexpr std::array<std::string_view, 3> kRecordings = {"rocpd", "profile", "analysis"};
+  static constexpr std::array<std::string_view, 4> kRecordings = {"rocpd", "kineto", "profile",
+                                                                  "analysis"};
   return std::ranges::find(kRecordings, side["kind"].text()) != kRecordings.end();
 }
 

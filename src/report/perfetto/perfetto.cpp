@@ -334,7 +334,7 @@ void Exporter::write_operation(NodeKind kind, std::size_t row, EventTrack track,
     args += fmt::format(R"(,"dispatch_id":{},"workgroup":"{}x{}x{}","grid":"{}x{}x{}")",
                         dispatches.dispatch_id[row], launch.workgroup[0], launch.workgroup[1],
                         launch.workgroup[2], launch.grid[0], launch.grid[1], launch.grid[2]);
-  } else {
+  } else if (trace_.sources[trace_.source_of_track(trace_.copies.track[row])].copy_sizes_known) {
     args += fmt::format(R"(,"bytes":{})", trace_.copies.bytes[row]);
   }
   writer_->slice(track, start, end, name(name_of_row(trace_, what)), name_of(kind), args);

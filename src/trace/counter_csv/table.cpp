@@ -12,6 +12,7 @@
 #include "base/text/csv.h"
 #include "base/text/numbers.h"
 #include "base/text/text.h"
+#include "trace/agent_facts.h"
 #include "trace/counter_csv/fields.h"
 
 namespace perflab::trace::counter_csv {
@@ -88,12 +89,6 @@ std::optional<std::size_t> find_column(Fields header, std::string_view name) {
   const auto found = name.empty() ? header.end() : std::ranges::find(header, name);
   if (found == header.end()) return std::nullopt;
   return static_cast<std::size_t>(found - header.begin());
-}
-
-std::string_view without_kd(std::string_view name) {
-  for (const std::string_view tail : {" [clone .kd]", " (.kd)", ".kd"})
-    if (name.ends_with(tail)) return name.substr(0, name.size() - tail.size());
-  return name;
 }
 
 }  // namespace

@@ -38,8 +38,10 @@ std::optional<std::int64_t> microseconds(std::string_view number) {
     }
     if (c < '0' || c > '9') break;
     digits = true;
-    if (point && value > std::numeric_limits<std::int64_t>::max() / 1000) continue;
-    if (value > (std::numeric_limits<std::int64_t>::max() - 9) / 10) return std::nullopt;
+    if (value > (std::numeric_limits<std::int64_t>::max() - 9) / 10) {
+      if (point) continue;  // further digits are less than a nanosecond
+      return std::nullopt;
+    }
     value = value * 10 + (c - '0');
     if (point) --places;
   }

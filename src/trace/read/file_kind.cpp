@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/system/gzip.h"
+#include "trace/rocprofv3_json/read_rocprofv3_json.h"
+#include "trace/trace_csv/read_trace_csv.h"
 
 namespace perflab::trace {
 namespace {
@@ -25,6 +27,7 @@ constexpr auto kTellingKeys = std::to_array<std::pair<std::string_view, FileKind
     {"deviceProperties", FileKind::kineto},
     {"distributedInfo", FileKind::kineto},
     {"baseTimeNanoseconds", FileKind::kineto},
+    {rocprofv3_json::kRootKey, FileKind::rocprofv3_json},
 });
 
 constexpr std::string_view kSpaces = " \t\r\n";
@@ -101,7 +104,7 @@ FileKind kind_of_file(const std::filesystem::path& path) {
 
 bool is_recording(const std::filesystem::path& path) {
   const FileKind kind = kind_of_file(path);
-  return kind == FileKind::database || kind == FileKind::kineto;
+  return kind == FileKind::database || kind == FileKind::kineto || kind == FileKind::rocprofv3_json;
 }
 
 }  // namespace perflab::trace

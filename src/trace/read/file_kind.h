@@ -11,8 +11,9 @@ enum class FileKind : std::uint8_t {
   nothing,   ///< missing, empty, or no file
   database,  ///< SQLite: a rocpd database
   kineto,    ///< a Chrome trace as PyTorch's profiler writes it (docs/facts/kineto.md), also gzip
-  json,      ///< other JSON: no recording
-  text,      ///< anything else: a table, if anything
+  rocprofv3_json,  ///< rocprofv3 -f json (docs/facts/rocprofv3_outputs.md), also gzip
+  json,            ///< other JSON: no recording
+  text,            ///< anything else: a table, if anything
 };
 
 /// The kind of a file, from its beginning.

@@ -1,7 +1,11 @@
 // Databases first, in the order given; then the tables, in an order of their own.
 #include "trace/read/read_trace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,6 +14,8 @@
 #include "trace/load_state.h"
 #include "trace/read/file_kind.h"
 #include "trace/rocpd/read_rocpd.h"
+#include "trace/rocprofv3_json/read_rocprofv3_json.h"
+#include "trace/trace_csv/read_trace_csv.h"
 
 namespace perflab::trace {
 namespace {
@@ -23,6 +29,15 @@ double bytes_of(const fs::path& path) {
   return error ? 1 : static_cast<double>(std::max<std::uintmax_t>(bytes, 1));
 }
 
+/// The sets of tables that a path names: a table's own, or all of a folder.
+std::vector<trace_csv::TableSet> csv_sets(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return trace_csv::sets_in(path);
+  if (!fs::is_regular_file(path, ignored)) return {};
+  const std::optional<trace_csv::TableSet> set = trace_csv::set_of(path);
+  return set ? std::vector{*set} : std::vector<trace_csv::TableSet>{};
+}
+
 }  // namespace
 
 Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) {
@@ -31,7 +46,13 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
   std::vector<counter_csv::Recording> tables;
   // What begins or ends at the same time keeps the order in which it was read: not that of the
   // command line.
-  std::vector<fs::path> sorted(files.begin(), files.end());
+  std::vector<fs::path> sorted;
+  std::set<trace_csv::TableSet> sets;  // each is read once, however many of its tables are named
+  for (const fs::path& path : files) {
+    const std::vector<trace_csv::TableSet> found = csv_sets(path);
+    sets.insert(found.begin(), found.end());
+    if (found.empty()) sorted.push_back(path);
+  }
   std::ranges::sort(sorted);
   std::vector<double> until = {0};  // share of all bytes that ends with each file
   for (const fs::path& path : sorted) until.push_back(until.back() + bytes_of(path));
@@ -46,7 +67,15 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
           rocpd::load(state, path, {.threads = options.threads, .progress = progress}));
       continue;
     }
+    if (kind == FileKind::rocprofv3_json) {
+      PERFLAB_TRY_VOID(rocprofv3_json::load(state, path, {.progress = progress}));
+      continue;
+    }
     if (progress) progress("reading " + path.filename().string(), 0);
+    if (kind == FileKind::json)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: is JSON, but no recording of a program's run", path.string()),
+                  "give rocpd databases (…_results.db), or traces of PyTorch's profiler");
     if (kind == FileKind::kineto) {
       PERFLAB_TRY_VOID(kineto::load(state, path));
       continue;
@@ -54,6 +83,7 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
     PERFLAB_TRY(std::vector<counter_csv::Recording> found, counter_csv::read_file(path));
     for (counter_csv::Recording& recording : found) tables.push_back(std::move(recording));
   }
+  for (const trace_csv::TableSet& set : sets) PERFLAB_TRY_VOID(trace_csv::load(state, set));
   PERFLAB_TRY_VOID(counter_csv::load(state, std::move(tables)));
   PERFLAB_TRY_VOID(finish(state));
   return trace;

@@ -1,37 +1,18 @@
 // Scans of rocpd_arg (streams, events and devices that API calls name) and of the texts of user
-// ranges in rocpd_event. Argument names are those of the HIP API reference; values are text, as
-// rocprofv3 writes them: "0x55…", "(null)", decimal (docs/facts/rocpd.md "Columns").
+// ranges in rocpd_event. What the arguments mean: ../call_argument_rows.h.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
-#include <unordered_map>
 
 #include "base/text/json.h"
-#include "base/text/numbers.h"
+#include "trace/call_argument_rows.h"
 #include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
 namespace {
 
 constexpr std::uint8_t kStream = CallArgumentColumns::kStream;
-constexpr std::uint8_t kEvent = CallArgumentColumns::kEvent;
-constexpr std::uint8_t kDevice = CallArgumentColumns::kDevice;
-constexpr std::uint8_t kStreamId = CallArgumentColumns::kStreamId;
-constexpr std::uint8_t kRecord = CallArgumentColumns::kRecord;
 
-/// Those with _id are of rocm-perf-record: the numbers that CUPTI gives streams, events and their
-/// records (docs/facts/cuda_calls.md "What a recording says").
-constexpr auto kNames =
-    std::to_array<std::pair<std::string_view, std::uint8_t>>({{"stream", kStream},
-                                                              {"hStream", kStream},
-                                                              {"event", kEvent},
-                                                              {"hEvent", kEvent},
-                                                              {"deviceId", kDevice},
-                                                              {"device", kDevice},
-                                                              {"stream_id", kStreamId},
-                                                              {"event_id", kEvent},
-                                                              {"record_id", kRecord}});
 constexpr std::string_view kNamesOnly =
     "\"name\" IN ('stream', 'hStream', 'event', 'hEvent', 'deviceId', 'device', 'stream_id', "
     "'event_id', 'record_id')";
@@ -40,80 +21,9 @@ constexpr std::array<std::string_view, 3> kArgumentColumns = {"event_id", "name"
 /// Texts of ranges are short; what is larger than this is damage.
 constexpr std::size_t kMostExtdata = 1 << 20;
 
-std::uint8_t argument_of(std::string_view name) {
-  const auto* const found =
-      std::ranges::find(kNames, name, &std::pair<std::string_view, std::uint8_t>::first);
-  return found == kNames.end() ? std::uint8_t{0} : found->second;
-}
-
-/// A handle or ordinal as 64 bits; nullopt when the text is none.
-std::optional<std::uint64_t> parse_value(std::string_view text) {
-  if (text == "(null)") return 0;
-  if (!text.starts_with('-')) return number_of(text);
-  const auto below_zero = whole_number<std::int64_t>(text);
-  return below_zero ? std::optional(static_cast<std::uint64_t>(*below_zero)) : std::nullopt;
-}
-
-/// One argument of one call.
-struct Found {
-  Index region;
-  std::uint8_t which;
-  std::uint64_t value;
-  friend auto operator<=>(const Found&, const Found&) = default;
-};
-
-/// What one sample stands for: a handle in calls of one name whose work ran on one stream.
-struct SampleKey {
-  std::uint64_t handle;
-  Index name;
-  std::uint16_t stream;
-  friend bool operator==(const SampleKey&, const SampleKey&) = default;
-};
-struct SampleHash {
-  std::size_t operator()(const SampleKey& key) const {
-    const std::uint64_t hash =
-        (key.handle ^ (std::uint64_t{key.name} << 48) ^ (std::uint64_t{key.stream} << 32)) *
-        0x9e3779b97f4a7c15;
-    return static_cast<std::size_t>(hash ^ (hash >> 32));
-  }
-};
-
-/// The earliest and the latest region of each key: enough to know which stream a handle was at any
-/// time, since a stream is never made twice, even when its handle is.
-class Samples {
- public:
-  void add(const RegionColumns& regions, const SampleKey& key, Index region) {
-    const auto [entry, added] = kept_.try_emplace(key, std::pair{region, region});
-    if (added) return;
-    auto& [first, last] = entry->second;
-    const auto before = [&](Index a, Index b) {
-      return std::tuple{regions.start[a], regions.end[a], a} <
-             std::tuple{regions.start[b], regions.end[b], b};
-    };
-    if (before(region, first)) first = region;
-    if (before(last, region)) last = region;
-  }
-  void add(const RegionColumns& regions, const Samples& more) {
-    for (const auto& [key, ends] : more.kept_) {
-      add(regions, key, ends.first);
-      add(regions, key, ends.second);
-    }
-  }
-  void append_to(std::vector<Found>& rows) const {
-    for (const auto& [key, ends] : kept_) {
-      rows.push_back({.region = ends.first, .which = kStream, .value = key.handle});
-      if (ends.second != ends.first)
-        rows.push_back({.region = ends.second, .which = kStream, .value = key.handle});
-    }
-  }
-
- private:
-  std::unordered_map<SampleKey, std::pair<Index, Index>, SampleHash> kept_;
-};
-
 struct ArgumentChunk {
-  std::vector<Found> rows;
-  Samples samples;
+  std::vector<CallArgument> rows;
+  HandleSamples samples;
   std::uint64_t read = 0, odd = 0, no_event = 0;
 };
 
@@ -121,32 +31,6 @@ struct RangeChunk {
   std::vector<std::pair<Index, std::string>> texts;  ///< region, text
   std::uint64_t malformed = 0;
 };
-
-/// Sorts the arguments and puts those of a call into one row. Returns how many were there twice.
-std::uint64_t append_calls(std::vector<Found>& rows, CallArgumentColumns& all) {
-  std::ranges::sort(rows);
-  std::uint64_t twice = 0;
-  for (const Found& row : rows) {
-    if (all.region.empty() || all.region.back() != row.region) {
-      all.region.push_back(row.region);
-      all.has.push_back(0);
-      all.stream.push_back(0);
-      all.event.push_back(0);
-      all.device.push_back(0);
-      all.record.push_back(0);
-    }
-    if ((all.has.back() & row.which) != 0) {
-      ++twice;
-      continue;
-    }
-    all.has.back() |= row.which;
-    if (row.which == kStream || row.which == kStreamId) all.stream.back() = row.value;
-    if (row.which == kRecord) all.record.back() = row.value;
-    if (row.which == kEvent) all.event.back() = row.value;
-    if (row.which == kDevice) all.device.back() = static_cast<std::int64_t>(row.value);
-  }
-  return twice;
-}
 
 /// The text of a user range: {"message": "…"}. Empty when it has none, nullopt when it is damaged.
 std::optional<std::string> message_of(std::string_view extdata) {
@@ -205,11 +89,11 @@ Result<void> RecordingLoader::load_call_arguments() {
     const Index region = wanted_.region_of(event);
     if (region == kNone) return;
     const CallKind call = wanted_.kind(regions.name[region]);
-    const std::uint8_t which = argument_of(row.text(1));
+    const std::uint8_t which = call_argument_of(row.text(1));
     const bool needed = needs_arguments(call);
     if (!needed && (!WantedRegions::submits(call) || which != kStream)) return;
     ++chunk.read;
-    const auto value = parse_value(row.text(2));
+    const auto value = parse_argument(row.text(2));
     if (!value)
       ++chunk.odd;
     else if (needed)
@@ -218,8 +102,8 @@ Result<void> RecordingLoader::load_call_arguments() {
       chunk.samples.add(regions, {.handle = *value, .name = regions.name[region], .stream = stream},
                         region);
   };
-  std::vector<Found> rows;
-  Samples samples;
+  std::vector<CallArgument> rows;
+  HandleSamples samples;
   const auto commit = [&](ArgumentChunk&& chunk) {
     rows.insert(rows.end(), chunk.rows.begin(), chunk.rows.end());
     samples.add(regions, chunk.samples);

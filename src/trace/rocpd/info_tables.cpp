@@ -1,11 +1,13 @@
 // The small tables of a recording: names, processes, agents, queues, streams, code objects, kernel
-// symbols, counters. The process environment column is never selected: it can hold a user's secrets
-// (docs/facts/rocpd.md "What a reader survives").
+// symbols, counters. Of the process environment, which can hold a user's secrets, only the
+// variables of base/rank_variables.h are kept (docs/facts/rocpd.md "What a reader survives").
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text/json.h"
+#include "trace/agent_facts.h"
+#include "trace/rank_variables.h"
 #include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
@@ -13,73 +15,19 @@ namespace {
 
 using Columns = std::span<const std::string_view>;
 
-/// An integer member of an agent's extdata; nullopt when absent or of another type.
-std::optional<std::int64_t> member(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
-  return found->get<std::int64_t>();
-}
-
-/// A positive integer; nullopt when there is none: 0 stands for "not known".
-std::optional<std::int64_t> positive_member(const Json& object, const char* key) {
-  const auto value = member(object, key);
-  return value && *value > 0 ? value : std::nullopt;
-}
-
-/// The same of a small JSON text.
+/// A positive integer of a small JSON text.
 std::optional<std::int64_t> positive_in_text(std::string_view extdata, const char* key) {
   if (extdata.size() > (1 << 20)) return std::nullopt;
   const auto parsed = parse_json(extdata, "extdata");
   if (!parsed || !parsed->is_object()) return std::nullopt;
-  return positive_member(*parsed, key);
+  return json_positive(*parsed, key);
 }
 
-/// A text member; empty when absent or of another type.
-std::string text_member(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-/// Attributes of a CUDA device; 0 stands for "not known" there too.
-CudaFacts cuda_facts(const Json& object) {
-  CudaFacts facts;
-  const auto positive = [&](const char* key) { return positive_member(object, key); };
-  facts.compute_capability = text_member(object, "compute_capability");
-  facts.registers_per_sm = positive("registers_per_sm");
-  facts.shared_memory_per_block_optin = positive("shared_memory_per_block_optin");
-  facts.reserved_shared_memory_per_block = positive("reserved_shared_memory_per_block");
-  facts.max_blocks_per_sm = positive("max_blocks_per_sm");
-  facts.l2_bytes = positive("l2_bytes");
-  facts.memory_bus_bits = positive("memory_bus_bits");
-  facts.memory_clock_khz = positive("memory_clock_khz");
-  facts.clock_khz = positive("clock_khz");
-  facts.memory_bytes = positive("memory_bytes");
-  return facts;
-}
-
-/// Hardware figures come from extdata (docs/facts/rocpd.md "Agents"); 0 stands there for "not
-/// known".
-AgentFacts agent_facts(std::string_view extdata) {
-  AgentFacts facts;
-  if (extdata.size() > (1 << 20)) return facts;
+/// Hardware figures come from extdata (docs/facts/rocpd.md "Agents").
+AgentFacts facts_of_extdata(std::string_view extdata) {
+  if (extdata.size() > (1 << 20)) return {};
   const auto parsed = parse_json(extdata, "extdata");
-  if (!parsed || !parsed->is_object()) return facts;
-  const auto positive = [&](const char* key) { return positive_member(*parsed, key); };
-  facts.compute_units = positive("cu_count");
-  facts.xcc_count = positive("num_xcc");
-  facts.simds_per_cu = positive("simd_per_cu");
-  facts.wave_size = positive("wave_front_size");
-  facts.max_waves_per_simd = positive("max_waves_per_simd");
-  facts.max_waves_per_cu = positive("max_waves_per_cu");
-  if (const auto kib = positive("lds_size_in_kb"); kib && *kib < (1 << 20))
-    facts.lds_bytes_per_cu = *kib * 1024;
-  facts.clock_mhz = positive("max_engine_clk_fcompute");
-  facts.target_version = positive("gfx_target_version");
-  facts.device_id = positive("device_id");
-  facts.vendor_id = positive("vendor_id");
-  if (const auto cuda = parsed->find("cuda"); cuda != parsed->end() && cuda->is_object())
-    facts.cuda = cuda_facts(*cuda);
-  return facts;
+  return parsed && parsed->is_object() ? agent_facts(*parsed) : AgentFacts{};
 }
 
 /// How rocm-perf-record names its database's maker and a CUDA context's default stream.
@@ -92,27 +40,40 @@ bool read_recorder_facts(std::string_view extdata, Source& source) {
   if (extdata.size() > (1 << 20) || extdata.find(kRecorder) == std::string_view::npos) return true;
   const auto parsed = parse_json(extdata, "extdata");
   if (!parsed || !parsed->is_object()) return true;
-  const auto text = [&](const char* key) { return text_member(*parsed, key); };
+  const auto text = [&](const char* key) { return json_text(*parsed, key); };
   if (text("collector") != kRecorder) return true;
   source.collector = kRecorder;
   const std::string platform = text("platform");
   if (platform == "cuda") source.platform = Platform::cuda;
   const auto complete = parsed->find("complete");
   source.complete = complete == parsed->end() || !complete->is_boolean() || complete->get<bool>();
-  source.lost_records = std::max<std::int64_t>(member(*parsed, "dropped_records").value_or(0), 0);
+  source.lost_records =
+      std::max<std::int64_t>(json_integer(*parsed, "dropped_records").value_or(0), 0);
   source.second_client = text("second_client");
   if (const auto counters = parsed->find("counters");
       counters != parsed->end() && counters->is_object()) {
-    source.counter_problem = text_member(*counters, "reason");
-    source.counter_remedy = text_member(*counters, "remedy");
+    source.counter_problem = json_text(*counters, "reason");
+    source.counter_remedy = json_text(*counters, "remedy");
   }
   return platform == "cuda" || platform == "amd";
 }
 
-std::string_view without_kd(std::string_view name) {
-  for (const std::string_view tail : {" [clone .kd]", ".kd"})
-    if (name.ends_with(tail)) return name.substr(0, name.size() - tail.size());
-  return name;
+/// Environments are small: what is larger than this is damage.
+constexpr std::size_t kMostEnvironment = 8 << 20;
+
+/// Which rank the process is, by its environment: an object of texts. Of all variables only those
+/// of base/rank_variables.h leave this function, as numbers.
+RankFacts rank_facts(std::string_view environment) {
+  if (environment.size() <= 2 || environment.size() > kMostEnvironment) return {};
+  const auto parsed = parse_json(environment, "environment");
+  if (!parsed || !parsed->is_object()) return {};
+  return rank_of([&](std::string_view name) -> std::optional<std::string> {
+    const auto variable = parsed->find(name);
+    if (variable == parsed->end()) return std::nullopt;
+    if (variable->is_string()) return variable->get<std::string>();
+    if (variable->is_number_integer()) return variable->dump();
+    return std::nullopt;
+  });
 }
 
 }  // namespace
@@ -207,16 +168,18 @@ Result<void> RecordingLoader::load_strings() {
 }
 
 Result<void> RecordingLoader::load_processes() {
-  constexpr std::array<std::string_view, 3> kNodeColumns = {"id", "hash", "machine_id"};
+  constexpr std::array<std::string_view, 4> kNodeColumns = {"id", "hash", "machine_id", "hostname"};
   PERFLAB_TRY_VOID(each("info_node", kNodeColumns, [&](const Statement& row) {
-    const Node node{.machine_id = std::string(row.text(2)), .hash = row.integer(1).value_or(0)};
+    const Node node{.machine_id = std::string(row.text(2)),
+                    .hash = row.integer(1).value_or(0),
+                    .hostname = std::string(row.text(3))};
     const auto [same, added] = state_.nodes.try_emplace(std::pair{node.hash, node.machine_id},
                                                         static_cast<Index>(trace_.nodes.size()));
     nodes_[row.integer(0).value_or(0)] = same->second;
     if (added) trace_.nodes.push_back(node);
   }));
-  constexpr std::array<std::string_view, 7> kColumns = {"id",    "nid", "pid",    "command",
-                                                        "start", "end", "extdata"};
+  constexpr std::array<std::string_view, 8> kColumns = {"id",    "nid", "pid",     "command",
+                                                        "start", "end", "extdata", "environment"};
   PERFLAB_TRY_VOID(each("info_process", kColumns, [&](const Statement& row) {
     const auto index = static_cast<Index>(trace_.processes.size());
     if (!read_recorder_facts(row.text(6), trace_.sources[source_]))
@@ -228,7 +191,8 @@ Result<void> RecordingLoader::load_processes() {
                                 .pid = row.integer(2).value_or(0),
                                 .command = std::string(row.text(3)),
                                 .start = row.integer(4),
-                                .end = row.integer(5)});
+                                .end = row.integer(5),
+                                .rank = rank_facts(row.text(7))});
   }));
   if (default_process_ != kNone) return {};
   // Rows need an owner even when the process table is missing or empty.
@@ -263,7 +227,7 @@ Result<void> RecordingLoader::load_agents() {
     agent.product = row.text(5);
     agent.model = row.text(6);
     agent.uuid = row.integer(7).value_or(0);
-    agent.facts = agent_facts(row.text(8));
+    agent.facts = facts_of_extdata(row.text(8));
     // The same device, seen by another process of the node.
     const auto [same, added] = state_.agents.try_emplace(
         std::tuple{agent.node, agent.id, agent.type, agent.name, agent.product},

@@ -12,6 +12,7 @@
 namespace perflab {
 namespace {
 
+using test::TempFolder;
 using ::testing::HasSubstr;
 
 TEST(Gzip, WholeFiles) {

@@ -1,6 +1,5 @@
-// All operations put together: ranks, statistics, who waits for whom, the worst operations. An
-// operation is looked at once, and nothing of it is kept but sums; the worst are computed again.
-#include "ranks/figures/figures.h"
+// An operation is looked at once, and nothing of it is kept but sums; the worst are computed again.
+#include "ranks/figures/all_figures.h"
 
 #include <algorithm>
 #include <unordered_map>

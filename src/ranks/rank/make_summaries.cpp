@@ -1,0 +1,121 @@
+#include "ranks/rank/make_summaries.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/parallel.h"
+#include "base/system/files.h"
+#include "ranks/rank/summary_file.h"
+#include "trace/read/read_trace.h"
+
+namespace perflab::ranks {
+
+namespace {
+
+/// A summary that is to be written.
+struct Ready {
+  MadeSummary made;
+  std::string name, bytes;
+};
+
+struct OfFile {
+  std::vector<Ready> ready;
+  std::optional<Error> error;
+};
+
+Result<std::vector<RankSummary>> summarize_file(const std::filesystem::path& file,
+                                                const MakeSummariesOptions& options) {
+  trace::ReadOptions read;
+  read.threads = options.jobs > 1 ? 1 : 0;
+  const std::array<std::filesystem::path, 1> files = {file};
+  PERFLAB_TRY(const trace::Trace trace, trace::read(files, read));
+  PERFLAB_TRY(std::vector<RankSummary> summaries, summarize_ranks(trace, options.summarize));
+  if (summaries.empty())
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: nothing was dispatched to a GPU in it", file.string()),
+                "record each rank of the job with rocprofv3 --kernel-trace --rccl-trace");
+  return summaries;
+}
+
+OfFile work_on(const std::filesystem::path& file, const MakeSummariesOptions& options) {
+  OfFile result;
+  Result<std::vector<RankSummary>> summaries = summarize_file(file, options);
+  if (!summaries) {
+    result.error = std::move(summaries.error());
+    return result;
+  }
+  for (const RankSummary& summary : *summaries) {
+    Ready one;
+    one.name = summary_file_name(summary);
+    one.bytes = encode_summary(summary);
+    one.made = {.file = file.string(),
+                .path = {},
+                .rank = summary.identity.facts.rank,
+                .hostname = summary.identity.hostname,
+                .pid = summary.identity.pid,
+                .gpu = summary.identity.gpu,
+                .collectives = summary.collectives.size(),
+                .bytes = one.bytes.size()};
+    result.ready.push_back(std::move(one));
+  }
+  return result;
+}
+
+/// Whether the place holds just these bytes.
+bool is_there(const std::filesystem::path& path, const std::string& bytes) {
+  std::error_code none;
+  if (std::filesystem::file_size(path, none) != bytes.size() || none) return false;
+  const Result<std::string> text = read_file(path);
+  return text && *text == bytes;
+}
+
+}  // namespace
+
+Result<MadeSummaries> make_summaries(const std::vector<std::filesystem::path>& files,
+                                     const std::filesystem::path& folder,
+                                     const MakeSummariesOptions& options) {
+  PERFLAB_TRY_VOID(make_directories(folder));
+  std::set<std::filesystem::path> seen;
+  for (const std::filesystem::path& file : files) {
+    if (!seen.insert(file).second)
+      return fail(ErrorCode::usage, fmt::format("{} is given twice", file.string()),
+                  "give each recording once");
+  }
+  MadeSummaries all;
+  std::map<std::string, std::string> writer;  // of this time: summary's name to its recording
+  const auto write = [&](Ready&& one) -> Result<void> {
+    one.made.path = (folder / one.name).string();
+    const auto [other, fresh] = writer.try_emplace(one.name, one.made.file);
+    if (!fresh)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: {} has the same rank of the same recording", one.made.file,
+                              other->second),
+                  "give each recording once");
+    one.made.kept = is_there(one.made.path, one.bytes);
+    if (!one.made.kept) PERFLAB_TRY_VOID(write_file_atomically(one.made.path, one.bytes));
+    all.made.push_back(std::move(one.made));
+    return {};
+  };
+  const auto produce = [&](unsigned, std::size_t i) -> Result<OfFile> {
+    return work_on(files[i], options);
+  };
+  const auto consume = [&](std::size_t i, OfFile&& result) -> Result<void> {
+    for (Ready& one : result.ready) {
+      if (Result<void> done = write(std::move(one)); !done && !result.error)
+        result.error = std::move(done.error());
+    }
+    if (result.error) all.failed.push_back({files[i].string(), std::move(*result.error)});
+    if (options.progress)
+      options.progress("summarising",
+                       static_cast<double>(i + 1) / static_cast<double>(files.size()));
+    return {};
+  };
+  const unsigned jobs = std::max(options.jobs, 1U);
+  PERFLAB_TRY_VOID(parallel_ordered<OfFile>(files.size(), jobs, produce, consume));
+  return all;
+}
+
+}  // namespace perflab::ranks

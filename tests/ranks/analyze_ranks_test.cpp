@@ -1,0 +1,162 @@
+// The whole: summaries of made-up and recorded jobs to the answer.
+#include "ranks/analyze_ranks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "ranks/open_ranks.h"
+#include "ranks/rank/summary_file.h"
+#include "support/rank_jobs.h"
+
+namespace perflab::ranks {
+namespace {
+
+SummarySource source_of(const std::vector<RankSummary>& summaries) {
+  return {.count = summaries.size(),
+          .load = [&summaries](std::size_t i) -> Result<RankSummary> { return summaries[i]; }};
+}
+
+std::vector<RankSummary> late_ranks() {
+  test::RankJobOptions options;
+  options.ranks = 8;
+  options.kinds = {CollectiveKind::all_reduce};
+  options.offset_range = 1'000'000'000;
+  options.late = {{5, 20'000'000}};
+  return test::make_rank_job(options).summaries;
+}
+
+TEST(AnalyzeRanks, TheLateRankIsNamedWithItsCauseAndItsGain) {
+  const std::vector<RankSummary> ranks = late_ranks();
+  const auto found = analyze_ranks(source_of(ranks), {});
+  ASSERT_TRUE(found) << describe(found.error());
+  EXPECT_TRUE(found->ranked);
+  EXPECT_EQ(found->figures.pattern.rank, 5U);
+  ASSERT_EQ(found->causes.size(), 1U);
+  EXPECT_EQ(found->causes[0].rank, 5U);
+  ASSERT_TRUE(found->path) << found->no_path;
+  EXPECT_EQ(found->asked, 0U);
+  ASSERT_FALSE(found->path->what_if.empty());
+  EXPECT_EQ(found->path->what_if[0].text, "rank:5=median");
+  ASSERT_TRUE(found->path->what_if[0].gain) << found->path->what_if[0].missing;
+  EXPECT_GT(*found->path->what_if[0].gain, 40 * 19'000'000LL);
+  ASSERT_FALSE(found->path->ranks.empty());
+  EXPECT_EQ(found->path->ranks[0].rank, 5U);
+}
+
+TEST(AnalyzeRanks, TheOrderOfSummariesAndThreadsChangeNothing) {
+  const std::vector<RankSummary> ranks = late_ranks();
+  std::vector<RankSummary> turned(ranks.rbegin(), ranks.rend());
+  const auto one = analyze_ranks(source_of(ranks), {.threads = 1});
+  const auto other = analyze_ranks(source_of(turned), {.threads = 4});
+  ASSERT_TRUE(one && other);
+  ASSERT_EQ(one->ranks.size(), other->ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    EXPECT_EQ(one->ranks[rank].identity.facts, other->ranks[rank].identity.facts);
+    EXPECT_EQ(one->figures.ranks[rank].delay_caused, other->figures.ranks[rank].delay_caused);
+    EXPECT_EQ(one->figures.ranks[rank].wait, other->figures.ranks[rank].wait);
+  }
+  EXPECT_EQ(one->path->makespan(), other->path->makespan());
+}
+
+TEST(AnalyzeRanks, RefusesNothingTheSameTwiceAndOtherOptions) {
+  const auto none = analyze_ranks({.count = 0, .load = {}}, {});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::bad_input);
+  std::vector<RankSummary> ranks = late_ranks();
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].guid = "run-" + std::to_string(i);
+  ranks[3] = ranks[2];
+  const auto twice = analyze_ranks(source_of(ranks), {});
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().message.find("are the same recording"), std::string::npos);
+  ranks = late_ranks();
+  ranks[3].options += " other";
+  const auto other = analyze_ranks(source_of(ranks), {});
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, ErrorCode::bad_input);
+}
+
+TEST(AnalyzeRanks, AMissingRankIsSaid) {
+  std::vector<RankSummary> ranks = late_ranks();
+  ranks.erase(ranks.begin() + 2);
+  const auto found = analyze_ranks(source_of(ranks), {});
+  ASSERT_TRUE(found) << describe(found.error());
+  EXPECT_EQ(found->matching.missing_ranks, std::vector<std::int64_t>{2});
+  EXPECT_FALSE(found->warnings.empty());
+  EXPECT_EQ(rank_label(*found, 2), "3");
+}
+
+TEST(AnalyzeRanks, SummariesInAFolderAreTheSameAsInMemory) {
+  const std::vector<RankSummary> ranks = late_ranks();
+  const auto folder = std::filesystem::temp_directory_path() / "perflab_ranks_open";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / "below");
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    ASSERT_TRUE(write_summary(folder / (i % 2 == 0 ? "" : "below") / (std::to_string(i) + ".rpsum"),
+                              ranks[i]));
+  const std::vector<std::filesystem::path> paths = {folder};
+  const auto source = open_ranks(paths, {});
+  ASSERT_TRUE(source) << describe(source.error());
+  EXPECT_EQ(source->count, ranks.size());
+  const auto read = analyze_ranks(*source, {});
+  const auto held = analyze_ranks(source_of(ranks), {});
+  ASSERT_TRUE(read && held);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    EXPECT_EQ(read->figures.ranks[rank].wait, held->figures.ranks[rank].wait);
+  std::filesystem::remove_all(folder);
+  EXPECT_FALSE(open_ranks(paths, {}));
+  std::filesystem::create_directories(folder);
+  const auto empty = open_ranks(paths, {});
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().code, ErrorCode::bad_input);
+  std::filesystem::remove_all(folder);
+}
+
+/// The eight recorded ranks of a DLRM step against waits that are computed anew from durations.
+TEST(AnalyzeRanks, WaitsOfEightRecordedRanks) {
+  const std::filesystem::path folder =
+      std::filesystem::path(PERFLAB_SHARED_DIR) / "data/ranks/param_dlrm_8ranks";
+  if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no recorded job in " << folder;
+  const std::vector<std::filesystem::path> paths = {folder};
+  const auto source = open_ranks(paths, {.threads = 1});
+  ASSERT_TRUE(source) << describe(source.error());
+  const auto found = analyze_ranks(*source, {.threads = 1});
+  ASSERT_TRUE(found) << describe(found.error());
+  ASSERT_EQ(found->ranks.size(), 8U);
+  std::size_t count = found->ranks[0].collectives.size();
+  ASSERT_EQ(count, 8U);
+  // The second model: the k-th of each rank belong together; waits are durations less the least.
+  std::vector<std::int64_t> wait(8);
+  std::vector<std::uint64_t> last(8);
+  for (std::size_t k = 0; k < count; ++k) {
+    std::vector<std::pair<std::int64_t, std::size_t>> durations;
+    for (std::size_t rank = 0; rank < 8; ++rank) {
+      const Collective& own = found->ranks[rank].collectives.at(k);
+      durations.emplace_back(own.exit - own.entry, rank);
+    }
+    std::ranges::sort(durations);
+    for (const auto& [duration, rank] : durations) wait[rank] += duration - durations[0].first;
+    if (durations[1].first - durations[0].first > 100'000) ++last[durations[0].second];
+  }
+  EXPECT_EQ(found->figures.operations, 8U);
+  std::vector<std::int64_t> by_durations(8);
+  std::vector<std::uint64_t> clearly_last(8);
+  ASSERT_EQ(found->figures.worst.size(), 8U);
+  for (const OperationFigures& one : found->figures.worst) {
+    for (const MemberFigures& member : one.members) {
+      ASSERT_TRUE(member.wait_by_durations);
+      by_durations[member.rank] += member.wait_by_durations->value;
+      if (member.wait_by_clocks)
+        EXPECT_LE(std::abs(member.wait_by_clocks->value - member.wait_by_durations->value),
+                  member.wait_by_clocks->error + member.wait_by_durations->error);
+    }
+    if (one.last && one.last_margin->value > 100'000) ++clearly_last[*one.last];
+  }
+  EXPECT_EQ(by_durations, wait);
+  EXPECT_EQ(clearly_last, last);
+}
+
+}  // namespace
+}  // namespace perflab::ranks

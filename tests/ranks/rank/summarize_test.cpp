@@ -1,0 +1,300 @@
+// Recordings to summaries: databases as rocprofv3 writes them of programs that use RCCL, with the
+// peculiarities of its regions, and what must never be seen of a process's environment.
+#include "ranks/rank/summarize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "ranks/rank/summary_file.h"
+#include "support/rocpd_writer.h"
+#include "support/test_database.h"
+#include "trace/read/read_trace.h"
+
+namespace perflab::ranks {
+namespace {
+
+using test::Id;
+using test::RocpdWriter;
+
+constexpr std::int64_t kBegin = 6'000'000'000'000;
+constexpr std::string_view kGeneric = "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)";
+
+class Summarize : public testing::Test {
+ protected:
+  explicit Summarize(std::string environment = R"({"RANK": "3", "WORLD_SIZE": "8",
+      "LOCAL_RANK": "1", "AWS_SECRET_ACCESS_KEY": "hunter2-secret"})")
+      : writer_(test::test_folder() / "rank.db",
+                {.node = {.hostname = "gpu-node-7"}, .process = {.environment = environment}}) {
+    writer_.agent({.type = "CPU", .name = "EPYC", .product_name = "AMD EPYC"});
+    gpu_ = writer_.agent({.absolute_index = 1});
+    writer_.queue();
+    for (int i = 0; i < 3; ++i) writer_.stream();
+    writer_.code_object({});
+    rccl_ =
+        writer_.kernel({.name = "ncclDevKernel_Generic_1", .display_name = std::string(kGeneric)});
+    gemm_ = writer_.kernel({.name = "gemm", .display_name = "void gemm<float, 4>(float*, int)"});
+    helper_ = writer_.kernel({.name = "__amd_rocclr_copyBuffer"});
+    writer_.thread({.tid = 4243});
+  }
+
+  /// A call of RCCL: its own parent, as rocprofv3 has it. Returns its stack id.
+  Id call(const std::string& name, std::int64_t start, std::int64_t end,
+          std::optional<Id> tid = {}) {
+    const Id stack = writer_.next_stack_id();
+    writer_.region(
+        {.name = name,
+         .start = kBegin + start,
+         .end = kBegin + end,
+         .tid = tid,
+         .event = {.category = "RCCL_API", .stack_id = stack, .parent_stack_id = stack}});
+    return stack;
+  }
+  /// A launch at `at` of a kernel that runs later.
+  void launch(Id kernel, std::int64_t at, std::int64_t start, std::int64_t end, Id stream = 1,
+              Id parent = 0, std::optional<Id> tid = {}) {
+    const Id stack = writer_.next_stack_id();
+    writer_.region({.name = "hipExtLaunchKernel",
+                    .start = kBegin + at,
+                    .end = kBegin + at + 5,
+                    .tid = tid,
+                    .event = {.stack_id = stack, .parent_stack_id = parent}});
+    writer_.dispatch({.kernel = kernel,
+                      .start = kBegin + start,
+                      .end = kBegin + end,
+                      .agent = gpu_,
+                      .stream = stream,
+                      .grid = {.x = 256 * 12},
+                      .event = {.stack_id = stack}});
+  }
+  void text(const std::string& message, std::int64_t start, std::int64_t end) {
+    writer_.region({.name = "roctxThreadRangeA",
+                    .start = kBegin + start,
+                    .end = kBegin + end,
+                    .event = {.category = "MARKER_CORE_RANGE_API",
+                              .stack_id = writer_.next_stack_id(),
+                              .extdata = R"({"message": ")" + message + R"("})"}});
+  }
+  /// A collective in a call of its own: launched at `at`.
+  void collective(const std::string& name, std::int64_t at, std::int64_t start, std::int64_t end) {
+    const Id stack = call(name, at, at + 20);
+    launch(rccl_, at + 5, start, end, 1, stack);
+  }
+
+  RankSummary only(const SummarizeOptions& options = {}) {
+    const auto closed = writer_.close();
+    EXPECT_TRUE(closed.has_value()) << closed.error().message;
+    const std::vector<std::filesystem::path> files = {writer_.file().path()};
+    const auto trace = trace::read(files);
+    EXPECT_TRUE(trace.has_value()) << trace.error().message;
+    const auto summaries = summarize_ranks(*trace, options);
+    EXPECT_TRUE(summaries.has_value()) << summaries.error().message;
+    EXPECT_EQ(summaries->size(), 1U);
+    return summaries->empty() ? RankSummary{} : summaries->front();
+  }
+  static std::string name_of(const RankSummary& summary, Name name) {
+    return name == kNoName ? "none" : summary.names[name];
+  }
+  static bool is_missing(const RankSummary& summary, const std::string& field) {
+    return std::ranges::any_of(summary.missing,
+                               [&](const auto& one) { return one.first == field; });
+  }
+
+  RocpdWriter writer_;
+  Id gpu_ = 1, rccl_ = 1, gemm_ = 2, helper_ = 3;
+};
+
+TEST_F(Summarize, KindsComeFromTheCalls) {
+  collective("ncclAllReduce", 0, 100, 200);
+  collective("ncclAlltoAll", 300, 400, 450);
+  collective("ncclAllToAll", 500, 600, 700);
+  collective("ncclAllReduceWithBias", 800, 900, 950);
+  call("ncclCommCount", 990, 991);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 4U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::all_reduce);
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::all_to_all);
+  EXPECT_EQ(summary.collectives[2].kind, CollectiveKind::all_to_all);
+  EXPECT_EQ(summary.collectives[3].kind, CollectiveKind::all_reduce);
+  EXPECT_EQ(name_of(summary, summary.collectives[1].function), "ncclAlltoAll");
+  EXPECT_EQ(name_of(summary, summary.collectives[0].kernel), "ncclDevKernel_Generic_1");
+  EXPECT_EQ(summary.collectives[0].entry, kBegin + 100);
+  EXPECT_EQ(summary.collectives[0].exit, kBegin + 200);
+  EXPECT_EQ(summary.collectives[0].channels, 12U);
+  ASSERT_EQ(summary.communicators.size(), 1U);
+  EXPECT_EQ(summary.communicators[0].key, KeySource::calls);
+  EXPECT_EQ(summary.communicators[0].lane, 1);
+  EXPECT_TRUE(is_missing(summary, "collectives.bytes"));
+}
+
+TEST_F(Summarize, OnlyTheOutermostCallCounts) {
+  call("ncclAllToAllv", 0, 100);
+  call("ncclGroupStart", 5, 10);
+  call("ncclSend", 10, 15);
+  call("ncclRecv", 15, 20);
+  const Id inner = call("ncclGroupEnd", 20, 90);
+  launch(rccl_, 30, 200, 300, 1, inner);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 1U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::all_to_all_v);
+  EXPECT_EQ(name_of(summary, summary.collectives[0].function), "ncclAllToAllv");
+}
+
+TEST_F(Summarize, GroupsAreWhatTheirPartsAre) {
+  call("ncclGroupStart", 0, 2);
+  call("ncclAllGather", 3, 5);
+  call("ncclAllGather", 6, 8);
+  const Id end = call("ncclGroupEnd", 10, 50);
+  launch(rccl_, 15, 100, 150, 1, end);
+  launch(rccl_, 25, 160, 200, 1, end);
+  call("ncclGroupStart", 300, 302);
+  call("ncclSend", 303, 305);
+  call("ncclRecv", 306, 308);
+  const Id other = call("ncclGroupEnd", 310, 350);
+  launch(rccl_, 315, 400, 500, 1, other);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 2U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::all_gather);
+  EXPECT_EQ(summary.collectives[0].kernels, 2U);
+  EXPECT_EQ(summary.collectives[0].exit, kBegin + 200);
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::group);
+}
+
+/// A region that begins as it ends is stored as a sample: the start of a group is not there.
+TEST_F(Summarize, AGroupWithoutItsStartTakesTheCallsBeforeIt) {
+  collective("ncclAllReduce", 0, 100, 150);
+  call("ncclReduceScatter", 203, 205);
+  call("ncclReduceScatter", 206, 208);
+  const Id end = call("ncclGroupEnd", 210, 250);
+  launch(rccl_, 215, 300, 350, 1, end);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 2U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::all_reduce);
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::reduce_scatter);
+}
+
+TEST_F(Summarize, KernelsThatAnotherThreadLaunchedAreTiedByOrder) {
+  call("ncclAllReduce", 0, 20);
+  call("ncclBroadcast", 30, 50);
+  launch(rccl_, 25, 100, 200, 1, 0, 4243);
+  launch(rccl_, 55, 300, 400, 1, 0, 4243);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 2U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::all_reduce);
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::broadcast);
+  EXPECT_TRUE(is_missing(summary, "collectives.launch"));
+}
+
+TEST_F(Summarize, KernelsWithoutACallAreUnknown) {
+  launch(rccl_, 25, 100, 200);
+  launch(rccl_, 55, 300, 400, 2);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 2U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::unknown);
+  ASSERT_EQ(summary.communicators.size(), 2U);
+  EXPECT_EQ(summary.communicators[0].key, KeySource::kernels);
+  EXPECT_TRUE(is_missing(summary, "collectives.function"));
+}
+
+TEST_F(Summarize, TextsOfRcclSaySizesAndCommunicators) {
+  const Id reduce = call("ncclAllReduce", 0, 20);
+  text(
+      "{RCCL_AllReduce: NCCL communicator ID: -77, Message size [bytes]: 4096, "
+      "Reduction operation: Sum, Data type: f32}",
+      1, 19);
+  launch(rccl_, 5, 100, 200, 1, reduce);
+  const Id send = call("ncclSend", 300, 320);
+  text(
+      "{RCCL_Send: NCCL communicator ID: -77, Message size [bytes]: 64, Data type: i8, "
+      "Peer rank: 5}",
+      301, 319);
+  launch(rccl_, 305, 400, 500, 1, send);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 2U);
+  ASSERT_EQ(summary.communicators.size(), 1U);
+  EXPECT_EQ(summary.communicators[0].key, KeySource::text);
+  EXPECT_EQ(summary.communicators[0].id, "-77");
+  EXPECT_EQ(summary.collectives[0].send_bytes, 4096);
+  EXPECT_EQ(summary.collectives[0].receive_bytes, 4096);
+  EXPECT_EQ(name_of(summary, summary.collectives[0].data_type), "f32");
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::send);
+  EXPECT_EQ(summary.collectives[1].peer, 5);
+  EXPECT_EQ(summary.collectives[1].send_bytes, 64);
+}
+
+TEST_F(Summarize, HelpersOfTheRuntimeAreWork) {
+  const Id reduce = call("ncclAllReduce", 0, 20);
+  launch(helper_, 2, 50, 60, 1, reduce);
+  launch(rccl_, 5, 100, 200, 1, reduce);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 1U);
+  EXPECT_EQ(summary.collectives[0].entry, kBegin + 100);
+}
+
+TEST_F(Summarize, WorkBetweenCollectives) {
+  launch(gemm_, 0, 100, 300, 0);
+  launch(gemm_, 20, 250, 400, 2);
+  collective("ncclAllReduce", 50, 500, 600);
+  launch(gemm_, 90, 550, 700, 0);
+  collective("ncclAllReduce", 110, 800, 900);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.work.size(), 3U);
+  // From the begin of the first call on.
+  EXPECT_EQ(summary.begin, kBegin);
+  EXPECT_EQ(summary.work[0].length, 500);
+  EXPECT_EQ(summary.work[0].busy, 300);
+  ASSERT_EQ(summary.work[0].kernels.size(), 1U);
+  EXPECT_EQ(name_of(summary, summary.work[0].kernels[0].kernel), "gemm");
+  EXPECT_EQ(summary.work[0].kernels[0].dispatches, 2U);
+  EXPECT_EQ(summary.work[0].kernels[0].time, 350);
+  EXPECT_EQ(summary.work[1].length, 200);
+  EXPECT_EQ(summary.work[1].busy, 100);
+  EXPECT_EQ(summary.work[2].length, 0);
+  ASSERT_EQ(summary.kernels.size(), 1U);
+  EXPECT_EQ(summary.kernels[0].time, 500);
+}
+
+TEST_F(Summarize, GraphGivesTheRecordedEntries) {
+  launch(gemm_, 0, 100, 300, 1);
+  collective("ncclAllReduce", 50, 500, 600);
+  launch(gemm_, 90, 610, 700, 1);
+  collective("ncclAllReduce", 110, 800, 900);
+  const auto half = analyze::parse_what_if("gemm=2x");
+  ASSERT_TRUE(half.has_value());
+  const RankSummary summary = only({.what_if = {*half}});
+  EXPECT_EQ(summary.scenarios, (std::vector<std::string>{"gemm=2x"}));
+  EXPECT_EQ(summary.options, R"({"what_if":["gemm=2x"]})");
+  std::vector<std::int64_t> at(2 * summary.collectives.size() + 2 + summary.graph.inner, INT64_MIN);
+  at[0] = summary.begin;
+  for (std::size_t k = 0; k < summary.collectives.size(); ++k)
+    at[summary.exit_vertex(k)] = summary.collectives[k].exit;
+  for (const LocalGraph::Edge& edge : summary.graph.edges) {
+    at[edge.to] = std::max(at[edge.to], at[edge.from] + edge.weight);
+    EXPECT_EQ(edge.scenarios.size(), 1U);
+  }
+  EXPECT_EQ(at[summary.entry_vertex(0)], kBegin + 500);
+  EXPECT_EQ(at[summary.entry_vertex(1)], kBegin + 800);
+  EXPECT_EQ(at[summary.end_vertex()], summary.end);
+}
+
+TEST_F(Summarize, TheRankIsFromTheEnvironmentAndNothingElseIs) {
+  collective("ncclAllReduce", 0, 100, 200);
+  const RankSummary summary = only();
+  EXPECT_EQ(summary.identity.facts.rank, 3);
+  EXPECT_EQ(summary.identity.facts.size, 8);
+  EXPECT_EQ(summary.identity.facts.local_rank, 1);
+  EXPECT_EQ(summary.identity.facts.from, "RANK");
+  EXPECT_EQ(summary.identity.hostname, "gpu-node-7");
+  EXPECT_EQ(summary.identity.pid, 4242);
+  EXPECT_EQ(summary.identity.gpu_name, "gfx942");
+  const auto head = decode_summary(encode_summary(summary), "it");
+  ASSERT_TRUE(head.has_value());
+  for (const std::string& name : head->names) EXPECT_EQ(name.find("hunter2"), std::string::npos);
+  for (const auto& [field, why] : head->missing) {
+    EXPECT_EQ(why.find("hunter2"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace perflab::ranks

@@ -1,0 +1,91 @@
+// ranks.json, its page and its summary, of made-up jobs.
+#include "report/ranks/ranks_document.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "report/kit/document.h"
+#include "report/ranks/ranks_text.h"
+#include "report/summary/summary.h"
+#include "support/rank_jobs.h"
+
+namespace perflab::report {
+namespace {
+
+ranks::RanksAnalysis analysed(const test::RankJobOptions& options,
+                              const std::vector<std::string>& questions = {}) {
+  const test::RankJob job = test::make_rank_job(options);
+  ranks::RanksOptions asked;
+  for (const std::string& text : questions)
+    asked.what_if.push_back(ranks::parse_rank_what_if(text).value());
+  auto found = ranks::analyze_ranks(
+      {.count = job.summaries.size(),
+       .load = [&](std::size_t i) -> Result<ranks::RankSummary> { return job.summaries[i]; }},
+      asked);
+  if (!found) ADD_FAILURE() << describe(found.error());
+  return std::move(*found);
+}
+
+test::RankJobOptions late_job_of(std::uint32_t ranks) {
+  test::RankJobOptions options;
+  options.ranks = ranks;
+  options.kinds = {ranks::CollectiveKind::all_reduce, ranks::CollectiveKind::all_gather};
+  options.late = {{1, 20'000'000}};
+  options.offset_range = 1'000'000;
+  return options;
+}
+
+/// The document as written, its page and its summary; the page within 40 lines of 100 columns.
+std::string page_of(const ranks::RanksAnalysis& analysis) {
+  std::vector<NamedDocument> documents = {{std::string("ranks"), ranks_document(analysis)}};
+  const auto text = render("ranks", documents[0].value);
+  EXPECT_TRUE(text) << describe(text.error());
+  const Json summary = summary_document(documents);
+  const auto brief = render("summary", summary);
+  EXPECT_TRUE(brief) << describe(brief.error());
+  EXPECT_LE(brief->size(), kMostSummaryBytes);
+  const std::string page = summary_text(summary, {.width = 100}, "--details");
+  EXPECT_LE(std::ranges::count(page, '\n'), static_cast<std::ptrdiff_t>(kMostSummaryLines));
+  return page;
+}
+
+TEST(RanksDocument, TheLateRankStandsOnThePage) {
+  const auto analysis = analysed(late_job_of(8), {"balance"});
+  const Json document = ranks_document(analysis);
+  EXPECT_EQ(document["stragglers"]["pattern"], "persistent");
+  EXPECT_EQ(document["stragglers"]["rank"], 1);
+  EXPECT_EQ(document["ranks"].size(), 8U);
+  EXPECT_EQ(document["ranks"][1]["last"], analysis.figures.ranks[1].last);
+  EXPECT_TRUE(document["path"]["what_if"][0]["asked"].get<bool>());
+  const std::string page = page_of(analysis);
+  EXPECT_NE(page.find("Rank 1 makes the others wait"), std::string::npos) << page;
+  EXPECT_NE(page.find("rank:1=median"), std::string::npos) << page;
+  EXPECT_NE(page.find("is not slow, it waits"), std::string::npos) << page;
+}
+
+TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+    SCOPED_TRACE(seed);
+    test::RankJobOptions options = test::random_rank_job(seed);
+    options.bytes = seed % 2 == 0;
+    options.sizes = seed % 3 != 0;
+    options.rank_numbers = seed % 4 != 0;
+    if (seed % 5 == 0) options.dropped = {0};
+    const auto analysis = analysed(options);
+    EXPECT_FALSE(page_of(analysis).empty());
+    const TerminalStyle style{.width = 100};
+    for (auto* const section : {&ranks_ranks_text, &ranks_stragglers_text, &ranks_collectives_text,
+                                &ranks_clocks_text, &ranks_path_text, &ranks_matching_text})
+      EXPECT_FALSE(section(analysis, style).empty());
+  }
+}
+
+TEST(RanksDocument, ManyRanksKeepTheSummaryShort) {
+  test::RankJobOptions options = late_job_of(64);
+  options.communicators = 4;
+  EXPECT_FALSE(page_of(analysed(options)).empty());
+}
+
+}  // namespace
+}  // namespace perflab::report

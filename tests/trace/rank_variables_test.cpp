@@ -1,0 +1,54 @@
+// Which rank an environment says that a process is.
+#include "trace/rank_variables.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace perflab::trace {
+namespace {
+
+RankFacts rank_in(const std::map<std::string, std::string>& variables) {
+  return rank_of([&](std::string_view name) -> std::optional<std::string> {
+    const auto found = variables.find(std::string(name));
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+RankFacts facts(std::int64_t rank, std::optional<std::int64_t> size,
+                std::optional<std::int64_t> local, std::string from) {
+  return {.rank = rank, .size = size, .local_rank = local, .from = std::move(from)};
+}
+
+TEST(RankVariables, OfEachLauncher) {
+  EXPECT_EQ(rank_in({{"RANK", "7"}, {"WORLD_SIZE", "16"}, {"LOCAL_RANK", "3"}}),
+            facts(7, 16, 3, "RANK"));
+  EXPECT_EQ(rank_in({{"OMPI_COMM_WORLD_RANK", "2"},
+                     {"OMPI_COMM_WORLD_SIZE", "4"},
+                     {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}}),
+            facts(2, 4, 0, "OMPI_COMM_WORLD_RANK"));
+  EXPECT_EQ(rank_in({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), facts(1, 2, std::nullopt, "PMI_RANK"));
+  EXPECT_EQ(rank_in({{"SLURM_PROCID", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_LOCALID", "1"}}),
+            facts(5, 8, 1, "SLURM_PROCID"));
+  EXPECT_EQ(rank_in({}), RankFacts());
+}
+
+TEST(RankVariables, TorchrunInsideOfSlurmKnowsBetter) {
+  EXPECT_EQ(rank_in({{"SLURM_PROCID", "1"},
+                     {"SLURM_STEP_NUM_TASKS", "2"},
+                     {"RANK", "12"},
+                     {"WORLD_SIZE", "16"}}),
+            facts(12, 16, std::nullopt, "RANK"));
+}
+
+TEST(RankVariables, WhatIsNoRank) {
+  // A batch script is task 0 of its own step, whatever the job has.
+  EXPECT_EQ(rank_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "16"}}), RankFacts());
+  EXPECT_EQ(rank_in({{"RANK", "3"}}), RankFacts());
+  EXPECT_EQ(rank_in({{"RANK", "high"}, {"WORLD_SIZE", "4"}}), RankFacts());
+  EXPECT_EQ(rank_in({{"RANK", "4"}, {"WORLD_SIZE", "4"}}), RankFacts());
+  EXPECT_EQ(rank_in({{"RANK", "-1"}, {"WORLD_SIZE", "4"}}), RankFacts());
+}
+
+}  // namespace
+}  // namespace perflab::trace
