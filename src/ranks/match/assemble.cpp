@@ -181,7 +181,7 @@ void add_team(std::span<const RankSummary> ranks, const Team& team, Matching& to
   }
   const Places places = places_of(team);
   std::size_t placed = 0;
-  for (const Player& player : team.players) placed += player.by ? 1 : 0;
+  for (const Player& player : team.players) placed += player.by ? 1U : 0U;
   std::optional<std::size_t> common;
   for (std::size_t place = 0; place + 1 < places.begin.size(); ++place) {
     const std::span<const Stands> stands =

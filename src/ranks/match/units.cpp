@@ -160,7 +160,7 @@ void give_tokens(std::span<const RankSummary> ranks, const CommonNames& names,
       }
       of.parts[4] = has_root(operation.kind) && said.roots ? operation.root.value_or(-1)
                     : said.any_size                        ? -1
-                                                           : operation.channels;
+                                                           : std::int64_t{operation.channels};
       unit->tokens.push_back(
           known.try_emplace(of, static_cast<std::uint32_t>(known.size())).first->second);
     }
