@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/rank_variables.h"
 #include "base/system/files.h"
 #include "base/text/numbers.h"
-#include "base/rank_variables.h"
 #include "trace/rank_variables.h"
 
 namespace perflab::cli {
@@ -25,8 +25,7 @@ std::unexpected<Error> no_ranks(const std::string& text) {
 
 std::string variable_names() {
   std::vector<std::string_view> names;
-  for (const RankVariables& variables : kRankVariables)
-    names.push_back(variables.rank);
+  for (const RankVariables& variables : kRankVariables) names.push_back(variables.rank);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -38,9 +37,10 @@ Result<std::vector<std::int64_t>> parse_ranks(const std::string& text) {
     const std::size_t comma = rest.find(',');
     const std::string_view item = rest.substr(0, comma);
     const std::size_t dash = item.find('-');
-    const auto first = whole_number<std::int64_t>(item.substr(0, dash));
-    const auto last =
-        dash == std::string_view::npos ? first : whole_number<std::int64_t>(item.substr(dash + 1));
+    const auto first = perflab::whole_number<std::int64_t>(item.substr(0, dash));
+    const auto last = dash == std::string_view::npos
+                          ? first
+                          : perflab::whole_number<std::int64_t>(item.substr(dash + 1));
     if (!first || !last || *first < 0 || *last < *first || *last >= kMostRanks)
       return no_ranks(text);
     for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.push_back(rank);
