@@ -27,49 +27,46 @@ std::string launch(std::int64_t i) {
   std::string text;
   for (int op = 0; op < 5; ++op)
     text += fmt::format(
-        R"(  {{"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 70, "tid": 70, "ts": {}.{:03},)"
-        R"( "dur": 9.125, "args": {{"External id": {}, "Record function id": 0, "Sequence number": {},)"
-        R"( "Fwd thread id": 0, "Ev Idx": {}, "Input Dims": [[64, 1024], [1024, 1024], [1024]]}}}},)"
+        R"-(  {{"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 70, "tid": 70, )-"
+        R"-("ts": {}.{:03}, "dur": 9.125, "args": {{"External id": {}, "Record function id": 0, )-"
+        R"-("Sequence number": {}, "Fwd thread id": 0, "Ev Idx": {}, )-"
+        R"-("Input Dims": [[64, 1024], [1024, 1024], [1024]]}}}},)-"
         "\n",
         at, op, i * 5 + op, i, i * 5 + op);
   text += fmt::format(
-      R"(  {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 70, "tid": 70, "ts": {}.250, "dur": 4.503, "args": {{"External id": {}, "cbid": 211, "correlation": {}}}}},)"
+      R"-(  {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 70, "tid": 70, )-"
+      R"-("ts": {}.250, "dur": 4.503, "args": {{"External id": {}, "cbid": 211, )-"
+      R"-("correlation": {}}}}},)-"
       "\n"
-      R"(  {{"ph": "s", "id": {}, "pid": 70, "tid": 70, "ts": {}.250, "cat": "ac2g", "name": "ac2g"}},)"
-      "\n"
-      R"(  {{"ph": "X", "cat": "kernel", "name": "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, {}> >(int, at::native::CUDAFunctor_add<float>)", "pid": 0, "tid": 7, "ts": {}.001, "dur": 11.744, "args": {
-  {
-    "External id" : {},
-    "queued" : 0,
-    "device" : 0,
-    "context" : 1,
-    "stream" : 7,
-    "correlation" : {},
-    "registers per thread" : 32,
-    "shared memory" : 0,
-    "blocks per SM" : 3.87,
-    "warps per SM" : 15.51,
-    "grid" : [ 512, 1, 1 ],
-    "block" : [ 128, 1, 1 ],
-    "est. achieved occupancy %" : 24
-  }}
-}
-},)"
-      "\n"
-      R"(  {{"ph": "f", "id": {}, "pid": 0, "tid": 7, "ts": {}.001, "cat": "ac2g", "name": "ac2g", "bp": "e"}},)"
+      R"-(  {{"ph": "s", "id": {}, "pid": 70, "tid": 70, "ts": {}.250, "cat": "ac2g", )-"
+      R"-("name": "ac2g"}},)-"
       "\n",
-      at, i * 5, i + 1, i + 1, at, i % 97, at + 10, i * 5, i + 1, i + 1, at + 10);
-return text;
+      at, i * 5, i + 1, i + 1, at);
+  text += fmt::format(
+      R"-(  {{"ph": "X", "cat": "kernel", "name": "void at::native::vectorized_elementwise_kernel)-"
+      R"-(<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, {}> >(int, )-"
+      R"-(at::native::CUDAFunctor_add<float>)", "pid": 0, "tid": 7, "ts": {}.001, "dur": 11.744, )-"
+      R"-("args": {{"External id": {}, "queued": 0, "device": 0, "context": 1, "stream": 7, )-"
+      R"-("correlation": {}, "registers per thread": 32, "shared memory": 0, )-"
+      R"-("blocks per SM": 3.87, "warps per SM": 15.51, "grid": [512, 1, 1], )-"
+      R"-("block": [128, 1, 1], "est. achieved occupancy %": 24}}}},)-"
+      "\n"
+      R"-(  {{"ph": "f", "id": {}, "pid": 0, "tid": 7, "ts": {}.001, "cat": "ac2g", )-"
+      R"-("name": "ac2g", "bp": "e"}},)-"
+      "\n",
+      i % 97, at + 10, i * 5, i + 1, i + 1, at + 10);
+  return text;
 }
 
 std::string made_up(std::size_t bytes) {
   std::string text =
-      R"({"schemaVersion": 1, "deviceProperties": [], "distributedInfo": {"rank": 0,)"
-      R"( "world_size": 1}, "baseTimeNanoseconds": 1700000000000000000, "traceEvents": [)"
+      R"-({"schemaVersion": 1, "deviceProperties": [], "distributedInfo": {"rank": 0, )-"
+      R"-("world_size": 1}, "baseTimeNanoseconds": 1700000000000000000, "traceEvents": [)-"
       "\n";
   text.reserve(bytes + (std::size_t{1} << 16));
   for (std::int64_t i = 0; text.size() < bytes; ++i) text += launch(i);
-  text += R"({"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 1}]})";
+  text += R"-({"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", )-"
+          R"-("ts": 1}]})-";
   return text;
 }
 

@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
   cli::add_optimize_worker(app, exit_code);
   cli::add_ranks(app, exit_code);
   cli::add_rank_summary(app, exit_code);
+  cli::add_rank_summary_task(app, exit_code);
   cli::add_replay(app, exit_code);
   cli::add_report(app, exit_code);
   cli::add_roofline(app, exit_code);

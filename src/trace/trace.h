@@ -38,6 +38,8 @@ struct Source {
   bool counter_table = false;  ///< a table of counters (CSV): no API calls, no copies
   bool flat_sizes = false;     ///< grids and work-groups are products x*y*z, kept in the x axis
   bool times_known = true;     ///< false: its timestamps have lost digits; start and end only order
+  bool lds_known = true;       ///< false: LaunchConfig::lds_bytes is not the whole of it
+  bool scratch_known = true;   ///< false: LaunchConfig::scratch_bytes was not recorded
   bool wall_clock = false;     ///< its times are of the system's clock (UTC), not since boot
   bool copy_sizes_known = true;  ///< false: the format has no sizes of copies; bytes are then 0
   Platform platform = Platform::amd;

@@ -52,12 +52,11 @@ std::string text_of(const Trace& t, Index string) {
 
 std::string track_text(const Trace& t, Index track, bool thread) {
   const Track& k = t.tracks[track];
-  return fmt::format("agent {} {} queue {} stream {} thread {}",
-                     k.agent == kNone ? -1 : t.agents[k.agent].id,
-                     k.agent == kNone ? "" : t.agents[k.agent].type,
-                     k.queue == kNone ? "none" : t.queues[k.queue].name,
-                     k.stream == kNone ? "none" : t.streams[k.stream].name,
-                     !thread || k.thread == kNone ? -1 : t.threads[k.thread].tid);
+  return fmt::format(
+      "agent {} {} queue {} stream {} thread {}", k.agent == kNone ? -1 : t.agents[k.agent].id,
+      k.agent == kNone ? "" : t.agents[k.agent].type, k.queue == kNone ? -1 : t.queues[k.queue].id,
+      k.stream == kNone ? -1 : t.streams[k.stream].id,
+      !thread || k.thread == kNone ? -1 : t.threads[k.thread].tid);
 }
 
 std::string region_text(const Trace& t, Index region, bool json) {

@@ -63,12 +63,14 @@ void describe_registers(const trace::KernelSymbol& symbol, RegisterRule rule, Ke
   }
 }
 
-void describe_memory(const trace::KernelSymbol& symbol, Kernel& kernel) {
+void describe_memory(const trace::Source& source, const trace::KernelSymbol& symbol,
+                     Kernel& kernel) {
   Resources& resources = kernel.resources;
-  resources.lds_bytes = kernel.launch.lds_bytes;
-  resources.scratch_bytes = kernel.launch.scratch_bytes;
+  if (source.lds_known) resources.lds_bytes = kernel.launch.lds_bytes;
+  if (source.scratch_known) resources.scratch_bytes = kernel.launch.scratch_bytes;
   resources.kernarg_bytes = symbol.kernarg_bytes;
   resources.static_lds_bytes = symbol.static_lds_bytes;
+  if (!resources.lds_bytes) return;
   if (symbol.static_lds_bytes && *symbol.static_lds_bytes <= *resources.lds_bytes)
     resources.dynamic_lds_bytes = *resources.lds_bytes - *symbol.static_lds_bytes;
   else if (symbol.static_lds_bytes)
@@ -178,6 +180,8 @@ void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
     return cannot(unknown.message, unknown.remedy);
   }
   if (!kernel.resources.vgprs) return cannot("the register count is missing", kInspectRemedy);
+  if (!kernel.resources.lds_bytes)
+    return cannot("the recording does not hold the LDS of dispatches", kInspectRemedy);
   hal::TracedKernel traced;
   if (kernel.gpu.wave_size && arch->wave_limits(*kernel.gpu.wave_size) != nullptr)
     traced.wave_size = static_cast<int>(*kernel.gpu.wave_size);
@@ -251,7 +255,7 @@ void describe_launch(const trace::Trace& trace, Index dispatch, const RegisterRu
   if (agent != kNone) kernel.gpu = describe_gpu(trace.agents[agent]);
   explain_gpu(agent != kNone, kernel);
   describe_registers(symbol, registers[symbol.source], kernel);
-  describe_memory(symbol, kernel);
+  describe_memory(trace.sources[symbol.source], symbol, kernel);
   explain_resources(symbol.known, kernel);
   describe_occupancy(symbol, kernel);
   if (const code::KernelMetadata* code = join.kernel_of(trace, symbol))

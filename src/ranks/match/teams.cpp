@@ -1,13 +1,10 @@
 #include "ranks/match/teams.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <string_view>
 #include <utility>
-
-#include "base/hash.h"
 
 namespace perflab::ranks {
 namespace {
@@ -21,28 +18,12 @@ const Communicator& communicator(std::span<const RankSummary> ranks, const Unit&
   return ranks[unit.rank].communicators[unit.communicator];
 }
 
-std::uint64_t hash_of(const std::vector<std::uint32_t>& tokens) {
-  return content_hash({reinterpret_cast<const char*>(tokens.data()),  // NOLINT(*reinterpret-cast)
-                       tokens.size() * sizeof(std::uint32_t)});
-}
-
-// What most operations of a unit are: ties those of communicators without a name.
-std::uint32_t main_kind(std::span<const RankSummary> ranks, const Unit& unit) {
-  std::array<std::uint32_t, kCollectiveKinds> counts{};
-  for (const std::uint32_t index : unit.operations) {
-    ++counts[static_cast<std::size_t>(ranks[unit.rank].collectives[index].kind)];
-  }
-  return static_cast<std::uint32_t>(std::max_element(counts.begin(), counts.end()) -
-                                    counts.begin());
-}
-
 // Units that may be of one communicator.
 struct Bucket {
   KeySource key = KeySource::kernels;
   std::string id;
   std::vector<std::int64_t> members;
   std::int64_t size = -1;
-  std::uint32_t main = 0;  ///< of those without an id
   friend auto operator<=>(const Bucket&, const Bucket&) = default;
 };
 
@@ -261,8 +242,8 @@ Place Judge::place(const Unit& reference, const Unit& other) {
   pair.reference_tokens = reference.tokens;
   pair.other_tokens = other.tokens;
   clocks_of_pair(reference.rank, other.rank, pair);
-  const auto [at, fresh] = shifts_.try_emplace({hash_of(reference.tokens), hash_of(other.tokens),
-                                                reference.tokens.size(), other.tokens.size()});
+  const auto [at, fresh] = shifts_.try_emplace(
+      {reference.token_hash, other.token_hash, reference.tokens.size(), other.tokens.size()});
   if (fresh) at->second = agreeing_shifts(reference.tokens, other.tokens, options_.farthest);
   return place_of(pair, at->second, std::max(denied(reference), denied(other)));
 }
@@ -278,9 +259,8 @@ std::vector<Team> teams_of(std::vector<Unit>& units, const CommonNames& names, J
   std::map<Bucket, std::vector<Unit*>> buckets;
   for (Unit& unit : units) {
     const Communicator& of = communicator(judge.ranks(), unit);
-    Bucket bucket{of.key, of.id, of.members, of.size.value_or(-1), 0};
+    Bucket bucket{of.key, of.id, of.members, of.size.value_or(-1)};
     if (!of.members.empty()) bucket.size = static_cast<std::int64_t>(of.members.size());
-    if (of.id.empty() && of.members.empty()) bucket.main = main_kind(judge.ranks(), unit);
     buckets[bucket].push_back(&unit);
   }
   std::vector<Team> teams;

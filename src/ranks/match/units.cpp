@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/random.h"
 
 namespace perflab::ranks {
@@ -163,6 +164,9 @@ void give_tokens(std::span<const RankSummary> ranks, const CommonNames& names,
       unit->tokens.push_back(
           known.try_emplace(of, static_cast<std::uint32_t>(known.size())).first->second);
     }
+    unit->token_hash = content_hash(
+        {reinterpret_cast<const char*>(unit->tokens.data()),  // NOLINT(*reinterpret-cast)
+         unit->tokens.size() * sizeof(std::uint32_t)});
   }
 }
 

@@ -19,7 +19,8 @@ struct Unit {
   std::uint32_t communicator = 0;
   std::vector<std::uint32_t> operations;  ///< RankSummary::collectives, all but pairs, ascending
   std::vector<std::uint32_t> pairs;       ///< sends and receives
-  std::vector<std::uint32_t> tokens;      ///< as `operations`, once Tokens has made them
+  std::vector<std::uint32_t> tokens;      ///< as `operations`, once give_tokens() has made them
+  std::uint64_t token_hash = 0;           ///< of `tokens`
 };
 
 /// All communicators that have operations, by rank, then communicator.

@@ -57,6 +57,10 @@ Result<JobGraph> JobGraph::make(const Joints& joints, const JobChanges& changes)
   graph.base_.assign(input.ranks.size(), kNoVertex);
   graph.begin_ = std::numeric_limits<std::int64_t>::max();
   graph.find_expected(changes);
+  std::size_t collectives = 0;
+  for (const RankSummary& rank : input.ranks) collectives += rank.collectives.size();
+  graph.dag_.reserve(2 * input.ranks.size() + 3 * collectives + input.matching.operations.size(),
+                     2 * input.ranks.size() + 8 * collectives);
   for (RankIndex rank = 0; rank < input.ranks.size(); ++rank) {
     if (!joints.taken()[rank]) continue;
     graph.base_[rank] = static_cast<VertexId>(graph.dag_.vertices());

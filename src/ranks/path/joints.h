@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ranks/path/path.h"
+#include "ranks/path/job_path.h"
 
 namespace perflab::ranks {
 

@@ -34,6 +34,7 @@ Platform RecordingLoader::platform() const {
 }
 
 void RecordingLoader::add_source(std::string_view file, std::string guid) {
+  const Platform on = platform();
   source_ = static_cast<Index>(trace_.sources.size());
   trace_.sources.push_back({.file = std::string(file),
                             .guid = std::move(guid),
@@ -41,8 +42,10 @@ void RecordingLoader::add_source(std::string_view file, std::string guid) {
                             .collector = std::string(kCollector),
                             .synthetic = {},
                             .pass = {},
+                            .lds_known = on == Platform::cuda,
+                            .scratch_known = false,
                             .wall_clock = true,
-                            .platform = platform()});
+                            .platform = on});
   // Files that do not say their machine may be of several: their clocks are not taken for one.
   node_ = static_cast<Index>(trace_.nodes.size());
   if (!content_.hostname.empty()) {

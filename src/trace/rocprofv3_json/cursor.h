@@ -25,32 +25,34 @@ class Cursor {
     return false;
   }
 
+  /// The field; once there was damage none is looked for: the parser's state means nothing then.
+  simdjson::simdjson_result<od::value> field(od::object& object, std::string_view key) {
+    if (damaged()) return damage_;
+    return object.find_field_unordered(key);
+  }
+
   std::optional<std::int64_t> integer(od::object& object, std::string_view key) {
     std::int64_t value = 0;
-    return good(object.find_field_unordered(key).get_int64().get(value)) ? std::optional(value)
-                                                                         : std::nullopt;
+    return good(field(object, key).get_int64().get(value)) ? std::optional(value) : std::nullopt;
   }
   std::optional<std::uint64_t> whole(od::object& object, std::string_view key) {
     std::uint64_t value = 0;
-    return good(object.find_field_unordered(key).get_uint64().get(value)) ? std::optional(value)
-                                                                          : std::nullopt;
+    return good(field(object, key).get_uint64().get(value)) ? std::optional(value) : std::nullopt;
   }
   std::optional<double> real(od::object& object, std::string_view key) {
     double value = 0;
-    return good(object.find_field_unordered(key).get_double().get(value)) ? std::optional(value)
-                                                                          : std::nullopt;
+    return good(field(object, key).get_double().get(value)) ? std::optional(value) : std::nullopt;
   }
   /// Valid as long as the document; call once per value.
   std::optional<std::string_view> text(od::object& object, std::string_view key) {
     std::string_view value;
-    return good(object.find_field_unordered(key).get_string().get(value)) ? std::optional(value)
-                                                                          : std::nullopt;
+    return good(field(object, key).get_string().get(value)) ? std::optional(value) : std::nullopt;
   }
   bool object_in(od::object& object, std::string_view key, od::object& found) {
-    return good(object.find_field_unordered(key).get_object().get(found));
+    return good(field(object, key).get_object().get(found));
   }
   bool array_in(od::object& object, std::string_view key, od::array& found) {
-    return good(object.find_field_unordered(key).get_array().get(found));
+    return good(field(object, key).get_array().get(found));
   }
   /// {"handle": N}, as ids are written.
   std::optional<std::uint64_t> handle(od::object& object, std::string_view key) {
@@ -62,6 +64,7 @@ class Cursor {
   template <class Visit>
   std::uint64_t each(od::array array, const Visit& visit) {
     std::uint64_t others = 0;
+    if (damaged()) return others;
     for (auto element : array) {
       od::value value;
       od::object object;

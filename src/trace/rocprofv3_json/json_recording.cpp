@@ -40,7 +40,7 @@ std::optional<std::uint64_t> handle_of(const Json& object, const char* key) {
 
 Result<std::optional<Json>> JsonRecording::section(od::object& recording, std::string_view key) {
   od::value value;
-  if (!cursor_.good(recording.find_field_unordered(key).get(value))) return std::nullopt;
+  if (!cursor_.good(cursor_.field(recording, key).get(value))) return std::nullopt;
   std::string_view text;
   // Scalars have no raw JSON: they are no section either.
   od::json_type type{};

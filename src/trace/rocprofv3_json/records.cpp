@@ -182,7 +182,7 @@ void JsonRecording::load_allocations(od::object& buffers, std::string_view key) 
     row.agent = agent_of(cursor_.handle(record, "agent_id"));
     // As text ("0x..."); older versions wrote {"handle": N}. Scratch memory has none.
     od::value address;
-    if (cursor_.good(record.find_field_unordered("address").get(address))) {
+    if (cursor_.good(cursor_.field(record, "address").get(address))) {
       std::string_view text;
       od::object handle;
       if (cursor_.good(address.get_string().get(text)))

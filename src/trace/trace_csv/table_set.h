@@ -15,7 +15,6 @@
 #include "trace/counter_csv/system_info.h"
 #include "trace/recording_rows.h"
 #include "trace/trace_csv/columns.h"
-#include "trace/trace_csv/read_trace_csv.h"
 
 namespace perflab::trace::trace_csv {
 

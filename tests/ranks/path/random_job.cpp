@@ -171,6 +171,10 @@ RandomJob random_job(Prng& prng, std::int64_t most_ranks, std::int64_t most_oper
     Simulated& rank = ranks[r];
     const auto end = static_cast<std::uint32_t>(1 + 2 * rank.collectives.size());
     if (rank.inner.back() != 0) add_vertex(prng, rank, next_inner[r]++);
+    for (std::uint32_t exit = 2; exit < end; exit += 2) {  // the end is the latest of all
+      rank.graph.edges.push_back({.from = exit, .to = end, .weight = 0, .scenarios = {0, 0}});
+      rank.time[end] = std::max(rank.time[end], rank.time[exit]);
+    }
     add_vertex(prng, rank, end);
     job.end = std::max(job.end, rank.time[end]);
     const std::int64_t offset = prng.below(2000) - 1000;
@@ -311,7 +315,7 @@ std::int64_t SlowJob::time(RankIndex rank, std::uint32_t vertex) {
         if (!last || summary.collectives[k].exit >= summary.collectives[*last].exit) last = k;
       result = time(rank, last ? 2 + 2 * *last : 0) + expected(rank, std::nullopt);
       for (std::uint32_t k = 0; k < collectives; ++k)
-        result = std::max(result, time(rank, 2 + 2 * k));
+        if (k != last) result = std::max(result, time(rank, 2 + 2 * k));
     }
   } else {
     for (const LocalGraph::Edge& edge : job_.graphs[rank].edges) {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "ranks/path/path.h"
+#include "ranks/path/job_path.h"
 #include "support/prng.h"
 
 namespace perflab::test {

@@ -1,0 +1,83 @@
+// Both ends are this program: the one that runs srun, and the hidden command that srun runs.
+#include "cli/recordings/rank_summary_nodes.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/system/subprocess.h"
+#include "cli/kit/command.h"
+#include "collect/run_folder.h"
+#include "slurm/file_tasks.h"
+#include "trace/read/file_kind.h"
+
+namespace perflab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTask = "rank-summary-task";
+
+std::vector<std::string> command_of_file(const fs::path& file,
+                                         const std::vector<std::string>& options) {
+  std::vector<std::string> command{own_program(), "rank-summary", file.string()};
+  command.insert(command.end(), options.begin(), options.end());
+  return command;
+}
+
+std::string line_of(const slurm::FileEnd& end) {
+  if (end.node.empty()) return fmt::format("{}: {}", end.file, end.why_not);
+  if (end.file.empty()) return fmt::format("{}: {}", end.node, end.why_not);
+  return fmt::format("{} on {}: {}", end.file, end.node, end.why_not);
+}
+
+}  // namespace
+
+std::vector<fs::path> recordings_in(const fs::path& input) {
+  std::error_code error;
+  if (!fs::is_directory(input, error)) return {input};
+  std::vector<fs::path> files;
+  for (const fs::path& run : collect::latest_runs_of_ranks(input)) {
+    for (fs::recursive_directory_iterator
+             it(run, fs::directory_options::skip_permission_denied, error),
+         end;
+         !error && it != end; it.increment(error))
+      if (it->is_regular_file(error) && trace::is_recording(it->path()))
+        files.push_back(it->path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+Result<void> summarize_on_nodes(const std::vector<fs::path>& inputs, const fs::path& out,
+                                const std::vector<std::string>& options) {
+  slurm::FileTasks tasks{
+      .task = {own_program(), kTask}, .inputs = inputs, .options = {"-o"}, .shared = out};
+  tasks.options.push_back(fs::absolute(out).string());
+  tasks.options.insert(tasks.options.end(), options.begin(), options.end());
+  PERFLAB_TRY(const std::vector<slurm::FileEnd> ends, slurm::run_file_tasks(tasks));
+  std::vector<std::string> failures;
+  for (const slurm::FileEnd& end : ends)
+    if (!end.why_not.empty()) failures.push_back(line_of(end));
+  if (failures.empty()) return {};
+  return std::unexpected(Error{
+      .code = ErrorCode::bad_input,
+      .message = fmt::format("{} of {} recordings have no summary", failures.size(), ends.size()),
+      .notes = std::move(failures),
+      .remedy = "run it again when that is mended: what was finished stays"});
+}
+
+void add_rank_summary_task(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(kTask, "")->group("");
+  command->prefix_command();
+  command->callback([command, &exit_code] {
+    exit_code = slurm::file_task_main(
+        command->remaining(), {.find = [](const fs::path& input) -> Result<std::vector<fs::path>> {
+                                 return recordings_in(input);
+                               },
+                               .command = command_of_file});
+  });
+}
+
+}  // namespace perflab::cli
