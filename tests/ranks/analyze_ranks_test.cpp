@@ -125,12 +125,16 @@ TEST(AnalyzeRanks, WaitsOfEightRecordedRanks) {
   const auto found = analyze_ranks(*source, {.threads = 1});
   ASSERT_TRUE(found) << describe(found.error());
   ASSERT_EQ(found->ranks.size(), 8U);
-  std::size_t count = found->ranks[0].collectives.size();
+  const std::size_t count = found->ranks[0].collectives.size();
   ASSERT_EQ(count, 8U);
   // The second model: the k-th of each rank belong together; waits are durations less the least.
   std::vector<std::int64_t> wait(8);
   std::vector<std::uint64_t> last(8);
+  std::size_t synchronising = 0;
   for (std::size_t k = 0; k < count; ++k) {
+    // Of an all-to-all with sizes by rank nothing may be said: pairs may have nothing to exchange.
+    if (found->ranks[0].collectives.at(k).kind == CollectiveKind::all_to_all_v) continue;
+    ++synchronising;
     std::vector<std::pair<std::int64_t, std::size_t>> durations;
     for (std::size_t rank = 0; rank < 8; ++rank) {
       const Collective& own = found->ranks[rank].collectives.at(k);
@@ -143,7 +147,8 @@ TEST(AnalyzeRanks, WaitsOfEightRecordedRanks) {
   EXPECT_EQ(found->figures.operations, 8U);
   std::vector<std::int64_t> by_durations(8);
   std::vector<std::uint64_t> clearly_last(8);
-  ASSERT_EQ(found->figures.worst.size(), 8U);
+  EXPECT_EQ(synchronising, 3U);
+  ASSERT_EQ(found->figures.worst.size(), synchronising);
   for (const OperationFigures& one : found->figures.worst) {
     for (const MemberFigures& member : one.members) {
       ASSERT_TRUE(member.wait_by_durations);

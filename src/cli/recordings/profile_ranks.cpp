@@ -37,9 +37,10 @@ Result<std::vector<std::int64_t>> parse_ranks(const std::string& text) {
     const std::size_t comma = rest.find(',');
     const std::string_view item = rest.substr(0, comma);
     const std::size_t dash = item.find('-');
-    const auto first = whole_number<std::int64_t>(item.substr(0, dash));
-    const auto last =
-        dash == std::string_view::npos ? first : whole_number<std::int64_t>(item.substr(dash + 1));
+    const auto first = perflab::whole_number<std::int64_t>(item.substr(0, dash));
+    const auto last = dash == std::string_view::npos
+                          ? first
+                          : perflab::whole_number<std::int64_t>(item.substr(dash + 1));
     if (!first || !last || *first < 0 || *last < *first || *last >= kMostRanks)
       return no_ranks(text);
     for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.push_back(rank);

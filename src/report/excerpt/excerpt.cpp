@@ -12,8 +12,8 @@
 
 namespace perflab::report {
 std::size_t most_columns(std::string_view field) {
-  static constexpr std::array<std::string_view, 6> kSentences = {
-      "means", "not_captured", "problem", "remedy", "sentence", "why"};
+  static constexpr std::array<std::string_view, 8> kSentences = {
+      "means", "not_captured", "problem", "remedy", "sentence", "victim", "who", "why"};
   return std::ranges::find(kSentences, field) == kSentences.end() ? kMostNameColumns
                                                                   : kMostSentenceColumns;
 }
