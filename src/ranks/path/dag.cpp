@@ -87,12 +87,16 @@ void Dag::run_forward() {
 std::vector<std::int64_t> Dag::latest(std::span<const VertexId> sinks) const {
   std::int64_t end = kNever;
   for (const VertexId sink : sinks) end = std::max(end, time_[sink]);
-  std::vector<std::int64_t> latest(source_.size(), end);
+  constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> latest(source_.size(), kOpen);
+  for (const VertexId sink : sinks) latest[sink] = end;
   for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+    if (latest[*it] == kOpen) continue;  // holds up nothing
     const std::uint32_t past = past_edge(*it);
     for (std::uint32_t edge = first_edge(*it); edge < past; ++edge)
       latest[from_[edge]] = std::min(latest[from_[edge]], latest[*it] - weight_[edge]);
   }
+  std::ranges::replace(latest, kOpen, end);
   return latest;
 }
 

@@ -37,7 +37,8 @@ class Dag {
 
   /// Earliest times of all vertices.
   void run_forward();
-  /// Latest times of all vertices, if the last of `sinks` is to come no later than at its time.
+  /// Latest times of all vertices, if the last of `sinks` is to come no later than at its time;
+  /// that time for a vertex that leads to no sink.
   [[nodiscard]] std::vector<std::int64_t> latest(std::span<const VertexId> sinks) const;
 
   /// Vertices so far.

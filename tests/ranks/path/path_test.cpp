@@ -52,6 +52,9 @@ void expect_slack(const RandomJob& job, const JobPath& path) {
   for (RankIndex rank = 0; rank < job.ranks.size(); ++rank)
     for (std::uint32_t k = 0; k < job.ranks[rank].collectives.size(); ++k) {
       const std::int64_t slack = path.slack[rank][k];
+      const Collective& own = job.ranks[rank].collectives[k];
+      SCOPED_TRACE("rank " + std::to_string(rank) + " collective " + std::to_string(k) + " " +
+                   std::string(info(own.kind).name) + " slack " + std::to_string(slack));
       JobModelChanges changes;
       changes.late = Member{.rank = rank, .collective = k};
       changes.late_by = slack;
