@@ -16,6 +16,7 @@
 #include "analyze/scope/timing_scope.h"
 #include "analyze/thread_trace/make_thread_traces.h"
 #include "base/units.h"
+#include "hal/terms.h"
 #include "trace/api_calls.h"
 #include "trace/read/read_trace.h"
 
@@ -87,10 +88,12 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
                     scope.sequential));
   if (analysis.selection && analysis.selection->only_runtime_helpers)
     warn("only kernels of the HIP runtime were dispatched: the longest of them is reported");
+  const hal::Terms& words = hal::terms(
+      !analysis.kernels.empty() ? hal::platform_of(analysis.kernels.front().gpu.architecture)
+                                : hal::Platform::amd);
   if (analysis.activity.overlapping_on_queue > 0)
-    warn(fmt::format(
-        "{} dispatches began before an earlier one of their queue had ended: their times overlap",
-        analysis.activity.overlapping_on_queue));
+    warn(fmt::format("{} {} began before an earlier one of their {} had ended: their times overlap",
+                     analysis.activity.overlapping_on_queue, words.dispatches, words.queue));
   if (analysis.activity.dispatch_total == INT64_MAX)
     warn("the durations add up to more than 292 years: the recording's timestamps are not times");
   std::set<trace::Index> nodes;
@@ -272,17 +275,22 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
               trace::read(all, {.threads = options.threads,
                                 .progress = part_of(options.progress, 0, stages.read())}));
   if (trace.dispatches.size() == 0) {
+    const auto is_cuda = [](const trace::Source& one) {
+      return one.platform == trace::Platform::cuda;
+    };
     std::uint64_t dropped = 0;
     for (const auto& [key, rows] : trace.report.dropped)
       if (key.first == "kernel_dispatch") dropped += rows;
-    return fail(ErrorCode::bad_input,
-                dropped > 0
-                    ? fmt::format("{}: holds no finished kernel dispatch ({} unfinished or damaged "
+    return fail(
+        ErrorCode::bad_input,
+        dropped > 0 ? fmt::format("{}: holds no finished kernel dispatch ({} unfinished or damaged "
                                   "ones were left out)",
                                   files.front().string(), dropped)
                     : fmt::format("{}: holds no kernel dispatch{}", files.front().string(),
                                   files.size() > 1 ? ", nor does any other file given" : ""),
-                "record a run that launches kernels, with rocprofv3 --kernel-trace -f rocpd");
+        std::ranges::any_of(trace.sources, is_cuda)
+            ? "record a run that launches kernels: rocm-perf profile --platform cuda -- ./app"
+            : "record a run that launches kernels, with rocprofv3 --kernel-trace -f rocpd");
   }
   const ScopedTrace whole(trace);
   const TimingScope& scope = whole.scope;

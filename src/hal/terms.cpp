@@ -34,6 +34,21 @@ constexpr auto kWords = std::to_array<Words>({
     {kAmdTerms.runtime, kNvidiaTerms.runtime},
     {kAmdTerms.marker, kNvidiaTerms.marker},
     {"resident model", "cuda model"},
+    {"matrix pipes", "tensor pipes"},
+    {"matrix instructions", "tensor instructions"},
+});
+
+/// Parts of the names of fields (counters/sm_90.json says what each counts there).
+constexpr auto kParts = std::to_array<Words>({
+    {"wave", kNvidiaTerms.wave},
+    {"waves", kNvidiaTerms.waves},
+    {"cu", kNvidiaTerms.cu},
+    {"cus", kNvidiaTerms.cus},
+    {"lds", kNvidiaTerms.lds},
+    {"matrix", kNvidiaTerms.matrix},
+    {"mfma", kNvidiaTerms.matrix},
+    {"valu", "math"},
+    {"vmem", "load and store"},
 });
 
 bool is_part_of_word(char c) {
@@ -65,6 +80,19 @@ std::string in_terms(std::string_view text, Platform platform) {
     }
     out += found->second;
     at += found->first.size();
+  }
+  return out;
+}
+
+std::string field_in_terms(std::string_view field, Platform platform) {
+  std::string out;
+  for (std::size_t at = 0; at <= field.size();) {
+    const std::size_t end = std::min(field.find_first_of("_. ", at), field.size());
+    const std::string_view part = field.substr(at, end - at);
+    const auto* const found = std::ranges::find(kParts, part, &Words::first);
+    if (at > 0) out += ' ';
+    out += platform == Platform::nvidia && found != kParts.end() ? found->second : part;
+    at = end + 1;
   }
   return out;
 }

@@ -121,4 +121,8 @@ constexpr const Terms& terms(Platform platform) {
 /// names of kernels or files.
 std::string in_terms(std::string_view text, Platform platform);
 
+/// A field's name as words that a person reads: "busy_cus_waves" as "busy cus waves", on NVIDIA
+/// "busy SMs warps". The names of pipes too, which fields have in AMD's words: "mfma" is "tensor".
+std::string field_in_terms(std::string_view field, Platform platform);
+
 }  // namespace perflab::hal

@@ -26,5 +26,14 @@ TEST(Terms, OnAmdNothingChanges) {
   EXPECT_EQ(in_terms(kText, Platform::amd), kText);
 }
 
+TEST(Terms, NamesOfFieldsAsWords) {
+  EXPECT_EQ(field_in_terms("occupancy.busy_cus_waves", Platform::nvidia),
+            "occupancy busy SMs warps");
+  EXPECT_EQ(field_in_terms("mfma", Platform::nvidia), "tensor");
+  EXPECT_EQ(field_in_terms("lds", Platform::nvidia), "shared memory");
+  EXPECT_EQ(field_in_terms("occupancy.busy_cus_waves", Platform::amd), "occupancy busy cus waves");
+  EXPECT_EQ(field_in_terms("", Platform::nvidia), "");
+}
+
 }  // namespace
 }  // namespace perflab::hal

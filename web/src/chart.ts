@@ -5,6 +5,7 @@ import { DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, M
 import * as echarts from 'echarts/core';
 import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
 import type { EChartsOption } from 'echarts';
+import { inTerms } from './words';
 import { h, type Child } from './dom';
 import { onTheme, theme, type Theme } from './theme';
 
@@ -77,7 +78,7 @@ export function axisStyle(colours: Theme): Record<string, unknown> {
 
 /** The content of a tooltip: a title and rows of label and figure. As an element: nothing in it is parsed as markup. */
 export function tooltipBox(title: Child, rows: readonly (readonly [string, Child])[]): HTMLElement {
-  return h('div', { class: 'tip' }, h('strong', {}, title), h('table', {}, rows.map(([label, value]) => h('tr', {}, h('td', {}, label), h('td', { class: 'num' }, value)))));
+  return h('div', { class: 'tip' }, h('strong', {}, title), h('table', {}, rows.map(([label, value]) => h('tr', {}, h('td', {}, inTerms(label)), h('td', { class: 'num' }, value)))));
 }
 
 function asTable(data: ChartTable): HTMLElement {

@@ -1,4 +1,5 @@
 // Elements. Text goes in as text, never as markup: names of kernels come from whoever compiled them.
+import { inTerms } from './words';
 
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 type Listener = (event: never) => void;
@@ -19,11 +20,16 @@ function append(parent: Element | DocumentFragment, child: Child): void {
   else if (child !== null && child !== undefined && child !== false) parent.append(String(child));
 }
 
+/** Elements whose text is the page's own: titles, labels, sentences. It has the words of the platform. */
+const OWN_WORDS: ReadonlySet<string> = new Set(['h3', 'h4', 'th', 'dt', 'summary', 'p', 'caption', 'option']);
+const spoken = (child: Child): Child => (Array.isArray(child) ? (child as readonly Child[]).map(spoken) : typeof child === 'string' ? inTerms(child) : child);
+
 /** An HTML element with attributes and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
-  set(element, attributes);
-  append(element, children);
+  const own = OWN_WORDS.has(tag);
+  set(element, own && typeof attributes['title'] === 'string' ? { ...attributes, title: inTerms(attributes['title']) } : attributes);
+  append(element, own ? spoken(children) : children);
   return element;
 }
 

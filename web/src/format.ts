@@ -1,4 +1,5 @@
 // Figures as the terminal shows them (src/report/terminal.cpp, text_parts.cpp): same units, same digits.
+import { inTerms } from './words';
 
 /** What stands for a figure that is not known. */
 export const UNKNOWN = 'unknown';
@@ -45,8 +46,8 @@ export const times = (ratio: number): string => `${fixed(ratio, 2)}x`;
 /** "256x1x1". */
 export const triple = (values: readonly number[]): string => values.join('x');
 /** "1 kernel", "12 kernels". */
-export const counted = (value: number, thing: string): string => `${count(value)} ${thing}${value === 1 ? '' : 's'}`;
+export const counted = (value: number, thing: string): string => `${count(value)} ${inTerms(thing)}${value === 1 ? '' : 's'}`;
 /** "memory_bandwidth" as words: "memory bandwidth". */
-export const words = (name: string): string => name.replaceAll('_', ' ');
+export const words = (name: string): string => inTerms(name.replaceAll('_', ' '));
 /** The figure as text, or "unknown". For places that cannot hold the reason; Context.value can. */
 export const known = <T>(value: T | null | undefined, show: (value: T) => string): string => (value === null || value === undefined ? UNKNOWN : show(value));

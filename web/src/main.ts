@@ -8,6 +8,7 @@ import * as format from './format';
 import type { Context, KernelSelection, Section } from './section';
 import { sections } from './sections';
 import { isDark, onTheme, startTheme, toggleTheme } from './theme';
+import { speakOf } from './words';
 
 function kernelSelection(): KernelSelection {
   const listeners: ((kernel: string | null, from: string) => void)[] = [];
@@ -60,6 +61,7 @@ function navigation(shown: readonly Section[]): HTMLElement {
 }
 
 function mount(root: HTMLElement, docs: Documents): void {
+  speakOf(docs);
   const shown = sections.filter((section) => section.applies(docs));
   const context: Context = { docs, format, chart: createChart, value, note, selection: kernelSelection() };
   const content = h('main', { id: 'content', tabindex: -1 });

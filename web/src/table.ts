@@ -1,5 +1,6 @@
 // Tables of rows: sorted by a click or a key on a header, filtered by text, cut to what one can read, with details that open.
 import { h, uniqueId, type Child } from './dom';
+import { inTerms } from './words';
 
 export interface Column<Row> {
   title: string;
@@ -60,7 +61,8 @@ const controlsOf = (within: HTMLElement): HTMLElement[] => [...within.querySelec
 
 /** A table in a box that scrolls by itself. */
 export function createTable<Row>(options: TableOptions<Row>): TableHandle {
-  const { columns, page = 50 } = options;
+  const { page = 50 } = options;
+  const columns = options.columns.map((column) => ({ ...column, title: inTerms(column.title) }));
   const first = options.sortBy === undefined ? undefined : columns[options.sortBy];
   const state = { column: options.sortBy ?? -1, descending: first?.numeric ?? false, query: '', limit: page };
   const opened = new Set<Row>();

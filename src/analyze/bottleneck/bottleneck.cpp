@@ -13,6 +13,7 @@
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/in_words.h"
 #include "analyze/bottleneck/measurements.h"
+#include "analyze/kernels/communication.h"
 #include "hal/terms.h"
 
 namespace perflab::analyze {
@@ -289,13 +290,21 @@ class BottleneckFinder {
     return true;
   }
 
+  /// Notes a communication kernel as one without a verdict.
+  bool communicates(const std::string& name, std::optional<std::size_t> index) {
+    if (!is_communication_kernel(name)) return false;
+    out_.without_verdict.push_back({name, index, std::string(kCommunicationReason)});
+    return true;
+  }
+
   void dispatched(bool only_helpers) {
     if (analysis_.kernels.empty()) return;
     const DispatchGaps gaps(trace_, scope_);
     const auto traces = traces_of_kernels(analysis_);
     for (std::size_t i = 0; i < analysis_.kernels.size(); ++i) {
       const Kernel& kernel = analysis_.kernels[i];
-      if ((kernel.runtime_helper && !only_helpers) || full()) continue;
+      if ((kernel.runtime_helper && !only_helpers) || communicates(kernel.name, i) || full())
+        continue;
       const KernelThreadTrace* const traced =
           traces[i] ? &analysis_.thread_traces->kernels[*traces[i]] : nullptr;
       const auto found = criticality_.find(kernel.name);
@@ -322,7 +331,9 @@ class BottleneckFinder {
     std::set<std::string_view> known;
     for (const Kernel& kernel : analysis_.kernels) known.insert(kernel.name);
     for (const KernelRoofline& roofline : analysis_.roofline->kernels) {
-      if (roofline.runtime_helper || known.contains(roofline.kernel) || full()) continue;
+      if (roofline.runtime_helper || known.contains(roofline.kernel) ||
+          communicates(roofline.kernel, std::nullopt) || full())
+        continue;
       KernelBottleneck made =
           judge(features_of_roofline(roofline), analysis_, std::nullopt, nullptr);
       made.kernel = roofline.kernel;

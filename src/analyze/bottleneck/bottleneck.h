@@ -48,9 +48,17 @@ struct KernelBottleneck {
   FeatureSet features;
 };
 
+/// A kernel that no rule can judge.
+struct WithoutVerdict {
+  std::string kernel;
+  std::optional<std::size_t> analysis_kernel;  ///< index into Analysis::kernels
+  std::string reason;
+};
+
 struct Bottlenecks {
   std::vector<KernelBottleneck>
-      kernels;                 ///< as Analysis::kernels; then those only traced or counted
+      kernels;  ///< as Analysis::kernels; then those only traced or counted
+  std::vector<WithoutVerdict> without_verdict{};  ///< communication kernels
   std::uint64_t left_out = 0;  ///< kernels beyond kMostBottlenecks, shortest first
 };
 inline constexpr std::size_t kMostBottlenecks = 50;
@@ -61,7 +69,8 @@ KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
                        std::optional<std::size_t> kernel, const KernelThreadTrace* thread_trace,
                        const KernelCriticality* criticality = nullptr);
 
-/// Verdicts of all kernels but runtime helpers (unless there is nothing else).
+/// Verdicts of all kernels but runtime helpers (unless there is nothing else) and communication
+/// kernels, whose time other ranks decide.
 Bottlenecks find_bottlenecks(const trace::Trace& trace, const TimingScope& scope,
                              const Measurements& analysis);
 

@@ -143,17 +143,21 @@ std::uint64_t count_waits(const Graph& graph) {
 }
 
 /// What to do about a change that applies to nothing.
-std::string advice_for(WhatIf::Target target) {
+std::string advice_for(WhatIf::Target target, trace::Platform platform) {
+  const bool cuda = platform == trace::Platform::cuda;
   switch (target) {
     case WhatIf::Target::kernels:
       return "the table of kernels shows their names";
     case WhatIf::Target::copies:
-      return "copies are recorded with rocprofv3 --memory-copy-trace";
+      return cuda ? "this recording has none"
+                  : "copies are recorded with rocprofv3 --memory-copy-trace";
     case WhatIf::Target::launches:
-      return "launch calls are recorded with rocprofv3 --hip-trace";
+      return cuda ? "rocm-perf profile --platform cuda records launch calls"
+                  : "launch calls are recorded with rocprofv3 --hip-trace";
     case WhatIf::Target::syncs:
-      return "calls that wait are recorded with rocprofv3 --hip-trace; without any, there is "
-             "nothing to drop";
+      return fmt::format("{}; without any, there is nothing to drop",
+                         cuda ? "rocm-perf profile --platform cuda records calls that wait"
+                              : "calls that wait are recorded with rocprofv3 --hip-trace");
   }
   return {};
 }
@@ -208,7 +212,7 @@ Result<WhatIfAnswer> answer_what_if(const trace::Trace& trace, const Graph& grap
       return fail(
           ErrorCode::usage,
           fmt::format("--what-if {}: nothing in the trace is meant by it", options.what_if[i].text),
-          advice_for(options.what_if[i].target));
+          advice_for(options.what_if[i].target, result.platform));
   answer.gain = result.run_length -
                 simulator.makespans(classes, std::span(&scenario, 1), options.threads).front();
   answer.makespan = result.length - answer.gain;

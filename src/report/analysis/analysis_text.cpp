@@ -8,6 +8,7 @@
 
 #include "base/text/number_text.h"
 #include "report/bottleneck/bottleneck_text.h"
+#include "report/kit/platform_words.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
@@ -40,15 +41,16 @@ std::string header(const trace::Trace& trace, const analyze::Analysis& analysis,
   const analyze::Activity& activity = analysis.activity;
   const auto span = static_cast<double>(activity.last_end - activity.first_start);
   std::string sum = fmt::format(
-      "{} of {} from {}, {} of kernel time over {}", counted(analysis.timed_dispatches, "dispatch"),
+      "{} of {} from {}, {} of kernel time over {}",
+      counted(analysis.timed_dispatches, terms_of(analysis).dispatch),
       counted(analysis.kernels.size(), "kernel"), counted(trace.sources.size(), "recording"),
       duration_text(static_cast<double>(activity.dispatch_total)), duration_text(span));
   if (span > 0)
     sum += fmt::format(" (GPU busy {})", percent(static_cast<double>(activity.gpu_busy) / span));
   out += fmt::format("{}\n", fmt::join(wrapped(sum, style.width), "\n"));
   if (analysis.other_pass_dispatches > 0)
-    out += fmt::format("{} dispatches of further counter passes are not added up\n",
-                       analysis.other_pass_dispatches);
+    out += fmt::format("{} {} of further counter passes are not added up\n",
+                       analysis.other_pass_dispatches, terms_of(analysis).dispatches);
   return out + differences_lines(analysis);
 }
 
@@ -68,8 +70,9 @@ std::string kernels_section(const analyze::Analysis& analysis, const TerminalSty
                fmt::format("{}{}{}", selected ? "> " : "  ", kernel.name,
                            kernel.runtime_helper ? " (HIP runtime)" : "")});
   }
-  return heading(paint, "Kernels (> the one with the longest dispatch)") + table.text(style.width) +
-         cut_note(analysis.kernels.size(), shown);
+  const std::string title =
+      fmt::format("Kernels (> the one with the longest {})", terms_of(analysis).dispatch);
+  return heading(paint, title) + table.text(style.width) + cut_note(analysis.kernels.size(), shown);
 }
 
 std::string api_section(const analyze::Analysis& analysis, const TerminalStyle& style,
@@ -113,8 +116,9 @@ std::string memory_section(const analyze::Analysis& analysis, const TerminalStyl
 std::string counters_section(const analyze::Analysis& analysis, const TerminalStyle& style,
                              const Paint& paint) {
   if (analysis.counters.empty() || analysis.roofline) return {};  // the roofline shows them
-  TextTable table({Column{"mean per dispatch"}, Column{"min"}, Column{"max"}, Column{"state", left},
-                   Column{"counter", left}, Column{"kernel", left, true}});
+  TextTable table({Column{fmt::format("mean per {}", terms_of(analysis).dispatch)}, Column{"min"},
+                   Column{"max"}, Column{"state", left}, Column{"counter", left},
+                   Column{"kernel", left, true}});
   const std::size_t shown = std::min(style.most_rows, analysis.counters.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::Counter& counter = analysis.counters[i];

@@ -145,6 +145,13 @@ Json selected_verdict_json(const analyze::Analysis& analysis, std::vector<Missin
   const auto found = std::ranges::find(kernels, std::optional(analysis.selection->kernel),
                                        &analyze::KernelBottleneck::analysis_kernel);
   if (found != kernels.end()) return verdict_json(*found);
+  const auto& without = analysis.bottlenecks.without_verdict;
+  const auto known = std::ranges::find(without, std::optional(analysis.selection->kernel),
+                                       &analyze::WithoutVerdict::analysis_kernel);
+  if (known != without.end()) {
+    missing.push_back({"bottleneck", known->reason, ""});
+    return nullptr;
+  }
   missing.push_back({"bottleneck",
                      kernels.empty()
                          ? "no verdicts were looked for"

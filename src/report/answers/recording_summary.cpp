@@ -257,7 +257,10 @@ void summarise_path(std::span<const NamedDocument> documents, Json& summary) {
   Part recorded{.part = "recorded", .title = "Recorded"};
   const DocumentPlace process = dag["environment"]["processes"][0];
   if (!process["command"].text().empty()) recorded.rows.push_back(process.excerpt({"command"}));
-  recorded.rows.push_back(dag["graph"].excerpt({"dispatches", "copies", "calls"}));
+  Json graph = dag["graph"].excerpt({"dispatches", "copies", "calls"});
+  if (dag["environment"]["platform"])
+    graph["environment"] = dag["environment"].excerpt({"platform"});
+  recorded.rows.push_back(std::move(graph));
   recorded.rows.push_back(dag.excerpt({"critical_path_ns"}));
   add_part(summary, recorded);
   add_what_if(dag, summary);

@@ -155,6 +155,7 @@ std::string history_lines(const KernelBottleneck& bottleneck, std::size_t width)
     ++shown;
     std::string source(analyze::to_string(steps[i].with));
     std::ranges::replace(source, '_', ' ');
+    source = hal::in_terms(source, hal::platform_of(bottleneck.architecture));
     const std::string_view change = steps[i].change;
     out += labelled(out.empty() ? "history" : "",
                     fmt::format("with {}: {}", source,
@@ -211,6 +212,17 @@ std::string verdict_section(const KernelBottleneck& bottleneck, const TerminalSt
   return out + open_line(bottleneck, width);
 }
 
+/// Kernels that have none, with the reason that they share.
+std::string without_verdict_lines(const analyze::Analysis& analysis, std::size_t width) {
+  std::string out;
+  std::string_view said;
+  for (const analyze::WithoutVerdict& one : analysis.bottlenecks.without_verdict) {
+    out += labelled(out.empty() ? "no verdict" : "", one.kernel, width);
+    said = one.reason;
+  }
+  return out.empty() ? out : "\n" + out + labelled("", said, width);
+}
+
 std::string others_section(const analyze::Analysis& analysis, const KernelBottleneck* shown_above,
                            const TerminalStyle& style, const Paint& paint) {
   const auto& kernels = analysis.bottlenecks.kernels;
@@ -254,9 +266,10 @@ std::string bottleneck_headline(const analyze::Analysis& analysis, const Termina
 
 std::string bottleneck_text(const analyze::Analysis& analysis, const TerminalStyle& style) {
   const KernelBottleneck* const main = main_bottleneck(analysis);
-  if (main == nullptr) return {};
+  if (main == nullptr) return without_verdict_lines(analysis, style.width);
   const Paint paint(style.colour);
-  return verdict_section(*main, style, paint) + others_section(analysis, main, style, paint);
+  return verdict_section(*main, style, paint) + others_section(analysis, main, style, paint) +
+         without_verdict_lines(analysis, style.width);
 }
 
 }  // namespace perflab::report

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "hal/terms.h"
 #include "report/critical_path/dag_parts.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
@@ -24,6 +25,12 @@ using analyze::Spent;
 using analyze::SpentTimes;
 using Column = TextTable::Column;
 using enum TextTable::Align;
+
+/// The words of the path's platform.
+const hal::Terms& words_of(const CriticalPath& path) {
+  return hal::terms(path.platform == trace::Platform::cuda ? hal::Platform::nvidia
+                                                           : hal::Platform::amd);
+}
 
 /// Letters of the bar, by Spent.
 constexpr std::array<char, analyze::kSpentKinds> kLetters = {'K', 'C', 'L', 'H', 'R', 'P', '.'};
@@ -101,7 +108,7 @@ std::string parallelism_line(const CriticalPath& path, const TerminalStyle& styl
   for (const analyze::ConcurrencyLevel& level : path.concurrency)
     times[std::min<std::size_t>(level.running, times.size() - 1)] += level.time;
   if (path.length <= 0) return {};
-  std::string text = "dispatches and copies side by side:";
+  std::string text = fmt::format("{} and copies side by side:", words_of(path).dispatches);
   bool first = true;
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (times[i] == 0) continue;
@@ -112,8 +119,8 @@ std::string parallelism_line(const CriticalPath& path, const TerminalStyle& styl
   return labelled("parallel", text + " of the run", style.width);
 }
 
-std::string dispatches_text(std::uint64_t count) {
-  return count == 1 ? "1 dispatch" : fmt::format("{} dispatches", count);
+std::string dispatches_text(std::uint64_t count, const hal::Terms& words) {
+  return fmt::format("{} {}", count, count == 1 ? words.dispatch : words.dispatches);
 }
 
 /// What the graph is made of, and which of its orders are inferred.
@@ -130,7 +137,7 @@ std::string graph_lines(const CriticalPath& path, const TerminalStyle& style) {
                          rule.reason);
   }
   std::string text =
-      fmt::format("{}, {}, {}; {}", dispatches_text(report.dispatches),
+      fmt::format("{}, {}, {}; {}", dispatches_text(report.dispatches, words_of(path)),
                   report.copies == 1 ? "1 copy" : fmt::format("{} copies", report.copies),
                   counted(report.calls, "host call"), counted(edges, "order"));
   text += inferred == 0 ? ", all of them proven"
@@ -146,9 +153,9 @@ std::string gain_text(const analyze::KernelCriticality& kernel, double factor,
 
 std::string kernels_table(const trace::Trace& trace, const CriticalPath& path, std::size_t shown,
                           bool with_slack, std::size_t width) {
-  std::vector<Column> columns = {Column{"of path"},    Column{"on path"},
-                                 Column{"dispatches"}, Column{"2x"},
-                                 Column{"at once"},    Column{"kernel", left, true}};
+  std::vector<Column> columns = {
+      Column{"of path"}, Column{"on path"}, Column{std::string(words_of(path).dispatches)},
+      Column{"2x"},      Column{"at once"}, Column{"kernel", left, true}};
   if (with_slack) columns.insert(columns.end() - 1, Column{"median slack"});
   TextTable table(columns);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -363,8 +370,8 @@ std::string bubbles_section(const trace::Trace& trace, const CriticalPath& path,
 }
 
 /// Empty when it is not to be seen at this precision.
-std::string difference_text(const trace::Trace& trace,
-                            const analyze::SegmentDifference& difference) {
+std::string difference_text(const trace::Trace& trace, const analyze::SegmentDifference& difference,
+                            const hal::Terms& words) {
   const bool idle = difference.kernel == trace::kNone;
   const std::string time = time_text(difference.time), usual = time_text(difference.usual_time);
   const bool more = !idle && static_cast<double>(difference.count) != difference.usual_count;
@@ -374,30 +381,31 @@ std::string difference_text(const trace::Trace& trace,
                   idle ? "nothing running" : fit(trace.strings.view(difference.kernel), kMostName),
                   time, usual);
   if (more)
-    out += fmt::format(
-        "; {}, usually {:.4g}",
-        difference.copy ? counted(difference.count, "time") : dispatches_text(difference.count),
-        difference.usual_count);
+    out += fmt::format("; {}, usually {:.4g}",
+                       difference.copy ? counted(difference.count, "time")
+                                       : dispatches_text(difference.count, words),
+                       difference.usual_count);
   return out + ")";
 }
 
 /// The slowest segment and what differs in it most.
 std::string slowest_line(const trace::Trace& trace, const analyze::Segments& segments,
-                         const TerminalStyle& style) {
+                         const TerminalStyle& style, const hal::Terms& words) {
   if (!segments.slowest) return {};
   std::string slow = fmt::format("number {} with {}", *segments.slowest,
                                  time_text(segments.segments[*segments.slowest].period));
   std::size_t told = 0;
   for (const analyze::SegmentDifference& difference : segments.differences) {
     if (told == kMostDifferences) break;
-    const std::string text = difference_text(trace, difference);
+    const std::string text = difference_text(trace, difference, words);
     if (!text.empty()) slow += fmt::format("{}{}", told++ == 0 ? ": " : ", ", text);
   }
   return labelled("slowest", slow, style.width);
 }
 
 std::string segments_section(const trace::Trace& trace, const analyze::FoundSegments& found,
-                             const TerminalStyle& style, const Paint& paint) {
+                             const TerminalStyle& style, const Paint& paint,
+                             const hal::Terms& words) {
   if (!found.segments)
     return found.missing.reason.empty() ? ""
                                         : heading(paint, "Repeated segments") +
@@ -410,13 +418,13 @@ std::string segments_section(const trace::Trace& trace, const analyze::FoundSegm
                                  ranges ? "from user ranges: " : "found, each begins with ") +
                      fit(segments.pattern, kMostName);
   if (segments.dispatches_outside > 0)
-    what += fmt::format("; {} outside", dispatches_text(segments.dispatches_outside));
+    what += fmt::format("; {} outside", dispatches_text(segments.dispatches_outside, words));
   out += labelled("found", what, style.width);
   std::string steady =
       fmt::format("{} at a median of {}, {} to {}", counted(spread.count, "segment"),
                   duration_text(spread.median), time_text(spread.min), time_text(spread.max));
   if (spread.cv) steady += fmt::format(", CV {}", percent(*spread.cv));
-  steady += fmt::format("; {} have the usual dispatches", percent(segments.regularity));
+  steady += fmt::format("; {} have the usual {}", percent(segments.regularity), words.dispatches);
   if (segments.warm_up > 0) {
     std::int64_t time = 0;
     for (std::size_t i = 0; i < segments.warm_up && i < segments.segments.size(); ++i)
@@ -427,7 +435,7 @@ std::string segments_section(const trace::Trace& trace, const analyze::FoundSegm
                  style.width);
   }
   out += labelled("steady", steady, style.width);
-  return out + slowest_line(trace, segments, style);
+  return out + slowest_line(trace, segments, style, words);
 }
 
 }  // namespace
@@ -449,7 +457,7 @@ std::string dag_text(const trace::Trace& trace, const analyze::Analysis& analysi
          graph_lines(path, style) + kernels_section(trace, path, style, paint) +
          what_if_section(path, style, paint) + path_section(trace, path, style, paint) +
          bubbles_section(trace, path, style, paint) +
-         segments_section(trace, analysis.segments, style, paint) +
+         segments_section(trace, analysis.segments, style, paint, words_of(path)) +
          warnings_section(path.warnings, style.width, paint);
 }
 

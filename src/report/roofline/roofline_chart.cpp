@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/text/number_text.h"
+#include "hal/terms.h"
 #include "report/kit/document.h"
 
 namespace perflab::report {
@@ -60,8 +61,9 @@ std::string why_unmarked(const KernelRoofline& kernel) {
 }
 
 /// "memory", "L2", "LDS": what stands beside a line.
-std::string level_title(const std::string& name) {
-  return name == "hbm" ? "memory" : name == "l2" ? "L2" : name == "lds" ? "LDS" : name;
+std::string level_title(const std::string& name, std::string_view architecture) {
+  if (name == "lds") return std::string(hal::terms(hal::platform_of(architecture)).lds);
+  return name == "hbm" ? "memory" : name == "l2" ? "L2" : name;
 }
 
 std::string letter_of(std::size_t index) {
@@ -111,14 +113,18 @@ class ChartBuilder {
     const KernelRoofline& kernel = roofline_.kernels[index];
     for (const LevelTraffic& level : kernel.levels) {
       if (drawable(level.ceiling.value))
-        add_roof(RoofKind::memory, level.name, level_title(level.name), level.ceiling);
+        add_roof(RoofKind::memory, level.name, level_title(level.name, kernel.architecture),
+                 level.ceiling);
       if (drawable(level.intensity)) add_mark(index, letter, level);
     }
     for (const analyze::Work& work : kernel.work)
       if (work.flops.value.value_or(0) > 0 && drawable(work.ceiling.value))
         add_roof(RoofKind::compute,
                  fmt::format("{}.{}", hal::to_string(work.pipe), hal::to_string(work.precision)),
-                 fmt::format("{} {}", hal::to_string(work.pipe), hal::to_string(work.precision)),
+                 fmt::format("{} {}",
+                             hal::field_in_terms(hal::to_string(work.pipe),
+                                                 hal::platform_of(kernel.architecture)),
+                             hal::to_string(work.precision)),
                  work.ceiling);
     if (drawable(kernel.compute_roof.value)) {
       add_roof(RoofKind::mix, letter, "mix of " + letter, kernel.compute_roof);
@@ -154,8 +160,9 @@ class ChartBuilder {
                    .label = {},
                    .bound = {},
                    .attainable_gflops = std::nullopt};
-    mark.label = fmt::format("{}: {} FLOP/byte of {}, {}", kernel.kernel, number_text(mark.at.x, 3),
-                             level_title(level.name), rate_text(mark.at.y, "FLOP/s"));
+    mark.label =
+        fmt::format("{}: {} FLOP/byte of {}, {}", kernel.kernel, number_text(mark.at.x, 3),
+                    level_title(level.name, kernel.architecture), rate_text(mark.at.y, "FLOP/s"));
     if (level.ridge_ratio) mark.bound = *level.ridge_ratio < 1 ? "memory" : "compute";
     if (drawable(level.ceiling.value) && drawable(kernel.compute_roof.value))
       mark.attainable_gflops =

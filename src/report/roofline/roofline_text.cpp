@@ -11,6 +11,7 @@
 
 #include "base/text/number_text.h"
 #include "hal/counter_catalogue.h"
+#include "hal/terms.h"
 #include "report/bottleneck/bottleneck_text.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
@@ -32,9 +33,8 @@ constexpr std::size_t kMostDescribed = 5;
 
 /// "waves in flight 1805", "l2 34.7 %": a figure under the last part of its name; "~" in front of
 /// what only several passes give together.
-std::string feature_text(const Figure& figure, std::string name) {
-  std::ranges::replace(name, '_', ' ');
-  std::ranges::replace(name, '.', ' ');
+std::string feature_text(const Figure& figure, std::string_view field, hal::Platform platform) {
+  const std::string name = hal::field_in_terms(field, platform);
   const std::string about = figure.value ? "" : "~";
   const double value = figure.value ? *figure.value : *figure.across_passes;
   if (figure.unit == "%") return fmt::format("{} {}{:.1f} %", name, about, value);
@@ -72,6 +72,11 @@ const LevelTraffic* level_of(const KernelRoofline& kernel, std::string_view name
   return found == kernel.levels.end() ? nullptr : &*found;
 }
 
+/// "hbm", "l2"; a level of memory that platforms call otherwise, in the words of this one.
+std::string level_name(std::string_view level, std::string_view architecture) {
+  return hal::field_in_terms(level, hal::platform_of(architecture));
+}
+
 /// Why a figure of the analysis is missing.
 std::string reason_of(const KernelRoofline& kernel, std::string_view field) {
   const auto entry = std::ranges::find(kernel.missing, field, &Missing::field);
@@ -91,8 +96,8 @@ std::string chart_section(const analyze::Roofline& roofline, const Chart& chart,
     const auto& binding = kernel.binding;
     table.add({mark->letter, plain_or_dash(mark->at.x), rate_text(mark->at.y, ""),
                rate_or_dash(binding ? binding->attainable_gflops : std::nullopt, ""),
-               binding ? binding->roof : kDash, share_text(binding ? binding->share : std::nullopt),
-               kernel.kernel});
+               binding ? level_name(binding->roof, kernel.architecture) : kDash,
+               share_text(binding ? binding->share : std::nullopt), kernel.kernel});
   }
   std::string out =
       heading(paint, fmt::format("Roofline of {} (FLOP/s by FLOP/byte of memory)",
@@ -136,10 +141,11 @@ std::string levels_table(const KernelRoofline& kernel, std::size_t width) {
     return figure.value ? bytes_text(*figure.value) : kDash;
   };
   for (const LevelTraffic& level : kernel.levels)
-    table.add(
-        {level.name, bytes(level.read_bytes), level.split ? bytes(level.write_bytes) : "together",
-         rate_or_dash(level.gb_per_s, "B/s"), rate_or_dash(level.ceiling.value, "B/s"),
-         share_text(level.share), plain_or_dash(level.intensity), plain_or_dash(level.ridge)});
+    table.add({level_name(level.name, kernel.architecture), bytes(level.read_bytes),
+               level.split ? bytes(level.write_bytes) : "together",
+               rate_or_dash(level.gb_per_s, "B/s"), rate_or_dash(level.ceiling.value, "B/s"),
+               share_text(level.share), plain_or_dash(level.intensity),
+               plain_or_dash(level.ridge)});
   return table.text(width);
 }
 
@@ -148,7 +154,8 @@ std::string work_line(const KernelRoofline& kernel) {
   for (const analyze::Work& work : kernel.work)
     if (work.flops.value.value_or(0) > 0)
       out += fmt::format("{}{} {} {}", out.empty() ? "" : ", ",
-                         work_text(*work.flops.value, work.flops.unit), hal::to_string(work.pipe),
+                         work_text(*work.flops.value, work.flops.unit),
+                         level_name(hal::to_string(work.pipe), kernel.architecture),
                          hal::to_string(work.precision));
   if (kernel.estimate)
     out += fmt::format("{}{} by the published estimator ({})", out.empty() ? "" : ", ",
@@ -172,8 +179,9 @@ std::string rate_line(const KernelRoofline& kernel) {
   return out;
 }
 
-std::string binding_line(const analyze::Binding& binding) {
-  std::string out = fmt::format("{}: {} takes the longest", binding.bound, binding.roof);
+std::string binding_line(const analyze::Binding& binding, std::string_view architecture) {
+  std::string out = fmt::format("{}: {} takes the longest", binding.bound,
+                                level_name(binding.roof, architecture));
   if (binding.share) out += fmt::format(", {} of that roof is reached", percent(*binding.share));
   if (binding.attainable_gflops)
     out += fmt::format("; at most {}", rate_text(*binding.attainable_gflops, "FLOP/s"));
@@ -209,10 +217,19 @@ std::string shared_reason(const Figure& figure) {
   return figure.reason;
 }
 
+/// What stands in front of a group: ten columns hold "wave time", of "shared memory" the beginning.
+std::string group_title(std::string_view group, hal::Platform platform) {
+  constexpr std::size_t kLabel = 10;
+  return group == "lds" && platform == hal::Platform::nvidia
+             ? "shared mem"
+             : fit(hal::field_in_terms(group, platform), kLabel);
+}
+
 /// A line per group of features, then one per reason for which figures are not known. Figures
 /// without a group come first.
 std::string feature_lines(const KernelRoofline& kernel, std::size_t width,
                           std::string_view all_figures) {
+  const hal::Platform platform = hal::platform_of(kernel.architecture);
   std::vector<std::pair<std::string, std::string>> groups = {{"figures", ""}};
   std::map<std::string, std::vector<std::string>> unknown;  // names by reason
   bool together = false;
@@ -236,13 +253,13 @@ std::string feature_lines(const KernelRoofline& kernel, std::size_t width,
     const std::string group = dot == std::string::npos ? "figures" : figure.name.substr(0, dot);
     auto at = std::ranges::find(groups, group, &std::pair<std::string, std::string>::first);
     if (at == groups.end()) at = groups.insert(groups.end(), {group, ""});
-    append(at->second,
-           feature_text(figure, figure.name.substr(dot == std::string::npos ? 0 : dot + 1)));
+    append(
+        at->second,
+        feature_text(figure, figure.name.substr(dot == std::string::npos ? 0 : dot + 1), platform));
   }
   std::string out;
-  for (auto& [group, text] : groups) {
-    std::ranges::replace(group, '_', ' ');
-    if (!text.empty()) out += labelled(fit(group, 10), text, width);
+  for (const auto& [group, text] : groups) {
+    if (!text.empty()) out += labelled(group_title(group, platform), text, width);
   }
   if (together)
     out +=
@@ -292,9 +309,10 @@ std::string kernel_section(const KernelRoofline& kernel, const std::string& lett
   const std::string title = letter.empty() ? "" : letter + "  ";
   std::string out =
       heading(paint, title + fit(kernel.kernel, std::max<std::size_t>(width, 24) - title.size()));
-  std::string time =
-      fmt::format("{} dispatch{} on {}", kernel.dispatches, kernel.dispatches == 1 ? "" : "es",
-                  gpu_name(kernel.product, kernel.architecture));
+  const hal::Platform platform = hal::platform_of(kernel.architecture);
+  const hal::Terms& words = hal::terms(platform);
+  std::string time = fmt::format("{} on {}", counted(kernel.dispatches, words.dispatch),
+                                 gpu_name(kernel.product, kernel.architecture));
   if (kernel.time_ns)
     time = fmt::format("{} in {}{}", duration_text(*kernel.time_ns), time,
                        kernel.time_from == "trace" ? "" : ", under counters");
@@ -303,18 +321,18 @@ std::string kernel_section(const KernelRoofline& kernel, const std::string& lett
   out += labelled("time", time, width);
   out += labelled("work", work_line(kernel), width);
   if (kernel.gflops && *kernel.gflops > 0) out += labelled("rate", rate_line(kernel), width);
-  out += labelled(
-      "bound",
-      kernel.binding ? binding_line(*kernel.binding) : "not known: " + reason_of(kernel, "binding"),
-      width);
+  out += labelled("bound",
+                  kernel.binding ? binding_line(*kernel.binding, kernel.architecture)
+                                 : "not known: " + reason_of(kernel, "binding"),
+                  width);
   out += levels_table(kernel, width);
   out += feature_lines(kernel, width, all_figures);
   if (const std::string others = other_counters(kernel); !others.empty())
-    out += labelled("counters", others + " per dispatch", width);
+    out += labelled("counters", fmt::format("{} per {}", others, words.dispatch), width);
   for (const std::string& explanation : kernel.explanations)
-    out += labelled("note", explanation, width);
+    out += labelled("note", hal::in_terms(explanation, platform), width);
   for (const std::string& assumption : kernel.assumptions)
-    out += labelled("assumed", assumption, width);
+    out += labelled("assumed", hal::in_terms(assumption, platform), width);
   return out;
 }
 

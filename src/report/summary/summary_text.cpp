@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text/number_text.h"
+#include "hal/terms.h"
 #include "report/answers/answers.h"
 #include "report/bottleneck/bottleneck_text.h"
 #include "report/excerpt/parts.h"
@@ -179,18 +180,34 @@ std::string table_text(const Json& part, std::size_t width) {
   return table.text(width);
 }
 
+/// Where the answer of critical-path says whose GPUs ran; that of others names architectures.
+constexpr std::string_view kPlatformField = "environment.platform";
+
+/// Whose words the answer has.
+hal::Platform platform_of(const Json& summary) {
+  for (const Json& part : summary["parts"])
+    for (const Json& row : part["rows"])
+      for (const auto& [field, value] : fields_of(row)) {
+        if (!value.is_string()) continue;
+        if (field == "architecture") return hal::platform_of(value.get_ref<const std::string&>());
+        if (field == kPlatformField && value == "cuda") return hal::Platform::nvidia;
+      }
+  return hal::Platform::amd;
+}
+
 /// "1304 dispatches, 24.75 ms of kernel time"; what is null is left out.
-std::string facts_line(const Json& row) {
+std::string facts_line(const Json& row, hal::Platform platform) {
   std::vector<std::string> facts;
   for (const auto& [field, value] : fields_of(row)) {
-    if (value.is_null()) continue;
+    if (value.is_null() || field == kPlatformField) continue;
     const bool words = value.is_string();
     const std::string text = value_text(field, value);
     if (words) {
       facts.push_back(field.ends_with("confidence") ? "confidence " + text : text);
       continue;
     }
-    std::string title = field == "dispatches" ? field : title_of(field);
+    std::string title =
+        field == "dispatches" ? std::string(hal::terms(platform).dispatches) : title_of(field);
     if (value == 1 && title.ends_with('s'))
       title.erase(title.size() - (title.ends_with("ches") ? 2 : 1));
     facts.push_back(fmt::format("{} {}", text, title));
@@ -199,10 +216,10 @@ std::string facts_line(const Json& row) {
   return (what.empty() ? "" : what + ": ") + fmt::format("{}", fmt::join(facts, ", "));
 }
 
-std::string facts_text(const Json& part, std::size_t width) {
+std::string facts_text(const Json& part, hal::Platform platform, std::size_t width) {
   if (part["rows"].empty()) return {};
   std::string out;
-  for (const Json& row : part["rows"]) out += indented(facts_line(row), width);
+  for (const Json& row : part["rows"]) out += indented(facts_line(row, platform), width);
   return out;
 }
 
@@ -272,13 +289,13 @@ std::string limit_text(const Json& part, std::size_t width) {
 }
 
 /// The lines below the heading of a part that has no form of its own.
-std::string drawn_as_all(const Json& part, const TerminalStyle& style) {
+std::string drawn_as_all(const Json& part, hal::Platform platform, const TerminalStyle& style) {
   const std::string name = part["part"];
   if (name == "limit") return limit_text(part, style.width);
   if (name == "worth" && !part["rows"].empty()) return worth_text(part["rows"][0], style.width);
   if (name == "asked") return what_if_text(part["rows"], style.width);
   if (!part["rows"].empty() && name != "recorded") return table_text(part, style.width);
-  return facts_text(part, style.width);
+  return facts_text(part, platform, style.width);
 }
 
 /// `before`: the title of the part above, under which this one stands when it has the same.
@@ -291,7 +308,7 @@ std::string part_text(const Json& summary, DrawPart draw, const Json& part,
   std::string out = name == "worth" || part["title"] == before
                         ? ""
                         : heading(paint, part["title"].get<std::string>());
-  out += own ? *own : drawn_as_all(part, style);
+  out += own ? *own : drawn_as_all(part, platform_of(summary), style);
   if (part["missing"].is_string() && name != "limit")
     out += indented(fmt::format("{}not known: {}", name == "worth" ? "what that is worth is " : "",
                                 part["missing"].get<std::string>()),

@@ -6,6 +6,7 @@ import { h, longName } from '../dom';
 import type { Context, Section } from '../section';
 import { createTable } from '../table';
 import { eachDocument, kernelName, namedAxis, placeText, scopeNotes, shareText, SPENT_KINDS, spentKind, stackedBar, swatch, type Dag } from './criticalpath-parts';
+import { inTerms } from '../words';
 
 type Spent = Dag['path']['segments'][number]['spent'];
 type Attributed = { time_ns: number; share: number | null };
@@ -105,7 +106,7 @@ function parallelism(host: HTMLElement, dag: Dag, context: Context, suffix: stri
     label: `Dispatches and copies running side by side over the ${format.duration(dag.critical_path_ns)} of the run, in ${bins.length} bins`,
     option: (colours) => ({
       grid: { left: 8, right: 14, top: 48, bottom: 8, containLabel: true },
-      legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 10, textStyle: { color: colours.text }, data: ['dispatches', 'copies'] },
+      legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 10, textStyle: { color: colours.text }, data: [inTerms('dispatches'), 'copies'] },
       tooltip: {
         trigger: 'axis',
         formatter: (points: unknown) => {
@@ -116,7 +117,7 @@ function parallelism(host: HTMLElement, dag: Dag, context: Context, suffix: stri
       xAxis: { type: 'category', boundaryGap: true, data: bins.map((_, i) => format.duration(i * bin_ns)), ...axisStyle(colours), splitLine: { show: false } },
       yAxis: { type: 'value', ...namedAxis('running', colours) },
       series: [
-        { name: 'dispatches', type: 'bar', stack: 'all', barCategoryGap: '0%', itemStyle: { color: colours.series[0] }, data: bins.map((bin) => bin.dispatches) },
+        { name: inTerms('dispatches'), type: 'bar', stack: 'all', barCategoryGap: '0%', itemStyle: { color: colours.series[0] }, data: bins.map((bin) => bin.dispatches) },
         { name: 'copies', type: 'bar', stack: 'all', itemStyle: { color: colours.series[5] }, data: bins.map((bin) => bin.copies) },
       ],
     }),
@@ -166,7 +167,7 @@ function slack(host: HTMLElement, dag: Dag, { format }: Context, suffix: string)
 function foundations(host: HTMLElement, dag: Dag, { format }: Context, suffix: string): void {
   const { graph } = dag;
   const facts = [
-    graph.without_launch ? `${format.count(graph.without_launch)} dispatches and copies have no known launching call` : null,
+    graph.without_launch ? `${format.count(graph.without_launch)} ${inTerms('dispatches')} and copies have no known launching call` : null,
     graph.unknown_events ? `${format.count(graph.unknown_events)} waits are for events whose record is not in the trace` : null,
     graph.blind_graph_launches ? `of ${format.counted(graph.blind_graph_launches, 'graph launch')} no work was recorded` : null,
     dag.other_machines.length ? `${format.counted(dag.other_machines.length, 'other machine')} kept apart: clocks of machines are not aligned` : null,

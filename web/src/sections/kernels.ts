@@ -53,6 +53,8 @@ export const kernels: Section = {
     const { docs, format, selection, value } = context;
     const analysis = docs.first('analysis')!;
     const verdictOf = new Map<string, Verdict>(bottlenecksOf(docs)?.kernels.map((one) => [one.name, one]) ?? []);
+    const reasons = new Map(bottlenecksOf(docs)?.without_verdict?.map((one) => [one.name, one.reason]) ?? []);
+    const withoutVerdict = (name: string): Node => { const why = reasons.get(name); return why === undefined ? h('span', { class: 'unknown' }, 'none') : h('span', { class: 'unknown has-reason', title: why, tabindex: 0, 'aria-label': `none: ${why}` }, 'none'); };
     const onPath = new Map(analysis.critical_path?.kernels.map((one) => [one.name, one]) ?? []);
     const largest = Math.max(...analysis.kernels.map((kernel) => kernel.share ?? 0), 1e-9);
     const time = (kernel: Kernel, field: 'median_ns' | 'total_ns'): Node => value(kernel[field] as number | null, format.duration, kernel.missing, field);
@@ -70,7 +72,7 @@ export const kernels: Section = {
         { title: 'CV', hint: 'spread of the dispatches: standard deviation over mean', numeric: true, key: (kernel) => kernel.cv, show: (kernel) => value(kernel.cv, format.percent, kernel.missing, 'cv') },
         { title: 'Occupancy', hint: 'theoretical, by the resident model', numeric: true, key: (kernel) => kernel.occupancy?.theoretical, show: (kernel) => value(kernel.occupancy?.theoretical, format.percent, kernel.missing, 'occupancy.theoretical') },
         ...(analysis.critical_path ? [{ title: 'On path', hint: 'time of the critical path in this kernel; kernels that are not listed there have no figure here', numeric: true, key: (kernel: Kernel) => onPath.get(kernel.name)?.path_ns, show: (kernel: Kernel) => { const path = onPath.get(kernel.name); return path ? format.duration(path.path_ns) : h('span', { class: 'unknown', title: 'not among the kernels that the analysis lists for the critical path' }, 'not listed'); } }] : []),
-        { title: 'Verdict', key: (kernel) => verdictOf.get(kernel.name)?.label, show: (kernel) => { const one = verdictOf.get(kernel.name); return one ? verdictBadge(one.verdict, one.label) : kernel.runtime_helper ? h('span', { class: 'muted' }, 'HIP runtime') : h('span', { class: 'unknown' }, 'none'); } },
+        { title: 'Verdict', key: (kernel) => verdictOf.get(kernel.name)?.label, show: (kernel) => { const one = verdictOf.get(kernel.name); return one ? verdictBadge(one.verdict, one.label) : kernel.runtime_helper ? h('span', { class: 'muted' }, 'HIP runtime') : withoutVerdict(kernel.name); } },
       ],
     });
     host.append(table.element);

@@ -7,6 +7,7 @@ import * as format from '../format';
 import { answering, hardwareModel, modelOf, MODELS } from '../models';
 import type { Context, Section } from '../section';
 import { factList } from './summary';
+import { inTerms } from '../words';
 
 type Occupancy = DocumentTypes['occupancy'];
 type Model = NonNullable<Occupancy['models']['resident']>;
@@ -15,13 +16,13 @@ type Step = NonNullable<Model['next_step']>;
 function stepText(step: Step | null, missing: { reason: string } | undefined): Child {
   if (!step) return h('span', { class: 'unknown' }, missing?.reason ?? 'none');
   const changes = step.changes.map((change) => `${change.resource} from ${format.count(change.from)} to ${format.count(change.to)}`).join(' and ');
-  return `${changes}: ${format.number(step.waves_per_simd)} waves per SIMD (${format.percent(step.occupancy)})`;
+  return `${changes}: ${format.number(step.waves_per_simd)} ${inTerms('waves per SIMD')} (${format.percent(step.occupancy)})`;
 }
 
 function modelsChart(host: HTMLElement, document: Occupancy, id: string, { chart }: Context): void {
   const models = answering<Model>(document.models);
   chart(host, {
-    id, height: 48 + 28 * models.length, label: `Waves per SIMD by model on ${document.architecture}: ${models.map(({ name, model }) => `${name} ${model.waves_per_simd} of ${model.max_waves_per_simd}`).join(', ')}`,
+    id, height: 48 + 28 * models.length, label: `${inTerms('Waves per SIMD')} by model on ${document.architecture}: ${models.map(({ name, model }) => `${name} ${model.waves_per_simd} of ${model.max_waves_per_simd}`).join(', ')}`,
     option: (colours) => ({
       grid: { left: 70, right: 46, top: 6, bottom: 28 },
       tooltip: { trigger: 'item', formatter: (item) => { const { name, model } = models[(item as { dataIndex: number }).dataIndex]!; return tooltipBox(`${name} model`, [['Waves per SIMD', `${format.number(model.waves_per_simd)} of ${model.max_waves_per_simd}`], ['Occupancy', format.percent(model.occupancy)], ['Limited by', model.limiters.join(', ')]]) as unknown as string; } },
@@ -52,7 +53,7 @@ function sweepChart(host: HTMLElement, document: Occupancy, id: string, { chart 
       legend: { top: 0, textStyle: { color: colours.text }, itemHeight: 8 },
       tooltip: { trigger: 'axis', formatter: (items) => { const list = items as unknown as { seriesName: string; value: [number, number] }[]; return tooltipBox(`${format.words(resource)} ${list[0]?.value[0] ?? ''}`, list.map((item) => [item.seriesName, format.number(item.value[1])])) as unknown as string; } },
       xAxis: { ...axisStyle(colours), type: 'value', min: sweep[0]!.from, max: sweep.at(-1)!.to, name: format.words(resource), nameLocation: 'middle', nameGap: 26 },
-      yAxis: { ...axisStyle(colours), type: 'value', min: 0, minInterval: 1, name: 'waves per SIMD', nameTextStyle: { align: 'left', color: colours.muted, fontSize: 11 }, nameGap: 8 },
+      yAxis: { ...axisStyle(colours), type: 'value', min: 0, minInterval: 1, name: inTerms('waves per SIMD'), nameTextStyle: { align: 'left', color: colours.muted, fontSize: 11 }, nameGap: 8 },
       series: names.map((name, index) => ({
         id: name, name, type: 'line' as const, symbol: 'none', lineStyle: { width: 2, type: (['solid', 'dashed', 'dotted'] as const)[index] },
         data: sweep.flatMap((range) => { const waves = range.models?.[name]?.waves_per_simd ?? '-'; return [[range.from, waves], [range.to, waves]]; }),
@@ -116,7 +117,7 @@ function kernelsChart(host: HTMLElement, context: Context): void {
     option: (colours, width) => ({
       grid: { left: Math.min(290, width * 0.42), right: width > 600 ? 130 : 52, top: width > 600 ? 26 : 48, bottom: 8 },
       legend: { top: 0, right: 0, left: width > 600 ? 'auto' : 0, textStyle: { color: colours.text }, itemHeight: 8 },
-      tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (items) => { const row = rows[(items as unknown as { dataIndex: number }[])[0]!.dataIndex]!; return tooltipBox(row.kernel.name.slice(0, 140), [...answering(row.models).map(({ name, model }) => [`${name} model`, `${format.number(model.waves_per_simd)} of ${model.max_waves_per_simd} waves, ${model.limiters.join(', ')}`] as const), ['Achieved (counters)', row.achieved === null ? format.UNKNOWN : format.percent(row.achieved)]]) as unknown as string; } },
+      tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (items) => { const row = rows[(items as unknown as { dataIndex: number }[])[0]!.dataIndex]!; return tooltipBox(row.kernel.name.slice(0, 140), [...answering(row.models).map(({ name, model }) => [`${name} model`, `${format.number(model.waves_per_simd)} of ${model.max_waves_per_simd} ${inTerms('waves')}, ${model.limiters.join(', ')}`] as const), ['Achieved (counters)', row.achieved === null ? format.UNKNOWN : format.percent(row.achieved)]]) as unknown as string; } },
       xAxis: { ...axisStyle(colours), type: 'value', min: 0, max: 1, position: 'top', show: false },
       yAxis: { ...axisStyle(colours), type: 'category', inverse: true, data: rows.map((row) => row.kernel.name), axisLabel: { color: colours.text, fontSize: 11, interval: 0, formatter: (name: string) => short(name, Math.floor(Math.min(280, width * 0.4) / 6.4)) } },
       series: [

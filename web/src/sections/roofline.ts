@@ -6,10 +6,12 @@ import type { Context, Section } from '../section';
 import { createTable } from '../table';
 import * as format from '../format';
 import { ceilingsOf, decades, levelsOf, marksAt, precisionsOf, seriesNames, slopeAngle, typedMarks, type GpuChart, type Level, type Point, type Roof, type Roofline } from './roofline-geometry';
+import { inTerms } from '../words';
 
 const HEIGHT = 460;
 const GRID = { left: 62, right: 22, top: 26, bottom: 46 };
 const LEVEL_NAMES: Record<Level, string> = { hbm: 'memory (beyond L2)', l2: 'L2', lds: 'LDS' };
+const levelName = (level: Level): string => inTerms(levelName(level));
 const SYMBOLS: Record<Level, string> = { hbm: 'circle', l2: 'rect', lds: 'diamond' };
 const giga = (value: number): string => format.rate(value * 1e9, 'FLOP/s');
 
@@ -27,7 +29,7 @@ function roofsOf(document: Roofline, gpu: GpuChart, view: View): Roof[] {
   const compute = view.precision === 'all' ? known : known.filter((roof) => roof.name === view.precision);
   for (const ceiling of ceilings.filter((one) => !compute.some((roof) => roof.value === one))) {
     const fastest = Math.max(...memory.map((roof) => roof.value), 1e-9);
-    const label = `${view.precision.replace('.', ' ')} ${giga(ceiling)}`;
+    const label = `${inTerms(view.precision.replace('.', ' '))} ${giga(ceiling)}`;
     compute.push({ kind: 'compute', name: view.precision, label, value: ceiling, unit: 'GFLOP/s', measured: false, kernel: null, start: { x: ceiling / fastest, y: ceiling }, end: { x: gpu.x.max, y: ceiling } });
   }
   const mix = view.precision === 'all' && view.chosen !== null ? gpu.roofs.filter((roof) => roof.kind === 'mix' && roof.kernel === view.chosen) : [];
@@ -107,7 +109,7 @@ function markTip(document: Roofline, point: Point | undefined, gpu: GpuChart): H
   const kernel = document.kernels[point.kernel]!;
   const level = kernel.levels.find((one) => one.name === point.level);
   return tooltipBox([`${point.letter}  `, kernel.name.length > 160 ? `${kernel.name.slice(0, 160)}…` : kernel.name], [
-    ['Level', LEVEL_NAMES[point.level]],
+    ['Level', levelName(point.level)],
     ['Intensity', `${format.number(point.x)} FLOP/byte`],
     ['Performance', giga(point.y)],
     ['Attainable here', point.attainable === null ? format.UNKNOWN : giga(point.attainable)],
@@ -151,7 +153,7 @@ function chart(host: HTMLElement, document: Roofline, gpu: GpuChart, id: string,
   const note = h('p', { class: 'muted', role: 'status' });
   const table = (): { columns: string[]; rows: (string | number)[][] } => ({
     columns: ['Mark', 'Level', 'FLOP/byte', 'Performance', 'Attainable', 'Under', 'Kernel'],
-    rows: pointsOf(document, gpu, view).map((point) => [point.letter, LEVEL_NAMES[point.level], format.number(point.x), giga(point.y), point.attainable === null ? format.UNKNOWN : giga(point.attainable), point.bound ?? format.UNKNOWN, document.kernels[point.kernel]!.name]),
+    rows: pointsOf(document, gpu, view).map((point) => [point.letter, levelName(point.level), format.number(point.x), giga(point.y), point.attainable === null ? format.UNKNOWN : giga(point.attainable), point.bound ?? format.UNKNOWN, document.kernels[point.kernel]!.name]),
   });
   const controls = h('div', { class: 'controls' });
   host.append(controls);

@@ -8,6 +8,7 @@ import { timed } from './autotune';
 import { measured } from './comparison';
 import { gateSentence, gateTone } from './gate';
 import { bottlenecksOf, summaryText, verdictBadge } from './verdicts';
+import { inTerms } from '../words';
 
 /** One document in a sentence. */
 export interface Headline {
@@ -100,9 +101,9 @@ function analysisTiles(document: DocumentTypes['analysis'], profile: DocumentTyp
   return [
     tile('Run', format.duration(totals.span_ns), 'first to last GPU operation'),
     tile('GPU busy', totals.span_ns > 0 ? format.percent(totals.gpu_busy_ns / totals.span_ns) : format.UNKNOWN, `${format.duration(totals.gpu_busy_ns)} of it`),
-    tile('Dispatches', format.count(totals.dispatches), `of ${format.counted(totals.kernels, 'kernel')}`),
+    tile(inTerms('Dispatches'), format.count(totals.dispatches), `of ${format.counted(totals.kernels, 'kernel')}`),
     critical ? tile('Critical path', format.duration(critical.critical_path_ns), `${format.known(critical.attribution.kernel.share, format.percent)} in kernels, ${format.known(critical.attribution.host.share, format.percent)} in the host`) : tile('Critical path', value(null, String, document.missing, 'critical_path')),
-    tile(gpu.length > 1 ? 'GPUs' : 'GPU', gpu.length > 1 ? products(gpu) : (profile?.gpu.product ?? products(gpu)), gpu.length <= 1 && profile ? [profile.gpu.architecture, profile.gpu.compute_units === null ? '' : `, ${profile.gpu.compute_units} CUs`] : gpu.length > 1 ? `${gpu.length} GPUs` : null),
+    tile(gpu.length > 1 ? 'GPUs' : 'GPU', gpu.length > 1 ? products(gpu) : (profile?.gpu.product ?? products(gpu)), gpu.length <= 1 && profile ? [profile.gpu.architecture, profile.gpu.compute_units === null ? '' : inTerms(`, ${profile.gpu.compute_units} CUs`)] : gpu.length > 1 ? `${gpu.length} GPUs` : null),
   ];
 }
 
