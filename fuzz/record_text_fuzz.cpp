@@ -6,6 +6,7 @@
 
 #include "base/text/json.h"
 #include "record/activity/text.h"
+#include "record/json_text.h"
 #include "record/tool/settings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
