@@ -59,6 +59,7 @@ const std::vector<Command>& all_commands() {
         {Need::cupti, true, "nothing that records"},
         {Need::record_library, true, "nothing that records"}}},
       {"rank-summary", {}},
+      {"ranks", {}},
       {"replay",
        {{Need::driver, true, "no GPU to run on"},
         {Need::runtime, true, "no runtime; reserve-check works"}}},

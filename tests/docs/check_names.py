@@ -28,13 +28,23 @@ NOT_IN_THE_TREE = {"web/node_modules", "web/dist", "docs/examples"}
 # Files of the reader in code spans are named like fields.
 FILES = re.compile(r".*\.(html|db|csv|hip|json|md|py|txt|xml)")
 # Dotted names of others in code spans, and whose they are.
-FOREIGN_FIELDS = {"definitions[].block": "rocprofiler-sdk's definitions", "v.xy": "C++"}
+FOREIGN_FIELDS = {"id.handle": "rocprofv3's JSON", "correlation_id.internal": "rocprofv3's JSON", "definitions[].block": "rocprofiler-sdk's definitions", "v.xy": "C++"}
 
 # Options of other programs that the documents name, and whose they are.
 FOREIGN = {
     "--bn": "a user's program",
     "--steps": "the program of the sample",
     "--hip-trace": "rocprofv3",
+    "--ntasks": "srun",
+    "--ntasks-per-node": "srun",
+    "--nodes": "srun",
+    "--sys-trace": "rocprofv3",
+    "--marker-trace": "rocprofv3",
+    "--rccl-trace": "rocprofv3",
+    "--runtime-trace": "rocprofv3",
+    "--agent-index": "rocprofv3",
+    "--nproc-per-node": "torchrun",
+    "--no-python": "torchrun",
     "--kernel-trace": "rocprofv3",
     "--pmc": "rocprofv3",
     "--default-stream": "nvcc",

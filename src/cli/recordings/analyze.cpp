@@ -125,7 +125,7 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
 void add_analyze(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<AnalyzeArguments>();
   CLI::App* command = app.add_subcommand(
-      "analyze", "Analyse traces of rocprofv3 and of PyTorch's profiler, thread traces included");
+      "analyze", "Analyse traces of rocprofv3 and PyTorch, thread traces too");
   set_examples(*command,
                {"rocm-perf analyze host/1234_results.db --out report",
                 "rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --html run.html",

@@ -78,7 +78,7 @@ Result<int> run_rank_summary(const RankSummaryArguments& arguments) {
 void add_rank_summary(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<RankSummaryArguments>();
   CLI::App* command = app.add_subcommand(
-      "rank-summary", "Make a small file of each rank's recording, for the analysis of a job");
+      "rank-summary", "Make a small file of each rank's recording, for ranks");
   set_examples(*command, {"rocm-perf rank-summary rank*/results.db -o summaries",
                           "rocm-perf rank-summary *.db -o summaries --jobs 4 --what-if 'gemm=2x'"});
   command->footer(

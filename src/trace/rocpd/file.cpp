@@ -99,10 +99,8 @@ Result<Header> check_header(const std::string& path, std::uint64_t size) {
     return bad(fmt::format("{}: is not an SQLite database", path),
                "give a rocpd database (…_results.db): rocprofv3 writes it with -f rocpd");
   if (const std::string left = left_by_writer(path); !left.empty()) {
-    auto error = bad(fmt::format("{}: the database is being written", path),
-                     "wait until the profiled program has ended, then run again");
-    error.error().notes.push_back(fmt::format("{} lies beside it and is not empty", left));
-    return error;
+    return bad(fmt::format("{}: the database is being written: {} lies beside it", path, left),
+               "wait until the profiled program has ended, then run again");
   }
   const std::uint64_t expected = std::uint64_t{header->page_size} * header->page_count;
   if (header->change_counter == header->version_valid_for && size < expected)

@@ -274,7 +274,7 @@ TEST_F(McpCommand, ItsListOfToolsIsShort) {
     McpClient client(folder_.path(), *option == '\0' ? std::vector<std::string>{}
                                                      : std::vector<std::string>{option});
     const Json list = client.ask("tools/list");
-    EXPECT_LE(list.dump().size(), std::size_t{24} << 10) << option;
+    EXPECT_LE(list.dump().size(), std::size_t{26} << 10) << option;
     for (const Json& tool : list["result"]["tools"]) {
       const auto sentences = tool["description"].get<std::string>();
       EXPECT_GT(sentences.size(), 20U) << tool["name"];
@@ -347,7 +347,7 @@ TEST_F(McpCommand, OffersOnlyWhatReadsUnlessToldOtherwise) {
   }
   EXPECT_THAT(names,
               ElementsAre("analyze", "capture_check", "capture_info", "compare", "critical_path",
-                          "doctor", "inspect", "occupancy", "roofline", "schema", "read_document"));
+                          "doctor", "inspect", "occupancy", "ranks", "roofline", "schema", "read_document"));
 }
 
 TEST_F(McpCommand, RefusesToRunAndToWriteWithoutAllowRun) {
