@@ -19,9 +19,6 @@
 
 namespace perflab::ranks {
 
-/// No operation.
-inline constexpr std::uint32_t kNoOperation = 0xFFFF'FFFF;
-
 struct PathInput {
   /// By rank; their graphs, work and kernels are not read.
   std::span<const RankSummary> ranks;
