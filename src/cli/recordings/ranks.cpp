@@ -24,11 +24,13 @@ namespace {
 struct RanksArguments {
   std::vector<std::string> files;
   std::vector<std::string> what_if;
-  Outputs outputs = {.takes_page = false};
+  Outputs outputs;
   unsigned threads = 0;
 };
 
 Result<void> run_ranks(const RanksArguments& arguments) {
+  const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
+  PERFLAB_TRY_VOID(check_html_file(arguments.outputs.html, files, arguments.outputs.folder));
   ranks::RanksOptions options;
   ranks::OpenOptions open;
   options.threads = open.threads = arguments.threads;
@@ -42,7 +44,6 @@ Result<void> run_ranks(const RanksArguments& arguments) {
   LongWork work("reading ranks");
   open.progress = part_of(work.tell(), 0, 0.5);
   options.progress = part_of(work.tell(), 0.5, 1);
-  const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
   PERFLAB_TRY(const ranks::SummarySource source, ranks::open_ranks(files, open));
   PERFLAB_TRY(const ranks::RanksAnalysis found, ranks::analyze_ranks(source, options));
   work.end();
@@ -78,6 +79,7 @@ void add_ranks(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command->add_option("-o,--out", arguments->outputs.folder,
                       "Write ranks.json and summary.json into this folder");
+  add_html_option(*command, arguments->outputs.html, "the ranks, and who waits for whom");
   add_answer_options(*command, arguments->outputs, "ranks");
   offer_sections(*command, {"ranks", "stragglers", "collectives", "path", "clocks", "matching"});
   command->add_option("--threads", arguments->threads,
