@@ -91,10 +91,6 @@ std::string_view text_of(trace::Platform platform) {
   return platform == trace::Platform::amd ? "AMD" : "CUDA";
 }
 
-std::string_view name_of(trace::Platform platform) {
-  return platform == trace::Platform::amd ? "amd" : "cuda";
-}
-
 ChosenPlatform choose_platform(const MachineDrivers& drivers,
                                const std::function<TargetNeeds()>& needs,
                                std::optional<trace::Platform> forced) {

@@ -42,9 +42,8 @@ struct ChosenPlatform {
   std::string why;
 };
 
-/// "AMD", "CUDA": for sentences. name_of: "amd", "cuda", as options and documents have it.
+/// "AMD", "CUDA": for sentences.
 std::string_view text_of(trace::Platform platform);
-std::string_view name_of(trace::Platform platform);
 
 /// The rule itself: `needs` is asked for only where the drivers of both are there. A machine with
 /// neither counts as AMD's: the search for rocprofv3 says what is missing.

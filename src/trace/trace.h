@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,11 @@ enum class Platform : std::uint8_t {
   amd,   ///< HIP and HSA
   cuda,  ///< the CUDA runtime and driver
 };
+
+/// The name that documents and options have for it.
+constexpr std::string_view to_string(Platform platform) {
+  return platform == Platform::amd ? "amd" : "cuda";
+}
 
 /// One process's recording: one guid of one database.
 struct Source {

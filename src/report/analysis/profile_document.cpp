@@ -223,6 +223,10 @@ ProfileData profile_of_recording(const analyze::AnalyzedRuns& analyzed) {
   for (const trace::Source& source : analyzed.representative.trace.sources)
     if (data.databases.empty() || data.databases.back() != source.file)
       data.databases.push_back(source.file);
+  if (const auto& sources = analyzed.representative.trace.sources; !sources.empty()) {
+    data.platform = sources.front().platform;
+    data.platform_reason = "the recording says so";
+  }
   return data;
 }
 
@@ -255,8 +259,11 @@ Json profile_document(const ProfileData& data) {
   document["environment"] = {{"command", data.command},
                              {"rocprofv3", or_null(data.rocprofv3_version)},
                              {"databases", data.databases}};
-  if (!data.cuda_reason.empty())
-    document["environment"]["platform"] = {{"name", "cuda"}, {"why", data.cuda_reason}};
+  document["environment"]["platform"] = nullptr;
+  if (data.platform)
+    document["environment"]["platform"] = {{"name", to_string(*data.platform)},
+                                           {"why", data.platform_reason}};
+  document["environment"]["rank"] = nullptr;
   if (data.rank.rank)
     document["environment"]["rank"] = {{"rank", *data.rank.rank},
                                        {"size", or_null(data.rank.size)},

@@ -27,9 +27,10 @@ struct ProfileData {
   std::vector<std::string> warnings;  ///< about collecting
   std::vector<std::string> command, databases;
   std::string rocprofv3_version;
-  std::string cuda_reason;    ///< why it was recorded on CUDA; empty: it was not
-  trace::RankFacts rank;      ///< of the process that was started; empty: of no job
-  std::string no_gpu_reason;  ///< why there are no GPU figures, when analyzed is null
+  std::optional<trace::Platform> platform;  ///< it was recorded on; empty: it was not recorded
+  std::string platform_reason;              ///< why on this one
+  trace::RankFacts rank;                    ///< of the process that was started; empty: of no job
+  std::string no_gpu_reason;                ///< why there are no GPU figures, when analyzed is null
 };
 
 Json profile_document(const ProfileData& data);

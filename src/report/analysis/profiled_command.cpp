@@ -16,8 +16,10 @@ ProfileData profile_of_command(const measure::Profile& profile,
   data.warnings = profile.warnings;
   data.command = command;
   if (collection.rocprofv3) data.rocprofv3_version = collection.rocprofv3->version;
-  if (collection.traced && collection.platform == trace::Platform::cuda)
-    data.cuda_reason = profile.platform.why;
+  if (collection.traced) {
+    data.platform = collection.platform;
+    data.platform_reason = profile.platform.why;
+  }
   data.no_gpu_reason = collection.traced ? "no run left a database that can be used"
                                          : "the process ran without a profiler (--no-rocprof)";
   for (std::size_t i = 0; i < collection.runs.size(); ++i) {

@@ -258,8 +258,7 @@ void summarise_path(std::span<const NamedDocument> documents, Json& summary) {
   const DocumentPlace process = dag["environment"]["processes"][0];
   if (!process["command"].text().empty()) recorded.rows.push_back(process.excerpt({"command"}));
   Json graph = dag["graph"].excerpt({"dispatches", "copies", "calls"});
-  if (dag["environment"]["platform"])
-    graph["environment"] = dag["environment"].excerpt({"platform"});
+  graph["environment"] = dag["environment"].excerpt({"platform"});
   recorded.rows.push_back(std::move(graph));
   recorded.rows.push_back(dag.excerpt({"critical_path_ns"}));
   add_part(summary, recorded);

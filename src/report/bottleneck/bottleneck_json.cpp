@@ -234,13 +234,13 @@ Json bottlenecks_json(const analyze::Bottlenecks& bottlenecks) {
   Json out = {{"enough_score", analyze::kEnoughScore},
               {"features", feature_table()},
               {"kernels", std::move(kernels)},
-              {"left_out", bottlenecks.left_out}};
+              {"left_out", bottlenecks.left_out},
+              {"without_verdict", Json::array()}};
   if (!bottlenecks.kernels.empty() &&
       std::ranges::all_of(bottlenecks.kernels, [](const KernelBottleneck& one) {
         return hal::platform_of(one.architecture) == hal::Platform::nvidia;
       }))
     say_in_cuda_terms(out["features"], false);
-  // Few recordings have such kernels.
   for (const analyze::WithoutVerdict& one : bottlenecks.without_verdict)
     out["without_verdict"].push_back(
         {{"name", one.kernel}, {"verdict", nullptr}, {"reason", one.reason}});

@@ -441,7 +441,7 @@ Json dag_document(const trace::Trace& trace, const analyze::Analysis& analysis,
   document["warnings"] = path.warnings;
   document["missing"] = missing_json(missing);
   document["environment"] = trace_environment_json(trace);
-  if (path.platform == trace::Platform::cuda) document["environment"]["platform"] = "cuda";
+  document["environment"]["platform"] = to_string(path.platform);
   return document;
 }
 
