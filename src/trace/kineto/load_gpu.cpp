@@ -168,7 +168,7 @@ void RecordingLoader::add_kernels() {
   std::vector<Kernel>& kernels = content_.kernels;
   const auto name_of = [&](const Kernel& kernel) { return trace_.strings.view(kernel.name); };
   std::erase_if(kernels, [&](const Kernel& kernel) {
-    unstarted_ += starts(kernel.start) ? 0 : 1;
+    unstarted_ += starts(kernel.start) ? 0U : 1U;
     return !starts(kernel.start);
   });
   std::ranges::sort(kernels, {}, [&](const Kernel& kernel) {
@@ -203,8 +203,8 @@ void RecordingLoader::add_kernels() {
     const Call* const launch = call_of(kernel.correlation);
     const auto dispatch = static_cast<Index>(all.size());
     const LaunchConfig config = config_of(kernel, launch);
-    zero_length += kernel.start == kernel.end ? 1 : 0;
-    no_sizes += config.workgroup[0] == 0 ? 1 : 0;
+    zero_length += kernel.start == kernel.end ? 1U : 0U;
+    no_sizes += config.workgroup[0] == 0 ? 1U : 0U;
     add_communication(kernel, launch, dispatch);
     all.start.push_back(kernel.start + content_.base);
     all.end.push_back(kernel.end + content_.base);
