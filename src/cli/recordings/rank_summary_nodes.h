@@ -10,8 +10,7 @@
 
 namespace perflab::cli {
 
-/// The recordings of an input: itself; of a folder those of a job's ranks or of a run
-/// (collect::latest_runs_of_ranks), sorted. A folder may have none.
+/// The recordings of an input: itself; of a folder ranks::recordings_of_job(), which may be none.
 std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& input);
 
 /// Has each node run `rank-summary FILE -o OUT OPTIONS...` for what lies there. Errors: those of
