@@ -106,12 +106,15 @@ Result<SummarySource> open_ranks(std::span<const std::filesystem::path> paths,
         std::ranges::move(made, std::back_inserter(*places));
         return {};
       }));
-  return SummarySource{.count = places->size(), .load = [places](std::size_t i) {
-                         const OpenedPlace& place = (*places)[i];
-                         return place.bytes.empty()
-                                    ? read_summary(place.file)
-                                    : decode_summary(place.bytes, place.file.string());
-                       }};
+  return SummarySource{.count = places->size(),
+                       .load =
+                           [places](std::size_t i) {
+                             const OpenedPlace& place = (*places)[i];
+                             return place.bytes.empty()
+                                        ? read_summary(place.file)
+                                        : decode_summary(place.bytes, place.file.string());
+                           },
+                       .name = [places](std::size_t i) { return (*places)[i].file.string(); }};
 }
 
 }  // namespace perflab::ranks

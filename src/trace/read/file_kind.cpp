@@ -114,7 +114,10 @@ bool is_recording(const std::filesystem::path& path) {
 std::vector<std::filesystem::path> recordings_below(const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
   std::vector<fs::path> found;
-  std::map<trace_csv::TableSet, fs::path> tables;  // the first one by name of each set
+  const auto kernels_first = [](const fs::path& table) {
+    return std::pair(!table.stem().string().ends_with("kernel_trace"), table);
+  };
+  std::map<trace_csv::TableSet, fs::path> tables;
   std::error_code error;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
@@ -126,7 +129,8 @@ std::vector<std::filesystem::path> recordings_below(const std::filesystem::path&
       continue;
     }
     const auto [known, fresh] = tables.try_emplace(*set, at->path());
-    if (!fresh) known->second = std::min(known->second, at->path());
+    if (!fresh && kernels_first(at->path()) < kernels_first(known->second))
+      known->second = at->path();
   }
   for (auto& [set, path] : tables) found.push_back(std::move(path));
   std::ranges::sort(found);
