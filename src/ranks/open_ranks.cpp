@@ -43,7 +43,9 @@ Result<std::vector<fs::path>> files_in(const fs::path& folder) {
   if (error)
     return fail(ErrorCode::bad_input,
                 fmt::format("cannot read the folder '{}': {}", folder.string(), error.message()));
-  if (found.empty()) found = recordings_of_job(folder);
+  if (found.empty()) {
+    PERFLAB_TRY(found, recordings_of_job(folder));
+  }
   if (found.empty())
     return fail(ErrorCode::bad_input,
                 fmt::format("the folder '{}' has neither summaries of ranks nor recordings",
@@ -67,11 +69,19 @@ Result<std::vector<OpenedPlace>> summarised(const fs::path& file, const Summariz
 
 }  // namespace
 
-std::vector<fs::path> recordings_of_job(const fs::path& folder) {
+Result<std::vector<fs::path>> recordings_of_job(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const fs::path& run : collect::latest_runs_of_ranks(folder))
     std::ranges::move(trace::recordings_below(run), std::back_inserter(files));
   std::ranges::sort(files);
+  const auto other = std::ranges::find_if(files, [&](const fs::path& file) {
+    return trace::kind_of_file(file) != trace::kind_of_file(files.front());
+  });
+  if (other != files.end())
+    return fail(ErrorCode::bad_input,
+                fmt::format("the folder '{}' has recordings of several forms: '{}' and '{}'",
+                            folder.string(), files.front().string(), other->string()),
+                "name the files of one form: of several, each rank would count twice");
   return files;
 }
 

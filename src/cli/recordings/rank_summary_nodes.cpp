@@ -32,9 +32,9 @@ std::string line_of(const slurm::FileEnd& end) {
 
 }  // namespace
 
-std::vector<fs::path> recordings_in(const fs::path& input) {
+Result<std::vector<fs::path>> recordings_in(const fs::path& input) {
   std::error_code error;
-  if (!fs::is_directory(input, error)) return {input};
+  if (!fs::is_directory(input, error)) return std::vector<fs::path>{input};
   return ranks::recordings_of_job(input);
 }
 
@@ -60,11 +60,8 @@ void add_rank_summary_task(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(kTask, "")->group("");
   command->prefix_command();
   command->callback([command, &exit_code] {
-    exit_code = slurm::file_task_main(
-        command->remaining(), {.find = [](const fs::path& input) -> Result<std::vector<fs::path>> {
-                                 return recordings_in(input);
-                               },
-                               .command = command_of_file});
+    exit_code = slurm::file_task_main(command->remaining(),
+                                      {.find = recordings_in, .command = command_of_file});
   });
 }
 

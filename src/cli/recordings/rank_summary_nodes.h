@@ -11,7 +11,7 @@
 namespace perflab::cli {
 
 /// The recordings of an input: itself; of a folder ranks::recordings_of_job(), which may be none.
-std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& input);
+Result<std::vector<std::filesystem::path>> recordings_in(const std::filesystem::path& input);
 
 /// Has each node run `rank-summary FILE -o OUT OPTIONS...` for what lies there. Errors: those of
 /// slurm::run_file_tasks; bad_input (some files were not done: a note says which, where and why).

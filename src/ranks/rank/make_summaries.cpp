@@ -29,6 +29,11 @@ struct OfFile {
 
 Result<std::vector<RankSummary>> summarize_file(const std::filesystem::path& file,
                                                 const MakeSummariesOptions& options) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: there is no recording in this folder", file.string()),
+                "name the recordings of the ranks, or a folder with them");
   trace::ReadOptions read;
   read.threads = options.jobs > 1 ? 1 : 0;
   const std::array<std::filesystem::path, 1> files = {file};

@@ -402,6 +402,8 @@ TEST_F(Compare, TakesWhatAnalyzeTakes) {
   for (const auto& [side, duration] : {std::pair{"a", 50'000}, {"b", 60'000}}) {
     const test::DescribedRun run = described(duration);
     const auto place = [&](const char* form) { return fmt::format("{}_{}/", side, form); };
+    for (const char* form : {"json", "kineto", "csv"})
+      fs::create_directories(folder / (place(form) + "h"));
     (void)folder.write(place("json") + "out.json", test::json_of(run));
     (void)folder.write(place("kineto") + "w0.pt.trace.json", trace::cuda_step_file());
     for (const auto& [table, text] : test::csv_of(run))
@@ -428,10 +430,12 @@ TEST_F(Compare, TakesWhatAnalyzeTakes) {
   }
   EXPECT_EQ(json({"a_kineto", "b_kineto"})["b"]["kind"], "kineto");
   // The same run in several forms counts once.
-  fs::rename(folder / "b_csv/h", folder / "b_json/h");
+  fs::rename(folder / "b_csv/h", folder / "b_json/h/csv");
   const Json mixed = json({"a_json", "b_json"}, 1);
   EXPECT_EQ(mixed["kernels"][0]["b"]["samples"], 40);
-  EXPECT_THAT(mixed["notes"].dump(), HasSubstr("b_json/h/1_kernel_trace.csv and other recordings"));
+  EXPECT_THAT(mixed["notes"].dump(),
+              HasSubstr("b_json/h/csv/1_kernel_trace.csv and other recordings"));
+  fs::create_directories(folder / "none");
   (void)folder.write("none/notes.txt", "12\n");
   expect_error({"none", "a_json"}, 3, "there is no profile.json and no recording in this folder");
 }
