@@ -67,11 +67,10 @@ void RecordingLoader::add_processes() {
     const auto [known, added] =
         processes_.try_emplace(pid, static_cast<Index>(trace_.processes.size()));
     if (!added) return known->second;
-    const auto name = content_.process_names.find(pid);
     Process process{.source = source_,
                     .node = node_,
                     .pid = pid,
-                    .command = name == content_.process_names.end() ? std::string() : name->second,
+                    .command = {},  // the name that it records is that of the interpreter
                     .start = {},
                     .end = {}};
     if (content_.rank)
