@@ -9,6 +9,7 @@
 #include "trace/cuda_calls.h"
 #include "trace/kineto/read_kineto.h"
 #include "trace/kineto/recording_loader.h"
+#include "trace/rank_variables.h"
 
 namespace perflab::trace::kineto {
 namespace {
@@ -76,7 +77,7 @@ void RecordingLoader::add_processes() {
       process.rank = {.rank = content_.rank,
                       .size = content_.world_size,
                       .local_rank = {},
-                      .from = "distributedInfo"};
+                      .from = std::string(kDistributedInfo)};
     trace_.processes.push_back(std::move(process));
     return known->second;
   };
