@@ -13,6 +13,7 @@
 #include "ranks/clocks/align.h"
 #include "ranks/figures/all_figures.h"
 #include "ranks/rank/summary_file.h"
+#include "ranks/values/numbering.h"
 #include "trace/rank_variables.h"
 
 namespace perflab::ranks {
@@ -52,15 +53,10 @@ Result<void> for_each_summary(const SummarySource& source, const RanksOptions& o
       });
 }
 
-/// Whether every summary has a rank number, and no two the same.
 bool numbered(const std::vector<Light>& all) {
-  std::vector<std::int64_t> numbers;
-  for (const Light& one : all) {
-    if (!one.summary.identity.facts.rank) return false;
-    numbers.push_back(*one.summary.identity.facts.rank);
-  }
-  std::ranges::sort(numbers);
-  return std::ranges::adjacent_find(numbers) == numbers.end();
+  std::vector<std::optional<std::int64_t>> numbers;
+  for (const Light& one : all) numbers.push_back(one.summary.identity.facts.rank);
+  return number_each(std::move(numbers));
 }
 
 /// Indices of the summaries by rank, else by host, pid and GPU.
@@ -132,7 +128,7 @@ Result<std::vector<RankWhatIf>> questions_of(const RanksAnalysis& out,
   std::vector<RankWhatIf> questions = options.what_if;
   if (!options.standard_questions) return questions;
   std::vector<std::string> standard;
-  if (out.ranked && !out.figures.stragglers.empty())
+  if (!out.figures.stragglers.empty())
     standard.push_back(
         fmt::format("rank:{}=median", rank_label(out, out.figures.stragglers.front())));
   standard.emplace_back("balance");

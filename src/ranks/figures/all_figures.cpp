@@ -54,6 +54,7 @@ class Gatherer {
       const auto wait = OperationFigures::wait(member);
       known = known || wait.has_value();
       if (wait) {
+        rank.judged_time += member.duration;
         add(rank.wait, *wait);
         add(figures_.wait, *wait);
         waited += wait->value;

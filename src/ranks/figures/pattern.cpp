@@ -38,6 +38,7 @@ void PatternFinder::add(const OperationFigures& figures, std::span<const std::in
   std::vector<std::pair<double, double>> pairs;  // work, lateness
   const auto count = static_cast<double>(figures.members.size());
   double work_mean = 0, late_mean = 0;
+  bool judged = false;
   for (std::size_t i = 0; i < figures.members.size(); ++i) {
     const MemberFigures& member = figures.members[i];
     if (figures.last) {
@@ -46,6 +47,7 @@ void PatternFinder::add(const OperationFigures& figures, std::span<const std::in
     }
     const auto wait = OperationFigures::wait(member);
     if (!wait) continue;
+    judged = true;
     wait_ += wait->value;
     if (figures.last) decided_wait_ += wait->value;
     if (busy.empty()) continue;
@@ -53,6 +55,7 @@ void PatternFinder::add(const OperationFigures& figures, std::span<const std::in
     work_mean += pairs.back().first;
     late_mean += pairs.back().second;
   }
+  judged_ += judged ? 1 : 0;
   if (pairs.size() < 2) return;
   work_mean /= static_cast<double>(pairs.size());
   late_mean /= static_cast<double>(pairs.size());
@@ -127,11 +130,13 @@ PatternFigures PatternFinder::pattern(const Figures& figures) const {
     out.doubt = doubt;
     return out;
   };
-  if (figures.decided < rules::kFewestDecided)
-    return undecided(figures.operations < rules::kFewestDecided ? PatternDoubt::few_operations
-                                                                : PatternDoubt::within_error);
-  if (share(decided_wait_, wait_) < rules::kLeastDecidedShare)
-    return undecided(PatternDoubt::clocks);
+  const bool open = share(decided_wait_, wait_) < rules::kLeastDecidedShare;
+  if (figures.decided < rules::kFewestDecided) {
+    if (judged_ < rules::kFewestDecided) return undecided(PatternDoubt::few_operations);
+    if (figures.wait.value <= figures.wait.error) return undecided(PatternDoubt::within_error);
+    return undecided(open ? PatternDoubt::clocks : PatternDoubt::few_operations);
+  }
+  if (open) return undecided(PatternDoubt::clocks);
   if (figures.delay.value <= figures.delay.error) return undecided(PatternDoubt::within_error);
   if (persistent(figures, out)) {
     out.pattern = Pattern::persistent;
