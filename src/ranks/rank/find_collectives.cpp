@@ -31,6 +31,12 @@ struct Operation {
   std::uint32_t unit = kNoUnit;
 };
 
+/// What is known of an operation's communicator.
+struct Told {
+  Communicator communicator;
+  std::string handle;  ///< of the rank alone; empty: not said
+};
+
 std::int64_t lane_of(const Trace& trace, Index dispatch) {
   const trace::Track& track = trace.tracks[trace.dispatches.track[dispatch]];
   if (track.stream != kNone) return trace.streams[track.stream].id;
@@ -77,10 +83,10 @@ class Finder {
   void tie_by_order();
   std::vector<Operation> operations() const;
   void add(const Operation& operation);
-  void describe(const Operation& operation, Collective& collective, Communicator& communicator);
-  void describe_unit(const CallUnit& unit, Collective& collective, Communicator& communicator);
-  void describe_said(const Said& said, Collective& collective, Communicator& communicator);
-  std::uint32_t number(const Communicator& communicator);
+  void describe(const Operation& operation, Collective& collective, Told& told);
+  void describe_unit(const CallUnit& unit, Collective& collective, Told& told);
+  void describe_said(const Said& said, Collective& collective, Told& told);
+  std::uint32_t number(const Told& told);
   void finish();
 
   const Trace& trace_;
@@ -92,7 +98,7 @@ class Finder {
   std::vector<Candidate> candidates_;        ///< by dispatch
   std::vector<bool> launched_;               ///< by unit
   std::vector<std::vector<Index>> kernels_;  ///< by collective as it was found
-  std::map<std::tuple<KeySource, std::string, std::int64_t>, std::uint32_t> numbers_;
+  std::map<std::tuple<KeySource, std::string, std::string, std::int64_t>, std::uint32_t> numbers_;
   FoundCollectives found_;
 };
 
@@ -116,7 +122,9 @@ void Finder::find_candidates() {
     if (launch != kNone) {
       one.inside_graph = trace::is_graph_launch(trace_.strings.view(trace_.regions.name[launch]));
       const LibraryCall* const call = calls_.behind(trace_, launch);
-      if (call != nullptr && !one.inside_graph) one.unit = call->unit;
+      const bool may_own =
+          calls_.own_all() || (one.kernel.role == KernelRole::communicates && one.said == nullptr);
+      if (call != nullptr && !one.inside_graph && may_own) one.unit = call->unit;
     }
     if (one.kernel.role == KernelRole::one_rank) continue;
     // Runtime helpers fill and copy for RCCL too: they wait for nobody.
@@ -151,6 +159,7 @@ void Finder::note_launched() {
 /// Communicators that do not block launch from a thread of their own. Where as many calls have no
 /// kernel as kernels have no call, and no kernel comes before its call, they are tied in order.
 void Finder::tie_by_order() {
+  if (!calls_.own_all()) return;
   std::vector<Candidate*> alone;
   for (Candidate& one : candidates_) {
     if (one.unit == kNoUnit && !one.inside_graph && one.said == nullptr) alone.push_back(&one);
@@ -188,13 +197,15 @@ std::vector<Operation> Finder::operations() const {
   return all;
 }
 
-void Finder::describe_said(const Said& said, Collective& collective, Communicator& communicator) {
+void Finder::describe_said(const Said& said, Collective& collective, Told& told) {
   if (!said.group.empty()) {
-    communicator.key = said.source;
-    communicator.id = said.group;
-    communicator.size = said.group_size;
-    communicator.members = said.members;
+    told.communicator = {.key = said.source,
+                         .id = said.group,
+                         .size = said.group_size,
+                         .members = said.members,
+                         .lane = told.communicator.lane};
   }
+  told.handle = said.handle;
   collective.sequence = said.sequence;
   collective.root = said.root;
   collective.peer = said.peer;
@@ -202,25 +213,29 @@ void Finder::describe_said(const Said& said, Collective& collective, Communicato
   const MessageBytes bytes = message_bytes(collective.kind, said);
   collective.send_bytes = bytes.send;
   collective.receive_bytes = bytes.receive;
+  collective.part_bytes = bytes.part;
 }
 
-void Finder::describe_unit(const CallUnit& unit, Collective& collective,
-                           Communicator& communicator) {
+void Finder::describe_unit(const CallUnit& unit, Collective& collective, Told& told) {
   if (unit.parts.empty()) {  // calls within the group were not recorded
     collective.kind = CollectiveKind::group;
     return;
   }
-  communicator.key = KeySource::calls;
+  told.communicator.key = KeySource::calls;
   const LibraryCall& first = calls_.calls[unit.parts.front()];
   collective.kind = first.facts.kind;
   collective.function = names_.add(first.function);
   if (unit.parts.size() == 1) {
-    if (first.said != kNoUnit) describe_said(calls_.said[first.said], collective, communicator);
+    if (first.said != kNoUnit) describe_said(calls_.said[first.said], collective, told);
     return;
   }
   // Several fused into one kernel: what they have in common, and the sum of what they move.
-  std::optional<std::int64_t> send = 0;
-  std::optional<std::int64_t> receive = 0;
+  MessageBytes sum{.send = 0, .receive = 0, .part = 0};
+  const auto add = [](std::optional<std::int64_t>& to, std::optional<std::int64_t> more) {
+    std::int64_t added = 0;
+    const bool good = to && more && !__builtin_add_overflow(*to, *more, &added);
+    to = good ? std::optional(added) : std::nullopt;
+  };
   bool same_group = true;
   bool same_kind =
       collective.kind != CollectiveKind::send && collective.kind != CollectiveKind::receive;
@@ -232,14 +247,17 @@ void Finder::describe_unit(const CallUnit& unit, Collective& collective,
       continue;
     }
     const Said& said = calls_.said[call.said];
-    same_group = same_group && said.group == calls_.said[first.said].group;
+    same_group = same_group && said.group == calls_.said[first.said].group &&
+                 said.handle == calls_.said[first.said].handle;
     const MessageBytes bytes = message_bytes(call.facts.kind, said);
-    send = send && bytes.send ? std::optional(*send + *bytes.send) : std::nullopt;
-    receive = receive && bytes.receive ? std::optional(*receive + *bytes.receive) : std::nullopt;
+    add(sum.send, bytes.send);
+    add(sum.receive, bytes.receive);
+    add(sum.part, bytes.part);
   }
-  if (same_group) describe_said(calls_.said[first.said], collective, communicator);
-  collective.send_bytes = same_group ? send : std::nullopt;
-  collective.receive_bytes = same_group ? receive : std::nullopt;
+  if (same_group) describe_said(calls_.said[first.said], collective, told);
+  collective.send_bytes = same_group ? sum.send : std::nullopt;
+  collective.receive_bytes = same_group ? sum.receive : std::nullopt;
+  collective.part_bytes = same_group && same_kind ? sum.part : std::nullopt;
   collective.peer.reset();
   if (!same_kind) {
     collective.kind = CollectiveKind::group;
@@ -248,21 +266,21 @@ void Finder::describe_unit(const CallUnit& unit, Collective& collective,
   }
 }
 
-void Finder::describe(const Operation& operation, Collective& collective,
-                      Communicator& communicator) {
+void Finder::describe(const Operation& operation, Collective& collective, Told& told) {
   const Candidate& first = *operation.kernels.front();
-  communicator.lane = first.lane;
+  told.communicator.lane = first.lane;
   collective.kind = first.kernel.kind;
   if (first.said != nullptr) {
     const FunctionFacts facts = function_facts(first.said->function);
     if (facts.role == CallRole::communicates) collective.kind = facts.kind;
     if (!first.said->function.empty()) {
       collective.function = names_.add(first.said->function);
-      communicator.key = KeySource::calls;
+      told.communicator.key = KeySource::calls;
     }
-    describe_said(*first.said, collective, communicator);
+    describe_said(*first.said, collective, told);
   } else if (operation.unit != kNoUnit) {
-    describe_unit(calls_.units[operation.unit], collective, communicator);
+    describe_unit(calls_.units[operation.unit], collective, told);
+    if (calls_.annotations) ++found_.by_annotation;
     // Where the call says nothing more, a kernel's name may: NVIDIA's do.
     if (collective.kind == CollectiveKind::unknown || collective.kind == CollectiveKind::group) {
       if (first.kernel.kind != CollectiveKind::unknown) collective.kind = first.kernel.kind;
@@ -272,10 +290,13 @@ void Finder::describe(const Operation& operation, Collective& collective,
   }
 }
 
-std::uint32_t Finder::number(const Communicator& communicator) {
+/// What no name says is one communicator by its handle, else by its stream.
+std::uint32_t Finder::number(const Told& told) {
+  const Communicator& communicator = told.communicator;
   const bool named = !communicator.id.empty();
   const auto [at, fresh] =
-      numbers_.try_emplace({communicator.key, communicator.id, named ? 0 : communicator.lane},
+      numbers_.try_emplace({communicator.key, communicator.id, named ? "" : told.handle,
+                            named || !told.handle.empty() ? 0 : communicator.lane},
                            static_cast<std::uint32_t>(found_.communicators.size()));
   if (fresh) {
     found_.communicators.push_back(communicator);
@@ -289,7 +310,7 @@ std::uint32_t Finder::number(const Communicator& communicator) {
 
 void Finder::add(const Operation& operation) {
   Collective collective;
-  Communicator communicator;
+  Told told;
   const Candidate& first = *operation.kernels.front();
   collective.entry = trace_.dispatches.start[first.dispatch];
   std::vector<Index> rows;
@@ -303,9 +324,10 @@ void Finder::add(const Operation& operation) {
   collective.kernel = kernel_names_.of(trace_.dispatches.kernel[first.dispatch]);
   collective.kernels = static_cast<std::uint32_t>(operation.kernels.size());
   collective.channels = work_groups(trace_, first.dispatch);
-  describe(operation, collective, communicator);
-  if (!collective.send_bytes && !collective.receive_bytes) ++found_.without_bytes;
-  collective.communicator = number(communicator);
+  describe(operation, collective, told);
+  if (!collective.send_bytes && !collective.receive_bytes && !collective.part_bytes)
+    ++found_.without_bytes;
+  collective.communicator = number(told);
   found_.collectives.push_back(collective);
   kernels_.push_back(std::move(rows));
 }
