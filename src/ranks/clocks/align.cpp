@@ -96,7 +96,12 @@ class Tree {
     std::vector<std::uint32_t> reached;
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (!found[i]) continue;
-      if (found[i]->refuted && refuted != nullptr) refute(order[i], *found[i], *refuted);
+      if (found[i]->refuted) {
+        if (refuted != nullptr) refute(order[i], *found[i], *refuted);
+        // What was left out to find this line would deny it: it certifies nothing.
+        found[i]->low.reset();
+        found[i]->high.reset();
+      }
       set(order[i], parent, *found[i]);
       reached.push_back(order[i]);
     }

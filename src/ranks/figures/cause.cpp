@@ -3,20 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "ranks/figures/rules.h"
+#include "ranks/values/median.h"
 
 namespace perflab::ranks {
 namespace {
-
-/// Middle of the values, the mean of two; 0 of none.
-std::int64_t middle(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : std::midpoint(values[half - 1], values[half]);
-}
 
 /// When each vertex of a rank's graph was reached, with its terminals as recorded, and the edge
 /// that reached it: what a stretch before an entry was spent on.
@@ -234,7 +226,7 @@ Cause CauseFinder::cause_of(const Straggler& straggler) {
       values.push_back(
           std::llround(static_cast<double>(value(*other)) * static_cast<double>(own.operations) /
                        static_cast<double>(other->operations)));
-    return middle(std::move(values));
+    return middle_of(values);
   };
   const auto against = [&](const auto& value) { return AgainstMedian{value(own), median(value)}; };
   cause.length = against([](const Sums& sums) { return sums.length; });

@@ -68,7 +68,7 @@ class Summarize : public testing::Test {
   }
   /// A launch at `at` of a kernel that runs later.
   void launch(Id kernel, std::int64_t at, std::int64_t start, std::int64_t end, Id stream = 1,
-              Id parent = 0, std::optional<Id> tid = {}) {
+              Id parent = 0, std::optional<Id> tid = {}, std::optional<Id> agent = {}) {
     const Id stack = writer_.next_stack_id();
     writer_.region({.name = "hipExtLaunchKernel",
                     .start = kBegin + at,
@@ -78,7 +78,7 @@ class Summarize : public testing::Test {
     writer_.dispatch({.kernel = kernel,
                       .start = kBegin + start,
                       .end = kBegin + end,
-                      .agent = gpu_,
+                      .agent = agent.value_or(gpu_),
                       .stream = stream,
                       .grid = {.x = 256 * 12},
                       .event = {.stack_id = stack}});
@@ -174,6 +174,72 @@ TEST_F(Summarize, GroupsAreWhatTheirPartsAre) {
   EXPECT_EQ(summary.collectives[0].kernels, 2U);
   EXPECT_EQ(summary.collectives[0].exit, kBegin + 200);
   EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::group);
+}
+
+/// Broadcasts of several roots in one kernel have no one root; what all say alike is kept.
+TEST_F(Summarize, AGroupOfSeveralRootsHasNone) {
+  const auto of_root = [&](int root, std::int64_t at) {
+    call("ncclBroadcast", at, at + 4);
+    text(
+        "{RCCL_Broadcast: NCCL communicator ID: 7, Message size [bytes]: 64, Data type: i8, "
+        "Root: " +
+            std::to_string(root) + "}",
+        at + 1, at + 3);
+  };
+  for (const int second : {0, 1}) {
+    const std::int64_t at = 1000 * second;
+    call("ncclGroupStart", at, at + 2);
+    of_root(0, at + 3);
+    of_root(second, at + 10);
+    const Id end = call("ncclGroupEnd", at + 20, at + 50);
+    launch(rccl_, at + 25, at + 100, at + 150, 1, end);
+  }
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 2U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::broadcast);
+  EXPECT_EQ(summary.collectives[0].root, 0);
+  EXPECT_EQ(summary.collectives[0].send_bytes, 128);
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::group);
+  EXPECT_FALSE(summary.collectives[1].root);
+}
+
+/// One process with two GPUs calls for each of them in one group: the bytes of a rank are those of
+/// one call, and not known where the calls differ or are not one for each.
+TEST_F(Summarize, GroupsOverTheGpusOfAProcessAreNotSummedUp) {
+  const Id second = writer_.agent({.type = "GPU", .absolute_index = 1});
+  const auto group = [&](std::int64_t at, const std::vector<int>& sizes) {
+    call("ncclGroupStart", at, at + 2);
+    std::int64_t next = at + 3;
+    for (const int size : sizes) {
+      call("ncclAllReduce", next, next + 4);
+      text("{RCCL_AllReduce: NCCL communicator ID: 7, Message size [bytes]: " +
+               std::to_string(size) + ", Reduction operation: Sum, Data type: f32}",
+           next + 1, next + 3);
+      next += 5;
+    }
+    const Id end = call("ncclGroupEnd", at + 20, at + 50);
+    launch(rccl_, at + 25, at + 100, at + 150, 1, end);
+    launch(rccl_, at + 35, at + 100, at + 160, 2, end, {}, second);
+  };
+  group(0, {4096, 4096});
+  group(1000, {4096, 8192});
+  group(2000, {4096, 4096, 4096});
+  const auto closed = writer_.close();
+  ASSERT_TRUE(closed.has_value()) << closed.error().message;
+  const std::vector<std::filesystem::path> files = {writer_.file().path()};
+  const auto trace = trace::read(files);
+  ASSERT_TRUE(trace.has_value()) << trace.error().message;
+  const auto summaries = summarize_ranks(*trace, {});
+  ASSERT_TRUE(summaries.has_value()) << summaries.error().message;
+  ASSERT_EQ(summaries->size(), 2U);
+  for (const RankSummary& rank : *summaries) {
+    EXPECT_FALSE(rank.identity.facts.rank);
+    ASSERT_EQ(rank.collectives.size(), 3U);
+    EXPECT_EQ(rank.collectives[0].send_bytes, 4096);
+    EXPECT_FALSE(rank.collectives[1].send_bytes);
+    EXPECT_FALSE(rank.collectives[2].send_bytes);
+    for (const Collective& one : rank.collectives) EXPECT_EQ(one.kind, CollectiveKind::all_reduce);
+  }
 }
 
 /// A region that begins as it ends is stored as a sample: the start of a group is not there.
