@@ -47,7 +47,8 @@ enum class Mark : std::uint8_t {
 
 constexpr std::array<Mark, 256> kMarks = [] {
   std::array<Mark, 256> marks{};
-  for (const unsigned char space : {' ', '\n', '\r', '\t'}) marks[space] = Mark::space;
+  for (const char space : {' ', '\n', '\r', '\t'})
+    marks[static_cast<unsigned char>(space)] = Mark::space;
   marks['"'] = Mark::quote;
   marks['{'] = Mark::open_object;
   marks['['] = Mark::open_array;
