@@ -128,8 +128,31 @@ TEST(AnalyzeRanks, AMissingRankIsSaid) {
   const auto found = analyze_ranks(source_of(ranks), {});
   ASSERT_TRUE(found) << describe(found.error());
   EXPECT_EQ(found->matching.missing_ranks, std::vector<std::int64_t>{2});
-  EXPECT_FALSE(found->warnings.empty());
+  ASSERT_FALSE(found->warnings.empty());
+  EXPECT_NE(found->warnings[0].find("rank 2 is missing"), std::string::npos);
   EXPECT_EQ(rank_label(*found, 2), "3");
+}
+
+/// Two runs in one folder: whose number two recordings share is named, and numbers are not used.
+TEST(AnalyzeRanks, TwoOfOneNumberAreNamedAndGoByPlaces) {
+  std::vector<RankSummary> ranks = late_ranks();
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].file = "run/" + std::to_string(i);
+  ranks[3].identity.facts.rank = 2;
+  const auto found = analyze_ranks(source_of(ranks), {});
+  ASSERT_TRUE(found) << describe(found.error());
+  EXPECT_FALSE(found->ranked);
+  ASSERT_FALSE(found->warnings.empty());
+  EXPECT_NE(found->warnings[0].find("'run/2' and 'run/3' both say rank 2"), std::string::npos)
+      << found->warnings[0];
+  ranks[3].identity.facts.rank.reset();
+  const auto without = analyze_ranks(source_of(ranks), {});
+  ASSERT_TRUE(without) << describe(without.error());
+  EXPECT_NE(without->warnings.at(0).find("not all recordings say"), std::string::npos);
+  // The straggler's what-if is asked all the same, by its place.
+  ASSERT_TRUE(without->path);
+  const auto& asked = without->path->what_if;
+  EXPECT_TRUE(std::ranges::any_of(
+      asked, [](const RankWhatIfAnswer& one) { return one.text.ends_with("=median"); }));
 }
 
 TEST(AnalyzeRanks, SummariesInAFolderAreTheSameAsInMemory) {

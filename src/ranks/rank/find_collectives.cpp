@@ -128,13 +128,14 @@ void Finder::find_candidates(bool only_agent) {
   for (Index i = 0; i < trace_.dispatches.size(); ++i) {
     const trace::Track& track = trace_.tracks[trace_.dispatches.track[i]];
     if (track.process != process_) continue;
-    if (track.agent != agent_) {
-      if (!only_agent) note_other(i, track.agent);
-      continue;
-    }
+    if (track.agent != agent_ && only_agent) continue;
     auto& known = facts[trace_.dispatches.kernel[i]];
     const trace::KernelSymbol& symbol = trace_.kernel_symbols[trace_.dispatches.kernel[i]];
     if (!known) known = kernel_facts(trace_.strings.view(symbol.name));
+    if (track.agent != agent_) {
+      if (known->role == KernelRole::communicates) note_other(i, track.agent);
+      continue;
+    }
     Candidate one{.dispatch = i, .kernel = *known};
     if (const auto at = said.find(i); at != said.end()) one.said = &said_of_dispatches_[at->second];
     const Index launch = trace_.dispatches.launch[i];
@@ -159,8 +160,6 @@ void Finder::find_candidates(bool only_agent) {
 
 /// One group may launch on all GPUs of the process, a call for each.
 void Finder::note_other(Index dispatch, Index agent) {
-  const trace::KernelSymbol& symbol = trace_.kernel_symbols[trace_.dispatches.kernel[dispatch]];
-  if (kernel_facts(trace_.strings.view(symbol.name)).role != KernelRole::communicates) return;
   const LibraryCall* const call = calls_.behind(trace_, trace_.dispatches.launch[dispatch]);
   if (call != nullptr && call->unit != kNoUnit) other_agents_[call->unit].insert(agent);
 }

@@ -477,6 +477,22 @@ TEST(RankCauses, AKernelThatRunsMoreOftenIsNamed) {
   EXPECT_EQ(cause.kernel->median_dispatches, 40U * 2);
 }
 
+/// A stretch names its longest kernels alone: what others do not name, they may have run.
+TEST(RankCauses, AKernelThatOthersDoNotNameIsNotOneThatTheyDoNotRun) {
+  const Cause cause = cause_after([](RankIndex rank, Work& work, const auto&) {
+    work = kernels_of(work.length, {{rank == 5 ? 5'000'000 : 0, 4}, {300'000, 1}});
+    if (rank == 5) return;
+    work.kernels.erase(work.kernels.begin());
+    work.other_kernels = 250'000;
+    work.busy += 250'000;
+  });
+  EXPECT_EQ(cause.kind, CauseKind::several_kernels);
+  ASSERT_TRUE(cause.kernel);
+  EXPECT_EQ(cause.kernel->kernel, "gemm");
+  EXPECT_EQ(cause.kernel->median_at_most, 40 * 250'000);
+  EXPECT_FALSE(cause.kernel->median_whole());
+}
+
 TEST(RankCauses, AGapBehindHostCodeIsLaunches) {
   const Cause cause = cause_after([](RankIndex rank, Work& work, const auto& spend) {
     work = kernels_of(work.length, {{100'000, 4}});
