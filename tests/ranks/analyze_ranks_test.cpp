@@ -78,6 +78,50 @@ TEST(AnalyzeRanks, RefusesNothingTheSameTwiceAndOtherOptions) {
   EXPECT_EQ(other.error().code, ErrorCode::bad_input);
 }
 
+TEST(AnalyzeRanks, ARankThatTwoRecordingsClaimIsRefusedByName) {
+  std::vector<RankSummary> ranks = late_ranks();
+  ranks[6].identity.facts.rank = 2;
+  SummarySource source = source_of(ranks);
+  const auto refused = analyze_ranks(source, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::bad_input);
+  EXPECT_EQ(refused.error().message,
+            "'rank-2.db' and 'rank-6.db' both say that they are rank 2 (RANK)");
+  EXPECT_FALSE(refused.error().remedy.empty());
+  // Files of summaries are what people can take away.
+  source.name = [](std::size_t i) { return "sums/" + std::to_string(i) + ".rpsum"; };
+  EXPECT_EQ(analyze_ranks(source, {}).error().message,
+            "'sums/2.rpsum' and 'sums/6.rpsum' both say that they are rank 2 (RANK)");
+}
+
+// mp.spawn inside of one srun task: all have the task's number.
+TEST(AnalyzeRanks, ProcessesOfOneTaskAreOrderedByHostAndPid) {
+  std::vector<RankSummary> ranks = late_ranks();
+  for (RankSummary& rank : ranks) {
+    rank.identity.facts = {.rank = 0, .size = 1, .local_rank = 0, .from = "SLURM_PROCID"};
+    rank.identity.hostname = "node1";
+  }
+  std::swap(ranks[5], ranks[0]);
+  const auto found = analyze_ranks(source_of(ranks), {});
+  ASSERT_TRUE(found) << describe(found.error());
+  EXPECT_FALSE(found->ranked);
+  EXPECT_EQ(rank_label(*found, 5), "5");
+  EXPECT_EQ(found->ranks[5].identity.pid, 1005);
+  EXPECT_EQ(found->figures.pattern.rank, 5U);
+  ASSERT_FALSE(found->warnings.empty());
+  EXPECT_NE(found->warnings[0].find("ordered by host, process and GPU"), std::string::npos);
+  // A task is on one host, and its processes run together.
+  std::vector<RankSummary> elsewhere = ranks;
+  elsewhere[3].identity.hostname = "node2";
+  EXPECT_FALSE(analyze_ranks(source_of(elsewhere), {}));
+  std::vector<RankSummary> earlier = ranks;
+  earlier[3].end = earlier[3].begin + 1;
+  for (RankSummary& rank : earlier) {
+    if (&rank != &earlier[3]) rank.begin = std::max(rank.begin, earlier[3].end);
+  }
+  EXPECT_FALSE(analyze_ranks(source_of(earlier), {}));
+}
+
 TEST(AnalyzeRanks, AMissingRankIsSaid) {
   std::vector<RankSummary> ranks = late_ranks();
   ranks.erase(ranks.begin() + 2);
@@ -89,10 +133,11 @@ TEST(AnalyzeRanks, AMissingRankIsSaid) {
   EXPECT_EQ(rank_label(*found, 2), "3");
 }
 
-/// Two runs in one folder: whose number two recordings share is named, and numbers are not used.
+/// Whose number two recordings share is named, and numbers are not used.
 TEST(AnalyzeRanks, TwoOfOneNumberAreNamedAndGoByPlaces) {
   std::vector<RankSummary> ranks = late_ranks();
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].file = "run/" + std::to_string(i);
+  for (RankSummary& rank : ranks) rank.identity.facts.from = "SLURM_PROCID";
   ranks[3].identity.facts.rank = 2;
   const auto found = analyze_ranks(source_of(ranks), {});
   ASSERT_TRUE(found) << describe(found.error());

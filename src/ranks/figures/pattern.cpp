@@ -87,15 +87,15 @@ bool PatternFinder::persistent(const Figures& figures, PatternFigures& out) cons
 }
 
 bool PatternFinder::by_node(const Figures& figures, PatternFigures& out) const {
-  struct Node {
+  struct OfNode {
     std::int64_t delay = 0;
     std::uint64_t last = 0;
     double ranks = 0;
   };
-  std::map<std::string, Node> nodes;
+  std::map<std::string, OfNode> nodes;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     const RankIdentity& identity = ranks_[rank].identity;
-    Node& node = nodes[identity.hostname.empty() ? identity.machine_id : identity.hostname];
+    OfNode& node = nodes[identity.hostname.empty() ? identity.machine_id : identity.hostname];
     node.delay += figures.ranks[rank].delay_caused.value;
     node.last += figures.ranks[rank].last;
     node.ranks += 1;

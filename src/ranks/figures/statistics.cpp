@@ -36,8 +36,8 @@ void StatisticsTable::add(const Matched& matched, const OperationFigures& figure
   Sums& sums = table_[Key{matched.group, matched.kind, function, bin}];
   Statistics& row = sums.row;
   ++row.operations;
-  row.incomplete += matched.complete ? 0 : 1;
-  row.undecided += figures.last ? 0 : 1;
+  row.incomplete += matched.complete ? 0U : 1U;
+  row.undecided += figures.last ? 0U : 1U;
   for (const MemberFigures& member : figures.members) {
     row.kernel_time += member.duration;
     row.longest = std::max(row.longest, member.duration);

@@ -1,10 +1,12 @@
 #include "report/ranks/ranks_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/text/number_text.h"
 #include "report/kit/kernel_name.h"
@@ -48,6 +50,15 @@ std::string table_of(const Rows& rows, TextTable table, const TerminalStyle& sty
   return table.text(style.width) + cut_note(rows.size(), shown);
 }
 
+/// What their numbers are.
+std::string numbered_words(const RanksAnalysis& analysis) {
+  if (!analysis.ranked)
+    return "Numbered by host, process and GPU: the recordings do not give each rank a number.";
+  std::set<std::string> from;
+  for (const ranks::RankSummary& rank : analysis.ranks) from.insert(rank.identity.facts.from);
+  return fmt::format("Numbered by {} in the recordings.", fmt::join(from, ", "));
+}
+
 }  // namespace
 
 std::string ranks_ranks_text(const RanksAnalysis& analysis, const TerminalStyle& style) {
@@ -58,6 +69,7 @@ std::string ranks_ranks_text(const RanksAnalysis& analysis, const TerminalStyle&
   });
   const Paint paint(style.colour);
   return heading(paint, "Ranks, the most delay caused first") +
+         indented(numbered_words(analysis), style.width) +
          table_of(order,
                   TextTable({{.title = "rank"},
                              {.title = "delay caused"},

@@ -8,25 +8,11 @@
 #include "report/kit/document.h"
 #include "report/ranks/ranks_text.h"
 #include "report/ranks/ranks_words.h"
+#include "report/ranks_samples.h"
 #include "report/summary/summary.h"
-#include "support/rank_jobs.h"
 
 namespace perflab::report {
 namespace {
-
-ranks::RanksAnalysis analysed(const test::RankJobOptions& options,
-                              const std::vector<std::string>& questions = {}) {
-  const test::RankJob job = test::make_rank_job(options);
-  ranks::RanksOptions asked;
-  for (const std::string& text : questions)
-    asked.what_if.push_back(ranks::parse_rank_what_if(text).value());
-  auto found = ranks::analyze_ranks(
-      {.count = job.summaries.size(),
-       .load = [&](std::size_t i) -> Result<ranks::RankSummary> { return job.summaries[i]; }},
-      asked);
-  if (!found) ADD_FAILURE() << describe(found.error());
-  return std::move(*found);
-}
 
 test::RankJobOptions late_job_of(std::uint32_t ranks) {
   test::RankJobOptions options;
@@ -52,7 +38,7 @@ std::string page_of(const ranks::RanksAnalysis& analysis) {
 }
 
 TEST(RanksDocument, TheLateRankStandsOnThePage) {
-  const auto analysis = analysed(late_job_of(8), {"balance"});
+  const auto analysis = analysed_ranks(late_job_of(8), {"balance"});
   const Json document = ranks_document(analysis);
   EXPECT_EQ(document["stragglers"]["pattern"], "persistent");
   EXPECT_EQ(document["stragglers"]["rank"], 1);
@@ -73,7 +59,7 @@ TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
     options.sizes = seed % 3 != 0;
     options.rank_numbers = seed % 4 != 0;
     if (seed % 5 == 0) options.dropped = {0};
-    const auto analysis = analysed(options);
+    const auto analysis = analysed_ranks(options);
     EXPECT_FALSE(page_of(analysis).empty());
     const TerminalStyle style{.width = 100};
     for (auto* const section : {&ranks_ranks_text, &ranks_stragglers_text, &ranks_collectives_text,
@@ -146,7 +132,7 @@ TEST(RanksDocument, WhatIfSaysWhatItSupposesAndNoGainOfNothing) {
 TEST(RanksDocument, ManyRanksKeepTheSummaryShort) {
   test::RankJobOptions options = late_job_of(64);
   options.communicators = 4;
-  EXPECT_FALSE(page_of(analysed(options)).empty());
+  EXPECT_FALSE(page_of(analysed_ranks(options)).empty());
 }
 
 }  // namespace
