@@ -185,13 +185,11 @@ std::string unranked_words(const std::vector<RankSummary>& ranks) {
     const auto [at, added] = seen.try_emplace(*rank.identity.facts.rank, &rank);
     if (!added)
       return fmt::format(
-          "'{}' and '{}' both say rank {}, as recordings of two runs do: ranks are numbered here "
-          "by "
-          "host, process and GPU instead",
+          "'{}' and '{}' both say rank {}, as processes of one task do: ranks are ordered by host, "
+          "process and GPU",
           at->second->file, rank.file, at->first);
   }
-  return "not all recordings say which rank they are: ranks are numbered here by host, process and "
-         "GPU";
+  return "not all recordings say which rank they are: ranks are ordered by host, process and GPU";
 }
 
 /// What changes the answer, in sentences.

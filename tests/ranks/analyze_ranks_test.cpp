@@ -133,10 +133,11 @@ TEST(AnalyzeRanks, AMissingRankIsSaid) {
   EXPECT_EQ(rank_label(*found, 2), "3");
 }
 
-/// Two runs in one folder: whose number two recordings share is named, and numbers are not used.
+/// Whose number two recordings share is named, and numbers are not used.
 TEST(AnalyzeRanks, TwoOfOneNumberAreNamedAndGoByPlaces) {
   std::vector<RankSummary> ranks = late_ranks();
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].file = "run/" + std::to_string(i);
+  for (RankSummary& rank : ranks) rank.identity.facts.from = "SLURM_PROCID";
   ranks[3].identity.facts.rank = 2;
   const auto found = analyze_ranks(source_of(ranks), {});
   ASSERT_TRUE(found) << describe(found.error());
