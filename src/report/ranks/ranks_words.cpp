@@ -209,8 +209,9 @@ std::string collective_name(const ranks::Statistics& row) {
 
 std::string collective_words(const ranks::Statistics& row) {
   const std::string name = collective_name(row);
-  const std::string begin = fmt::format("{} ({} operations, {} over all ranks)", name,
-                                        row.operations, time_words(row.kernel_time));
+  const std::string begin =
+      fmt::format("{} ({}, {} over all ranks)", name, counted(row.operations, "operation"),
+                  time_words(row.kernel_time));
   if (!row.wait_share) return fmt::format("{}: who waits in it is not known.", begin);
   const std::string share =
       fmt::format("{} of its time is waiting ({} to {})", percent(*row.wait_share),
