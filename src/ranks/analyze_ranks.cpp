@@ -1,6 +1,7 @@
 #include "ranks/analyze_ranks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -13,6 +14,7 @@
 #include "ranks/clocks/align.h"
 #include "ranks/figures/all_figures.h"
 #include "ranks/rank/summary_file.h"
+#include "ranks/values/numbering.h"
 #include "trace/rank_variables.h"
 
 namespace perflab::ranks {
@@ -52,15 +54,10 @@ Result<void> for_each_summary(const SummarySource& source, const RanksOptions& o
       });
 }
 
-/// Whether every summary has a rank number, and no two the same.
 bool numbered(const std::vector<Light>& all) {
-  std::vector<std::int64_t> numbers;
-  for (const Light& one : all) {
-    if (!one.summary.identity.facts.rank) return false;
-    numbers.push_back(*one.summary.identity.facts.rank);
-  }
-  std::ranges::sort(numbers);
-  return std::ranges::adjacent_find(numbers) == numbers.end();
+  std::vector<std::optional<std::int64_t>> numbers;
+  for (const Light& one : all) numbers.push_back(one.summary.identity.facts.rank);
+  return number_each(std::move(numbers));
 }
 
 /// Indices of the summaries by rank, else by host, pid and GPU.
@@ -132,7 +129,7 @@ Result<std::vector<RankWhatIf>> questions_of(const RanksAnalysis& out,
   std::vector<RankWhatIf> questions = options.what_if;
   if (!options.standard_questions) return questions;
   std::vector<std::string> standard;
-  if (out.ranked && !out.figures.stragglers.empty())
+  if (!out.figures.stragglers.empty())
     standard.push_back(
         fmt::format("rank:{}=median", rank_label(out, out.figures.stragglers.front())));
   standard.emplace_back("balance");
@@ -172,17 +169,37 @@ Result<void> find_path(const SummarySource& source, const RanksOptions& options,
   return {};
 }
 
+/// "rank 3 is", "ranks 3, 5 are", "12 of the job's ranks are".
+std::string missing_words(const std::vector<std::int64_t>& ranks) {
+  constexpr std::size_t kMostNamed = 8;
+  if (ranks.size() > kMostNamed) return fmt::format("{} of the job's ranks are", ranks.size());
+  return fmt::format("{} {} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "),
+                     ranks.size() == 1 ? "is" : "are");
+}
+
+/// Why ranks go by places: two of one number, or one without.
+std::string unranked_words(const std::vector<RankSummary>& ranks) {
+  std::map<std::int64_t, const RankSummary*> seen;
+  for (const RankSummary& rank : ranks) {
+    if (!rank.identity.facts.rank) continue;
+    const auto [at, added] = seen.try_emplace(*rank.identity.facts.rank, &rank);
+    if (!added)
+      return fmt::format(
+          "'{}' and '{}' both say rank {}, as processes of one task do: ranks are ordered by host, "
+          "process and GPU",
+          at->second->file, rank.file, at->first);
+  }
+  return "not all recordings say which rank they are: ranks are ordered by host, process and GPU";
+}
+
 /// What changes the answer, in sentences.
 void add_warnings(RanksAnalysis& out) {
-  if (!out.ranked)
-    out.warnings.emplace_back(
-        "the recordings do not number the ranks, each once: they are ordered by host, process and "
-        "GPU");
+  if (!out.ranked && out.ranks.size() > 1) out.warnings.push_back(unranked_words(out.ranks));
   if (!out.matching.missing_ranks.empty())
     out.warnings.push_back(
-        fmt::format("{} of the job's ranks are missing: the last arriver is the last among those "
-                    "recorded, and waits are at least as long as shown",
-                    out.matching.missing_ranks.size()));
+        fmt::format("{} missing: the last arriver is the last among those recorded, and waits are "
+                    "at least as long as shown",
+                    missing_words(out.matching.missing_ranks)));
   if (out.clocks.zones > 1)
     out.warnings.push_back(
         fmt::format("the ranks have {} clocks that no common operation ties: between them only "

@@ -11,7 +11,7 @@ namespace perflab::test {
 namespace {
 
 constexpr std::int64_t kRunBegin = 6'000'000'000'000, kRunLength = 60'000'000'000;
-constexpr std::int64_t kWork = 500'000, kTransfer = 100'000;  // ns
+constexpr std::int64_t kWork = 500'000, kTransfer = 100'000, kReturn = 2'000;  // ns
 
 std::string environment_of(const RankRecording& rank) {
   if (!rank.environment.empty()) return rank.environment;
@@ -52,13 +52,14 @@ Result<void> write_rank_recording(const std::filesystem::path& path, const RankR
   for (int i = 0; i < rank.operations; ++i) {
     const std::int64_t entry = begin + work_of(rank, rank.rank);
     const std::int64_t exit = begin + slowest + kTransfer;
-    launch(gemm, begin + 1'000, begin + 10'000, entry - 5'000, {});
+    launch(gemm, begin + 4'000, begin + 10'000, entry - 5'000, {});
     const Id call = writer.next_stack_id();
     writer.region({.name = "ncclAllReduce",
                    .start = begin + 20'000,
                    .end = begin + 40'000,
                    .event = {.category = "RCCL_API", .stack_id = call, .parent_stack_id = call}});
     launch(rccl, begin + 30'000, entry, exit, call);
+    writer.region({.name = "hipStreamSynchronize", .start = begin + 45'000, .end = exit + kReturn});
     begin = exit;
   }
   return writer.close();

@@ -45,7 +45,7 @@ class Gatherer {
  private:
   void add_to_ranks(const OperationFigures& one) {
     ++figures_.operations;
-    figures_.decided += one.last ? 1 : 0;
+    figures_.decided += one.last ? 1U : 0U;
     std::int64_t waited = 0;
     bool known = false;
     for (const MemberFigures& member : one.members) {
@@ -54,6 +54,7 @@ class Gatherer {
       const auto wait = OperationFigures::wait(member);
       known = known || wait.has_value();
       if (wait) {
+        rank.judged_time += member.duration;
         add(rank.wait, *wait);
         add(figures_.wait, *wait);
         waited += wait->value;
@@ -68,7 +69,7 @@ class Gatherer {
     if (!known) return;
     for (const MemberFigures& member : one.members) {
       ++figures_.ranks[member.rank].operations;
-      figures_.ranks[member.rank].undecided += one.last ? 0 : 1;
+      figures_.ranks[member.rank].undecided += one.last ? 0U : 1U;
     }
     waits_.emplace_back(waited, one.operation);
     if (!one.last) return;

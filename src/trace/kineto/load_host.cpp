@@ -27,8 +27,8 @@ Platform RecordingLoader::platform() const {
   std::size_t hip = 0, cuda = 0;
   for (const Call& call : content_.calls) {
     const std::string_view name = trace_.strings.view(call.name);
-    hip += name.starts_with("hip") ? 1 : 0;
-    cuda += is_cuda_call(name) ? 1 : 0;
+    hip += name.starts_with("hip") ? 1U : 0U;
+    cuda += is_cuda_call(name) ? 1U : 0U;
   }
   if (hip != cuda) return hip > cuda ? Platform::amd : Platform::cuda;
   return std::ranges::any_of(content_.devices, &Device::cuda) ? Platform::cuda : Platform::amd;
@@ -160,7 +160,7 @@ void RecordingLoader::add_agents() {
 void RecordingLoader::add_calls() {
   std::vector<Call>& calls = content_.calls;
   std::erase_if(calls, [&](const Call& call) {
-    unstarted_ += starts(call.start) ? 0 : 1;
+    unstarted_ += starts(call.start) ? 0U : 1U;
     return !starts(call.start);
   });
   std::ranges::sort(calls, {}, [&](const Call& call) {

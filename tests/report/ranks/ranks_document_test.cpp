@@ -7,6 +7,7 @@
 
 #include "report/kit/document.h"
 #include "report/ranks/ranks_text.h"
+#include "report/ranks/ranks_words.h"
 #include "report/ranks_samples.h"
 #include "report/summary/summary.h"
 
@@ -65,6 +66,67 @@ TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
                                 &ranks_clocks_text, &ranks_path_text, &ranks_matching_text})
       EXPECT_FALSE(section(analysis, style).empty());
   }
+}
+
+/// Shares are of all waiting, decided or not; what nobody knows is said.
+TEST(RanksDocument, SharesAreOfAllWaiting) {
+  auto analysis = analysed_ranks(late_job_of(8));
+  ranks::Figures& figures = analysis.figures;
+  ASSERT_GT(figures.delay.value, 0);
+  figures.ranks[1].delay_caused.value = figures.delay.value;
+  figures.wait.value = 4 * figures.delay.value;
+  const std::string page = page_of(analysis);
+  EXPECT_NE(page.find("25.0 % of all waiting"), std::string::npos) << page;
+  EXPECT_NE(who_words(analysis).find("Who causes 75.0 % of the waiting is undecided"),
+            std::string::npos)
+      << page;
+}
+
+/// Of operations whose kind says nothing no time is called waiting, nor the rest of it transfer.
+TEST(RanksDocument, TimeThatNothingIsKnownOfIsSaid) {
+  test::RankJobOptions options = late_job_of(4);
+  options.kinds = {ranks::CollectiveKind::all_reduce, ranks::CollectiveKind::broadcast};
+  options.peers = false;
+  const auto analysis = analysed_ranks(options);
+  const Json job = ranks_document(analysis)["job"];
+  EXPECT_LT(job["judged_time_ns"].get<std::int64_t>(), job["kernel_time_ns"].get<std::int64_t>());
+  EXPECT_LE(job["wait_ns"].get<std::int64_t>(), job["judged_time_ns"].get<std::int64_t>());
+  const std::string page = page_of(analysis);
+  EXPECT_NE(page.find("of it waiting; of "), std::string::npos) << page;
+}
+
+TEST(RanksDocument, OneRankAloneAsksForTheOthers) {
+  test::RankJobOptions options = late_job_of(4);
+  options.dropped = {0, 1, 2};
+  const std::string page = page_of(analysed_ranks(options));
+  EXPECT_NE(page.find("One rank alone does not tell"), std::string::npos) << page;
+  EXPECT_NE(page.find("the job's other ranks"), std::string::npos) << page;
+  EXPECT_EQ(page.find("0 ns"), std::string::npos) << page;
+}
+
+/// What helps to have sizes depends on the GPUs: RCCL's texts are nothing for NVIDIA's.
+TEST(RanksDocument, TheWayToSizesIsThatOfThePlatform) {
+  test::RankJobOptions options = late_job_of(4);
+  options.bytes = false;
+  auto analysis = analysed_ranks(options);
+  EXPECT_NE(page_of(analysis).find("RCCL_LOG_ROCTX"), std::string::npos);
+  for (ranks::RankSummary& rank : analysis.ranks) rank.identity.platform = trace::Platform::cuda;
+  EXPECT_EQ(page_of(analysis).find("RCCL_LOG_ROCTX"), std::string::npos);
+}
+
+TEST(RanksDocument, WhatIfSaysWhatItSupposesAndNoGainOfNothing) {
+  const auto analysis = analysed_ranks(late_job_of(4), {"transfer:broadcast=2x", "balance"});
+  const std::string nothing = what_if_words(*analysis.path, analysis.path->what_if[0]);
+  EXPECT_EQ(nothing.find("transfer:broadcast=2x (transfers of broadcast in 50.0 % of their time): "
+                         "the job gets no shorter"),
+            0U)
+      << nothing;
+  const std::string less = what_if_words(*analysis.path, analysis.path->what_if[1]);
+  EXPECT_NE(less.find("less"), std::string::npos) << less;
+  ranks::RankWhatIfAnswer longer = analysis.path->what_if[1];
+  longer.gain = -*longer.gain;
+  EXPECT_NE(what_if_words(*analysis.path, longer).find("more"), std::string::npos);
+  EXPECT_NE(path_words(analysis).find("work of rank 1"), std::string::npos);
 }
 
 TEST(RanksDocument, ManyRanksKeepTheSummaryShort) {
