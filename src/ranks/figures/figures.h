@@ -108,7 +108,8 @@ struct RankFigures {
   std::uint64_t last = 0;        ///< in which it was decided the last
   std::uint64_t undecided = 0;   ///< in which nobody was decided, and it could be
   std::int64_t kernel_time = 0;  ///< ns in communication kernels
-  Uncertain wait;                ///< ns that it waited
+  std::int64_t judged_time = 0;  ///< of it, where its wait is known
+  Uncertain wait;                ///< ns that it waited, of judged_time
   Uncertain lateness;            ///< sum of last_margin where it was last
   Uncertain delay_caused;        ///< sum of the others' waits where it was last
 };
@@ -153,7 +154,8 @@ struct Figures {
   std::vector<RankIndex> stragglers;  ///< most delay caused first; above rules::kStragglerShare
   std::uint64_t operations = 0, decided = 0;
   Uncertain wait, delay;  ///< ns, over all ranks; delay: where the last arriver is decided
-  /// The operations with the most waiting, by place in Matching::operations.
+  /// The operations with the most waiting, behind them those of which nobody knows how long ranks
+  /// wait; by place in Matching::operations.
   std::vector<OperationFigures> worst;
 };
 

@@ -27,7 +27,7 @@ export const activity: Section = {
         id: 'copies-table', caption: 'Copies', rows: analysis.copies, sortBy: 1,
         columns: [
           { title: 'Kind', wide: true, key: (copy) => copy.kind, show: (copy) => format.words(copy.kind.replace(/^MEMORY_COPY_/, '').toLowerCase()) }, { title: 'Total', numeric: true, key: (copy) => copy.total_ns, show: (copy) => format.duration(copy.total_ns) },
-          { title: 'Copies', numeric: true, key: (copy) => copy.copies, show: (copy) => format.count(copy.copies) }, { title: 'Bytes', numeric: true, key: (copy) => copy.bytes, show: (copy) => format.bytes(copy.bytes) },
+          { title: 'Copies', numeric: true, key: (copy) => copy.copies, show: (copy) => format.count(copy.copies) }, { title: 'Bytes', numeric: true, key: (copy) => copy.bytes, show: (copy) => value(copy.bytes, format.bytes, analysis.missing, `copies[${analysis.copies.indexOf(copy)}].bytes`) },
           { title: 'Rate', numeric: true, key: (copy) => copy.gb_per_s, show: (copy) => value(copy.gb_per_s, (rate) => format.rate(rate * 1e9, 'B/s'), analysis.missing, `copies[${analysis.copies.indexOf(copy)}].gb_per_s`) },
         ],
       }).element);
