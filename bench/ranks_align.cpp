@@ -1,5 +1,6 @@
 // Time and memory of matching ranks and finding their clocks: RANKS made-up ranks of OPERATIONS
 // collectives each, of the whole job and of nodes of eight, with starts that are a period apart.
+// With `read FOLDER`: reads the summaries of a folder and does nothing with them.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -7,9 +8,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <string_view>
 
 #include "base/random.h"
 #include "ranks/clocks/align.h"
+#include "ranks/rank/summary_file.h"
 
 namespace {
 
@@ -76,9 +80,27 @@ double processor_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
+/// One file after another.
+int read_all(const std::filesystem::path& folder) {
+  std::size_t collectives = 0, edges = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const auto summary = ranks::read_summary(file.path());
+    if (!summary) {
+      fmt::print(stderr, "{}\n", summary.error().message);
+      return 1;
+    }
+    collectives += summary->collectives.size();
+    edges += summary->graph.edges.size();
+  }
+  fmt::print("{} collectives, {} edges, {:.2f} s of processors\n", collectives, edges,
+             processor_seconds());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "read") return read_all(argv[2]);
   const auto count = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 64);
   const auto operations = static_cast<std::size_t>(argc > 2 ? std::atoi(argv[2]) : 30'000);
   const auto all = made(count, operations);

@@ -37,10 +37,11 @@ int report(const char* what, double seconds, std::uint64_t bytes, std::size_t ro
 int generate(const char* file, std::uint64_t launches) {
   std::ofstream out(file, std::ios::binary);
   out << R"({"rocprofiler-sdk-tool":[{"metadata":{"pid":1,"init_time":1,"fini_time":2},"agents":[)"
-         R"({"id":{"handle":9},"type":2,"node_id":1,"name":"gfx942"}],"strings":{"buffer_records":)"
+         R"({"id":{"handle":9},"type":2,"node_id":1,"name":"gfx942"}],"counters":[],"strings":{"buffer_records":)"
          R"([{"kind":"NONE","operations":[]},{"kind":"HIP_RUNTIME_API_EXT","operations":[)"
-         R"("hipLaunchKernel"]}]},"kernel_symbols":[{"kernel_id":1,"kernel_name":"k.kd"}],)"
-         R"("buffer_records":{"kernel_dispatch":[)";
+         R"("hipLaunchKernel"]}]},"code_objects":[],)"
+         R"("kernel_symbols":[{"kernel_id":1,"kernel_name":"k.kd"}],)"
+         R"("callback_records":{"counter_collection":[]},"buffer_records":{"kernel_dispatch":[)";
   for (std::uint64_t i = 0; i < launches; ++i)
     out << fmt::format(
         R"({}{{"size":184,"kind":11,"operation":2,"thread_id":908,"correlation_id":{{"internal":{},)"
@@ -57,7 +58,11 @@ int generate(const char* file, std::uint64_t launches) {
         R"("ancestor":0}},"start_timestamp":{},"end_timestamp":{},"thread_id":908,"args":[{{"type":)"
         R"("hipStream_t","name":"stream","value":"0x10"}}],"retval":0}})",
         i == 0 ? "" : ",", i + 1, 63'857'982'590'000 + 5000 * i, 63'857'982'591'500 + 5000 * i);
-  out << "]}}]}";
+  out << "]";
+  for (const char* other : {"hsa_api", "marker_api", "rccl_api", "memory_copy", "memory_allocation",
+                            "scratch_memory", "rocdecode_api", "rocjpeg_api"})
+    out << ",\"" << other << "\":[]";
+  out << "}}]}";
   return out.good() ? 0 : 1;
 }
 

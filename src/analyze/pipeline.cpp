@@ -87,7 +87,9 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
                     "processes of one run; analyse them one by one if each is a run",
                     scope.sequential));
   if (analysis.selection && analysis.selection->only_runtime_helpers)
-    warn("only kernels of the HIP runtime were dispatched: the longest of them is reported");
+    warn(
+        "only kernels of the runtime (its copies and fills) were dispatched: the longest of them "
+        "is reported");
   const hal::Terms& words = hal::terms(
       !analysis.kernels.empty() ? hal::platform_of(analysis.kernels.front().gpu.architecture)
                                 : hal::Platform::amd);
@@ -114,7 +116,7 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
     if (trace::is_graph_launch(call.name)) graph_launches += call.count;
   if (graph_launches > 0 && analysis.timed_dispatches == 0)
     warn(fmt::format(
-        "{} graph launches but no dispatch: this profiler does not see kernels inside HIP graphs",
+        "{} graph launches but no dispatch: this profiler does not see kernels inside graphs",
         graph_launches));
 }
 

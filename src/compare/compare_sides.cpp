@@ -280,7 +280,11 @@ class Comparer {
   }
 
   [[nodiscard]] SideFacts facts_of(const PreparedSide& side) const {
+    std::vector<std::string> recordings;
+    for (const std::filesystem::path& path : side.side.recordings)
+      recordings.push_back(path.string());
     return {.files = side.side.files,
+            .recordings = std::move(recordings),
             .kind = side.side.kind,
             .synthetic = side.side.synthetic,
             .samples_are = by_runs_ ? SampleKind::run : side.side.samples_are,

@@ -76,7 +76,8 @@ enum class GateVerdict : std::uint8_t {
 std::string_view to_string(GateVerdict verdict);
 
 struct SideFacts {
-  std::vector<std::string> files;
+  std::vector<std::string> files;       ///< as given
+  std::vector<std::string> recordings;  ///< that were read, run after run; those of SampleSide
   std::string kind, synthetic;
   SampleKind samples_are = SampleKind::value;
   std::size_t runs = 0, kernels = 0;

@@ -69,11 +69,10 @@ Result<SampleSide> parse_numbers(std::string_view text, std::string_view file) {
       continue;
     }
     if (!found)
-      return fail(
-          ErrorCode::bad_input, fmt::format("{}: line {} is not a number", file, number),
-          "rocm-perf compare takes rocpd databases, traces of PyTorch's profiler, profile.json, "
-          "analysis.json, "
-          "replay.json, journals of autotune, and texts with one number per line");
+      return fail(ErrorCode::bad_input, fmt::format("{}: line {} is not a number", file, number),
+                  "rocm-perf compare takes recordings that analyze reads, profile.json, "
+                  "analysis.json, "
+                  "replay.json, journals of autotune, and texts with one number per line");
     const bool begins = series.samples.empty() && side.unit.empty();
     if (begins) side.unit = found->unit;
     if (!begins && !found->unit.empty() && found->unit != side.unit)

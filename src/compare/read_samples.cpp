@@ -74,6 +74,7 @@ void append_side(SampleSide& side, SampleSide&& more) {
   if (side.synthetic.empty()) side.synthetic = more.synthetic;
   for (std::string& note : more.notes) add_note(side, std::move(note));
   side.read_files.insert(side.read_files.end(), more.read_files.begin(), more.read_files.end());
+  side.recordings.insert(side.recordings.end(), more.recordings.begin(), more.recordings.end());
 }
 
 SampleSide side_of_run(compare::RunSamples&& run) {
@@ -100,16 +101,17 @@ SampleSide side_of_run(compare::RunSamples&& run) {
   return side;
 }
 
-using DatabaseFiles = std::vector<fs::path>;
+using RecordingFiles = std::vector<fs::path>;
 
-/// Databases, a run per group.
-Result<SampleSide> read_databases(const std::vector<DatabaseFiles>& groups, unsigned threads) {
+/// Recordings, a run per group.
+Result<SampleSide> read_recordings(const std::vector<RecordingFiles>& groups, unsigned threads) {
   SampleSide side;
   side.unit = "ns";
   side.larger_is_better = false;
   side.samples_are = SampleKind::dispatch;
-  for (const DatabaseFiles& group : groups) {
+  for (const RecordingFiles& group : groups) {
     side.read_files.insert(side.read_files.end(), group.begin(), group.end());
+    side.recordings.insert(side.recordings.end(), group.begin(), group.end());
     PERFLAB_TRY(const trace::Trace trace, trace::read(group, {.threads = threads}));
     PERFLAB_TRY(std::vector<compare::RunSamples> runs, compare::dispatch_samples(trace));
     for (compare::RunSamples& run : runs) append_side(side, side_of_run(std::move(run)));
@@ -123,15 +125,15 @@ std::optional<std::size_t> number_behind(std::string_view name, std::string_view
   return whole_number<std::size_t>(name.substr(prefix.size()));
 }
 
-/// Where a database lies among the folders of a profile.
-struct DatabasePlace {
+/// Where a recording lies among the folders of a profile.
+struct RecordingPlace {
   fs::path collection;             ///< what comes before the run's folder
   std::optional<std::size_t> run;  ///< N of run_N
   bool other_pass = false;         ///< of counters, or of a thread trace
 };
 
-DatabasePlace place_of(const fs::path& file) {
-  DatabasePlace place;
+RecordingPlace place_of(const fs::path& file) {
+  RecordingPlace place;
   for (const fs::path& part : file.parent_path()) {
     const std::string name = part.string();
     if (const auto run = number_behind(name, "run_")) {
@@ -145,18 +147,18 @@ DatabasePlace place_of(const fs::path& file) {
   return place;
 }
 
-/// Databases by run: those in run_N folders; where there are none, all are of one run.
-std::map<std::size_t, DatabaseFiles> by_run(const DatabaseFiles& files) {
-  std::map<std::size_t, DatabaseFiles> runs;
+/// Recordings by run: those in run_N folders; where there are none, all are of one run.
+std::map<std::size_t, RecordingFiles> by_run(const RecordingFiles& files) {
+  std::map<std::size_t, RecordingFiles> runs;
   for (const fs::path& file : files)
-    if (const DatabasePlace place = place_of(file); place.run && !place.other_pass)
+    if (const RecordingPlace place = place_of(file); place.run && !place.other_pass)
       runs[*place.run].push_back(file);
   if (runs.empty()) runs[1] = files;
   return runs;
 }
 
-std::vector<DatabaseFiles> values_of(std::map<std::size_t, DatabaseFiles>&& runs) {
-  std::vector<DatabaseFiles> groups;
+std::vector<RecordingFiles> values_of(std::map<std::size_t, RecordingFiles>&& runs) {
+  std::vector<RecordingFiles> groups;
   for (auto& [number, files] : runs) groups.push_back(std::move(files));
   return groups;
 }
@@ -180,8 +182,8 @@ bool is_there(const fs::path& path) {
 }
 
 /// The databases that a profile.json or analysis.json names.
-DatabaseFiles databases_of(const Json& document, const fs::path& file) {
-  DatabaseFiles found;
+RecordingFiles databases_of(const Json& document, const fs::path& file) {
+  RecordingFiles found;
   const auto add = [&](const Json& name) {
     if (!name.is_string()) return;
     fs::path path = resolved(name.get<std::string>(), file);
@@ -256,25 +258,25 @@ Result<SampleSide> profile_alone(const Json& document, const fs::path& file,
 }
 
 Result<SampleSide> read_profile(const Json& document, const fs::path& file, unsigned threads) {
-  const DatabaseFiles files = databases_of(document, file);
+  const RecordingFiles files = databases_of(document, file);
   if (files.empty()) return profile_alone(document, file, "it names no database");
   const auto gone = std::ranges::find_if_not(files, is_there);
   if (gone != files.end())
     return profile_alone(document, file,
                          fmt::format("its database {} is not there", gone->string()));
   const auto sums = run_sums_of(document);
-  if (sums.size() < 2) return read_databases({files}, threads);  // whatever their folders
-  std::map<std::size_t, DatabaseFiles> runs = by_run(files);
+  if (sums.size() < 2) return read_recordings({files}, threads);  // whatever their folders
+  std::map<std::size_t, RecordingFiles> runs = by_run(files);
   if (std::ranges::any_of(sums, &std::optional<double>::has_value))
     std::erase_if(runs, [&](const auto& run) {
       return run.first == 0 || run.first > sums.size() || !sums[run.first - 1];
     });
   if (runs.empty()) return bad_input(file, "its databases are not in one folder per run");
-  return read_databases(values_of(std::move(runs)), threads);
+  return read_recordings(values_of(std::move(runs)), threads);
 }
 
 Result<SampleSide> read_analysis(const Json& document, const fs::path& file, unsigned threads) {
-  const DatabaseFiles files = databases_of(document, file);
+  const RecordingFiles files = databases_of(document, file);
   constexpr std::string_view kSummaries = "it holds summaries and no samples, and";
   const char* const remedy = "compare the databases themselves, or keep them where they were";
   if (files.empty())
@@ -283,7 +285,7 @@ Result<SampleSide> read_analysis(const Json& document, const fs::path& file, uns
   if (gone != files.end())
     return bad_input(
         file, fmt::format("{} its database {} is not there", kSummaries, gone->string()), remedy);
-  return read_databases({files}, threads);
+  return read_recordings({files}, threads);
 }
 
 Result<SampleSide> read_replay(const Json& document, const fs::path& file) {
@@ -412,9 +414,8 @@ Result<SampleSide> read_document(std::string_view text, const fs::path& file, un
            kind.empty()
                ? fmt::format("{}: this is not a document of rocm-perf", file.string())
                : fmt::format("{}: a document '{}' holds nothing to compare", file.string(), kind),
-           "compare rocpd databases, traces of PyTorch's profiler, profile.json, analysis.json, "
-           "replay.json, autotune.json, "
-           "optimization.json, journals, or texts with one number per line");
+           "compare recordings that analyze reads, profile.json, analysis.json, replay.json, "
+           "autotune.json, optimization.json, journals, or texts with one number per line");
   if (kind == "profile") side = read_profile(document, file, threads);
   if (kind == "analysis") side = read_analysis(document, file, threads);
   if (kind == "replay") side = read_replay(document, file);
@@ -426,22 +427,59 @@ Result<SampleSide> read_document(std::string_view text, const fs::path& file, un
   return side;
 }
 
-/// The profile.json of a folder, or its databases by run.
+/// How a side is called that was read from recordings.
+std::string recording_kind(const fs::path& path) {
+  switch (trace::kind_of_file(path)) {
+    case trace::FileKind::kineto:
+      return "kineto";
+    case trace::FileKind::rocprofv3_json:
+    case trace::FileKind::text:
+      return "rocprofv3";
+    default:
+      return "rocpd";
+  }
+}
+
+/// What of a folder is compared: the databases that profilers leave; without any, all recordings.
+/// The same run may lie there in several forms: those of one form are taken, and it is said.
+RecordingFiles recordings_of_folder(const fs::path& folder, std::vector<std::string>& notes) {
+  RecordingFiles files;
+  for (const auto found = collect::find_databases(folder);
+       const collect::DatabaseFile& database : found.databases)
+    files.push_back(database.path);
+  if (!files.empty()) return files;
+  std::map<trace::FileKind, RecordingFiles> by_kind;
+  for (fs::path& path : trace::recordings_below(folder))
+    by_kind[trace::kind_of_file(path)].push_back(std::move(path));
+  using enum trace::FileKind;
+  for (const trace::FileKind kind : {database, rocprofv3_json, text, kineto}) {
+    if (!by_kind.contains(kind)) continue;
+    if (!files.empty())
+      notes.push_back(
+          fmt::format("{} and other recordings in the folder are of another form than "
+                      "{}: only those like the latter are compared",
+                      by_kind[kind].front().string(), files.front().string()));
+    else
+      files = by_kind[kind];
+  }
+  return files;
+}
+
+/// The profile.json of a folder, or its recordings by run.
 Result<SampleSide> read_folder(const fs::path& folder, unsigned threads) {
   if (const fs::path profile = folder / "profile.json"; is_there(profile)) {
     PERFLAB_TRY(const std::string text, read_file(profile));
     return read_document(text, profile, threads);
   }
-  DatabaseFiles files;
-  for (const auto found = collect::find_databases(folder);
-       const collect::DatabaseFile& database : found.databases)
-    files.push_back(database.path);
+  std::vector<std::string> notes;
+  const RecordingFiles files = recordings_of_folder(folder, notes);
   if (files.empty())
-    return bad_input(folder,
-                     "there is no profile.json and no database (*_results.db) in this folder");
+    return bad_input(folder, "there is no profile.json and no recording in this folder",
+                     "a recording is what analyze reads: a rocpd database, rocprofv3's JSON or "
+                     "CSV, a trace of PyTorch's profiler");
   std::optional<fs::path> collection;
   for (const fs::path& file : files) {
-    const DatabasePlace place = place_of(file);
+    const RecordingPlace place = place_of(file);
     if (!place.run) continue;
     if (collection && *collection != place.collection)
       return bad_input(folder,
@@ -450,8 +488,9 @@ Result<SampleSide> read_folder(const fs::path& folder, unsigned threads) {
                        "name the folder of one");
     collection = place.collection;
   }
-  PERFLAB_TRY(SampleSide side, read_databases(values_of(by_run(files)), threads));
-  side.kind = "rocpd";
+  PERFLAB_TRY(SampleSide side, read_recordings(values_of(by_run(files)), threads));
+  side.kind = recording_kind(files.front());
+  for (std::string& note : notes) add_note(side, std::move(note));
   return side;
 }
 
@@ -459,8 +498,8 @@ Result<SampleSide> read_path(const fs::path& path, unsigned threads) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return read_folder(path, threads);
   if (trace::is_recording(path)) {
-    PERFLAB_TRY(SampleSide side, read_databases({{path}}, threads));
-    side.kind = trace::kind_of_file(path) == trace::FileKind::kineto ? "kineto" : "rocpd";
+    PERFLAB_TRY(SampleSide side, read_recordings({{path}}, threads));
+    side.kind = recording_kind(path);
     return side;
   }
   PERFLAB_TRY(const std::string text, read_file(path));

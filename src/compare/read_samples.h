@@ -12,13 +12,13 @@
 
 namespace perflab::compare {
 
-/// Reads one side. A path is a rocpd database (one run; recordings of one command that followed
-/// each other are several), a folder with databases (run_N folders: a run each) or with a
-/// profile.json, a profile.json or analysis.json (its databases; where those of a profile are gone,
-/// the sums of its runs), a replay.json, a tuning's journal or autotune.json (the best
-/// configuration), an optimization.json (the accepted source), or a text with one number per line.
-/// Several paths are further runs of the same; they must be of one kind (usage). `threads`: to read
-/// with, 0: all cores. Errors (bad_input) name the file. Precondition: a path.
+/// Reads one side. A path is a recording that trace::read() takes (one run; recordings of one
+/// command that followed each other are several), a folder with recordings (run_N folders: a run
+/// each) or with a profile.json, a profile.json or analysis.json (its databases; where those of a
+/// profile are gone, the sums of its runs), a replay.json, a tuning's journal or autotune.json (the
+/// best configuration), an optimization.json (the accepted source), or a text with one number per
+/// line. Several paths are further runs of the same; they must be of one kind (usage). `threads`:
+/// to read with, 0: all cores. Errors (bad_input) name the file. Precondition: a path.
 Result<SampleSide> read_samples(const std::vector<std::filesystem::path>& paths,
                                 unsigned threads = 0, const TellProgress& progress = {});
 

@@ -37,7 +37,9 @@ struct SampleSeries {
 struct SampleSide {
   std::vector<std::string> files;                 ///< as given
   std::vector<std::filesystem::path> read_files;  ///< all that were read: no output may replace one
-  /// "rocpd", "kineto", "profile", "analysis", "replay", "journal", "numbers", ...
+  /// Of these, the recordings of a program's runs, run after run; a set of tables is one of them.
+  std::vector<std::filesystem::path> recordings = {};
+  /// "rocpd", "rocprofv3", "kineto", "profile", "analysis", "replay", "journal", "numbers", ...
   std::string kind;
   std::string unit;  ///< "ns", "us", "ms", "s", or a metric's own; empty: not said
   std::optional<bool> larger_is_better;  ///< nullopt: not said

@@ -1,6 +1,7 @@
 #include "ranks/analyze_ranks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -9,9 +10,12 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "base/rank_variables.h"
 #include "ranks/clocks/align.h"
 #include "ranks/figures/all_figures.h"
 #include "ranks/rank/summary_file.h"
+#include "ranks/values/numbering.h"
+#include "trace/rank_variables.h"
 
 namespace perflab::ranks {
 namespace {
@@ -19,6 +23,7 @@ namespace {
 /// What stays in memory of a summary: identity, communicators, collectives; and the work before
 /// each collective as one number.
 struct Light {
+  std::string name;  ///< for errors
   RankSummary summary;
   std::vector<std::int64_t> busy;
 };
@@ -49,15 +54,10 @@ Result<void> for_each_summary(const SummarySource& source, const RanksOptions& o
       });
 }
 
-/// Whether every summary has a rank number, and no two the same.
 bool numbered(const std::vector<Light>& all) {
-  std::vector<std::int64_t> numbers;
-  for (const Light& one : all) {
-    if (!one.summary.identity.facts.rank) return false;
-    numbers.push_back(*one.summary.identity.facts.rank);
-  }
-  std::ranges::sort(numbers);
-  return std::ranges::adjacent_find(numbers) == numbers.end();
+  std::vector<std::optional<std::int64_t>> numbers;
+  for (const Light& one : all) numbers.push_back(one.summary.identity.facts.rank);
+  return number_each(std::move(numbers));
 }
 
 /// Indices of the summaries by rank, else by host, pid and GPU.
@@ -77,22 +77,50 @@ std::vector<std::size_t> order_of(const std::vector<Light>& all, bool by_number)
   return order;
 }
 
-Result<void> check_set(const std::vector<Light>& all) {
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, const RankSummary*> seen;
+/// Whether two recordings that say the same number can be of one job. torchrun and PyTorch number
+/// processes; the launchers number tasks, and a task may start several processes: these are on one
+/// host, at the same time. So are processes of one recording.
+bool may_share_number(const RankSummary& one, const RankSummary& other) {
+  if (one.file == other.file && one.guid == other.guid) return true;
+  const auto numbers_processes = [](const RankSummary& summary) {
+    return summary.identity.facts.from == kRankVariables.front().rank ||
+           summary.identity.facts.from == trace::kDistributedInfo;
+  };
+  return !numbers_processes(one) && !numbers_processes(other) &&
+         one.identity.hostname == other.identity.hostname && one.begin < other.end &&
+         other.begin < one.end;
+}
+
+/// No two recordings of one rank: one of an earlier run would be taken for a rank of this one.
+Result<void> check_numbers(const std::vector<Light>& all) {
+  std::map<std::int64_t, const Light*> by_number;
   for (const Light& one : all) {
-    const RankSummary& summary = one.summary;
-    const RankSummary& first = all.front().summary;
-    PERFLAB_TRY_VOID(check_same_making(first, first.file, summary, summary.file));
-    if (summary.guid.empty()) continue;
-    const auto [at, added] =
-        seen.try_emplace({summary.guid, summary.identity.pid, summary.identity.gpu}, &summary);
-    if (!added)
-      return fail(
-          ErrorCode::bad_input,
-          fmt::format("'{}' and '{}' are the same recording", at->second->file, summary.file),
-          "give each recording or its summary once");
+    const trace::RankFacts& facts = one.summary.identity.facts;
+    if (!facts.rank) continue;
+    const auto [at, added] = by_number.try_emplace(*facts.rank, &one);
+    if (!added && !may_share_number(at->second->summary, one.summary))
+      return fail(ErrorCode::bad_input,
+                  fmt::format("'{}' and '{}' both say that they are rank {} ({})", at->second->name,
+                              one.name, *facts.rank, facts.from),
+                  "give the recordings of one run: the folder may hold those of an earlier one");
   }
   return {};
+}
+
+Result<void> check_set(const std::vector<Light>& all) {
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, const Light*> seen;
+  for (const Light& one : all) {
+    const RankSummary& summary = one.summary;
+    PERFLAB_TRY_VOID(check_same_making(all.front().summary, all.front().name, summary, one.name));
+    if (summary.guid.empty()) continue;
+    const auto [at, added] =
+        seen.try_emplace({summary.guid, summary.identity.pid, summary.identity.gpu}, &one);
+    if (!added)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("'{}' and '{}' are the same recording", at->second->name, one.name),
+                  "give each recording or its summary once");
+  }
+  return check_numbers(all);
 }
 
 /// What the path is asked: the command line's questions, then those of every job.
@@ -101,7 +129,7 @@ Result<std::vector<RankWhatIf>> questions_of(const RanksAnalysis& out,
   std::vector<RankWhatIf> questions = options.what_if;
   if (!options.standard_questions) return questions;
   std::vector<std::string> standard;
-  if (out.ranked && !out.figures.stragglers.empty())
+  if (!out.figures.stragglers.empty())
     standard.push_back(
         fmt::format("rank:{}=median", rank_label(out, out.figures.stragglers.front())));
   standard.emplace_back("balance");
@@ -141,17 +169,37 @@ Result<void> find_path(const SummarySource& source, const RanksOptions& options,
   return {};
 }
 
+/// "rank 3 is", "ranks 3, 5 are", "12 of the job's ranks are".
+std::string missing_words(const std::vector<std::int64_t>& ranks) {
+  constexpr std::size_t kMostNamed = 8;
+  if (ranks.size() > kMostNamed) return fmt::format("{} of the job's ranks are", ranks.size());
+  return fmt::format("{} {} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "),
+                     ranks.size() == 1 ? "is" : "are");
+}
+
+/// Why ranks go by places: two of one number, or one without.
+std::string unranked_words(const std::vector<RankSummary>& ranks) {
+  std::map<std::int64_t, const RankSummary*> seen;
+  for (const RankSummary& rank : ranks) {
+    if (!rank.identity.facts.rank) continue;
+    const auto [at, added] = seen.try_emplace(*rank.identity.facts.rank, &rank);
+    if (!added)
+      return fmt::format(
+          "'{}' and '{}' both say rank {}, as processes of one task do: ranks are ordered by host, "
+          "process and GPU",
+          at->second->file, rank.file, at->first);
+  }
+  return "not all recordings say which rank they are: ranks are ordered by host, process and GPU";
+}
+
 /// What changes the answer, in sentences.
 void add_warnings(RanksAnalysis& out) {
-  if (!out.ranked)
-    out.warnings.emplace_back(
-        "the recordings do not number the ranks, each once: they are ordered by host, process and "
-        "GPU");
+  if (!out.ranked && out.ranks.size() > 1) out.warnings.push_back(unranked_words(out.ranks));
   if (!out.matching.missing_ranks.empty())
     out.warnings.push_back(
-        fmt::format("{} of the job's ranks are missing: the last arriver is the last among those "
-                    "recorded, and waits are at least as long as shown",
-                    out.matching.missing_ranks.size()));
+        fmt::format("{} missing: the last arriver is the last among those recorded, and waits are "
+                    "at least as long as shown",
+                    missing_words(out.matching.missing_ranks)));
   if (out.clocks.zones > 1)
     out.warnings.push_back(
         fmt::format("the ranks have {} clocks that no common operation ties: between them only "
@@ -177,11 +225,12 @@ Result<RanksAnalysis> analyze_ranks(const SummarySource& source, const RanksOpti
     return fail(ErrorCode::bad_input, "there is no rank to analyse",
                 "give a folder with summaries of rank-summary, or recordings");
   std::vector<Light> all(source.count);
-  PERFLAB_TRY_VOID(for_each_summary(source, options, {0, 0.5},
-                                    [&](std::size_t i, RankSummary&& whole) -> Result<void> {
-                                      all[i] = lightened(std::move(whole));
-                                      return {};
-                                    }));
+  PERFLAB_TRY_VOID(for_each_summary(
+      source, options, {0, 0.5}, [&](std::size_t i, RankSummary&& whole) -> Result<void> {
+        all[i] = lightened(std::move(whole));
+        all[i].name = source.name ? source.name(i) : all[i].summary.file;
+        return {};
+      }));
   PERFLAB_TRY_VOID(check_set(all));
   RanksAnalysis out;
   out.ranked = numbered(all);

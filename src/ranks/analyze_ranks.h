@@ -24,6 +24,8 @@ struct SummarySource {
   std::size_t count = 0;
   /// The n-th, whole; asked for in turn and up to three times each. Errors go up as they are.
   std::function<Result<RankSummary>(std::size_t)> load;
+  /// What errors call the n-th; without it, its recording.
+  std::function<std::string(std::size_t)> name = {};
 };
 
 struct RanksOptions {
@@ -51,8 +53,9 @@ struct RanksAnalysis {
 /// How a rank is called: its number where all have one, else its place in the list.
 std::string rank_label(const RanksAnalysis& analysis, RankIndex rank);
 
-/// All of it. Errors: those of loading; bad_input: no summary, one recording twice, summaries that
-/// different options made. Memory: times of all collectives, and one whole summary per thread.
+/// All of it. Errors: those of loading; bad_input: no summary, one recording twice, one rank twice,
+/// summaries that different options made. Memory: times of all collectives, and one whole summary
+/// per thread.
 Result<RanksAnalysis> analyze_ranks(const SummarySource& source, const RanksOptions& options);
 
 }  // namespace perflab::ranks

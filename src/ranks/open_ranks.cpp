@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 #include "analyze/critical_path/what_if.h"
 #include "base/parallel.h"
+#include "collect/run_folder.h"
 #include "ranks/rank/summarize.h"
 #include "ranks/rank/summary_file.h"
 #include "trace/read/file_kind.h"
@@ -31,28 +33,26 @@ bool is_summary(const fs::path& file) {
 
 /// What a folder stands for, by name.
 Result<std::vector<fs::path>> files_in(const fs::path& folder) {
-  std::vector<fs::path> summaries, recordings;
+  std::vector<fs::path> found;
   std::error_code error;
   fs::recursive_directory_iterator at(folder, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     std::error_code other;  // a link that leads nowhere is no file
-    if (!at->is_regular_file(other)) continue;
-    if (is_summary(at->path()))
-      summaries.push_back(at->path());
-    else if (summaries.empty() && trace::is_recording(at->path()))
-      recordings.push_back(at->path());
+    if (is_summary(at->path()) && at->is_regular_file(other)) found.push_back(at->path());
   }
   if (error)
     return fail(ErrorCode::bad_input,
                 fmt::format("cannot read the folder '{}': {}", folder.string(), error.message()));
-  std::vector<fs::path>& found = summaries.empty() ? recordings : summaries;
+  if (found.empty()) {
+    PERFLAB_TRY(found, recordings_of_job(folder));
+  }
   if (found.empty())
     return fail(ErrorCode::bad_input,
                 fmt::format("the folder '{}' has neither summaries of ranks nor recordings",
                             folder.string()),
                 "rocm-perf rank-summary FILES -o DIR makes summaries");
   std::ranges::sort(found);
-  return std::move(found);
+  return found;
 }
 
 /// The ranks of one recording, as the bytes of their files.
@@ -68,6 +68,22 @@ Result<std::vector<OpenedPlace>> summarised(const fs::path& file, const Summariz
 }
 
 }  // namespace
+
+Result<std::vector<fs::path>> recordings_of_job(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const fs::path& run : collect::latest_runs_of_ranks(folder))
+    std::ranges::move(trace::recordings_below(run), std::back_inserter(files));
+  std::ranges::sort(files);
+  const auto other = std::ranges::find_if(files, [&](const fs::path& file) {
+    return trace::kind_of_file(file) != trace::kind_of_file(files.front());
+  });
+  if (other != files.end())
+    return fail(ErrorCode::bad_input,
+                fmt::format("the folder '{}' has recordings of several forms: '{}' and '{}'",
+                            folder.string(), files.front().string(), other->string()),
+                "name the files of one form: of several, each rank would count twice");
+  return files;
+}
 
 Result<SummarySource> open_ranks(std::span<const std::filesystem::path> paths,
                                  const OpenOptions& options) {
@@ -100,12 +116,15 @@ Result<SummarySource> open_ranks(std::span<const std::filesystem::path> paths,
         std::ranges::move(made, std::back_inserter(*places));
         return {};
       }));
-  return SummarySource{.count = places->size(), .load = [places](std::size_t i) {
-                         const OpenedPlace& place = (*places)[i];
-                         return place.bytes.empty()
-                                    ? read_summary(place.file)
-                                    : decode_summary(place.bytes, place.file.string());
-                       }};
+  return SummarySource{.count = places->size(),
+                       .load =
+                           [places](std::size_t i) {
+                             const OpenedPlace& place = (*places)[i];
+                             return place.bytes.empty()
+                                        ? read_summary(place.file)
+                                        : decode_summary(place.bytes, place.file.string());
+                           },
+                       .name = [places](std::size_t i) { return (*places)[i].file.string(); }};
 }
 
 }  // namespace perflab::ranks

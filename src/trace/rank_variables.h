@@ -11,6 +11,9 @@
 
 namespace perflab::trace {
 
+/// RankFacts::from of a number that stands in a trace of PyTorch's profiler.
+inline constexpr std::string_view kDistributedInfo = "distributedInfo";
+
 /// The rank that an environment says; `value` gives a variable, nothing when it is not set. A
 /// number that is negative, or not below the size, is none. Default: no variable says it.
 RankFacts rank_of(const std::function<std::optional<std::string>(std::string_view name)>& value);

@@ -78,14 +78,82 @@ TEST(AnalyzeRanks, RefusesNothingTheSameTwiceAndOtherOptions) {
   EXPECT_EQ(other.error().code, ErrorCode::bad_input);
 }
 
+TEST(AnalyzeRanks, ARankThatTwoRecordingsClaimIsRefusedByName) {
+  std::vector<RankSummary> ranks = late_ranks();
+  ranks[6].identity.facts.rank = 2;
+  SummarySource source = source_of(ranks);
+  const auto refused = analyze_ranks(source, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::bad_input);
+  EXPECT_EQ(refused.error().message,
+            "'rank-2.db' and 'rank-6.db' both say that they are rank 2 (RANK)");
+  EXPECT_FALSE(refused.error().remedy.empty());
+  // Files of summaries are what people can take away.
+  source.name = [](std::size_t i) { return "sums/" + std::to_string(i) + ".rpsum"; };
+  EXPECT_EQ(analyze_ranks(source, {}).error().message,
+            "'sums/2.rpsum' and 'sums/6.rpsum' both say that they are rank 2 (RANK)");
+}
+
+// mp.spawn inside of one srun task: all have the task's number.
+TEST(AnalyzeRanks, ProcessesOfOneTaskAreOrderedByHostAndPid) {
+  std::vector<RankSummary> ranks = late_ranks();
+  for (RankSummary& rank : ranks) {
+    rank.identity.facts = {.rank = 0, .size = 1, .local_rank = 0, .from = "SLURM_PROCID"};
+    rank.identity.hostname = "node1";
+  }
+  std::swap(ranks[5], ranks[0]);
+  const auto found = analyze_ranks(source_of(ranks), {});
+  ASSERT_TRUE(found) << describe(found.error());
+  EXPECT_FALSE(found->ranked);
+  EXPECT_EQ(rank_label(*found, 5), "5");
+  EXPECT_EQ(found->ranks[5].identity.pid, 1005);
+  EXPECT_EQ(found->figures.pattern.rank, 5U);
+  ASSERT_FALSE(found->warnings.empty());
+  EXPECT_NE(found->warnings[0].find("ordered by host, process and GPU"), std::string::npos);
+  // A task is on one host, and its processes run together.
+  std::vector<RankSummary> elsewhere = ranks;
+  elsewhere[3].identity.hostname = "node2";
+  EXPECT_FALSE(analyze_ranks(source_of(elsewhere), {}));
+  std::vector<RankSummary> earlier = ranks;
+  earlier[3].end = earlier[3].begin + 1;
+  for (RankSummary& rank : earlier) {
+    if (&rank != &earlier[3]) rank.begin = std::max(rank.begin, earlier[3].end);
+  }
+  EXPECT_FALSE(analyze_ranks(source_of(earlier), {}));
+}
+
 TEST(AnalyzeRanks, AMissingRankIsSaid) {
   std::vector<RankSummary> ranks = late_ranks();
   ranks.erase(ranks.begin() + 2);
   const auto found = analyze_ranks(source_of(ranks), {});
   ASSERT_TRUE(found) << describe(found.error());
   EXPECT_EQ(found->matching.missing_ranks, std::vector<std::int64_t>{2});
-  EXPECT_FALSE(found->warnings.empty());
+  ASSERT_FALSE(found->warnings.empty());
+  EXPECT_NE(found->warnings[0].find("rank 2 is missing"), std::string::npos);
   EXPECT_EQ(rank_label(*found, 2), "3");
+}
+
+/// Whose number two recordings share is named, and numbers are not used.
+TEST(AnalyzeRanks, TwoOfOneNumberAreNamedAndGoByPlaces) {
+  std::vector<RankSummary> ranks = late_ranks();
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].file = "run/" + std::to_string(i);
+  for (RankSummary& rank : ranks) rank.identity.facts.from = "SLURM_PROCID";
+  ranks[3].identity.facts.rank = 2;
+  const auto found = analyze_ranks(source_of(ranks), {});
+  ASSERT_TRUE(found) << describe(found.error());
+  EXPECT_FALSE(found->ranked);
+  ASSERT_FALSE(found->warnings.empty());
+  EXPECT_NE(found->warnings[0].find("'run/2' and 'run/3' both say rank 2"), std::string::npos)
+      << found->warnings[0];
+  ranks[3].identity.facts.rank.reset();
+  const auto without = analyze_ranks(source_of(ranks), {});
+  ASSERT_TRUE(without) << describe(without.error());
+  EXPECT_NE(without->warnings.at(0).find("not all recordings say"), std::string::npos);
+  // The straggler's what-if is asked all the same, by its place.
+  ASSERT_TRUE(without->path);
+  const auto& asked = without->path->what_if;
+  EXPECT_TRUE(std::ranges::any_of(
+      asked, [](const RankWhatIfAnswer& one) { return one.text.ends_with("=median"); }));
 }
 
 TEST(AnalyzeRanks, SummariesInAFolderAreTheSameAsInMemory) {
@@ -112,55 +180,6 @@ TEST(AnalyzeRanks, SummariesInAFolderAreTheSameAsInMemory) {
   ASSERT_FALSE(empty);
   EXPECT_EQ(empty.error().code, ErrorCode::bad_input);
   std::filesystem::remove_all(folder);
-}
-
-/// The eight recorded ranks of a DLRM step against waits that are computed anew from durations.
-TEST(AnalyzeRanks, WaitsOfEightRecordedRanks) {
-  const std::filesystem::path folder =
-      std::filesystem::path(PERFLAB_SHARED_DIR) / "data/ranks/param_dlrm_8ranks";
-  if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no recorded job in " << folder;
-  const std::vector<std::filesystem::path> paths = {folder};
-  const auto source = open_ranks(paths, {.threads = 1});
-  ASSERT_TRUE(source) << describe(source.error());
-  const auto found = analyze_ranks(*source, {.threads = 1});
-  ASSERT_TRUE(found) << describe(found.error());
-  ASSERT_EQ(found->ranks.size(), 8U);
-  const std::size_t count = found->ranks[0].collectives.size();
-  ASSERT_EQ(count, 8U);
-  // The second model: the k-th of each rank belong together; waits are durations less the least.
-  std::vector<std::int64_t> wait(8);
-  std::vector<std::uint64_t> last(8);
-  std::size_t synchronising = 0;
-  for (std::size_t k = 0; k < count; ++k) {
-    // Of sends and receives without their sizes nothing may be said: pairs may exchange nothing.
-    if (info(found->ranks[0].collectives.at(k).kind).waits != Waits::everyone) continue;
-    ++synchronising;
-    std::vector<std::pair<std::int64_t, std::size_t>> durations;
-    for (std::size_t rank = 0; rank < 8; ++rank) {
-      const Collective& own = found->ranks[rank].collectives.at(k);
-      durations.emplace_back(own.exit - own.entry, rank);
-    }
-    std::ranges::sort(durations);
-    for (const auto& [duration, rank] : durations) wait[rank] += duration - durations[0].first;
-    if (durations[1].first - durations[0].first > 100'000) ++last[durations[0].second];
-  }
-  EXPECT_EQ(found->figures.operations, 8U);
-  std::vector<std::int64_t> by_durations(8);
-  std::vector<std::uint64_t> clearly_last(8);
-  EXPECT_EQ(synchronising, 3U);
-  ASSERT_EQ(found->figures.worst.size(), synchronising);
-  for (const OperationFigures& one : found->figures.worst) {
-    for (const MemberFigures& member : one.members) {
-      ASSERT_TRUE(member.wait_by_durations);
-      by_durations[member.rank] += member.wait_by_durations->value;
-      if (member.wait_by_clocks)
-        EXPECT_LE(std::abs(member.wait_by_clocks->value - member.wait_by_durations->value),
-                  member.wait_by_clocks->error + member.wait_by_durations->error);
-    }
-    if (one.last && one.last_margin->value > 100'000) ++clearly_last[*one.last];
-  }
-  EXPECT_EQ(by_durations, wait);
-  EXPECT_EQ(clearly_last, last);
 }
 
 }  // namespace

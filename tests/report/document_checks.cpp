@@ -55,6 +55,8 @@ bool null_is_ordinary(const std::string& path) {
       "kernels[].code_object.entry",  // not out of a bundle
       "code_object.entry",            // likewise
       "environment.rocprofv3",        // no profiler was run
+      "environment.platform",         // likewise
+      "environment.rank",             // of no job
       // Of a certificate: what was not asked for or did not happen, memory that is no variable.
       "environment.hsaco_path",
       "method.poison_note",

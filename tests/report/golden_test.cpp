@@ -13,10 +13,14 @@
 #include "report/critical_path/dag_document.h"
 #include "report/critical_path/dag_text.h"
 #include "report/dag_samples.h"
+#include "report/ranks/ranks_document.h"
+#include "report/ranks/ranks_text.h"
+#include "report/ranks_samples.h"
 #include "report/report_cases.h"
 #include "report/roofline/roofline_document.h"
 #include "report/roofline/roofline_text.h"
 #include "report/roofline_samples.h"
+#include "report/summary/summary.h"
 #include "report/thread_trace/thread_trace_document.h"
 #include "report/thread_trace/thread_trace_text.h"
 #include "report/thread_trace_samples.h"
@@ -49,6 +53,16 @@ void expect_goldens(const std::string& name, const Case& input) {
     expect_fields(name + ".dag", rendered("dag", dag_document(trace, analysis)));
   expect_golden(name + ".txt", analysis_text(trace, analysis, {}) + dag_text(trace, analysis, {}) +
                                    roofline_text(analysis, {}) + profile_texts(profile));
+}
+
+/// The page and the sections of `ranks`.
+std::string ranks_texts(const ranks::RanksAnalysis& analysis, const TerminalStyle& style) {
+  const std::vector<NamedDocument> documents = {{std::string("ranks"), ranks_document(analysis)}};
+  std::string text = summary_text(summary_document(documents), style, "--details");
+  for (auto* const section : {&ranks_ranks_text, &ranks_stragglers_text, &ranks_collectives_text,
+                              &ranks_path_text, &ranks_clocks_text, &ranks_matching_text})
+    text += "\n" + section(analysis, style);
+  return text;
 }
 
 TEST(Golden, Sample) {
@@ -101,6 +115,13 @@ TEST(Golden, WrittenBottleneck) {
 TEST(Golden, WrittenThreadTrace) {
   const analyze::Analysis analysis = sample_traced_kernels("traced_golden");
   expect_fields("written.thread_trace", rendered("thread_trace", thread_trace_document(analysis)));
+}
+
+TEST(Golden, WrittenRanks) {
+  const ranks::RanksAnalysis analysis = sample_ranks();
+  expect_fields("written.ranks", rendered("ranks", ranks_document(analysis)));
+  expect_golden("written.ranks.80.txt", ranks_texts(analysis, {.width = 80}));
+  expect_golden("written.ranks.120.txt", ranks_texts(analysis, {.width = 120}));
 }
 
 TEST(Golden, Mi350x) {

@@ -13,6 +13,7 @@
 #include "support/big_trace.h"
 #include "support/described_counters.h"
 #include "support/quirks_trace.h"
+#include "support/rank_recordings.h"
 #include "support/trace_description.h"
 
 namespace perflab::test {
@@ -24,6 +25,7 @@ constexpr const char* kExamples = R"(Examples:
   make-rocpd --sample sample.db                         the bundled synthetic decode step
   make-rocpd --description my.json --out my.db          a trace of your own (examples/README.md)
   make-rocpd --description my.json --passes counted     its counter passes: counted/pass_1/..., pass_2/...
+  make-rocpd --ranks 4 --late 2 --out traces            a job of four ranks: traces/rank_0000.db, ...
   make-rocpd --quirks quirks.db                         everything a reader must survive)";
 
 struct Arguments {
@@ -34,6 +36,7 @@ struct Arguments {
   std::string description;
   std::string passes;
   std::string quirks;
+  std::optional<int> ranks, late;
   bool files = false;
   bool one_file = false;
   bool no_launches = false;
@@ -77,6 +80,9 @@ void declare(CLI::App& app, Arguments& args) {
   app.add_option("--description", args.description, "A trace description (JSON) for --out");
   app.add_option("--passes", args.passes,
                  "Write counter passes of --sample or --description into this folder");
+  app.add_option("--ranks", args.ranks, "Write a job of so many ranks into the folder --out")
+      ->check(CLI::Range(1, 9999));
+  app.add_option("--late", args.late, "The rank that makes the others of --ranks wait");
   app.add_option("--quirks", args.quirks, "Write a database of quirks to this file");
 }
 
@@ -112,12 +118,26 @@ Result<void> write_description(const TraceDescription& description, const std::s
   return {};
 }
 
+Result<void> write_job(const Arguments& args) {
+  std::error_code error;
+  std::filesystem::create_directories(args.out, error);
+  if (error) return fail(ErrorCode::bad_input, fmt::format("{}: {}", args.out, error.message()));
+  for (int rank = 0; rank < *args.ranks; ++rank) {
+    const auto path = std::filesystem::path(args.out) / fmt::format("rank_{:04}.db", rank);
+    PERFLAB_TRY_VOID(
+        write_rank_recording(path, {.rank = rank, .size = *args.ranks, .late = args.late}));
+    fmt::print("{}\n", path.string());
+  }
+  return {};
+}
+
 Result<void> run(const Arguments& args) {
   const int jobs = (args.dispatches ? 1 : 0) + (args.sample.empty() ? 0 : 1) +
-                   (args.description.empty() ? 0 : 1) + (args.quirks.empty() ? 0 : 1);
+                   (args.description.empty() ? 0 : 1) + (args.quirks.empty() ? 0 : 1) +
+                   (args.ranks ? 1 : 0);
   if (jobs != 1)
     return fail(ErrorCode::usage,
-                "Say exactly one of --dispatches, --sample, --description and --quirks.",
+                "Say exactly one of --dispatches, --sample, --description, --ranks and --quirks.",
                 "make-rocpd --dispatches 1000 --out small.db");
   if (!args.passes.empty() && args.sample.empty() && args.description.empty())
     return fail(ErrorCode::usage, "--passes needs --sample or --description.");
@@ -134,6 +154,7 @@ Result<void> run(const Arguments& args) {
   if (args.out.empty() && args.passes.empty())
     return fail(ErrorCode::usage, "--out is missing: the name of the database to write.");
   if (args.dispatches) return write_big(args);
+  if (args.ranks) return write_job(args);
   PERFLAB_TRY(const std::string text, read_file(args.description));
   PERFLAB_TRY(const TraceDescription description, read_description(text, args.description));
   return write_description(description, args.out, args.passes);

@@ -244,8 +244,8 @@ TEST(BadInput, BeingWrittenWithAJournal) {
   OpenDatabase writer(path);
   writer.run("PRAGMA journal_mode=DELETE; BEGIN IMMEDIATE; CREATE TABLE more (x)");
   const Error error = read_error({path});
-  EXPECT_EQ(error.message, path.string() + kBeingWritten);
-  EXPECT_EQ(error.notes, std::vector{path.string() + "-journal lies beside it and is not empty"});
+  EXPECT_EQ(error.message,
+            path.string() + kBeingWritten + ": " + path.string() + "-journal lies beside it");
   EXPECT_EQ(error.remedy, "wait until the profiled program has ended, then run again");
   writer.run("COMMIT");
   EXPECT_EQ(read_ok({path}).dispatches.size(), 400U);
@@ -265,7 +265,8 @@ TEST(BadInput, BeingWrittenInWalMode) {
   {
     OpenDatabase writer(path);
     writer.run("PRAGMA journal_mode=WAL; CREATE TABLE more (x)");
-    EXPECT_EQ(read_error({path}).message, path.string() + kBeingWritten);
+    EXPECT_EQ(read_error({path}).message,
+              path.string() + kBeingWritten + ": " + path.string() + "-wal lies beside it");
   }
   // The last connection folds the log into the file.
   EXPECT_EQ(read_ok({path}).dispatches.size(), 400U);

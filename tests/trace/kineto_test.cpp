@@ -86,7 +86,7 @@ TEST(Kineto, ProcessesAndGpus) {
   EXPECT_EQ(trace.nodes[0].hostname, "node-a");
   ASSERT_EQ(trace.processes.size(), 1U);
   EXPECT_EQ(trace.processes[0].pid, 70);
-  EXPECT_EQ(trace.processes[0].command, "python3");
+  EXPECT_EQ(trace.processes[0].command, "") << "python3 alone cannot be run again";
   EXPECT_EQ(trace.processes[0].rank,
             (RankFacts{.rank = 3, .size = 8, .local_rank = {}, .from = "distributedInfo"}));
   ASSERT_EQ(trace.agents.size(), 2U);

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
+
+#include "base/rank_variables.h"
 
 namespace perflab::trace {
 namespace {
@@ -31,6 +34,41 @@ TEST(RankVariables, OfEachLauncher) {
   EXPECT_EQ(rank_in({{"SLURM_PROCID", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_LOCALID", "1"}}),
             facts(5, 8, 1, "SLURM_PROCID"));
   EXPECT_EQ(rank_in({}), RankFacts());
+}
+
+// Each launcher of the list alone, and beside all that come after it.
+TEST(RankVariables, TheListIsInOrderOfPreference) {
+  std::map<std::string, std::string> all;
+  std::set<std::string_view> taken;
+  for (auto names = kRankVariables.rbegin(); names != kRankVariables.rend(); ++names) {
+    std::map<std::string, std::string> own;
+    const std::string rank = std::to_string(names - kRankVariables.rbegin());
+    own[std::string(names->rank)] = rank;
+    if (!names->size.empty()) own[std::string(names->size)] = "100";
+    if (!names->local_rank.empty()) own[std::string(names->local_rank)] = "1";
+    for (const auto& [name, value] : own) all[name] = value;
+    const RankFacts expected = facts(
+        std::stoi(rank), names->size.empty() ? std::nullopt : std::optional<std::int64_t>(100),
+        names->local_rank.empty() ? std::nullopt : std::optional<std::int64_t>(1),
+        std::string(names->rank));
+    EXPECT_EQ(rank_in(own), expected) << names->rank;
+    EXPECT_EQ(rank_in(all), expected) << names->rank;
+    EXPECT_TRUE(taken.insert(names->rank).second);
+  }
+  for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    EXPECT_TRUE(taken.contains(name)) << name;
+}
+
+// No variable is asked for but those of the list.
+TEST(RankVariables, NoOtherIsRead) {
+  std::set<std::string_view> known;
+  for_each_rank_variable([&](std::string_view name) { known.insert(name); });
+  EXPECT_EQ(known.size(), 20U);
+  const auto asked = rank_of([&](std::string_view name) -> std::optional<std::string> {
+    EXPECT_TRUE(known.contains(name)) << name;
+    return std::nullopt;
+  });
+  EXPECT_EQ(asked, RankFacts());
 }
 
 TEST(RankVariables, TorchrunInsideOfSlurmKnowsBetter) {

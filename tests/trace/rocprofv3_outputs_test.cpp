@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/text/json.h"
 #include "support/described_run.h"
 #include "support/prng.h"
 #include "trace/read/file_kind.h"
@@ -212,10 +213,11 @@ TEST_F(Rocprofv3Outputs, ArgumentsOfRcclCallsAreKept) {
   const Communication& said = trace.communications[0];
   EXPECT_TRUE(said.of_region);
   EXPECT_EQ(trace.strings.view(trace.regions.name[said.row]), "ncclAllReduce");
-  EXPECT_EQ(said.in_count, 1024);
-  EXPECT_EQ(said.out_count, 1024);
+  EXPECT_EQ(said.count, 1024);
   EXPECT_EQ(trace.strings.view(said.data_type), "ncclFloat32");
-  EXPECT_EQ(trace.strings.view(said.group), "0x55aa");
+  // An address means something in its process alone: it is no group that ranks share.
+  EXPECT_EQ(trace.strings.view(said.handle), "0x55aa");
+  EXPECT_EQ(said.group, kNone);
   EXPECT_EQ(said.stream, 16);
 }
 
@@ -229,6 +231,41 @@ TEST_F(Rocprofv3Outputs, DamageIsOneSentence) {
   for (const std::size_t share : {1U, 3U, 7U, 9U})
     EXPECT_NE(json_error(whole.substr(0, whole.size() * share / 10)).find("only a part"),
               std::string::npos);
+}
+
+TEST_F(Rocprofv3Outputs, SectionsStandInAnyOrder) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    test::Prng random(seed);
+    const std::string text = test::json_of(test::random_run(random));
+    write_file(folder_ / "a.json", text);
+    Json turned = Json::parse(text);
+    Json& sections = turned["rocprofiler-sdk-tool"][0]["buffer_records"];
+    Json last_first = Json::object();
+    for (std::size_t i = sections.size(); i-- > 0;) {
+      const auto section = std::next(sections.begin(), static_cast<std::ptrdiff_t>(i));
+      if (!section->empty()) last_first[section.key()] = *section;
+    }
+    sections = std::move(last_first);
+    write_file(folder_ / "b.json", turned.dump());
+    ASSERT_EQ(facts_of(read_any({folder_ / "b.json"}), {}),
+              facts_of(read_any({folder_ / "a.json"}), {}))
+        << "seed " << seed;
+  }
+}
+
+TEST_F(Rocprofv3Outputs, TextsMayEndInBackslashes) {
+  const std::string text =
+      R"({"rocprofiler-sdk-tool":[{"metadata":{"pid":1,"command":["a\\\\","\\\"","\\"]}}]})";
+  write_file(folder_ / "a.json", text);
+  EXPECT_EQ(read_any({folder_ / "a.json"}).processes[0].command, R"(a\\ \" \)");
+  for (const std::string_view wrong :
+       {R"("a\\\")", R"("a)", R"(\"a")", R"(12"a")", R"("a"12)", R"("a" "b")", R"([1,])", R"([,1])",
+        R"({"a"})", R"({"a":})", R"({1:2})", R"([1:2])", R"({"a":1,})", R"([1}])"}) {
+    const std::string command = R"("command":["a\\\\","\\\"","\\"])";
+    std::string damaged = text;
+    damaged.replace(damaged.find(command), command.size(), fmt::format("\"a\":{}", wrong));
+    EXPECT_NE(json_error(damaged).find("is not JSON"), std::string::npos) << damaged;
+  }
 }
 
 TEST_F(Rocprofv3Outputs, RowsThatAreBrokenAreCounted) {

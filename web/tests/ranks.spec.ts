@@ -40,6 +40,7 @@ test('the answer stands first, and the figures are those of ranks.json', async (
   await expect(first).toContainText(`▶ ${late}`);
   await expect(first).toContainText(format.duration(doc.ranks[late].delay_caused_ns));
   await expect(section.locator('.ranks-causes')).toContainText(doc.stragglers.causes[0].sentence);
+  await expect(section).toContainText(doc.path.sentence);
   await expect(section.locator('.ranks-gains li')).toHaveText(doc.path.what_if.map((one: any) => one.sentence));
   await screenshot(section, 'ranks8');
 });

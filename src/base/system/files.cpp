@@ -68,8 +68,10 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t m
   if (static_cast<std::uint64_t>(info.st_size) > max_bytes)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is larger than {} bytes", path.string(), max_bytes));
+  // Parsers pad their texts: with room behind the end that costs no copy of a large one.
+  constexpr std::size_t kRoom = 64;
   std::string text;
-  text.reserve(static_cast<std::size_t>(info.st_size));
+  text.reserve(static_cast<std::size_t>(info.st_size) + kRoom);
   std::string buffer(std::size_t{1} << 16, '\0');
   while (true) {
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());

@@ -177,11 +177,10 @@ void add_compare(CLI::App& app, int& exit_code) {
   command->footer(
       "Exit codes: 0 no regression shown; 1 a kernel or the total is SLOWER by more than "
       "the threshold, or undecided with --fail-undecided; 2 usage; 3 bad input.");
-  command->add_option(
-      "A", arguments->places.a,
-      "Baseline: a rocpd database, a folder of them, a trace of PyTorch's profiler, "
-      "profile.json, analysis.json, replay.json, a journal of autotune, or "
-      "numbers, one per line");
+  command->add_option("A", arguments->places.a,
+                      "Baseline: a recording that analyze reads, a folder of them, profile.json, "
+                      "analysis.json, replay.json, a journal of autotune, or "
+                      "numbers, one per line");
   command->add_option("B", arguments->places.b, "What is compared with A: the same kinds of input");
   command->add_option("--a", arguments->places.more_a, "Runs of A, one file each");
   command->add_option("--b", arguments->places.more_b, "Runs of B, one file each");

@@ -42,10 +42,10 @@ Result<int> run_on_nodes(const RankSummaryArguments& arguments) {
 }
 
 /// The recordings that were named, and those in folders that were.
-std::vector<std::filesystem::path> files_of(const RankSummaryArguments& arguments) {
+Result<std::vector<std::filesystem::path>> files_of(const RankSummaryArguments& arguments) {
   std::vector<std::filesystem::path> files;
   for (const std::string& input : arguments.files) {
-    const std::vector<std::filesystem::path> found = recordings_in(input);
+    PERFLAB_TRY(const std::vector<std::filesystem::path> found, recordings_in(input));
     files.insert(files.end(), found.begin(), found.end());
     if (found.empty()) files.emplace_back(input);  // whose error says what it is
   }
@@ -61,10 +61,11 @@ Result<int> run_rank_summary(const RankSummaryArguments& arguments) {
     PERFLAB_TRY(analyze::WhatIf change, analyze::parse_what_if(text));
     options.summarize.what_if.push_back(std::move(change));
   }
+  PERFLAB_TRY(const std::vector<std::filesystem::path> files, files_of(arguments));
   LongWork work("reading recordings");
   options.progress = work.tell();
   PERFLAB_TRY(const ranks::MadeSummaries made,
-              ranks::make_summaries(files_of(arguments), arguments.folder, options));
+              ranks::make_summaries(files, arguments.folder, options));
   work.end();
   PERFLAB_TRY_VOID(
       present({.json = arguments.json},
@@ -77,8 +78,8 @@ Result<int> run_rank_summary(const RankSummaryArguments& arguments) {
 
 void add_rank_summary(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<RankSummaryArguments>();
-  CLI::App* command = app.add_subcommand(
-      "rank-summary", "Make a small file of each rank's recording, for ranks");
+  CLI::App* command =
+      app.add_subcommand("rank-summary", "Make a small file of each rank's recording, for ranks");
   set_examples(*command, {"rocm-perf rank-summary rank*/results.db -o summaries",
                           "rocm-perf rank-summary *.db -o summaries --jobs 4 --what-if 'gemm=2x'"});
   command->footer(

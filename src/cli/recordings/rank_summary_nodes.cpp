@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "base/system/subprocess.h"
 #include "cli/kit/command.h"
-#include "collect/run_folder.h"
+#include "ranks/open_ranks.h"
 #include "slurm/file_tasks.h"
-#include "trace/read/file_kind.h"
 
 namespace perflab::cli {
 namespace {
@@ -34,20 +32,10 @@ std::string line_of(const slurm::FileEnd& end) {
 
 }  // namespace
 
-std::vector<fs::path> recordings_in(const fs::path& input) {
+Result<std::vector<fs::path>> recordings_in(const fs::path& input) {
   std::error_code error;
-  if (!fs::is_directory(input, error)) return {input};
-  std::vector<fs::path> files;
-  for (const fs::path& run : collect::latest_runs_of_ranks(input)) {
-    for (fs::recursive_directory_iterator
-             it(run, fs::directory_options::skip_permission_denied, error),
-         end;
-         !error && it != end; it.increment(error))
-      if (it->is_regular_file(error) && trace::is_recording(it->path()))
-        files.push_back(it->path());
-  }
-  std::ranges::sort(files);
-  return files;
+  if (!fs::is_directory(input, error)) return std::vector<fs::path>{input};
+  return ranks::recordings_of_job(input);
 }
 
 Result<void> summarize_on_nodes(const std::vector<fs::path>& inputs, const fs::path& out,
@@ -72,11 +60,8 @@ void add_rank_summary_task(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(kTask, "")->group("");
   command->prefix_command();
   command->callback([command, &exit_code] {
-    exit_code = slurm::file_task_main(
-        command->remaining(), {.find = [](const fs::path& input) -> Result<std::vector<fs::path>> {
-                                 return recordings_in(input);
-                               },
-                               .command = command_of_file});
+    exit_code = slurm::file_task_main(command->remaining(),
+                                      {.find = recordings_in, .command = command_of_file});
   });
 }
 

@@ -10,9 +10,8 @@
 
 namespace perflab::cli {
 
-/// The recordings of an input: itself; of a folder those of a job's ranks or of a run
-/// (collect::latest_runs_of_ranks), sorted. A folder may have none.
-std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& input);
+/// The recordings of an input: itself; of a folder ranks::recordings_of_job(), which may be none.
+Result<std::vector<std::filesystem::path>> recordings_in(const std::filesystem::path& input);
 
 /// Has each node run `rank-summary FILE -o OUT OPTIONS...` for what lies there. Errors: those of
 /// slurm::run_file_tasks; bad_input (some files were not done: a note says which, where and why).

@@ -45,7 +45,7 @@ class Gatherer {
  private:
   void add_to_ranks(const OperationFigures& one) {
     ++figures_.operations;
-    figures_.decided += one.last ? 1 : 0;
+    figures_.decided += one.last ? 1U : 0U;
     std::int64_t waited = 0;
     bool known = false;
     for (const MemberFigures& member : one.members) {
@@ -70,7 +70,7 @@ class Gatherer {
     if (!known) return;
     for (const MemberFigures& member : one.members) {
       ++figures_.ranks[member.rank].operations;
-      figures_.ranks[member.rank].undecided += one.last ? 0 : 1;
+      figures_.ranks[member.rank].undecided += one.last ? 0U : 1U;
     }
     if (!one.last) return;
     ++figures_.ranks[*one.last].last;

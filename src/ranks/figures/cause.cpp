@@ -3,20 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "ranks/figures/rules.h"
+#include "ranks/values/median.h"
 
 namespace perflab::ranks {
 namespace {
-
-/// Middle of the values, the mean of two; 0 of none.
-std::int64_t middle(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : std::midpoint(values[half - 1], values[half]);
-}
 
 /// When each vertex of a rank's graph was reached, with its terminals as recorded, and the edge
 /// that reached it: what a stretch before an entry was spent on.
@@ -104,7 +96,7 @@ void judge_kernels(const std::vector<KernelExcess>& kernels, std::int64_t excess
     cause.clock_factor = factor;
     return;
   }
-  const double own = static_cast<double>(cause.kernel->time - cause.kernel->median_time);
+  const double own = static_cast<double>(cause.kernel->time - cause.kernel->median_at_most);
   if (own < rules::kCauseShare * static_cast<double>(excess)) {
     cause.kind = CauseKind::several_kernels;
     return;
@@ -113,7 +105,10 @@ void judge_kernels(const std::vector<KernelExcess>& kernels, std::int64_t excess
   const double slower =
       (each(top.time, top.dispatches) - each(top.median_time, top.median_dispatches)) *
       static_cast<double>(top.median_dispatches);
-  cause.kind = slower >= own / 2 ? CauseKind::slow_kernel : CauseKind::more_dispatches;
+  if (slower >= own / 2)
+    cause.kind = CauseKind::slow_kernel;
+  else  // of dispatches that are not all named nobody can say that they are fewer
+    cause.kind = top.median_whole() ? CauseKind::more_dispatches : CauseKind::several_kernels;
 }
 
 /// Decides the kind from the figures that are there.
@@ -200,12 +195,16 @@ void CauseFinder::add_work(const RankSummary& summary, std::uint32_t collective,
   sums.busy += work.busy;
   sums.copies += work.copies;
   sums.kernels += work.other_kernels;
+  const std::int64_t room =
+      work.kernels.empty() ? 0 : std::min(work.kernels.back().time, work.other_kernels);
+  sums.room += room;
   for (const KernelTime& kernel : work.kernels) {
     sums.kernels += kernel.time;
     if (kernel.kernel >= summary.names.size()) continue;
-    KernelTime& all = sums.by_kernel[summary.names[kernel.kernel]];
-    all.dispatches += kernel.dispatches;
-    all.time += kernel.time;
+    Sums::OfKernel& all = sums.by_kernel[summary.names[kernel.kernel]];
+    all.time.dispatches += kernel.dispatches;
+    all.time.time += kernel.time;
+    all.room += room;
   }
 }
 
@@ -234,7 +233,7 @@ Cause CauseFinder::cause_of(const Straggler& straggler) {
       values.push_back(
           std::llround(static_cast<double>(value(*other)) * static_cast<double>(own.operations) /
                        static_cast<double>(other->operations)));
-    return middle(std::move(values));
+    return middle_of(values);
   };
   const auto against = [&](const auto& value) { return AgainstMedian{value(own), median(value)}; };
   cause.length = against([](const Sums& sums) { return sums.length; });
@@ -245,21 +244,24 @@ Cause CauseFinder::cause_of(const Straggler& straggler) {
   for (std::size_t kind = 0; kind < cause.spent.size(); ++kind)
     cause.spent[kind] = against([&](const Sums& sums) { return sums.spent[kind]; });
   std::vector<KernelExcess> kernels;
-  for (const auto& [kernel, time] : own.by_kernel) {
+  for (const auto& [kernel, here] : own.by_kernel) {
     const auto of = [&](const Sums& sums) {
       const auto found = sums.by_kernel.find(kernel);
-      return found == sums.by_kernel.end() ? KernelTime{} : found->second;
+      return found == sums.by_kernel.end() ? Sums::OfKernel{} : found->second;
     };
     kernels.push_back(
         {.kernel = kernel,
-         .dispatches = time.dispatches,
-         .median_dispatches = static_cast<std::uint64_t>(median(
-             [&](const Sums& sums) { return static_cast<std::int64_t>(of(sums).dispatches); })),
-         .time = time.time,
-         .median_time = median([&](const Sums& sums) { return of(sums).time; })});
+         .dispatches = here.time.dispatches,
+         .median_dispatches = static_cast<std::uint64_t>(median([&](const Sums& sums) {
+           return static_cast<std::int64_t>(of(sums).time.dispatches);
+         })),
+         .time = here.time.time,
+         .median_time = median([&](const Sums& sums) { return of(sums).time.time; }),
+         .median_at_most = median(
+             [&](const Sums& sums) { return of(sums).time.time + sums.room - of(sums).room; })});
   }
   const auto top = std::ranges::max_element(
-      kernels, {}, [](const KernelExcess& one) { return one.time - one.median_time; });
+      kernels, {}, [](const KernelExcess& one) { return one.time - one.median_at_most; });
   if (top != kernels.end()) cause.kernel = *top;
   judge(kernels, cause);
   return cause;

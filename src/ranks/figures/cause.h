@@ -40,6 +40,10 @@ struct KernelExcess {
   std::string kernel;
   std::uint64_t dispatches = 0, median_dispatches = 0;
   std::int64_t time = 0, median_time = 0;  ///< ns
+  /// A stretch names its longest kernels alone: where this one may be among the rest on the median
+  /// rank, that rank's figures are of the stretches that name it, and its time is at most this, ns.
+  std::int64_t median_at_most = 0;
+  [[nodiscard]] bool median_whole() const { return median_at_most == median_time; }
 };
 
 /// A figure of the straggler and of the median of the other ranks, ns.
@@ -76,7 +80,12 @@ class CauseFinder {
   struct Sums {
     std::int64_t length = 0, busy = 0, copies = 0, kernels = 0;
     std::array<std::int64_t, analyze::kSpentKinds> spent{};
-    std::map<std::string, KernelTime> by_kernel;
+    struct OfKernel {
+      KernelTime time;
+      std::int64_t room = 0;  ///< of `room`, in stretches that name it
+    };
+    std::map<std::string, OfKernel> by_kernel;
+    std::int64_t room = 0;  ///< ns that a kernel may have had without being named
     std::uint64_t operations = 0;
   };
   struct Straggler {

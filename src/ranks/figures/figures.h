@@ -56,7 +56,8 @@ struct OperationFigures {
   /// the longest wait for it.
   std::optional<Uncertain> last_margin;
   /// The time the data took: from the last arrival to the end, as the shortest duration has it; of
-  /// kinds in which not everyone waits, the longest of [its arrival, exit] on aligned clocks.
+  /// kinds in which not everyone waits, the longest of [its arrival, exit] on aligned clocks. Null:
+  /// neither is known, or a rank of it was not recorded.
   std::optional<std::int64_t> transfer;
   /// Of algorithm bandwidth (docs/facts/ranks.md "Bandwidth"). Null: no size is known.
   std::optional<std::int64_t> bytes;
@@ -69,7 +70,8 @@ struct OperationFigures {
 OperationFigures operation_figures(std::span<const RankSummary> ranks, const Matching& matching,
                                    const Clocks& clocks, std::uint32_t operation);
 
-/// Bytes of the algorithm bandwidth from what one rank gives and gets. Null: neither is known.
+/// Bytes of the algorithm bandwidth from what one rank gives and gets, in a group of so many ranks
+/// (0: not known). Null: neither is known, or what is known does not tell.
 std::optional<std::int64_t> algorithm_bytes(CollectiveKind kind,
                                             std::optional<std::int64_t> send_bytes,
                                             std::optional<std::int64_t> receive_bytes,

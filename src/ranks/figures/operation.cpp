@@ -48,7 +48,7 @@ Roles roles_of(const Matched& matched) {
   Roles roles;
   const Waits waits = info(matched.kind).waits;
   const std::size_t count = matched.members.size();
-  if (waits == Waits::unknown) return roles;
+  if (waits == Waits::unknown || count < 2) return roles;
   if (waits == Waits::everyone) {
     for (std::size_t i = 0; i < count; ++i) {
       roles.awaited.push_back(i);
@@ -81,9 +81,9 @@ std::optional<Uncertain> skew(const Matched& matched, const Clocks& clocks,
 
 /// What durations alone say, of kinds in which everyone waits for everyone.
 void by_durations(const Matched& matched, OperationFigures& out) {
+  if (matched.members.size() < 2) return;
   for (MemberFigures& member : out.members)
     member.wait_by_durations = Uncertain{member.duration - out.shortest, out.exits_apart};
-  if (matched.members.size() < 2) return;
   const auto shorter = [](const MemberFigures& left, const MemberFigures& right) {
     return left.duration < right.duration;
   };
@@ -183,6 +183,8 @@ void by_clocks(const Matched& matched, const Clocks& clocks, const Times& times,
 
 std::optional<std::int64_t> transfer_of(const Matched& matched, const Times& times,
                                         const Roles& roles, const OperationFigures& figures) {
+  // Who was not recorded may have come last: the rest of the wait would count as transfer.
+  if (!matched.complete) return std::nullopt;
   const Waits waits = info(matched.kind).waits;
   if (waits == Waits::everyone) return figures.shortest;
   if (!times.one_zone() || roles.waiting.empty()) return std::nullopt;
@@ -197,18 +199,22 @@ std::optional<std::int64_t> transfer_of(const Matched& matched, const Times& tim
 std::optional<std::int64_t> bytes_of(std::span<const RankSummary> ranks, const Matched& matched,
                                      std::int64_t group_size) {
   std::optional<std::int64_t> most;
-  std::int64_t sum = 0;
+  double sum = 0;
   for (const Member& member : matched.members) {
     const Collective& own = ranks[member.rank].collectives[member.collective];
-    const auto bytes = algorithm_bytes(matched.kind, own.send_bytes, own.receive_bytes, group_size);
+    auto bytes = algorithm_bytes(matched.kind, own.send_bytes, own.receive_bytes, group_size);
+    std::int64_t of_all = 0;
+    if (!bytes && own.part_bytes && *own.part_bytes > 0 && group_size > 0 &&
+        !__builtin_mul_overflow(*own.part_bytes, group_size, &of_all))
+      bytes = of_all;
     if (matched.kind == CollectiveKind::all_to_all_v) {
       if (!bytes) return std::nullopt;  // each rank has its own
-      sum += *bytes;
+      sum += static_cast<double>(*bytes);
     }
     if (bytes) most = std::max(most.value_or(0), *bytes);
   }
   if (matched.kind == CollectiveKind::all_to_all_v && !matched.members.empty())
-    return sum / static_cast<std::int64_t>(matched.members.size());
+    return std::llround(std::min(sum / static_cast<double>(matched.members.size()), 9e18));
   return most;
 }
 
@@ -232,15 +238,19 @@ std::optional<std::int64_t> algorithm_bytes(CollectiveKind kind,
                                             std::optional<std::int64_t> receive_bytes,
                                             std::int64_t ranks) {
   const std::int64_t send = send_bytes.value_or(0), receive = receive_bytes.value_or(0);
+  const auto of_all = [ranks](std::int64_t one) {
+    std::int64_t all = 0;
+    return __builtin_mul_overflow(one, ranks, &all) ? 0 : all;
+  };
   std::int64_t bytes = 0;
   switch (kind) {
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::scatter:
-      bytes = std::max(send, receive * ranks);
+      bytes = std::max(send, of_all(receive));
       break;
     case CollectiveKind::all_gather:
     case CollectiveKind::gather:
-      bytes = std::max(send * ranks, receive);
+      bytes = std::max(of_all(send), receive);
       break;
     case CollectiveKind::barrier:
     case CollectiveKind::group:
@@ -286,8 +296,9 @@ OperationFigures operation_figures(std::span<const RankSummary> ranks, const Mat
   if (info(matched.kind).waits == Waits::everyone) by_durations(matched, out);
   by_clocks(matched, clocks, times, roles, out);
   out.transfer = transfer_of(matched, times, roles, out);
+  // Where nobody says the size, it is that of the whole operation.
   const std::int64_t size = matching.groups[matched.group].size.value_or(
-      static_cast<std::int64_t>(matched.members.size()));
+      matched.complete ? static_cast<std::int64_t>(matched.members.size()) : 0);
   out.bytes = bytes_of(ranks, matched, size);
   return out;
 }

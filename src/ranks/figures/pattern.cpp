@@ -38,6 +38,7 @@ void PatternFinder::add(const OperationFigures& figures, std::span<const std::in
   std::vector<std::pair<double, double>> pairs;  // work, lateness
   const auto count = static_cast<double>(figures.members.size());
   double work_mean = 0, late_mean = 0;
+  bool judged = false;
   for (std::size_t i = 0; i < figures.members.size(); ++i) {
     const MemberFigures& member = figures.members[i];
     if (figures.last) {
@@ -46,6 +47,7 @@ void PatternFinder::add(const OperationFigures& figures, std::span<const std::in
     }
     const auto wait = OperationFigures::wait(member);
     if (!wait) continue;
+    judged = true;
     wait_ += wait->value;
     if (figures.last) decided_wait_ += wait->value;
     if (busy.empty()) continue;
@@ -53,6 +55,7 @@ void PatternFinder::add(const OperationFigures& figures, std::span<const std::in
     work_mean += pairs.back().first;
     late_mean += pairs.back().second;
   }
+  judged_ += judged ? 1 : 0;
   if (pairs.size() < 2) return;
   work_mean /= static_cast<double>(pairs.size());
   late_mean /= static_cast<double>(pairs.size());
@@ -84,15 +87,15 @@ bool PatternFinder::persistent(const Figures& figures, PatternFigures& out) cons
 }
 
 bool PatternFinder::by_node(const Figures& figures, PatternFigures& out) const {
-  struct Node {
+  struct OfNode {
     std::int64_t delay = 0;
     std::uint64_t last = 0;
     double ranks = 0;
   };
-  std::map<std::string, Node> nodes;
+  std::map<std::string, OfNode> nodes;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     const RankIdentity& identity = ranks_[rank].identity;
-    Node& node = nodes[identity.hostname.empty() ? identity.machine_id : identity.hostname];
+    OfNode& node = nodes[identity.hostname.empty() ? identity.machine_id : identity.hostname];
     node.delay += figures.ranks[rank].delay_caused.value;
     node.last += figures.ranks[rank].last;
     node.ranks += 1;
@@ -127,11 +130,13 @@ PatternFigures PatternFinder::pattern(const Figures& figures) const {
     out.doubt = doubt;
     return out;
   };
-  if (figures.decided < rules::kFewestDecided)
-    return undecided(figures.operations < rules::kFewestDecided ? PatternDoubt::few_operations
-                                                                : PatternDoubt::within_error);
-  if (share(decided_wait_, wait_) < rules::kLeastDecidedShare)
-    return undecided(PatternDoubt::clocks);
+  const bool open = share(decided_wait_, wait_) < rules::kLeastDecidedShare;
+  if (figures.decided < rules::kFewestDecided) {
+    if (judged_ < rules::kFewestDecided) return undecided(PatternDoubt::few_operations);
+    if (figures.wait.value <= figures.wait.error) return undecided(PatternDoubt::within_error);
+    return undecided(open ? PatternDoubt::clocks : PatternDoubt::few_operations);
+  }
+  if (open) return undecided(PatternDoubt::clocks);
   if (figures.delay.value <= figures.delay.error) return undecided(PatternDoubt::within_error);
   if (persistent(figures, out)) {
     out.pattern = Pattern::persistent;

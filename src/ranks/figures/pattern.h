@@ -28,6 +28,7 @@ class PatternFinder {
   std::vector<double> expected_, variance_;  ///< of last arrivals, by rank, if all were alike
   double work_square_ = 0, late_square_ = 0, work_late_ = 0;  ///< of deviations within operations
   std::uint64_t pairs_ = 0;
+  std::uint64_t judged_ = 0;  ///< operations of which waits are known
   std::int64_t wait_ = 0, decided_wait_ = 0;
 };
 

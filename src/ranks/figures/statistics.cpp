@@ -34,11 +34,10 @@ void StatisticsTable::add(const Matched& matched, const OperationFigures& figure
   if (figures.bytes)
     bin = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*figures.bytes))) - 1;
   Sums& sums = table_[Key{matched.group, matched.kind, function, bin}];
-  sums.group_size = group_size;
   Statistics& row = sums.row;
   ++row.operations;
-  row.incomplete += matched.complete ? 0 : 1;
-  row.undecided += figures.last ? 0 : 1;
+  row.incomplete += matched.complete ? 0U : 1U;
+  row.undecided += figures.last ? 0U : 1U;
   for (const MemberFigures& member : figures.members) {
     row.kernel_time += member.duration;
     row.longest = std::max(row.longest, member.duration);
@@ -49,10 +48,13 @@ void StatisticsTable::add(const Matched& matched, const OperationFigures& figure
     row.wait->value += wait->value;
     row.wait->error += wait->error;
     sums.wait_low += std::max<std::int64_t>(wait->value - wait->error, 0);
-    sums.wait_high += std::min(wait->value + wait->error, member.duration);
+    // A rank that was not recorded may have come later still.
+    sums.wait_high +=
+        matched.complete ? std::min(wait->value + wait->error, member.duration) : member.duration;
   }
   if (figures.transfer) {
     sums.transfers.push_back(*figures.transfer);
+    sums.group_size = group_size;
     if (figures.bytes && *figures.transfer > 0) {
       sums.sized_bytes += static_cast<double>(*figures.bytes);
       sums.sized_time += static_cast<double>(*figures.transfer);
@@ -79,7 +81,7 @@ Statistics StatisticsTable::finished(Sums& sums) {
     const auto [low, high] = std::ranges::minmax(sums.transfers);
     row.transfer_shortest = low;
     row.transfer_longest = high;
-    row.transfer_median = lower_median(sums.transfers);
+    row.transfer_median = middle_of(sums.transfers);
   }
   if (!sums.bytes.empty()) row.bytes = lower_median(sums.bytes);
   if (sums.sized_time > 0) {

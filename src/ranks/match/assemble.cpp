@@ -141,9 +141,10 @@ std::optional<RankIndex> rank_of(std::span<const RankSummary> ranks, const Team&
     }
     return std::nullopt;
   }
-  // Ranks of a communicator are numbered as those of the job, where nothing says otherwise.
+  // Ranks of a communicator are numbered as those of the job, where nothing says otherwise; and
+  // where those of the job have numbers, in whose order they stand.
   if (!team.size || *team.size != static_cast<std::int64_t>(team.players.size()) ||
-      at >= team.players.size()) {
+      at >= team.players.size() || !team.numbered) {
     return std::nullopt;
   }
   return team.players[at].unit->rank;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "ranks/values/numbering.h"
+
 namespace perflab::ranks {
 namespace {
 
@@ -281,6 +283,8 @@ std::vector<Team> teams_of(std::vector<Unit>& units, const CommonNames& names, J
       split(judge, bucket, of, teams);
     }
   }
+  const bool numbered = number_each(judge.ranks());
+  for (Team& team : teams) team.numbered = numbered;
   return teams;
 }
 

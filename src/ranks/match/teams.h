@@ -32,6 +32,7 @@ struct Team {
   std::vector<std::int64_t> members;  ///< global ranks, where listed
   std::vector<Player> players;        ///< by rank
   bool unknown = false;               ///< which ranks belong to it could not be found
+  bool numbered = false;              ///< each rank of the job has a number of its own
 };
 
 /// Compares units: places of one against another, with what is known of clocks.

@@ -85,7 +85,7 @@ void JobGraph::find_expected(const JobChanges& changes) {
     sum += tails.back();
   }
   if (changes.median) {
-    tail_ = tails.empty() ? joints_->tail(*changes.median) : lower_median(tails);
+    tail_ = tails.empty() ? joints_->tail(*changes.median) : middle_of(tails);
     return;
   }
   tail_ = tails.empty() ? 0 : rounded_mean(sum, tails.size());
@@ -98,9 +98,10 @@ void JobGraph::add_exit(RankIndex rank, std::uint32_t collective, const JobChang
   std::int64_t time = joints_->transfer(rank, collective);
   bool waits = joint.waits;
   if (joint.comes || joint.waits) {  // others' times may hold waiting
-    const auto kind =
-        static_cast<std::size_t>(joints_->input().matching.operations[joint.operation].kind);
-    time = scaled(time, changes.transfer[kind]);
+    const Matched& matched = joints_->input().matching.operations[joint.operation];
+    const auto kind = static_cast<std::size_t>(matched.kind);
+    // So may these, for a rank that was not recorded.
+    if (matched.complete) time = scaled(time, changes.transfer[kind]);
     waits = waits && !changes.no_wait[kind];
   }
   dag_.add_vertex();
@@ -155,7 +156,7 @@ std::int64_t JobGraph::expected_gap(RankIndex rank, std::uint32_t collective,
   std::vector<std::int64_t> others;
   for (const Member& member : joints_->input().matching.operations[operation].members)
     if (member.rank != rank) others.push_back(joints_->gap(member.rank, member.collective));
-  return others.empty() ? own : lower_median(others);
+  return others.empty() ? own : middle_of(others);
 }
 
 void JobGraph::add_simple_rank(RankIndex rank, const JobChanges& changes) {

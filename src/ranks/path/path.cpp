@@ -10,6 +10,7 @@
 
 #include "ranks/path/job_graph.h"
 #include "ranks/path/joints.h"
+#include "ranks/values/numbering.h"
 
 namespace perflab::ranks {
 namespace {
@@ -23,16 +24,19 @@ std::uint32_t largest_zone(const Clocks& clocks) {
              : static_cast<std::uint32_t>(std::ranges::max_element(ranks) - ranks.begin());
 }
 
-/// A rank as people write it: its number, or its place where it has none.
-std::string rank_text(const RankSummary& summary, RankIndex rank) {
-  return fmt::format("rank {}", summary.identity.facts.rank.value_or(rank));
+/// A rank as people write it: its number, or its place where not each has one of its own.
+std::int64_t number_of(const PathInput& input, RankIndex rank) {
+  return number_each(input.ranks) ? *input.ranks[rank].identity.facts.rank : std::int64_t{rank};
+}
+
+std::string rank_text(const PathInput& input, RankIndex rank) {
+  return fmt::format("rank {}", number_of(input, rank));
 }
 
 Result<RankIndex> rank_numbered(const PathInput& input, const RankWhatIf& what_if) {
-  const bool numbered = std::ranges::any_of(
-      input.ranks, [](const RankSummary& rank) { return rank.identity.facts.rank.has_value(); });
+  const bool numbered = number_each(input.ranks);
   for (RankIndex rank = 0; rank < input.ranks.size(); ++rank)
-    if ((numbered ? input.ranks[rank].identity.facts.rank : std::int64_t{rank}) == what_if.rank)
+    if ((numbered ? *input.ranks[rank].identity.facts.rank : std::int64_t{rank}) == *what_if.rank)
       return rank;
   return fail(ErrorCode::usage,
               fmt::format("what-if '{}': there is no rank {}", what_if.text, *what_if.rank),
@@ -248,7 +252,7 @@ Result<void> answer(const PathInput& input, const Joints& joints, JobPath& path)
     PERFLAB_TRY(const JobChanges changes, changes_of(input, what_if));
     if (changes.median && !joints.taken()[*changes.median]) {
       answer.missing = fmt::format("the clock of {} cannot be compared with the others'",
-                                   rank_text(input.ranks[*changes.median], *changes.median));
+                                   rank_text(input, *changes.median));
     } else {
       PERFLAB_TRY(JobGraph graph, JobGraph::make(joints, changes));
       if (graph.solve()) {
@@ -271,7 +275,7 @@ Result<void> find_path(const PathInput& input, const Joints& joints, JobPath& pa
     return fail(ErrorCode::bad_input,
                 fmt::format("the matched collectives would wait for each other in a circle, at "
                             "collective {} of {}",
-                            member.collective, rank_text(input.ranks[member.rank], member.rank)),
+                            member.collective, rank_text(input, member.rank)),
                 "recordings of different runs, or one that starts elsewhere, match wrongly");
   }
   path.begin = graph.begin();

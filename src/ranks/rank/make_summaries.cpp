@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "base/system/files.h"
+#include "base/system/interrupt.h"
 #include "ranks/rank/summary_file.h"
 #include "trace/read/read_trace.h"
 
@@ -28,6 +29,11 @@ struct OfFile {
 
 Result<std::vector<RankSummary>> summarize_file(const std::filesystem::path& file,
                                                 const MakeSummariesOptions& options) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: there is no recording in this folder", file.string()),
+                "name the recordings of the ranks, or a folder with them");
   trace::ReadOptions read;
   read.threads = options.jobs > 1 ? 1 : 0;
   const std::array<std::filesystem::path, 1> files = {file};
@@ -72,6 +78,17 @@ bool is_there(const std::filesystem::path& path, const std::string& bytes) {
   return text && *text == bytes;
 }
 
+/// Ctrl-C waits until the file has its name: a temporary one is never left. While recordings are
+/// read it ends the program at once, and there is nothing to clean up.
+Result<void> write_whole(const std::filesystem::path& path, const std::string& bytes) {
+  const InterruptScope interrupts;
+  PERFLAB_TRY_VOID(write_file_atomically(path, bytes));
+  if (interrupted())
+    return fail(ErrorCode::interrupted, "interrupted: the summaries that are there are whole",
+                "run it again: it goes on with the others");
+  return {};
+}
+
 }  // namespace
 
 Result<MadeSummaries> make_summaries(const std::vector<std::filesystem::path>& files,
@@ -95,7 +112,7 @@ Result<MadeSummaries> make_summaries(const std::vector<std::filesystem::path>& f
                               other->second),
                   "give each recording once");
     one.made.kept = is_there(one.made.path, one.bytes);
-    if (!one.made.kept) PERFLAB_TRY_VOID(write_file_atomically(one.made.path, one.bytes));
+    if (!one.made.kept) PERFLAB_TRY_VOID(write_whole(one.made.path, one.bytes));
     all.made.push_back(std::move(one.made));
     return {};
   };
@@ -104,8 +121,9 @@ Result<MadeSummaries> make_summaries(const std::vector<std::filesystem::path>& f
   };
   const auto consume = [&](std::size_t i, OfFile&& result) -> Result<void> {
     for (Ready& one : result.ready) {
-      if (Result<void> done = write(std::move(one)); !done && !result.error)
-        result.error = std::move(done.error());
+      Result<void> done = write(std::move(one));
+      if (!done && done.error().code == ErrorCode::interrupted) return done;
+      if (!done && !result.error) result.error = std::move(done.error());
     }
     if (result.error) all.failed.push_back({files[i].string(), std::move(*result.error)});
     if (options.progress)

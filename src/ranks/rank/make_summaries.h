@@ -43,7 +43,8 @@ struct MadeSummaries {
   std::vector<FailedSummary> failed;
 };
 
-/// Errors (usage): no folder can be made there; a file twice.
+/// Errors (usage): no folder can be made there; a file twice; (interrupted) Ctrl-C came while a
+/// summary was written: what is there is whole.
 Result<MadeSummaries> make_summaries(const std::vector<std::filesystem::path>& files,
                                      const std::filesystem::path& folder,
                                      const MakeSummariesOptions& options = {});

@@ -145,8 +145,8 @@ void add_not_compared(const DocumentPlace& comparison, Json& summary) {
 
 /// Whether the side can be recorded anew with the profiler.
 bool is_recording(const DocumentPlace& side) {
-  static constexpr std::array<std::string_view, 4> kRecordings = {"rocpd", "kineto", "profile",
-                                                                  "analysis"};
+  static constexpr std::array<std::string_view, 5> kRecordings = {"rocpd", "rocprofv3", "kineto",
+                                                                  "profile", "analysis"};
   return std::ranges::find(kRecordings, side["kind"].text()) != kRecordings.end();
 }
 
@@ -186,9 +186,8 @@ void add_next_measurement(const DocumentPlace& comparison,
 void add_next_look(const DocumentPlace& comparison, Json& summary) {
   const bool has_code = is_recording(comparison["b"]) || comparison["b"]["kind"].text() == "replay";
   if (comparison["verdict"].text() != "regression" || !has_code) return;
-  const DocumentPlace files = comparison["environment"]["b"];
-  // Of a folder the database is not known here.
-  if (files.size() > 0 && files[0].text().ends_with(".db"))
+  // Of several runs the first.
+  if (const DocumentPlace files = comparison["environment"]["recordings_b"]; files.size() > 0)
     add_next(summary, {join_command_line({"rocm-perf", "analyze", files[0].text()}),
                        "what limits the kernel that became slower"});
   add_next(summary, {"",

@@ -13,20 +13,42 @@
 namespace perflab::report {
 namespace {
 
-/// "8 ranks of 8 on 2 nodes": as a sentence of the page.
+/// What of the time in communication kernels is waiting, as a sentence.
+std::string waiting_words(const Json& row) {
+  const double time = row_number(row, "kernel_time_ns"), judged = row_number(row, "judged_time_ns");
+  if (!(time > 0))
+    return fmt::format(
+        "{} in the communication kernels of {}",
+        duration_text(row_number(row, "collective_time_ns")),
+        counted(static_cast<std::size_t>(row_number(row, "collectives")), "operation"));
+  std::string words = fmt::format("{} in their kernels", duration_text(time));
+  if (judged > 0)
+    words += fmt::format(", {} (± {}) of it waiting", duration_text(row_number(row, "wait_ns")),
+                         duration_text(row_number(row, "wait_error_ns")));
+  if (judged < time) words += fmt::format("; of {} it is not known", duration_text(time - judged));
+  return words;
+}
+
+/// "8 ranks of 8 on 2 nodes": as sentences of the page.
 std::string recorded_words(const Json& row) {
   std::string ranks = counted(static_cast<std::size_t>(row_number(row, "ranks")), "rank");
   if (has_row_number(row, "size"))
     ranks += fmt::format(" of {}", static_cast<std::size_t>(row_number(row, "size")));
   const auto nodes = row["nodes"]["elements"].get<std::size_t>();
   if (nodes > 0) ranks += fmt::format(" on {}", counted(nodes, "node"));
-  return fmt::format(
-      "{}; {} in {}, the last arriver of {} is decided; {} of {} in communication kernels is "
-      "waiting",
-      ranks, counted(static_cast<std::size_t>(row_number(row, "operations")), "operation"),
-      counted(static_cast<std::size_t>(row_number(row, "groups")), "group"),
-      static_cast<std::size_t>(row_number(row, "decided")),
-      duration_text(row_number(row, "wait_ns")), duration_text(row_number(row, "kernel_time_ns")));
+  const auto operations = static_cast<std::size_t>(row_number(row, "operations"));
+  if (operations > 0)
+    ranks += fmt::format("; {}, of {} it is known who came last", counted(operations, "operation"),
+                         static_cast<std::size_t>(row_number(row, "decided")));
+  return fmt::format("{}; {}", ranks, waiting_words(row));
+}
+
+/// What was not matched, and why.
+std::string unmatched_words(const Json& row) {
+  return fmt::format("{} of {} left out: {}",
+                     counted(static_cast<std::size_t>(row_number(row, "operations")), "operation"),
+                     counted(static_cast<std::size_t>(row_number(row, "ranks")), "rank"),
+                     row_text(row, "sentence"));
 }
 
 void add_next_steps(const DocumentPlace& ranks, Json& summary) {
@@ -38,12 +60,11 @@ void add_next_steps(const DocumentPlace& ranks, Json& summary) {
       add_next(summary, {join_command_line({"rocm-perf", "analyze", file}),
                          fmt::format("what rank {} does, kernel by kernel", rank["label"].text())});
   }
-  const DocumentPlace longest = ranks["collectives"][0];
-  if (longest && !longest["bytes"])
-    add_next(summary, {"",
-                       "sizes and bandwidths need RCCL_LOG_ROCTX=1 and markers in the "
-                       "recordings (rocprofv3 --rccl-trace --marker-trace)"});
-  if (ranks["job"]["missing_rank_count"].number() > 0)
+  if (const DocumentPlace sizes = missing_of(ranks, "collectives[].bytes"); sizes["remedy"])
+    add_next(summary, {"", "for sizes and bandwidths: " + sizes["remedy"].text()});
+  if (ranks["ranks"].size() == 1)
+    add_next(summary, {"", "give the recordings of the job's other ranks, too"});
+  else if (ranks["job"]["missing_rank_count"].number() > 0)
     add_next(summary, {"", "record the ranks that are missing: one of them may be who is late"});
 }
 
@@ -53,16 +74,23 @@ void summarise_ranks(std::span<const NamedDocument> documents, Json& summary) {
   const DocumentPlace ranks = document_of(documents, "ranks");
   const DocumentPlace job = ranks["job"], answer = ranks["answer"];
   take_warnings(summary, ranks["warnings"], ranks["warnings"].texts());
-  Json recorded = job.excerpt({"ranks", "size", "operations", "groups", "decided", "wait_ns",
-                               "wait_error_ns", "kernel_time_ns", "missing_rank_count"});
-  recorded["nodes"] = job["nodes"].count();
-  add_part(summary, {.part = "recorded",
-                     .title = "Recorded",
-                     .rows = {std::move(recorded)},
-                     .details = "matching"});
+  Json recorded_row = job.excerpt(
+      {"ranks", "size", "operations", "groups", "decided", "collectives", "collective_time_ns",
+       "kernel_time_ns", "judged_time_ns", "wait_ns", "wait_error_ns", "missing_rank_count"});
+  recorded_row["nodes"] = job["nodes"].count();
+  Part recorded{.part = "recorded",
+                .title = "Recorded",
+                .rows = {std::move(recorded_row)},
+                .details = "matching"};
+  if (ranks["ranks"].size() > 1)
+    recorded = rows_of(std::move(recorded), job["unmatched"], [](const DocumentPlace& one) {
+      return one.excerpt({"reason", "sentence", "operations", "ranks"});
+    });
+  add_part(summary, recorded);
   Part who{.part = "who", .title = "Who makes the others wait", .details = "ranks"};
   who.rows.push_back(answer.excerpt({"who"}));
-  who.rows.push_back(ranks["stragglers"].excerpt({"pattern", "sentence"}));
+  if (job["judged_time_ns"].number() > 0)
+    who.rows.push_back(ranks["stragglers"].excerpt({"pattern", "sentence"}));
   if (answer["victim"]) who.rows.push_back(answer.excerpt({"victim"}));
   add_part(summary, who);
   Part why{.part = "why", .title = "Why", .details = "stragglers"};
@@ -71,7 +99,10 @@ void summarise_ranks(std::span<const NamedDocument> documents, Json& summary) {
              return cause.excerpt({"rank", "cause", "sentence", "lateness_ns"});
            }));
   Part worth{.part = "worth_mending", .title = "What it would gain", .details = "path"};
-  if (!ranks["path"]) worth.missing = missing_of(ranks, "path")["reason"].text();
+  if (ranks["path"])
+    worth.rows.push_back(ranks["path"].excerpt({"makespan_ns", "error_ns", "sentence"}));
+  else
+    worth.missing = missing_of(ranks, "path")["reason"].text();
   add_part(summary,
            rows_of(std::move(worth), ranks["path"]["what_if"], [](const DocumentPlace& one) {
              return one.excerpt({"text", "gain_ns", "gain_share", "sentence"});
@@ -89,7 +120,8 @@ std::optional<std::string> ranks_part_text(const Json&, const Json& part, std::s
   std::string out;
   for (const Json& row : part["rows"]) {
     if (part["part"] == "recorded") {
-      out += indented(recorded_words(row) + ".", width);
+      const bool unmatched = !row_text(row, "reason").empty();
+      out += indented((unmatched ? unmatched_words(row) : recorded_words(row)) + ".", width);
       continue;
     }
     for (const char* field : {"who", "sentence", "victim"})

@@ -166,6 +166,23 @@ std::optional<NextStep> what_if_step(const DocumentPlace& dag, const DocumentPla
                   .why = "the whole run with this kernel that much faster, simulated"};
 }
 
+/// Where the longest kernel is one of a communication library: it takes the recordings of all ranks
+/// to tell waiting from transfer.
+void add_ranks_step(std::span<const NamedDocument> documents, Json& summary) {
+  const DocumentPlace analysis = document_of(documents, "analysis");
+  const DocumentPlace without = analysis["bottlenecks"]["without_verdict"];
+  const std::vector<std::string> names = kernel_names(without);
+  const RecordedRun run = recorded_run(documents);
+  if (names.empty() || run.files.empty() ||
+      std::ranges::find(names, analysis["kernels"][0]["name"].text()) == names.end())
+    return;
+  std::vector<std::string> words = {"rocm-perf", "ranks"};
+  words.insert(words.end(), run.files.begin(), run.files.end());
+  add_next(summary, {join_command_line(words),
+                     "with the recordings of the other ranks: which of them the longest kernel "
+                     "waits for, and why"});
+}
+
 /// What to measure, to try and to simulate for the kernel of the verdict.
 void add_steps(std::span<const NamedDocument> documents, const DocumentPlace& verdict,
                Json& summary) {
@@ -244,6 +261,7 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
   if (time.rows.empty()) time.missing = missing_of(analysis, "critical_path")["reason"].text();
   add_part(summary, time);
   add_part(summary, kernels_part(kernels, verdicts, dag));
+  add_ranks_step(documents, summary);
   if (verdicts.size() == 0) return;
   const DocumentPlace verdict = verdict_that_matters(verdicts);
   add_verdict(verdict, kernels, summary);

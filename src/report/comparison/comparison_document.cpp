@@ -20,7 +20,7 @@ class ComparisonWriter {
       : result_(result), options_(options) {}
 
   Json document() {
-    Json out = {{"schema_version", "1.1.0"},
+    Json out = {{"schema_version", "1.2.0"},
                 {"document", "comparison"},
                 {"generator", generator_json()},
                 {"verdict", to_string(result_.verdict)},
@@ -46,7 +46,10 @@ class ComparisonWriter {
     out["not_compared"] = not_compared_json();
     out["notes"] = result_.notes;
     out["warnings"] = result_.warnings;
-    out["environment"] = {{"a", result_.a.files}, {"b", result_.b.files}};
+    out["environment"] = {{"a", result_.a.files},
+                          {"b", result_.b.files},
+                          {"recordings_a", result_.a.recordings},
+                          {"recordings_b", result_.b.recordings}};
     out["missing"] = missing_json(missing_);
     return out;
   }

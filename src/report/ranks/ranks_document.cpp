@@ -97,8 +97,11 @@ class RanksWriter {
   Json job() {
     std::optional<std::int64_t> size;
     std::set<std::string> nodes;
-    std::int64_t kernel_time = 0, judged_time = 0;
+    std::int64_t kernel_time = 0, judged_time = 0, recorded_time = 0;
+    std::uint64_t recorded = 0;
     for (const ranks::RankSummary& rank : all_.ranks) {
+      recorded += rank.collectives.size();
+      for (const ranks::Collective& one : rank.collectives) recorded_time += one.exit - one.entry;
       if (rank.identity.facts.size) size = std::max(size.value_or(0), *rank.identity.facts.size);
       if (!rank.identity.hostname.empty()) nodes.insert(rank.identity.hostname);
     }
@@ -120,6 +123,12 @@ class RanksWriter {
     out["decided"] = all_.figures.decided;
     out["clocks"] = all_.clocks.zones;
     out["violations"] = all_.clocks.violation_count;
+    out["largest_violation_ns"] =
+        all_.clocks.violations.empty() ? 0 : all_.clocks.violations.front().by;
+    out["noise_violations"] = all_.clocks.noise_count;
+    out["largest_noise_ns"] = all_.clocks.largest_noise;
+    out["collectives"] = recorded;
+    out["collective_time_ns"] = recorded_time;
     out["kernel_time_ns"] = kernel_time;
     out["judged_time_ns"] = judged_time;
     out["wait_ns"] = all_.figures.wait.value;
@@ -229,7 +238,8 @@ class RanksWriter {
                        {"dispatches", cause.kernel->dispatches},
                        {"median_dispatches", cause.kernel->median_dispatches},
                        {"time_ns", cause.kernel->time},
-                       {"median_time_ns", cause.kernel->median_time}};
+                       {"median_time_ns", cause.kernel->median_time},
+                       {"median_at_most_ns", cause.kernel->median_at_most}};
     else
       missing("stragglers.causes[].kernel", "no kernel ran before the operations");
     out["clock_factor"] = value("stragglers.causes[].clock_factor", cause.clock_factor,
@@ -255,13 +265,29 @@ class RanksWriter {
     return out;
   }
 
+  /// Why collectives have no bytes, and what helps: their kind has none, or nothing says them.
+  std::pair<std::string_view, std::string_view> no_size_reason() const {
+    using enum ranks::CollectiveKind;
+    const bool could = std::ranges::any_of(all_.figures.statistics, [](const auto& row) {
+      return !row.bytes && row.kind != group && row.kind != unknown && row.kind != barrier;
+    });
+    if (!could) return {"barriers, and several operations in one kernel, have no one size", ""};
+    const bool amd = std::ranges::any_of(all_.ranks, [](const ranks::RankSummary& rank) {
+      return rank.identity.platform == trace::Platform::amd;
+    });
+    return {"the recordings give no sizes",
+            amd ? "set RCCL_LOG_ROCTX=1 and record markers (rocprofv3 --rccl-trace --marker-trace)"
+                : "record with a newer PyTorch, whose profiler writes them to each operation"};
+  }
+
   Json collective(const ranks::Statistics& row) {
     const std::string_view unknown_waits =
         "its kind does not say who waits for whom, or there is neither a common clock nor a kind "
         "in which everyone waits";
     const std::string_view no_clock = "the ranks have no common clock with a bound";
-    const std::string_view no_size = "the recordings give no sizes";
-    const std::string_view sizes = "on AMD: set RCCL_LOG_ROCTX=1 and record markers";
+    const std::string_view no_transfer =
+        "its kind does not say who waits for whom, there is no common clock, or a rank of it was "
+        "not recorded: nobody knows when the last one came";
     const auto of = [](const char* field) { return fmt::format("collectives[].{}", field); };
     const auto put = [&](Json& out, const char* field, const auto& one, std::string_view reason,
                          std::string_view remedy = {}) {
@@ -272,6 +298,7 @@ class RanksWriter {
     out["function"] = row.function.empty()
                           ? missing(of("function"), "the recording does not name the call")
                           : Json(row.function);
+    const auto [no_size, sizes] = no_size_reason();
     put(out, "bytes", row.bytes, no_size, sizes);
     out["operations"] = row.operations;
     out["incomplete"] = row.incomplete;
@@ -288,13 +315,15 @@ class RanksWriter {
     put(out, "wait_share_high", row.wait_share_high, unknown_waits);
     out["verdict"] = name(row.verdict);
     out["sentence"] = collective_words(row);
-    put(out, "transfer_median_ns", row.transfer_median, unknown_waits);
-    put(out, "transfer_shortest_ns", row.transfer_shortest, unknown_waits);
-    put(out, "transfer_longest_ns", row.transfer_longest, unknown_waits);
+    put(out, "transfer_median_ns", row.transfer_median, no_transfer);
+    put(out, "transfer_shortest_ns", row.transfer_shortest, no_transfer);
+    put(out, "transfer_longest_ns", row.transfer_longest, no_transfer);
     put(out, "entry_skew_mean_ns", row.entry_skew_mean, no_clock);
     put(out, "exit_skew_mean_ns", row.exit_skew_mean, no_clock);
-    put(out, "algorithm_gb_per_s", row.algorithm_gb_per_s, no_size, sizes);
-    put(out, "bus_gb_per_s", row.bus_gb_per_s, no_size, sizes);
+    const std::string_view no_rate = row.bytes ? no_transfer : no_size;
+    const std::string_view remedy = row.bytes ? std::string_view() : sizes;
+    put(out, "algorithm_gb_per_s", row.algorithm_gb_per_s, no_rate, remedy);
+    put(out, "bus_gb_per_s", row.bus_gb_per_s, no_rate, remedy);
     return out;
   }
 
@@ -341,7 +370,8 @@ class RanksWriter {
                 {"kind", ranks::info(matched.kind).name},
                 {"root", or_null(matched.root)},
                 {"complete", matched.complete}};
-    const std::string_view undecided = "two ranks or more came within the error";
+    const std::string_view undecided =
+        "two ranks or more came within the error, or nobody waited longer than it";
     out["last"] = value("operations[].last", one.last, undecided);
     out["last_by"] =
         one.last_by ? Json(name(*one.last_by)) : missing("operations[].last_by", undecided);
@@ -353,7 +383,8 @@ class RanksWriter {
     out["last_margin_error_ns"] =
         value("operations[].last_margin_error_ns", margin(&ranks::Uncertain::error), undecided);
     out["transfer_ns"] = value("operations[].transfer_ns", one.transfer,
-                               "its kind does not say who waits, or there is no common clock");
+                               "its kind does not say who waits, there is no common clock, or a "
+                               "rank of it was not recorded");
     out["bytes"] = value("operations[].bytes", one.bytes, "the recordings give no sizes");
     out["members"] = Json::array();
     for (std::size_t i = 0; i < one.members.size(); ++i)
@@ -380,6 +411,7 @@ class RanksWriter {
     Json out = {{"makespan_ns", path.makespan()}};
     out["error_ns"] = value("path.error_ns", path.error,
                             "the clocks at its two ends have no bound against each other");
+    out["sentence"] = path_words(all_);
     out["left_out_ranks"] = path.left_out.size();
     out["residuals"] = path.residual_count;
     out["shifted_ns"] = path.shifted;
@@ -398,7 +430,9 @@ class RanksWriter {
         "what is not recorded (MPI, sockets, other processes) counts as work of the rank that "
         "waited for it",
         "a transfer takes as long as recorded, whoever comes last and whatever runs beside it",
-        "an operation that is not matched takes its rank as long as recorded"};
+        "an operation that is not matched, of a kind that does not say who waits, or of which a "
+        "rank was not recorded takes each rank as long as recorded, with the waiting in it",
+        "algorithms and channels of the library stay what they were"};
     return out;
   }
 

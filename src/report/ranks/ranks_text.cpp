@@ -1,10 +1,12 @@
 #include "report/ranks/ranks_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/text/number_text.h"
 #include "report/kit/kernel_name.h"
@@ -48,6 +50,15 @@ std::string table_of(const Rows& rows, TextTable table, const TerminalStyle& sty
   return table.text(style.width) + cut_note(rows.size(), shown);
 }
 
+/// What their numbers are.
+std::string numbered_words(const RanksAnalysis& analysis) {
+  if (!analysis.ranked)
+    return "Numbered by host, process and GPU: the recordings do not give each rank a number.";
+  std::set<std::string> from;
+  for (const ranks::RankSummary& rank : analysis.ranks) from.insert(rank.identity.facts.from);
+  return fmt::format("Numbered by {} in the recordings.", fmt::join(from, ", "));
+}
+
 }  // namespace
 
 std::string ranks_ranks_text(const RanksAnalysis& analysis, const TerminalStyle& style) {
@@ -58,6 +69,7 @@ std::string ranks_ranks_text(const RanksAnalysis& analysis, const TerminalStyle&
   });
   const Paint paint(style.colour);
   return heading(paint, "Ranks, the most delay caused first") +
+         indented(numbered_words(analysis), style.width) +
          table_of(order,
                   TextTable({{.title = "rank"},
                              {.title = "delay caused"},
@@ -89,14 +101,14 @@ std::string ranks_stragglers_text(const RanksAnalysis& analysis, const TerminalS
       table.add({std::string(what), time_cell(figure.own), time_cell(figure.median),
                  time_cell(figure.excess())});
     };
-    row("length", cause.length);
-    row("busy", cause.busy);
+    row("time since the operation before", cause.length);
+    row("GPU busy", cause.busy);
     row("kernels", cause.kernels);
     row("copies", cause.copies);
-    row("idle", cause.idle);
+    row("GPU idle", cause.idle);
     for (std::size_t kind = 0; kind < cause.spent.size(); ++kind)
       if (cause.spent[kind].own != 0 || cause.spent[kind].median != 0)
-        row(fmt::format("path: {}", spent_name(static_cast<analyze::Spent>(kind))),
+        row(fmt::format("way there: {}", spent_name(static_cast<analyze::Spent>(kind))),
             cause.spent[kind]);
     out += table.text(style.width);
   }
@@ -112,7 +124,7 @@ std::string ranks_collectives_text(const RanksAnalysis& analysis, const Terminal
                           {.title = "count"},
                           {.title = "waiting"},
                           {.title = "transfer"},
-                          {.title = "bus GB/s"},
+                          {.title = "bus bandwidth"},
                           {.title = "entries apart", .expendable = 2},
                           {.title = "exits apart", .expendable = 3},
                           {.title = "verdict", .align = left},
@@ -121,7 +133,7 @@ std::string ranks_collectives_text(const RanksAnalysis& analysis, const Terminal
                  table.add({time_cell(row.kernel_time), fmt::format("{}", row.operations),
                             row.wait_share ? percent(*row.wait_share) : kDash,
                             time_cell(row.transfer_median),
-                            row.bus_gb_per_s ? fmt::format("{:.1f}", *row.bus_gb_per_s) : kDash,
+                            row.bus_gb_per_s ? bytes_text(*row.bus_gb_per_s * 1e9) + "/s" : kDash,
                             time_cell(row.entry_skew_mean), time_cell(row.exit_skew_mean),
                             std::string(name(row.verdict)), collective_name(row)});
                });

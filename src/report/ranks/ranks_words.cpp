@@ -1,9 +1,11 @@
 #include "report/ranks/ranks_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <set>
 
 #include "ranks/figures/rules.h"
@@ -59,20 +61,22 @@ std::string kernel_words(const ranks::Cause& cause) {
       return fmt::format("its kernel {} runs more often: {} dispatches, {} on the median rank",
                          name, kernel.dispatches, kernel.median_dispatches);
     default:
-      return fmt::format("several kernels take longer, {}; the most {}: {} against {}",
+      return fmt::format("several kernels take longer, {}; the most {}: {} against {}{}",
                          against_words(cause.kernels), name, time_words(kernel.time),
-                         time_words(kernel.median_time));
+                         kernel.median_whole() ? "" : "at most ",
+                         time_words(kernel.median_at_most));
   }
 }
 
-std::string host_words(const ranks::Cause& cause) {
+std::string launch_words(const ranks::Cause& cause) {
   ranks::AgainstMedian host;
   for (const analyze::Spent kind : {analyze::Spent::launch_latency, analyze::Spent::host_call,
                                     analyze::Spent::host_code, analyze::Spent::sync_return}) {
     host.own += cause.spent[static_cast<std::size_t>(kind)].own;
     host.median += cause.spent[static_cast<std::size_t>(kind)].median;
   }
-  return fmt::format("its GPU waits for launches and host code, {}", against_words(host));
+  return fmt::format("its GPU idles, {}: on the way there launches and host code take {} longer",
+                     against_words(cause.idle), time_words(host.excess()));
 }
 
 std::string_view doubt_words(CauseDoubt doubt) {
@@ -99,7 +103,13 @@ std::string rank_words(const RanksAnalysis& analysis, ranks::RankIndex rank) {
 
 std::string who_words(const RanksAnalysis& analysis) {
   const ranks::Figures& figures = analysis.figures;
+  if (analysis.ranks.size() == 1)
+    return "One rank alone does not tell who waits for whom: that takes the recordings of at least "
+           "two.";
   if (figures.operations == 0) return "No operation of two ranks could be matched.";
+  if (std::ranges::all_of(figures.ranks,
+                          [](const ranks::RankFigures& rank) { return rank.judged_time == 0; }))
+    return "Of no operation it is known who waits for whom in it.";
   if (figures.wait.value <= figures.wait.error)
     return fmt::format("Nobody makes others wait beyond the error: {} of waiting in all.",
                        with_error(figures.wait));
@@ -110,12 +120,17 @@ std::string who_words(const RanksAnalysis& analysis) {
   const ranks::RankFigures& rank = figures.ranks[top];
   std::string who = rank_words(analysis, top);
   who.front() = 'R';
-  return fmt::format(
-      "{} makes the others wait {} in all, {} of all waiting that has a cause; it "
-      "was the last of {} of {} operations, {} behind the second in all.",
+  std::string words = fmt::format(
+      "{} makes the others wait {}, {} of all waiting: it came last in {} of {} operations, {} "
+      "after "
+      "the next to last in all.",
       who, with_error(rank.delay_caused),
-      percent(part(rank.delay_caused.value, figures.delay.value)), rank.last, rank.operations,
+      percent(part(rank.delay_caused.value, figures.wait.value)), rank.last, rank.operations,
       with_error(rank.lateness));
+  const double open = part(figures.wait.value - figures.delay.value, figures.wait.value);
+  if (open >= ranks::rules::kStragglerShare)
+    words += fmt::format(" Who causes {} of the waiting is undecided.", percent(open));
+  return words;
 }
 
 std::optional<std::string> victim_words(const RanksAnalysis& analysis) {
@@ -123,11 +138,11 @@ std::optional<std::string> victim_words(const RanksAnalysis& analysis) {
   const auto most = std::ranges::max_element(
       all, {}, [](const ranks::RankFigures& rank) { return rank.wait.value; });
   if (most == all.end() || most->wait.value <= most->wait.error) return std::nullopt;
-  const auto rank = static_cast<ranks::RankIndex>(most - all.begin());
+  std::string who = rank_words(analysis, static_cast<ranks::RankIndex>(most - all.begin()));
+  who.front() = 'R';
   return fmt::format(
-      "The longest time in communication kernels is no sign of the cause: {} spends "
-      "{} there, and {} of it is waiting.",
-      rank_words(analysis, rank), time_words(most->kernel_time), with_error(most->wait));
+      "{} waits the most, {} of {}: long communication kernels mark who waits, not who is late.",
+      who, with_error(most->wait), time_words(most->judged_time));
 }
 
 std::string cause_words(const RanksAnalysis& analysis, const ranks::Cause& cause) {
@@ -148,7 +163,7 @@ std::string cause_words(const RanksAnalysis& analysis, const ranks::Cause& cause
       why = fmt::format("it copies more, {}", against_words(cause.copies));
       break;
     case CauseKind::launches:
-      why = host_words(cause);
+      why = launch_words(cause);
       break;
     case CauseKind::idle:
       why = fmt::format(
@@ -160,7 +175,8 @@ std::string cause_words(const RanksAnalysis& analysis, const ranks::Cause& cause
       why = fmt::format("undecided: {}", doubt_words(cause.doubt));
       break;
   }
-  return fmt::format("Before the {} operations that {} was the last of, {}.", cause.operations,
+  return fmt::format("Before the {} that {} was the last of, {}.",
+                     cause.operations == 1 ? "operation" : counted(cause.operations, "operation"),
                      rank_words(analysis, cause.rank), why);
 }
 
@@ -188,12 +204,12 @@ std::string pattern_words(const RanksAnalysis& analysis) {
   switch (found.doubt) {
     case PatternDoubt::few_operations:
       return fmt::format(
-          "Undecided whether it is always the same rank: that takes {} operations "
-          "whose last arriver is decided.",
-          ranks::rules::kFewestDecided);
+          "Undecided whether it is always the same rank: who came last is known of {}, and that "
+          "takes {}.",
+          counted(analysis.figures.decided, "operation"), ranks::rules::kFewestDecided);
     case PatternDoubt::clocks:
       return "Undecided whether it is always the same rank: most of the waiting is in operations "
-             "whose last arriver the clocks do not tell.";
+             "to which two ranks or more came last within the error.";
     case PatternDoubt::within_error:
       return "Undecided whether it is always the same rank: the waits are within their error.";
     default:
@@ -207,17 +223,62 @@ std::string collective_name(const ranks::Statistics& row) {
   return name;
 }
 
+namespace {
+
+/// Why nobody can say who waits in operations.
+std::string_view no_wait_words(ranks::CollectiveKind kind) {
+  using enum ranks::CollectiveKind;
+  switch (kind) {
+    case group:
+      return "several operations in one kernel, and not recorded who waits for whom in it";
+    case unknown:
+      return "the recordings do not say what it is";
+    case all_to_all_v:
+      return "a rank may send nothing to some of the others";
+    default:
+      return "that takes a root or a peer and common clocks, and not all are known";
+  }
+}
+
+/// "If ...": what a question supposes. Empty: its text says it.
+std::string if_words(const std::string& text) {
+  const auto question = ranks::parse_rank_what_if(text);
+  if (!question) return {};
+  using Target = ranks::RankWhatIf::Target;
+  const std::string of_kind =
+      question->kind ? fmt::format(" of {}", ranks::info(*question->kind).name) : "";
+  switch (question->target) {
+    case Target::median:
+      return fmt::format("rank {} like the median rank", *question->rank);
+    case Target::balance:
+      return "all ranks with the same work";
+    case Target::transfer:
+      return fmt::format("transfers{} in {} of their time", of_kind, percent(question->factor));
+    case Target::no_wait:
+      return fmt::format("no waiting at operations{}", of_kind);
+    case Target::scenario:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string collective_words(const ranks::Statistics& row) {
   const std::string name = collective_name(row);
-  const std::string begin = fmt::format("{} ({} operations, {} over all ranks)", name,
-                                        row.operations, time_words(row.kernel_time));
-  if (!row.wait_share) return fmt::format("{}: who waits in it is not known.", begin);
+  const std::string begin =
+      fmt::format("{} ({}, {} over all ranks)", name, counted(row.operations, "operation"),
+                  time_words(row.kernel_time));
+  if (!row.wait_share)
+    return fmt::format("{}: undecided whether it is slow or waits, {}.", begin,
+                       no_wait_words(row.kind));
   const std::string share =
       fmt::format("{} of its time is waiting ({} to {})", percent(*row.wait_share),
                   percent(*row.wait_share_low), percent(*row.wait_share_high));
   std::string rate;
   if (row.bus_gb_per_s)
-    rate = fmt::format("; its transfer has {:.1f} GB/s of bus bandwidth", *row.bus_gb_per_s);
+    rate = fmt::format("; its transfer has {}/s of bus bandwidth",
+                       bytes_text(*row.bus_gb_per_s * 1e9));
   switch (row.verdict) {
     case ranks::SlowOrWaiting::wait_dominated:
       return fmt::format("{} is not slow, it waits: {}{}.", begin, share, rate);
@@ -234,9 +295,35 @@ std::string collective_words(const ranks::Statistics& row) {
 std::string what_if_words(const ranks::JobPath& path, const ranks::RankWhatIfAnswer& answer) {
   if (!answer.makespan || !answer.gain)
     return fmt::format("{}: not known: {}", answer.text, answer.missing);
-  return fmt::format("{}: the job takes {} instead of {}, {} ({}) less", answer.text,
-                     time_words(*answer.makespan), time_words(path.makespan()),
-                     time_words(*answer.gain), percent(part(*answer.gain, path.makespan())));
+  const std::string meant = if_words(answer.text);
+  const std::string text = meant.empty() ? answer.text : fmt::format("{} ({})", answer.text, meant);
+  if (*answer.gain == 0) return fmt::format("{}: the job gets no shorter", text);
+  const std::int64_t change = std::abs(*answer.gain);
+  return fmt::format("{}: the job takes {}, {} ({}) {}", text, time_words(*answer.makespan),
+                     time_words(change), percent(part(change, path.makespan())),
+                     *answer.gain > 0 ? "less" : "more");
+}
+
+std::string path_words(const RanksAnalysis& analysis) {
+  constexpr std::size_t kMostNamed = 3;
+  const ranks::JobPath& path = *analysis.path;
+  std::vector<std::string> parts;
+  std::int64_t transfer = 0, work = 0;
+  for (const ranks::RankOnPath& rank : path.ranks) {
+    transfer += rank.transfer;
+    if (parts.size() == kMostNamed || rank.work <= 0) continue;
+    work += rank.work;
+    parts.push_back(fmt::format("work of {} ({})", rank_words(analysis, rank.rank),
+                                percent(part(rank.work, path.makespan()))));
+  }
+  const std::int64_t others = path.makespan() - transfer - work;
+  if (others > 0)
+    parts.push_back(fmt::format("work of others ({})", percent(part(others, path.makespan()))));
+  if (transfer > 0)
+    parts.push_back(fmt::format("transfers ({})", percent(part(transfer, path.makespan()))));
+  return fmt::format("The critical path across ranks, {}{}, is {}.", time_words(path.makespan()),
+                     path.error ? fmt::format(" (± {})", time_words(*path.error)) : "",
+                     fmt::join(parts, ", "));
 }
 
 std::string_view spent_name(analyze::Spent spent) {

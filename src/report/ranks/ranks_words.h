@@ -21,6 +21,8 @@ std::string pattern_words(const ranks::RanksAnalysis& analysis);
 std::string collective_name(const ranks::Statistics& row);
 std::string collective_words(const ranks::Statistics& row);
 std::string what_if_words(const ranks::JobPath& path, const ranks::RankWhatIfAnswer& answer);
+/// Which ranks' work the job is as long as. There has to be a path.
+std::string path_words(const ranks::RanksAnalysis& analysis);
 
 std::string_view spent_name(analyze::Spent spent);
 std::string_view unmatched_name(ranks::Unmatched why);

@@ -38,7 +38,6 @@ struct Args {
   std::optional<std::int64_t> external_id, correlation, device, stream, queue, bytes, registers,
       shared_memory, from_device, to_device, wait_on_stream, event, record;
   std::optional<Extent> grid, block;
-  std::optional<std::string_view> name;  ///< of metadata
   CommFacts communication;
 };
 
@@ -109,7 +108,6 @@ struct Content {
   std::vector<CommOperation> operations;
   std::vector<Sync> syncs;
   std::vector<CommFacts> communications;
-  std::map<std::int64_t, std::string> process_names;                              ///< by pid
   std::map<std::string, std::uint64_t, std::less<>> malformed, unfinished, rows;  ///< by category
   std::uint64_t split = 0, strangers = 0;  ///< events in two parts; those that are no object
   bool known_category = false;             ///< an event of a category that Kineto writes

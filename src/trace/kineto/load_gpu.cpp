@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/communication_kernels.h"
 #include "trace/kineto/recording_loader.h"
 
 namespace perflab::trace::kineto {
@@ -44,11 +45,6 @@ Direction direction_of(std::string_view name) {
 /// (docs/facts/kineto.md "Kernels").
 bool grid_in_work_items(std::string_view call) {
   return call == "hipExtModuleLaunchKernel" || call == "hipHccModuleLaunchKernel";
-}
-
-/// Kernels of RCCL and NCCL have their library's name in theirs.
-bool communicates(std::string_view kernel) {
-  return kernel.find("nccl") != kernel.npos || kernel.find("rccl") != kernel.npos;
 }
 
 }  // namespace
@@ -109,7 +105,7 @@ LaunchConfig RecordingLoader::config_of(const Kernel& kernel, const Call* launch
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::uint64_t size = std::uint64_t{(*grid)[axis]} * (items ? 1 : (*block)[axis]);
     constexpr std::uint64_t kLargest = std::numeric_limits<std::uint32_t>::max();
-    too_large_ += size > kLargest ? 1 : 0;
+    too_large_ += size > kLargest ? 1U : 0U;
     config.grid[axis] = static_cast<std::uint32_t>(std::min(size, kLargest));
   }
   return config;
@@ -124,7 +120,7 @@ const CommFacts* RecordingLoader::facts_of(const Kernel& kernel, const Call* lau
     if (named != operation_of_id_.end())
       return &content_.communications[named->second->communication];
   }
-  if (launch == nullptr || !communicates(trace_.strings.view(kernel.name))) return nullptr;
+  if (launch == nullptr || !waits_for_ranks(trace_.strings.view(kernel.name))) return nullptr;
   const auto on_thread = operations_of_thread_.find(launch->place);
   if (on_thread == operations_of_thread_.end()) return nullptr;
   const auto& operations = on_thread->second;
@@ -168,7 +164,7 @@ void RecordingLoader::add_kernels() {
   std::vector<Kernel>& kernels = content_.kernels;
   const auto name_of = [&](const Kernel& kernel) { return trace_.strings.view(kernel.name); };
   std::erase_if(kernels, [&](const Kernel& kernel) {
-    unstarted_ += starts(kernel.start) ? 0 : 1;
+    unstarted_ += starts(kernel.start) ? 0U : 1U;
     return !starts(kernel.start);
   });
   std::ranges::sort(kernels, {}, [&](const Kernel& kernel) {
@@ -203,8 +199,8 @@ void RecordingLoader::add_kernels() {
     const Call* const launch = call_of(kernel.correlation);
     const auto dispatch = static_cast<Index>(all.size());
     const LaunchConfig config = config_of(kernel, launch);
-    zero_length += kernel.start == kernel.end ? 1 : 0;
-    no_sizes += config.workgroup[0] == 0 ? 1 : 0;
+    zero_length += kernel.start == kernel.end ? 1U : 0U;
+    no_sizes += config.workgroup[0] == 0 ? 1U : 0U;
     add_communication(kernel, launch, dispatch);
     all.start.push_back(kernel.start + content_.base);
     all.end.push_back(kernel.end + content_.base);
@@ -236,7 +232,7 @@ void RecordingLoader::add_copies() {
     const Index from = direction.from_host ? cpu_ : agent_of(copy.from_device.value_or(device));
     const Index to = direction.to_host ? cpu_ : agent_of(copy.to_device.value_or(device));
     const bool sized = copy.bytes && *copy.bytes >= 0;
-    sizes_missing_ += sized ? 0 : 1;
+    sizes_missing_ += sized ? 0U : 1U;
     all.start.push_back(copy.start + content_.base);
     all.end.push_back(copy.end + content_.base);
     all.bytes.push_back(sized ? *copy.bytes : 0);

@@ -9,6 +9,7 @@
 #include "trace/cuda_calls.h"
 #include "trace/kineto/read_kineto.h"
 #include "trace/kineto/recording_loader.h"
+#include "trace/rank_variables.h"
 
 namespace perflab::trace::kineto {
 namespace {
@@ -26,8 +27,8 @@ Platform RecordingLoader::platform() const {
   std::size_t hip = 0, cuda = 0;
   for (const Call& call : content_.calls) {
     const std::string_view name = trace_.strings.view(call.name);
-    hip += name.starts_with("hip") ? 1 : 0;
-    cuda += is_cuda_call(name) ? 1 : 0;
+    hip += name.starts_with("hip") ? 1U : 0U;
+    cuda += is_cuda_call(name) ? 1U : 0U;
   }
   if (hip != cuda) return hip > cuda ? Platform::amd : Platform::cuda;
   return std::ranges::any_of(content_.devices, &Device::cuda) ? Platform::cuda : Platform::amd;
@@ -66,18 +67,17 @@ void RecordingLoader::add_processes() {
     const auto [known, added] =
         processes_.try_emplace(pid, static_cast<Index>(trace_.processes.size()));
     if (!added) return known->second;
-    const auto name = content_.process_names.find(pid);
     Process process{.source = source_,
                     .node = node_,
                     .pid = pid,
-                    .command = name == content_.process_names.end() ? std::string() : name->second,
+                    .command = {},  // the name that it records is that of the interpreter
                     .start = {},
                     .end = {}};
     if (content_.rank)
       process.rank = {.rank = content_.rank,
                       .size = content_.world_size,
                       .local_rank = {},
-                      .from = "distributedInfo"};
+                      .from = std::string(kDistributedInfo)};
     trace_.processes.push_back(std::move(process));
     return known->second;
   };
@@ -160,7 +160,7 @@ void RecordingLoader::add_agents() {
 void RecordingLoader::add_calls() {
   std::vector<Call>& calls = content_.calls;
   std::erase_if(calls, [&](const Call& call) {
-    unstarted_ += starts(call.start) ? 0 : 1;
+    unstarted_ += starts(call.start) ? 0U : 1U;
     return !starts(call.start);
   });
   std::ranges::sort(calls, {}, [&](const Call& call) {

@@ -387,8 +387,7 @@ class Reader {
       }
     if (key == "grid") args.grid = extent_in(value);
     if (key == "block") args.block = extent_in(value);
-    if (key == "name") args.name = string_in(value);
-    return key == "grid" || key == "block" || key == "name";
+    return key == "grid" || key == "block";
   }
 
   void read_communication(std::string_view key, ondemand::value& value, CommFacts& facts) {
@@ -407,11 +406,7 @@ class Reader {
   void add(Event& event) {
     if (event.category != Category::other && event.category != Category::metadata)
       content_.known_category = true;
-    if (event.category == Category::metadata) {
-      if (event.name == "process_name" && event.pid && event.args.name)
-        content_.process_names.try_emplace(*event.pid, *event.args.name);
-      return;
-    }
+    if (event.category == Category::metadata) return;
     const bool host = event.category == Category::host_operation;
     if (event.category == Category::other || event.category == Category::known ||
         (host && event.name != kCommOperation))

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/system/gzip.h"
@@ -104,7 +106,35 @@ FileKind kind_of_file(const std::filesystem::path& path) {
 
 bool is_recording(const std::filesystem::path& path) {
   const FileKind kind = kind_of_file(path);
-  return kind == FileKind::database || kind == FileKind::kineto || kind == FileKind::rocprofv3_json;
+  return kind == FileKind::database || kind == FileKind::kineto ||
+         kind == FileKind::rocprofv3_json ||
+         (kind == FileKind::text && trace_csv::set_of(path).has_value());
+}
+
+std::vector<std::filesystem::path> recordings_below(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> found;
+  const auto kernels_first = [](const fs::path& table) {
+    return std::pair(!table.stem().string().ends_with("kernel_trace"), table);
+  };
+  std::map<trace_csv::TableSet, fs::path> tables;
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    std::error_code other;  // a link that leads nowhere is no file
+    if (!at->is_regular_file(other) || !is_recording(at->path())) continue;
+    const std::optional<trace_csv::TableSet> set = trace_csv::set_of(at->path());
+    if (!set) {
+      found.push_back(at->path());
+      continue;
+    }
+    const auto [known, fresh] = tables.try_emplace(*set, at->path());
+    if (!fresh && kernels_first(at->path()) < kernels_first(known->second))
+      known->second = at->path();
+  }
+  for (auto& [set, path] : tables) found.push_back(std::move(path));
+  std::ranges::sort(found);
+  return found;
 }
 
 }  // namespace perflab::trace

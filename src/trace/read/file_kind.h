@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 namespace perflab::trace {
 
@@ -20,7 +21,11 @@ enum class FileKind : std::uint8_t {
 FileKind kind_of_file(const std::filesystem::path& path);
 
 /// Whether trace::read() takes the file for a recording of a GPU program's run, with times: any
-/// kind but tables of counters, which only reading tells from other text.
+/// kind, a table of rocprofv3's among them, but tables of counters alone.
 bool is_recording(const std::filesystem::path& path);
+
+/// The recordings in a folder and below, by path. Of tables that are one recording there is one,
+/// which stands for all of them; folders that may not be read are passed over.
+std::vector<std::filesystem::path> recordings_below(const std::filesystem::path& folder);
 
 }  // namespace perflab::trace

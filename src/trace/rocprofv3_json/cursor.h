@@ -78,6 +78,19 @@ class Cursor {
     return others;
   }
 
+  /// Calls visit(key, value) for each field of the object. A key is valid during its visit.
+  template <class Visit>
+  void each_field(od::object& object, const Visit& visit) {
+    if (damaged()) return;
+    for (auto element : object) {
+      od::field field;
+      std::string_view key;
+      if (!good(std::move(element).get(field)) || !good(field.unescaped_key().get(key))) return;
+      visit(key, field.value());
+      if (damaged()) return;
+    }
+  }
+
  private:
   /// What a value that is not as expected gives.
   static bool is_of_field(simdjson::error_code error) {

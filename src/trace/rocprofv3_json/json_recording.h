@@ -50,11 +50,11 @@ class JsonRecording {
   // records.cpp
   void load_counters(od::object& callbacks);
   void load_records(od::object& buffers);
-  void load_dispatches(od::object& buffers);
-  void load_calls(od::object& buffers, std::string_view key);
+  void load_dispatches(od::array& records);
+  void load_calls(od::array& records);
   void load_call(od::object& record);
-  void load_copies(od::object& buffers);
-  void load_allocations(od::object& buffers, std::string_view key);
+  void load_copies(od::array& records);
+  void load_allocations(od::array& records);
   bool read_dispatch(od::object& record, DispatchRow& row);
   bool read_dispatch_info(od::object& record, DispatchRow& row);
   bool read_times(od::object& record, std::int64_t& start, std::int64_t& end);

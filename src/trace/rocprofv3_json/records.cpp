@@ -2,8 +2,11 @@
 // allocations, counters. Fields in the order in which rocprofv3 writes them, which is the cheapest
 // to read; any other is read too.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include "base/text/numbers.h"
 #include "trace/api_calls.h"
@@ -95,9 +98,7 @@ bool JsonRecording::read_dispatch(od::object& record, DispatchRow& row) {
   return good;
 }
 
-void JsonRecording::load_dispatches(od::object& buffers) {
-  od::array records;
-  if (!cursor_.array_in(buffers, "kernel_dispatch", records)) return;
+void JsonRecording::load_dispatches(od::array& records) {
   const std::uint64_t others = cursor_.each(records, [&](od::object& record) {
     DispatchRow row;
     if (read_dispatch(record, row))
@@ -139,17 +140,13 @@ void JsonRecording::load_call(od::object& record) {
     rows_->message(region, text->second);
 }
 
-void JsonRecording::load_calls(od::object& buffers, std::string_view key) {
-  od::array records;
-  if (!cursor_.array_in(buffers, key, records)) return;
+void JsonRecording::load_calls(od::array& records) {
   const std::uint64_t others =
       cursor_.each(records, [&](od::object& record) { load_call(record); });
   rows_->malformed("region", others);
 }
 
-void JsonRecording::load_copies(od::object& buffers) {
-  od::array records;
-  if (!cursor_.array_in(buffers, "memory_copy", records)) return;
+void JsonRecording::load_copies(od::array& records) {
   const std::uint64_t others = cursor_.each(records, [&](od::object& record) {
     CopyRow row;
     const KindNames* kind = nullptr;
@@ -171,9 +168,7 @@ void JsonRecording::load_copies(od::object& buffers) {
   rows_->malformed("memory_copy", others);
 }
 
-void JsonRecording::load_allocations(od::object& buffers, std::string_view key) {
-  od::array records;
-  if (!cursor_.array_in(buffers, key, records)) return;
+void JsonRecording::load_allocations(od::array& records) {
   const std::uint64_t others = cursor_.each(records, [&](od::object& record) {
     AllocationRow row;
     const KindNames* kind = nullptr;
@@ -198,14 +193,29 @@ void JsonRecording::load_allocations(od::object& buffers, std::string_view key) 
   rows_->malformed("memory_allocate", others);
 }
 
+/// Section by section as they stand: to look for one that is not there costs a walk over all
+/// others.
 void JsonRecording::load_records(od::object& buffers) {
-  load_dispatches(buffers);
-  for (const std::string_view key : {"hip_api", "hsa_api", "marker_api", "rccl_api"})
-    load_calls(buffers, key);
-  load_copies(buffers);
-  for (const std::string_view key : {"memory_allocation", "scratch_memory"})
-    load_allocations(buffers, key);
-  for (const std::string_view key : {"rocdecode_api", "rocjpeg_api"}) load_calls(buffers, key);
+  using Load = void (JsonRecording::*)(od::array&);
+  constexpr std::array<std::pair<std::string_view, Load>, 10> kSections = {{
+      {"kernel_dispatch", &JsonRecording::load_dispatches},
+      {"hip_api", &JsonRecording::load_calls},
+      {"hsa_api", &JsonRecording::load_calls},
+      {"marker_api", &JsonRecording::load_calls},
+      {"rccl_api", &JsonRecording::load_calls},
+      {"memory_copy", &JsonRecording::load_copies},
+      {"memory_allocation", &JsonRecording::load_allocations},
+      {"scratch_memory", &JsonRecording::load_allocations},
+      {"rocdecode_api", &JsonRecording::load_calls},
+      {"rocjpeg_api", &JsonRecording::load_calls},
+  }};
+  cursor_.each_field(buffers, [&](std::string_view key, od::value& value) {
+    const auto* const section =
+        std::ranges::find(kSections, key, &std::pair<std::string_view, Load>::first);
+    od::array records;
+    if (section != kSections.end() && cursor_.good(value.get_array().get(records)))
+      (this->*section->second)(records);
+  });
 }
 
 void JsonRecording::load_counters(od::object& callbacks) {

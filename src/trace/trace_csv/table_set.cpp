@@ -181,7 +181,7 @@ Result<void> SetLoader::kernels(std::string_view text, std::string_view file) {
       {{"Grid_Size_Z"}, true},
   }};
   std::vector<Pending> pending;
-  PERFLAB_TRY_VOID(for_each_row(text, file, wanted, [&](const Row& row) -> Result<void> {
+  const auto take = [&](const Row& row) -> Result<void> {
     PERFLAB_TRY_VOID(one_process(row.number(pid), row.text(guid), file));
     Pending one;
     const auto begin = row.number(start), until = row.number(end);
@@ -211,7 +211,8 @@ Result<void> SetLoader::kernels(std::string_view text, std::string_view file) {
                   .accum_vgprs = row.number(accum)};
     pending.push_back(std::move(one));
     return {};
-  }));
+  };
+  PERFLAB_TRY_VOID(for_each_row(text, file, wanted, take));
   std::vector<KernelFacts> found;
   for (const Pending& one : pending)
     if (found.empty() || found.back() != one.kernel) found.push_back(one.kernel);

@@ -259,7 +259,7 @@ TEST_F(Warnings, NameGraphsWithoutDispatches) {
   b_.region("HIP", "hipGraphLaunch", 20, 5);
   EXPECT_EQ(analysis().warnings,
             std::vector<std::string>{"2 graph launches but no dispatch: this profiler does not see "
-                                     "kernels inside HIP graphs"});
+                                     "kernels inside graphs"});
 }
 
 TEST_F(Warnings, AreNoneForAPlainTrace) {

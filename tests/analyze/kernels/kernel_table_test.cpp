@@ -72,8 +72,8 @@ TEST_F(Selecting, FlagsThatThereAreOnlyHelpers) {
   EXPECT_EQ(selected(), "__amd_rocclr_fillBufferAligned");
   EXPECT_TRUE(a.selection->only_runtime_helpers);
   EXPECT_EQ(a.warnings,
-            std::vector<std::string>{"only kernels of the HIP runtime were dispatched: the longest "
-                                     "of them is reported"});
+            std::vector<std::string>{"only kernels of the runtime (its copies and fills) were "
+                                     "dispatched: the longest of them is reported"});
 }
 
 TEST_F(Selecting, OfNothingIsNothing) {

@@ -8,8 +8,10 @@
 
 #include "base/hash.h"
 #include "cli/program.h"
+#include "support/described_run.h"
 #include "support/prng.h"
 #include "support/rocpd_writer.h"
+#include "trace/kineto_text.h"
 #include "tune/records/journal.h"
 
 namespace perflab::cli {
@@ -373,6 +375,69 @@ TEST_F(Compare, SingleRecordingsSayWhatTheirDispatchesDoNotTell) {
   expect_error({"a.db", "b.db", "--kernel", "nobody"}, 2, "matches --kernel 'nobody'");
   write_run(folder / "c.db", 3, {{"other", 20, 50'000}, {"more", 2, 9}});
   expect_error({"a.db", "c.db"}, 3, "have no kernel in common");
+}
+
+/// A run of one kernel, as rocprofv3 would have it in any of its forms.
+test::DescribedRun described(std::int64_t duration) {
+  test::DescribedRun run;
+  run.threads = {run.pid};
+  run.kernels = {{.mangled = "_Z4gemmv", .name = "gemm()"}};
+  test::Prng prng(static_cast<std::uint64_t>(duration));
+  std::int64_t at = kBegin;
+  for (std::int64_t i = 1; i <= 40; ++i) {
+    const std::int64_t end = at + prng.spread(duration, 10);
+    run.dispatches.push_back({.start = at,
+                              .end = end,
+                              .thread = run.pid,
+                              .correlation = i,
+                              .workgroup = {64, 1, 1},
+                              .grid = {640, 1, 1}});
+    at = end + 100;
+  }
+  return run;
+}
+
+// In folders too, whatever the files are called.
+TEST_F(Compare, TakesWhatAnalyzeTakes) {
+  for (const auto& [side, duration] : {std::pair{"a", 50'000}, {"b", 60'000}}) {
+    const test::DescribedRun run = described(duration);
+    const auto place = [&](const char* form) { return fmt::format("{}_{}/", side, form); };
+    for (const char* form : {"json", "kineto", "csv"})
+      fs::create_directories(folder / (place(form) + "h"));
+    (void)folder.write(place("json") + "out.json", test::json_of(run));
+    (void)folder.write(place("kineto") + "w0.pt.trace.json", trace::cuda_step_file());
+    for (const auto& [table, text] : test::csv_of(run))
+      (void)folder.write(fmt::format("{}h/1_{}.csv", place("csv"), table), text);
+    write_run(folder / (place("database") + "mine.sqlite"), 1, {{"gemm()", 40, duration}});
+  }
+  struct Form {
+    const char *form, *kind, *recording;
+  };
+  for (const Form& one :
+       {Form{"json", "rocprofv3", "out.json"}, Form{"database", "rocpd", "mine.sqlite"},
+        Form{"csv", "rocprofv3", "h/1_kernel_trace.csv"}}) {
+    SCOPED_TRACE(one.form);
+    const std::string a = fmt::format("a_{}", one.form), b = fmt::format("b_{}", one.form);
+    const std::string recording = fmt::format("{}/{}", b, one.recording);
+    const Json found = json({a, b}, 1);
+    EXPECT_EQ(found["a"]["kind"], one.kind);
+    EXPECT_EQ(found["kernels"][0]["verdict"], "SLOWER");
+    EXPECT_EQ(found["environment"]["recordings_b"], Json::array({recording}));
+    EXPECT_EQ(json({a, recording}, 1)["kernels"], found["kernels"]);
+    // What is next can be done as it stands there.
+    EXPECT_THAT(run({a, b}).out, HasSubstr(fmt::format("rocm-perf analyze {}", recording)));
+    EXPECT_EQ(rocm_perf(folder.path(), {"analyze", recording}).exit_code, 0);
+  }
+  EXPECT_EQ(json({"a_kineto", "b_kineto"})["b"]["kind"], "kineto");
+  // The same run in several forms counts once.
+  fs::rename(folder / "b_csv/h", folder / "b_json/h/csv");
+  const Json mixed = json({"a_json", "b_json"}, 1);
+  EXPECT_EQ(mixed["kernels"][0]["b"]["samples"], 40);
+  EXPECT_THAT(mixed["notes"].dump(),
+              HasSubstr("b_json/h/csv/1_kernel_trace.csv and other recordings"));
+  fs::create_directories(folder / "none");
+  (void)folder.write("none/notes.txt", "12\n");
+  expect_error({"none", "a_json"}, 3, "there is no profile.json and no recording in this folder");
 }
 
 TEST_F(Compare, NumbersOfAnyTool) {

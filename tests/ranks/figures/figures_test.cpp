@@ -265,6 +265,82 @@ TEST(RankFigures, BytesAndFactorsAreThoseOfRcclTests) {
   EXPECT_DOUBLE_EQ(bus_factor(broadcast, 8), 1);
 }
 
+/// 2^62 bytes of 8 ranks have no room, and without the number of ranks nothing is multiplied.
+TEST(RankFigures, BytesOfAllRanksNeedTheirNumberAndRoom) {
+  using enum CollectiveKind;
+  EXPECT_EQ(algorithm_bytes(reduce_scatter, std::nullopt, std::int64_t{1} << 62, 8), std::nullopt);
+  EXPECT_EQ(algorithm_bytes(all_gather, std::int64_t{1} << 62, 100, 8), 100);
+  EXPECT_EQ(algorithm_bytes(all_gather, 1000, std::nullopt, 0), std::nullopt);
+  EXPECT_EQ(algorithm_bytes(all_reduce, 1000, std::nullopt, 0), 1000);
+}
+
+/// The rank that all wait for was not recorded: their kernels are long and end alike. That is no
+/// transfer, and has no bandwidth.
+TEST(RankFigures, WhereARankIsMissingNothingIsTransfer) {
+  RankJobOptions options;
+  options.ranks = 8;
+  options.kinds = {CollectiveKind::all_reduce};
+  options.work_spread = 10;
+  options.late = {{5, 20'000'000}};
+  options.dropped = {5};
+  const RankJob job = make_rank_job(options);
+  const Matching matching = true_matching(job);
+  const Figures all = all_figures(job.summaries, matching, no_clocks(job), {});
+  for (const OperationFigures& one : all.worst) EXPECT_FALSE(one.transfer);
+  for (const Statistics& row : all.statistics) {
+    EXPECT_EQ(row.incomplete, row.operations);
+    EXPECT_LT(row.wait_share.value(), rules::kTransferDominates);
+    EXPECT_EQ(row.verdict, SlowOrWaiting::undecided);
+    EXPECT_DOUBLE_EQ(row.wait_share_high.value(), 1);
+    EXPECT_TRUE(row.bytes);
+    EXPECT_FALSE(row.transfer_median);
+    EXPECT_FALSE(row.bus_gb_per_s);
+  }
+}
+
+/// Three operations are too few for a pattern, however clear they are.
+TEST(RankFigures, FewOperationsAreNoPatternAndNotWithinTheError) {
+  RankJobOptions options;
+  options.ranks = 8;
+  options.operations = 3;
+  options.kinds = {CollectiveKind::all_reduce};
+  options.late = {{5, 20'000'000}};
+  const RankJob job = make_rank_job(options);
+  Matching matching = true_matching(job);
+  const auto doubt = [&] {
+    return all_figures(job.summaries, matching, no_clocks(job), {}).pattern.doubt;
+  };
+  EXPECT_EQ(doubt(), PatternDoubt::few_operations);
+  // More operations of which nothing is known do not make them more.
+  for (int i = 0; i < 5; ++i) {
+    matching.operations.push_back(matching.operations.front());
+    matching.operations.back().kind = CollectiveKind::group;
+  }
+  EXPECT_EQ(doubt(), PatternDoubt::few_operations);
+}
+
+/// Waits of kinds that say nothing are in no sum that waits are compared with.
+TEST(RankFigures, TimeThatNothingIsKnownOfIsNotJudged) {
+  RankJobOptions options;
+  options.kinds = {CollectiveKind::all_reduce, CollectiveKind::broadcast, CollectiveKind::send};
+  options.operations = 60;
+  const RankJob job = make_rank_job(options);
+  const Matching matching = true_matching(job);
+  const Figures all = all_figures(job.summaries, matching, no_clocks(job), {});
+  std::vector<std::int64_t> judged(job.summaries.size());
+  for (const Matched& matched : matching.operations)
+    if (matched.kind == CollectiveKind::all_reduce)
+      for (const Member& member : matched.members) {
+        const Collective& own = job.summaries[member.rank].collectives[member.collective];
+        judged[member.rank] += own.exit - own.entry;
+      }
+  for (std::size_t rank = 0; rank < judged.size(); ++rank) {
+    EXPECT_EQ(all.ranks[rank].judged_time, judged[rank]);
+    EXPECT_LT(judged[rank], all.ranks[rank].kernel_time);
+    EXPECT_LE(all.ranks[rank].wait.value, judged[rank]);
+  }
+}
+
 TEST(RankFigures, SlowOrWaitingNeedsTheWholeInterval) {
   EXPECT_EQ(slow_or_waiting(0.7, 0.9), SlowOrWaiting::wait_dominated);
   EXPECT_EQ(slow_or_waiting(0.6, 0.9), SlowOrWaiting::undecided);
@@ -401,6 +477,22 @@ TEST(RankCauses, AKernelThatRunsMoreOftenIsNamed) {
   EXPECT_EQ(cause.kernel->kernel, "norm");
   EXPECT_EQ(cause.kernel->dispatches, 40U * 402);
   EXPECT_EQ(cause.kernel->median_dispatches, 40U * 2);
+}
+
+/// A stretch names its longest kernels alone: what others do not name, they may have run.
+TEST(RankCauses, AKernelThatOthersDoNotNameIsNotOneThatTheyDoNotRun) {
+  const Cause cause = cause_after([](RankIndex rank, Work& work, const auto&) {
+    work = kernels_of(work.length, {{rank == 5 ? 5'000'000 : 0, 4}, {300'000, 1}});
+    if (rank == 5) return;
+    work.kernels.erase(work.kernels.begin());
+    work.other_kernels = 250'000;
+    work.busy += 250'000;
+  });
+  EXPECT_EQ(cause.kind, CauseKind::several_kernels);
+  ASSERT_TRUE(cause.kernel);
+  EXPECT_EQ(cause.kernel->kernel, "gemm");
+  EXPECT_EQ(cause.kernel->median_at_most, 40 * 250'000);
+  EXPECT_FALSE(cause.kernel->median_whole());
 }
 
 TEST(RankCauses, AGapBehindHostCodeIsLaunches) {

@@ -254,6 +254,27 @@ TEST(RanksMatch, PairsAreMatchedFirstInFirstOut) {
   EXPECT_EQ(reasons(match(made_job::made(settings).ranks))[Unmatched::no_key], 60U);
 }
 
+/// A root is a number in its communicator. Without members' names, and without numbers of the ranks
+/// (ordered by host and process then), nobody knows whose it is.
+TEST(RanksMatch, RootsNeedRanksThatHaveNumbers) {
+  Settings settings = settings_of(4);
+  settings.with_members = false;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    Operation operation;
+    operation.kind = i % 2 == 0 ? CollectiveKind::broadcast : CollectiveKind::reduce;
+    operation.root = i % 4;
+    settings.operations.push_back(operation);
+  }
+  auto job = made_job::made(settings);
+  const Matching numbered = match(job.ranks);
+  ASSERT_EQ(numbered.operations.size(), 20U);
+  for (const Matched& matched : numbered.operations) EXPECT_TRUE(matched.root);
+  for (RankSummary& rank : job.ranks) rank.identity.facts.rank.reset();
+  const Matching unnumbered = match(job.ranks);
+  ASSERT_EQ(unnumbered.operations.size(), 20U);
+  for (const Matched& matched : unnumbered.operations) EXPECT_FALSE(matched.root);
+}
+
 TEST(RanksMatch, CommunicatorsWithoutNamesAreTiedByTheirExits) {
   Settings settings = settings_of(8);
   settings.key = KeySource::kernels;

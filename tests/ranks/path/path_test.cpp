@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 
+#include "ranks/clocks/align.h"
+#include "ranks/open_ranks.h"
 #include "ranks/path/random_job.h"
 #include "support/prng.h"
 
@@ -143,6 +147,79 @@ TEST(JobPath, random_jobs_agree_with_the_slow_model) {
     }
   }
   EXPECT_LT(unordered, 100);
+}
+
+/// The eight recorded ranks of a DLRM step against the slow model: length, slack, what-if.
+TEST(JobPath, eight_recorded_ranks_agree_with_the_slow_model) {
+  const std::filesystem::path folder =
+      std::filesystem::path(PERFLAB_SHARED_DIR) / "data/ranks/param_dlrm_8ranks";
+  if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no recorded job in " << folder;
+  const auto source = open_ranks(std::span(&folder, 1), {.threads = 1});
+  ASSERT_TRUE(source.has_value()) << source.error().message;
+  RandomJob job;
+  for (std::size_t i = 0; i < source->count; ++i) {
+    auto rank = source->load(i);
+    ASSERT_TRUE(rank.has_value()) << rank.error().message;
+    job.ranks.push_back(std::move(*rank));
+  }
+  std::ranges::sort(job.ranks, {},
+                    [](const RankSummary& rank) { return *rank.identity.facts.rank; });
+  for (const RankSummary& rank : job.ranks) job.graphs.push_back(rank.graph);
+  Aligned aligned = match_and_align(job.ranks);
+  job.matching = std::move(aligned.matching);
+  job.clocks = std::move(aligned.clocks);
+  for (RankClock& clock : job.clocks.ranks) {
+    EXPECT_LT(std::abs(clock.drift), 1e-9);
+    clock.drift = 0;  // the slow model knows none
+  }
+  PathInput input = job.input();
+  std::vector<Question> all(5);
+  all[0].text = "balance";
+  all[0].changes.balance = true;
+  all[1].text = "transfer=0";
+  all[1].changes.transfer = 0;
+  all[2].text = "wait=0";
+  all[2].changes.no_wait = true;
+  for (const RankIndex rank : {4U, 5U}) {
+    Question& question = all[rank == 4 ? 3 : 4];
+    question.text = "rank:" + std::to_string(rank) + "=median";
+    question.changes.median = rank;
+  }
+  for (const Question& question : all)
+    input.what_if.push_back(parse_rank_what_if(question.text).value());
+  const Result<JobPath> path = find_job_path(input);
+  ASSERT_TRUE(path.has_value()) << path.error().message;
+  SlowJob slow(job);
+  EXPECT_EQ(slow.makespan({}), path->makespan());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(path->what_if[i].makespan, slow.makespan(all[i].changes)) << all[i].text;
+  expect_hops(job, *path);
+  expect_slack(job, *path);
+}
+
+/// Numbers that are not each rank's own are no names: a rank goes by its place then, as in tables.
+TEST(JobPath, ranks_that_share_a_number_go_by_their_places) {
+  Prng prng(5);
+  RandomJob job = test::random_job(prng, 8, 12);
+  while (job.ranks.size() < 3) job = test::random_job(prng, 8, 12);
+  const auto slow_of = [&](RankIndex rank) {
+    JobModelChanges changes;
+    changes.median = rank;
+    return SlowJob(job).makespan(changes);
+  };
+  const auto answered = [&] {
+    PathInput input = job.input();
+    input.what_if.push_back(parse_rank_what_if("rank:1=median").value());
+    const auto path = find_job_path(input);
+    return path ? path->what_if[0].makespan : std::nullopt;
+  };
+  for (RankSummary& rank : job.ranks) rank.identity.facts.rank = 1;
+  EXPECT_EQ(answered(), slow_of(1));
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
+    job.ranks[rank].identity.facts.rank = static_cast<std::int64_t>(rank) + 1;
+  EXPECT_EQ(answered(), slow_of(0));
+  job.ranks.back().identity.facts.rank.reset();
+  EXPECT_EQ(answered(), slow_of(1));
 }
 
 TEST(JobPath, drifting_clocks_leave_the_aligned_schedule) {

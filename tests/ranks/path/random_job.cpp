@@ -112,6 +112,7 @@ Matched random_operation(Prng& prng, std::size_t ranks) {
                          .members[static_cast<std::size_t>(
                              prng.below(static_cast<std::int64_t>(operation.members.size())))]
                          .rank;
+  operation.complete = prng.below(4) != 0;
   return operation;
 }
 
@@ -251,7 +252,10 @@ std::int64_t SlowJob::expected(RankIndex rank, std::optional<std::uint32_t> coll
   }
   if (gaps.empty()) return collective ? gap(rank, *collective) : tail(rank);
   std::ranges::sort(gaps);
-  if (changes_.median) return gaps[(gaps.size() - 1) / 2];
+  if (changes_.median) {
+    const std::int64_t sum = gaps[(gaps.size() - 1) / 2] + gaps[gaps.size() / 2];
+    return static_cast<std::int64_t>(std::floor(static_cast<double>(sum) / 2));
+  }
   const double sum = static_cast<double>(std::accumulate(gaps.begin(), gaps.end(), 0LL));
   return static_cast<std::int64_t>(std::floor(sum / static_cast<double>(gaps.size()) + 0.5));
 }
@@ -288,7 +292,7 @@ std::int64_t SlowJob::exit_time(RankIndex rank, std::uint32_t collective) {
     then = std::max(then, was(other));
     if (other == self || !(changes_.no_wait && meant)) now = std::max(now, entry(other));
   }
-  const double factor = joined && meant ? changes_.transfer : 1;
+  const double factor = joined && meant && operation.complete ? changes_.transfer : 1;
   const auto transfer = std::max<std::int64_t>(0, exit - then);
   return now + std::llround(static_cast<double>(transfer) * factor);
 }

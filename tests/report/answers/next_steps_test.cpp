@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/summary/summary.h"
+
 namespace perflab::report {
 namespace {
 
@@ -61,6 +63,25 @@ TEST(RecordedRunOf, OtherDocumentsNameTheirFiles) {
       run_of({{"roofline", {{"environment", {{"files", {"p.db", "q.db"}}}}}}});
   EXPECT_EQ(roofline.reader, "roofline");
   EXPECT_EQ(roofline.files.size(), 2U);
+}
+
+/// analysis.json of two kernels, the longer of a communication library.
+std::vector<NamedDocument> analysis_with_communication(const std::string& longest) {
+  NamedDocument document = recorded_analysis({}, nullptr);
+  document.value["kernels"] = {{{"name", longest}}, {{"name", "gemm"}}};
+  document.value["bottlenecks"] = {
+      {"kernels", Json::array()},
+      {"without_verdict",
+       {{{"name", "ncclDevKernel_AllReduce"}, {"verdict", nullptr}, {"reason", "waits"}}}}};
+  return {document};
+}
+
+TEST(SummaryOfARecording, SendsToTheRanksWhereTheLongestKernelIsOneOfCommunication) {
+  Json summary = summary_document(analysis_with_communication("ncclDevKernel_AllReduce"));
+  ASSERT_EQ(summary["next"].size(), 1U) << summary.dump(1);
+  EXPECT_EQ(summary["next"][0]["command"], "rocm-perf ranks 'a b.db'");
+  summary = summary_document(analysis_with_communication("gemm"));
+  EXPECT_TRUE(summary["next"].empty()) << summary.dump(1);
 }
 
 TEST(KernelPattern, IsTheFunctionWhereNoOtherHasIt) {

@@ -7,25 +7,12 @@
 
 #include "report/kit/document.h"
 #include "report/ranks/ranks_text.h"
+#include "report/ranks/ranks_words.h"
+#include "report/ranks_samples.h"
 #include "report/summary/summary.h"
-#include "support/rank_jobs.h"
 
 namespace perflab::report {
 namespace {
-
-ranks::RanksAnalysis analysed(const test::RankJobOptions& options,
-                              const std::vector<std::string>& questions = {}) {
-  const test::RankJob job = test::make_rank_job(options);
-  ranks::RanksOptions asked;
-  for (const std::string& text : questions)
-    asked.what_if.push_back(ranks::parse_rank_what_if(text).value());
-  auto found = ranks::analyze_ranks(
-      {.count = job.summaries.size(),
-       .load = [&](std::size_t i) -> Result<ranks::RankSummary> { return job.summaries[i]; }},
-      asked);
-  if (!found) ADD_FAILURE() << describe(found.error());
-  return std::move(*found);
-}
 
 test::RankJobOptions late_job_of(std::uint32_t ranks) {
   test::RankJobOptions options;
@@ -51,7 +38,7 @@ std::string page_of(const ranks::RanksAnalysis& analysis) {
 }
 
 TEST(RanksDocument, TheLateRankStandsOnThePage) {
-  const auto analysis = analysed(late_job_of(8), {"balance"});
+  const auto analysis = analysed_ranks(late_job_of(8), {"balance"});
   const Json document = ranks_document(analysis);
   EXPECT_EQ(document["stragglers"]["pattern"], "persistent");
   EXPECT_EQ(document["stragglers"]["rank"], 1);
@@ -72,7 +59,7 @@ TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
     options.sizes = seed % 3 != 0;
     options.rank_numbers = seed % 4 != 0;
     if (seed % 5 == 0) options.dropped = {0};
-    const auto analysis = analysed(options);
+    const auto analysis = analysed_ranks(options);
     EXPECT_FALSE(page_of(analysis).empty());
     const TerminalStyle style{.width = 100};
     for (auto* const section : {&ranks_ranks_text, &ranks_stragglers_text, &ranks_collectives_text,
@@ -82,7 +69,7 @@ TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
 }
 
 TEST(RanksDocument, TimesCountFromTheBeginOfThePath) {
-  const auto analysis = analysed(late_job_of(4));
+  const auto analysis = analysed_ranks(late_job_of(4));
   const Json document = ranks_document(analysis);
   const Json& hops = document["path"]["hops"];
   ASSERT_EQ(document["path"]["hop_count"], hops.size());
@@ -99,7 +86,7 @@ TEST(RanksDocument, TimesCountFromTheBeginOfThePath) {
 TEST(RanksDocument, KernelsThatNobodyCanJudgeAreNoTransfer) {
   test::RankJobOptions options = late_job_of(4);
   options.kinds = {ranks::CollectiveKind::all_reduce, ranks::CollectiveKind::group};
-  const auto analysis = analysed(options);
+  const auto analysis = analysed_ranks(options);
   const Json document = ranks_document(analysis);
   const Json& rank = document["ranks"][0];
   EXPECT_GT(rank["judged_time_ns"], rank["wait_ns"]);
@@ -114,7 +101,7 @@ TEST(RanksDocument, PairsLeftOutAreAddedUp) {
   test::RankJobOptions options = late_job_of(100);
   options.operations = 120;
   options.late = {};
-  const auto analysis = analysed(options);
+  const auto analysis = analysed_ranks(options);
   const Json document = ranks_document(analysis);
   std::int64_t shown = document["waits_for_left_out_ns"], all = 0;
   for (const Json& pair : document["waits_for"]) shown += pair["wait_ns"].get<std::int64_t>();
@@ -124,10 +111,71 @@ TEST(RanksDocument, PairsLeftOutAreAddedUp) {
   EXPECT_GT(document["waits_for_left_out_ns"], 0);
 }
 
+/// Shares are of all waiting, decided or not; what nobody knows is said.
+TEST(RanksDocument, SharesAreOfAllWaiting) {
+  auto analysis = analysed_ranks(late_job_of(8));
+  ranks::Figures& figures = analysis.figures;
+  ASSERT_GT(figures.delay.value, 0);
+  figures.ranks[1].delay_caused.value = figures.delay.value;
+  figures.wait.value = 4 * figures.delay.value;
+  const std::string page = page_of(analysis);
+  EXPECT_NE(page.find("25.0 % of all waiting"), std::string::npos) << page;
+  EXPECT_NE(who_words(analysis).find("Who causes 75.0 % of the waiting is undecided"),
+            std::string::npos)
+      << page;
+}
+
+/// Of operations whose kind says nothing no time is called waiting, nor the rest of it transfer.
+TEST(RanksDocument, TimeThatNothingIsKnownOfIsSaid) {
+  test::RankJobOptions options = late_job_of(4);
+  options.kinds = {ranks::CollectiveKind::all_reduce, ranks::CollectiveKind::broadcast};
+  options.peers = false;
+  const auto analysis = analysed_ranks(options);
+  const Json job = ranks_document(analysis)["job"];
+  EXPECT_LT(job["judged_time_ns"].get<std::int64_t>(), job["kernel_time_ns"].get<std::int64_t>());
+  EXPECT_LE(job["wait_ns"].get<std::int64_t>(), job["judged_time_ns"].get<std::int64_t>());
+  const std::string page = page_of(analysis);
+  EXPECT_NE(page.find("of it waiting; of "), std::string::npos) << page;
+}
+
+TEST(RanksDocument, OneRankAloneAsksForTheOthers) {
+  test::RankJobOptions options = late_job_of(4);
+  options.dropped = {0, 1, 2};
+  const std::string page = page_of(analysed_ranks(options));
+  EXPECT_NE(page.find("One rank alone does not tell"), std::string::npos) << page;
+  EXPECT_NE(page.find("the job's other ranks"), std::string::npos) << page;
+  EXPECT_EQ(page.find("0 ns"), std::string::npos) << page;
+}
+
+/// What helps to have sizes depends on the GPUs: RCCL's texts are nothing for NVIDIA's.
+TEST(RanksDocument, TheWayToSizesIsThatOfThePlatform) {
+  test::RankJobOptions options = late_job_of(4);
+  options.bytes = false;
+  auto analysis = analysed_ranks(options);
+  EXPECT_NE(page_of(analysis).find("RCCL_LOG_ROCTX"), std::string::npos);
+  for (ranks::RankSummary& rank : analysis.ranks) rank.identity.platform = trace::Platform::cuda;
+  EXPECT_EQ(page_of(analysis).find("RCCL_LOG_ROCTX"), std::string::npos);
+}
+
+TEST(RanksDocument, WhatIfSaysWhatItSupposesAndNoGainOfNothing) {
+  const auto analysis = analysed_ranks(late_job_of(4), {"transfer:broadcast=2x", "balance"});
+  const std::string nothing = what_if_words(*analysis.path, analysis.path->what_if[0]);
+  EXPECT_EQ(nothing.find("transfer:broadcast=2x (transfers of broadcast in 50.0 % of their time): "
+                         "the job gets no shorter"),
+            0U)
+      << nothing;
+  const std::string less = what_if_words(*analysis.path, analysis.path->what_if[1]);
+  EXPECT_NE(less.find("less"), std::string::npos) << less;
+  ranks::RankWhatIfAnswer longer = analysis.path->what_if[1];
+  longer.gain = -*longer.gain;
+  EXPECT_NE(what_if_words(*analysis.path, longer).find("more"), std::string::npos);
+  EXPECT_NE(path_words(analysis).find("work of rank 1"), std::string::npos);
+}
+
 TEST(RanksDocument, ManyRanksKeepTheSummaryShort) {
   test::RankJobOptions options = late_job_of(64);
   options.communicators = 4;
-  EXPECT_FALSE(page_of(analysed(options)).empty());
+  EXPECT_FALSE(page_of(analysed_ranks(options)).empty());
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ export function path(host: HTMLElement, ranks: Ranks, context: Context): void {
     host.append(h('p', {}, reason(ranks.missing, 'path')));
     return;
   }
+  host.append(h('p', {}, found.sentence));
   drawing(host, ranks, found, context);
   if (found.ranks.length > 1) {
     host.append(createTable<Path['ranks'][number]>({

@@ -20,7 +20,7 @@ function doubts(job: Ranks['job']): string[] {
   if (job.missing_rank_count > 0) found.push(`${format.counted(job.missing_rank_count, 'rank')} not recorded: ${job.missing_ranks.slice(0, 20).join(', ')}${job.missing_rank_count > 20 ? ' and more' : ''}. Whom others waited for is the last of those recorded.`);
   if (!job.numbered) found.push('The recordings do not number the ranks: they are in the order of host, process and GPU.');
   if (job.clocks > 1) found.push(`The clocks fall into ${format.count(job.clocks)} sets that nothing recorded ties together: times of ranks of different sets are not compared.`);
-  if (job.violations > 0) found.push(`${format.counted(job.violations, 'operation')} with an exit before what it must follow, beyond the error of the clocks.`);
+  if (job.violations > 0) found.push(`${format.counted(job.violations, 'operation')} with an exit before what it must follow, by up to ${format.duration(job.largest_violation_ns)}: more than the error of the clocks allows.`);
   for (const one of job.unmatched) found.push(`${format.counted(one.operations, 'operation')} of ${format.counted(one.ranks, 'rank')} not matched: ${one.sentence}.`);
   return found;
 }

@@ -11,7 +11,7 @@ import { inTerms } from '../words';
 const HEIGHT = 460;
 const GRID = { left: 62, right: 22, top: 26, bottom: 46 };
 const LEVEL_NAMES: Record<Level, string> = { hbm: 'memory (beyond L2)', l2: 'L2', lds: 'LDS' };
-const levelName = (level: Level): string => inTerms(levelName(level));
+const levelName = (level: Level): string => inTerms(LEVEL_NAMES[level]);
 const SYMBOLS: Record<Level, string> = { hbm: 'circle', l2: 'rect', lds: 'diamond' };
 const giga = (value: number): string => format.rate(value * 1e9, 'FLOP/s');
 
