@@ -14,11 +14,12 @@
 #include <string>
 
 #include "analyze/pipeline.h"
-#include "report/kit/document.h"
+#include "check_rows.h"
 #include "report/analysis/analysis_document.h"
 #include "report/analysis/analysis_text.h"
 #include "report/analysis/profile_document.h"
 #include "report/analysis/profile_text.h"
+#include "report/kit/document.h"
 
 namespace perflab::fuzz {
 
@@ -47,6 +48,7 @@ inline void check_rocpd(std::span<const std::uint8_t> bytes) {
     return;
   }
   const auto& [trace, analysis] = runs->representative;
+  check_rows(trace);
   const report::ProfileData profile = report::profile_of_recording(*runs);
   check_document("analysis", report::analysis_document(trace, analysis));
   check_document("profile", report::profile_document(profile));

@@ -1,6 +1,6 @@
 // Fuzzes the rocpd reader with well-formed SQLite files whose contents are absurd: the input is a
 // list of edits (a value of any type into any cell, a row or a table gone) to a small database that
-// has every quirk. Raw bytes seldom get past SQLite.
+// has every quirk, and calls of RCCL. Raw bytes seldom get past SQLite.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "base/system/files.h"
 #include "check_rocpd.h"
 #include "support/quirks_trace.h"
+#include "support/rocpd_writer.h"
 
 namespace {
 
@@ -77,11 +78,49 @@ sqlite3* open_copy(const std::string& bytes) {
   return db;
 }
 
+/// One more process in the file: calls of RCCL with arguments, each its own parent, one in another.
+void add_rccl_calls(const std::string& path) {
+  using perflab::test::argument;
+  perflab::test::RocpdWriter writer(path,
+                                    {.guid = "00000009-7f00-7000-8000-000000000009",
+                                     .node = {.id = 9, .hash = 9},
+                                     .process = {.pid = 9}},
+                                    {.append = true});
+  constexpr std::int64_t kStart = 5'000'000'000'000;
+  const auto gpu = writer.agent({});
+  writer.queue();
+  writer.stream();
+  writer.code_object({});
+  const auto kernel = writer.kernel({.name = "ncclDevKernel_Generic_1"});
+  for (int i = 0; i < 4; ++i) {
+    const auto stack = writer.next_stack_id();
+    const std::int64_t at = kStart + i * 30;
+    writer.region(
+        {.name = i == 0 ? "ncclAlltoAll" : "ncclAllReduce",
+         .start = at,
+         .end = at + (i == 2 ? 50 : 20),  // the last one lies in it
+         .event = {.category = "RCCL_API_EXT", .stack_id = stack, .parent_stack_id = stack},
+         .arguments = {argument("size_t", "count", "1024"),
+                       argument("ncclDataType_t", "datatype", "ncclFloat32"),
+                       argument("ncclComm_t", "comm", "0x55aa"), argument("int", "root", "1"),
+                       argument("int", "peer", "2"), argument("hipStream_t", "stream", "0x10")}});
+    writer.dispatch({.kernel = kernel,
+                     .start = at + 300,
+                     .end = at + 320,
+                     .agent = gpu,
+                     .event = {.stack_id = stack}});
+  }
+  const auto closed = writer.close();
+  if (!closed) std::fprintf(stderr, "%s\n", closed.error().message.c_str());
+  PERFLAB_CHECK(closed.has_value());
+}
+
 Template make_template() {
   const std::string path = (std::filesystem::temp_directory_path() /
                             ("rocpd-edits-" + std::to_string(::getpid()) + ".db"))
                                .string();
   PERFLAB_CHECK(perflab::test::write_quirks(path).has_value());
+  add_rccl_calls(path);
   Template made{.bytes = perflab::read_file(path).value_or(""), .tables = {}};
   std::filesystem::remove(path);
   sqlite3* db = open_copy(made.bytes);

@@ -1,12 +1,13 @@
-// Arguments of API calls that order work (streams, events, devices), out of the texts that a
-// profiler writes. Argument names are those of the HIP API reference; values are text, as rocprofv3
-// writes them: "0x55…", "(null)", decimal (docs/facts/rocpd.md "Columns").
+// Arguments of API calls that order work (streams, events, devices), and of calls of RCCL, out of
+// the texts that a profiler writes. Argument names are those of the HIP API reference; values are
+// text, as rocprofv3 writes them: "0x55…", "(null)", decimal (docs/facts/rocpd.md "Columns").
 #pragma once
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -22,6 +23,43 @@ std::uint8_t call_argument_of(std::string_view name);
 
 /// A handle or ordinal as 64 bits; nullopt when the text is none.
 std::optional<std::uint64_t> parse_argument(std::string_view text);
+
+/// What an argument of RCCL's functions says (docs/facts/rocprofv3_outputs.md "RCCL").
+enum class RcclArgument : std::uint8_t {
+  none,
+  count,
+  data_type,
+  handle,
+  root,
+  peer,
+  stream,
+  ranks
+};
+
+/// By its name in RCCL's header.
+RcclArgument rccl_argument_of(std::string_view name);
+
+/// One of them, of one call.
+struct RcclValue {
+  Index region;
+  RcclArgument which;
+  std::string value;  ///< as recorded
+  friend auto operator<=>(const RcclValue&, const RcclValue&) = default;
+};
+
+/// What happened to those that could not be kept.
+struct RcclLeftOut {
+  std::uint64_t odd = 0, twice = 0;
+};
+
+/// Whether regions of the category are calls of RCCL: RCCL_API, and RCCL_API_EXT with arguments.
+bool is_rccl_category(std::string_view category);
+
+/// Puts those of a call into one Communication each, by region. Sorts `rows`.
+RcclLeftOut append_rccl_calls(std::vector<RcclValue>& rows, Trace& trace);
+
+/// Counts what was left out in the report, as of the table of arguments.
+void report_rccl(const RcclLeftOut& left_out, ReadReport& report);
 
 /// One argument of one call.
 struct CallArgument {

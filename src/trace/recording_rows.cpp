@@ -32,12 +32,6 @@ std::pair<std::string, std::string_view> type_and_level(std::string_view operati
   return {operation == "ALLOCATE" ? "ALLOC" : std::string(operation), level};
 }
 
-/// A whole number as an argument says it: "1024", "0x10".
-std::optional<std::int64_t> whole_argument(std::string_view text) {
-  const auto value = parse_argument(text);
-  return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
-}
-
 }  // namespace
 
 RecordingRows::RecordingRows(LoadState& state, Source source, Process process,
@@ -159,7 +153,7 @@ Index RecordingRows::call(const CallRow& row, std::span<const NamedArgument> arg
   state_.region_stack.push_back(code_of(row.correlation));
   ++trace_.report.rows["region"];
   if (!arguments.empty()) {
-    if (trace_.strings.view(row.category).starts_with("RCCL_API"))
+    if (is_rccl_category(trace_.strings.view(row.category)))
       keep_communication(region, arguments);
     else
       keep_arguments(region, arguments);
@@ -193,26 +187,13 @@ void RecordingRows::keep_arguments(Index region, std::span<const NamedArgument> 
   }
 }
 
-/// Names of arguments as RCCL's own header has them (docs/facts/rocprofv3_outputs.md "RCCL").
 void RecordingRows::keep_communication(Index region, std::span<const NamedArgument> arguments) {
-  Communication said;
-  said.of_region = true;
-  said.row = region;
-  said.function = trace_.regions.name[region];
-  const std::string_view function = trace_.strings.view(said.function);
-  for (const auto& [name, value] : arguments) {
-    if (name == "datatype") said.data_type = trace_.strings.intern(value);
-    if (name == "comm") said.group = trace_.strings.intern(value);
-    if (name == "count" && function != "ncclRecv") said.in_count = whole_argument(value);
-    if (name == "count" && function != "ncclSend") said.out_count = whole_argument(value);
-    if (name == "sendcount") said.in_count = whole_argument(value);
-    if (name == "recvcount") said.out_count = whole_argument(value);
-    if (name == "root") said.root = whole_argument(value);
-    if (name == "peer") said.peer = whole_argument(value);
-    if (name == "nranks") said.group_size = whole_argument(value);
-    if (name == "stream") said.stream = whole_argument(value);
-  }
-  trace_.communications.push_back(std::move(said));
+  std::vector<RcclValue> values;
+  for (const auto& [name, value] : arguments)
+    if (const RcclArgument which = rccl_argument_of(name); which != RcclArgument::none)
+      values.push_back({.region = region, .which = which, .value = std::string(value)});
+  trace_.report.rows["arg"] += values.size();
+  report_rccl(append_rccl_calls(values, trace_), trace_.report);
 }
 
 void RecordingRows::message(Index region, std::string_view text) {

@@ -236,16 +236,20 @@ struct RangeColumns {
 struct Communication {
   bool of_region = false;  ///< `row` is one of regions (a call, a range's text), else of dispatches
   Index row = kNone;
-  Index function = kNone;                           ///< strings; kNone: not said
-  Index group = kNone;                              ///< strings: process group, communicator
+  Index function = kNone;  ///< strings; kNone: not said
+  Index group = kNone;     ///< strings: process group
+  Index handle = kNone;    ///< strings: the communicator as this process alone names it, an address
   Index data_type = kNone;                          ///< strings
   std::optional<std::int64_t> sequence;             ///< its number within the group
   std::optional<std::int64_t> group_size;           ///< ranks
   std::optional<std::int64_t> in_count, out_count;  ///< elements that this rank gives and gets
-  std::optional<std::int64_t> bytes;                ///< size of the message, where that is said
-  std::optional<std::int64_t> root, peer;           ///< ranks within the group
-  std::optional<std::int64_t> stream;               ///< stream argument, as recorded
-  std::vector<std::int64_t> members = {};           ///< global ranks of the group, where listed
+  /// Elements as the call's argument counts them: of one rank; of an AllToAll, Gather or Scatter
+  /// those for one other rank.
+  std::optional<std::int64_t> count;
+  std::optional<std::int64_t> bytes;       ///< size of the message, where that is said
+  std::optional<std::int64_t> root, peer;  ///< ranks within the group
+  std::optional<std::int64_t> stream;      ///< stream argument, as recorded
+  std::vector<std::int64_t> members = {};  ///< global ranks of the group, where listed
 };
 
 /// Memory copies, ordered like dispatches.

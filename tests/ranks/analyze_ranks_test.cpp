@@ -182,54 +182,5 @@ TEST(AnalyzeRanks, SummariesInAFolderAreTheSameAsInMemory) {
   std::filesystem::remove_all(folder);
 }
 
-/// The eight recorded ranks of a DLRM step against waits that are computed anew from durations.
-TEST(AnalyzeRanks, WaitsOfEightRecordedRanks) {
-  const std::filesystem::path folder =
-      std::filesystem::path(PERFLAB_SHARED_DIR) / "data/ranks/param_dlrm_8ranks";
-  if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no recorded job in " << folder;
-  const std::vector<std::filesystem::path> paths = {folder};
-  const auto source = open_ranks(paths, {.threads = 1});
-  ASSERT_TRUE(source) << describe(source.error());
-  const auto found = analyze_ranks(*source, {.threads = 1});
-  ASSERT_TRUE(found) << describe(found.error());
-  ASSERT_EQ(found->ranks.size(), 8U);
-  const std::size_t count = found->ranks[0].collectives.size();
-  ASSERT_EQ(count, 8U);
-  // The second model: the k-th of each rank belong together; waits are durations less the least.
-  std::vector<std::int64_t> wait(8);
-  std::vector<std::uint64_t> last(8);
-  std::size_t synchronising = 0;
-  for (std::size_t k = 0; k < count; ++k) {
-    // Of sends and receives without their sizes nothing may be said: pairs may exchange nothing.
-    if (info(found->ranks[0].collectives.at(k).kind).waits != Waits::everyone) continue;
-    ++synchronising;
-    std::vector<std::pair<std::int64_t, std::size_t>> durations;
-    for (std::size_t rank = 0; rank < 8; ++rank) {
-      const Collective& own = found->ranks[rank].collectives.at(k);
-      durations.emplace_back(own.exit - own.entry, rank);
-    }
-    std::ranges::sort(durations);
-    for (const auto& [duration, rank] : durations) wait[rank] += duration - durations[0].first;
-    if (durations[1].first - durations[0].first > 100'000) ++last[durations[0].second];
-  }
-  EXPECT_EQ(found->figures.operations, 8U);
-  std::vector<std::int64_t> by_durations(8);
-  std::vector<std::uint64_t> clearly_last(8);
-  EXPECT_EQ(synchronising, 3U);
-  ASSERT_EQ(found->figures.worst.size(), synchronising);
-  for (const OperationFigures& one : found->figures.worst) {
-    for (const MemberFigures& member : one.members) {
-      ASSERT_TRUE(member.wait_by_durations);
-      by_durations[member.rank] += member.wait_by_durations->value;
-      if (member.wait_by_clocks)
-        EXPECT_LE(std::abs(member.wait_by_clocks->value - member.wait_by_durations->value),
-                  member.wait_by_clocks->error + member.wait_by_durations->error);
-    }
-    if (one.last && one.last_margin->value > 100'000) ++clearly_last[*one.last];
-  }
-  EXPECT_EQ(by_durations, wait);
-  EXPECT_EQ(clearly_last, last);
-}
-
 }  // namespace
 }  // namespace perflab::ranks

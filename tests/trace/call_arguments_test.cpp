@@ -241,6 +241,71 @@ TEST_F(CallArguments, OfNoEventAreDroppedAndCounted) {
   EXPECT_EQ(dropped(trace, "arg", "its event is not there"), 1U);
 }
 
+/// A call of RCCL as it is proposed to be recorded, with arguments named as in RCCL's header.
+RegionRow rccl_call(const std::string& name, std::int64_t at,
+                    std::vector<test::ArgumentRow> arguments,
+                    const std::string& category = "RCCL_API_EXT") {
+  RegionRow row = test::api_call(name, at, at + 2, std::move(arguments));
+  row.event.category = category;
+  return row;
+}
+
+TEST_F(CallArguments, OfRcclCallsAreWhatTheySay) {
+  region(rccl_call(
+      "ncclAllReduce", 10,
+      {argument("const void*", "sendbuff", "0x7f00"), argument("void*", "recvbuff", "0x7f10"),
+       argument("size_t", "count", "1024"), argument("ncclDataType_t", "datatype", "ncclFloat32"),
+       argument("ncclRedOp_t", "op", "ncclSum"), argument("ncclComm_t", "comm", "0x55aa"),
+       argument("hipStream_t", "stream", "0x10")}));
+  region(rccl_call("ncclAlltoAll", 20, {argument("size_t", "count", "64")}, "RCCL_API"));
+  region(rccl_call("ncclGroupEnd", 30, {}));
+  region(rccl_call("ncclBroadcast", 40,
+                   {argument("int", "root", "3"), argument("ncclComm_t", "comm", "(null)")}));
+  region(rccl_call("ncclAllGather", 50, {argument("size_t", "sendcount", "0x20")}));
+  region(rccl_call("ncclSend", 60, {argument("int", "peer", "2")}));
+  const Trace trace = read();
+  const auto text = [&](Index string) {
+    return string == kNone ? std::string("-") : std::string(trace.strings.view(string));
+  };
+  std::vector<std::string> said;
+  for (const Communication& one : trace.communications) {
+    EXPECT_TRUE(one.of_region);
+    EXPECT_EQ(trace.regions.name[one.row], one.function);
+    EXPECT_EQ(one.group, kNone);
+    said.push_back(fmt::format("{} {} {} {} {} {} {}", text(one.function), one.count.value_or(-1),
+                               text(one.data_type), text(one.handle), one.stream.value_or(-1),
+                               one.root.value_or(-1), one.peer.value_or(-1)));
+  }
+  EXPECT_EQ(said, (Texts{"ncclAllReduce 1024 ncclFloat32 0x55aa 16 -1 -1",
+                         "ncclAlltoAll 64 - - -1 -1 -1", "ncclBroadcast -1 - - -1 3 -1",
+                         "ncclAllGather 32 - - -1 -1 -1", "ncclSend -1 - - -1 -1 2"}));
+  EXPECT_EQ(trace.call_arguments.size(), 0U);
+  EXPECT_EQ(trace.report.rows.at("arg"), 9U);
+  EXPECT_TRUE(trace.report.odd.empty());
+}
+
+TEST_F(CallArguments, OfRcclCallsThatAreDamagedAreCounted) {
+  region(rccl_call("ncclAllReduce", 10,
+                   {argument("size_t", "count", "many"), argument("size_t", "count", "7"),
+                    argument("int", "root", "-2"), argument("int", "peer", std::nullopt),
+                    argument("ncclDataType_t", "datatype", std::string(300, 'x')),
+                    argument("int", "nranks", "0x")}));
+  region(rccl_call("ncclReduceScatter", 20,
+                   {argument("size_t", "recvcount", "18446744073709551615"),
+                    argument("ncclComm_t", "comm", "no address")}));
+  region(test::event_synchronize(40, 41, kEvent1));
+  const Trace trace = read(3);
+  ASSERT_EQ(trace.communications.size(), 2U);
+  EXPECT_EQ(trace.communications[0].count, 7);
+  EXPECT_EQ(trace.communications[0].root, std::nullopt);
+  EXPECT_EQ(trace.communications[0].data_type, kNone);
+  EXPECT_EQ(trace.communications[1].count, std::nullopt);
+  EXPECT_EQ(trace.communications[1].handle, kNone);
+  EXPECT_EQ(trace.call_arguments.size(), 1U);
+  EXPECT_EQ(odd(trace, "arg", "of a call of RCCL, not a number or name: taken as missing"), 6U);
+  EXPECT_EQ(odd(trace, "arg", "named twice in one call: the smallest value is taken"), 1U);
+}
+
 TEST_F(CallArguments, StayUnreadWithoutTheirColumnsOrRows) {
   region(test::stream_synchronize(1, 2, kStreamA));
   sql("ALTER TABLE " + table(Table::arg) + " RENAME COLUMN value TO what");

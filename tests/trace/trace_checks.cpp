@@ -21,10 +21,12 @@ void dump_tables(const Trace& trace, std::string& out) {
   for (const Source& s : trace.sources)
     add(fmt::format("source {} {} {} {} {} {}", s.file, s.guid, s.schema_version, s.collector,
                     s.synthetic, s.pass.value_or(-1)));
-  for (const Node& n : trace.nodes) add(fmt::format("node {} {}", n.machine_id, n.hash));
+  for (const Node& n : trace.nodes)
+    add(fmt::format("node {} {} {}", n.machine_id, n.hash, n.hostname));
   for (const Process& p : trace.processes)
-    add(fmt::format("process {} {} {} {} {} {}", p.source, p.node, p.pid, p.command,
-                    text_of(p.start), text_of(p.end)));
+    add(fmt::format("process {} {} {} {} {} {} {} {} {} {}", p.source, p.node, p.pid, p.command,
+                    text_of(p.start), text_of(p.end), text_of(p.rank.rank), text_of(p.rank.size),
+                    text_of(p.rank.local_rank), p.rank.from));
   for (const Thread& t : trace.threads) add(fmt::format("thread {} {}", t.process, t.tid));
   for (const Agent& a : trace.agents) {
     const AgentFacts& f = a.facts;
@@ -82,6 +84,16 @@ void dump_columns(const Trace& trace, std::string& out) {
   for (std::size_t i = 0; i < trace.ranges.size(); ++i)
     fmt::format_to(to, "range {} '{}'\n", trace.ranges.region[i],
                    trace.strings.view(trace.ranges.message[i]));
+  const auto said = [&](Index text) {
+    return text == kNone ? std::string_view("-") : trace.strings.view(text);
+  };
+  for (const Communication& one : trace.communications)
+    fmt::format_to(to, "communication {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n",
+                   one.of_region, one.row, said(one.function), said(one.group), said(one.handle),
+                   said(one.data_type), text_of(one.sequence), text_of(one.group_size),
+                   text_of(one.in_count), text_of(one.out_count), text_of(one.count),
+                   text_of(one.bytes), text_of(one.root), text_of(one.peer), text_of(one.stream),
+                   one.members);
   const CounterColumns& v = trace.counters;
   for (std::size_t i = 0; i < v.size(); ++i)
     fmt::format_to(to, "value {} {} {} {} {} {}\n", v.dispatch[i], v.counter[i], v.instances[i],

@@ -13,11 +13,16 @@
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/in_words.h"
 #include "analyze/bottleneck/measurements.h"
-#include "analyze/kernels/communication.h"
+#include "base/communication_kernels.h"
 #include "hal/terms.h"
 
 namespace perflab::analyze {
 namespace {
+
+/// How long a communication kernel runs is decided by when the other ranks come, so nothing of it
+/// says what limits it.
+constexpr std::string_view kCommunicationReason =
+    "a communication kernel: its time is other ranks' too; `rocm-perf ranks` says whose";
 
 /// The figures that decide, at most three, and the first rule's sentence.
 std::string evidence_in_words(const ScoredBottleneck& winner) {
@@ -292,7 +297,7 @@ class BottleneckFinder {
 
   /// Notes a communication kernel as one without a verdict.
   bool communicates(const std::string& name, std::optional<std::size_t> index) {
-    if (!is_communication_kernel(name)) return false;
+    if (!waits_for_ranks(name)) return false;
     out_.without_verdict.push_back({name, index, std::string(kCommunicationReason)});
     return true;
   }

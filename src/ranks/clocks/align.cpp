@@ -213,9 +213,14 @@ void list_violations(std::span<const RankSummary> ranks, const Matching& matchin
       }
     }
     if (!comes || !leaves || comes->time <= leaves->time) continue;
-    const auto error = clocks.error(leaves->rank, comes->rank, leaves->own);
     const std::int64_t by = comes->time - leaves->time;
-    if (!error || by <= std::max<std::int64_t>(*error, std::llround(kTranslationNs))) continue;
+    if (by <= std::llround(kTranslationNs)) {
+      ++clocks.noise_count;
+      clocks.largest_noise = std::max(clocks.largest_noise, by);
+      continue;
+    }
+    const auto error = clocks.error(leaves->rank, comes->rank, leaves->own);
+    if (!error || by <= *error) continue;
     ++clocks.violation_count;
     clocks.violations.push_back({k, leaves->rank, comes->rank, by});
     if (clocks.violations.size() < 4 * kShownViolations) continue;

@@ -202,7 +202,11 @@ std::optional<std::int64_t> bytes_of(std::span<const RankSummary> ranks, const M
   double sum = 0;
   for (const Member& member : matched.members) {
     const Collective& own = ranks[member.rank].collectives[member.collective];
-    const auto bytes = algorithm_bytes(matched.kind, own.send_bytes, own.receive_bytes, group_size);
+    auto bytes = algorithm_bytes(matched.kind, own.send_bytes, own.receive_bytes, group_size);
+    std::int64_t of_all = 0;
+    if (!bytes && own.part_bytes && *own.part_bytes > 0 && group_size > 0 &&
+        !__builtin_mul_overflow(*own.part_bytes, group_size, &of_all))
+      bytes = of_all;
     if (matched.kind == CollectiveKind::all_to_all_v) {
       if (!bytes) return std::nullopt;  // each rank has its own
       sum += static_cast<double>(*bytes);

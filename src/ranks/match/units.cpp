@@ -117,8 +117,10 @@ CommonNames::CommonNames(std::span<const RankSummary> ranks) {
 std::int64_t common_bytes(const Collective& operation) {
   const auto send = operation.send_bytes, receive = operation.receive_bytes;
   switch (operation.kind) {
-    case CollectiveKind::all_reduce:
     case CollectiveKind::all_to_all:
+      if (operation.part_bytes) return *operation.part_bytes;
+      [[fallthrough]];
+    case CollectiveKind::all_reduce:
     case CollectiveKind::all_gather:
       return send ? *send : receive.value_or(-1);
     case CollectiveKind::reduce_scatter:

@@ -39,6 +39,33 @@ bool is_library(std::string_view category) {
   return category == "RCCL_API" || category == "RCCL_API_EXT" || category == "NCCL_API";
 }
 
+/// Of PyTorch's annotations; by region.
+std::unordered_map<Index, Said> said_by_annotations(const Trace& trace) {
+  std::unordered_map<Index, Said> said;
+  for (std::size_t i = 0; i < trace.ranges.region.size(); ++i) {
+    const auto function = annotated_function(trace.strings.view(trace.ranges.message[i]));
+    if (!function || function_facts(*function).role != CallRole::communicates) continue;
+    Said what;
+    what.source = KeySource::calls;
+    what.function = *function;
+    said.try_emplace(trace.ranges.region[i], std::move(what));
+  }
+  return said;
+}
+
+/// What RCCL's text of a call adds to the call's arguments.
+void add_text(const Said& text, Said& said) {
+  if (said.source != KeySource::arguments || text.source != KeySource::text) return;
+  if (said.group.empty() && !text.group.empty()) {
+    said.group = text.group;
+    said.source = KeySource::text;
+  }
+  if (said.data_type.empty()) said.data_type = text.data_type;
+  if (!said.bytes) said.bytes = text.bytes;
+  if (!said.root) said.root = text.root;
+  if (!said.peer) said.peer = text.peer;
+}
+
 /// Units of one thread, while its calls come in order.
 struct OpenGroup {
   std::uint32_t depth = 0;
@@ -78,29 +105,10 @@ void add_to_units(const Trace& trace, ProcessCalls& all, OpenGroup& open, std::u
   }
 }
 
-}  // namespace
-
-Said said_by(const Trace& trace, const trace::Communication& what) {
-  const auto text = [&](Index index) {
-    return index == kNone ? std::string() : std::string(trace.strings.view(index));
-  };
-  return {.source = KeySource::arguments,
-          .function = text(what.function),
-          .group = text(what.group),
-          .data_type = text(what.data_type),
-          .sequence = what.sequence,
-          .group_size = what.group_size,
-          .in_count = what.in_count,
-          .out_count = what.out_count,
-          .bytes = what.bytes,
-          .root = what.root,
-          .peer = what.peer,
-          .members = what.members};
-}
-
-ProcessCalls find_calls(const Trace& trace, Index process) {
+/// The calls of a process; `said`: what is known of regions.
+ProcessCalls collect(const Trace& trace, Index process,
+                     const std::unordered_map<Index, Said>& said) {
   ProcessCalls all;
-  const std::unordered_map<Index, Said> said = said_of_regions(trace);
   std::vector<signed char> library(trace.strings.size(), -1);  // by category, once known
   struct Thread {
     std::int64_t end = std::numeric_limits<std::int64_t>::min();
@@ -116,7 +124,8 @@ ProcessCalls find_calls(const Trace& trace, Index process) {
     const Index on = trace.regions.thread[region];
     if (on == kNone || trace.threads[on].process != process) continue;
     Thread& thread = threads[on];
-    if (thread.call == kNoUnit || trace.regions.start[region] >= thread.end) {
+    const bool outermost = thread.call == kNoUnit || trace.regions.start[region] >= thread.end;
+    if (outermost) {
       LibraryCall call;
       call.region = region;
       call.function = known == 1 ? std::string(trace.strings.view(trace.regions.name[region]))
@@ -129,12 +138,47 @@ ProcessCalls find_calls(const Trace& trace, Index process) {
       all.calls.push_back(std::move(call));
       add_to_units(trace, all, thread.open, thread.call);
     }
+    // Arguments further in are those of calls that RCCL makes itself.
+    if (about == said.end() || (!outermost && about->second.source == KeySource::arguments))
+      continue;
     LibraryCall& call = all.calls[thread.call];
-    if (about != said.end() && call.said == kNoUnit) {
+    if (call.said == kNoUnit) {
       call.said = static_cast<std::uint32_t>(all.said.size());
       all.said.push_back(about->second);
+    } else if (function_facts(about->second.function).kind == call.facts.kind) {
+      add_text(about->second, all.said[call.said]);
     }
   }
+  return all;
+}
+
+}  // namespace
+
+Said said_by(const Trace& trace, const trace::Communication& what) {
+  const auto text = [&](Index index) {
+    return index == kNone ? std::string() : std::string(trace.strings.view(index));
+  };
+  return {.source = KeySource::arguments,
+          .function = text(what.function),
+          .group = text(what.group),
+          .data_type = text(what.data_type),
+          .handle = text(what.handle),
+          .sequence = what.sequence,
+          .group_size = what.group_size,
+          .in_count = what.in_count,
+          .out_count = what.out_count,
+          .count = what.count,
+          .bytes = what.bytes,
+          .root = what.root,
+          .peer = what.peer,
+          .members = what.members};
+}
+
+ProcessCalls find_calls(const Trace& trace, Index process) {
+  ProcessCalls all = collect(trace, process, said_of_regions(trace));
+  if (!all.calls.empty()) return all;
+  all = collect(trace, process, said_by_annotations(trace));
+  all.annotations = true;
   return all;
 }
 

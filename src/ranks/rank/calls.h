@@ -21,7 +21,8 @@ inline constexpr std::uint32_t kNoUnit = std::numeric_limits<std::uint32_t>::max
 struct Said {
   KeySource source = KeySource::arguments;
   std::string function, group, data_type;
-  std::optional<std::int64_t> sequence, group_size, in_count, out_count, bytes, root, peer;
+  std::string handle;  ///< of the communicator, of this process alone
+  std::optional<std::int64_t> sequence, group_size, in_count, out_count, count, bytes, root, peer;
   std::vector<std::int64_t> members;
 };
 
@@ -53,9 +54,14 @@ struct ProcessCalls {
   std::vector<Said> said;
   std::unordered_map<trace::Index, std::uint32_t> call_of_region;
   std::unordered_map<trace::Index, std::vector<std::uint32_t>> by_thread;  ///< calls, by start
+  /// No call was recorded: these are the annotations of a framework around its calls, which say
+  /// the function alone, and may hold kernels of others.
+  bool annotations = false;
 
   /// The outermost call behind a launch: by the chain of parents, else by the times on its thread.
   [[nodiscard]] const LibraryCall* behind(const trace::Trace& trace, trace::Index region) const;
+  /// Whether a kernel that the call launched may be part of it although its name does not say so.
+  [[nodiscard]] bool own_all() const { return !annotations; }
 };
 
 /// All of a process.

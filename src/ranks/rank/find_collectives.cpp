@@ -32,6 +32,12 @@ struct Operation {
   std::uint32_t unit = kNoUnit;
 };
 
+/// What is known of an operation's communicator.
+struct Told {
+  Communicator communicator;
+  std::string handle;  ///< of the rank alone; empty: not said
+};
+
 /// Null where one is not known, or the sum has no room.
 std::optional<std::int64_t> plus(std::optional<std::int64_t> one,
                                  std::optional<std::int64_t> other) {
@@ -88,12 +94,12 @@ class Finder {
   void tie_by_order();
   std::vector<Operation> operations() const;
   void add(const Operation& operation);
-  void describe(const Operation& operation, Collective& collective, Communicator& communicator);
+  void describe(const Operation& operation, Collective& collective, Told& told);
   void note_other(Index dispatch, Index agent);
-  void describe_unit(std::uint32_t number, Collective& collective, Communicator& communicator);
-  void describe_fused(std::uint32_t number, Collective& collective, Communicator& communicator);
-  void describe_said(const Said& said, Collective& collective, Communicator& communicator);
-  std::uint32_t number(const Communicator& communicator);
+  void describe_unit(std::uint32_t number, Collective& collective, Told& told);
+  void describe_fused(std::uint32_t number, Collective& collective, Told& told);
+  void describe_said(const Said& said, Collective& collective, Told& told);
+  std::uint32_t number(const Told& told);
   void finish();
 
   const Trace& trace_;
@@ -107,7 +113,7 @@ class Finder {
   std::map<std::uint32_t, std::set<Index>> other_agents_;  ///< of the process, by unit
   std::map<std::uint32_t, std::size_t> operations_of_unit_;
   std::vector<std::vector<Index>> kernels_;  ///< by collective as it was found
-  std::map<std::tuple<KeySource, std::string, std::int64_t>, std::uint32_t> numbers_;
+  std::map<std::tuple<KeySource, std::string, std::string, std::int64_t>, std::uint32_t> numbers_;
   FoundCollectives found_;
 };
 
@@ -136,7 +142,9 @@ void Finder::find_candidates(bool only_agent) {
     if (launch != kNone) {
       one.inside_graph = trace::is_graph_launch(trace_.strings.view(trace_.regions.name[launch]));
       const LibraryCall* const call = calls_.behind(trace_, launch);
-      if (call != nullptr && !one.inside_graph) one.unit = call->unit;
+      const bool may_own =
+          calls_.own_all() || (one.kernel.role == KernelRole::communicates && one.said == nullptr);
+      if (call != nullptr && !one.inside_graph && may_own) one.unit = call->unit;
     }
     if (one.kernel.role == KernelRole::one_rank) continue;
     // Runtime helpers fill and copy for RCCL too: they wait for nobody.
@@ -177,6 +185,7 @@ void Finder::note_launched() {
 /// Communicators that do not block launch from a thread of their own. Where as many calls have no
 /// kernel as kernels have no call, and no kernel comes before its call, they are tied in order.
 void Finder::tie_by_order() {
+  if (!calls_.own_all()) return;
   std::vector<Candidate*> alone;
   for (Candidate& one : candidates_) {
     if (one.unit == kNoUnit && !one.inside_graph && one.said == nullptr) alone.push_back(&one);
@@ -214,13 +223,15 @@ std::vector<Operation> Finder::operations() const {
   return all;
 }
 
-void Finder::describe_said(const Said& said, Collective& collective, Communicator& communicator) {
+void Finder::describe_said(const Said& said, Collective& collective, Told& told) {
   if (!said.group.empty()) {
-    communicator.key = said.source;
-    communicator.id = said.group;
-    communicator.size = said.group_size;
-    communicator.members = said.members;
+    told.communicator = {.key = said.source,
+                         .id = said.group,
+                         .size = said.group_size,
+                         .members = said.members,
+                         .lane = told.communicator.lane};
   }
+  told.handle = said.handle;
   collective.sequence = said.sequence;
   collective.root = said.root;
   collective.peer = said.peer;
@@ -228,36 +239,35 @@ void Finder::describe_said(const Said& said, Collective& collective, Communicato
   const MessageBytes bytes = message_bytes(collective.kind, said);
   collective.send_bytes = bytes.send;
   collective.receive_bytes = bytes.receive;
+  collective.part_bytes = bytes.part;
 }
 
-void Finder::describe_unit(std::uint32_t number, Collective& collective,
-                           Communicator& communicator) {
+void Finder::describe_unit(std::uint32_t number, Collective& collective, Told& told) {
   const CallUnit& unit = calls_.units[number];
   if (unit.parts.empty()) {  // calls within the group were not recorded
     collective.kind = CollectiveKind::group;
     return;
   }
-  communicator.key = KeySource::calls;
+  told.communicator.key = KeySource::calls;
   const LibraryCall& first = calls_.calls[unit.parts.front()];
   collective.kind = first.facts.kind;
   collective.function = names_.add(first.function);
   if (unit.parts.size() > 1) {
-    describe_fused(number, collective, communicator);
+    describe_fused(number, collective, told);
   } else if (first.said != kNoUnit) {
-    describe_said(calls_.said[first.said], collective, communicator);
+    describe_said(calls_.said[first.said], collective, told);
   }
 }
 
 /// Several calls in one kernel, or one for each GPU of the process: what they have in common, and
 /// what they move.
-void Finder::describe_fused(std::uint32_t number, Collective& collective,
-                            Communicator& communicator) {
+void Finder::describe_fused(std::uint32_t number, Collective& collective, Told& told) {
   const CallUnit& unit = calls_.units[number];
   const LibraryCall& first = calls_.calls[unit.parts.front()];
   const auto others = other_agents_.find(number);
   const std::size_t gpus = others == other_agents_.end() ? 1 : 1 + others->second.size();
-  MessageBytes sum{.send = 0, .receive = 0};
-  bool same_group = true, same_root = true, same_bytes = true;
+  MessageBytes sum{.send = 0, .receive = 0, .part = 0};
+  bool same_group = true, same_handle = true, same_root = true, same_bytes = true;
   bool same_kind =
       collective.kind != CollectiveKind::send && collective.kind != CollectiveKind::receive;
   for (const std::uint32_t part : unit.parts) {
@@ -270,25 +280,32 @@ void Finder::describe_fused(std::uint32_t number, Collective& collective,
     const Said& said = calls_.said[call.said];
     const Said& said_first = calls_.said[first.said];
     same_group = same_group && said.group == said_first.group;
+    same_handle = same_handle && said.handle == said_first.handle;
     same_root = same_root && said.root == said_first.root;
-    same_bytes = same_bytes && said.bytes == said_first.bytes &&
+    same_bytes = same_bytes && said.bytes == said_first.bytes && said.count == said_first.count &&
                  said.in_count == said_first.in_count && said.out_count == said_first.out_count;
     const MessageBytes bytes = message_bytes(call.facts.kind, said);
     sum.send = plus(sum.send, bytes.send);
     sum.receive = plus(sum.receive, bytes.receive);
+    sum.part = plus(sum.part, bytes.part);
   }
   // Whose roots differ is waited for by several: no one rank is the root.
   same_kind = same_kind && same_root;
-  if (same_group) describe_said(calls_.said[first.said], collective, communicator);
+  // GPUs of one process have a handle each.
+  same_group = same_group && (same_handle || gpus > 1);
+  if (same_group) describe_said(calls_.said[first.said], collective, told);
+  if (!same_handle) told.handle.clear();
   // Which call is of which GPU is not recorded: only where each has one, and all are alike, what
   // the first says is what this GPU does.
   const bool one_each = gpus == unit.parts.size() && same_bytes;
   if (gpus == 1 || !one_each) {
     // Calls without a communicator's name may be of another one, on another stream.
-    const bool told_apart = operations_of_unit_[number] == 1 || !communicator.id.empty();
+    const bool told_apart =
+        operations_of_unit_[number] == 1 || !told.communicator.id.empty() || !told.handle.empty();
     const bool known = same_group && gpus == 1 && told_apart;
     collective.send_bytes = known ? sum.send : std::nullopt;
     collective.receive_bytes = known ? sum.receive : std::nullopt;
+    collective.part_bytes = known && same_kind ? sum.part : std::nullopt;
   }
   collective.peer.reset();
   if (!same_kind) {
@@ -298,21 +315,21 @@ void Finder::describe_fused(std::uint32_t number, Collective& collective,
   }
 }
 
-void Finder::describe(const Operation& operation, Collective& collective,
-                      Communicator& communicator) {
+void Finder::describe(const Operation& operation, Collective& collective, Told& told) {
   const Candidate& first = *operation.kernels.front();
-  communicator.lane = first.lane;
+  told.communicator.lane = first.lane;
   collective.kind = first.kernel.kind;
   if (first.said != nullptr) {
     const FunctionFacts facts = function_facts(first.said->function);
     if (facts.role == CallRole::communicates) collective.kind = facts.kind;
     if (!first.said->function.empty()) {
       collective.function = names_.add(first.said->function);
-      communicator.key = KeySource::calls;
+      told.communicator.key = KeySource::calls;
     }
-    describe_said(*first.said, collective, communicator);
+    describe_said(*first.said, collective, told);
   } else if (operation.unit != kNoUnit) {
-    describe_unit(operation.unit, collective, communicator);
+    describe_unit(operation.unit, collective, told);
+    if (calls_.annotations) ++found_.by_annotation;
     // Where the call says nothing more, a kernel's name may: NVIDIA's do.
     if (collective.kind == CollectiveKind::unknown || collective.kind == CollectiveKind::group) {
       if (first.kernel.kind != CollectiveKind::unknown) collective.kind = first.kernel.kind;
@@ -322,10 +339,13 @@ void Finder::describe(const Operation& operation, Collective& collective,
   }
 }
 
-std::uint32_t Finder::number(const Communicator& communicator) {
+/// What no name says is one communicator by its handle, else by its stream.
+std::uint32_t Finder::number(const Told& told) {
+  const Communicator& communicator = told.communicator;
   const bool named = !communicator.id.empty();
   const auto [at, fresh] =
-      numbers_.try_emplace({communicator.key, communicator.id, named ? 0 : communicator.lane},
+      numbers_.try_emplace({communicator.key, communicator.id, named ? "" : told.handle,
+                            named || !told.handle.empty() ? 0 : communicator.lane},
                            static_cast<std::uint32_t>(found_.communicators.size()));
   if (fresh) {
     found_.communicators.push_back(communicator);
@@ -339,7 +359,7 @@ std::uint32_t Finder::number(const Communicator& communicator) {
 
 void Finder::add(const Operation& operation) {
   Collective collective;
-  Communicator communicator;
+  Told told;
   const Candidate& first = *operation.kernels.front();
   collective.entry = trace_.dispatches.start[first.dispatch];
   std::vector<Index> rows;
@@ -353,9 +373,10 @@ void Finder::add(const Operation& operation) {
   collective.kernel = kernel_names_.of(trace_.dispatches.kernel[first.dispatch]);
   collective.kernels = static_cast<std::uint32_t>(operation.kernels.size());
   collective.channels = work_groups(trace_, first.dispatch);
-  describe(operation, collective, communicator);
-  if (!collective.send_bytes && !collective.receive_bytes) ++found_.without_bytes;
-  collective.communicator = number(communicator);
+  describe(operation, collective, told);
+  if (!collective.send_bytes && !collective.receive_bytes && !collective.part_bytes)
+    ++found_.without_bytes;
+  collective.communicator = number(told);
   found_.collectives.push_back(collective);
   kernels_.push_back(std::move(rows));
 }

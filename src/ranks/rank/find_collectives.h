@@ -47,6 +47,7 @@ struct FoundCollectives {
   std::uint64_t by_order = 0;       ///< tied to calls by order alone (launched by another thread)
   std::uint64_t without_call = 0;   ///< kernels outside graphs of which no call is known
   std::uint64_t inside_graphs = 0;  ///< kernels
+  std::uint64_t by_annotation = 0;  ///< collectives that an annotation around the launch names
   std::uint64_t without_bytes = 0;
 };
 

@@ -18,24 +18,24 @@ MessageBytes by_one_size(CollectiveKind kind, Number size, Number ranks) {
   const Number of_all = times(size, ranks);
   switch (kind) {
     case CollectiveKind::all_gather:
-      return {.send = size, .receive = of_all};
+      return {.send = size, .receive = of_all, .part = {}};
     case CollectiveKind::reduce_scatter:
-      return {.send = of_all, .receive = size};
+      return {.send = of_all, .receive = size, .part = {}};
     case CollectiveKind::all_to_all:
-      return {.send = of_all, .receive = of_all};
+      return {.send = of_all, .receive = of_all, .part = of_all ? std::nullopt : size};
     case CollectiveKind::gather:
-      return {.send = size, .receive = std::nullopt};
+      return {.send = size, .receive = std::nullopt, .part = {}};
     case CollectiveKind::scatter:
-      return {.send = std::nullopt, .receive = size};
+      return {.send = std::nullopt, .receive = size, .part = {}};
     case CollectiveKind::send:
-      return {.send = size, .receive = 0};
+      return {.send = size, .receive = 0, .part = {}};
     case CollectiveKind::receive:
-      return {.send = 0, .receive = size};
+      return {.send = 0, .receive = size, .part = {}};
     case CollectiveKind::all_reduce:
     case CollectiveKind::barrier:
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
-      return {.send = size, .receive = size};
+      return {.send = size, .receive = size, .part = {}};
     case CollectiveKind::all_to_all_v:
     case CollectiveKind::group:
     case CollectiveKind::unknown:
@@ -55,11 +55,12 @@ MessageBytes message_bytes(CollectiveKind kind, const Said& said) {
   const Number in = times(said.in_count, type);
   const Number out = times(said.out_count, type);
   if (in && out) {
-    if (kind == CollectiveKind::send) return {.send = in, .receive = 0};
-    if (kind == CollectiveKind::receive) return {.send = 0, .receive = out};
-    return {.send = in, .receive = out};
+    if (kind == CollectiveKind::send) return {.send = in, .receive = 0, .part = {}};
+    if (kind == CollectiveKind::receive) return {.send = 0, .receive = out, .part = {}};
+    return {.send = in, .receive = out, .part = {}};
   }
-  return by_one_size(kind, said.bytes ? said.bytes : in ? in : out, ranks);
+  const Number counted = times(said.count, type);
+  return by_one_size(kind, counted ? counted : said.bytes ? said.bytes : in ? in : out, ranks);
 }
 
 }  // namespace perflab::ranks

@@ -11,6 +11,8 @@ namespace perflab::ranks {
 
 struct MessageBytes {
   std::optional<std::int64_t> send, receive;
+  /// For one other rank, of an AllToAll among an unknown number of ranks.
+  std::optional<std::int64_t> part;
 };
 
 /// Missing: counts, the type or the number of ranks is not known, or the product is none.

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "base/communication_kernels.h"
+
 namespace perflab::ranks {
 
 namespace {
@@ -23,7 +25,8 @@ std::string plain(std::string_view name) {
 }
 
 /// By plain name, prefixes nccl, rccl, c10d taken off. RCCL: rccl.def.cpp of rocprofiler-sdk (both
-/// spellings of AllToAll); torch.distributed: ProcessGroupNCCL's records.
+/// spellings of AllToAll); torch.distributed: ProcessGroupNCCL's records and
+/// annotations.
 constexpr auto kFunctions = std::to_array<Entry<FunctionFacts>>({
     {"allgather", {CallRole::communicates, CollectiveKind::all_gather}},
     {"allgatherbase", {CallRole::communicates, CollectiveKind::all_gather}},
@@ -31,6 +34,7 @@ constexpr auto kFunctions = std::to_array<Entry<FunctionFacts>>({
     {"allgatherintotensorcoalesced", {CallRole::communicates, CollectiveKind::all_gather}},
     {"allgatherv", {CallRole::communicates, CollectiveKind::group}},
     {"allreduce", {CallRole::communicates, CollectiveKind::all_reduce}},
+    {"allreducebarrier", {CallRole::communicates, CollectiveKind::barrier}},
     {"allreducecoalesced", {CallRole::communicates, CollectiveKind::all_reduce}},
     {"allreducewithbias", {CallRole::communicates, CollectiveKind::all_reduce}},
     {"alltoall", {CallRole::communicates, CollectiveKind::all_to_all}},
@@ -62,29 +66,6 @@ constexpr auto kFunctions = std::to_array<Entry<FunctionFacts>>({
     {"sendrecv", {CallRole::communicates, CollectiveKind::group}},
     {"signal", {CallRole::communicates, CollectiveKind::unknown}},
     {"waitsignal", {CallRole::communicates, CollectiveKind::unknown}},
-});
-
-struct KernelPrefix {
-  std::string_view prefix;
-  KernelRole role = KernelRole::communicates;
-  CollectiveKind kind = CollectiveKind::unknown;
-  bool says = false;  ///< what follows begins with the collective
-};
-
-/// Longer ones before those they begin with.
-constexpr auto kKernels = std::to_array<KernelPrefix>({
-    {.prefix = "ncclDevKernel_", .says = true},
-    {.prefix = "ncclDevKernelDebug_", .says = true},
-    {.prefix = "ncclSymkDevKernel_", .says = true},
-    {.prefix = "ncclSymDevKernel_", .says = true},
-    {.prefix = "ncclKernel_", .says = true},
-    {.prefix = "mscclKernel"},
-    {.prefix = "mscclpp"},
-    {.prefix = "rcclGenericKernel"},
-    {.prefix = "dda", .says = true},
-    {.prefix = "hierarchicalAGShuffle", .role = KernelRole::helper},
-    {.prefix = "oneRankReduce", .role = KernelRole::one_rank},
-    {.prefix = "cross_device_reduce_", .kind = CollectiveKind::all_reduce},
 });
 
 /// As they stand in kernel names; longer ones first.
@@ -164,17 +145,6 @@ const T* find_entry(const std::array<Entry<T>, N>& table, std::string_view key) 
   return found == table.end() ? nullptr : &found->second;
 }
 
-/// Without "void ", namespaces of functions in front of the name proper, arguments and template
-/// parameters.
-std::string_view own_name(std::string_view name) {
-  if (name.starts_with("void ")) name.remove_prefix(5);
-  name = name.substr(0, name.find_first_of("<("));
-  if (const auto colons = name.rfind("::"); colons != std::string_view::npos) {
-    name.remove_prefix(colons + 2);
-  }
-  return name;
-}
-
 }  // namespace
 
 FunctionFacts function_facts(std::string_view name) {
@@ -188,20 +158,17 @@ FunctionFacts function_facts(std::string_view name) {
 }
 
 KernelFacts kernel_facts(std::string_view name) {
-  const std::string_view own = own_name(name);
-  for (const KernelPrefix& known : kKernels) {
-    if (!own.starts_with(known.prefix)) continue;
-    KernelFacts facts{.role = known.role, .kind = known.kind};
-    if (!known.says) return facts;
-    const std::string_view rest = own.substr(known.prefix.size());
-    for (const auto& [word, kind] : kInNames) {
-      if (rest.starts_with(word)) return {.role = known.role, .kind = kind};
-    }
-    // "dda" begins other words too.
-    return known.prefix == "dda" ? KernelFacts{} : facts;
+  const auto [known, collective] = communication_kernel(name);
+  if (known == nullptr) return {};
+  KernelFacts facts{.role = KernelRole::communicates};
+  if (known->role == CommunicationRole::helper) facts.role = KernelRole::helper;
+  if (known->role == CommunicationRole::one_rank) facts.role = KernelRole::one_rank;
+  for (const auto& [word, kind] : kInNames) {
+    if (!collective.starts_with(word)) continue;
+    facts.kind = kind;
+    break;
   }
-  if (own == "ncclDevKernel" || own == "ncclKernel") return {.role = KernelRole::communicates};
-  return {};
+  return facts;
 }
 
 std::optional<std::int64_t> type_size(std::string_view name) {

@@ -1,6 +1,6 @@
-// What names of communication say: functions of RCCL, NCCL and torch.distributed, kernels of these
-// and of frameworks, data types. The only such tables. Facts: docs/facts/ranks.md "What is
-// recorded", "Kernel names".
+// What names of communication say: functions of RCCL, NCCL and torch.distributed, data types; of
+// kernels base/communication_kernels.h has the list. The only such tables. Facts:
+// docs/facts/ranks.md "What is recorded", "Kernel names".
 #pragma once
 
 #include <cstdint>

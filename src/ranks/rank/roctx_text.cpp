@@ -45,4 +45,12 @@ std::optional<RoctxText> parse_roctx_text(std::string_view text) {
   return found;
 }
 
+std::optional<std::string_view> annotated_function(std::string_view text) {
+  constexpr std::string_view kPrefix = "nccl:";
+  if (!text.starts_with(kPrefix)) return std::nullopt;
+  text.remove_prefix(kPrefix.size());
+  text = text.substr(0, text.find_first_of(" ,"));
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 }  // namespace perflab::ranks

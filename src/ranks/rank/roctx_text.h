@@ -1,5 +1,6 @@
-// The text that RCCL gives its roctx ranges (RCCL_LOG_ROCTX=1), the only place where a recording of
-// rocprofv3 says sizes and communicators. Facts: docs/facts/ranks.md "What is recorded".
+// Texts of ranges that say what a collective is: those that RCCL gives its roctx ranges
+// (RCCL_LOG_ROCTX=1), with sizes and communicators, and PyTorch's annotations, which have the
+// function alone. Facts: docs/facts/ranks.md "What is recorded", "Annotations".
 #pragma once
 
 #include <cstdint>
@@ -19,5 +20,8 @@ struct RoctxText {
 /// Reads `{RCCL_AllReduce: NCCL communicator ID: N, Message size [bytes]: N, Reduction operation:
 /// ..., Data type: f32}`. Missing: another text. Fields that cannot be read are as if not there.
 std::optional<RoctxText> parse_roctx_text(std::string_view text);
+
+/// "all_to_all" of PyTorch's `nccl:all_to_all`, "send" of `nccl:send 0->1`. Missing: another text.
+std::optional<std::string_view> annotated_function(std::string_view text);
 
 }  // namespace perflab::ranks

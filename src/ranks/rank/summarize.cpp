@@ -112,6 +112,14 @@ void note_missing(const FoundCollectives& found, bool several, RankSummary& summ
             fmt::format("of {} communication kernels no call of the library was recorded",
                         found.without_call));
   }
+  if (found.by_annotation > 0) {
+    missing(
+        "collectives.kind",
+        fmt::format("no call of the library was recorded: what {} of {} collectives are is from "
+                    "the annotations around their launches, which do not say whether the parts "
+                    "of an all_to_all are of one size: they are taken to be",
+                    found.by_annotation, found.collectives.size()));
+  }
   if (found.by_order > 0) {
     missing("collectives.launch",
             fmt::format("{} communication kernels were launched by another thread than called: "
@@ -177,7 +185,8 @@ std::vector<Index> agents_of(const Trace& trace, Index process, const ProcessCal
     }
     if (*known || told[i]) {
       communicate[track.agent] = true;
-    } else if (const LibraryCall* const call = calls.behind(trace, trace.dispatches.launch[i]);
+    } else if (const LibraryCall* const call =
+                   calls.own_all() ? calls.behind(trace, trace.dispatches.launch[i]) : nullptr;
                call != nullptr && call->unit != kNoUnit) {
       communicate[track.agent] = true;
     }

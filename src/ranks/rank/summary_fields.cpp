@@ -172,12 +172,13 @@ void collective_fields(Io& io, Summary& summary) {
     if (one.send_bytes && one.receive_bytes)
       more = wrapping_sub(*one.receive_bytes, *one.send_bytes);
     if constexpr (Io::kReads) {
-      optional_fields(io, step, one.send_bytes, one.receive_bytes, one.root, one.peer);
+      optional_fields(io, step, one.send_bytes, one.receive_bytes, one.root, one.peer,
+                      one.part_bytes);
       if (step) one.sequence = wrapping_add(*step, before);
       if (one.send_bytes && one.receive_bytes)
         one.receive_bytes = wrapping_add(*one.receive_bytes, *one.send_bytes);
     } else {
-      optional_fields(io, step, one.send_bytes, more, one.root, one.peer);
+      optional_fields(io, step, one.send_bytes, more, one.root, one.peer, one.part_bytes);
     }
     if (one.sequence) before = *one.sequence;
   });

@@ -99,6 +99,10 @@ struct Clocks {
   };
   std::vector<Violation> violations;  ///< largest first, at most twenty
   std::uint64_t violation_count = 0;
+  /// Operations with such exits by no more than the translation of GPU times can be wrong: no
+  /// violations. And the largest of these, ns.
+  std::uint64_t noise_count = 0;
+  std::int64_t largest_noise = 0;
 
   /// A time of a rank on the clock of its zone's reference, ns.
   [[nodiscard]] std::int64_t aligned(RankIndex rank, std::int64_t time) const;

@@ -55,6 +55,8 @@ struct Collective {
   std::optional<std::int64_t> sequence = {};    ///< the source's number within the communicator
   std::optional<std::int64_t> send_bytes = {};  ///< that this rank gives
   std::optional<std::int64_t> receive_bytes = {};
+  /// Of an AllToAll that does not say among how many ranks: what it gives, and gets, each of them.
+  std::optional<std::int64_t> part_bytes = {};
   Name data_type = kNoName;
   std::optional<std::int64_t> root = {}, peer = {};  ///< ranks within the communicator
 };

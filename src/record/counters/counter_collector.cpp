@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/communication_kernels.h"
 #include "cuda/launch_parameters.h"
 #include "record/database/boot_time.h"
 
@@ -29,10 +30,6 @@ constexpr std::array<cuda::CallbackId, 8> kLaunches = {call::launch_kernel,
                                                        call::launch_kernel_ex_ptsz,
                                                        call::graph_launch,
                                                        call::graph_launch_ptsz};
-
-/// Parts of the names of kernels that wait for other GPUs: those of NCCL and NVSHMEM.
-constexpr std::array<std::string_view, 4> kWaitingKernels = {"ncclDevKernel", "ncclKernel",
-                                                             "ncclSymDevKernel", "nvshmem"};
 
 // Calls that we make ourselves call back as well.
 thread_local bool inside = false;
@@ -77,12 +74,6 @@ CounterCollector::Launch launch_of(cuda::CallbackId id, const cuda::CallbackData
                           id == call::launch_kernel_ex_ptsz;
   if (per_thread && launch.stream == nullptr) launch.stream = cuda::per_thread_stream();
   return launch;
-}
-
-bool waits_for_others(std::string_view kernel) {
-  return std::ranges::any_of(kWaitingKernels, [&](std::string_view part) {
-    return kernel.find(part) != std::string_view::npos;
-  });
 }
 
 }  // namespace
@@ -249,7 +240,7 @@ std::optional<CounterSkip> CounterCollector::objection(const ContextState& state
                                                        const Launch& launch) {
   if (launch.graph) return CounterSkip::graph;
   if (state.unusable) return CounterSkip::failed;
-  if (waits_for_others(launch.kernel)) return CounterSkip::other_ranks;
+  if (symbol_waits_for_ranks(launch.kernel)) return CounterSkip::other_ranks;
   const CounterLimits& limits = settings_.limits;
   {
     const std::scoped_lock lock(mutex_);

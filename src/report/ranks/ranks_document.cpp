@@ -107,6 +107,10 @@ class RanksWriter {
     out["decided"] = all_.figures.decided;
     out["clocks"] = all_.clocks.zones;
     out["violations"] = all_.clocks.violation_count;
+    out["largest_violation_ns"] =
+        all_.clocks.violations.empty() ? 0 : all_.clocks.violations.front().by;
+    out["noise_violations"] = all_.clocks.noise_count;
+    out["largest_noise_ns"] = all_.clocks.largest_noise;
     out["collectives"] = recorded;
     out["collective_time_ns"] = recorded_time;
     out["kernel_time_ns"] = kernel_time;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/communication_kernels.h"
 #include "trace/kineto/recording_loader.h"
 
 namespace perflab::trace::kineto {
@@ -44,11 +45,6 @@ Direction direction_of(std::string_view name) {
 /// (docs/facts/kineto.md "Kernels").
 bool grid_in_work_items(std::string_view call) {
   return call == "hipExtModuleLaunchKernel" || call == "hipHccModuleLaunchKernel";
-}
-
-/// Kernels of RCCL and NCCL have their library's name in theirs.
-bool communicates(std::string_view kernel) {
-  return kernel.find("nccl") != kernel.npos || kernel.find("rccl") != kernel.npos;
 }
 
 }  // namespace
@@ -124,7 +120,7 @@ const CommFacts* RecordingLoader::facts_of(const Kernel& kernel, const Call* lau
     if (named != operation_of_id_.end())
       return &content_.communications[named->second->communication];
   }
-  if (launch == nullptr || !communicates(trace_.strings.view(kernel.name))) return nullptr;
+  if (launch == nullptr || !waits_for_ranks(trace_.strings.view(kernel.name))) return nullptr;
   const auto on_thread = operations_of_thread_.find(launch->place);
   if (on_thread == operations_of_thread_.end()) return nullptr;
   const auto& operations = on_thread->second;

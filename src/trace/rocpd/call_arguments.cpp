@@ -1,8 +1,9 @@
-// Scans of rocpd_arg (streams, events and devices that API calls name) and of the texts of user
-// ranges in rocpd_event. What the arguments mean: ../call_argument_rows.h.
+// Scans of rocpd_arg (streams, events and devices that API calls name, all that those of RCCL say)
+// and of the texts of user ranges in rocpd_event. What the arguments mean: ../call_argument_rows.h.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text/json.h"
 #include "trace/call_argument_rows.h"
@@ -16,6 +17,11 @@ constexpr std::uint8_t kStream = CallArgumentColumns::kStream;
 constexpr std::string_view kNamesOnly =
     "\"name\" IN ('stream', 'hStream', 'event', 'hEvent', 'deviceId', 'device', 'stream_id', "
     "'event_id', 'record_id')";
+/// Those, and of RCCL's functions.
+constexpr std::string_view kRcclNamesToo =
+    "\"name\" IN ('stream', 'hStream', 'event', 'hEvent', 'deviceId', 'device', 'stream_id', "
+    "'event_id', 'record_id', 'count', 'sendcount', 'recvcount', 'datatype', 'comm', 'root', "
+    "'peer', 'nranks')";
 constexpr std::array<std::string_view, 3> kArgumentColumns = {"event_id", "name", "value"};
 
 /// Texts of ranges are short; what is larger than this is damage.
@@ -23,6 +29,7 @@ constexpr std::size_t kMostExtdata = 1 << 20;
 
 struct ArgumentChunk {
   std::vector<CallArgument> rows;
+  std::vector<RcclValue> rccl;
   HandleSamples samples;
   std::uint64_t read = 0, odd = 0, no_event = 0;
 };
@@ -53,12 +60,14 @@ void RecordingLoader::prepare_wanted_regions() {
                         std::ranges::all_of(kArgumentColumns, [&](auto column) {
                           return arguments->has_column(column);
                         });
-  std::vector<bool> markers;
+  std::vector<bool> markers, rccl;
   for (const std::int64_t id : events_.categories) {
     const std::string_view name = trace_.strings.view(string_of(id));
     markers.push_back(name == "MARKER_CORE_RANGE_API" || name == "MARKER_CORE_API");
+    rccl.push_back(is_rccl_category(name));
+    if (rccl.back()) rccl_categories_.push_back(string_of(id));
   }
-  wanted_.begin(events_.index.size(), readable, std::move(markers));
+  wanted_.begin(events_.index.size(), readable, std::move(markers), std::move(rccl));
 }
 
 std::vector<std::uint16_t> RecordingLoader::streams_of_calls() const {
@@ -79,19 +88,28 @@ std::vector<std::uint16_t> RecordingLoader::streams_of_calls() const {
 }
 
 Result<void> RecordingLoader::load_call_arguments() {
-  if (!wanted_.needs_arguments_read()) return {};
+  const bool ordered = wanted_.needs_arguments_read();
+  if (!ordered && !wanted_.has_rccl()) return {};
   const RegionColumns& regions = trace_.regions;
-  const std::vector<std::uint16_t> streams = streams_of_calls();
+  const std::vector<std::uint16_t> streams =
+      ordered ? streams_of_calls() : std::vector<std::uint16_t>();
   const auto decode = [&](const Statement& row, ArgumentChunk& chunk) {
     const auto event_id = row.integer(0);
     const Index event = event_id ? events_.index.find(*event_id) : kNone;
     if (event == kNone) ++chunk.no_event;
     const Index region = wanted_.region_of(event);
     if (region == kNone) return;
+    if (std::ranges::find(rccl_categories_, regions.category[region]) != rccl_categories_.end()) {
+      const RcclArgument which = rccl_argument_of(row.text(1));
+      if (which == RcclArgument::none) return;
+      ++chunk.read;
+      chunk.rccl.push_back({.region = region, .which = which, .value = std::string(row.text(2))});
+      return;
+    }
     const CallKind call = wanted_.kind(regions.name[region]);
     const std::uint8_t which = call_argument_of(row.text(1));
     const bool needed = needs_arguments(call);
-    if (!needed && (!WantedRegions::submits(call) || which != kStream)) return;
+    if (!needed && (!ordered || !WantedRegions::submits(call) || which != kStream)) return;
     ++chunk.read;
     const auto value = parse_argument(row.text(2));
     if (!value)
@@ -103,16 +121,19 @@ Result<void> RecordingLoader::load_call_arguments() {
                         region);
   };
   std::vector<CallArgument> rows;
+  std::vector<RcclValue> rccl;
   HandleSamples samples;
   const auto commit = [&](ArgumentChunk&& chunk) {
     rows.insert(rows.end(), chunk.rows.begin(), chunk.rows.end());
+    std::ranges::move(chunk.rccl, std::back_inserter(rccl));
     samples.add(regions, chunk.samples);
     trace_.report.rows["arg"] += chunk.read;
     odd("arg", "a stream, event or device that is not a number: taken as missing", chunk.odd);
     dropped("arg", "its event is not there", chunk.no_event);
   };
   PERFLAB_TRY_VOID(scan<ArgumentChunk>(file_, *set_.find("arg"), filter_, kArgumentColumns, decode,
-                                       commit, kNamesOnly));
+                                       commit, wanted_.has_rccl() ? kRcclNamesToo : kNamesOnly));
+  report_rccl(append_rccl_calls(rccl, trace_), trace_.report);
   samples.append_to(rows);
   odd("arg", "named twice in one call: the smallest value is taken",
       append_calls(rows, trace_.call_arguments));

@@ -86,6 +86,7 @@ class RecordingLoader {
 
   EventTable events_;
   WantedRegions wanted_;
+  std::vector<Index> rccl_categories_;               ///< strings
   std::size_t first_dispatch_ = 0, first_copy_ = 0;  ///< of this recording
   Index first_stream_ = 0;
   std::vector<Index> event_to_dispatch_;  ///< by event position; only when there are counter rows

@@ -20,9 +20,12 @@ class WantedRegions {
  public:
   /// `arguments`: calls whose arguments can matter are noted. `marker_categories`: by category
   /// index of the event table, regions of these are noted too. With neither nothing is kept.
-  void begin(std::size_t events, bool arguments, std::vector<bool> marker_categories) {
+  /// `rccl_categories`: likewise, those of RCCL's calls, all of whose arguments can matter.
+  void begin(std::size_t events, bool arguments, std::vector<bool> marker_categories,
+             std::vector<bool> rccl_categories) {
     arguments_ = arguments;
     markers_ = std::move(marker_categories);
+    rccl_ = std::move(rccl_categories);
     any_marker_ = std::ranges::find(markers_, true) != markers_.end();
     if (arguments_ || any_marker_) region_of_event_.assign(events, kNone);
   }
@@ -33,9 +36,12 @@ class WantedRegions {
     if (region_of_event_.empty()) return;
     const bool marker = any_marker_ && markers_[category];
     const CallKind call = arguments_ ? learn(name, strings) : CallKind::other;
+    const bool rccl = arguments_ && rccl_[category];
+    has_rccl_ = has_rccl_ || rccl;
     needed_ = needed_ || needs_arguments(call);
     marked_ = marked_ || marker;
-    if ((marker || needs_arguments(call) || submits(call)) && region_of_event_[event] == kNone)
+    if ((marker || rccl || needs_arguments(call) || submits(call)) &&
+        region_of_event_[event] == kNone)
       region_of_event_[event] = region;
   }
 
@@ -44,8 +50,10 @@ class WantedRegions {
     return call == CallKind::launch || call == CallKind::copy || call == CallKind::blocking_copy;
   }
 
-  /// Whether there is a call that cannot be understood without its arguments.
+  /// Whether there is a call, other than RCCL's, that cannot be understood without its arguments.
   [[nodiscard]] bool needs_arguments_read() const { return needed_; }
+  /// Whether there is a call of RCCL.
+  [[nodiscard]] bool has_rccl() const { return has_rccl_; }
   /// Whether there is a user range.
   [[nodiscard]] bool has_markers() const { return marked_; }
   [[nodiscard]] const std::vector<bool>& marker_categories() const { return markers_; }
@@ -71,7 +79,8 @@ class WantedRegions {
   }
 
   bool arguments_ = false, any_marker_ = false, needed_ = false, marked_ = false;
-  std::vector<bool> markers_;
+  bool has_rccl_ = false;
+  std::vector<bool> markers_, rccl_;
   std::vector<Index> region_of_event_;            ///< by event position
   std::vector<std::pair<bool, CallKind>> kinds_;  ///< by name: known yet, what it does
 };

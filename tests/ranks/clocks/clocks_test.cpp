@@ -212,5 +212,44 @@ TEST(RanksClocks, AnAmbiguousStartIsFoundByClocksOfAnotherCommunicator) {
   EXPECT_EQ(aligned.matching.groups[0].offsets, (std::vector<std::int64_t>{3, 0}));
 }
 
+/// An exit before what it must follow: by as much as times of GPUs are off it is noise, by more
+/// than any error a violation.
+TEST(RanksClocks, NoiseIsCountedApartFromViolations) {
+  Settings settings;
+  settings.clocks = {{0, 0}, {2e9, 0}, {-5e9, 0}};
+  settings.communicators = {{0, 1, 2}};
+  settings.exit_spread = 0;
+  settings.operations = made_job::irregular(3, 1, 300);
+  for (auto& operation : settings.operations) operation.kind = CollectiveKind::all_reduce;
+  auto job = made_job::made(settings);
+  // Numbered: places are not looked for by times.
+  for (RankSummary& rank : job.ranks)
+    for (std::size_t k = 0; k < rank.collectives.size(); ++k)
+      rank.collectives[k].sequence = static_cast<std::int64_t>(k);
+  const Clocks whole = clocks_of(job.ranks, match(job.ranks));
+  EXPECT_EQ(whole.violation_count, 0U);
+  EXPECT_EQ(whole.noise_count, 0U);
+  EXPECT_EQ(whole.largest_noise, 0);
+  // A rank enters late what the others left. Two that do so in turn: no clocks explain both.
+  const auto tear = [&](RankIndex rank, std::size_t operation, std::int64_t by) {
+    Collective& late = job.ranks[rank].collectives[operation];
+    late.entry = late.exit + by;
+    late.exit = late.entry + 20'000;
+  };
+  tear(2, 100, 3'000);
+  tear(0, 150, 3'000);
+  tear(2, 200, 200'000);
+  const Aligned torn = match_and_align(job.ranks);
+  ASSERT_EQ(torn.matching.operations.size(), 300U);
+  EXPECT_TRUE(torn.matching.unmatched.empty());
+  EXPECT_GE(torn.clocks.noise_count, 2U);
+  EXPECT_GT(torn.clocks.largest_noise, 0);
+  EXPECT_LE(torn.clocks.largest_noise, 4'000);
+  EXPECT_EQ(torn.clocks.violation_count, 1U);
+  ASSERT_EQ(torn.clocks.violations.size(), 1U);
+  EXPECT_EQ(torn.clocks.violations[0].comes, 2U);
+  EXPECT_LE(std::abs(torn.clocks.violations[0].by - 200'000), 10'000);
+}
+
 }  // namespace
 }  // namespace perflab::ranks

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "ranks/rank/summary_file.h"
@@ -40,16 +41,30 @@ class Summarize : public testing::Test {
   }
 
   /// A call of RCCL: its own parent, as rocprofv3 has it. Returns its stack id.
-  Id call(const std::string& name, std::int64_t start, std::int64_t end,
-          std::optional<Id> tid = {}) {
+  Id call(const std::string& name, std::int64_t start, std::int64_t end, std::optional<Id> tid = {},
+          std::vector<test::ArgumentRow> arguments = {}) {
     const Id stack = writer_.next_stack_id();
-    writer_.region(
-        {.name = name,
-         .start = kBegin + start,
-         .end = kBegin + end,
-         .tid = tid,
-         .event = {.category = "RCCL_API", .stack_id = stack, .parent_stack_id = stack}});
+    writer_.region({.name = name,
+                    .start = kBegin + start,
+                    .end = kBegin + end,
+                    .tid = tid,
+                    .event = {.category = arguments.empty() ? "RCCL_API" : "RCCL_API_EXT",
+                              .stack_id = stack,
+                              .parent_stack_id = stack},
+                    .arguments = std::move(arguments)});
     return stack;
+  }
+  /// A collective in a call that says its arguments: launched at `at`.
+  void told(const std::string& name, std::int64_t at, std::vector<test::ArgumentRow> arguments) {
+    const Id stack = call(name, at, at + 20, {}, std::move(arguments));
+    launch(rccl_, at + 5, at + 30, at + 80, 1, stack);
+  }
+  static std::vector<test::ArgumentRow> arguments(const std::string& count_name,
+                                                  const std::string& count,
+                                                  const std::string& comm = "0x55aa") {
+    return {test::argument("size_t", count_name, count),
+            test::argument("ncclDataType_t", "datatype", "ncclFloat32"),
+            test::argument("ncclComm_t", "comm", comm)};
   }
   /// A launch at `at` of a kernel that runs later.
   void launch(Id kernel, std::int64_t at, std::int64_t start, std::int64_t end, Id stream = 1,
@@ -287,6 +302,133 @@ TEST_F(Summarize, TextsOfRcclSaySizesAndCommunicators) {
   EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::send);
   EXPECT_EQ(summary.collectives[1].peer, 5);
   EXPECT_EQ(summary.collectives[1].send_bytes, 64);
+}
+
+TEST_F(Summarize, ArgumentsOfCallsSaySizes) {
+  told("ncclAllReduce", 0, arguments("count", "1000"));
+  told("ncclAllGather", 100, arguments("sendcount", "10"));
+  told("ncclReduceScatter", 200, arguments("recvcount", "10"));
+  told("ncclAlltoAll", 300, arguments("count", "25"));
+  told("ncclAllToAll", 400, arguments("count", "25"));
+  auto send = arguments("count", "7");
+  send.push_back(test::argument("int", "peer", "5"));
+  told("ncclSend", 500, send);
+  auto broadcast = arguments("count", "8");
+  broadcast.push_back(test::argument("int", "root", "2"));
+  told("ncclBroadcast", 600, broadcast);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 7U);
+  using Bytes = std::array<std::optional<std::int64_t>, 3>;
+  const auto bytes = [&](std::size_t i) {
+    const Collective& one = summary.collectives[i];
+    return Bytes{one.send_bytes, one.receive_bytes, one.part_bytes};
+  };
+  const std::optional<std::int64_t> none;
+  EXPECT_EQ(bytes(0), (Bytes{4000, 4000, none}));
+  // Among how many ranks is for the others to say.
+  EXPECT_EQ(bytes(1), (Bytes{40, none, none}));
+  EXPECT_EQ(bytes(2), (Bytes{none, 40, none}));
+  EXPECT_EQ(bytes(3), (Bytes{none, none, 100}));
+  EXPECT_EQ(bytes(4), (Bytes{none, none, 100}));
+  EXPECT_EQ(bytes(5), (Bytes{28, 0, none}));
+  EXPECT_EQ(bytes(6), (Bytes{32, 32, none}));
+  EXPECT_EQ(summary.collectives[5].peer, 5);
+  EXPECT_EQ(summary.collectives[6].root, 2);
+  EXPECT_EQ(name_of(summary, summary.collectives[0].data_type), "ncclFloat32");
+  // An address is no name that ranks share.
+  ASSERT_EQ(summary.communicators.size(), 1U);
+  EXPECT_EQ(summary.communicators[0].key, KeySource::calls);
+  EXPECT_EQ(summary.communicators[0].id, "");
+  EXPECT_FALSE(is_missing(summary, "collectives.bytes"));
+}
+
+TEST_F(Summarize, HandlesTellCommunicatorsOfOneStreamApart) {
+  told("ncclAllReduce", 0, arguments("count", "1", "0x55aa"));
+  told("ncclAllReduce", 100, arguments("count", "2", "0x66bb"));
+  told("ncclAllReduce", 200, arguments("count", "1", "0x55aa"));
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 3U);
+  ASSERT_EQ(summary.communicators.size(), 2U);
+  EXPECT_EQ(summary.collectives[0].communicator, 0U);
+  EXPECT_EQ(summary.collectives[1].communicator, 1U);
+  EXPECT_EQ(summary.collectives[2].communicator, 0U);
+}
+
+TEST_F(Summarize, ArgumentsOfCallsWithinACallAreNotIts) {
+  call("ncclAllToAllv", 0, 100);
+  call("ncclGroupStart", 5, 10);
+  call("ncclSend", 10, 15, {}, arguments("count", "7"));
+  const Id inner = call("ncclGroupEnd", 20, 90);
+  launch(rccl_, 30, 200, 300, 1, inner);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 1U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::all_to_all_v);
+  EXPECT_EQ(summary.collectives[0].send_bytes, std::nullopt);
+  EXPECT_EQ(summary.collectives[0].peer, std::nullopt);
+  EXPECT_TRUE(is_missing(summary, "collectives.bytes"));
+}
+
+TEST_F(Summarize, SizesOfAGroupAddUpWhereItIsOfOneCommunicator) {
+  for (const bool same : {true, false}) {
+    const std::int64_t at = same ? 0 : 1000;
+    call("ncclGroupStart", at, at + 2);
+    call("ncclAllReduce", at + 3, at + 5, {}, arguments("count", "10"));
+    call("ncclAllReduce", at + 6, at + 8, {}, arguments("count", "5", same ? "0x55aa" : "0x66bb"));
+    const Id end = call("ncclGroupEnd", at + 10, at + 50);
+    launch(rccl_, at + 15, at + 100, at + 150, 1, end);
+  }
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 2U);
+  EXPECT_EQ(summary.collectives[0].send_bytes, 60);
+  EXPECT_EQ(summary.collectives[1].send_bytes, std::nullopt);
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::all_reduce);
+}
+
+TEST_F(Summarize, TextAndArgumentsOfACallAddUp) {
+  const Id stack = call("ncclAllReduce", 0, 20, {}, arguments("count", "1000"));
+  text("{RCCL_AllReduce: NCCL communicator ID: -77, Message size [bytes]: 9, Data type: f32}", 1,
+       19);
+  launch(rccl_, 5, 100, 200, 1, stack);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 1U);
+  EXPECT_EQ(summary.collectives[0].send_bytes, 4000);
+  EXPECT_EQ(summary.communicators[0].key, KeySource::text);
+  EXPECT_EQ(summary.communicators[0].id, "-77");
+}
+
+/// PyTorch's ranges around its calls, where no call was recorded.
+TEST_F(Summarize, AnnotationsSayWhatAKernelIsWhereNoCallDoes) {
+  text("ProfilerStep#3", 0, 900);
+  text("nccl:all_to_all", 10, 30);
+  launch(gemm_, 12, 40, 50);
+  launch(rccl_, 20, 100, 200);
+  text("nccl:_reduce_scatter_base", 210, 230);
+  launch(rccl_, 220, 300, 400);
+  text("nccl:something_else", 410, 430);
+  launch(rccl_, 420, 500, 600);
+  launch(rccl_, 620, 700, 800);
+  launch(rccl_, 225, 850, 900, 2, 0, 4243);  // another thread
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 5U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::all_to_all);
+  EXPECT_EQ(name_of(summary, summary.collectives[0].function), "all_to_all");
+  EXPECT_EQ(summary.collectives[0].entry, kBegin + 100);  // gemm is work
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::reduce_scatter);
+  for (const std::size_t i : {2U, 3U, 4U})
+    EXPECT_EQ(summary.collectives[i].kind, CollectiveKind::unknown);
+  EXPECT_TRUE(is_missing(summary, "collectives.kind"));
+  EXPECT_TRUE(is_missing(summary, "collectives.function"));
+}
+
+TEST_F(Summarize, AnnotationsAreNothingBesideCalls) {
+  text("nccl:all_to_all", 0, 400);
+  collective("ncclAllReduce", 10, 100, 200);
+  launch(rccl_, 220, 300, 400);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 2U);
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::all_reduce);
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::unknown);
+  EXPECT_FALSE(is_missing(summary, "collectives.kind"));
 }
 
 TEST_F(Summarize, HelpersOfTheRuntimeAreWork) {

@@ -92,6 +92,7 @@ void fill_collectives(Prng& random, RankSummary& summary) {
     one.sequence = maybe_number(random);
     one.send_bytes = maybe_number(random);
     one.receive_bytes = maybe_number(random);
+    one.part_bytes = maybe_number(random);
     one.root = maybe_number(random);
     one.peer = maybe_number(random);
     summary.collectives.push_back(one);
@@ -194,9 +195,9 @@ void expect_same_head(const RankSummary& a, const RankSummary& b) {
     EXPECT_EQ(std::tie(x.entry, x.exit, x.kind, x.inside_graph, x.communicator, x.function),
               std::tie(y.entry, y.exit, y.kind, y.inside_graph, y.communicator, y.function));
     EXPECT_EQ(std::tie(x.kernel, x.kernels, x.channels, x.sequence, x.send_bytes, x.receive_bytes,
-                       x.data_type, x.root, x.peer),
+                       x.part_bytes, x.data_type, x.root, x.peer),
               std::tie(y.kernel, y.kernels, y.channels, y.sequence, y.send_bytes, y.receive_bytes,
-                       y.data_type, y.root, y.peer));
+                       y.part_bytes, y.data_type, y.root, y.peer));
   }
 }
 

@@ -70,7 +70,7 @@ TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
 
 /// Shares are of all waiting, decided or not; what nobody knows is said.
 TEST(RanksDocument, SharesAreOfAllWaiting) {
-  auto analysis = analysed(late_job_of(8));
+  auto analysis = analysed_ranks(late_job_of(8));
   ranks::Figures& figures = analysis.figures;
   ASSERT_GT(figures.delay.value, 0);
   figures.ranks[1].delay_caused.value = figures.delay.value;
@@ -87,7 +87,7 @@ TEST(RanksDocument, TimeThatNothingIsKnownOfIsSaid) {
   test::RankJobOptions options = late_job_of(4);
   options.kinds = {ranks::CollectiveKind::all_reduce, ranks::CollectiveKind::broadcast};
   options.peers = false;
-  const auto analysis = analysed(options);
+  const auto analysis = analysed_ranks(options);
   const Json job = ranks_document(analysis)["job"];
   EXPECT_LT(job["judged_time_ns"].get<std::int64_t>(), job["kernel_time_ns"].get<std::int64_t>());
   EXPECT_LE(job["wait_ns"].get<std::int64_t>(), job["judged_time_ns"].get<std::int64_t>());
@@ -98,7 +98,7 @@ TEST(RanksDocument, TimeThatNothingIsKnownOfIsSaid) {
 TEST(RanksDocument, OneRankAloneAsksForTheOthers) {
   test::RankJobOptions options = late_job_of(4);
   options.dropped = {0, 1, 2};
-  const std::string page = page_of(analysed(options));
+  const std::string page = page_of(analysed_ranks(options));
   EXPECT_NE(page.find("One rank alone does not tell"), std::string::npos) << page;
   EXPECT_NE(page.find("the job's other ranks"), std::string::npos) << page;
   EXPECT_EQ(page.find("0 ns"), std::string::npos) << page;
@@ -108,14 +108,14 @@ TEST(RanksDocument, OneRankAloneAsksForTheOthers) {
 TEST(RanksDocument, TheWayToSizesIsThatOfThePlatform) {
   test::RankJobOptions options = late_job_of(4);
   options.bytes = false;
-  auto analysis = analysed(options);
+  auto analysis = analysed_ranks(options);
   EXPECT_NE(page_of(analysis).find("RCCL_LOG_ROCTX"), std::string::npos);
   for (ranks::RankSummary& rank : analysis.ranks) rank.identity.platform = trace::Platform::cuda;
   EXPECT_EQ(page_of(analysis).find("RCCL_LOG_ROCTX"), std::string::npos);
 }
 
 TEST(RanksDocument, WhatIfSaysWhatItSupposesAndNoGainOfNothing) {
-  const auto analysis = analysed(late_job_of(4), {"transfer:broadcast=2x", "balance"});
+  const auto analysis = analysed_ranks(late_job_of(4), {"transfer:broadcast=2x", "balance"});
   const std::string nothing = what_if_words(*analysis.path, analysis.path->what_if[0]);
   EXPECT_EQ(nothing.find("transfer:broadcast=2x (transfers of broadcast in 50.0 % of their time): "
                          "the job gets no shorter"),
