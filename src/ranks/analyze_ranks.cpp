@@ -200,6 +200,13 @@ void add_warnings(RanksAnalysis& out) {
         fmt::format("{} missing: the last arriver is the last among those recorded, and waits are "
                     "at least as long as shown",
                     missing_words(out.matching.missing_ranks)));
+  const auto assumed = std::ranges::count_if(
+      out.matching.groups, [](const Group& group) { return group.assumed_starts > 0; });
+  if (assumed > 0)
+    out.warnings.push_back(
+        fmt::format("{} of {} groups repeat the same operations in an even rhythm: that all "
+                    "recordings begin at the same one is assumed, because they are equally long",
+                    assumed, out.matching.groups.size()));
   if (out.clocks.zones > 1)
     out.warnings.push_back(
         fmt::format("the ranks have {} clocks that no common operation ties: between them only "

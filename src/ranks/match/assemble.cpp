@@ -100,7 +100,10 @@ Group group_of(const Team& team) {
   group.key = team.key;
   group.id = team.id;
   group.size = team.size;
-  for (const Player& player : team.players) group.ranks.push_back(player.unit->rank);
+  for (const Player& player : team.players) {
+    group.ranks.push_back(player.unit->rank);
+    group.assumed_starts += player.by && player.assumed ? 1U : 0U;
+  }
   group.offsets.assign(team.players.size(), 0);
   return group;
 }

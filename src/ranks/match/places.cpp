@@ -182,7 +182,10 @@ Place place_of(const Pair& pair, std::span<const Shift> shifts, std::uint32_t de
   }
   if (chosen == nullptr) chosen = nearest_known(pair, asked);
   if (chosen == nullptr && shifts.size() <= kMostAsked) chosen = only_equal(asked);
-  if (chosen == nullptr) chosen = same_whole(pair, asked);
+  if (chosen == nullptr) {
+    chosen = same_whole(pair, asked);
+    place.assumed = chosen != nullptr;
+  }
   if (chosen == nullptr) return place;
   place.by = chosen->shift->by;
   place.times = chosen->times;

@@ -50,6 +50,7 @@ struct Place {
   std::optional<std::int64_t> by;  ///< null: see `why`
   Unmatched why = Unmatched::start_ambiguous;
   TimesOf times;
+  bool assumed = false;  ///< only because both have the same operations from first to last
 };
 
 /// The one place of a sequence against another, or why there is none; the first `denied` best are

@@ -93,10 +93,12 @@ std::size_t place_against(Judge& judge, Team& team, std::size_t reference) {
     Player& player = team.players[i];
     if (i == reference) {
       player.by = 0;
+      player.assumed = false;
     } else {
       const Place place = judge.place(*team.players[reference].unit, *player.unit);
       player.by = place.by;
       player.why = place.why;
+      player.assumed = place.assumed;
     }
     if (player.by) ++placed;
   }

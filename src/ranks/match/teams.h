@@ -22,6 +22,7 @@ struct Player {
   std::optional<std::int64_t> by;  ///< its first operation stands at this place; null: see `why`
   Unmatched why = Unmatched::start_ambiguous;
   std::vector<std::uint32_t> places;  ///< by its own sequence numbers, where all have them
+  bool assumed = false;               ///< Place::assumed
 };
 
 /// A communicator.

@@ -52,6 +52,9 @@ struct Group {
   std::optional<std::int64_t> size;   ///< ranks, recorded or not; null: not said
   std::vector<std::int64_t> offsets;  ///< as `ranks`: operations that it recorded before the first
                                       ///< common one; -1: its start was not found
+  /// Ranks whose recordings are taken to begin at the same operation as the others' only because
+  /// they have the same operations from first to last: sequences that repeat, in an even rhythm.
+  std::size_t assumed_starts = 0;
 };
 
 struct NotMatched {

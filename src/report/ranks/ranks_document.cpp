@@ -330,6 +330,7 @@ class RanksWriter {
   Json group_of(const ranks::Group& group) {
     Json out = {{"id", group.id}, {"key", name(group.key)}, {"ranks", group.ranks}};
     out["size"] = value("groups[].size", group.size, "the recordings do not say how many ranks");
+    out["assumed_starts"] = group.assumed_starts;
     return out;
   }
 

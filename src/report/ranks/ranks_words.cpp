@@ -306,24 +306,26 @@ std::string what_if_words(const ranks::JobPath& path, const ranks::RankWhatIfAns
 
 std::string path_words(const RanksAnalysis& analysis) {
   constexpr std::size_t kMostNamed = 3;
+  constexpr double kNamed = 0.001;  // less is 0.0 %
   const ranks::JobPath& path = *analysis.path;
   std::vector<std::string> parts;
   std::int64_t transfer = 0, work = 0;
   for (const ranks::RankOnPath& rank : path.ranks) {
     transfer += rank.transfer;
-    if (parts.size() == kMostNamed || rank.work <= 0) continue;
+    if (parts.size() == kMostNamed || part(rank.work, path.makespan()) < kNamed) continue;
     work += rank.work;
     parts.push_back(fmt::format("work of {} ({})", rank_words(analysis, rank.rank),
                                 percent(part(rank.work, path.makespan()))));
   }
   const std::int64_t others = path.makespan() - transfer - work;
-  if (others > 0)
+  if (part(others, path.makespan()) >= kNamed)
     parts.push_back(fmt::format("work of others ({})", percent(part(others, path.makespan()))));
-  if (transfer > 0)
+  if (part(transfer, path.makespan()) >= kNamed)
     parts.push_back(fmt::format("transfers ({})", percent(part(transfer, path.makespan()))));
-  return fmt::format("The critical path across ranks, {}{}, is {}.", time_words(path.makespan()),
-                     path.error ? fmt::format(" (± {})", time_words(*path.error)) : "",
-                     fmt::join(parts, ", "));
+  return fmt::format(
+      "The critical path across ranks, {}{}, is {}.", time_words(path.makespan()),
+      path.error.value_or(0) > 0 ? fmt::format(" (± {})", time_words(*path.error)) : "",
+      fmt::join(parts, ", "));
 }
 
 std::string_view spent_name(analyze::Spent spent) {

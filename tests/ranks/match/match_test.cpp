@@ -170,6 +170,21 @@ TEST(RanksMatch, StartsApartOfAPeriodWithEvenTimesAreAmbiguous) {
   ASSERT_EQ(matching.operations.size(), 160U);
   EXPECT_EQ(matching.operations[0].members.size(), 3U);
   EXPECT_FALSE(matching.operations[0].complete);
+  // That these three begin together is assumed of the two that are not the reference.
+  EXPECT_EQ(matching.groups[0].assumed_starts, 2U);
+}
+
+/// Of the same length, but a period later: nothing tells it, and so it is said that it is assumed.
+/// Where the rhythm varies, times tell it, and nothing is assumed.
+TEST(RanksMatch, EquallyLongRecordingsOfAPeriodAreAssumedToBeginTogether) {
+  for (const double jitter : {0.0, 1.0}) {
+    Settings settings = settings_of(4);
+    settings.operations = made_job::periodic(0, 10, 8);
+    if (jitter == 0) settings.jitter = 0;
+    auto job = made_job::made(settings);
+    const Matching whole = match(job.ranks);
+    EXPECT_EQ(whole.groups[0].assumed_starts, jitter == 0 ? 3U : 0U) << jitter;
+  }
 }
 
 TEST(RanksMatch, OneMachinesClockTellsAPeriodWithEvenTimes) {
