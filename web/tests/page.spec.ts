@@ -334,6 +334,22 @@ test('an occupancy that is unknown says why, and is no section', async ({ page }
   await expect(page.locator('#kernels-table tr.details .note')).toContainText('the register count is missing');
 });
 
+test('the page of a CUDA program speaks of warps, SMs and shared memory', async ({ page }) => {
+  await open(page, 'cuda');
+  await page.locator('#kernels-table button.expand').first().click();
+  await expect(page.locator('#kernels-table tr.details')).toContainText('registers per thread');
+  const said = await page.evaluate(() => [...document.querySelectorAll('main > section')].filter((section) => !['documents', 'provenance', 'missing'].includes(section.id)).flatMap((section) => {
+    const copy = section.cloneNode(true) as HTMLElement;
+    copy.querySelectorAll('.name, button.pick, canvas, svg, code, pre').forEach((element) => element.remove()); // names of kernels and commands are not the page's words
+    const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT), texts: string[] = [];
+    while (walker.nextNode()) texts.push(walker.currentNode.textContent ?? '');
+    for (const element of copy.querySelectorAll('[title], [aria-label]')) if (!element.closest('.name')) texts.push(element.getAttribute('title') ?? '', element.getAttribute('aria-label') ?? '');
+    return texts.filter((text) => !/[(<]/.test(text));
+  }));
+  const foreign = /\b(waves?|wavefronts?|CUs?|LDS|[VSvs]GPRs?|[vs]gpr|HIP|hip|workgroups?|work-groups?|dispatch(es)?|gfx\w+|agent index|xcc|kernarg|scratch|rocprofv3)\b/;
+  expect([...new Set(said.filter((text) => foreign.test(text)))]).toEqual([]);
+});
+
 test('two GPUs of one product with other ceilings are drawn', async ({ page }) => {
   const made = written('sample', 'roofline');
   const { roofs } = made.chart.gpus[0];

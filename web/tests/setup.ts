@@ -73,6 +73,8 @@ export default function setup(): void {
   run('analyze', join(share, 'decode_step.db'), '--counters', ...counterFiles(), '--out', folder, '--html', pageFile('sample'));
   others(join(results, 'others'));
   hostile(folder);
+  const recorded = join(share, 'decode_step_recorded');
+  run('analyze', join(recorded, 'decode_step.db'), '--counters', join(recorded, 'counters/pass_1/1_results.db'), '--out', join(results, 'cuda'), '--html', pageFile('cuda'));
   for (const [name, job] of Object.entries(RANK_JOBS)) {
     writeJob(join(results, `${name}-job`), job);
     run('ranks', join(results, `${name}-job`), '--out', join(results, name), '--html', pageFile(name));
