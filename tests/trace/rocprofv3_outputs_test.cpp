@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/text/json.h"
 #include "support/described_run.h"
 #include "support/prng.h"
 #include "trace/read/file_kind.h"
