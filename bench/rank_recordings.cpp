@@ -28,6 +28,7 @@ constexpr std::int64_t kBegin = 5'000'000'000'000;  // of common time on every c
 constexpr std::int64_t kSlot = 6'000;               // ns a kernel has
 constexpr std::int64_t kLead = 50'000;              // ns by which the host is ahead
 constexpr std::int64_t kReaction = 5'000;           // ns from an event to what waits for it
+constexpr std::int64_t kBetween = 2'000;            // ns from a round's kernels to the next one's
 constexpr std::uint32_t kKernels = 64;              // distinct ones
 constexpr std::uint32_t kStep = 32;                 // collectives between synchronisations
 constexpr std::array<test::Handle, 3> kStreams = {0, 0x55b6'0f49'7900, 0x55b6'0f49'7a00};
@@ -74,7 +75,7 @@ void simulate(const Job& job, const Keep& keep) {
       std::int64_t last = 0;
       for (std::uint32_t rank = first; rank < past; ++rank) {
         State& own = all[rank];
-        own.round.from = std::max(own.worked + 2'000, own.exit_before + kReaction);
+        own.round.from = std::max(own.worked + kBetween, own.exit_before + kReaction);
         own.worked = own.round.to =
             own.round.from + work + draw(rank, k, work / 20) + (rank == 5 ? work / 50 : 0);
         own.round.entry = std::max(own.worked, own.exit) + kReaction;
@@ -304,24 +305,27 @@ class Summary {
     made.kernel = kernels > 0 ? 4 + to % kKernels : ranks::kNoName;
     made.kernel_time = kernels / 8;
   }
-  /// Each exact where it binds, and never longer than recorded.
+  /// From one moment to another that comes so much later at least: exact where it binds.
+  [[nodiscard]] std::int64_t between(std::int64_t from, std::int64_t to, std::int64_t least) const {
+    const std::int64_t recorded = time(to) - time(from);
+    return to - from == least ? recorded : std::min(recorded, least);
+  }
   void add_edges() {
     for (std::uint32_t k = 0; k < rounds_.size(); ++k) {
       const Round& now = rounds_[k];
       const std::uint32_t entry = summary_.entry_vertex(k);
-      const std::int64_t done = time(now.to), work = done - time(now.from), busy = work * 3 / 4;
-      const std::int64_t two_ago = k < 2 ? time(0) : time(rounds_[k - 2].exit);
+      const std::int64_t work = now.to - now.from, busy = work * 3 / 4;
+      const std::int64_t two_ago = k < 2 ? 0 : rounds_[k - 2].exit;
       const std::uint32_t exit = k < 2 ? 0 : summary_.exit_vertex(k - 2);
-      edge(exit, worked(k), std::min(done - two_ago, work + kReaction), busy);
-      const std::int64_t last = k == 0 ? time(0) : time(rounds_[k - 1].exit);
+      edge(exit, worked(k), between(two_ago, now.to, work + kReaction), busy);
       if (k > 0) {
-        const std::int64_t before = time(rounds_[k - 1].to);
-        edge(worked(k - 1), worked(k), std::min(done - before, work + 2'000), busy);
-        edge(exit, entry, std::min<std::int64_t>(time(now.entry) - two_ago, 30'000), 0);
-        edge(worked(k - 1), entry, 20'000, 0);
-        edge(summary_.exit_vertex(k - 1), entry, std::min(time(now.entry) - last, kReaction), 0);
+        const Round& before = rounds_[k - 1];
+        edge(worked(k - 1), worked(k), between(before.to, now.to, work + kBetween), busy);
+        edge(exit, entry, between(two_ago, now.entry, kReaction + kBetween), 0);
+        edge(worked(k - 1), entry, between(before.to, now.entry, kReaction + kBetween), 0);
+        edge(summary_.exit_vertex(k - 1), entry, between(before.exit, now.entry, kReaction), 0);
       }
-      edge(worked(k), entry, std::min(time(now.entry) - done, kReaction), 0);
+      edge(worked(k), entry, between(now.to, now.entry, kReaction), 0);
       for (const std::uint32_t vertex : {worked(k), entry, summary_.exit_vertex(k)})
         summary_.graph.order.push_back(vertex);
     }

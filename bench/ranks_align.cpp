@@ -1,6 +1,7 @@
 // Time and memory of matching ranks and finding their clocks: RANKS made-up ranks of OPERATIONS
 // collectives each, of the whole job and of nodes of eight, with starts that are a period apart.
-// With `read FOLDER`: reads the summaries of a folder and does nothing with them.
+// `read FOLDER`: reads the summaries of a folder and does nothing with them; `merge FOLDER`: all of
+// `rocm-perf ranks` but its documents; `summarise FILE FOLDER`: all of `rocm-perf rank-summary`.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -12,7 +13,10 @@
 #include <string_view>
 
 #include "base/random.h"
+#include "ranks/analyze_ranks.h"
 #include "ranks/clocks/align.h"
+#include "ranks/open_ranks.h"
+#include "ranks/rank/make_summaries.h"
 #include "ranks/rank/summary_file.h"
 
 namespace {
@@ -97,9 +101,32 @@ int read_all(const std::filesystem::path& folder) {
   return 0;
 }
 
+template <class T>
+int said(const perflab::Result<T>& done) {
+  fmt::print("{:.2f} s of processors, {:.0f} MB\n", processor_seconds(), memory_mb());
+  if (done) return 0;
+  fmt::print(stderr, "{}\n", done.error().message);
+  return 1;
+}
+
+int merge_all(const std::filesystem::path& folder) {
+  const auto source = ranks::open_ranks({&folder, 1}, {});
+  if (!source) return said(source);
+  const auto analysis = ranks::analyze_ranks(*source, {.standard_questions = true});
+  if (analysis)
+    fmt::print("{} operations, {} not matched, {} zones, {} hops, {} causes; no path: '{}'\n",
+               analysis->matching.operations.size(), analysis->matching.unmatched.size(),
+               analysis->clocks.zones, analysis->path ? analysis->path->hops.size() : 0,
+               analysis->causes.size(), analysis->no_path);
+  return said(analysis);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "merge") return merge_all(argv[2]);
+  if (argc == 4 && std::string_view(argv[1]) == "summarise")
+    return said(ranks::make_summaries({argv[2]}, argv[3], {}));
   if (argc == 3 && std::string_view(argv[1]) == "read") return read_all(argv[2]);
   const auto count = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 64);
   const auto operations = static_cast<std::size_t>(argc > 2 ? std::atoi(argv[2]) : 30'000);
