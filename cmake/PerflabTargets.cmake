@@ -56,6 +56,7 @@ function(perflab_optimised_first target)
   set(archives "")
   foreach(name IN LISTS ARGN)
     list(APPEND archives "$<TARGET_FILE:perflab_${name}>")
+    add_dependencies(${target} perflab_${name})  # an option of the linker is none
   endforeach()
   list(JOIN archives "," archives)
   target_link_options(${target} BEFORE PRIVATE "LINKER:--whole-archive,${archives},--no-whole-archive")

@@ -39,7 +39,7 @@ void write_call(test::RocpdWriter& writer, int rank, int number, const std::stri
   writer.dispatch({.kernel = 1,
                    .start = at + 100'000 + rank * 100'000,
                    .end = at + 400'000 + transfer + rank,
-                   .agent = 2,
+                   .agent = 1,
                    .stream = 1,
                    .event = {.stack_id = launch}});
 }
@@ -55,11 +55,11 @@ TEST(RcclArguments, SayBandwidthsOfAJob) {
          .process = {.pid = 100 + rank,
                      .environment = fmt::format(R"({{"RANK": "{}", "WORLD_SIZE": "4"}})", rank)}});
     writer.agent({.type = "CPU", .name = "EPYC", .product_name = "AMD EPYC"});
-    ASSERT_EQ(writer.agent({.absolute_index = 1}), 2);
+    ASSERT_EQ(writer.agent({.absolute_index = 1}), 1);
     writer.queue();
     for (int i = 0; i < 2; ++i) writer.stream();
     writer.code_object({});
-    writer.kernel({.name = "ncclDevKernel_Generic_1"});
+    ASSERT_EQ(writer.kernel({.name = "ncclDevKernel_Generic_1"}), 1);
     write_call(writer, rank, 0, "ncclAllReduce", "count", 1'000'000, 200'000);
     write_call(writer, rank, 1, "ncclAlltoAll", "count", 250'000, 100'000);
     write_call(writer, rank, 2, "ncclAllGather", "sendcount", 250'000, 100'000);

@@ -1,5 +1,6 @@
 // The whole over a recorded job, eight ranks of one DLRM step on one host by PyTorch's profiler
-// (shared/data/ranks/param_dlrm_8ranks), against slow second models; and over damaged copies of it.
+// (shared/data/ranks/param_dlrm_8ranks), against waits computed anew; and over damaged copies of
+// it. Its path: path/path_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include "ranks/clocks/align.h"
 #include "ranks/figures/all_figures.h"
 #include "ranks/open_ranks.h"
-#include "ranks/path/random_job.h"
 
 namespace perflab::ranks {
 namespace {
@@ -34,12 +34,11 @@ class RecordedJob : public testing::Test {
     std::ranges::sort(ranks, {}, [](const RankSummary& one) { return one.identity.facts.rank; });
     ASSERT_EQ(ranks.size(), 8U);
   }
-  static RanksAnalysis analysis_of(const std::vector<RankSummary>& summaries,
-                                   std::vector<RankWhatIf> what_if = {}) {
+  static RanksAnalysis analysis_of(const std::vector<RankSummary>& summaries) {
     auto found =
         analyze_ranks({.count = summaries.size(),
                        .load = [&](std::size_t i) -> Result<RankSummary> { return summaries[i]; }},
-                      {.threads = 1, .progress = {}, .what_if = std::move(what_if)});
+                      {.threads = 1});
     EXPECT_TRUE(found) << describe(found.error());
     return found ? std::move(*found) : RanksAnalysis{};
   }
@@ -107,50 +106,6 @@ TEST_F(RecordedJob, WaitsOfAllOperations) {
   }
   EXPECT_EQ(by_durations, wait);
   EXPECT_EQ(clearly_last, last);
-}
-
-/// The path, and what the questions gain, against the model that looks at every rank at every exit.
-TEST_F(RecordedJob, ThePathIsThatOfTheSlowModel) {
-  const std::vector<std::string> texts = {"balance", "transfer=2x", "transfer:all_to_all=0",
-                                          "wait=0", "rank:3=median"};
-  std::vector<RankWhatIf> what_if;
-  for (const std::string& text : texts) {
-    auto one = parse_rank_what_if(text);
-    ASSERT_TRUE(one) << text;
-    what_if.push_back(std::move(*one));
-  }
-  const RanksAnalysis found = analysis_of(ranks, std::move(what_if));
-  ASSERT_TRUE(found.path) << found.no_path;
-  EXPECT_EQ(found.path->residual_count, 0U);
-  test::RandomJob job;
-  job.ranks = found.ranks;
-  job.matching = found.matching;
-  job.clocks = found.clocks;
-  for (const RankSummary& rank : ranks) job.graphs.push_back(rank.graph);
-  test::SlowJob slow(job);
-  // The slow model knows no drift within a rank's graph: at most some 100 ns in 20 ms.
-  constexpr std::int64_t kDrift = 1000;
-  EXPECT_LE(std::abs(slow.makespan({}) - found.path->makespan()), kDrift);
-  std::vector<test::JobModelChanges> changes(5);
-  changes[0].balance = true;
-  changes[1].transfer = 0.5;
-  changes[2].transfer = 0;
-  changes[2].kind = CollectiveKind::all_to_all;
-  changes[3].no_wait = true;
-  changes[4].median = 3;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    const RankWhatIfAnswer& answer = found.path->what_if.at(i);
-    ASSERT_TRUE(answer.makespan) << texts[i] << answer.missing;
-    EXPECT_LE(std::abs(slow.makespan(changes[i]) - *answer.makespan), kDrift) << texts[i];
-    EXPECT_LE(*answer.makespan, found.path->makespan() + kDrift) << texts[i];
-  }
-  // Hops lead without a gap from the earliest begin to the latest end.
-  std::int64_t at = found.path->begin;
-  for (const Hop& hop : found.path->hops) {
-    EXPECT_EQ(hop.from, at);
-    at = hop.to;
-  }
-  EXPECT_EQ(at, found.path->end);
 }
 
 /// Each rank's clock moved: waits by clocks are those of the host's one clock within their errors.

@@ -61,7 +61,7 @@ std::string ranks_texts(const ranks::RanksAnalysis& analysis, const TerminalStyl
   std::string text = summary_text(summary_document(documents), style, "--details");
   for (auto* const section : {&ranks_ranks_text, &ranks_stragglers_text, &ranks_collectives_text,
                               &ranks_path_text, &ranks_clocks_text, &ranks_matching_text})
-    text += "\n" + section(analysis, style);
+    text += section(analysis, style);
   return text;
 }
 

@@ -17,13 +17,9 @@ constexpr std::int64_t kRunStart = 5'000'000'000'000;
 constexpr std::int64_t kHandles = 37'944;  ///< of agent 0; the others follow
 constexpr std::string_view kRangeKind = "MARKER_CORE_RANGE_API";
 
+/// As rocprofv3 writes it: quotes within stand as they are.
 std::string csv_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
+  return fmt::format("\"{}\"", text);
 }
 
 /// ALLOC and REAL, as a database has them.
@@ -119,6 +115,20 @@ Json kernels_json(const DescribedRun& run) {
   return kernels;
 }
 
+/// What a range can say: quotes at its ends, of JSON, and line breaks.
+std::string random_message(Prng& random, std::int64_t i) {
+  switch (random.below(4)) {
+    case 0:
+      return fmt::format("step {}, \"a\"", i);
+    case 1:
+      return fmt::format(R"({{"step":{},"name":"","on":["a","b",1]}})", i);
+    case 2:
+      return fmt::format("step {}\n\"of\",7\nmany", i);
+    default:
+      return fmt::format("step {}", i);
+  }
+}
+
 }  // namespace
 
 DescribedRun random_run(Prng& random) {
@@ -139,7 +149,7 @@ DescribedRun random_run(Prng& random) {
     if (nested && random.below(2) == 0)
       run.calls.push_back({.kind = std::string(kRangeKind),
                            .name = "roctxThreadRangeA",
-                           .message = fmt::format("step {}, \"a\"", i),
+                           .message = random_message(random, i),
                            .start = outer_start,
                            .end = outer_end,
                            .thread = thread,
@@ -154,6 +164,14 @@ DescribedRun random_run(Prng& random) {
                            .thread = thread,
                            .id = outer_id,
                            .parent = outer_id});
+    else if (random.below(8) == 0)
+      run.calls.push_back({.kind = "MARKER_CONTROL_API",
+                           .name = "roctxProfilerPause",
+                           .message = {},
+                           .start = outer_start,
+                           .end = start,
+                           .thread = thread,
+                           .id = outer_id});
     const std::int64_t what = random.below(4);
     const std::int64_t stream = random.below(3);
     DescribedRun::Call call{.kind = "HIP_RUNTIME_API_EXT",

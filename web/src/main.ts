@@ -8,7 +8,7 @@ import * as format from './format';
 import type { Context, KernelSelection, Section } from './section';
 import { sections } from './sections';
 import { isDark, onTheme, startTheme, toggleTheme } from './theme';
-import { speakOf } from './words';
+import { inTerms, speakOf } from './words';
 
 function kernelSelection(): KernelSelection {
   const listeners: ((kernel: string | null, from: string) => void)[] = [];
@@ -37,7 +37,8 @@ function value<T>(shown: T | null | undefined, show: (value: T) => Child, missin
   }
   const entry = field === undefined ? undefined : missing?.find((one) => one.field === field || (one.field !== '' && field.startsWith(`${one.field}.`)));
   if (!entry) return h('span', { class: 'unknown' }, format.UNKNOWN);
-  const text = entry.remedy ? `${entry.reason} — ${entry.remedy}` : entry.reason;
+  const why = inTerms(entry.reason);
+  const text = entry.remedy ? `${why} — ${entry.remedy}` : why;
   return h('span', { class: 'unknown has-reason', title: text, tabindex: 0, 'aria-label': `unknown: ${text}` }, format.UNKNOWN);
 }
 

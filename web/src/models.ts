@@ -1,4 +1,6 @@
 // Occupancy models: documents have all of them, and those of the other platform are null.
+import * as format from './format';
+
 export const MODELS = { resident: 'Resident', llvm: 'LLVM', hip: 'HIP', cuda: 'CUDA' } as const;
 export type Name = keyof typeof MODELS;
 export type ByModel<T> = { [name in Name]?: T | null };
@@ -17,3 +19,6 @@ export function modelOf<T>(models: ByModel<T>, name: Name): T | null {
 export function hardwareModel<T>(models: ByModel<T>): { name: Name; model: T } {
   return answering(models)[0]!;
 }
+
+/** What limits a model's answer, in the words of the platform. */
+export const limitersText = (model: { limiters: readonly string[] }): string => model.limiters.map(format.words).join(', ');

@@ -300,12 +300,12 @@ test('search, comparison, occupancy and doctor show their documents', async ({ p
 
 test('a comparison that decided nothing does not pass, and says why it can fail', async ({ page }) => {
   const made = written('others', 'comparison');
-  Object.assign(made, { verdict: 'undecided', fails: false, regressions: 0, undecided: 3, comparisons: 12 });
+  Object.assign(made, { verdict: 'undecided', fails: false, regressions: 0, undecided: 3, comparisons: 12, sentence: 'no regression shown: 3 of 12 comparisons are undecided' });
   made.options.threshold = 2;
   made.kernels[0].gated = false;
   made.total = { ...made.total, estimate: false, verdict: 'SLOWER', regression: true, ratio: 3.5, interval: { low: 3.25, high: 3.75 } };
   await openMade(page, 'made-comparison', [made]);
-  const gate = 'no regression shown: 3 of 12 comparisons undecided';
+  const gate = made.sentence;
   await expect(page.locator('#comparison .result')).toContainText(gate);
   await expect(page.locator('#summary .headlines')).toContainText(gate);
   await expect(page.locator('#content')).not.toContainText('passes');
@@ -316,9 +316,9 @@ test('a comparison that decided nothing does not pass, and says why it can fail'
   expect(axis[0]).toBeLessThan(1 / 3);
   expect(axis[1]).toBeGreaterThan(3);
 
-  Object.assign(made, { kernels: [], total: null, undecided: 0, comparisons: 0 });
+  Object.assign(made, { kernels: [], total: null, undecided: 0, comparisons: 0, sentence: 'no regression shown: nothing was tested' });
   await openMade(page, 'made-comparison', [made]);
-  await expect(page.locator('#summary .headlines')).toContainText('0 kernels compared; no regression shown: no kernel has the share of --min-share, so nothing was tested');
+  await expect(page.locator('#summary .headlines')).toContainText('0 kernels compared; no regression shown: nothing was tested');
 });
 
 test('an occupancy that is unknown says why, and is no section', async ({ page }) => {
@@ -332,6 +332,22 @@ test('an occupancy that is unknown says why, and is no section', async ({ page }
   await expect(page.locator('#kernels-table tbody tr').first().locator('.unknown.has-reason').first()).toHaveAttribute('title', 'the register count is missing — rocm-perf inspect FILE');
   await page.locator('#kernels-table button.expand').first().click();
   await expect(page.locator('#kernels-table tr.details .note')).toContainText('the register count is missing');
+});
+
+test('the page of a CUDA program speaks of warps, SMs and shared memory', async ({ page }) => {
+  await open(page, 'cuda');
+  await page.locator('#kernels-table button.expand').first().click();
+  await expect(page.locator('#kernels-table tr.details')).toContainText('registers per thread');
+  const said = await page.evaluate(() => [...document.querySelectorAll('main > section')].filter((section) => !['documents', 'provenance', 'missing'].includes(section.id)).flatMap((section) => {
+    const copy = section.cloneNode(true) as HTMLElement;
+    copy.querySelectorAll('.name, button.pick, canvas, svg, code, pre').forEach((element) => element.remove()); // names of kernels and commands are not the page's words
+    const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT), texts: string[] = [];
+    while (walker.nextNode()) texts.push(walker.currentNode.textContent ?? '');
+    for (const element of copy.querySelectorAll('[title], [aria-label]')) if (!element.closest('.name')) texts.push(element.getAttribute('title') ?? '', element.getAttribute('aria-label') ?? '');
+    return texts.filter((text) => !/[(<]/.test(text));
+  }));
+  const foreign = /\b(waves?|wavefronts?|CUs?|LDS|[VSvs]GPRs?|[vs]gpr|HIP|hip|workgroups?|work-groups?|dispatch(es)?|gfx\w+|agent index|xcc|kernarg|scratch|rocprofv3)\b/;
+  expect([...new Set(said.filter((text) => foreign.test(text)))]).toEqual([]);
 });
 
 test('two GPUs of one product with other ceilings are drawn', async ({ page }) => {

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packed, readDocuments } from '../scripts/pack.mjs';
+import { RANK_JOBS, writeJob } from './ranks-job';
 import { pageFile, program, results, share, shared, template, web } from './places';
 
 const run = (...args: string[]): string => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -72,6 +73,12 @@ export default function setup(): void {
   run('analyze', join(share, 'decode_step.db'), '--counters', ...counterFiles(), '--out', folder, '--html', pageFile('sample'));
   others(join(results, 'others'));
   hostile(folder);
+  const recorded = join(share, 'decode_step_recorded');
+  run('analyze', join(recorded, 'decode_step.db'), '--counters', join(recorded, 'counters/pass_1/1_results.db'), '--out', join(results, 'cuda'), '--html', pageFile('cuda'));
+  for (const [name, job] of Object.entries(RANK_JOBS)) {
+    writeJob(join(results, `${name}-job`), job);
+    run('ranks', join(results, `${name}-job`), '--out', join(results, name), '--html', pageFile(name));
+  }
   const att = join(shared, 'data/att/mi300_gemmv2');
   if (existsSync(att)) run('analyze', '--att', att, '--out', join(results, 'att'), '--html', pageFile('att'));
 }

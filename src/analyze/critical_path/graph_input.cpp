@@ -92,18 +92,23 @@ void GraphInput::find_calls() {
 std::vector<bool> GraphInput::default_streams_that_order() const {
   // rocprofv3 writes stream 0 for what no HIP stream is known of: programs on bare HSA have no
   // streams, and one default stream runs on one queue of a GPU.
-  std::vector<bool> any_call(trace_.processes.size(), false), hip(trace_.processes.size(), false);
-  std::vector<bool> is_hip(trace_.strings.size());
-  for (std::uint32_t i = 0; i < trace_.strings.size(); ++i)
+  // Of other calls only HSA's tell: ranges are the user's, libraries such as RCCL run on HIP.
+  std::vector<bool> hsa(trace_.processes.size(), false), hip(trace_.processes.size(), false);
+  std::vector<bool> is_hip(trace_.strings.size()), is_hsa(trace_.strings.size());
+  std::vector<bool> is_marker(trace_.strings.size());
+  for (std::uint32_t i = 0; i < trace_.strings.size(); ++i) {
     is_hip[i] = trace_.strings.view(i).starts_with("hip");
+    is_hsa[i] = trace_.strings.view(i).starts_with("hsa");
+    is_marker[i] = trace_.strings.view(i).starts_with("MARKER_");
+  }
   for (std::size_t i = 0; i < trace_.regions.size(); ++i) {
-    if (trace_.regions.thread[i] == kNone) continue;
+    if (trace_.regions.thread[i] == kNone || is_marker[trace_.regions.category[i]]) continue;
     const Index process = trace_.threads[trace_.regions.thread[i]].process;
-    any_call[process] = true;
     if (is_hip[trace_.regions.name[i]]) hip[process] = true;
+    if (is_hsa[trace_.regions.name[i]]) hsa[process] = true;
   }
   std::vector<bool> orders(trace_.processes.size());
-  for (std::size_t i = 0; i < orders.size(); ++i) orders[i] = hip[i] || !any_call[i];
+  for (std::size_t i = 0; i < orders.size(); ++i) orders[i] = hip[i] || !hsa[i];
   std::map<std::pair<Index, Index>, Index> queue_of;  // (process, GPU)
   for (const trace::Track& track : trace_.tracks) {
     if (track.stream == kNone || track.queue == kNone || !trace_.streams[track.stream].is_default())

@@ -66,12 +66,12 @@ class Gatherer {
       cell.wait += wait->value;
       ++cell.operations;
     }
+    waits_.emplace_back(waited, one.operation);
     if (!known) return;
     for (const MemberFigures& member : one.members) {
       ++figures_.ranks[member.rank].operations;
       figures_.ranks[member.rank].undecided += one.last ? 0U : 1U;
     }
-    waits_.emplace_back(waited, one.operation);
     if (!one.last) return;
     ++figures_.ranks[*one.last].last;
     add(figures_.ranks[*one.last].lateness, *one.last_margin);

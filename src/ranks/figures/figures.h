@@ -156,7 +156,8 @@ struct Figures {
   std::vector<RankIndex> stragglers;  ///< most delay caused first; above rules::kStragglerShare
   std::uint64_t operations = 0, decided = 0;
   Uncertain wait, delay;  ///< ns, over all ranks; delay: where the last arriver is decided
-  /// The operations with the most waiting, by place in Matching::operations.
+  /// The operations with the most waiting, behind them those of which nobody knows how long ranks
+  /// wait; by place in Matching::operations.
   std::vector<OperationFigures> worst;
 };
 

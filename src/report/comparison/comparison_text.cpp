@@ -147,12 +147,14 @@ std::string compared_sentence(const compare::ComparisonResult& result,
   }
   std::string out = "no regression shown: ";
   if (result.comparisons == 0)
-    out += "no kernel has the share of --min-share, so nothing was tested";
+    out += "nothing was tested, since no kernel takes the share of time that --min-share asks for";
   else if (result.undecided == result.comparisons)
-    out += fmt::format("{}, and nothing could be decided", of);
+    out += result.comparisons == 1 ? "the only comparison is undecided"
+                                   : fmt::format("all {} are undecided", of);
   else
-    out += fmt::format("{} of {} undecided", result.undecided, of);
-  return result.fails ? out + " (it fails: --fail-undecided)" : out;
+    out += fmt::format("{} of {} {} undecided", result.undecided, of,
+                       result.undecided == 1 ? "is" : "are");
+  return result.fails ? out + "; the gate fails for that (--fail-undecided)" : out;
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ using ranks::RanksAnalysis;
 
 class RanksWriter {
  public:
-  explicit RanksWriter(const RanksAnalysis& analysis) : all_(analysis) {}
+  explicit RanksWriter(const RanksAnalysis& analysis)
+      : all_(analysis), begin_(begin_of(analysis)) {}
 
   Json document() {
     Json out = {
@@ -38,6 +39,7 @@ class RanksWriter {
     for (const ranks::Group& group : all_.matching.groups) out["groups"].push_back(group_of(group));
     add_waits_for(out);
     out["operations"] = Json::array();
+    note_silent_kinds();
     for (const ranks::OperationFigures& one : all_.figures.worst)
       out["operations"].push_back(operation(one));
     out["path"] = path();
@@ -49,6 +51,20 @@ class RanksWriter {
   }
 
  private:
+  /// Where the document's times count from: those of clocks since 1970 are larger than what a
+  /// reader of JSON with floating point keeps (2^53).
+  static std::int64_t begin_of(const RanksAnalysis& all) {
+    if (all.path) return all.path->begin;
+    std::optional<std::int64_t> first;
+    for (const ranks::OperationFigures& one : all.figures.worst)
+      for (const ranks::Member& member : all.matching.operations[one.operation].members) {
+        const std::int64_t entry = all.clocks.aligned(
+            member.rank, all.ranks[member.rank].collectives[member.collective].entry);
+        first = std::min(first.value_or(entry), entry);
+      }
+    return first.value_or(0);
+  }
+
   /// A field is named once, with its first reason.
   Json missing(const std::string& field, std::string_view reason, std::string_view remedy = {}) {
     if (named_.insert(field).second)
@@ -118,6 +134,7 @@ class RanksWriter {
     out["wait_ns"] = all_.figures.wait.value;
     out["wait_error_ns"] = all_.figures.wait.error;
     out["unmatched"] = unmatched();
+    out["begin_ns"] = begin_;
     return out;
   }
 
@@ -321,6 +338,8 @@ class RanksWriter {
     std::vector<ranks::WaitsFor> pairs = all_.figures.matrix;
     std::ranges::stable_sort(pairs, std::ranges::greater(), &ranks::WaitsFor::wait);
     const std::size_t shown = std::min(pairs.size(), kMostRankPairs);
+    std::int64_t left_out = 0;
+    for (std::size_t i = shown; i < pairs.size(); ++i) left_out += pairs[i].wait;
     out["waits_for"] = Json::array();
     for (std::size_t i = 0; i < shown; ++i)
       out["waits_for"].push_back({{"waits", pairs[i].waits},
@@ -328,6 +347,21 @@ class RanksWriter {
                                   {"wait_ns", pairs[i].wait},
                                   {"operations", pairs[i].operations}});
     out["waits_for_left_out"] = pairs.size() - shown;
+    out["waits_for_left_out_ns"] = left_out;
+  }
+
+  /// Where an operation's kind does not say who waits, that is a reason beside the others.
+  void note_silent_kinds() {
+    const auto silent = [](const ranks::OperationFigures& one) {
+      return std::ranges::none_of(one.members, [](const ranks::MemberFigures& member) {
+        return ranks::OperationFigures::wait(member).has_value();
+      });
+    };
+    if (!std::ranges::any_of(all_.figures.worst, silent)) return;
+    for (const char* field : {"last", "last_by", "last_margin_ns", "last_margin_error_ns"})
+      missing(fmt::format("operations[].{}", field),
+              "its kind does not say who waits, two ranks or more came within the error, or nobody "
+              "waited longer than it");
   }
 
   Json operation(const ranks::OperationFigures& one) {
@@ -363,7 +397,7 @@ class RanksWriter {
     const ranks::Collective& own = all_.ranks[member.rank].collectives[member.collective];
     const auto wait = ranks::OperationFigures::wait(figures);
     Json out = {{"rank", member.rank},
-                {"entry_ns", all_.clocks.aligned(member.rank, own.entry)},
+                {"entry_ns", all_.clocks.aligned(member.rank, own.entry) - begin_},
                 {"duration_ns", figures.duration}};
     const std::string_view why = "a rank of this kind does not wait, or there is no common clock";
     out["wait_ns"] = wait ? Json(wait->value) : missing("operations[].members[].wait_ns", why);
@@ -379,7 +413,6 @@ class RanksWriter {
     out["error_ns"] = value("path.error_ns", path.error,
                             "the clocks at its two ends have no bound against each other");
     out["sentence"] = path_words(all_);
-    out["begin_ns"] = path.begin;
     out["left_out_ranks"] = path.left_out.size();
     out["residuals"] = path.residual_count;
     out["shifted_ns"] = path.shifted;
@@ -433,8 +466,8 @@ class RanksWriter {
           {{"rank", hop.rank},
            {"from_rank", hop.from_rank},
            {"collective", hop.collective},
-           {"from_ns", hop.from},
-           {"to_ns", hop.to},
+           {"from_ns", hop.from - begin_},
+           {"to_ns", hop.to - begin_},
            {"operation",
             hop.operation == ranks::kNoOperation ? Json(nullptr) : Json(hop.operation)},
            {"kernel", hop.kernel < names.size() ? Json(names[hop.kernel]) : Json(nullptr)},
@@ -444,6 +477,7 @@ class RanksWriter {
   }
 
   const RanksAnalysis& all_;
+  std::int64_t begin_;
   std::vector<Missing> missing_;
   std::set<std::string> named_;
 };

@@ -74,10 +74,10 @@ std::string ranks_ranks_text(const RanksAnalysis& analysis, const TerminalStyle&
                   TextTable({{.title = "rank"},
                              {.title = "delay caused"},
                              {.title = "last"},
-                             {.title = "undecided", .expendable = 1},
-                             {.title = "lateness"},
+                             {.title = "undecided", .expendable = 2},
+                             {.title = "lateness", .expendable = 1},
                              {.title = "waits"},
-                             {.title = "in kernels", .expendable = 2},
+                             {.title = "in kernels", .expendable = 3},
                              {.title = "host", .align = left, .flexible = true}}),
                   style, [&](TextTable& table, ranks::RankIndex rank, std::size_t) {
                     const ranks::RankFigures& own = analysis.figures.ranks[rank];

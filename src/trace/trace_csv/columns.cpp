@@ -8,6 +8,7 @@
 
 #include "base/text/csv.h"
 #include "base/text/numbers.h"
+#include "trace/trace_csv/raw_quotes.h"
 
 namespace perflab::trace::trace_csv {
 namespace {
@@ -39,6 +40,19 @@ Result<std::vector<std::optional<std::size_t>>> find_places(
   return places;
 }
 
+/// Whether a text between quotes has quotes or line breaks within.
+bool has_odd_texts(std::string_view text) {
+  for (std::size_t at = text.find('"'); at != text.npos; at = text.find('"', at + 1)) {
+    const std::size_t end = text.find('"', at + 1);
+    if (end == text.npos || (at > 0 && text[at - 1] != ',' && text[at - 1] != '\n')) return true;
+    const char next = end + 1 < text.size() ? text[end + 1] : '\n';
+    if (next != ',' && next != '\n' && next != '\r') return true;
+    if (text.substr(at, end - at).find('\n') != text.npos) return true;
+    at = end;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> Row::whole(std::size_t column) const {
@@ -55,6 +69,14 @@ Result<void> for_each_row(std::string_view text, std::string_view file,
                           const std::function<Result<void>(const Row&)>& visit) {
   std::vector<std::optional<std::size_t>> places;
   bool header = true;
+  std::optional<std::string> doubled;
+  const auto ignored = [](std::span<const std::string_view>, std::size_t) -> Result<void> {
+    return {};
+  };
+  if (has_odd_texts(text) && !for_each_csv_row(text, file, ignored)) {
+    doubled = with_doubled_quotes(text);
+    if (doubled) text = *doubled;
+  }
   return for_each_csv_row(
       text, file, [&](std::span<const std::string_view> fields, std::size_t) -> Result<void> {
         if (header) {

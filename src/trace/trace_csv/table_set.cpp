@@ -251,8 +251,10 @@ Result<void> SetLoader::calls(std::string_view text, std::string_view file) {
                                      .category = category,
                                      .thread = row.number(thread),
                                      .correlation = row.whole(correlation).value_or(0)});
-    // Of ranges the table has the user's text in the place of the function.
-    if (is_marker_category(trace_.strings.view(category))) rows_.message(region, row.text(name));
+    // Of ranges the table has the user's text in the place of the function. Of other calls of
+    // roctx, such as pauses, it has the function.
+    if (trace_.strings.view(category).starts_with("MARKER_CORE"))
+      rows_.message(region, row.text(name));
     return {};
   });
 }

@@ -350,6 +350,19 @@ TEST(BuildGraph, QueuesOfBareHsaAreNotOrderedByStreamZero) {
   EXPECT_EQ(contradicted(b, EdgeRule::stream_order), 0U);
 }
 
+TEST(BuildGraph, RangesAndCallsOfLibrariesMakeNoProgramOneOfBareHsa) {
+  const char* const kCategories[] = {"MARKER_CORE_RANGE_API", "RCCL_API"};
+  for (const char* category : kCategories) {
+    Recording r;
+    r.dispatch("a", 5, 25, {.queue = 1});
+    r.dispatch("b", 30, 40, {.queue = 1});
+    test::RegionRow region = api_call("ncclAllReduce", 1, 45);
+    region.event.category = category;
+    r.call(region);
+    EXPECT_THAT(build(r).into("b"), ElementsAre("a stream_order")) << category;
+  }
+}
+
 // rocprofiler-systems writes every call twice, a little apart.
 TEST(BuildGraph, ACallThatIsWrittenTwiceIsOneNode) {
   Recording r("a", {}, 1);

@@ -42,8 +42,16 @@ void RankJobFiles::write_job(test::RankRecording each) {
 }
 
 void RankJobFiles::write_other_forms(const std::string& place) {
-  test::Prng random(5);
-  const test::DescribedRun run = test::random_run(random);
+  test::DescribedRun run;
+  run.threads = {run.pid};
+  run.kernels = {{.mangled = "_Z4gemmv", .name = "gemm()"}};
+  for (std::int64_t i = 0; i < 5; ++i)
+    run.dispatches.push_back({.start = 5'000'000'000'000 + 1'000 * i,
+                              .end = 5'000'000'000'700 + 1'000 * i,
+                              .thread = run.pid,
+                              .correlation = i + 1,
+                              .workgroup = {64, 1, 1},
+                              .grid = {640, 1, 1}});
   for (const char* form : {"/json", "/csv", "/pytorch"})
     fs::create_directories(folder_ / (place + form));
   (void)folder_.write(place + "/json/out.json", test::json_of(run));

@@ -227,6 +227,7 @@ TEST(RankFigures, SumsOfRanksAreThoseOfTheOperations) {
       ranks[member.rank].kernel_time += member.duration;
       const auto wait = OperationFigures::wait(member);
       if (!wait) continue;
+      ranks[member.rank].judged_time += member.duration;
       ranks[member.rank].wait.value += wait->value;
       if (!one.last || one.last == member.rank) continue;
       ranks[*one.last].delay_caused.value += wait->value;
@@ -236,6 +237,7 @@ TEST(RankFigures, SumsOfRanksAreThoseOfTheOperations) {
   }
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     EXPECT_EQ(all.ranks[rank].kernel_time, ranks[rank].kernel_time);
+    EXPECT_EQ(all.ranks[rank].judged_time, ranks[rank].judged_time);
     EXPECT_EQ(all.ranks[rank].wait.value, ranks[rank].wait.value);
     EXPECT_EQ(all.ranks[rank].lateness.value, ranks[rank].lateness.value);
     EXPECT_EQ(all.ranks[rank].delay_caused.value, ranks[rank].delay_caused.value);

@@ -58,13 +58,15 @@ TEST(ComparisonText, TheGateNeverSaysPassOfWhatItCouldNotDecide) {
       mixed{{"k", kSteady}, {"l", kFew}};
   EXPECT_EQ(sentence(compared(steady, steady)),
             "pass: 1 comparison decided, and no median is slower by more than 2.0 %");
-  EXPECT_EQ(sentence(compared(few, few)),
-            "no regression shown: 1 comparison, and nothing could be decided");
-  EXPECT_EQ(sentence(compared(mixed, mixed)), "no regression shown: 1 of 2 comparisons undecided");
+  EXPECT_EQ(sentence(compared(few, few)), "no regression shown: the only comparison is undecided");
+  EXPECT_EQ(sentence(compared(mixed, mixed)),
+            "no regression shown: 1 of 2 comparisons is undecided");
   EXPECT_EQ(sentence(compared(mixed, mixed, {.fail_undecided = true})),
-            "no regression shown: 1 of 2 comparisons undecided (it fails: --fail-undecided)");
+            "no regression shown: 1 of 2 comparisons is undecided; the gate fails for that "
+            "(--fail-undecided)");
   EXPECT_EQ(sentence(compared(mixed, mixed, {.min_share = 1})),
-            "no regression shown: no kernel has the share of --min-share, so nothing was tested");
+            "no regression shown: nothing was tested, since no kernel takes the share of time that "
+            "--min-share asks for");
   EXPECT_EQ(sentence(compared(mixed, {{"k", kSlow}, {"l", kFew}})),
             "regression: 1 of 2 comparisons slower by more than 2.0 %; 1 undecided");
   const Compared nothing = compared(few, few);

@@ -68,6 +68,47 @@ TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
   }
 }
 
+TEST(RanksDocument, TimesCountFromTheBeginOfThePath) {
+  const auto analysis = analysed_ranks(late_job_of(4));
+  const Json document = ranks_document(analysis);
+  const Json& hops = document["path"]["hops"];
+  ASSERT_EQ(document["path"]["hop_count"], hops.size());
+  EXPECT_EQ(document["job"]["begin_ns"], analysis.path->begin);
+  EXPECT_EQ(hops.front()["from_ns"], 0);
+  EXPECT_EQ(hops.back()["to_ns"], document["path"]["makespan_ns"]);
+  const ranks::OperationFigures& one = analysis.figures.worst.front();
+  const ranks::Member& member = analysis.matching.operations[one.operation].members.front();
+  const std::int64_t entry = analysis.clocks.aligned(
+      member.rank, analysis.ranks[member.rank].collectives[member.collective].entry);
+  EXPECT_EQ(document["operations"][0]["members"][0]["entry_ns"], entry - analysis.path->begin);
+}
+
+TEST(RanksDocument, KernelsThatNobodyCanJudgeAreNoTransfer) {
+  test::RankJobOptions options = late_job_of(4);
+  options.kinds = {ranks::CollectiveKind::all_reduce, ranks::CollectiveKind::group};
+  const auto analysis = analysed_ranks(options);
+  const Json document = ranks_document(analysis);
+  const Json& rank = document["ranks"][0];
+  EXPECT_GT(rank["judged_time_ns"], rank["wait_ns"]);
+  EXPECT_LT(rank["judged_time_ns"], rank["kernel_time_ns"]);
+  const auto groups = std::ranges::count_if(document["operations"],
+                                            [](const Json& one) { return one["kind"] == "group"; });
+  EXPECT_GT(groups, 0);  // also those are shown
+  EXPECT_EQ(document["operations"].size(), document["job"]["operations"]);
+}
+
+TEST(RanksDocument, PairsLeftOutAreAddedUp) {
+  auto analysis = analysed_ranks(late_job_of(4));
+  analysis.figures.matrix.clear();
+  for (std::size_t i = 1; i <= kMostRankPairs + 2; ++i)
+    analysis.figures.matrix.push_back(
+        {.waits = 0, .last = 1, .wait = static_cast<std::int64_t>(10 * i), .operations = 1});
+  const Json document = ranks_document(analysis);
+  EXPECT_EQ(document["waits_for"].size(), kMostRankPairs);
+  EXPECT_EQ(document["waits_for_left_out"], 2);
+  EXPECT_EQ(document["waits_for_left_out_ns"], 10 + 20);  // those that wait the least
+}
+
 /// Shares are of all waiting, decided or not; what nobody knows is said.
 TEST(RanksDocument, SharesAreOfAllWaiting) {
   auto analysis = analysed_ranks(late_job_of(8));

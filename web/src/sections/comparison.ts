@@ -5,7 +5,7 @@ import * as format from '../format';
 import type { Context, Section } from '../section';
 import { createTable } from '../table';
 import { forestChart, type Tone } from './forest';
-import { changeText, gateSentence, gateTone, sameRange } from './gate';
+import { changeText, gateTone, sameRange } from './gate';
 import { factList } from './summary';
 
 type Comparison = DocumentTypes['comparison'];
@@ -29,7 +29,7 @@ export function measured(value: number, unit: string | null): string {
 function gate(document: Comparison): HTMLElement {
   const { options } = document;
   const floor = options.min_share > 0 ? ` Kernels below a share of ${format.percent(options.min_share)} on both sides cannot fail the gate.` : '';
-  return h('p', { class: `result ${gateTone(document)}` }, h('strong', {}, gateSentence(document)),
+  return h('p', { class: `result ${gateTone(document)}` }, h('strong', {}, document.sentence),
     `. A difference up to ${changeText(options.threshold)} counts as the same; confidence ${format.percent(options.confidence)} of all ${format.counted(document.comparisons, 'comparison')} together.${floor}`);
 }
 

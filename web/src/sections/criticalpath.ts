@@ -30,9 +30,9 @@ function attribution(host: HTMLElement, dag: Dag, { format }: Context): void {
     h('div', { class: 'table-box', tabindex: 0 }, h('table', { class: 'data attribution' },
       h('caption', { class: 'hidden' }, 'What the critical path was spent on'),
       h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Spent on'), h('th', { scope: 'col', class: 'num' }, 'Time'), h('th', { scope: 'col', class: 'num' }, 'Share'), h('th', { scope: 'col', class: 'meaning' }, 'That is'))),
-      h('tbody', {}, SPENT_KINDS.map((kind) => h('tr', { title: kind.meaning, 'data-spent': kind.key, 'data-ns': parts[kind.key]!.time_ns },
+      h('tbody', {}, SPENT_KINDS.map((kind) => h('tr', { title: inTerms(kind.meaning), 'data-spent': kind.key, 'data-ns': parts[kind.key]!.time_ns },
         h('td', { class: 'kind' }, swatch(kind.colour), kind.title), h('td', { class: 'num' }, format.duration(parts[kind.key]!.time_ns)),
-        h('td', { class: 'num' }, shareText(parts[kind.key]!.share)), h('td', { class: 'muted meaning' }, kind.meaning)))))),
+        h('td', { class: 'num' }, shareText(parts[kind.key]!.share)), h('td', { class: 'muted meaning' }, inTerms(kind.meaning))))))),
     h('p', { class: 'muted' }, `Host in all: ${format.duration(dag.attribution.host.time_ns)} (${shareText(dag.attribution.host.share)}).`),
   );
 }

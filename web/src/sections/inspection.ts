@@ -2,6 +2,7 @@
 import { h, longName, type Child } from '../dom';
 import type { DocumentTypes } from '../documents';
 import * as format from '../format';
+import { limitersText } from '../models';
 import type { Context, Section } from '../section';
 import { createTable } from '../table';
 import { outcomeBadge } from './comparison';
@@ -31,7 +32,7 @@ function details(kernel: Kernel, { value }: Context): HTMLElement {
     kernel.mangled_name !== kernel.name ? h('p', {}, h('span', { class: 'muted' }, 'Symbol '), longName(kernel.mangled_name)) : null,
     h('div', { class: 'columns' },
       h('div', {}, h('h4', {}, 'Resources'), factList([['arch VGPR', whole(resources.arch_vgpr, 'resources.arch_vgpr')], ['accum VGPR', whole(resources.accum_vgpr, 'resources.accum_vgpr')], ['allocated VGPR', whole(resources.allocated_vgpr, 'resources.allocated_vgpr')], ['VGPR spills', whole(resources.vgpr_spills, 'resources.vgpr_spills')], ['SGPR spills', whole(resources.sgpr_spills, 'resources.sgpr_spills')], ['scratch', bytes(resources.scratch_bytes, 'resources.scratch_bytes')], ['code', bytes(kernel.code_bytes, 'code_bytes')]]),
-        occupancy ? [h('h4', {}, `Occupancy at ${occupancy.workgroup_size ?? format.UNKNOWN} work-items`), !occupancy.models ? value(null, String, kernel.missing, 'occupancy.models') : h('ul', {}, Object.entries(occupancy.models).map(([name, model]) => h('li', {}, `${name}: ${format.number(model.waves_per_simd)} of ${model.max_waves_per_simd} waves, limited by ${model.limiters.join(', ')}`))),
+        occupancy ? [h('h4', {}, `Occupancy at ${occupancy.workgroup_size ?? format.UNKNOWN} work-items`), !occupancy.models ? value(null, String, kernel.missing, 'occupancy.models') : h('ul', {}, Object.entries(occupancy.models).map(([name, model]) => h('li', {}, `${name}: ${format.number(model.waves_per_simd)} of ${model.max_waves_per_simd} waves, limited by ${limitersText(model)}`))),
           step ? h('p', {}, `Next step: ${step.changes.map((change) => `${change.resource} from ${format.count(change.from)} to ${format.count(change.to)}`).join(' and ')} gives ${format.percent(step.occupancy)}`) : null] : null),
       h('div', {}, h('h4', {}, 'Instructions, as they stand in the code'), mix ? [mixBar(mix.by_class as Record<string, number>), Object.values(mix.valu_by_precision as Record<string, number>).some((count) => count > 0) ? [h('h4', {}, 'Vector instructions by type'), mixBar(mix.valu_by_precision as Record<string, number>)] : null] : value(null, String, kernel.missing, 'instruction_mix')),
       h('div', {}, h('h4', {}, 'Arguments'), kernarg ? [factList([['Bytes', format.bytes(kernarg.bytes ?? 0)]]), h('ul', {}, (kernarg.arguments ?? []).filter((argument) => !argument.hidden).map((argument) => h('li', {}, h('span', { class: 'mono' }, `${argument.type ?? argument.kind} ${argument.name ?? ''}`), h('span', { class: 'muted' }, ` at ${argument.offset}, ${format.bytes(argument.size)}`))))] : value(null, String, kernel.missing, 'kernarg'))),

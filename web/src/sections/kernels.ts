@@ -1,8 +1,10 @@
 // The kernels of a trace: their times, and for each its launch, resources, occupancy by three models and what its code object corrected.
 import { h, longName, type Child } from '../dom';
 import type { DocumentTypes, Missing } from '../documents';
+import { limitersText } from '../models';
 import type { Context, Section } from '../section';
 import { createTable } from '../table';
+import { hasField } from '../words';
 import { factList } from './summary';
 import { bottlenecksOf, verdictBadge, type Verdict } from './verdicts';
 
@@ -11,7 +13,7 @@ export type Kernel = DocumentTypes['analysis']['kernels'][number];
 /** Fields of an object as facts: a number as it is, null as unknown with its reason. */
 function fields(values: object | null, path: string, missing: readonly Missing[], { value, format }: Context): [string, Child][] {
   if (!values) return [];
-  return Object.entries(values).filter(([, entry]) => entry === null || ['number', 'string', 'boolean'].includes(typeof entry) || Array.isArray(entry)).map(([key, entry]): [string, Child] => [
+  return Object.entries(values).filter(([key, entry]) => hasField(key) && (entry === null || ['number', 'string', 'boolean'].includes(typeof entry) || Array.isArray(entry))).map(([key, entry]): [string, Child] => [
     format.words(key.replace(/_bytes(_|$)/, '$1').replace(/_per_(\w+)$/, ' per $1')),
     value(entry, (known) => (Array.isArray(known) ? format.triple(known as number[]) : key.includes('bytes') && typeof known === 'number' ? format.bytes(known) : typeof known === 'number' ? format.number(known, 7) : String(known)), missing, `${path}.${key}`),
   ]);
@@ -21,7 +23,7 @@ function occupancyTable(occupancy: NonNullable<Kernel['occupancy']>, { format }:
   return h('div', { class: 'table-box', tabindex: 0 }, h('table', { class: 'data' },
     h('thead', {}, h('tr', {}, ['Model', 'Waves per SIMD', 'Of', 'Occupancy', 'Work-groups per CU', 'Limited by'].map((title, index) => h('th', { scope: 'col', class: index > 0 && index < 5 ? 'num' : '' }, title)))),
     h('tbody', {}, Object.entries(occupancy.models!).map(([name, model]) => h('tr', {}, h('td', {}, name, name === occupancy.model ? h('span', { class: 'muted' }, ' (reported)') : null), h('td', { class: 'num' }, format.number(model.waves_per_simd)),
-      h('td', { class: 'num' }, model.max_waves_per_simd), h('td', { class: 'num' }, format.percent(model.occupancy)), h('td', { class: 'num' }, String(model.workgroups_per_cu ?? format.UNKNOWN)), h('td', {}, model.limiters.join(', ')))))));
+      h('td', { class: 'num' }, model.max_waves_per_simd), h('td', { class: 'num' }, format.percent(model.occupancy)), h('td', { class: 'num' }, String(model.workgroups_per_cu ?? format.UNKNOWN)), h('td', {}, limitersText(model)))))));
 }
 
 function details(kernel: Kernel, context: Context): HTMLElement {

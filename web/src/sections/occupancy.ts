@@ -4,10 +4,10 @@ import { axisStyle, tooltipBox } from '../chart';
 import { h, type Child } from '../dom';
 import type { Documents, DocumentTypes } from '../documents';
 import * as format from '../format';
-import { answering, hardwareModel, modelOf, MODELS } from '../models';
+import { answering, hardwareModel, limitersText, modelOf, MODELS } from '../models';
 import type { Context, Section } from '../section';
 import { factList } from './summary';
-import { inTerms } from '../words';
+import { aboutNvidia, inTerms } from '../words';
 
 type Occupancy = DocumentTypes['occupancy'];
 type Model = NonNullable<Occupancy['models']['resident']>;
@@ -25,7 +25,7 @@ function modelsChart(host: HTMLElement, document: Occupancy, id: string, { chart
     id, height: 48 + 28 * models.length, label: `${inTerms('Waves per SIMD')} by model on ${document.architecture}: ${models.map(({ name, model }) => `${name} ${model.waves_per_simd} of ${model.max_waves_per_simd}`).join(', ')}`,
     option: (colours) => ({
       grid: { left: 70, right: 46, top: 6, bottom: 28 },
-      tooltip: { trigger: 'item', formatter: (item) => { const { name, model } = models[(item as { dataIndex: number }).dataIndex]!; return tooltipBox(`${name} model`, [['Waves per SIMD', `${format.number(model.waves_per_simd)} of ${model.max_waves_per_simd}`], ['Occupancy', format.percent(model.occupancy)], ['Limited by', model.limiters.join(', ')]]) as unknown as string; } },
+      tooltip: { trigger: 'item', formatter: (item) => { const { name, model } = models[(item as { dataIndex: number }).dataIndex]!; return tooltipBox(`${name} model`, [['Waves per SIMD', `${format.number(model.waves_per_simd)} of ${model.max_waves_per_simd}`], ['Occupancy', format.percent(model.occupancy)], ['Limited by', limitersText(model)]]) as unknown as string; } },
       xAxis: { ...axisStyle(colours), type: 'value', min: 0, max: Math.max(...models.map(({ model }) => model.max_waves_per_simd)), minInterval: 1 },
       yAxis: { ...axisStyle(colours), type: 'category', inverse: true, data: models.map(({ name }) => name) },
       series: [
@@ -33,7 +33,7 @@ function modelsChart(host: HTMLElement, document: Occupancy, id: string, { chart
         { id: 'most', type: 'bar', barWidth: 16, barGap: '-100%', silent: true, z: 1, data: models.map(({ model }) => model.max_waves_per_simd), itemStyle: { color: colours.line, opacity: 0.5, borderRadius: 2 } },
       ],
     }),
-    table: () => ({ columns: ['Model', 'Waves per SIMD', 'Of', 'Occupancy', 'Limited by'], rows: models.map(({ name, model }) => [name, model.waves_per_simd, model.max_waves_per_simd, format.percent(model.occupancy), model.limiters.join(', ')]) }),
+    table: () => ({ columns: ['Model', 'Waves per SIMD', 'Of', 'Occupancy', 'Limited by'], rows: models.map(({ name, model }) => [name, model.waves_per_simd, model.max_waves_per_simd, format.percent(model.occupancy), limitersText(model)]) }),
   });
 }
 
@@ -70,7 +70,7 @@ function stepTable(document: Occupancy): HTMLElement {
     h('thead', {}, h('tr', {}, ['Model', 'Limited by', 'The next step', 'May grow for free'].map((title) => h('th', { scope: 'col' }, title)))),
     h('tbody', {}, answering<Model>(document.models).map(({ name, model }) => {
       const room = Object.entries(model.headroom).filter(([, value]) => value !== null).map(([key, value]) => `${format.words(key.replace('_bytes', ''))} by ${key.includes('bytes') ? format.bytes(value as number) : value}`);
-      return h('tr', {}, h('td', {}, name), h('td', {}, model.limiters.join(', ')), h('td', {}, stepText(model.next_step as Step | null, why(`models.${name}.next_step`))), h('td', {}, room.join(', ')));
+      return h('tr', {}, h('td', {}, name), h('td', {}, limitersText(model)), h('td', {}, stepText(model.next_step as Step | null, why(`models.${name}.next_step`))), h('td', {}, room.join(', ')));
     }))));
 }
 
@@ -117,15 +117,15 @@ function kernelsChart(host: HTMLElement, context: Context): void {
     option: (colours, width) => ({
       grid: { left: Math.min(290, width * 0.42), right: width > 600 ? 130 : 52, top: width > 600 ? 26 : 48, bottom: 8 },
       legend: { top: 0, right: 0, left: width > 600 ? 'auto' : 0, textStyle: { color: colours.text }, itemHeight: 8 },
-      tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (items) => { const row = rows[(items as unknown as { dataIndex: number }[])[0]!.dataIndex]!; return tooltipBox(row.kernel.name.slice(0, 140), [...answering(row.models).map(({ name, model }) => [`${name} model`, `${format.number(model.waves_per_simd)} of ${model.max_waves_per_simd} ${inTerms('waves')}, ${model.limiters.join(', ')}`] as const), ['Achieved (counters)', row.achieved === null ? format.UNKNOWN : format.percent(row.achieved)]]) as unknown as string; } },
+      tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: (items) => { const row = rows[(items as unknown as { dataIndex: number }[])[0]!.dataIndex]!; return tooltipBox(row.kernel.name.slice(0, 140), [...answering(row.models).map(({ name, model }) => [`${name} model`, `${format.number(model.waves_per_simd)} of ${model.max_waves_per_simd} ${inTerms('waves')}, ${limitersText(model)}`] as const), ['Achieved (counters)', row.achieved === null ? format.UNKNOWN : format.percent(row.achieved)]]) as unknown as string; } },
       xAxis: { ...axisStyle(colours), type: 'value', min: 0, max: 1, position: 'top', show: false },
       yAxis: { ...axisStyle(colours), type: 'category', inverse: true, data: rows.map((row) => row.kernel.name), axisLabel: { color: colours.text, fontSize: 11, interval: 0, formatter: (name: string) => short(name, Math.floor(Math.min(280, width * 0.4) / 6.4)) } },
       series: [
-        { id: 'theoretical', name: `theoretical (${by} model)`, type: 'bar', barWidth: 12, data: rows.map((row) => row.occupancy.theoretical), itemStyle: { color: colours.accent, borderRadius: 2 }, label: { show: true, position: 'right', color: colours.muted, fontSize: 11, formatter: (item) => { const row = rows[item.dataIndex]!; return `${format.percent(row.occupancy.theoretical!)}${width > 600 ? ` ${hardwareModel(row.models).model.limiters.join(', ')}` : ''}`; } } },
+        { id: 'theoretical', name: `theoretical (${by} model)`, type: 'bar', barWidth: 12, data: rows.map((row) => row.occupancy.theoretical), itemStyle: { color: colours.accent, borderRadius: 2 }, label: { show: true, position: 'right', color: colours.muted, fontSize: 11, formatter: (item) => { const row = rows[item.dataIndex]!; return `${format.percent(row.occupancy.theoretical!)}${width > 600 ? ` ${limitersText(hardwareModel(row.models).model)}` : ''}`; } } },
         { id: 'achieved', name: 'achieved (counters)', type: 'scatter', symbol: 'diamond', symbolSize: 11, z: 5, data: rows.map((row) => (row.achieved === null ? '-' : row.achieved)), itemStyle: { color: colours.series[1], borderColor: colours.surface, borderWidth: 1 } },
       ],
     }),
-    table: () => ({ columns: ['Kernel', ...names.map((name) => MODELS[name]), 'Limited by', 'Achieved'], rows: rows.map(({ kernel, models, achieved }) => [kernel.name, ...names.map((name) => { const model = modelOf(models, name); return model === null ? format.UNKNOWN : format.percent(model.occupancy); }), hardwareModel(models).model.limiters.join(', '), achieved === null ? format.UNKNOWN : format.percent(achieved)]) }),
+    table: () => ({ columns: ['Kernel', ...names.map((name) => MODELS[name]), 'Limited by', 'Achieved'], rows: rows.map(({ kernel, models, achieved }) => [kernel.name, ...names.map((name) => { const model = modelOf(models, name); return model === null ? format.UNKNOWN : format.percent(model.occupancy); }), limitersText(hardwareModel(models).model), achieved === null ? format.UNKNOWN : format.percent(achieved)]) }),
     caption: analysis!.kernels.length > rows.length ? `The ${rows.length} kernels with the most time that have a known occupancy, of ${analysis!.kernels.length}.` : null,
   });
 }
@@ -135,7 +135,7 @@ export const occupancy: Section = {
   title: 'Occupancy',
   applies: (docs) => docs.has('occupancy') || knownKernels(docs).length > 0,
   mount(host, context) {
-    host.append(h('p', { class: 'lead' }, 'Waves that fit, by the models of the platform: what the compiler assumes (llvm), what the runtime computes (hip), and what the hardware keeps resident; on NVIDIA what CUDA computes (cuda). Each figure names its model.'));
+    host.append(h('p', { class: 'lead' }, aboutNvidia() ? 'Warps that fit, as CUDA computes it (cuda).' : 'Waves that fit, by the models of the platform: what the compiler assumes (llvm), what the runtime computes (hip), and what the hardware keeps resident; on NVIDIA what CUDA computes (cuda). Each figure names its model.'));
     context.docs.every('occupancy').forEach(({ document, file }, index) => {
       if (file && context.docs.every('occupancy').length > 1) host.append(h('h3', {}, file));
       oneDocument(host, document, `occupancy-${index}`, context);

@@ -2,11 +2,11 @@
 import { h, longName, type Child } from '../dom';
 import type { Documents, DocumentTypes } from '../documents';
 import * as format from '../format';
-import { hardwareModel } from '../models';
+import { hardwareModel, limitersText } from '../models';
 import type { Context, Section } from '../section';
 import { timed } from './autotune';
 import { measured } from './comparison';
-import { gateSentence, gateTone } from './gate';
+import { gateTone } from './gate';
 import { bottlenecksOf, summaryText, verdictBadge } from './verdicts';
 import { inTerms } from '../words';
 
@@ -25,7 +25,7 @@ function comparisonHeadline(document: DocumentTypes['comparison']): Headline {
   const parts = ['FASTER', 'SLOWER', 'SAME', 'UNDECIDED'].filter((verdict) => by(verdict) > 0).map((verdict) => `${by(verdict)} ${verdict}`);
   return {
     document: 'comparison', link: 'comparison', tone: gateTone(document),
-    text: `${format.counted(document.kernels.length, 'kernel')} compared${parts.length > 0 ? `: ${parts.join(', ')}` : ''}; ${gateSentence(document)}`,
+    text: `${format.counted(document.kernels.length, 'kernel')} compared${parts.length > 0 ? `: ${parts.join(', ')}` : ''}; ${document.sentence}`,
   };
 }
 
@@ -60,7 +60,7 @@ function replayHeadline(document: DocumentTypes['replay']): Headline {
 
 function occupancyText(occupancy: DocumentTypes['occupancy']): string {
   const { name, model } = hardwareModel<{ occupancy: number; limiters: string[] }>(occupancy.models);
-  return `${occupancy.architecture}: ${format.percent(model.occupancy)} occupancy (${name} model), limited by ${model.limiters.join(', ')}`;
+  return `${occupancy.architecture}: ${format.percent(model.occupancy)} occupancy (${name} model), limited by ${limitersText(model)}`;
 }
 
 /** A headline for every document that has one, in the page's order. */

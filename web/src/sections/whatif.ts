@@ -9,6 +9,7 @@ import { shellWord, whatIfArguments } from '../whatif-command';
 import { changesNothing, criticalPath, NO_CHANGES, schedule, type Path } from '../whatif-engine';
 import { buildGraph, SPENT, TARGET_COPY, TARGET_KERNEL, TARGET_LAUNCH, whyNoGraph, type Graph } from '../whatif-graph';
 import { movesTo, outcomeText, SPEEDUPS, speedupText, type Outcome, type Setting } from '../whatif-text';
+import { inTerms } from '../words';
 import { eachDocument, SPENT_KINDS, stackedBar, swatch, type Dag } from './criticalpath-parts';
 
 /** Kernels that have a slider at first; others are added by choice. */
@@ -172,7 +173,7 @@ class WhatIf {
       stackedBar(SPENT.map((_, i) => ({ title: SPENT_KINDS[i]!.title, value: path.spent[i]!, colour: SPENT_KINDS[i]!.colour })), whole, `${title}: ${SPENT.map((_, i) => `${SPENT_KINDS[i]!.title} ${format.duration(path.spent[i]!)}`).join(', ')}`));
     if (this.recorded && outcome.path) {
       const { path } = outcome, before = this.recorded;
-      const legend = h('div', { class: 'bar-legend' }, SPENT_KINDS.filter((_, i) => before.spent[i]! > 0 || path.spent[i]! > 0).map((kind) => h('span', { title: kind.meaning }, swatch(kind.colour), kind.title)));
+      const legend = h('div', { class: 'bar-legend' }, SPENT_KINDS.filter((_, i) => before.spent[i]! > 0 || path.spent[i]! > 0).map((kind) => h('span', { title: inTerms(kind.meaning) }, swatch(kind.colour), kind.title)));
       return [bar('recorded', before), ...(unchanged ? [] : [bar('then', path)]), legend];
     }
     const plain = (title: string, time: number): HTMLElement => h('div', { class: 'bar-row' }, h('span', { class: 'muted' }, title), stackedBar([{ title, value: time, colour: 'series-1' }], whole, `${title}: ${format.duration(time)}`));
