@@ -322,6 +322,7 @@ std::string path_words(const RanksAnalysis& analysis) {
     parts.push_back(fmt::format("work of others ({})", percent(part(others, path.makespan()))));
   if (part(transfer, path.makespan()) >= kNamed)
     parts.push_back(fmt::format("transfers ({})", percent(part(transfer, path.makespan()))));
+  if (parts.empty()) parts.emplace_back("no work");
   return fmt::format(
       "The critical path across ranks, {}{}, is {}.", time_words(path.makespan()),
       path.error.value_or(0) > 0 ? fmt::format(" (± {})", time_words(*path.error)) : "",
