@@ -279,6 +279,21 @@ TEST(Kineto, WhatIsLeftOutIsCounted) {
   EXPECT_EQ(trace.strings.view(trace.copies.kind[0]), "Memcpy XtoY (a -> b)");
 }
 
+/// Times add up to what 64 bits hold, whatever the file says that they begin at.
+TEST(Kineto, NoTimeOverflows) {
+  for (const std::string_view base : {"9223372036854775807", "-9223372036854775808"})
+    for (const std::string_view start : {"9223372036854775.8", "-9223372036854775.8", "5.1"}) {
+      const Trace trace = kineto_trace(kineto_file(
+          kKinetoCudaDevices, fmt::format(R"("baseTimeNanoseconds": {},)", base),
+          {fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": {},
+                           "dur": 2, "args": {{"device": 0, "stream": 7}}}})",
+                       start)}));
+      EXPECT_LE(trace.dispatches.size(), 1U);
+      for (std::size_t i = 0; i < trace.dispatches.size(); ++i)
+        EXPECT_EQ(trace.dispatches.end[i] - trace.dispatches.start[i], 2000);
+    }
+}
+
 TEST(Kineto, CutOffAnywhereItIsRefused) {
   const std::string whole = cuda_step_file();
   const std::size_t last = whole.rfind('}');

@@ -195,7 +195,7 @@ class Reader {
       } else if (key == "distributedInfo") {
         if (const auto error = read_distributed(value)) return error;
       } else if (key == "baseTimeNanoseconds") {
-        content_.base = integer_in(value).value_or(0);
+        content_.base = std::clamp(integer_in(value).value_or(0), -kLatest, kLatest);
       } else if (key == "schemaVersion") {
         content_.schema_version = token_of(value);
       } else if (key == "hostname") {
@@ -434,7 +434,7 @@ class Reader {
     }
     if (!event.has_duration) return counted(content_.unfinished);
     if (!event.start || !event.duration || !event.pid || event.name.empty() ||
-        *event.start > kLatest || *event.duration > kLatest)
+        std::clamp(*event.start, -kLatest, kLatest) != *event.start || *event.duration > kLatest)
       return counted(content_.malformed);
     if (*event.duration < 0) return counted(content_.unfinished);
     counted(content_.rows);
