@@ -134,7 +134,7 @@ std::string random_message(Prng& random, std::int64_t i) {
 DescribedRun random_run(Prng& random) {
   DescribedRun run;
   run.threads = {run.pid, 4250, 4251};
-  run.kernels = {{.mangled = "_Z4axpyPf", .name = "axpy(float*, \"x\", int)", .lds = 512},
+  run.kernels = {{.mangled = "_Z4axpyPf", .name = "axpy(float*, int const*, int)", .lds = 512},
                  {.mangled = "_Z4gemmv", .name = "void gemm<float, 2>(int, int)", .vgprs = 128},
                  {.mangled = "__amd_rocclr_copyBuffer", .name = "__amd_rocclr_copyBuffer"}};
   run.counters = {"SQ_WAVES", "TCC_HIT"};

@@ -56,8 +56,8 @@ struct DescribedRun {
   std::vector<Value> values;
 };
 
-/// A random one: two GPUs, a few threads, queues and streams; nested calls; names with commas and
-/// quotes.
+/// A random one: two GPUs, a few threads, queues and streams; nested calls; names with commas,
+/// texts with quotes and line breaks.
 DescribedRun random_run(Prng& random);
 
 Result<void> write_rocpd(const DescribedRun& run, const std::filesystem::path& path);
