@@ -43,7 +43,7 @@ struct Running {
 };
 
 struct Job {
-  explicit Job(const RankJobOptions& options) : options(options), random(options.seed) {}
+  explicit Job(const RankJobOptions& wanted) : options(wanted), random(wanted.seed) {}
 
   const RankJobOptions& options;
   Prng random;
