@@ -44,8 +44,9 @@ TEST(CounterTables, AreConfirmedExceptWhereASiblingStandsIn) {
     EXPECT_EQ(each.confirmed, each.gfx != "gfx940" && each.gfx != "gfx941") << each.gfx;
   // Known work was counted on an H100 alone.
   for (const CounterTable& each : all_counter_tables())
-    if (each.profiler == CounterProfiler::cupti)
+    if (each.profiler == CounterProfiler::cupti) {
       EXPECT_EQ(each.confirmed, each.gfx == "sm_90") << each.gfx;
+    }
 }
 
 TEST(CounterTables, HaveAsManyCountersAsTheDefinitions) {

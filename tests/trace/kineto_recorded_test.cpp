@@ -48,7 +48,7 @@ TEST(KinetoRecorded, EightRanksAddUp) {
         correlations.push_back(event.at("args").at("correlation").get<std::int64_t>());
         ++kernels;
         time += duration;
-        collectives += event.at("name").get<std::string>().starts_with("nccl") ? 1 : 0;
+        collectives += event.at("name").get<std::string>().starts_with("nccl") ? 1U : 0U;
       }
       if (category == "gpu_memcpy" || category == "gpu_memset") {
         ++copies;
@@ -59,7 +59,7 @@ TEST(KinetoRecorded, EightRanksAddUp) {
         called += duration;
         calls_by_id.insert(event.at("args").at("correlation").get<std::int64_t>());
       }
-      ranges += category == "user_annotation" ? 1 : 0;
+      ranges += category == "user_annotation" ? 1U : 0U;
     }
     const auto sum = [](const auto& columns) {
       std::int64_t total = 0;

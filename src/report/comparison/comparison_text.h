@@ -46,7 +46,7 @@ std::string comparison_words(const stats::Comparison& found,
                              const compare::ComparisonResult& result);
 
 /// What the gate says, in one sentence: "regression: 2 of 5 comparisons slower by more than 2.0 %",
-/// "no regression shown: 1 of 5 comparisons undecided".
+/// "no regression shown: 1 of 5 comparisons is undecided".
 std::string gate_sentence(const compare::ComparisonResult& result,
                           const compare::CompareOptions& options);
 

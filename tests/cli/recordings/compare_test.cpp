@@ -367,7 +367,7 @@ TEST_F(Compare, SingleRecordingsSayWhatTheirDispatchesDoNotTell) {
   EXPECT_EQ(found["verdict"], "undecided");
   EXPECT_EQ(found["fails"], false);
   EXPECT_THAT(run({"a.db", "b.db", "--details"}).out,
-              HasSubstr("no regression shown: 1 of 2 comparisons undecided"));
+              HasSubstr("no regression shown: 1 of 2 comparisons is undecided"));
   EXPECT_THAT(found["notes"].dump(), HasSubstr("samples are single dispatches"));
   EXPECT_THAT(found["warnings"].dump(), HasSubstr("dispatched 40 times in a run of A and 20"));
   EXPECT_EQ(json({"a.db", "b.db", "--fail-undecided"}, 1)["verdict"], "undecided");

@@ -146,7 +146,9 @@ TEST(RankFigures, WaitsByClocksAreThoseOfTheJob) {
         }
         ++compared;
         EXPECT_LE(std::abs(*expected - found->value), 2);  // rounding of a clock's time
-        if (truth.members[m].entry != truth.arrival()) EXPECT_GE(found->error, 10);
+        if (truth.members[m].entry != truth.arrival()) {
+          EXPECT_GE(found->error, 10);
+        }
       }
     }
   }
@@ -206,11 +208,17 @@ TEST(RankFigures, TheLastArriverIsUndecidedWithinTheErrorOfClocks) {
                                   });
       if (std::abs(static_cast<double>(margin) - error) < 5) continue;
       EXPECT_EQ(figures.last.has_value(), static_cast<double>(margin) > error) << margin;
-      if (figures.last) EXPECT_EQ(figures.last_by, Tier::clocks);
+      if (figures.last) {
+        EXPECT_EQ(figures.last_by, Tier::clocks);
+      }
       (figures.last ? decided : undecided) += 1;
     }
-    if (error < 100) EXPECT_GT(decided, 30U);
-    if (error > 1e8) EXPECT_EQ(decided, 0U);
+    if (error < 100) {
+      EXPECT_GT(decided, 30U);
+    }
+    if (error > 1e8) {
+      EXPECT_EQ(decided, 0U);
+    }
   }
 }
 
