@@ -59,9 +59,10 @@ class RankSecrets : public RankJobFiles {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       if (!entry.is_regular_file()) continue;
       EXPECT_THAT(test::text_of(entry.path()), Not(HasSubstr(kSecret))) << entry.path();
-      if (entry.path().extension() == ranks::kSummaryEnding)
+      if (entry.path().extension() == ranks::kSummaryEnding) {
         EXPECT_THAT(unpacked_summary(entry.path()),
                     AllOf(Not(HasSubstr(kSecret)), Not(HasSubstr("AWS_SECRET_ACCESS_KEY"))));
+      }
     }
   }
   void expect_silent_answers(const std::string& input) {
