@@ -399,7 +399,8 @@ std::string Recorder::process_json(bool complete, const Totals& totals) const {
          std::string(kProgramVersion) + R"(", "platform": "cuda", "complete": )" +
          (complete ? "true" : "false") + R"(, "dropped_records": )" +
          std::to_string(dropped_.load()) + R"(, "unfinished": )" +
-         std::to_string(totals.unfinished) + R"(, "second_client": )" +
+         std::to_string(totals.unfinished) + R"(, "without_thread": )" +
+         std::to_string(totals.without_thread) + R"(, "second_client": )" +
          (second_client_.empty() ? "null" : json_text(second_client_)) + R"(, "recorded": )" +
          what_words_json(settings_.what) + R"(, "missing_kinds": )" + missing_kinds_json() +
          R"(, "driver_version": )" + driver + R"(, "cupti_version": )" +
