@@ -50,8 +50,9 @@ void Ranges::take(const cuda::MarkerRecord& record) {
     if (found == open_.end()) return;  // its start was before the recording
     Open open = std::move(found->second);
     open_.erase(found);
-    if (!closes_innermost(open, record.id) || record.object.thread_or_context != open.range.tid)
-      open.range.function = kStartEnd;
+    const std::int64_t thread = record.object.thread_or_context;
+    const bool moved = thread != 0 && thread != open.range.tid;
+    if (!closes_innermost(open, record.id) || moved) open.range.function = kStartEnd;
     open.range.end = std::max(time, open.range.start + 1);
     open.range.extdata = "{" + open.members + "}";
     return database_.add(std::move(open.range));

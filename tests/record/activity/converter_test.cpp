@@ -379,8 +379,10 @@ TEST_F(RecordConverter, RangesAreJoinedByTheirIds) {
   take(data);
   marker.id = 2;
   marker.name = "never ended";
+  marker.object.thread_or_context = 67;
   take(marker);
   marker.id = 1;
+  marker.object.thread_or_context = 66;
   marker.flags = cuda::marker_flag::end;
   marker.timestamp = 150;
   marker.name = nullptr;
