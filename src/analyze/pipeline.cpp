@@ -239,8 +239,7 @@ void judge_kernels(const trace::Trace& trace, Analysis& analysis) {
   analysis.bottlenecks = find_bottlenecks(trace, ScopedTrace(trace).scope, analysis);
 }
 
-Analysis analyze_scoped(const ScopedTrace& scoped, const CodeJoin& join,
-                        const hal::MeasuredRoofs* roofs) {
+Analysis analyze_scoped(const ScopedTrace& scoped, const CodeJoin& join, const RoofChoice& roofs) {
   const auto& [trace, passes, scope] = scoped;
   Analysis analysis;
   analysis.timed_under_counters = scope.under_counters;
@@ -265,7 +264,7 @@ Analysis analyze_scoped(const ScopedTrace& scoped, const CodeJoin& join,
 
 Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
                        const hal::MeasuredRoofs* roofs) {
-  return analyze_scoped(ScopedTrace(trace), join, roofs);
+  return analyze_scoped(ScopedTrace(trace), join, {.measured = roofs});
 }
 
 Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
@@ -312,7 +311,11 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
   if (options.search_code) {
     PERFLAB_TRY(join, join_code(seen.trace, options.code_files));
   }
-  Analysis analysis = analyze_scoped(seen, join, options.roofs ? &*options.roofs : nullptr);
+  RoofChoice roofs{.measured = options.roofs ? &*options.roofs : nullptr};
+  if (options.roofs_device) {
+    PERFLAB_TRY(roofs.device, gpu_of_number(seen.trace, *options.roofs_device));
+  }
+  Analysis analysis = analyze_scoped(seen, join, roofs);
   if (analysis.roofline) find_packed_code(seen.trace, join, *analysis.roofline);
   analysis.segments = std::move(segments);
   analysis.segment = options.segment;

@@ -39,6 +39,8 @@ struct AnalyzeOptions {
   /// Databases or tables of counter passes of the same command, read together with the databases.
   std::vector<std::filesystem::path> counter_files = {};
   std::optional<hal::MeasuredRoofs> roofs = std::nullopt;  ///< ceilings that were measured
+  /// Ceilings by the recorded attributes of the GPU with this number, not by its product's.
+  std::optional<int> roofs_device = std::nullopt;
   bool find_critical_path = true;
   bool timeline = false;                   ///< make Analysis::timeline
   CriticalPathOptions critical_path = {};  ///< its `threads` are ignored

@@ -364,6 +364,8 @@ Result<Profile> profile(const collect::CollectPlan& wanted, const ProfileOptions
   if (options.roofs) {
     PERFLAB_TRY(analyze_options.roofs,
                 hal::read_measured_roofs(*options.roofs, options.roofs_device));
+  } else {
+    analyze_options.roofs_device = options.roofs_device;
   }
   PERFLAB_TRY(profile.collection, collect::collect(plan));
   const std::vector<Files> groups = usable_runs(profile);

@@ -39,11 +39,11 @@ struct ProfileOptions {
   bool roofline = false;                       ///< collect rocm-perf's own sets of counters
   std::vector<std::string> counters;           ///< counters of the user's, in addition (or alone)
   std::optional<std::filesystem::path> roofs;  ///< measured ceilings (hal/measured_roofs.h)
-  std::optional<int> roofs_device;             ///< row of that file; none: the first
-  std::optional<AttOptions> att;               ///< take a thread trace
-  bool timeline = false;                       ///< analyze::AnalyzeOptions::timeline
-  std::size_t keep_nodes_up_to = 0;            ///< analyze::CriticalPathOptions::keep_nodes_up_to
-  unsigned threads = 0;                        ///< to read with; 0: all cores
+  std::optional<int> roofs_device;   ///< row of that file; without one: GPU of the recording
+  std::optional<AttOptions> att;     ///< take a thread trace
+  bool timeline = false;             ///< analyze::AnalyzeOptions::timeline
+  std::size_t keep_nodes_up_to = 0;  ///< analyze::CriticalPathOptions::keep_nodes_up_to
+  unsigned threads = 0;              ///< to read with; 0: all cores
 
   [[nodiscard]] bool wants_counters() const { return roofline || !counters.empty(); }
 };

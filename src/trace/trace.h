@@ -55,6 +55,8 @@ struct Source {
   std::string second_client = {};    ///< who else used CUPTI in the process; empty: nobody
   std::string counter_problem = {};  ///< why it could not count, a sentence; empty: it could
   std::string counter_remedy = {};
+  /// Launches that the counter pass left out, by the recorder's names ("graph", "time", ...).
+  std::map<std::string, std::int64_t> not_counted = {};
 };
 
 /// A machine. Clocks of different nodes are not aligned.

@@ -5,7 +5,9 @@
 
 #include <string>
 
+#include "analyze/pipeline.h"
 #include "analyze/roofline_checks.h"
+#include "support/test_database.h"
 
 namespace perflab::analyze {
 namespace {
@@ -77,6 +79,45 @@ TEST(RooflineOfNvidia, ACopyIsBoundByMemory) {
   ASSERT_TRUE(kernel.binding);
   EXPECT_EQ(kernel.binding->roof, "hbm");
   EXPECT_EQ(kernel.binding->bound, "memory");
+}
+
+/// The analysis of a copy with ceilings of GPU `number` of the recording.
+Result<AnalyzedTrace> analyze_with_device(const CountedGpu& gpu, int number) {
+  const std::filesystem::path folder = test::test_folder();
+  const std::string gfx = gpu.gfx;
+  const auto run = test::write_run(folder,
+                                   {.gpu = gpu,
+                                    .dispatches = {launch({{"dram__bytes_read.sum", 2e6},
+                                                           {"dram__bytes_write.sum", 1e6},
+                                                           {operations_of("ffma"), 1000}})}},
+                                   {.pass = 1, .counters = own_sets(gfx).front()});
+  EXPECT_TRUE(run) << describe(run.error());
+  if (!run) return std::unexpected(run.error());
+  return analyze_files({*run}, {.search_code = false, .roofs_device = number});
+}
+
+TEST(RooflineOfNvidia, CeilingsAreTheDevicesOwnWhereAsked) {
+  CountedGpu slower = h100();
+  slower.mhz = 1000;  // and no memory attributes: that ceiling is not the product's then
+  const auto analyzed = analyze_with_device(slower, 0);
+  ASSERT_TRUE(analyzed) << describe(analyzed.error());
+  const KernelRoofline& kernel = kernel_of(analyzed->analysis);
+  const Ceiling& rate = work_of(kernel, vector, fp32).ceiling;
+  EXPECT_FIGURE(rate.value, 256 * 132 * 1.000);
+  EXPECT_EQ(rate.from, "device");
+  const Ceiling& memory = level_of(kernel, "hbm").ceiling;
+  EXPECT_FALSE(memory.value);
+  EXPECT_NE(memory.reason.find("not known"), std::string::npos) << memory.reason;
+}
+
+TEST(RooflineOfNvidia, ADeviceThatTheRecordingLacksIsRefused) {
+  for (const int number : {-1, 1, 7}) {
+    const auto analyzed = analyze_with_device(h100(), number);
+    ASSERT_FALSE(analyzed) << number;
+    EXPECT_EQ(analyzed.error().code, ErrorCode::usage);
+    EXPECT_NE(analyzed.error().message.find("has 1 GPU"), std::string::npos)
+        << analyzed.error().message;
+  }
 }
 
 TEST(RooflineOfNvidia, WorkIsCountedByThread) {

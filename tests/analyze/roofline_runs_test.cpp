@@ -102,7 +102,7 @@ TEST_F(TwoGpus, AreToldApartInTheSingleDispatches) {
   const Passes passes = find_passes(b_.trace);
   Analysis analysis;
   analysis.roofline =
-      make_roofline(b_.trace, passes, find_timing_scope(b_.trace, passes), nullptr, {}).roofline;
+      make_roofline(b_.trace, passes, find_timing_scope(b_.trace, passes), {}, {}).roofline;
   const KernelRoofline& kernel = kernel_of(analysis);
   EXPECT_EQ(kernel.dispatches, 2U);
   EXPECT_FIGURE(level_of(kernel, "hbm").read_bytes.value, 64 * 4000);

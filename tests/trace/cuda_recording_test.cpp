@@ -78,6 +78,14 @@ TEST(CudaRecording, ExtdataOfOthersChangesNothing) {
   }
 }
 
+TEST(CudaRecording, SaysWhatWasNotCounted) {
+  const Trace trace =
+      with_extdata(R"({"collector":"rocm-perf-record","platform":"cuda","counters":{"skipped":)"
+                   R"({"graph":12,"enough":3,"time":0,"memory":"many"}}})");
+  EXPECT_EQ(trace.sources.at(0).not_counted,
+            (std::map<std::string, std::int64_t>{{"enough", 3}, {"graph", 12}}));
+}
+
 TEST(CudaRecording, ValuesOfOtherTypesAreNotTaken) {
   const Trace trace = with_extdata(
       R"({"collector":"rocm-perf-record","platform":"cuda","complete":"no","dropped_records":-3,)"

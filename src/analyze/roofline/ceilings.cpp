@@ -32,8 +32,8 @@ std::optional<double> memory_gbps(const std::optional<trace::CudaFacts>& facts) 
 }  // namespace
 
 Ceilings::Ceilings(const trace::Agent* agent, std::string_view architecture,
-                   const hal::MeasuredRoofs* measured)
-    : measured_(measured) {
+                   const hal::MeasuredRoofs* measured, bool own_attributes)
+    : measured_(measured), from_(own_attributes ? "device" : "tables") {
   const hal::Arch* const arch = hal::find_arch(architecture);
   if (arch == nullptr) {
     reason_ = architecture.empty()
@@ -51,8 +51,9 @@ Ceilings::Ceilings(const trace::Agent* agent, std::string_view architecture,
                .memory_gbps = memory_gbps(agent->facts.cuda)};
   }
   infinity_cache_ = product != nullptr && product->mall_mib > 0;
-  const hal::PeakInputs inputs =
-      product != nullptr ? hal::peak_inputs(*product, figures) : hal::peak_inputs(*arch, figures);
+  const hal::PeakInputs inputs = product != nullptr && !own_attributes
+                                     ? hal::peak_inputs(*product, figures)
+                                     : hal::peak_inputs(*arch, figures);
   peaks_ = hal::compute_peaks(inputs);
   if (inputs.cus.value && inputs.clock_mhz.value)
     lane_rate_ = *inputs.cus.value * arch->simds_per_cu * arch->simd_width *
@@ -90,7 +91,7 @@ Ceiling Ceilings::from_peak(const hal::Peak& peak) const {
   Ceiling ceiling;
   ceiling.value = peak.value;
   ceiling.unit = peak.unit;
-  ceiling.from = "tables";
+  ceiling.from = from_;
   ceiling.formula = peak.formula;
   ceiling.unconfirmed = peak.unconfirmed;
   ceiling.reason = peak.missing;
@@ -105,7 +106,7 @@ Ceiling Ceilings::bandwidth(std::string_view level) const {
     if (peaks_) return from_peak(*peaks_.*peak);
     Ceiling none;
     none.unit = "GB/s";
-    none.from = "tables";
+    none.from = from_;
     none.reason = reason_;
     return none;
   };
@@ -117,7 +118,7 @@ Ceiling Ceilings::bandwidth(std::string_view level) const {
 Ceiling Ceilings::rate(hal::Pipe pipe, hal::Precision precision) const {
   Ceiling table;
   table.unit = "GFLOP/s";
-  table.from = "tables";
+  table.from = from_;
   table.reason = reason_;
   if (peaks_) table = from_peak(peaks_->of(pipe, precision));
   const hal::MeasuredRoof* const measured =

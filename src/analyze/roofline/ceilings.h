@@ -1,5 +1,5 @@
 // The ceilings of one GPU: measured ones where a benchmark gave them, else the tables'
-// (hal/peaks.h).
+// (hal/peaks.h), or, if so asked, those of the device's own attributes.
 #pragma once
 
 #include <string_view>
@@ -14,9 +14,10 @@ namespace perflab::analyze {
 class Ceilings {
  public:
   /// `agent`: the GPU of a trace; nullptr or one that no table knows gives ceilings without values.
-  /// `measured` outlives the object; may be null.
+  /// `measured` outlives the object; may be null. `own_attributes`: units, clocks and memory as the
+  /// agent itself reports them; what it does not report is then missing, whatever its product has.
   Ceilings(const trace::Agent* agent, std::string_view architecture,
-           const hal::MeasuredRoofs* measured);
+           const hal::MeasuredRoofs* measured, bool own_attributes = false);
 
   /// "hbm", "l2" or "lds".
   [[nodiscard]] Ceiling bandwidth(std::string_view level) const;
@@ -37,6 +38,7 @@ class Ceilings {
   std::optional<hal::Peaks> peaks_;
   std::string reason_;  ///< why there are no peaks
   const hal::MeasuredRoofs* measured_;
+  const char* from_;  ///< Ceiling::from of what is not measured
   std::optional<double> lane_rate_;
   bool infinity_cache_ = false;
 };

@@ -14,6 +14,7 @@
 #include "analyze/roofline/ceilings.h"
 #include "analyze/roofline/kernel_roofline.h"
 #include "analyze/roofline/roofline_figures.h"
+#include "base/units.h"
 #include "hal/arch.h"
 #include "hal/counter_catalogue.h"
 
@@ -87,6 +88,28 @@ void warn_about_uncounted(const std::vector<Kernel>& kernels, Roofline& roofline
                                      uncounted, first->name));
 }
 
+/// Launches that NVIDIA's counter passes could not repeat (record/counters/counter_results.h names
+/// the causes). That some of many equal launches were counted is what was asked for.
+void warn_about_left_out(const trace::Trace& trace, Roofline& roofline) {
+  struct Cause {
+    const char* name;
+    const char* text;
+  };
+  static constexpr Cause kCauses[] = {
+      {"graph", "launches of graphs were not counted: the kernels inside have no counters"},
+      {"other_ranks", "launches that wait for other GPUs were not counted: repeating them hangs"},
+      {"time", "launches were not counted: the time for counting was over"},
+      {"memory", "launches were not counted: too much memory would have to be saved"},
+      {"failed", "launches were not counted after a failure"}};
+  for (const auto& [name, text] : kCauses) {
+    std::int64_t launches = 0;
+    for (const trace::Source& source : trace.sources)
+      if (const auto found = source.not_counted.find(name); found != source.not_counted.end())
+        launches = add_saturating(launches, found->second);
+    if (launches > 0) roofline.warnings.push_back(fmt::format("{} {}", launches, text));
+  }
+}
+
 void sort_kernels(std::vector<KernelRoofline>& kernels) {
   std::ranges::stable_sort(kernels, [](const KernelRoofline& a, const KernelRoofline& b) {
     return a.time_ns.value_or(0) > b.time_ns.value_or(0);
@@ -111,7 +134,7 @@ struct Context {
   const Passes& passes;
   const TimingScope& scope;
   const CounterJoin& join;
-  const hal::MeasuredRoofs* roofs;
+  RoofChoice roofs;
   CounterIndex index;
   CounterNames names;
 };
@@ -134,7 +157,15 @@ KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& 
                                                                       context.names, table))};
   counters.doubts =
       check_counters(trace, context.passes, kernel, counters.sums, context.names, table, gpu);
-  const Ceilings ceilings(agent, kernel.architecture, context.roofs);
+  const trace::Agent* const device = context.roofs.device;
+  const bool own_attributes = device != nullptr && architecture_of(*device) == kernel.architecture;
+  if (device != nullptr && !own_attributes)
+    warnings.push_back(
+        fmt::format("{} ran on {}, which the device of --roofs-device is not: its ceilings are "
+                    "those of the tables",
+                    kernel.name, kernel.architecture));
+  const Ceilings ceilings(own_attributes ? device : agent, kernel.architecture,
+                          context.roofs.measured, own_attributes);
   for (std::string& text : ceilings.contradictions())
     if (std::ranges::find(warnings, text) == warnings.end()) warnings.push_back(std::move(text));
   KernelRoofline made =
@@ -155,8 +186,21 @@ KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& 
 
 }  // namespace
 
+Result<const trace::Agent*> gpu_of_number(const trace::Trace& trace, int number) {
+  int gpus = 0;
+  for (const trace::Agent& agent : trace.agents) {
+    if (agent.type != "GPU") continue;
+    if (gpus == number) return &agent;
+    ++gpus;
+  }
+  return fail(ErrorCode::usage,
+              fmt::format("--roofs-device {}: the recording has {} GPU{}", number, gpus,
+                          gpus == 1 ? "" : "s"),
+              "without --roofs it is the number of a GPU of the recording, from 0");
+}
+
 MadeRoofline make_roofline(const trace::Trace& trace, const Passes& passes,
-                           const TimingScope& scope, const hal::MeasuredRoofs* roofs,
+                           const TimingScope& scope, const RoofChoice& roofs,
                            const std::vector<Kernel>& kernels) {
   Missing missing{.field = "roofline",
                   .reason = {},
@@ -172,13 +216,14 @@ MadeRoofline make_roofline(const trace::Trace& trace, const Passes& passes,
     roofline.warnings.push_back(fmt::format(
         "{} tables of counters hold what databases hold as well: the databases are used",
         passes.duplicates));
-  const Context context{.trace = trace,
-                        .passes = passes,
-                        .scope = scope,
-                        .join = join,
-                        .roofs = usable_roofs(roofs, join, roofline),
-                        .index = CounterIndex(trace),
-                        .names = CounterNames(trace)};
+  const Context context{
+      .trace = trace,
+      .passes = passes,
+      .scope = scope,
+      .join = join,
+      .roofs = {.measured = usable_roofs(roofs.measured, join, roofline), .device = roofs.device},
+      .index = CounterIndex(trace),
+      .names = CounterNames(trace)};
   Uncountable uncountable;
   for (const JoinedKernel& kernel : join.kernels) {
     if (const hal::CounterTable* const table = hal::find_counter_table(kernel.architecture))
@@ -195,6 +240,7 @@ MadeRoofline make_roofline(const trace::Trace& trace, const Passes& passes,
   }
   warn_about_rows(trace, roofline);
   warn_about_uncounted(kernels, roofline);
+  warn_about_left_out(trace, roofline);
   if (!uncountable.architectures.empty() || uncountable.unnamed)
     roofline.warnings.push_back(
         fmt::format("kernels were left out of the roofline: {}", uncountable.text()));

@@ -8,6 +8,7 @@
 #include "analyze/roofline/roofline.h"
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
+#include "base/error.h"
 #include "base/missing.h"
 #include "hal/measured_roofs.h"
 #include "trace/trace.h"
@@ -20,9 +21,19 @@ struct MadeRoofline {
   Missing missing;
 };
 
-/// `kernels`: the trace's kernel table; `roofs`: measured ceilings, may be null.
+/// Which ceilings go before those of the tables.
+struct RoofChoice {
+  const hal::MeasuredRoofs* measured = nullptr;
+  const trace::Agent* device = nullptr;  ///< whose own attributes are used, not its product's
+};
+
+/// The GPU with that number among the GPUs of the recording, counted from 0. Error (usage): there
+/// is none; the message says how many there are.
+Result<const trace::Agent*> gpu_of_number(const trace::Trace& trace, int number);
+
+/// `kernels`: the trace's kernel table.
 MadeRoofline make_roofline(const trace::Trace& trace, const Passes& passes,
-                           const TimingScope& scope, const hal::MeasuredRoofs* roofs,
+                           const TimingScope& scope, const RoofChoice& roofs,
                            const std::vector<Kernel>& kernels);
 
 }  // namespace perflab::analyze

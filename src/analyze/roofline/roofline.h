@@ -49,7 +49,7 @@ struct Figure {
 struct Ceiling {
   std::optional<double> value;  ///< in `unit`
   std::string unit;             ///< "GFLOP/s" or "GB/s", with 1e9
-  std::string from;             ///< "tables" or "measured"
+  std::string from;             ///< "tables", "device" (its recorded attributes) or "measured"
   std::string formula;          ///< "5300 GB/s of AMD Instinct MI300X"; empty without a value
   std::vector<std::string> unconfirmed;  ///< inputs that no source stands behind
   std::string reason;                    ///< why there is no value

@@ -39,11 +39,16 @@ void add_roofs_options(CLI::App& command, RoofsArguments& arguments) {
   command.add_option("--roofs", arguments.file,
                      "Ceilings measured on this machine: rocprof-compute's roofline.csv");
   command.add_option("--roofs-device", arguments.device,
-                     "Number of the device in that file (default: the first)");
+                     "Number of the device in that file (default: the first); without --roofs: of "
+                     "the recording's GPU whose own attributes (units, clocks, memory) make the "
+                     "ceilings, where else its product's do");
 }
 
 Result<void> apply(const RoofsArguments& arguments, analyze::AnalyzeOptions& options) {
-  if (arguments.file.empty()) return {};
+  if (arguments.file.empty()) {
+    options.roofs_device = arguments.device;
+    return {};
+  }
   PERFLAB_TRY(options.roofs, hal::read_measured_roofs(arguments.file, arguments.device));
   return {};
 }

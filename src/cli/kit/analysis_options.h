@@ -22,7 +22,7 @@ struct RoofsArguments {
   std::optional<int> device;
 };
 void add_roofs_options(CLI::App& command, RoofsArguments& arguments);
-/// Reads the file, when one was given.
+/// Reads the file, when one was given; else the number is that of a GPU of the recording.
 Result<void> apply(const RoofsArguments& arguments, analyze::AnalyzeOptions& options);
 
 /// What decides how the critical path is found and shown.

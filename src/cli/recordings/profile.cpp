@@ -141,8 +141,11 @@ Result<void> run_profile(ProfileArguments arguments,
     if (!options.wants_counters())
       return fail(ErrorCode::usage, "--roofs has no effect without counters", "add --roofline");
     options.roofs = arguments.roofs.file;
-    options.roofs_device = arguments.roofs.device;
   }
+  if (arguments.roofs.device && !options.wants_counters())
+    return fail(ErrorCode::usage, "--roofs-device has no effect without counters",
+                "add --roofline");
+  options.roofs_device = arguments.roofs.device;
   PERFLAB_TRY(const measure::Profile profile, measure::profile(plan, options));
   progress.erase();
   if (profile.analyzed || !profile.problem)

@@ -28,6 +28,7 @@ Json recordings_json(const trace::Trace& trace) {
     row["complete"] = source.complete;
     row["lost_records"] = source.lost_records;
     row["second_client"] = or_null(source.second_client);
+    row["not_counted"] = source.not_counted;
   }
   return out;
 }

@@ -54,6 +54,10 @@ bool read_recorder_facts(std::string_view extdata, Source& source) {
       counters != parsed->end() && counters->is_object()) {
     source.counter_problem = json_text(*counters, "reason");
     source.counter_remedy = json_text(*counters, "remedy");
+    const auto skipped = counters->find("skipped");
+    if (skipped != counters->end() && skipped->is_object())
+      for (const auto& [why, launches] : skipped->items())
+        if (const auto many = json_positive(*skipped, why.c_str())) source.not_counted[why] = *many;
   }
   return platform == "cuda" || platform == "amd";
 }
