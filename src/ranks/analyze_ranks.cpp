@@ -147,7 +147,10 @@ Result<void> find_path(const SummarySource& source, const RanksOptions& options,
                        const std::vector<std::size_t>& order, RanksAnalysis& out) {
   out.asked = options.what_if.size();
   if (out.matching.operations.empty()) {
-    out.no_path = "no operation of two ranks could be matched";
+    const bool any = std::ranges::any_of(
+        out.ranks, [](const RankSummary& rank) { return !rank.collectives.empty(); });
+    out.no_path = any ? "no operation of two ranks could be matched"
+                      : "no rank recorded a communication kernel";
     return {};
   }
   PERFLAB_TRY(std::vector<RankWhatIf> questions, questions_of(out, options));

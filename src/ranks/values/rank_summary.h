@@ -133,6 +133,6 @@ struct RankSummary {
 };
 
 /// Of the file format; another version is refused by name.
-inline constexpr std::int64_t kRankSummaryVersion = 1;
+inline constexpr std::int64_t kRankSummaryVersion = 2;
 
 }  // namespace perflab::ranks

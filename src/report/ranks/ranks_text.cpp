@@ -81,9 +81,11 @@ std::string ranks_ranks_text(const RanksAnalysis& analysis, const TerminalStyle&
                              {.title = "host", .align = left, .flexible = true}}),
                   style, [&](TextTable& table, ranks::RankIndex rank, std::size_t) {
                     const ranks::RankFigures& own = analysis.figures.ranks[rank];
-                    table.add({rank_label(analysis, rank), cell(own.delay_caused),
+                    table.add({rank_label(analysis, rank), own.operations > 0 ? cell(own.delay_caused) : kDash,
                                fmt::format("{} of {}", own.last, own.operations),
-                               fmt::format("{}", own.undecided), cell(own.lateness), cell(own.wait),
+                               fmt::format("{}", own.undecided),
+                               own.operations > 0 ? cell(own.lateness) : kDash,
+                               own.judged_time > 0 ? cell(own.wait) : kDash,
                                time_cell(own.kernel_time), analysis.ranks[rank].identity.hostname});
                   });
 }
@@ -187,8 +189,8 @@ std::string ranks_path_text(const RanksAnalysis& analysis, const TerminalStyle& 
                             time_cell(rank.transfer), fmt::format("{}", rank.hops)});
                });
   if (!path.what_if.empty()) out += heading(paint, "What if");
-  for (const ranks::RankWhatIfAnswer& one : path.what_if)
-    out += indented(what_if_words(path, one), style.width);
+  for (const std::size_t i : what_if_order(path, analysis.asked))
+    out += indented(what_if_words(path, path.what_if[i]), style.width);
   return out;
 }
 
