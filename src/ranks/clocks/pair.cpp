@@ -24,12 +24,13 @@ constexpr double kProof = 100e6;
 constexpr double kNormal = 1.4826;  // median absolute deviation to standard deviation
 
 // Whether a slope is more than noise of so many points over so long gives: by two standard errors
-// of a line's slope (of points evenly spread over the stretch).
+// of a line's slope (of points evenly spread over the stretch). One at the limit is no clock's.
 bool is_drift(const Line& line, std::span<const Seen> seen) {
   constexpr double kErrors = 2;
+  if (std::abs(line.b) >= kSteepest) return false;
   const double span = seen.back().t - seen.front().t;
-  return std::abs(line.b) * span >= kErrors * kNormal * line.spread *
-                                        std::sqrt(12 / static_cast<double>(seen.size()));
+  return std::abs(line.b) * span >=
+         kErrors * kNormal * line.spread * std::sqrt(12 / static_cast<double>(seen.size()));
 }
 
 // Operations that tell the difference best, by time.

@@ -135,8 +135,8 @@ PatternFigures PatternFinder::pattern(const Figures& figures) const {
   find_correlation(out);
   const RankFigures& most = figures.ranks[most_delay(figures)];
   out.delay_share = known_share(most.delay_caused.value, figures.delay.value);
-  out.last_share = known_share(static_cast<std::int64_t>(most.last),
-                               static_cast<std::int64_t>(figures.decided));
+  out.last_share =
+      known_share(static_cast<std::int64_t>(most.last), static_cast<std::int64_t>(figures.decided));
   const auto undecided = [&](PatternDoubt doubt) {
     out.doubt = doubt;
     return out;

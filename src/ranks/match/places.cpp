@@ -111,30 +111,6 @@ void for_each_compared(const Pair& pair, const Shift& shift, const Take& take) {
   }
 }
 
-// Whether the bounds of two operations alone leave no clocks: what most wrong shifts fail by within
-// some dozen operations. What is refuted here has no room in a Strip of all bounds either.
-bool is_refuted(const Pair& pair, const Shift& shift) {
-  constexpr double kRounding = 1;
-  double low = -std::numeric_limits<double>::infinity(), high = -low;
-  std::int64_t before = 0, base = 0;
-  bool first = true, refuted = false;
-  for_each_compared(pair, shift, [&](const Compared& of) {
-    if (info(of.reference->kind).waits != Waits::everyone) return true;
-    if (first) {
-      base = of.reference->exit - of.other->exit;
-      before = of.other->exit;
-      first = false;
-    }
-    const double grown = kSteepest * std::abs(static_cast<double>(of.other->exit - before));
-    before = of.other->exit;
-    low = std::max(low - grown, static_cast<double>(of.reference->entry - of.other->exit - base));
-    high = std::min(high + grown, static_cast<double>(of.reference->exit - of.other->entry - base));
-    refuted = low - high > kTranslation + kRounding;
-    return !refuted;
-  });
-  return refuted;
-}
-
 }  // namespace
 
 std::vector<Shift> agreeing_shifts(std::span<const std::uint32_t> reference,
@@ -163,6 +139,28 @@ std::vector<Shift> agreeing_shifts(std::span<const std::uint32_t> reference,
   }
   std::erase_if(shifts, [&](const Shift& of) { return of.different > allowed(best, of.overlap); });
   return shifts;
+}
+
+bool is_refuted(const Pair& pair, const Shift& shift) {
+  constexpr double kRounding = 1;
+  double low = -std::numeric_limits<double>::infinity(), high = -low;
+  std::int64_t before = 0, base = 0;
+  bool first = true, refuted = false;
+  for_each_compared(pair, shift, [&](const Compared& of) {
+    if (info(of.reference->kind).waits != Waits::everyone) return true;
+    if (first) {
+      base = of.reference->exit - of.other->exit;
+      before = of.other->exit;
+      first = false;
+    }
+    const double grown = kSteepest * std::abs(static_cast<double>(of.other->exit - before));
+    before = of.other->exit;
+    low = std::max(low - grown, static_cast<double>(of.reference->entry - of.other->exit - base));
+    high = std::min(high + grown, static_cast<double>(of.reference->exit - of.other->entry - base));
+    refuted = low - high > kTranslation + kRounding;
+    return !refuted;
+  });
+  return refuted;
 }
 
 TimesOf times_of(const Pair& pair, const Shift& shift) {

@@ -62,8 +62,9 @@ void add_next_steps(const DocumentPlace& ranks, Json& summary) {
                          fmt::format("what rank {} does, kernel by kernel", rank["label"].text())});
   }
   if (!(ranks["job"]["collectives"].number() > 0))
-    add_next(summary, {"", "record with the calls and kernels of RCCL (rocprofv3 --kernel-trace "
-                           "--rccl-trace), over some steps of the job"});
+    add_next(summary, {"",
+                       "record with the calls and kernels of RCCL (rocprofv3 --kernel-trace "
+                       "--rccl-trace), over some steps of the job"});
   else if (const DocumentPlace sizes = missing_of(ranks, "collectives[].bytes"); sizes["remedy"])
     add_next(summary, {"", "for sizes and bandwidths: " + sizes["remedy"].text()});
   if (ranks["ranks"].size() == 1)

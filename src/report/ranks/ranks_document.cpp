@@ -265,9 +265,8 @@ class RanksWriter {
     const bool any = has_collectives(all_);
     out["delay_share"] = value("stragglers.delay_share", found.delay_share,
                                any ? "nobody waited for a rank that is known" : kNoCollectives);
-    out["last_share"] =
-        value("stragglers.last_share", found.last_share,
-              any ? "of no operation it is known who came last" : kNoCollectives);
+    out["last_share"] = value("stragglers.last_share", found.last_share,
+                              any ? "of no operation it is known who came last" : kNoCollectives);
     const std::string_view few = "too few operations, or the work before them is not known";
     out["correlation"] = value("stragglers.correlation", found.correlation, few);
     out["slope"] = value("stragglers.slope", found.slope, few);

@@ -81,7 +81,8 @@ std::string ranks_ranks_text(const RanksAnalysis& analysis, const TerminalStyle&
                              {.title = "host", .align = left, .flexible = true}}),
                   style, [&](TextTable& table, ranks::RankIndex rank, std::size_t) {
                     const ranks::RankFigures& own = analysis.figures.ranks[rank];
-                    table.add({rank_label(analysis, rank), own.operations > 0 ? cell(own.delay_caused) : kDash,
+                    table.add({rank_label(analysis, rank),
+                               own.operations > 0 ? cell(own.delay_caused) : kDash,
                                fmt::format("{} of {}", own.last, own.operations),
                                fmt::format("{}", own.undecided),
                                own.operations > 0 ? cell(own.lateness) : kDash,

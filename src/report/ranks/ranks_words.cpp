@@ -193,8 +193,9 @@ std::string pattern_words(const RanksAnalysis& analysis) {
   if (!has_collectives(analysis))
     return "Undecided whether it is always the same rank: no communication kernel was recorded.";
   const ranks::PatternFigures& found = analysis.figures.pattern;
-  const std::string shares = fmt::format("{} of the delay, {} of the last arrivals",
-                                         percent(found.delay_share.value_or(0)), percent(found.last_share.value_or(0)));
+  const std::string shares =
+      fmt::format("{} of the delay, {} of the last arrivals",
+                  percent(found.delay_share.value_or(0)), percent(found.last_share.value_or(0)));
   switch (found.pattern) {
     case Pattern::persistent:
       return fmt::format("Persistent: it is {} again and again ({}).",
