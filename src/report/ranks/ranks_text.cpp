@@ -87,7 +87,8 @@ std::string ranks_ranks_text(const RanksAnalysis& analysis, const TerminalStyle&
                                fmt::format("{}", own.undecided),
                                own.operations > 0 ? cell(own.lateness) : kDash,
                                own.judged_time > 0 ? cell(own.wait) : kDash,
-                               time_cell(own.kernel_time), analysis.ranks[rank].identity.hostname});
+                               own.kernel_time > 0 ? time_cell(own.kernel_time) : kDash,
+                               analysis.ranks[rank].identity.hostname});
                   });
 }
 

@@ -259,7 +259,7 @@ TEST(RankSummaryFile, OtherVersionsAndOptionsAreRefusedByName) {
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().code, ErrorCode::bad_input);
   EXPECT_EQ(read.error().message,
-            "rank-7.rpsum: a rank summary of version 7, this program reads version 1");
+            "rank-7.rpsum: a rank summary of version 7, this program reads version 2");
   RankSummary other = summary;
   EXPECT_TRUE(check_same_making(summary, "a", other, "b").has_value());
   summary.options = "one";
