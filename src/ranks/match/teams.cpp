@@ -226,13 +226,13 @@ std::vector<Fits> closer_to(Judge& judge, const Fits& fit, std::span<Unit* const
 void take_strangers_out(Judge& judge, Unit& first, std::span<Unit* const> units,
                         std::vector<Fits>& fits) {
   if (fits.empty()) return;
-  constexpr double kLeastNear = 1000;  // times are no finer, ns
-  constexpr std::size_t kWitnesses = 7;
+  constexpr double kLeastNear = 1000;                       // times are no finer, ns
+  constexpr std::size_t kWitnesses = 7, kFewestPoints = 8;  // fewer prove nothing
   const double near = 1.5 * std::max(fits.front().times.spread, kLeastNear);
   std::vector<Fits> kept = {{&first, {}, 0}};
   std::set<const Unit*> known, strangers;
   for (const Fits& fit : fits) {
-    if (fit.times.spread <= near || known.contains(fit.unit)) {
+    if (fit.times.points < kFewestPoints || fit.times.spread <= near || known.contains(fit.unit)) {
       kept.push_back(fit);
       continue;
     }
