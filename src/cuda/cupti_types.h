@@ -92,6 +92,11 @@ inline constexpr CallbackId launch_kernel = 307, graph_launch = 514, launch_kern
                             launch_kernel_ex_ptsz = 653;
 }  // namespace driver_call
 
+/// Calls of CallbackDomain::runtime_api.
+namespace runtime_call {
+inline constexpr CallbackId set_device = 16;
+}  // namespace runtime_call
+
 enum class CallbackSite : std::uint32_t { enter = 0, exit = 1 };
 
 /// What a callback of the domains driver_api and runtime_api is given.

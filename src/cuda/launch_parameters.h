@@ -1,5 +1,6 @@
-// What the driver's launch calls are given, as a callback sees it: the beginning of each structure.
-// Compared with the toolkit's headers in tests/cuda. Facts: docs/facts/cuda_cupti.md "Callbacks".
+// What the driver's launch calls and cudaSetDevice are given, as a callback sees it: the beginning
+// of each structure. Compared with the toolkit's headers in tests/cuda. Facts:
+// docs/facts/cuda_cupti.md "Callbacks".
 #pragma once
 
 #include <array>
@@ -30,6 +31,11 @@ struct LaunchConfig {
 struct LaunchKernelExParameters {
   const LaunchConfig* config;
   Function function;
+};
+
+/// Of cudaSetDevice.
+struct SetDeviceParameters {
+  std::int32_t device;  ///< ordinal
 };
 
 /// The stream that null means in a call of a program with a default stream per thread.

@@ -45,6 +45,7 @@ constexpr auto kParts = std::to_array<Words>({
     {"cu", kNvidiaTerms.cu},
     {"cus", kNvidiaTerms.cus},
     {"lds", kNvidiaTerms.lds},
+    {"hbm", "DRAM"},  // GDDR on many of them
     {"matrix", kNvidiaTerms.matrix},
     {"mfma", kNvidiaTerms.matrix},
     {"valu", "math"},

@@ -44,9 +44,12 @@ void call_back(CallbackDomain domain, cuda::CallbackId id, const void* data) {
   function(one.user_data, domain, id, data);
 }
 
-/// What a callback is given of a launch; null of other calls.
+/// What a callback is given of a launch and of cudaSetDevice; null of other calls.
 const void* parameters_of(const Call& call, cuda::LaunchKernelParameters& plain,
                           cuda::LaunchConfig& config, cuda::LaunchKernelExParameters& extended) {
+  if (call.what.domain == CallbackDomain::runtime_api &&
+      call.what.id == cuda::runtime_call::set_device)
+    return &call.device;
   if (call.launch == nullptr || call.what.domain != CallbackDomain::driver_api) return nullptr;
   const auto copy = [](const Dimensions& from, std::uint32_t(&into)[3]) {
     into[0] = static_cast<std::uint32_t>(from.x);

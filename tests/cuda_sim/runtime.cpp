@@ -50,9 +50,11 @@ DriverResult started() {
 }
 
 template <class Body>
-DriverResult call_of(const CallName& what, Body&& body, const char* symbol = nullptr) {
+DriverResult call_of(const CallName& what, Body&& body, const char* symbol = nullptr,
+                     int device = 0) {
   if (const DriverResult answer = started(); answer != DriverResult::success) return answer;
   Call call{.what = what, .symbol = symbol};
+  call.device = device;
   cuda_sim_enter(&call);
   DriverResult answer = ready();
   if (answer == DriverResult::success) answer = body();
@@ -68,7 +70,8 @@ DriverResult get_device_count(int* count) {
 }
 DriverResult set_device(int device) {
   chosen_device = device;
-  return call_of(runtime_calls::cudaSetDevice, [] { return DriverResult::success; });
+  return call_of(
+      runtime_calls::cudaSetDevice, [] { return DriverResult::success; }, nullptr, device);
 }
 DriverResult allocate(cuda::DevicePointer* address, std::size_t bytes) {
   return call_of(runtime_calls::cudaMalloc, [&] { return cuMemAlloc_v2(address, bytes); });

@@ -70,6 +70,7 @@ struct Call {
   std::uint32_t context_id = 0;
   std::uint64_t correlation_data = 0;
   std::uint64_t start = 0;  ///< for the listener
+  int device = 0;           ///< argument of cudaSetDevice
 };
 
 /// A wait, an event's record, an allocation: what has a record of its own beside the call's.

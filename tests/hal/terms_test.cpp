@@ -31,6 +31,8 @@ TEST(Terms, NamesOfFieldsAsWords) {
             "occupancy busy SMs warps");
   EXPECT_EQ(field_in_terms("mfma", Platform::nvidia), "tensor");
   EXPECT_EQ(field_in_terms("lds", Platform::nvidia), "shared memory");
+  EXPECT_EQ(field_in_terms("hbm", Platform::nvidia), "DRAM");
+  EXPECT_EQ(field_in_terms("hbm", Platform::amd), "hbm");
   EXPECT_EQ(field_in_terms("occupancy.busy_cus_waves", Platform::amd), "occupancy busy cus waves");
   EXPECT_EQ(field_in_terms("", Platform::nvidia), "");
 }

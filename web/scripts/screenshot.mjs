@@ -1,5 +1,5 @@
-// The screenshot of the README, docs/report.png: the sample's page from a given place on, 1280 pixels wide, light.
-// `node scripts/screenshot.mjs PAGE.html OUT.png [SECTION]`, after: rocm-perf analyze SAMPLE --counters PASSES --html PAGE.html
+// The screenshot of the README, docs/report.png: the page of the recorded sample (decode_step_recorded) from a given place on, 1280 pixels wide, light.
+// `node scripts/screenshot.mjs PAGE.html OUT.png [SECTION]`, after: rocm-perf analyze decode_step.db --counters counters/pass_*/*.db --html PAGE.html
 import { chromium } from '@playwright/test';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -101,8 +101,10 @@ void Converter::note(const cuda::Record& record) {
   callers_[call.correlation_id % kCallers] = {call.correlation_id, call.thread_id};
   if (awaited_.empty()) return;
   const auto [begin, end] = awaited_.equal_range(call.correlation_id);
-  for (auto row = begin; row != end; ++row)
+  for (auto row = begin; row != end; ++row) {
     database_.set_thread(row->second.first, row->second.second, call.thread_id);
+    --totals_.without_thread;
+  }
   awaited_.erase(begin, end);
 }
 
@@ -166,12 +168,15 @@ std::int64_t Converter::stream_of(std::uint32_t context, std::uint32_t stream) {
 
 std::int64_t Converter::thread_of(std::uint32_t call) const {
   const auto& [id, thread] = callers_[call % kCallers];
-  return id == call && call != 0 ? std::int64_t{thread} : pid_;
+  if (id == call && call != 0) return thread;
+  return what_.calls ? kUnknownThread : pid_;
 }
 
 void Converter::await_caller(std::uint32_t call, OfThread table) {
   const bool seen = callers_[call % kCallers].first == call;
-  if (what_.calls && call != 0 && !seen && awaited_.size() < kMostAwaited)
+  if (!what_.calls || (seen && call != 0)) return;
+  ++totals_.without_thread;
+  if (call != 0 && awaited_.size() < kMostAwaited)
     awaited_.emplace(call, std::pair(table, database_.rows(table)));
 }
 

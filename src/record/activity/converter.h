@@ -35,6 +35,7 @@ inline constexpr cuda::CallbackId kKernelGetName = 719;
 struct Totals {
   std::int64_t unfinished = 0;  ///< kernels, copies and fills without times: not written
   std::int64_t unknown_kinds = 0;
+  std::int64_t without_thread = 0;  ///< rows at kUnknownThread: no record of their call came
 };
 
 /// A launch of a counter pass, in which CUPTI gives no records: seen as a call of the driver.
@@ -102,8 +103,8 @@ class Converter {
   std::int64_t agent_of(std::uint32_t device);
   std::int64_t stream_of(std::uint32_t context, std::uint32_t stream);
   std::int64_t thread_of(std::uint32_t call) const;
-  /// The row added last stands at the process's first thread if its call was not seen yet: once it
-  /// is, the row gets its thread.
+  /// The row added last stands at kUnknownThread if its call was not seen yet: once it is, the row
+  /// gets its thread.
   void await_caller(std::uint32_t call, OfThread table);
   std::int64_t symbol_of(const cuda::KernelRecord& record);
   std::int64_t name_of(const cuda::ApiRecord& record);

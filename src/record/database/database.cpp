@@ -260,9 +260,11 @@ std::int64_t Database::string_id(std::string_view text) {
 
 void Database::need_thread(std::int64_t tid) {
   if (!threads_.insert(tid).second) return;
-  const std::array<Cell, 6> cells = {Cell(tid),   Cell(guid_), Cell(node_),
-                                     Cell(ppid_), Cell(pid_),  Cell(tid)};
-  insert("info_thread", "id, guid, nid, ppid, pid, tid", cells);
+  const Cell name =
+      tid == kUnknownThread ? Cell(std::string_view("unknown: no record of the call")) : Cell();
+  const std::array<Cell, 7> cells = {Cell(tid),  Cell(guid_), Cell(node_), Cell(ppid_),
+                                     Cell(pid_), Cell(tid),   name};
+  insert("info_thread", "id, guid, nid, ppid, pid, tid, name", cells);
 }
 
 std::int64_t Database::rows(OfThread table) const {

@@ -15,6 +15,10 @@ namespace perflab::record {
 /// have 32 bits.
 inline constexpr std::int64_t kFirstOwnEvent = std::int64_t{1} << 33;
 
+/// The thread of rows whose call has no record. A row of its own and not null: AMD's views leave
+/// out what has no thread.
+inline constexpr std::int64_t kUnknownThread = 0;
+
 /// The recorded process, written when the database is made.
 struct Process {
   std::int64_t pid = 0;

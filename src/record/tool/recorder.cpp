@@ -16,6 +16,7 @@
 
 #include "base/rank_variables.h"
 #include "base/version.h"
+#include "cuda/launch_parameters.h"
 #include "record/database/boot_time.h"
 #include "record/json_text.h"
 #include "record/protocol.h"
@@ -205,6 +206,10 @@ Result<void> Recorder::enable() {
   }
   if (what.calls && cupti.activity_enable_driver_call != nullptr)
     cupti.activity_enable_driver_call(kKernelGetName, 0);  // the converter leaves them out as well
+  // Records have no arguments; without this one the recording is good as well.
+  if (what.calls)
+    cupti.enable_callback(1, subscriber_, cuda::CallbackDomain::runtime_api,
+                          cuda::runtime_call::set_device);
   for (const cuda::CallbackId id : {cuda::resource_callback::context_created,
                                     cuda::resource_callback::context_destroy_starting})
     PERFLAB_TRY_VOID(
@@ -266,10 +271,29 @@ void Recorder::event(cuda::CallbackDomain domain, cuda::CallbackId id, const voi
   if (counting_ &&
       (domain == cuda::CallbackDomain::driver_api || domain == cuda::CallbackDomain::runtime_api))
     return counting_->call(domain, id, data);
+  if (domain == cuda::CallbackDomain::runtime_api && id == cuda::runtime_call::set_device)
+    return device_chosen(*static_cast<const cuda::CallbackData*>(data));
   if (domain != cuda::CallbackDomain::resource) return;
   cuda::Context context = static_cast<const cuda::ResourceData*>(data)->context;
   if (id == cuda::resource_callback::context_created) context_created(context);
   if (id == cuda::resource_callback::context_destroy_starting) context_going(context);
+}
+
+void Recorder::device_chosen(const cuda::CallbackData& data) {
+  if (data.site != cuda::CallbackSite::enter || data.function_parameters == nullptr) return;
+  const auto* const given = static_cast<const cuda::SetDeviceParameters*>(data.function_parameters);
+  const std::scoped_lock lock(chosen_mutex_);
+  chosen_devices_.push_back(
+      {.call = data.correlation_id, .position = 0, .name = "device", .value = given->device});
+}
+
+void Recorder::write_chosen_devices() {
+  std::vector<Argument> chosen;
+  {
+    const std::scoped_lock lock(chosen_mutex_);
+    chosen.swap(chosen_devices_);
+  }
+  for (const Argument& argument : chosen) database_->add(argument);
 }
 
 void Recorder::context_created(cuda::Context context) {
@@ -324,11 +348,13 @@ void Recorder::write_until_stopped() {
       described = true;
     }
     if (counting_) counting_->write(*database_, converter);
+    write_chosen_devices();
     database_->commit();
     last_commit = steady_clock::now();
     if (const Error* failure = database_->failure()) complain(*failure);
   }
   if (counting_) counting_->write(*database_, converter);
+  write_chosen_devices();
   database_->set_process(static_cast<std::int64_t>(boot_time()),
                          process_json(gpu_idle_, converter.totals()));
   if (const Result<void> done = database_->finish(); !done) complain(done.error());
@@ -399,7 +425,8 @@ std::string Recorder::process_json(bool complete, const Totals& totals) const {
          std::string(kProgramVersion) + R"(", "platform": "cuda", "complete": )" +
          (complete ? "true" : "false") + R"(, "dropped_records": )" +
          std::to_string(dropped_.load()) + R"(, "unfinished": )" +
-         std::to_string(totals.unfinished) + R"(, "second_client": )" +
+         std::to_string(totals.unfinished) + R"(, "without_thread": )" +
+         std::to_string(totals.without_thread) + R"(, "second_client": )" +
          (second_client_.empty() ? "null" : json_text(second_client_)) + R"(, "recorded": )" +
          what_words_json(settings_.what) + R"(, "missing_kinds": )" + missing_kinds_json() +
          R"(, "driver_version": )" + driver + R"(, "cupti_version": )" +

@@ -54,10 +54,12 @@ class Recorder {
 
   void context_created(cuda::Context context);
   void context_going(cuda::Context context);
+  void device_chosen(const cuda::CallbackData& data);
 
   void flush_until_stopped();
   void write_until_stopped();
   void write(const Filled& filled, Converter& converter);
+  void write_chosen_devices();
   void note_dropped(cuda::Context context, std::uint32_t stream);
   void synchronise_contexts();
   void complain(const Error& why);
@@ -78,6 +80,9 @@ class Recorder {
   Buffers buffers_;
   std::atomic<std::int64_t> dropped_ = 0;
   std::atomic<bool> complained_ = false;
+
+  std::mutex chosen_mutex_;
+  std::vector<Argument> chosen_devices_;  ///< of calls of cudaSetDevice, not written yet
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -72,6 +72,11 @@ const LevelTraffic* level_of(const KernelRoofline& kernel, std::string_view name
   return found == kernel.levels.end() ? nullptr : &*found;
 }
 
+/// The name of a figure in a list; in the platform's words where those are not the field's.
+std::string figure_name(const std::string& name, hal::Platform platform) {
+  return platform == hal::Platform::amd ? name : hal::field_in_terms(name, platform);
+}
+
 /// "hbm", "l2"; a level of memory that platforms call otherwise, in the words of this one.
 std::string level_name(std::string_view level, std::string_view architecture) {
   return hal::field_in_terms(level, hal::platform_of(architecture));
@@ -238,14 +243,17 @@ std::string feature_lines(const KernelRoofline& kernel, std::size_t width,
   };
   for (const LevelTraffic& level : kernel.levels) {
     if (!level.read_bytes.value)
-      unknown[shared_reason(level.read_bytes)].push_back(level.read_bytes.name);
+      unknown[shared_reason(level.read_bytes)].push_back(
+          figure_name(level.read_bytes.name, platform));
     if (level.split && !level.write_bytes.value)
-      unknown[shared_reason(level.write_bytes)].push_back(level.write_bytes.name);
-    if (!level.ceiling.value) unknown[level.ceiling.reason].push_back(level.name + " ceiling");
+      unknown[shared_reason(level.write_bytes)].push_back(
+          figure_name(level.write_bytes.name, platform));
+    if (!level.ceiling.value)
+      unknown[level.ceiling.reason].push_back(figure_name(level.name, platform) + " ceiling");
   }
   for (const Figure& figure : kernel.features) {
     if (!figure.value && !figure.across_passes) {
-      unknown[shared_reason(figure)].push_back(figure.name);
+      unknown[shared_reason(figure)].push_back(figure_name(figure.name, platform));
       continue;
     }
     together = together || !figure.value;

@@ -140,7 +140,7 @@ std::string without_folders(std::string_view line) {
 }
 
 /// Rows under each other: what they are stands last, because it may be cut.
-std::string table_text(const Json& part, std::size_t width) {
+std::string table_text(const Json& part, hal::Platform platform, std::size_t width) {
   using enum TextTable::Align;
   const Json& rows = part["rows"];
   const std::string key = key_of(rows);
@@ -157,8 +157,9 @@ std::string table_text(const Json& part, std::size_t width) {
         if (name == field) return value.is_string();
       return false;
     });
-    columns.push_back(
-        {.title = title_of(field), .align = text ? left : right, .expendable = expendable(field)});
+    columns.push_back({.title = hal::in_terms(title_of(field), platform),
+                       .align = text ? left : right,
+                       .expendable = expendable(field)});
   }
   columns.push_back({.title = key_title(key),
                      .align = left,
@@ -170,7 +171,10 @@ std::string table_text(const Json& part, std::size_t width) {
     std::vector<std::string> cells;
     for (const std::string& field : fields) {
       const auto found = std::ranges::find(own, field, &Field::first);
-      cells.push_back(found == own.end() ? kDash : value_text(field, found->second));
+      std::string cell = found == own.end() ? kDash : value_text(field, found->second);
+      if (field == "binding.roof" && platform == hal::Platform::nvidia)
+        cell = hal::field_in_terms(cell, platform);
+      cells.push_back(std::move(cell));
     }
     const auto own_key = row.find(key);
     const std::string name = own_key == row.end() ? std::string() : value_text(key, *own_key);
@@ -294,7 +298,7 @@ std::string drawn_as_all(const Json& part, hal::Platform platform, const Termina
   if (name == "limit") return limit_text(part, style.width);
   if (name == "worth" && !part["rows"].empty()) return worth_text(part["rows"][0], style.width);
   if (name == "asked") return what_if_text(part["rows"], style.width);
-  if (!part["rows"].empty() && name != "recorded") return table_text(part, style.width);
+  if (!part["rows"].empty() && name != "recorded") return table_text(part, platform, style.width);
   return facts_text(part, platform, style.width);
 }
 

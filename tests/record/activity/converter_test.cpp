@@ -379,8 +379,10 @@ TEST_F(RecordConverter, RangesAreJoinedByTheirIds) {
   take(data);
   marker.id = 2;
   marker.name = "never ended";
+  marker.object.thread_or_context = 67;
   take(marker);
   marker.id = 1;
+  marker.object.thread_or_context = 66;
   marker.flags = cuda::marker_flag::end;
   marker.timestamp = 150;
   marker.name = nullptr;
@@ -396,6 +398,51 @@ TEST_F(RecordConverter, RangesAreJoinedByTheirIds) {
                                "{\"message\": \"outer\", \"payload\": -3}"}}));
   EXPECT_EQ(db.rows("SELECT timestamp, extdata FROM samples"),
             (std::vector<Row>{{"150", "{\"message\": \"mark\", \"domain\": \"mine\"}"}}));
+}
+
+TEST_F(RecordConverter, WithoutItsCallAKernelHasNoThreadUntilTheCallComes) {
+  take(kernel(5));
+  take(kernel(6));
+  EXPECT_EQ(converter_->totals().without_thread, 2);
+  take(call(6, 77));
+  EXPECT_EQ(converter_->totals().without_thread, 1);
+  EXPECT_EQ(finish().rows("SELECT stack_id, tid FROM kernels ORDER BY stack_id"),
+            (std::vector<Row>{{"5", "0"}, {"6", "77"}}));
+  EXPECT_EQ(db_->text("SELECT name FROM rocpd_info_thread WHERE tid = 0"),
+            "unknown: no record of the call");
+}
+
+TEST_F(RecordConverter, RangesThatCrossOthersOrThreadsAreNotPushed) {
+  const auto mark = [&](bool begins, std::uint32_t id, std::uint64_t time, std::uint32_t thread,
+                        const char* domain = nullptr) {
+    cuda::MarkerRecord record{};
+    record.kind = ActivityKind::marker;
+    record.flags = begins ? cuda::marker_flag::start : cuda::marker_flag::end;
+    record.timestamp = time;
+    record.id = id;
+    record.object_kind = cuda::ObjectKind::thread;
+    record.object.thread_or_context = thread;
+    const std::string text = "range " + std::to_string(id);
+    record.name = begins ? text.c_str() : nullptr;
+    record.domain = domain;
+    take(record);
+  };
+  mark(true, 1, 100, 66);             // around all: a push
+  mark(true, 2, 200, 66);             // ends inside of 3: cannot have been pushed
+  mark(true, 3, 300, 66);             // nested
+  mark(true, 4, 350, 66, "library");  // of another domain: has a stack of its own
+  mark(false, 2, 400, 66);
+  mark(false, 3, 500, 66);
+  mark(true, 5, 550, 66);  // ends in another thread
+  mark(false, 5, 600, 67);
+  mark(false, 1, 700, 66);
+  mark(false, 4, 800, 66, "library");
+  EXPECT_EQ(finish().rows("SELECT start, name FROM regions ORDER BY start"),
+            (std::vector<Row>{{"100", "nvtxRangePushA"},
+                              {"200", "nvtxRangeStartA"},
+                              {"300", "nvtxRangePushA"},
+                              {"350", "nvtxRangePushA"},
+                              {"550", "nvtxRangeStartA"}}));
 }
 
 TEST_F(RecordConverter, ALaunchThatWasSeenAsACall) {

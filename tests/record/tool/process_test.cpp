@@ -198,6 +198,18 @@ TEST(RecordProcess, TwoDevicesAreTwoAgents) {
   EXPECT_EQ(db.number("SELECT count(*) FROM rocpd_info_agent WHERE type = 'GPU'"), 2);
 }
 
+TEST(RecordProcess, WhichDeviceWasChosen) {
+  const RecordedRun run({"devices", "3"}, {{"CUDA_SIM_DEVICES", "2"}});
+  TestDatabase db = run.database();
+  const long long calls = db.number("SELECT count(*) FROM regions WHERE name = 'cudaSetDevice'");
+  EXPECT_GE(calls, 2);
+  EXPECT_EQ(db.number("SELECT count(*) FROM rocpd_arg a JOIN regions r ON r.event_id = a.event_id "
+                      "WHERE r.name = 'cudaSetDevice' AND a.name = 'device'"),
+            calls);
+  EXPECT_EQ(db.rows("SELECT DISTINCT value FROM rocpd_arg WHERE name = 'device' ORDER BY value"),
+            (std::vector<std::vector<std::string>>{{"0"}, {"1"}}));
+}
+
 TEST(RecordProcess, AProgramIsNeverHarmed) {
   // No folder named, one that cannot be written, words that are none, a program without CUDA.
   const RecordedRun unasked({"many", "3"}, {{kFolderVariable, ""}});

@@ -164,7 +164,7 @@ function chart(host: HTMLElement, document: Roofline, gpu: GpuChart, id: string,
   };
   const precisions = precisionsOf(document, gpu);
   controls.append(
-    choice('Level', [...levelsOf(gpu).map((level) => [level, LEVEL_NAMES[level]] as const), ['all', 'all levels']], view.level, (value) => { view.level = value as View['level']; update(); }),
+    choice('Level', [...levelsOf(gpu).map((level) => [level, levelName(level)] as const), ['all', 'all levels']], view.level, (value) => { view.level = value as View['level']; update(); }),
     choice('Precision', [['all', 'all work'], ...precisions.map((one) => [one.id, one.label] as const)], 'all', (value) => { view.precision = value; update(); }));
   host.append(note);
   handle.instance.on('click', (event) => {
