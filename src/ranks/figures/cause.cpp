@@ -82,7 +82,7 @@ std::optional<double> common_factor(const std::vector<KernelExcess>& kernels) {
     covered += one.time;
     ++count;
   }
-  if (count < rules::kClockKernels || low < rules::kClockFactor || high > rules::kClockMost ||
+  if (count < rules::kClockKernels || low < rules::kClockFactor ||
       static_cast<double>(covered) < rules::kClockCovers * static_cast<double>(all) ||
       high - low > rules::kClockApart * (low - 1))
     return std::nullopt;

@@ -44,8 +44,6 @@ inline constexpr double kLeastExplained = 0.5;
 /// or more, and their factors are this much apart at most (as shares of the smallest excess).
 inline constexpr std::size_t kClockKernels = 3;
 inline constexpr double kClockKernelShare = 0.02, kClockFactor = 1.03, kClockApart = 0.5;
-/// Slower than by this factor no GPU at work is clocked: it is other work, or another GPU.
-inline constexpr double kClockMost = 4;
 /// The share of the kernel time that these kernels have together.
 inline constexpr double kClockCovers = 0.7;
 

@@ -18,6 +18,14 @@ namespace {
 constexpr double kApart = 4;
 constexpr double kApartFrom = 20'000;
 
+// Who fits by chance (docs/models/ranks_matching.md "Groups"). Not asked is who is about as near as
+// the nearest unit, or was compared in so few operations that nothing is proved.
+constexpr double kAsNear = 1.5;
+constexpr double kLeastNear = 1000;  // ns: times are no finer
+constexpr std::size_t kFewestCompared = 8;
+// So many units speak for each side: what bounds the cost.
+constexpr std::size_t kWitnesses = 7;
+
 const Communicator& communicator(std::span<const RankSummary> ranks, const Unit& unit) {
   return ranks[unit.rank].communicators[unit.communicator];
 }
@@ -203,7 +211,6 @@ double shortest_apart(std::span<const RankSummary> ranks, std::span<const Fits> 
 
 // Units that are much closer to `fit` than it is to the first: those that it may belong to.
 std::vector<Fits> closer_to(Judge& judge, const Fits& fit, std::span<Unit* const> units) {
-  constexpr std::size_t kMost = 7;
   std::vector<Unit*> order(units.begin(), units.end());
   const auto away = [&](const Unit* unit) {
     return unit->rank > fit.unit->rank ? unit->rank - fit.unit->rank : fit.unit->rank - unit->rank;
@@ -216,7 +223,7 @@ std::vector<Fits> closer_to(Judge& judge, const Fits& fit, std::span<Unit* const
     const Place place = judge.place(*fit.unit, *unit);
     if (!place.by || kApart * place.times.spread > fit.times.spread) continue;
     closer.push_back({unit, place.times, fit.by + *place.by});
-    if (closer.size() > kMost) break;
+    if (closer.size() > kWitnesses) break;
   }
   return closer;
 }
@@ -226,13 +233,11 @@ std::vector<Fits> closer_to(Judge& judge, const Fits& fit, std::span<Unit* const
 void take_strangers_out(Judge& judge, Unit& first, std::span<Unit* const> units,
                         std::vector<Fits>& fits) {
   if (fits.empty()) return;
-  constexpr double kLeastNear = 1000;                       // times are no finer, ns
-  constexpr std::size_t kWitnesses = 7, kFewestPoints = 8;  // fewer prove nothing
-  const double near = 1.5 * std::max(fits.front().times.spread, kLeastNear);
+  const double near = kAsNear * std::max(fits.front().times.spread, kLeastNear);
   std::vector<Fits> kept = {{&first, {}, 0}};
   std::set<const Unit*> known, strangers;
   for (const Fits& fit : fits) {
-    if (fit.times.points < kFewestPoints || fit.times.spread <= near || known.contains(fit.unit)) {
+    if (fit.times.points < kFewestCompared || fit.times.spread <= near || known.contains(fit.unit)) {
       kept.push_back(fit);
       continue;
     }

@@ -35,7 +35,7 @@ function answer(host: HTMLElement, ranks: Ranks, { value }: Context): void {
     ['Operations', format.count(job.operations)],
     ['Decided who came last', `${format.count(job.decided)} of ${format.count(job.operations)}`],
     ['In communication kernels', format.duration(job.kernel_time_ns)],
-    ['Of it waiting', uncertain(job.wait_ns, job.wait_error_ns)],
+    ['Of it waiting', value(job.wait_ns, (wait) => uncertain(wait, job.wait_error_ns ?? 0), missing, 'job.wait_ns')],
     ...(open > 0 ? [['Waiting or moving: unknown', format.duration(open)] as [string, Child]] : []),
     ['The job takes', value(ranks.path, (found) => uncertain(found.makespan_ns, found.error_ns ?? 0), missing, 'path')],
   ];
