@@ -237,7 +237,8 @@ void take_strangers_out(Judge& judge, Unit& first, std::span<Unit* const> units,
   std::vector<Fits> kept = {{&first, {}, 0}};
   std::set<const Unit*> known, strangers;
   for (const Fits& fit : fits) {
-    if (fit.times.points < kFewestCompared || fit.times.spread <= near || known.contains(fit.unit)) {
+    if (fit.times.points < kFewestCompared || fit.times.spread <= near ||
+        known.contains(fit.unit)) {
       kept.push_back(fit);
       continue;
     }

@@ -182,7 +182,9 @@ class RanksWriter {
     const ranks::RankFigures& own = all_.figures.ranks[rank];
     Json out = {{"label", rank_label(all_, rank)}};
     out["rank"] = value("ranks[].rank", identity.facts.rank,
-                        "the recording names no variable of torchrun, MPI or Slurm");
+                        "the recording names no variable of torchrun, MPI or Slurm",
+                        "start the job with torchrun, an MPI or Slurm; of JSON and CSV, which have "
+                        "no variables, name the files by rank (rank_3_results.json)");
     out["rank_from"] = identity.facts.from.empty()
                            ? missing("ranks[].rank_from", "the recording gives no number")
                            : Json(identity.facts.from);

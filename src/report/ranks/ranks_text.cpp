@@ -14,6 +14,7 @@
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
 #include "report/ranks/ranks_words.h"
+#include "trace/rank_variables.h"
 
 namespace perflab::report {
 namespace {
@@ -56,7 +57,12 @@ std::string numbered_words(const RanksAnalysis& analysis) {
     return "Numbered by host, process and GPU: the recordings do not give each rank a number.";
   std::set<std::string> from;
   for (const ranks::RankSummary& rank : analysis.ranks) from.insert(rank.identity.facts.from);
-  return fmt::format("Numbered by {} in the recordings.", fmt::join(from, ", "));
+  const bool hints = from.erase(std::string(trace::kFileName)) > 0;
+  if (from.empty())
+    return "Numbered by the names of files, which are hints: the recordings do not say their "
+           "ranks.";
+  return fmt::format("Numbered by {} in the recordings{}.", fmt::join(from, ", "),
+                     hints ? ", and by the names of files, which are hints" : "");
 }
 
 }  // namespace

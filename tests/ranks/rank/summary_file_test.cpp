@@ -52,6 +52,9 @@ void fill_head(Prng& random, RankSummary& summary) {
         &summary.identity.facts.from}) {
     *text = any_text(random);
   }
+  summary.origin = {.bytes = random.next(),
+                    .hash = random.next(),
+                    .ranks = static_cast<std::uint32_t>(random.next())};
   summary.identity.facts.rank = maybe_number(random);
   summary.identity.facts.size = maybe_number(random);
   summary.identity.facts.local_rank = maybe_number(random);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/document_checks.h"
 #include "report/kit/document.h"
 #include "report/kit/quantities.h"
 #include "report/ranks/ranks_text.h"
@@ -62,6 +63,9 @@ TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
     if (seed % 5 == 0) options.dropped = {0};
     const auto analysis = analysed_ranks(options);
     EXPECT_FALSE(page_of(analysis).empty());
+    const Json document = ranks_document(analysis);
+    expect_schema_order(schema_of("ranks"), schema_of("ranks"), document, "");
+    expect_nulls_explained(document);
     const TerminalStyle style{.width = 100};
     for (auto* const section : {&ranks_ranks_text, &ranks_stragglers_text, &ranks_collectives_text,
                                 &ranks_clocks_text, &ranks_path_text, &ranks_matching_text})
