@@ -86,6 +86,11 @@ bool may_share_number(const RankSummary& one, const RankSummary& other) {
     return summary.identity.facts.from == kRankVariables.front().rank ||
            summary.identity.facts.from == trace::kDistributedInfo;
   };
+  // The name of a file proves nothing: such ranks are then ordered otherwise.
+  const auto is_hint = [](const RankSummary& summary) {
+    return summary.identity.facts.from == trace::kFileName;
+  };
+  if (is_hint(one) || is_hint(other)) return true;
   return !numbers_processes(one) && !numbers_processes(other) &&
          one.identity.hostname == other.identity.hostname && one.begin < other.end &&
          other.begin < one.end;
@@ -147,7 +152,10 @@ Result<void> find_path(const SummarySource& source, const RanksOptions& options,
                        const std::vector<std::size_t>& order, RanksAnalysis& out) {
   out.asked = options.what_if.size();
   if (out.matching.operations.empty()) {
-    out.no_path = "no operation of two ranks could be matched";
+    const bool any = std::ranges::any_of(
+        out.ranks, [](const RankSummary& rank) { return !rank.collectives.empty(); });
+    out.no_path = any ? "no operation of two ranks could be matched"
+                      : "no rank recorded a communication kernel";
     return {};
   }
   PERFLAB_TRY(std::vector<RankWhatIf> questions, questions_of(out, options));
@@ -195,6 +203,14 @@ std::string unranked_words(const std::vector<RankSummary>& ranks) {
 /// What changes the answer, in sentences.
 void add_warnings(RanksAnalysis& out) {
   if (!out.ranked && out.ranks.size() > 1) out.warnings.push_back(unranked_words(out.ranks));
+  const auto hints = std::ranges::count_if(out.ranks, [](const RankSummary& rank) {
+    return rank.identity.facts.from == trace::kFileName;
+  });
+  if (out.ranked && hints > 0)
+    out.warnings.push_back(
+        fmt::format("{} of {} recordings do not say their rank: its number is that in the name of "
+                    "the file or of its folder, which is a hint",
+                    hints, out.ranks.size()));
   if (!out.matching.missing_ranks.empty())
     out.warnings.push_back(
         fmt::format("{} missing: the last arriver is the last among those recorded, and waits are "

@@ -142,6 +142,12 @@ bool null_is_ordinary(const std::string& path) {
       "lanes[].process",
       "lanes[].id",
       "path[][]",
+      // Of ranks: of what is decided, or no operation (work of a rank).
+      "stragglers.doubt",
+      "stragglers.causes[].doubt",
+      "path.hops[].operation",
+      "path.hops[].kernel",  // of a transfer, and where no kernel ran
+      "operations[].root",   // of kinds that have none
       // Of a critical path: what does not apply, or was not asked for.
       "segment",
       "what_if",
@@ -206,9 +212,11 @@ struct MissingList {
 bool covers(const MissingList& list, const std::string& path) {
   if (!path.starts_with(list.holder)) return false;
   const std::string relative = path.substr(list.holder.size());
+  const std::string every = general(relative);
   return std::ranges::any_of(list.fields, [&](const std::string& field) {
-    return relative == field || relative.starts_with(field + ".") ||
-           relative.starts_with(field + "[");
+    // ranks.json names a field of all elements once: "operations[].root".
+    const std::string& told = field.find("[]") == std::string::npos ? relative : every;
+    return told == field || told.starts_with(field + ".") || told.starts_with(field + "[");
   });
 }
 

@@ -88,5 +88,21 @@ TEST(RankVariables, WhatIsNoRank) {
   EXPECT_EQ(rank_in({{"RANK", "-1"}, {"WORLD_SIZE", "4"}}), RankFacts());
 }
 
+TEST(RankVariables, TheNameOfAFileIsAHint) {
+  const auto rank = [](const char* file) { return rank_of_name(file).rank; };
+  EXPECT_EQ(rank("traces/rank_3_results.json"), 3);
+  EXPECT_EQ(rank("rank0012.json.gz"), 12);
+  EXPECT_EQ(rank("job-Rank-7_kernel_trace.csv"), 7);
+  EXPECT_EQ(rank("rank_0003/7_kernel_trace.csv"), 3);
+  EXPECT_EQ(rank("rank_4/rank_5.json"), 5);
+  EXPECT_EQ(rank("rank_4/local_rank_1.json"), 4);
+  for (const char* file : {"7_kernel_trace.csv", "rank.json", "rank_x.json", "frank_3.json",
+                           "ranks_3.json", "rank_3d.json", "rank_1_of_rank_2.json",
+                           "local-rank-3.json", "rank_99999999999999999999.json", ""})
+    EXPECT_EQ(rank(file), std::nullopt) << file;
+  EXPECT_EQ(rank_of_name("rank_3.json").from, kFileName);
+  EXPECT_EQ(rank_of_name("results.json"), RankFacts{});
+}
+
 }  // namespace
 }  // namespace perflab::trace

@@ -147,10 +147,10 @@ test('what is not known stands with its reason', async ({ page }) => {
   const doc = written('ranks8', 'ranks');
   const missing = (field: string, reason: string): { field: string; reason: string; remedy: null } => ({ field, reason, remedy: null });
   const nothing = { ...doc, path: null, operations: [], waits_for: [], answer: { ...doc.answer, why: null, worth: null }, stragglers: { ...doc.stragglers, rank: null, causes: [] } };
-  nothing.job = { ...doc.job, clocks: 2, nodes: [], size: null, missing_rank_count: 3, missing_ranks: [8, 9, 11], numbered: false };
-  nothing.ranks = doc.ranks.map((rank: any) => ({ ...rank, host: null, last_share: null }));
+  nothing.job = { ...doc.job, clocks: 2, nodes: [], size: null, missing_rank_count: 3, missing_ranks: [8, 9, 11], numbered: false, wait_ns: null, wait_error_ns: null };
+  nothing.ranks = doc.ranks.map((rank: any) => ({ ...rank, host: null, last_share: null, judged_time_ns: 0, wait_ns: 0 }));
   nothing.missing = [missing('path', 'the clocks cannot be compared'), missing('answer.why', 'no rank causes much'), missing('answer.worth', 'there is no path'), missing('ranks[].host', 'no host is named'), missing('ranks[].last_share', 'no last arriver is decided'),
-    missing('job.size', 'nobody says how many'), missing('collectives[].bus_gb_per_s', 'no sizes')];
+    missing('job.size', 'nobody says how many'), missing('job.wait_ns', 'nobody knows who waits'), missing('job.wait_error_ns', 'nobody knows who waits'), missing('collectives[].bus_gb_per_s', 'no sizes')];
   nothing.collectives = doc.collectives.map((one: any) => ({ ...one, bus_gb_per_s: null }));
   await openMade(page, 'made-ranks', [nothing]);
   const section = page.locator('#ranks');
@@ -159,8 +159,9 @@ test('what is not known stands with its reason', async ({ page }) => {
   await expect(section.locator('[data-answer=worth]')).toHaveText('unknown: there is no path');
   await expect(section.locator('.ranks-doubts')).toContainText('3 ranks not recorded: 8, 9, 11.');
   await expect(section.locator('.ranks-doubts')).toContainText('2 sets');
-  for (const reason of ['the clocks cannot be compared', 'nobody says how many', 'no host is named']) await expect(section.locator(`.facts .has-reason[title="${reason}"]`)).toHaveCount(1);
+  for (const reason of ['the clocks cannot be compared', 'nobody says how many', 'nobody knows who waits', 'no host is named']) await expect(section.locator(`.facts .has-reason[title="${reason}"]`)).toHaveCount(1);
   await expect(section.locator('#ranks-table tbody tr').first().locator('.has-reason[title="no last arriver is decided"]')).toHaveCount(1);
+  await expect(section.locator('#ranks-table tbody tr').first().locator('.has-reason[title="nobody knows who waits"]')).toHaveCount(2);
   await expect(section.locator('#ranks-collectives tbody tr').first().locator('.has-reason[title="no sizes"]')).toHaveCount(1);
   await expect(section).toContainText('Nobody waits, or it is not decided for whom.');
   await expect(section).toContainText('unknown: the clocks cannot be compared');

@@ -83,8 +83,9 @@ void add_rank_summary(CLI::App& app, int& exit_code) {
   set_examples(*command, {"rocm-perf rank-summary rank*/results.db -o summaries",
                           "rocm-perf rank-summary *.db -o summaries --jobs 4 --what-if 'gemm=2x'"});
   command->footer(
-      "Doing it again changes nothing: a summary that is there already is kept. Exit codes: 0; of "
-      "several recordings, that of the first one that failed, the others are done.");
+      "Doing it again changes nothing: a summary that is there already is kept, and of a recording "
+      "with the same bytes none is made again. Exit codes: 0; of several recordings, that of the "
+      "first one that failed, the others are done.");
   command
       ->add_option("TRACE", arguments->files,
                    "Recordings, each of one or more ranks of the job; or a folder of them")

@@ -23,6 +23,16 @@ constexpr std::size_t kWrongInHundred = 1;
 constexpr double kProof = 100e6;
 constexpr double kNormal = 1.4826;  // median absolute deviation to standard deviation
 
+// Whether a slope is more than noise of so many points over so long gives: by two standard errors
+// of a line's slope (of points evenly spread over the stretch). One at the limit is no clock's.
+bool is_drift(const Line& line, std::span<const Seen> seen) {
+  constexpr double kErrors = 2;
+  if (std::abs(line.b) >= kSteepest) return false;
+  const double span = seen.back().t - seen.front().t;
+  return std::abs(line.b) * span >=
+         kErrors * kNormal * line.spread * std::sqrt(12 / static_cast<double>(seen.size()));
+}
+
 // Operations that tell the difference best, by time.
 std::vector<Seen> clearest(std::span<const Common> common, std::int64_t base, std::int64_t start) {
   bool any_together = false;
@@ -75,6 +85,7 @@ std::optional<PairClock> pair_clock(std::span<const Common> common) {
   const std::int64_t start = common.front().t, base = common[common.size() / 2].difference;
   const std::vector<Seen> seen = clearest(common, base, start);
   Line line = *line_through(seen);
+  if (!is_drift(line, seen)) line.b = 0;  // its height comes below
   PairClock clock;
   if (seen.size() >= kFewestForSpread) clock.likely = kNormal * line.spread;
   std::vector<Bound> bounds;

@@ -136,8 +136,8 @@ struct PatternFigures {
   std::optional<RankIndex> rank;    ///< of persistent
   std::optional<std::string> node;  ///< of by_node
   /// Of all delay, and of the last arrivals that are decided: of that rank or node, else of the
-  /// rank with the most delay.
-  double delay_share = 0, last_share = 0;
+  /// rank with the most delay. Null: there is no delay; of no operation the last is decided.
+  std::optional<double> delay_share, last_share;
   std::optional<double> correlation, slope;  ///< of work before an operation and lateness
 };
 

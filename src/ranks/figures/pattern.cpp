@@ -17,6 +17,18 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
+/// Nothing has no parts.
+std::optional<double> known_share(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? std::optional(share(part, whole)) : std::nullopt;
+}
+
+/// The rank with the most delay.
+RankIndex most_delay(const Figures& figures) {
+  const auto top = std::ranges::max_element(
+      figures.ranks, {}, [](const RankFigures& rank) { return rank.delay_caused.value; });
+  return static_cast<RankIndex>(top - figures.ranks.begin());
+}
+
 }  // namespace
 
 std::string_view name(Pattern pattern) {
@@ -74,15 +86,10 @@ void PatternFinder::find_correlation(PatternFigures& out) const {
 }
 
 bool PatternFinder::persistent(const Figures& figures, PatternFigures& out) const {
-  const auto top = std::ranges::max_element(
-      figures.ranks, {}, [](const RankFigures& rank) { return rank.delay_caused.value; });
-  out.delay_share = share(top->delay_caused.value, figures.delay.value);
-  out.last_share =
-      share(static_cast<std::int64_t>(top->last), static_cast<std::int64_t>(figures.decided));
   const double least =
       figures.ranks.size() == 2 ? rules::kPersistentShareOfTwo : rules::kPersistentShare;
-  if (out.delay_share < least || out.last_share < least) return false;
-  out.rank = static_cast<RankIndex>(top - figures.ranks.begin());
+  if (out.delay_share.value_or(0) < least || out.last_share.value_or(0) < least) return false;
+  out.rank = most_delay(figures);
   return true;
 }
 
@@ -110,8 +117,8 @@ bool PatternFinder::by_node(const Figures& figures, PatternFigures& out) const {
     return false;
   out.node = top->first;
   out.delay_share = delay;
-  out.last_share = share(static_cast<std::int64_t>(top->second.last),
-                         static_cast<std::int64_t>(figures.decided));
+  out.last_share = known_share(static_cast<std::int64_t>(top->second.last),
+                               static_cast<std::int64_t>(figures.decided));
   return true;
 }
 
@@ -126,6 +133,10 @@ bool PatternFinder::rotating(const Figures& figures) const {
 PatternFigures PatternFinder::pattern(const Figures& figures) const {
   PatternFigures out;
   find_correlation(out);
+  const RankFigures& most = figures.ranks[most_delay(figures)];
+  out.delay_share = known_share(most.delay_caused.value, figures.delay.value);
+  out.last_share =
+      known_share(static_cast<std::int64_t>(most.last), static_cast<std::int64_t>(figures.decided));
   const auto undecided = [&](PatternDoubt doubt) {
     out.doubt = doubt;
     return out;

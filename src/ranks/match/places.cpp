@@ -90,6 +90,27 @@ const Asked* same_whole(const Pair& pair, std::span<const Asked> asked) {
   return nullptr;
 }
 
+// Two operations that everyone waits in, at a shift: what their times say.
+struct Compared {
+  const Collective* reference = nullptr;
+  const Collective* other = nullptr;
+};
+
+// The operations of a shift that speak for it, by `take`, which may end it.
+template <class Take>
+void for_each_compared(const Pair& pair, const Shift& shift, const Take& take) {
+  const std::size_t ahead = shift.by > 0 ? static_cast<std::size_t>(shift.by) : 0;
+  const std::size_t behind = shift.by < 0 ? static_cast<std::size_t>(-shift.by) : 0;
+  const std::size_t count = std::min(shift.overlap, kSamples);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = i * shift.overlap / count;
+    if (pair.reference_tokens[ahead + at] != pair.other_tokens[behind + at]) continue;
+    if (!take(Compared{&pair.reference->collectives[pair.reference_operations[ahead + at]],
+                       &pair.other->collectives[pair.other_operations[behind + at]]}))
+      return;
+  }
+}
+
 }  // namespace
 
 std::vector<Shift> agreeing_shifts(std::span<const std::uint32_t> reference,
@@ -120,30 +141,50 @@ std::vector<Shift> agreeing_shifts(std::span<const std::uint32_t> reference,
   return shifts;
 }
 
+bool is_refuted(const Pair& pair, const Shift& shift) {
+  constexpr double kRounding = 1;
+  double low = -std::numeric_limits<double>::infinity(), high = -low;
+  std::int64_t before = 0, base = 0;
+  bool first = true, refuted = false;
+  for_each_compared(pair, shift, [&](const Compared& of) {
+    if (info(of.reference->kind).waits != Waits::everyone) return true;
+    if (first) {
+      base = of.reference->exit - of.other->exit;
+      before = of.other->exit;
+      first = false;
+    }
+    const double grown = kSteepest * std::abs(static_cast<double>(of.other->exit - before));
+    before = of.other->exit;
+    low = std::max(low - grown, static_cast<double>(of.reference->entry - of.other->exit - base));
+    high = std::min(high + grown, static_cast<double>(of.reference->exit - of.other->entry - base));
+    refuted = low - high > kTranslation + kRounding;
+    return !refuted;
+  });
+  return refuted;
+}
+
 TimesOf times_of(const Pair& pair, const Shift& shift) {
   TimesOf times;
-  const std::size_t ahead = shift.by > 0 ? static_cast<std::size_t>(shift.by) : 0;
-  const std::size_t behind = shift.by < 0 ? static_cast<std::size_t>(-shift.by) : 0;
-  const std::size_t count = std::min(shift.overlap, kSamples);
   std::vector<Seen> seen;
   std::vector<Bound> bounds;
+  seen.reserve(kSamples);
+  bounds.reserve(kSamples);
   std::int64_t base = 0, start = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t at = i * shift.overlap / count;
-    if (pair.reference_tokens[ahead + at] != pair.other_tokens[behind + at]) continue;
-    const Collective& r = pair.reference->collectives[pair.reference_operations[ahead + at]];
-    const Collective& q = pair.other->collectives[pair.other_operations[behind + at]];
+  for_each_compared(pair, shift, [&](const Compared& of) {
+    const Collective& r = *of.reference;
+    const Collective& q = *of.other;
     if (seen.empty()) {
       base = r.exit - q.exit;
       start = q.exit;
     }
     const auto t = static_cast<double>(q.exit - start);
     seen.push_back({t, static_cast<double>(r.exit - q.exit - base)});
-    if (info(r.kind).waits != Waits::everyone) continue;
+    if (info(r.kind).waits != Waits::everyone) return true;
     // What is added to q's times: the exit of each follows the entry of the other.
     bounds.push_back({t, static_cast<double>(r.entry - q.exit - base),
                       static_cast<double>(r.exit - q.entry - base)});
-  }
+    return true;
+  });
   const auto line = line_through(seen);
   if (!line) return times;
   times.points = seen.size();
@@ -163,7 +204,7 @@ Place place_of(const Pair& pair, std::span<const Shift> shifts, std::uint32_t de
   }
   std::vector<Asked> asked;
   for (const Shift& shift : shifts.first(std::min(shifts.size(), kMostAsked))) {
-    asked.push_back({&shift, times_of(pair, shift)});
+    if (!is_refuted(pair, shift)) asked.push_back({&shift, times_of(pair, shift)});
   }
   std::erase_if(asked, [](const Asked& of) { return !of.times.possible; });
   std::stable_sort(asked.begin(), asked.end(),

@@ -44,6 +44,10 @@ struct Pair {
   std::optional<std::int64_t> theta_to;  ///< how far it may be from `theta`, ns; null: not known
 };
 
+/// Whether the bounds of two of the operations alone leave no clocks: what most wrong shifts fail
+/// by within some dozen operations, without a Strip. Such a shift is not `possible` either.
+bool is_refuted(const Pair& pair, const Shift& shift);
+
 TimesOf times_of(const Pair& pair, const Shift& shift);
 
 struct Place {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "ranks/match/line.h"
 #include "ranks/values/numbering.h"
 
 namespace perflab::ranks {
@@ -15,6 +17,14 @@ namespace {
 // on, where no spread of one communicator's exits is (docs/facts/ranks.md "Clocks").
 constexpr double kApart = 4;
 constexpr double kApartFrom = 20'000;
+
+// Who fits by chance (docs/models/ranks_matching.md "Groups"). Not asked is who is about as near as
+// the nearest unit, or was compared in so few operations that nothing is proved.
+constexpr double kAsNear = 1.5;
+constexpr double kLeastNear = 1000;  // ns: times are no finer
+constexpr std::size_t kFewestCompared = 8;
+// So many units speak for each side: what bounds the cost.
+constexpr std::size_t kWitnesses = 7;
 
 const Communicator& communicator(std::span<const RankSummary> ranks, const Unit& unit) {
   return ranks[unit.rank].communicators[unit.communicator];
@@ -135,6 +145,7 @@ void place_all(Judge& judge, Team& team) {
 struct Fits {
   Unit* unit = nullptr;
   TimesOf times;
+  std::int64_t by = 0;  // its place against that one
 };
 
 // The units that fit `first`, one a rank, closest exits first.
@@ -144,8 +155,9 @@ std::vector<Fits> fitting(Judge& judge, Unit& first, std::span<Unit* const> othe
     if (other->rank == first.rank) continue;
     const Place place = judge.place(first, *other);
     if (!place.by) continue;
-    const auto [at, fresh] = by_rank.try_emplace(other->rank, Fits{other, place.times});
-    if (!fresh && place.times.spread < at->second.times.spread) at->second = {other, place.times};
+    const auto [at, fresh] = by_rank.try_emplace(other->rank, Fits{other, place.times, *place.by});
+    if (!fresh && place.times.spread < at->second.times.spread)
+      at->second = {other, place.times, *place.by};
   }
   std::vector<Fits> fits;
   fits.reserve(by_rank.size());
@@ -153,6 +165,97 @@ std::vector<Fits> fitting(Judge& judge, Unit& first, std::span<Unit* const> othe
   std::stable_sort(fits.begin(), fits.end(),
                    [](const Fits& l, const Fits& r) { return l.times.spread < r.times.spread; });
   return fits;
+}
+
+// Whether two units contradict each other: no place, or another one than a third unit gives.
+bool contradict(Judge& judge, const Fits& one, const Fits& other) {
+  const Place place = judge.place(*one.unit, *other.unit);
+  if (!place.by)
+    return place.why == Unmatched::denied_by_times || place.why == Unmatched::disagrees;
+  return *place.by != other.by - one.by;
+}
+
+// How long a unit stayed in the operation at place `at` of the first; null: it has none there.
+std::optional<std::int64_t> stay_at(std::span<const RankSummary> ranks, const Fits& fit,
+                                    std::int64_t at) {
+  const std::int64_t own = at - fit.by;
+  if (own < 0 || own >= static_cast<std::int64_t>(fit.unit->operations.size())) return std::nullopt;
+  const Collective& of =
+      ranks[fit.unit->rank].collectives[fit.unit->operations[static_cast<std::size_t>(own)]];
+  return of.exit - of.entry;
+}
+
+// The median difference of the shortest stays of two sets, operation by operation, ns. The last to
+// come stays shortest: of one communicator it is in one of the sets, and the other's shortest stay
+// is longer by what it waited; of two communicators each set has a last of its own.
+double shortest_apart(std::span<const RankSummary> ranks, std::span<const Fits> one,
+                      std::span<const Fits> other, std::size_t operations) {
+  constexpr std::size_t kStays = 256;
+  std::vector<double> apart;
+  const auto shortest = [&](std::span<const Fits> of, std::int64_t at) {
+    std::optional<std::int64_t> least;
+    for (const Fits& fit : of) {
+      const auto stay = stay_at(ranks, fit, at);
+      if (stay) least = std::min(least.value_or(*stay), *stay);
+    }
+    return least;
+  };
+  const std::size_t count = std::min(operations, kStays);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::int64_t>(i * operations / count);
+    const auto left = shortest(one, at), right = shortest(other, at);
+    if (left && right) apart.push_back(std::abs(static_cast<double>(*left - *right)));
+  }
+  return apart.empty() ? kApartFrom : median_of(apart);
+}
+
+// Units that are much closer to `fit` than it is to the first: those that it may belong to.
+std::vector<Fits> closer_to(Judge& judge, const Fits& fit, std::span<Unit* const> units) {
+  std::vector<Unit*> order(units.begin(), units.end());
+  const auto away = [&](const Unit* unit) {
+    return unit->rank > fit.unit->rank ? unit->rank - fit.unit->rank : fit.unit->rank - unit->rank;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Unit* l, const Unit* r) { return away(l) < away(r); });
+  std::vector<Fits> closer = {fit};
+  for (Unit* unit : order) {
+    if (unit->rank == fit.unit->rank) continue;
+    const Place place = judge.place(*fit.unit, *unit);
+    if (!place.by || kApart * place.times.spread > fit.times.spread) continue;
+    closer.push_back({unit, place.times, fit.by + *place.by});
+    if (closer.size() > kWitnesses) break;
+  }
+  return closer;
+}
+
+// Takes out of `fits` who fits `first` by chance. Of one communicator every two units fit; and a
+// unit that has others much closer to it, with a last of their own, is of theirs.
+void take_strangers_out(Judge& judge, Unit& first, std::span<Unit* const> units,
+                        std::vector<Fits>& fits) {
+  if (fits.empty()) return;
+  const double near = kAsNear * std::max(fits.front().times.spread, kLeastNear);
+  std::vector<Fits> kept = {{&first, {}, 0}};
+  std::set<const Unit*> known, strangers;
+  for (const Fits& fit : fits) {
+    if (fit.times.points < kFewestCompared || fit.times.spread <= near ||
+        known.contains(fit.unit)) {
+      kept.push_back(fit);
+      continue;
+    }
+    if (strangers.contains(fit.unit)) continue;
+    const auto witnesses = std::span(kept).first(std::min(kept.size(), kWitnesses + 1)).subspan(1);
+    if (std::any_of(witnesses.begin(), witnesses.end(),
+                    [&](const Fits& witness) { return contradict(judge, witness, fit); }))
+      continue;
+    const std::vector<Fits> closer = closer_to(judge, fit, units);
+    const bool strange =
+        closer.size() > 1 &&
+        kApart * shortest_apart(judge.ranks(), std::span(kept), closer, first.operations.size()) <
+            fit.times.spread;
+    for (const Fits& of : closer) (strange ? strangers : known).insert(of.unit);
+    if (!strange) kept.push_back(fit);
+  }
+  fits.assign(kept.begin() + 1, kept.end());
 }
 
 bool is_apart(const Fits& near, const Fits& far) {
@@ -186,7 +289,8 @@ void split(Judge& judge, const Bucket& bucket, std::vector<Unit*> units, std::ve
       bucket.size < 0 ? std::nullopt : std::optional(bucket.size);
   while (!units.empty()) {
     Unit* first = units.front();
-    const std::vector<Fits> fits = fitting(judge, *first, units);
+    std::vector<Fits> fits = fitting(judge, *first, units);
+    take_strangers_out(judge, *first, units, fits);
     const auto count = belonging(fits, size);
     if (!count) {
       for (Unit* unit : units) teams.push_back(unknown_team(bucket, size, *unit));

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/system/files.h"
 #include "base/system/interrupt.h"
+#include "ranks/rank/made_before.h"
 #include "ranks/rank/summary_file.h"
 #include "trace/read/read_trace.h"
 
@@ -46,26 +47,45 @@ Result<std::vector<RankSummary>> summarize_file(const std::filesystem::path& fil
   return summaries;
 }
 
-OfFile work_on(const std::filesystem::path& file, const MakeSummariesOptions& options) {
+Ready ready_of(const std::filesystem::path& file, const RankSummary& summary, std::size_t bytes) {
+  Ready one;
+  one.name = summary_file_name(summary);
+  one.made = {.file = file.string(),
+              .path = {},
+              .rank = summary.identity.facts.rank,
+              .rank_from = summary.identity.facts.rank ? summary.identity.facts.from : "",
+              .hostname = summary.identity.hostname,
+              .pid = summary.identity.pid,
+              .gpu = summary.identity.gpu,
+              .collectives = summary.collectives.size(),
+              .bytes = bytes};
+  return one;
+}
+
+OfFile work_on(const std::filesystem::path& file, const MakeSummariesOptions& options,
+               const MadeBefore& before) {
   OfFile result;
+  const std::optional<Origin> origin = origin_of(file);
+  if (origin) {
+    for (const MadeBefore::Kept& kept : before.of(file, *origin)) {
+      result.ready.push_back(ready_of(file, kept.summary, kept.bytes));
+      result.ready.back().made.kept = true;
+    }
+    if (!result.ready.empty()) return result;
+  }
   Result<std::vector<RankSummary>> summaries = summarize_file(file, options);
   if (!summaries) {
     result.error = std::move(summaries.error());
     return result;
   }
-  for (const RankSummary& summary : *summaries) {
-    Ready one;
-    one.name = summary_file_name(summary);
-    one.bytes = encode_summary(summary);
-    one.made = {.file = file.string(),
-                .path = {},
-                .rank = summary.identity.facts.rank,
-                .hostname = summary.identity.hostname,
-                .pid = summary.identity.pid,
-                .gpu = summary.identity.gpu,
-                .collectives = summary.collectives.size(),
-                .bytes = one.bytes.size()};
-    result.ready.push_back(std::move(one));
+  for (RankSummary& summary : *summaries) {
+    if (origin) {
+      summary.origin = *origin;
+      summary.origin.ranks = static_cast<std::uint32_t>(summaries->size());
+    }
+    std::string bytes = encode_summary(summary);
+    result.ready.push_back(ready_of(file, summary, bytes.size()));
+    result.ready.back().bytes = std::move(bytes);
   }
   return result;
 }
@@ -101,6 +121,7 @@ Result<MadeSummaries> make_summaries(const std::vector<std::filesystem::path>& f
       return fail(ErrorCode::usage, fmt::format("{} is given twice", file.string()),
                   "give each recording once");
   }
+  const MadeBefore before(folder, options_text(options.summarize));
   MadeSummaries all;
   std::map<std::string, std::string> writer;  // of this time: summary's name to its recording
   const auto write = [&](Ready&& one) -> Result<void> {
@@ -111,13 +132,13 @@ Result<MadeSummaries> make_summaries(const std::vector<std::filesystem::path>& f
                   fmt::format("{}: {} has the same rank of the same recording", one.made.file,
                               other->second),
                   "give each recording once");
-    one.made.kept = is_there(one.made.path, one.bytes);
+    one.made.kept = one.made.kept || is_there(one.made.path, one.bytes);
     if (!one.made.kept) PERFLAB_TRY_VOID(write_whole(one.made.path, one.bytes));
     all.made.push_back(std::move(one.made));
     return {};
   };
   const auto produce = [&](unsigned, std::size_t i) -> Result<OfFile> {
-    return work_on(files[i], options);
+    return work_on(files[i], options, before);
   };
   const auto consume = [&](std::size_t i, OfFile&& result) -> Result<void> {
     for (Ready& one : result.ready) {

@@ -1,5 +1,6 @@
 // Recordings to files of summaries: one after another, each for itself, so that one that cannot be
-// read does not keep the others from being done. Doing it again changes nothing.
+// read does not keep the others from being done. Doing it again changes nothing, and what was made
+// of the same bytes before is not made again.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +27,11 @@ struct MadeSummary {
   std::string file;  ///< recording, as it was given
   std::string path;  ///< of the summary
   std::optional<std::int64_t> rank;
+  std::string rank_from;  ///< trace::RankFacts::from
   std::string hostname;
   std::int64_t pid = 0, gpu = 0;
   std::uint64_t collectives = 0, bytes = 0;
-  bool kept = false;  ///< it was there, with the same bytes
+  bool kept = false;  ///< it was there, with the same bytes or of the same bytes
 };
 
 /// A recording of which there is no summary, or not all.

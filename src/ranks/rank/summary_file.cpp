@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <fstream>
 
 #include "base/hash.h"
 #include "base/system/files.h"
@@ -79,6 +81,7 @@ Result<std::string> take_part(std::string_view& rest, std::string_view name, boo
 }
 
 Result<SummaryHeader> take_header(std::string_view& rest, std::string_view name) {
+  const std::string_view whole = rest;
   const auto magic = take(rest, kMagic.size());
   if (!magic || *magic != kMagic)
     return fail(ErrorCode::bad_input, fmt::format("{}: no rank summary", name),
@@ -87,12 +90,25 @@ Result<SummaryHeader> take_header(std::string_view& rest, std::string_view name)
   const auto version = take(rest, 4);
   if (!version) return damaged(name, "it ends early");
   header.version = static_cast<std::int64_t>(fixed(*version));
-  for (std::string* const text : {&header.tool_version, &header.options}) {
+  const auto take_text = [&](std::string& text) {
     const auto size = take(rest, 4);
     const auto bytes = size && fixed(*size) <= kMostText ? take(rest, fixed(*size)) : std::nullopt;
-    if (!bytes) return damaged(name, "it ends early");
-    *text = *bytes;
-  }
+    if (bytes) text = *bytes;
+    return bytes.has_value();
+  };
+  if (!take_text(header.tool_version) || !take_text(header.options))
+    return damaged(name, "it ends early");
+  if (header.version != kRankSummaryVersion) return header;
+  if (!take_text(header.file)) return damaged(name, "it ends early");
+  const auto origin = take(rest, 20);
+  const std::string_view hashed = whole.substr(0, whole.size() - rest.size());
+  const auto hash = origin ? take(rest, 8) : std::nullopt;
+  if (!hash) return damaged(name, "it ends early");
+  if (fixed(*hash) != content_hash(hashed))
+    return damaged(name, "its bytes are not those that were written");
+  header.origin = {.bytes = fixed(origin->substr(0, 8)),
+                   .hash = fixed(origin->substr(8, 8)),
+                   .ranks = static_cast<std::uint32_t>(fixed(origin->substr(16, 4)))};
   return header;
 }
 
@@ -115,10 +131,14 @@ std::string summary_file_name(const RankSummary& summary) {
 std::string encode_summary(const RankSummary& summary) {
   std::string bytes(kMagic);
   put_fixed(bytes, static_cast<std::uint64_t>(kRankSummaryVersion), 4);
-  for (const std::string* const text : {&summary.tool_version, &summary.options}) {
+  for (const std::string* const text : {&summary.tool_version, &summary.options, &summary.file}) {
     put_fixed(bytes, text->size(), 4);
     bytes += *text;
   }
+  put_fixed(bytes, summary.origin.bytes, 8);
+  put_fixed(bytes, summary.origin.hash, 8);
+  put_fixed(bytes, summary.origin.ranks, 4);
+  put_fixed(bytes, content_hash(bytes), 8);
   NumberWriter head;
   put_head(head, summary);
   put_part(bytes, head.bytes());
@@ -140,8 +160,10 @@ Result<RankSummary> decode_summary(std::string_view bytes, std::string_view name
   PERFLAB_TRY(const std::string head, take_part(bytes, name, true));
   NumberReader head_reader(head);
   if (!take_head(head_reader, summary)) return damaged(name, "its collectives cannot be read");
-  if (summary.tool_version != header.tool_version || summary.options != header.options)
+  if (summary.tool_version != header.tool_version || summary.options != header.options ||
+      summary.file != header.file)
     return damaged(name, "its header is not that of its content");
+  summary.origin = header.origin;
   const bool everything = part == SummaryPart::everything;
   PERFLAB_TRY(const std::string rest, take_part(bytes, name, everything));
   if (!bytes.empty()) return damaged(name, "something follows its end");
@@ -161,6 +183,13 @@ Result<RankSummary> read_summary(const std::filesystem::path& path, SummaryPart 
 }
 
 Result<SummaryHeader> read_summary_header(const std::filesystem::path& path) {
+  // Most headers are short; of a longer one, or no summary, the whole file is read.
+  std::array<char, 4096> begin{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  std::string_view start(begin.data(),
+                         static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  if (Result<SummaryHeader> header = take_header(start, path.string())) return header;
   PERFLAB_TRY(const std::string bytes, read_file(path, kMostFile));
   std::string_view rest = bytes;
   return take_header(rest, path.string());

@@ -1,6 +1,7 @@
-// The file of one rank's summary. Header in clear: magic, version, tool version, options; then two
-// zstd frames of variable-length numbers, each with its XXH3: who the rank is and its collectives,
-// and its work, kernels and graph, which a merge of many ranks reads one rank at a time.
+// The file of one rank's summary. Header in clear: magic, version, tool version, options, recording
+// and its origin, with its XXH3; then two zstd frames of variable-length numbers, each with its
+// XXH3: who the rank is and its collectives, and its work, kernels and graph, which a merge of many
+// ranks reads one rank at a time.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@ enum class SummaryPart : std::uint8_t {
 struct SummaryHeader {
   std::int64_t version = kRankSummaryVersion;
   std::string tool_version, options;
+  std::string file = {};  ///< this and the next: of this version alone
+  Origin origin = {};
 };
 
 /// Ending of the files' names.

@@ -101,12 +101,20 @@ struct LocalGraph {
   std::vector<Edge> edges;           ///< by place of `to` in `order`, then of `from`
 };
 
+/// The files of a recording, to know them again.
+struct Origin {
+  std::uint64_t bytes = 0, hash = 0;  ///< in all; XXH3 (ranks/rank/made_before.h)
+  std::uint32_t ranks = 0;            ///< summaries made of the recording; 0: nothing is known
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
 /// One rank. Version: kRankSummaryVersion.
 struct RankSummary {
   std::string tool_version;
   std::string options;  ///< what the command line decided, as canonical text: summaries of other
                         ///< options are not merged
   std::string file;     ///< of the recording, as it was given
+  Origin origin = {};   ///< of that
   std::string guid;
   std::string synthetic;  ///< note of a made-up recording
   RankIdentity identity;
@@ -132,7 +140,7 @@ struct RankSummary {
   }
 };
 
-/// Of the file format; another version is refused by name.
-inline constexpr std::int64_t kRankSummaryVersion = 1;
+/// Of the file format (docs/RANKS.md "The file of a summary"); another version is refused by name.
+inline constexpr std::int64_t kRankSummaryVersion = 2;
 
 }  // namespace perflab::ranks

@@ -16,6 +16,7 @@ namespace {
 /// What of the time in communication kernels is waiting, as a sentence.
 std::string waiting_words(const Json& row) {
   const double time = row_number(row, "kernel_time_ns"), judged = row_number(row, "judged_time_ns");
+  if (!(row_number(row, "collectives") > 0)) return "no communication kernel was recorded";
   if (!(time > 0))
     return fmt::format(
         "{} in the communication kernels of {}",
@@ -60,7 +61,11 @@ void add_next_steps(const DocumentPlace& ranks, Json& summary) {
       add_next(summary, {join_command_line({"rocm-perf", "analyze", file}),
                          fmt::format("what rank {} does, kernel by kernel", rank["label"].text())});
   }
-  if (const DocumentPlace sizes = missing_of(ranks, "collectives[].bytes"); sizes["remedy"])
+  if (!(ranks["job"]["collectives"].number() > 0))
+    add_next(summary, {"",
+                       "record with the calls and kernels of RCCL (rocprofv3 --kernel-trace "
+                       "--rccl-trace), over some steps of the job"});
+  else if (const DocumentPlace sizes = missing_of(ranks, "collectives[].bytes"); sizes["remedy"])
     add_next(summary, {"", "for sizes and bandwidths: " + sizes["remedy"].text()});
   if (ranks["ranks"].size() == 1)
     add_next(summary, {"", "give the recordings of the job's other ranks, too"});

@@ -17,7 +17,8 @@ std::string scaled(double value, std::span<const std::pair<double, const char*>>
     if (std::fabs(value) >= candidate.first) unit = &candidate;
   const double shown = value / unit->first;
   // The limits lie where rounding would add a digit.
-  const int digits = shown >= 999.95 || shown == std::floor(shown) ? 0 : shown >= 99.995 ? 1 : 2;
+  const double size = std::fabs(shown);
+  const int digits = size >= 999.95 || size == std::floor(size) ? 0 : size >= 99.995 ? 1 : 2;
   return fmt::format("{:.{}f} {}", shown, digits, unit->second);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/text/error_json.h"
 #include "report/kit/document.h"
+#include "trace/rank_variables.h"
 
 namespace perflab::report {
 namespace {
@@ -12,6 +13,7 @@ Json made_json(const ranks::MadeSummary& one) {
   return {{"summary", one.path},
           {"recording", one.file},
           {"rank", or_null(one.rank)},
+          {"rank_from", or_null(one.rank_from)},
           {"hostname", or_null(one.hostname)},
           {"pid", one.pid},
           {"gpu", one.gpu},
@@ -31,6 +33,8 @@ Json rank_summary_document(const ranks::MadeSummaries& made, const std::string& 
     if (!one.rank)
       missing.push_back({at + ".rank", "the recording does not say which rank this is",
                          "start the job with torchrun, mpirun or srun"});
+    if (one.rank_from.empty())
+      missing.push_back({at + ".rank_from", "the recording gives no number", ""});
     if (one.hostname.empty())
       missing.push_back({at + ".hostname", "the recording does not name its host", ""});
     list.push_back(made_json(one));
@@ -43,7 +47,7 @@ Json rank_summary_document(const ranks::MadeSummaries& made, const std::string& 
                       {"reason", one.error.message},
                       {"remedy", or_null(one.error.remedy)}});
   }
-  return {{"schema_version", "1.0.0"},
+  return {{"schema_version", "1.1.0"},
           {"document", "rank_summary"},
           {"generator", generator_json()},
           {"folder", folder},
@@ -56,9 +60,10 @@ Json rank_summary_document(const ranks::MadeSummaries& made, const std::string& 
 std::string rank_summary_text(const ranks::MadeSummaries& made) {
   std::string text;
   for (const ranks::MadeSummary& one : made.made) {
-    text += fmt::format("{} {}: {}, {} collectives\n", one.kept ? "kept   " : "written", one.path,
+    const bool hint = one.rank_from == trace::kFileName;
+    text += fmt::format("{} {}: {}{}, {} collectives\n", one.kept ? "kept   " : "written", one.path,
                         one.rank ? fmt::format("rank {}", *one.rank) : "rank not known",
-                        one.collectives);
+                        one.rank && hint ? " (by the file's name)" : "", one.collectives);
   }
   for (const ranks::FailedSummary& one : made.failed) {
     text += fmt::format("failed  {}\n", one.error.message);

@@ -17,6 +17,8 @@ namespace {
 
 using ranks::RanksAnalysis;
 
+constexpr std::string_view kNoCollectives = "no rank recorded a communication kernel";
+
 class RanksWriter {
  public:
   explicit RanksWriter(const RanksAnalysis& analysis)
@@ -131,8 +133,13 @@ class RanksWriter {
     out["collective_time_ns"] = recorded_time;
     out["kernel_time_ns"] = kernel_time;
     out["judged_time_ns"] = judged_time;
-    out["wait_ns"] = all_.figures.wait.value;
-    out["wait_error_ns"] = all_.figures.wait.error;
+    const auto waited = [&](std::int64_t value) {
+      return judged_time > 0 ? std::optional(value) : std::nullopt;
+    };
+    const std::string_view no_wait =
+        recorded == 0 ? kNoCollectives : "of no operation it is known who waits for whom in it";
+    out["wait_ns"] = value("job.wait_ns", waited(all_.figures.wait.value), no_wait);
+    out["wait_error_ns"] = value("job.wait_error_ns", waited(all_.figures.wait.error), no_wait);
     out["unmatched"] = unmatched();
     out["begin_ns"] = begin_;
     return out;
@@ -152,8 +159,9 @@ class RanksWriter {
 
   Json worth() {
     if (!all_.path) return missing("answer.worth", all_.no_path);
-    for (const ranks::RankWhatIfAnswer& one : all_.path->what_if)
-      if (one.gain) return what_if_words(*all_.path, one);
+    const auto& answers = all_.path->what_if;
+    for (const std::size_t i : what_if_order(*all_.path, all_.asked))
+      if (answers[i].gain) return what_if_words(*all_.path, answers[i]);
     return missing("answer.worth", "no question could be answered");
   }
 
@@ -174,7 +182,9 @@ class RanksWriter {
     const ranks::RankFigures& own = all_.figures.ranks[rank];
     Json out = {{"label", rank_label(all_, rank)}};
     out["rank"] = value("ranks[].rank", identity.facts.rank,
-                        "the recording names no variable of torchrun, MPI or Slurm");
+                        "the recording names no variable of torchrun, MPI or Slurm",
+                        "start the job with torchrun, an MPI or Slurm; of JSON and CSV, which have "
+                        "no variables, name the files by rank (rank_3_results.json)");
     out["rank_from"] = identity.facts.from.empty()
                            ? missing("ranks[].rank_from", "the recording gives no number")
                            : Json(identity.facts.from);
@@ -254,8 +264,11 @@ class RanksWriter {
                                                                    : Json(name(found.doubt))}};
     out["rank"] = value("stragglers.rank", found.rank, "it is not one rank again and again");
     out["node"] = value("stragglers.node", found.node, "it is not the ranks of one node");
-    out["delay_share"] = found.delay_share;
-    out["last_share"] = found.last_share;
+    const bool any = has_collectives(all_);
+    out["delay_share"] = value("stragglers.delay_share", found.delay_share,
+                               any ? "nobody waited for a rank that is known" : kNoCollectives);
+    out["last_share"] = value("stragglers.last_share", found.last_share,
+                              any ? "of no operation it is known who came last" : kNoCollectives);
     const std::string_view few = "too few operations, or the work before them is not known";
     out["correlation"] = value("stragglers.correlation", found.correlation, few);
     out["slope"] = value("stragglers.slope", found.slope, few);
@@ -425,7 +438,7 @@ class RanksWriter {
                               {"work_ns", rank.work},
                               {"transfer_ns", rank.transfer}});
     out["what_if"] = Json::array();
-    for (std::size_t i = 0; i < path.what_if.size(); ++i)
+    for (const std::size_t i : what_if_order(path, all_.asked))
       out["what_if"].push_back(question(path, path.what_if[i], i < all_.asked));
     out["assumptions"] = {
         "what is not recorded (MPI, sockets, other processes) counts as work of the rank that "

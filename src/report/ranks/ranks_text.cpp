@@ -14,6 +14,7 @@
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
 #include "report/ranks/ranks_words.h"
+#include "trace/rank_variables.h"
 
 namespace perflab::report {
 namespace {
@@ -56,7 +57,12 @@ std::string numbered_words(const RanksAnalysis& analysis) {
     return "Numbered by host, process and GPU: the recordings do not give each rank a number.";
   std::set<std::string> from;
   for (const ranks::RankSummary& rank : analysis.ranks) from.insert(rank.identity.facts.from);
-  return fmt::format("Numbered by {} in the recordings.", fmt::join(from, ", "));
+  const bool hints = from.erase(std::string(trace::kFileName)) > 0;
+  if (from.empty())
+    return "Numbered by the names of files, which are hints: the recordings do not say their "
+           "ranks.";
+  return fmt::format("Numbered by {} in the recordings{}.", fmt::join(from, ", "),
+                     hints ? ", and by the names of files, which are hints" : "");
 }
 
 }  // namespace
@@ -81,10 +87,14 @@ std::string ranks_ranks_text(const RanksAnalysis& analysis, const TerminalStyle&
                              {.title = "host", .align = left, .flexible = true}}),
                   style, [&](TextTable& table, ranks::RankIndex rank, std::size_t) {
                     const ranks::RankFigures& own = analysis.figures.ranks[rank];
-                    table.add({rank_label(analysis, rank), cell(own.delay_caused),
+                    table.add({rank_label(analysis, rank),
+                               own.operations > 0 ? cell(own.delay_caused) : kDash,
                                fmt::format("{} of {}", own.last, own.operations),
-                               fmt::format("{}", own.undecided), cell(own.lateness), cell(own.wait),
-                               time_cell(own.kernel_time), analysis.ranks[rank].identity.hostname});
+                               fmt::format("{}", own.undecided),
+                               own.operations > 0 ? cell(own.lateness) : kDash,
+                               own.judged_time > 0 ? cell(own.wait) : kDash,
+                               own.kernel_time > 0 ? time_cell(own.kernel_time) : kDash,
+                               analysis.ranks[rank].identity.hostname});
                   });
 }
 
@@ -187,8 +197,8 @@ std::string ranks_path_text(const RanksAnalysis& analysis, const TerminalStyle& 
                             time_cell(rank.transfer), fmt::format("{}", rank.hops)});
                });
   if (!path.what_if.empty()) out += heading(paint, "What if");
-  for (const ranks::RankWhatIfAnswer& one : path.what_if)
-    out += indented(what_if_words(path, one), style.width);
+  for (const std::size_t i : what_if_order(path, analysis.asked))
+    out += indented(what_if_words(path, path.what_if[i]), style.width);
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
+#include <numeric>
 #include <set>
 
 #include "ranks/figures/rules.h"
@@ -106,6 +108,8 @@ std::string who_words(const RanksAnalysis& analysis) {
   if (analysis.ranks.size() == 1)
     return "One rank alone does not tell who waits for whom: that takes the recordings of at least "
            "two.";
+  if (!has_collectives(analysis))
+    return "No communication kernel was recorded on any rank: nothing says who waits for whom.";
   if (figures.operations == 0) return "No operation of two ranks could be matched.";
   if (std::ranges::all_of(figures.ranks,
                           [](const ranks::RankFigures& rank) { return rank.judged_time == 0; }))
@@ -180,10 +184,18 @@ std::string cause_words(const RanksAnalysis& analysis, const ranks::Cause& cause
                      rank_words(analysis, cause.rank), why);
 }
 
+bool has_collectives(const RanksAnalysis& analysis) {
+  return std::ranges::any_of(
+      analysis.ranks, [](const ranks::RankSummary& rank) { return !rank.collectives.empty(); });
+}
+
 std::string pattern_words(const RanksAnalysis& analysis) {
+  if (!has_collectives(analysis))
+    return "Undecided whether it is always the same rank: no communication kernel was recorded.";
   const ranks::PatternFigures& found = analysis.figures.pattern;
-  const std::string shares = fmt::format("{} of the delay, {} of the last arrivals",
-                                         percent(found.delay_share), percent(found.last_share));
+  const std::string shares =
+      fmt::format("{} of the delay, {} of the last arrivals",
+                  percent(found.delay_share.value_or(0)), percent(found.last_share.value_or(0)));
   switch (found.pattern) {
     case Pattern::persistent:
       return fmt::format("Persistent: it is {} again and again ({}).",
@@ -302,6 +314,19 @@ std::string what_if_words(const ranks::JobPath& path, const ranks::RankWhatIfAns
   return fmt::format("{}: the job takes {}, {} ({}) {}", text, time_words(*answer.makespan),
                      time_words(change), percent(part(change, path.makespan())),
                      *answer.gain > 0 ? "less" : "more");
+}
+
+std::vector<std::size_t> what_if_order(const ranks::JobPath& path, std::size_t asked) {
+  std::vector<std::size_t> order(path.what_if.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto gain = [&](std::size_t i) {
+    return path.what_if[i].gain.value_or(std::numeric_limits<std::int64_t>::min());
+  };
+  std::ranges::stable_sort(order, [&](std::size_t l, std::size_t r) {
+    if ((l < asked) != (r < asked)) return l < asked;
+    return l >= asked && gain(l) > gain(r);
+  });
+  return order;
 }
 
 std::string path_words(const RanksAnalysis& analysis) {

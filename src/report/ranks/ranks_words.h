@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ranks/analyze_ranks.h"
 
@@ -21,6 +22,10 @@ std::string pattern_words(const ranks::RanksAnalysis& analysis);
 std::string collective_name(const ranks::Statistics& row);
 std::string collective_words(const ranks::Statistics& row);
 std::string what_if_words(const ranks::JobPath& path, const ranks::RankWhatIfAnswer& answer);
+/// In which order answers are shown: those that were asked (the first ones) as asked, then by gain.
+std::vector<std::size_t> what_if_order(const ranks::JobPath& path, std::size_t asked);
+/// Whether any rank recorded a communication kernel.
+bool has_collectives(const ranks::RanksAnalysis& analysis);
 /// Which ranks' work the job is as long as. There has to be a path.
 std::string path_words(const ranks::RanksAnalysis& analysis);
 

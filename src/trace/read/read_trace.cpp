@@ -89,4 +89,14 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
   return trace;
 }
 
+std::vector<fs::path> files_of_recording(const fs::path& path) {
+  std::vector<fs::path> files;
+  for (const trace_csv::TableSet& set : csv_sets(path)) {
+    const std::vector<fs::path> tables = trace_csv::files_of(set);
+    files.insert(files.end(), tables.begin(), tables.end());
+  }
+  if (files.empty()) files.push_back(path);
+  return files;
+}
+
 }  // namespace perflab::trace

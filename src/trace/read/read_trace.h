@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "trace/read_options.h"
@@ -15,5 +16,8 @@ namespace perflab::trace {
 /// never changes what is concluded. Errors (bad_input) name the file. A trace without dispatches is
 /// no error here.
 Result<Trace> read(std::span<const std::filesystem::path> files, const ReadOptions& options = {});
+
+/// The files that read() opens for one path: itself, or the tables that belong to a table.
+std::vector<std::filesystem::path> files_of_recording(const std::filesystem::path& path);
 
 }  // namespace perflab::trace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/system/gzip.h"
+#include "trace/rank_variables.h"
 #include "trace/rocprofv3_json/json_recording.h"
 
 namespace perflab::trace::rocprofv3_json {
@@ -163,6 +164,7 @@ Result<void> load_text(LoadState& state, std::string text, const std::string& na
   }
   Cursor cursor;
   std::size_t number = 0;
+  const std::size_t before = state.trace.processes.size();
   Result<void> done;
   cursor.each(recordings, [&](od::object& object) {
     if (!done) return;
@@ -172,6 +174,9 @@ Result<void> load_text(LoadState& state, std::string text, const std::string& na
   if (cursor.damaged()) return damaged(name, cursor.damage());
   PERFLAB_TRY_VOID(std::move(done));
   if (number == 0) return fail(ErrorCode::bad_input, fmt::format("{}: holds no recording", name));
+  // The form has no environment. A name is that of one process.
+  if (state.trace.processes.size() == before + 1)
+    state.trace.processes[before].rank = rank_of_name(name);
   return {};
 }
 

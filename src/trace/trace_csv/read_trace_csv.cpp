@@ -117,6 +117,14 @@ Result<void> load(LoadState& state, const TableSet& set) {
   return loader.finish_set();
 }
 
+std::vector<fs::path> files_of(const TableSet& set) {
+  std::vector<fs::path> files;
+  for (const std::string_view table : tables_in_order())
+    if (fs::path path = file_of(set, table); is_there(path)) files.push_back(std::move(path));
+  if (fs::path path = file_of(set, kCounters); is_there(path)) files.push_back(std::move(path));
+  return files;
+}
+
 Result<void> load_tables(LoadState& state, const std::vector<NamedTable>& tables,
                          const std::string& file) {
   std::size_t bytes = 0;

@@ -28,6 +28,9 @@ std::optional<TableSet> set_of(const std::filesystem::path& file);
 /// All sets of a folder, in order; none where it is no folder.
 std::vector<TableSet> sets_in(const std::filesystem::path& folder);
 
+/// The tables of a set that are there and are read, in the order of reading.
+std::vector<std::filesystem::path> files_of(const TableSet& set);
+
 /// Appends a set to the state's Trace. Errors (bad_input) name the file: a column is missing, rows
 /// of several processes, a broken table, a recording that was given before.
 Result<void> load(LoadState& state, const TableSet& set);

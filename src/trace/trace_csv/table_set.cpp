@@ -10,6 +10,7 @@
 #include "base/text/numbers.h"
 #include "trace/agent_facts.h"
 #include "trace/api_calls.h"
+#include "trace/rank_variables.h"
 
 namespace perflab::trace::trace_csv {
 namespace {
@@ -396,6 +397,7 @@ void SetLoader::counters(const counter_csv::Recording& recording) {
 Result<void> SetLoader::finish_set() {
   Source& source = trace_.sources[rows_.source()];
   trace_.processes[rows_.process()].pid = pid_.value_or(0);
+  trace_.processes[rows_.process()].rank = rank_of_name(source.file);  // tables have no environment
   // Without a guid: what tells recordings apart, whatever order the rows have.
   source.guid = !guid_.empty() ? guid_
                                : fmt::format("{}-{}-{}-{}", pid_.value_or(0), first_start_,

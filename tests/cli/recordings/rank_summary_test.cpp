@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "cli/program.h"
@@ -56,6 +57,53 @@ TEST_F(RankSummaryCommand, ASecondTimeChangesNothing) {
         {test::text_of(folder_ / "sums" / name), fs::last_write_time(folder_ / "sums" / name)}));
   EXPECT_THAT(run({"rank-summary", "traces", "-o", "sums"}).out,
               AllOf(HasSubstr("kept    sums/rank-00000"), Not(HasSubstr("written"))));
+}
+
+/// What stands in a summary is left alone as long as the recording has the same bytes: a host's
+/// name that no recording has shows what was not made again.
+TEST_F(RankSummaryCommand, OfTheSameBytesNothingIsMadeAgain) {
+  summarize();
+  const fs::path recording = folder_ / "traces/rank_2.db";
+  const fs::path file = folder_ / "sums" / names_in(folder_ / "sums")[2];
+  const auto mark = [&] {
+    auto summary = ranks::read_summary(file);
+    ASSERT_TRUE(summary.has_value());
+    EXPECT_EQ(summary->origin.bytes, fs::file_size(recording));
+    EXPECT_EQ(summary->origin.ranks, 1U);
+    summary->identity.hostname = "marked";
+    ASSERT_TRUE(ranks::write_summary(file, *summary).has_value());
+  };
+  const auto is_marked = [&] {
+    const auto summary = ranks::read_summary(file);
+    return summary && summary->identity.hostname == "marked";
+  };
+  mark();
+  fs::last_write_time(recording, fs::last_write_time(recording) + std::chrono::hours(1));
+  EXPECT_THAT(run({"rank-summary", "traces", "-o", "sums"}).out, Not(HasSubstr("written")));
+  EXPECT_TRUE(is_marked());
+  // Other options, and back.
+  summarize();
+  EXPECT_EQ(
+      run({"rank-summary", "traces/rank_2.db", "-o", "sums", "--what-if", "gemm=2x"}).exit_code, 0);
+  EXPECT_FALSE(is_marked());
+  summarize();
+  // A byte at the same size, in what SQLite leaves to applications, and the time as it was.
+  mark();
+  const auto time = fs::last_write_time(recording);
+  std::string bytes = test::text_of(recording);
+  bytes[71] = static_cast<char>(bytes[71] ^ 1);
+  (void)folder_.write("traces/rank_2.db", bytes);
+  fs::last_write_time(recording, time);
+  EXPECT_THAT(run({"rank-summary", "traces", "-o", "sums"}).out, HasSubstr("written"));
+  EXPECT_FALSE(is_marked());
+  // A summary that is damaged, or has another's name.
+  mark();
+  std::string damaged = test::text_of(file);
+  damaged.back() = static_cast<char>(damaged.back() ^ 1);
+  (void)folder_.write("sums/" + file.filename().string(), damaged);
+  summarize();
+  EXPECT_TRUE(ranks::read_summary(file).has_value());
+  EXPECT_FALSE(is_marked());
 }
 
 TEST_F(RankSummaryCommand, RanksSaysTheSameOfSummariesAndOfRecordings) {
@@ -191,6 +239,27 @@ TEST_F(RankSummaryCommand, TakesEveryFormOfARecordingButNotSeveral) {
     EXPECT_THAT(outcome.err, HasSubstr("the folder 'forms' has recordings of several forms: "
                                        "'forms/csv/7_kernel_trace.csv' and 'forms/json/out.json'"));
   }
+}
+
+// These forms have no environment: the name of a file is a hint, which is said.
+TEST_F(RankSummaryCommand, TheNameOfAFileIsSaidAsAHint) {
+  write_other_forms("forms");
+  fs::rename(folder_ / "forms/json/out.json", folder_ / "rank_3_results.json");
+  fs::rename(folder_ / "forms/csv", folder_ / "rank_0");
+  const Json found = summary_json({"rank_3_results.json", "rank_0", "-o", "sums"});
+  ASSERT_EQ(found["written"].size(), 2U);
+  EXPECT_EQ(found["written"][0]["rank"], 3);
+  EXPECT_EQ(found["written"][0]["rank_from"], "file name");
+  EXPECT_EQ(found["written"][1]["rank"], 0);
+  EXPECT_THAT(run({"rank-summary", "rank_3_results.json", "rank_0", "-o", "sums"}).out,
+              AllOf(HasSubstr("kept    sums/rank-00003"),
+                    HasSubstr(": rank 3 (by the file's name)"), Not(HasSubstr("written"))));
+  const Json whole = json("ranks", "ranks", {"sums"});
+  EXPECT_EQ(whole["ranks"][1]["rank"], 3);
+  EXPECT_EQ(whole["ranks"][1]["rank_from"], "file name");
+  EXPECT_THAT(whole["warnings"].dump(), HasSubstr("2 of 2 recordings do not say their rank"));
+  EXPECT_THAT(run({"ranks", "sums", "--details", "ranks"}).out,
+              HasSubstr("Numbered by the names of files, which are hints"));
 }
 
 }  // namespace

@@ -95,6 +95,66 @@ TEST(RanksMatch, SetsOfRanksWithTheSameIdAreCommunicatorsOfTheirOwn) {
   }
 }
 
+TEST(RanksMatch, NodesThatMeetAllTheTimeAreNotTakenForOneCommunicator) {
+  // Calls name no communicator. The ranks of all nodes come within less than a transfer takes: no
+  // times deny that two nodes' operations are one.
+  constexpr std::uint32_t kNodes = 5, kPerNode = 4;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    Settings settings = settings_of(kNodes * kPerNode);
+    settings.seed = seed;
+    settings.key = KeySource::calls;
+    settings.with_members = settings.with_size = settings.with_sizes = false;
+    settings.jitter = 40'000;
+    settings.exit_spread = 2'000;
+    settings.ids.assign(kNodes + 1, "");
+    for (std::uint32_t node = 0; node < kNodes; ++node) {
+      std::vector<std::uint32_t>& members = settings.communicators.emplace_back();
+      for (std::uint32_t i = 0; i < kPerNode; ++i) members.push_back(node * kPerNode + i);
+    }
+    for (std::size_t i = 0; i < 120; ++i) {
+      Operation operation;
+      operation.transfer = 40'000;
+      operation.kind = CollectiveKind::all_reduce;
+      settings.operations.push_back(operation);
+      operation.kind = i % 2 == 0 ? CollectiveKind::reduce_scatter : CollectiveKind::all_gather;
+      for (operation.communicator = 1; operation.communicator <= kNodes; ++operation.communicator) {
+        settings.operations.push_back(operation);
+      }
+    }
+    const Matching matching = match(made_job::made(settings).ranks);
+    EXPECT_TRUE(matching.unmatched.empty()) << seed;
+    ASSERT_EQ(matching.groups.size(), 1U + kNodes) << seed;
+    EXPECT_EQ(matching.operations.size(), 120U * (1 + kNodes)) << seed;
+  }
+}
+
+TEST(RanksMatch, WhatIsRefutedEarlyHasNoClocks) {
+  std::size_t refuted = 0, possible = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Settings settings = settings_of(2);
+    settings.seed = seed;
+    settings.operations = made_job::periodic(0, 20, 2);
+    const auto job = made_job::made(settings);
+    std::vector<std::uint32_t> operations(job.ranks[0].collectives.size()), tokens(80, 1);
+    std::iota(operations.begin(), operations.end(), 0U);
+    tokens.resize(operations.size(), 1);
+    Pair pair;
+    pair.reference = &job.ranks[0];
+    pair.other = &job.ranks[1];
+    pair.reference_operations = pair.other_operations = operations;
+    pair.reference_tokens = pair.other_tokens = tokens;
+    for (const Shift& shift : agreeing_shifts(tokens, tokens, 30)) {
+      const bool is_possible = times_of(pair, shift).possible;
+      possible += is_possible ? 1 : 0;
+      refuted += is_refuted(pair, shift) ? 1 : 0;
+      EXPECT_FALSE(is_possible && is_refuted(pair, shift)) << seed << ' ' << shift.by;
+      EXPECT_FALSE(shift.by == 0 && is_refuted(pair, shift)) << seed;
+    }
+  }
+  EXPECT_GT(refuted, 100U);
+  EXPECT_GT(possible, 0U);
+}
+
 TEST(RanksMatch, MoreRanksThanTheSizeThatCannotBeToldApartAreLeft) {
   Settings settings = settings_of(8);
   settings.communicators = {{0, 1, 2, 3}, {4, 5, 6, 7}};

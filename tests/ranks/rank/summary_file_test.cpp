@@ -52,6 +52,9 @@ void fill_head(Prng& random, RankSummary& summary) {
         &summary.identity.facts.from}) {
     *text = any_text(random);
   }
+  summary.origin = {.bytes = random.next(),
+                    .hash = random.next(),
+                    .ranks = static_cast<std::uint32_t>(random.next())};
   summary.identity.facts.rank = maybe_number(random);
   summary.identity.facts.size = maybe_number(random);
   summary.identity.facts.local_rank = maybe_number(random);
@@ -259,7 +262,7 @@ TEST(RankSummaryFile, OtherVersionsAndOptionsAreRefusedByName) {
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().code, ErrorCode::bad_input);
   EXPECT_EQ(read.error().message,
-            "rank-7.rpsum: a rank summary of version 7, this program reads version 1");
+            "rank-7.rpsum: a rank summary of version 7, this program reads version 2");
   RankSummary other = summary;
   EXPECT_TRUE(check_same_making(summary, "a", other, "b").has_value());
   summary.options = "one";

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "report/document_checks.h"
 #include "report/kit/document.h"
+#include "report/kit/quantities.h"
 #include "report/ranks/ranks_text.h"
 #include "report/ranks/ranks_words.h"
 #include "report/ranks_samples.h"
@@ -61,6 +63,9 @@ TEST(RanksDocument, EveryKindOfJobIsWrittenAndShown) {
     if (seed % 5 == 0) options.dropped = {0};
     const auto analysis = analysed_ranks(options);
     EXPECT_FALSE(page_of(analysis).empty());
+    const Json document = ranks_document(analysis);
+    expect_schema_order(schema_of("ranks"), schema_of("ranks"), document, "");
+    expect_nulls_explained(document);
     const TerminalStyle style{.width = 100};
     for (auto* const section : {&ranks_ranks_text, &ranks_stragglers_text, &ranks_collectives_text,
                                 &ranks_clocks_text, &ranks_path_text, &ranks_matching_text})
@@ -134,6 +139,52 @@ TEST(RanksDocument, TimeThatNothingIsKnownOfIsSaid) {
   EXPECT_LE(job["wait_ns"].get<std::int64_t>(), job["judged_time_ns"].get<std::int64_t>());
   const std::string page = page_of(analysis);
   EXPECT_NE(page.find("of it waiting; of "), std::string::npos) << page;
+}
+
+TEST(RanksDocument, WithoutACollectiveNothingIsZero) {
+  test::RankJob job = test::make_rank_job(late_job_of(4));
+  for (ranks::RankSummary& rank : job.summaries) {
+    rank.collectives.clear();
+    rank.communicators.clear();
+    rank.work.clear();
+    rank.graph = {};
+  }
+  const auto analysis = ranks::analyze_ranks(
+      {.count = job.summaries.size(),
+       .load = [&](std::size_t i) -> Result<ranks::RankSummary> { return job.summaries[i]; }},
+      {});
+  ASSERT_TRUE(analysis) << describe(analysis.error());
+  const Json document = ranks_document(*analysis);
+  for (const char* field : {"delay_share", "last_share"})
+    EXPECT_TRUE(document["stragglers"][field].is_null()) << field;
+  for (const char* field : {"wait_ns", "wait_error_ns"})
+    EXPECT_TRUE(document["job"][field].is_null()) << field;
+  EXPECT_NE(document["missing"].dump().find("no rank recorded a communication kernel"),
+            std::string::npos);
+  std::string page = page_of(*analysis);
+  EXPECT_NE(page.find("no communication kernel was recorded"), std::string::npos) << page;
+  page += ranks_ranks_text(*analysis, {.width = 100});
+  EXPECT_EQ(page.find("0 ns"), std::string::npos) << page;
+}
+
+TEST(RanksDocument, TheGreatestGainIsWorthTheMost) {
+  auto analysis = analysed_ranks(late_job_of(4));
+  std::ranges::reverse(analysis.path->what_if);
+  const Json document = ranks_document(analysis);
+  const Json& answers = document["path"]["what_if"];
+  ASSERT_GT(answers.size(), 2U);
+  for (std::size_t i = 1; i < answers.size(); ++i)
+    EXPECT_GE(answers[i - 1]["gain_ns"], answers[i]["gain_ns"]);
+  EXPECT_EQ(document["answer"]["worth"], answers[0]["sentence"]);
+  // What was asked comes first.
+  analysis.asked = 1;
+  EXPECT_EQ(ranks_document(analysis)["path"]["what_if"][0]["text"],
+            analysis.path->what_if.front().text);
+}
+
+TEST(RanksDocument, NegativeDurationsHaveAsManyDigits) {
+  EXPECT_EQ(duration_text(-123'456), "-123.5 us");
+  EXPECT_EQ(duration_text(-999'960), "-1000 us");
 }
 
 TEST(RanksDocument, OneRankAloneAsksForTheOthers) {
