@@ -309,6 +309,24 @@ TEST_F(Rocprofv3Outputs, OldTablesAndOtherSpellings) {
             std::string::npos);
 }
 
+/// rocprofv3 writes a kernel's static LDS; before 2025, and `rocpd convert` under the same name but
+/// with a Guid, that of the dispatch.
+TEST_F(Rocprofv3Outputs, LdsOfTablesIsTheWholeOrNotKnown) {
+  const auto known = [&](std::string_view guid, std::string_view value, std::string_view column) {
+    write_file(folder_ / "kernel_trace.csv",
+               fmt::format("{}Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp,{},"
+                           "Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z,Grid_Size_X,"
+                           "Grid_Size_Y,Grid_Size_Z\n{}4,k,100,200,512,64,1,1,640,1,1\n",
+                           guid, column, value));
+    const Trace trace = read_any({folder_ / "kernel_trace.csv"});
+    EXPECT_EQ(trace.launch_configs[0].lds_bytes, 512U);
+    return trace.sources[0].lds_known;
+  };
+  EXPECT_FALSE(known("", "", "LDS_Block_Size"));
+  EXPECT_TRUE(known("", "", "Group_Segment_Size"));
+  EXPECT_TRUE(known("Guid,", "abc,", "Lds_Block_Size"));
+}
+
 /// The tables of a run that rocprofv3 also wrote as a database.
 TEST_F(Rocprofv3Outputs, RecordedTablesAreTheDatabase) {
   const fs::path folder = recorded_folder() / "emulated_mi300x";

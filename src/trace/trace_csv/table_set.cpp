@@ -143,6 +143,7 @@ Result<void> SetLoader::kernels(std::string_view text, std::string_view file) {
     start,
     end,
     lds,
+    static_lds,
     scratch,
     vgprs,
     accum,
@@ -168,7 +169,8 @@ Result<void> SetLoader::kernels(std::string_view text, std::string_view file) {
       {{"Correlation_Id"}},
       {{"Start_Timestamp"}, true},
       {{"End_Timestamp"}, true},
-      {{"LDS_Block_Size", "Group_Segment_Size"}},
+      {{"Group_Segment_Size"}},
+      {{"LDS_Block_Size"}},
       {{"Scratch_Size", "Private_Segment_Size"}},
       {{"VGPR_Count", "Arch_VGPR_Count"}},
       {{"Accum_VGPR_Count"}},
@@ -186,7 +188,12 @@ Result<void> SetLoader::kernels(std::string_view text, std::string_view file) {
     Pending one;
     const auto begin = row.number(start), until = row.number(end);
     LaunchConfig& config = one.row.config;
-    bool good = begin && until && read_size_field(row, lds, config.lds_bytes) &&
+    // LDS_Block_Size is the kernel's static part. `rocpd convert` gives that name to the whole of
+    // the dispatch; its tables have a Guid.
+    const bool whole_lds = !row.text(lds).empty() || !row.text(guid).empty();
+    if (!whole_lds) trace_.sources[rows_.source()].lds_known = false;
+    const std::size_t lds_column = row.text(lds).empty() ? static_lds : lds;
+    bool good = begin && until && read_size_field(row, lds_column, config.lds_bytes) &&
                 read_size_field(row, scratch, config.scratch_bytes);
     for (std::size_t axis = 0; axis < 3; ++axis)
       good = good && read_size_field(row, wx + axis, config.workgroup[axis]) &&
