@@ -252,16 +252,17 @@ Result<void> SetLoader::calls(std::string_view text, std::string_view file) {
     }
     note_time(*begin);
     const Index category = trace_.strings.intern(row.text(domain));
-    const Index region = rows_.call({.start = *begin,
-                                     .end = *until,
-                                     .name = trace_.strings.intern(row.text(name)),
-                                     .category = category,
-                                     .thread = row.number(thread),
-                                     .correlation = row.whole(correlation).value_or(0)});
     // Of ranges the table has the user's text in the place of the function. Of other calls of
     // roctx, such as pauses, it has the function.
-    if (trace_.strings.view(category).starts_with("MARKER_CORE"))
-      rows_.message(region, row.text(name));
+    const bool range = row.text(domain).starts_with("MARKER_CORE");
+    const Index region =
+        rows_.call({.start = *begin,
+                    .end = *until,
+                    .name = range ? category : trace_.strings.intern(row.text(name)),
+                    .category = category,
+                    .thread = row.number(thread),
+                    .correlation = row.whole(correlation).value_or(0)});
+    if (range) rows_.message(region, row.text(name));
     return {};
   });
 }
