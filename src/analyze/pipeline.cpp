@@ -93,9 +93,10 @@ void add_warnings(const trace::Trace& trace, const TimingScope& scope, Analysis&
   const hal::Terms& words = hal::terms(
       !analysis.kernels.empty() ? hal::platform_of(analysis.kernels.front().gpu.architecture)
                                 : hal::Platform::amd);
-  if (analysis.activity.overlapping_on_queue > 0)
-    warn(fmt::format("{} {} began before an earlier one of their {} had ended: their times overlap",
-                     analysis.activity.overlapping_on_queue, words.dispatches, words.queue));
+  if (const auto many = analysis.activity.overlapping_on_queue; many > 0)
+    warn(fmt::format("{} {} began before an earlier one of {} {} had ended: their times overlap",
+                     many, many == 1 ? words.dispatch : words.dispatches,
+                     many == 1 ? "its" : "their", words.queue));
   if (analysis.activity.dispatch_total == INT64_MAX)
     warn("the durations add up to more than 292 years: the recording's timestamps are not times");
   std::set<trace::Index> nodes;

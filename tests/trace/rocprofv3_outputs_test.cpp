@@ -163,6 +163,12 @@ TEST_F(Rocprofv3Outputs, AllFormsMeanTheSame) {
     const Trace table = read_any({any});
     ASSERT_EQ(facts_of(table, {.json = false}), facts_of(database, {.json = false}))
         << "seed " << seed;
+    for (Index i = 0; i < table.regions.size(); ++i) {
+      const std::string kind = text_of(table, table.regions.category[i]);
+      if (kind.starts_with("MARKER_CORE")) {
+        EXPECT_EQ(text_of(table, table.regions.name[i]), kind);
+      }
+    }
     // A folder, or all of its tables, is the same recording once.
     EXPECT_EQ(dump(read_any({folder})), dump(table));
     Paths all;
@@ -307,6 +313,24 @@ TEST_F(Rocprofv3Outputs, OldTablesAndOtherSpellings) {
   write_file(folder_ / "kernel_trace.csv", "Kind,Agent_Id\n1,2\n");
   EXPECT_NE(error_of_any({folder_ / "kernel_trace.csv"}).message.find("has no column Kernel_Name"),
             std::string::npos);
+}
+
+/// rocprofv3 writes a kernel's static LDS; before 2025, and `rocpd convert` under the same name but
+/// with a Guid, that of the dispatch.
+TEST_F(Rocprofv3Outputs, LdsOfTablesIsTheWholeOrNotKnown) {
+  const auto known = [&](std::string_view guid, std::string_view value, std::string_view column) {
+    write_file(folder_ / "kernel_trace.csv",
+               fmt::format("{}Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp,{},"
+                           "Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z,Grid_Size_X,"
+                           "Grid_Size_Y,Grid_Size_Z\n{}4,k,100,200,512,64,1,1,640,1,1\n",
+                           guid, column, value));
+    const Trace trace = read_any({folder_ / "kernel_trace.csv"});
+    EXPECT_EQ(trace.launch_configs[0].lds_bytes, 512U);
+    return trace.sources[0].lds_known;
+  };
+  EXPECT_FALSE(known("", "", "LDS_Block_Size"));
+  EXPECT_TRUE(known("", "", "Group_Segment_Size"));
+  EXPECT_TRUE(known("Guid,", "abc,", "Lds_Block_Size"));
 }
 
 /// The tables of a run that rocprofv3 also wrote as a database.

@@ -301,9 +301,14 @@ Result<CodeJoin> join_code(const trace::Trace& trace,
   for (const std::filesystem::path& file : files)
     if (!used.contains(file))
       join.warnings.push_back(
-          fmt::format("{}: none of its code objects is one that the trace loaded (size, processor, "
-                      "kernels, their sizes and addresses have to agree): it was not used",
-                      file.string()));
+          trace.code_objects.empty()
+              ? fmt::format("{}: the recording does not say which code objects were loaded: it was "
+                            "not used",
+                            file.string())
+              : fmt::format("{}: none of its code objects is one that the trace loaded (size, "
+                            "processor, kernels, their sizes and addresses have to agree): it was "
+                            "not used",
+                            file.string()));
   return join;
 }
 

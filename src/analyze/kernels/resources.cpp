@@ -20,6 +20,9 @@ using trace::Index;
 using trace::kNone;
 
 constexpr std::string_view kInspectRemedy = "give the program or its code object with --code";
+/// Of recordings that do not say what was loaded (CSV tables, PyTorch's profiler): no code object
+/// can be found to be theirs.
+constexpr std::string_view kRecordRemedy = "record with rocprofv3 -f rocpd or -f json";
 
 void miss(Kernel& kernel, std::string field, std::string reason, std::string_view remedy) {
   kernel.missing.push_back(
@@ -70,6 +73,13 @@ void describe_memory(const trace::Source& source, const trace::KernelSymbol& sym
   if (source.scratch_known) resources.scratch_bytes = kernel.launch.scratch_bytes;
   resources.kernarg_bytes = symbol.kernarg_bytes;
   resources.static_lds_bytes = symbol.static_lds_bytes;
+  if (!source.lds_known && source.platform == trace::Platform::amd)
+    for (const auto& [field, value] :
+         {std::pair{"resources.lds_bytes_per_workgroup", resources.lds_bytes},
+          std::pair{"resources.static_lds_bytes", resources.static_lds_bytes},
+          std::pair{"resources.dynamic_lds_bytes", resources.dynamic_lds_bytes},
+          std::pair{"resources.kernarg_bytes", resources.kernarg_bytes}})
+      if (!value) miss(kernel, field, "the recording does not hold it", kRecordRemedy);
   if (!resources.lds_bytes) return;
   if (symbol.static_lds_bytes && *symbol.static_lds_bytes <= *resources.lds_bytes)
     resources.dynamic_lds_bytes = *resources.lds_bytes - *symbol.static_lds_bytes;
@@ -181,7 +191,7 @@ void describe_occupancy(const trace::KernelSymbol& symbol, Kernel& kernel) {
   }
   if (!kernel.resources.vgprs) return cannot("the register count is missing", kInspectRemedy);
   if (!kernel.resources.lds_bytes)
-    return cannot("the recording does not hold the LDS of dispatches", kInspectRemedy);
+    return cannot("the recording does not hold the LDS of dispatches", kRecordRemedy);
   hal::TracedKernel traced;
   if (kernel.gpu.wave_size && arch->wave_limits(*kernel.gpu.wave_size) != nullptr)
     traced.wave_size = static_cast<int>(*kernel.gpu.wave_size);

@@ -124,16 +124,17 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
 
 void add_analyze(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<AnalyzeArguments>();
-  CLI::App* command = app.add_subcommand(
-      "analyze", "Analyse traces of rocprofv3 and PyTorch, thread traces too");
+  CLI::App* command =
+      app.add_subcommand("analyze", "Analyse traces of rocprofv3 and PyTorch, thread traces too");
   set_examples(*command,
                {"rocm-perf analyze host/1234_results.db --out report",
                 "rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --html run.html",
                 "rocm-perf analyze run.db --att att_output"});
   command->add_option(
       "TRACE", arguments->files,
-      "Recordings: rocpd databases, or traces of PyTorch's profiler (JSON, also gzip); the "
-      "processes of one run, or counter passes (pass_N folders); not needed with --att");
+      "Recordings: rocprofv3's (rocpd databases, JSON, CSV tables, or a folder of one of these) or "
+      "traces of PyTorch's profiler (JSON, also gzip); the processes of one run, or counter "
+      "passes (pass_N folders); not needed with --att");
   command
       ->add_option("--att", arguments->thread_traces,
                    "Decoded thread traces of the same command: the output folder of rocprofv3 "

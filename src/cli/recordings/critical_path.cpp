@@ -70,10 +70,10 @@ void add_critical_path(CLI::App& app, int& exit_code) {
   set_examples(*command, {"rocm-perf critical-path run.db --what-if 'gemm=2x' --what-if sync=drop",
                           "rocm-perf critical-path run.db --perfetto run.json --segment 3"});
   command
-      ->add_option(
-          "TRACE", arguments->files,
-          "Recordings: rocpd databases, or traces of PyTorch's profiler (JSON, also gzip); the "
-          "processes of one run, without counter passes")
+      ->add_option("TRACE", arguments->files,
+                   "Recordings: rocprofv3's (rocpd databases, JSON, CSV tables, or a folder of one "
+                   "of these) or traces of PyTorch's profiler (JSON, also gzip); the processes of "
+                   "one run, without counter passes")
       ->required();
   add_path_options(*command, arguments->path);
   command->add_option("--out", arguments->outputs.folder,

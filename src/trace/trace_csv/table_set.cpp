@@ -144,6 +144,7 @@ Result<void> SetLoader::kernels(std::string_view text, std::string_view file) {
     start,
     end,
     lds,
+    static_lds,
     scratch,
     vgprs,
     accum,
@@ -169,7 +170,8 @@ Result<void> SetLoader::kernels(std::string_view text, std::string_view file) {
       {{"Correlation_Id"}},
       {{"Start_Timestamp"}, true},
       {{"End_Timestamp"}, true},
-      {{"LDS_Block_Size", "Group_Segment_Size"}},
+      {{"Group_Segment_Size"}},
+      {{"LDS_Block_Size"}},
       {{"Scratch_Size", "Private_Segment_Size"}},
       {{"VGPR_Count", "Arch_VGPR_Count"}},
       {{"Accum_VGPR_Count"}},
@@ -187,7 +189,12 @@ Result<void> SetLoader::kernels(std::string_view text, std::string_view file) {
     Pending one;
     const auto begin = row.number(start), until = row.number(end);
     LaunchConfig& config = one.row.config;
-    bool good = begin && until && read_size_field(row, lds, config.lds_bytes) &&
+    // LDS_Block_Size is the kernel's static part. `rocpd convert` gives that name to the whole of
+    // the dispatch; its tables have a Guid.
+    const bool whole_lds = !row.text(lds).empty() || !row.text(guid).empty();
+    if (!whole_lds) trace_.sources[rows_.source()].lds_known = false;
+    const std::size_t lds_column = row.text(lds).empty() ? static_lds : lds;
+    bool good = begin && until && read_size_field(row, lds_column, config.lds_bytes) &&
                 read_size_field(row, scratch, config.scratch_bytes);
     for (std::size_t axis = 0; axis < 3; ++axis)
       good = good && read_size_field(row, wx + axis, config.workgroup[axis]) &&
@@ -246,16 +253,17 @@ Result<void> SetLoader::calls(std::string_view text, std::string_view file) {
     }
     note_time(*begin);
     const Index category = trace_.strings.intern(row.text(domain));
-    const Index region = rows_.call({.start = *begin,
-                                     .end = *until,
-                                     .name = trace_.strings.intern(row.text(name)),
-                                     .category = category,
-                                     .thread = row.number(thread),
-                                     .correlation = row.whole(correlation).value_or(0)});
     // Of ranges the table has the user's text in the place of the function. Of other calls of
     // roctx, such as pauses, it has the function.
-    if (trace_.strings.view(category).starts_with("MARKER_CORE"))
-      rows_.message(region, row.text(name));
+    const bool range = row.text(domain).starts_with("MARKER_CORE");
+    const Index region =
+        rows_.call({.start = *begin,
+                    .end = *until,
+                    .name = range ? category : trace_.strings.intern(row.text(name)),
+                    .category = category,
+                    .thread = row.number(thread),
+                    .correlation = row.whole(correlation).value_or(0)});
+    if (range) rows_.message(region, row.text(name));
     return {};
   });
 }

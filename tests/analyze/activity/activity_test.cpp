@@ -46,6 +46,15 @@ TEST_F(Overlap, IsCountedOnOneQueue) {
                                      "ended: their times overlap"});
 }
 
+TEST_F(Overlap, OfOneDispatchIsSaidOfOne) {
+  const Index q = b_.queue();
+  at(100, 50, q);
+  at(140, 100, q);
+  EXPECT_EQ(analysis().warnings,
+            std::vector<std::string>{"1 dispatch began before an earlier one of its queue had "
+                                     "ended: their times overlap"});
+}
+
 TEST_F(Overlap, OfTwoQueuesIsNone) {
   const Index a = b_.queue();
   const Index b = b_.queue();

@@ -142,6 +142,13 @@ TEST_F(CodeJoinTest, AFileGivenForNothingIsWarnedAbout) {
   EXPECT_TRUE(join({folder_.write("b.bin", code_object())}).warnings.empty());
 }
 
+TEST_F(CodeJoinTest, TablesDoNotSayWhatWasLoaded) {
+  b_.trace.code_objects.clear();
+  b_.trace.kernel_symbols[0].code_object = trace::kNone;
+  EXPECT_THAT(join({folder_.write("a.bin", code_object())}).warnings,
+              ElementsAre(HasSubstr("a.bin: the recording does not say which code objects")));
+}
+
 TEST_F(CodeJoinTest, WhatContradictsTheRecordingDoesNotFit) {
   recorded_at(0);
   const auto other_kernel = folder_.write("a.bin", code_object(140, 0, "_Z4otherv"));

@@ -535,6 +535,23 @@ TEST_F(OccupancyOfTrace, TakesTheWaveSizeOfTheAgentWhereThatCanBe) {
   }
 }
 
+/// CSV tables: no LDS of dispatches, and no code object that --code could be recognised by.
+TEST_F(Memory, OfTablesIsNotKnownAndCodeDoesNotHelp) {
+  (void)kernel("gfx942", {.arch_vgprs = 8, .accum_vgprs = 0, .sgprs = 16});
+  b_.trace.sources[0].lds_known = false;
+  b_.trace.kernel_symbols[0].static_lds_bytes.reset();
+  const Kernel k = again();
+  EXPECT_EQ(k.resources.lds_bytes, std::nullopt);
+  EXPECT_EQ(k.occupancy, std::nullopt);
+  EXPECT_EQ(reason(k, "resources.lds_bytes_per_workgroup"), "the recording does not hold it");
+  EXPECT_EQ(reason(k, "occupancy.theoretical"),
+            "the recording does not hold the LDS of dispatches");
+  for (const Missing& missing : k.missing)
+    if (missing.field.contains("lds") || missing.field.starts_with("occupancy.")) {
+      EXPECT_EQ(missing.remedy, "record with rocprofv3 -f rocpd or -f json") << missing.field;
+    }
+}
+
 TEST_F(OccupancyOfTrace, EveryMissingFieldHasAnEntry) {
   const Kernel k = kernel("gfx9999", {});
   for (const char* field : {"theoretical", "wave_size", "mode", "models"})
