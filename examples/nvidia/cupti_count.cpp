@@ -3,6 +3,7 @@
 //     g++ -O2 -shared -fPIC -I /usr/local/cuda/include cupti_count.cpp -L /usr/local/cuda/lib64
 //     -lcupti -o libcupti_count.so CUDA_INJECTION64_PATH=$PWD/libcupti_count.so
 //     NVTX_INJECTION64_PATH=$PWD/libcupti_count.so ZOO_COUNT_OUT=. ./flow streams
+// With ZOO_KERNELS_ONLY set it has kernels recorded and reads nothing: what CUPTI itself costs.
 // Leaves $ZOO_COUNT_OUT/PID.count.json: kernels by name with their median time, copies and fills,
 // calls by name, ranges, marks, allocations.
 #include <cupti.h>
@@ -25,6 +26,7 @@ struct Counted {
   std::map<std::string, long> calls;
   std::map<std::string, long> did;
   pid_t pid = 0;
+  const bool kernels_only = std::getenv("ZOO_KERNELS_ONLY") != nullptr;
 };
 
 Counted& counted() {
@@ -105,6 +107,7 @@ void count(Counted& all, const CUpti_Activity* record) {
 void CUPTIAPI buffer_full(CUcontext context, uint32_t stream, uint8_t* buffer, std::size_t,
                           std::size_t valid) {
   Counted& all = counted();
+  if (all.kernels_only) return std::free(buffer);
   const std::lock_guard<std::mutex> lock(all.mutex);
   CUpti_Activity* record = nullptr;
   while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) count(all, record);
@@ -143,7 +146,7 @@ void write_counts(const Counted& all) {
 
 void finish() {
   Counted& all = counted();
-  if (::getpid() != all.pid) return;  // a child of fork: flushing would hang
+  if (::getpid() != all.pid) return;                 // a child of fork: flushing would hang
   cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER);  // the next call is not the program's
   cuCtxSynchronize();
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -161,6 +164,7 @@ extern "C" int InitializeInjection(void) {
         CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME,
         CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MARKER,
         CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_CUDA_EVENT}) {
+    if (counted().kernels_only && kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
     if (cuptiActivityEnable(kind) != CUPTI_SUCCESS)
       std::fprintf(stderr, "cupti_count: activity %d refused\n", static_cast<int>(kind));
   }

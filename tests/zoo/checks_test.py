@@ -213,6 +213,9 @@ class Rest(WithFolder):
         faults, figures = checks.overhead(rounds, "none", {"kernels": 1.5})
         self.assertEqual((faults, figures["kernels"]["more_us"]), ([], 1.2))
         self.assertIn("1.20 us more", checks.overhead(rounds, "none", {"kernels": 1.0})[0][0])
+        for bare, good in [(4.95, True), (4.85, False)]:
+            alone = [one | {"cupti": bare} for one in rounds]
+            self.assertEqual(checks.overhead(alone, "none", {"kernels": 1.0}, "cupti")[0] == [], good)
 
     def test_verdicts(self):
         analysis = {"bottlenecks": {"kernels": [{"name": "limit_copy(float4 const*)", "verdict": "memory-bandwidth-bound"}]}}
