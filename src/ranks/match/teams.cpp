@@ -22,6 +22,8 @@ constexpr double kApartFrom = 20'000;
 // the nearest unit, or was compared in so few operations that nothing is proved.
 constexpr double kAsNear = 1.5;
 constexpr double kLeastNear = 1000;  // ns: times are no finer
+constexpr double kCloser = 2;        // so many times closer are a stranger's own
+constexpr double kOwnLast = 2;       // by so much less than the spread the shortest stays differ
 constexpr std::size_t kFewestCompared = 8;
 // So many units speak for each side: what bounds the cost.
 constexpr std::size_t kWitnesses = 7;
@@ -221,7 +223,7 @@ std::vector<Fits> closer_to(Judge& judge, const Fits& fit, std::span<Unit* const
   for (Unit* unit : order) {
     if (unit->rank == fit.unit->rank) continue;
     const Place place = judge.place(*fit.unit, *unit);
-    if (!place.by || kApart * place.times.spread > fit.times.spread) continue;
+    if (!place.by || kCloser * place.times.spread > fit.times.spread) continue;
     closer.push_back({unit, place.times, fit.by + *place.by});
     if (closer.size() > kWitnesses) break;
   }
@@ -250,7 +252,7 @@ void take_strangers_out(Judge& judge, Unit& first, std::span<Unit* const> units,
     const std::vector<Fits> closer = closer_to(judge, fit, units);
     const bool strange =
         closer.size() > 1 &&
-        kApart * shortest_apart(judge.ranks(), std::span(kept), closer, first.operations.size()) <
+        kOwnLast * shortest_apart(judge.ranks(), std::span(kept), closer, first.operations.size()) <
             fit.times.spread;
     for (const Fits& of : closer) (strange ? strangers : known).insert(of.unit);
     if (!strange) kept.push_back(fit);

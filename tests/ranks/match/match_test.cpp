@@ -128,6 +128,43 @@ TEST(RanksMatch, NodesThatMeetAllTheTimeAreNotTakenForOneCommunicator) {
   }
 }
 
+TEST(RanksMatch, NodesWhoseWorkDiffersByLittleMoreThanTheirExitsAreToldApart) {
+  // Exits of a node's ranks are up to 3 us apart, last arrivals of two nodes a few microseconds.
+  constexpr std::uint32_t kNodes = 12, kPerNode = 8;
+  Settings settings = settings_of(kNodes * kPerNode);
+  for (std::uint32_t rank = 0; rank < kNodes * kPerNode; ++rank) {
+    const std::uint32_t node = rank / kPerNode;
+    settings.nodes.push_back(node);
+    settings.clocks[rank] = {3e9 * node, 1e-6 * node};
+  }
+  settings.key = KeySource::calls;
+  settings.with_members = settings.with_size = settings.with_sizes = false;
+  settings.jitter = 30'000;
+  settings.exit_spread = 3'000;
+  settings.ids.assign(kNodes + 1, "");
+  for (std::uint32_t node = 0; node < kNodes; ++node) {
+    std::vector<std::uint32_t>& members = settings.communicators.emplace_back();
+    for (std::uint32_t i = 0; i < kPerNode; ++i) members.push_back(node * kPerNode + i);
+  }
+  for (std::size_t i = 0; i < 160; ++i) {
+    Operation operation;
+    operation.transfer = 40'000;
+    settings.operations.push_back(operation);
+    operation.kind = i % 2 == 0 ? CollectiveKind::reduce_scatter : CollectiveKind::all_gather;
+    for (operation.communicator = 1; operation.communicator <= kNodes; ++operation.communicator) {
+      settings.operations.push_back(operation);
+    }
+  }
+  const Matching matching = match(made_job::made(settings).ranks);
+  EXPECT_TRUE(matching.unmatched.empty());
+  EXPECT_EQ(matching.groups.size(), 1U + kNodes);
+  for (const Group& group : matching.groups) {
+    if (group.ranks.size() == kNodes * kPerNode) continue;
+    ASSERT_EQ(group.ranks.size(), kPerNode);
+    EXPECT_EQ(group.ranks.front() / kPerNode, group.ranks.back() / kPerNode);
+  }
+}
+
 TEST(RanksMatch, WhatIsRefutedEarlyHasNoClocks) {
   std::size_t refuted = 0, possible = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
