@@ -1,6 +1,6 @@
-// The C ABI of the CUDA driver (libcuda.so.1), as far as recording uses it: results, handles, the
-// attributes of a device. Declared by ourselves, because building needs no toolkit; compared with
-// its headers in tests/cuda. Facts: docs/facts/cuda_cupti.md "Driver".
+// The C ABI of the CUDA driver (libcuda.so.1), as far as recording, capture and replay use it:
+// results, handles, attributes, memory and launches. Declared by ourselves, because building needs
+// no toolkit; compared with its headers in tests/cuda. Facts: docs/facts/cuda_cupti.md "Driver".
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,18 @@ enum class DriverResult : std::uint32_t {
   deinitialized = 4,
   no_device = 100,
   invalid_device = 101,
+  invalid_image = 200,
   invalid_context = 201,
+  no_binary_for_gpu = 209,
   invalid_handle = 400,
   not_found = 500,
   not_ready = 600,
   illegal_address = 700,
+  launch_out_of_resources = 701,
+  host_memory_already_registered = 712,
+  host_memory_not_registered = 713,
   launch_failed = 719,
+  cooperative_launch_too_large = 720,
   not_supported = 801,
   stream_capture_unsupported = 900,
   stream_capture_implicit = 906,
@@ -36,13 +42,17 @@ struct ContextTag;
 struct StreamTag;
 struct EventTag;
 struct FunctionTag;
+struct KernelTag;
 struct ModuleTag;
+struct LibraryTag;
 struct GraphExecTag;
 using Context = ContextTag*;
 using Stream = StreamTag*;
 using Event = EventTag*;
 using Function = FunctionTag*;
+using Kernel = KernelTag*;  ///< of a library; launches take it for a Function as well
 using Module = ModuleTag*;
+using Library = LibraryTag*;  ///< loaded into each context when it is needed there
 using GraphExec = GraphExecTag*;
 
 /// An address in the memory of a device.
@@ -71,10 +81,109 @@ enum class DeviceAttribute : std::uint32_t {
   compute_capability_minor = 76,
   max_shared_memory_per_multiprocessor = 81,
   max_registers_per_multiprocessor = 82,
+  cooperative_launch = 95,
   max_shared_memory_per_block_optin = 97,
   max_blocks_per_multiprocessor = 106,
   reserved_shared_memory_per_block = 111,
   gpu_pci_device_id = 139,  ///< device id << 16 | vendor id; drivers from 12.8 on
 };
+
+/// Attributes of cuFuncGetAttribute and cuFuncSetAttribute.
+enum class FunctionAttribute : std::uint32_t {
+  max_threads_per_block = 0,
+  shared_bytes = 1,    ///< static
+  constant_bytes = 2,  ///< of the program, not parameters
+  local_bytes = 3,     ///< of a thread
+  registers = 4,       ///< of a thread
+  binary_version = 6,  ///< 10 * major + minor
+  max_dynamic_shared_bytes = 8,
+  preferred_shared_carveout = 9,  ///< percent of the most; -1: the driver's choice
+  non_portable_cluster_size_allowed = 14,
+};
+
+/// Attributes of cuPointerGetAttribute.
+enum class PointerAttribute : std::uint32_t {
+  memory_type = 2,  ///< MemoryType
+  is_managed = 8,   ///< bool
+  device_ordinal = 9,
+};
+
+/// What PointerAttribute::memory_type says; what a copy names.
+enum class MemoryType : std::uint32_t { host = 1, device = 2, array = 3, unified = 4 };
+
+/// What `extra` of a launch is made of: pairs of a word and a value, then `end`.
+namespace launch_parameter {
+inline constexpr std::uintptr_t end = 0, buffer_pointer = 1, buffer_size = 2;
+}
+
+/// Which of a launch's attributes a LaunchAttribute is.
+enum class LaunchAttributeId : std::uint32_t {
+  ignore = 0,
+  cooperative = 2,
+  cluster_dimension = 4,
+};
+
+/// One attribute of cuLaunchKernelEx.
+struct LaunchAttribute {
+  LaunchAttributeId id;
+  std::uint32_t padding;
+  union {
+    char bytes[64];
+    std::int32_t cooperative;  ///< not 0: it is
+    std::uint32_t cluster[3];  ///< blocks
+  } value;
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+/// The shape of a launch by cuLaunchKernelEx.
+struct LaunchConfiguration {
+  std::uint32_t grid[3];   ///< blocks
+  std::uint32_t block[3];  ///< threads
+  std::uint32_t shared_bytes;
+  Stream stream;
+  LaunchAttribute* attributes;
+  std::uint32_t attribute_count;
+};
+static_assert(sizeof(LaunchConfiguration) == 56);
+
+/// Memory without an address (cuMemCreate).
+using MemoryHandle = std::uint64_t;
+
+enum class LocationType : std::uint32_t { invalid = 0, device = 1, host = 2 };
+
+struct MemoryLocation {
+  LocationType type;
+  std::int32_t id;  ///< ordinal of a device
+};
+
+/// What cuMemCreate makes.
+struct AllocationProperties {
+  std::uint32_t type;          ///< allocation_pinned
+  std::uint32_t handle_types;  ///< 0: not shared with other processes
+  MemoryLocation location;
+  void* windows_metadata;
+  std::uint8_t compression;
+  std::uint8_t gpu_direct_rdma;
+  std::uint16_t usage;
+  std::uint8_t reserved[4];
+};
+static_assert(sizeof(AllocationProperties) == 32);
+inline constexpr std::uint32_t allocation_pinned = 1;
+
+/// Who may do what with a mapped range (cuMemSetAccess).
+struct AccessDescription {
+  MemoryLocation location;
+  std::uint32_t flags;  ///< access_read_write
+};
+static_assert(sizeof(AccessDescription) == 12);
+inline constexpr std::uint32_t access_read_write = 3;
+
+/// Flags of cuMemHostAlloc and cuMemHostRegister.
+namespace host_memory {
+inline constexpr std::uint32_t portable = 1, device_map = 2;
+}
+
+/// Flag of cuMemAllocManaged: any stream may use it.
+inline constexpr std::uint32_t managed_global = 1;
 
 }  // namespace perflab::cuda

@@ -1,6 +1,7 @@
 // The entry points of the CUDA driver and of CUPTI that this project calls: member, exported name,
-// whether nothing can be recorded without it, signature. Origin: docs/facts/cuda_cupti.md "Entry
-// points".
+// whether nothing can be recorded without it, signature. Those that only capture and replay need
+// are not needed for recording: replay/cuda looks for its own. Origin: docs/facts/cuda_cupti.md
+// "Entry points".
 #pragma once
 
 #include "cuda/records.h"
@@ -35,7 +36,113 @@
   X(memory_get_info, cuMemGetInfo_v2, false, DriverResult(std::size_t* free_bytes,                \
     std::size_t* all_bytes))                                                                      \
   X(stream_is_capturing, cuStreamIsCapturing, false, DriverResult(Stream stream,                  \
-    std::uint32_t* status))
+    std::uint32_t* status))                                                                       \
+  PERFLAB_CUDA_DRIVER_MEMORY(X)                                                                   \
+  PERFLAB_CUDA_DRIVER_VIRTUAL_MEMORY(X)                                                           \
+  PERFLAB_CUDA_DRIVER_MODULES(X)                                                                  \
+  PERFLAB_CUDA_DRIVER_STREAMS(X)
+
+/// Allocations and copies.
+#define PERFLAB_CUDA_DRIVER_MEMORY(X)                                                             \
+  X(memory_allocate, cuMemAlloc_v2, false, DriverResult(DevicePointer* address,                   \
+    std::size_t bytes))                                                                           \
+  X(memory_free, cuMemFree_v2, false, DriverResult(DevicePointer address))                        \
+  X(memory_allocate_managed, cuMemAllocManaged, false, DriverResult(DevicePointer* address,       \
+    std::size_t bytes, std::uint32_t flags))                                                      \
+  X(memory_allocate_async, cuMemAllocAsync, false, DriverResult(DevicePointer* address,           \
+    std::size_t bytes, Stream stream))                                                            \
+  X(memory_free_async, cuMemFreeAsync, false, DriverResult(DevicePointer address, Stream stream)) \
+  X(memory_get_address_range, cuMemGetAddressRange_v2, false, DriverResult(DevicePointer* base,   \
+    std::size_t* bytes, DevicePointer address))                                                   \
+  X(host_allocate, cuMemHostAlloc, false, DriverResult(void** address, std::size_t bytes,         \
+    std::uint32_t flags))                                                                         \
+  X(host_free, cuMemFreeHost, false, DriverResult(void* address))                                 \
+  X(host_register, cuMemHostRegister_v2, false, DriverResult(void* address, std::size_t bytes,    \
+    std::uint32_t flags))                                                                         \
+  X(host_unregister, cuMemHostUnregister, false, DriverResult(void* address))                     \
+  X(host_get_device_pointer, cuMemHostGetDevicePointer_v2, false, DriverResult(                   \
+    DevicePointer* device, void* host, std::uint32_t flags))                                      \
+  X(pointer_get_attribute, cuPointerGetAttribute, false, DriverResult(void* value,                \
+    PointerAttribute attribute, DevicePointer address))                                           \
+  X(copy_to_device, cuMemcpyHtoD_v2, false, DriverResult(DevicePointer to, const void* from,      \
+    std::size_t bytes))                                                                           \
+  X(copy_to_host, cuMemcpyDtoH_v2, false, DriverResult(void* to, DevicePointer from,              \
+    std::size_t bytes))                                                                           \
+  X(copy_on_device, cuMemcpyDtoD_v2, false, DriverResult(DevicePointer to, DevicePointer from,    \
+    std::size_t bytes))                                                                           \
+  X(copy_to_device_async, cuMemcpyHtoDAsync_v2, false, DriverResult(DevicePointer to,             \
+    const void* from, std::size_t bytes, Stream stream))                                          \
+  X(copy_to_host_async, cuMemcpyDtoHAsync_v2, false, DriverResult(void* to, DevicePointer from,   \
+    std::size_t bytes, Stream stream))                                                            \
+  X(copy_on_device_async, cuMemcpyDtoDAsync_v2, false, DriverResult(DevicePointer to,             \
+    DevicePointer from, std::size_t bytes, Stream stream))                                        \
+  X(fill, cuMemsetD8_v2, false, DriverResult(DevicePointer to, std::uint8_t value,                \
+    std::size_t bytes))                                                                           \
+  X(fill_async, cuMemsetD8Async, false, DriverResult(DevicePointer to, std::uint8_t value,        \
+    std::size_t bytes, Stream stream))
+
+/// Addresses apart from the memory behind them.
+#define PERFLAB_CUDA_DRIVER_VIRTUAL_MEMORY(X)                                                     \
+  X(allocation_granularity, cuMemGetAllocationGranularity, false, DriverResult(                   \
+    std::size_t* granularity, const AllocationProperties* properties, std::uint32_t recommended)) \
+  X(address_reserve, cuMemAddressReserve, false, DriverResult(DevicePointer* address,             \
+    std::size_t bytes, std::size_t alignment, DevicePointer wish, unsigned long long flags))      \
+  X(address_free, cuMemAddressFree, false, DriverResult(DevicePointer address,                    \
+    std::size_t bytes))                                                                           \
+  X(memory_create, cuMemCreate, false, DriverResult(MemoryHandle* handle, std::size_t bytes,      \
+    const AllocationProperties* properties, unsigned long long flags))                            \
+  X(memory_release, cuMemRelease, false, DriverResult(MemoryHandle handle))                       \
+  X(memory_map, cuMemMap, false, DriverResult(DevicePointer address, std::size_t bytes,           \
+    std::size_t offset, MemoryHandle handle, unsigned long long flags))                           \
+  X(memory_unmap, cuMemUnmap, false, DriverResult(DevicePointer address, std::size_t bytes))      \
+  X(memory_set_access, cuMemSetAccess, false, DriverResult(DevicePointer address,                 \
+    std::size_t bytes, const AccessDescription* access, std::size_t count))
+
+/// Modules, kernels and launches.
+#define PERFLAB_CUDA_DRIVER_MODULES(X)                                                            \
+  X(module_load_data, cuModuleLoadData, false, DriverResult(Module* module, const void* image))   \
+  X(module_unload, cuModuleUnload, false, DriverResult(Module module))                            \
+  X(module_get_function, cuModuleGetFunction, false, DriverResult(Function* function,             \
+    Module module, const char* name))                                                             \
+  X(module_get_global, cuModuleGetGlobal_v2, false, DriverResult(DevicePointer* address,          \
+    std::size_t* bytes, Module module, const char* name))                                         \
+  X(function_get_attribute, cuFuncGetAttribute, false, DriverResult(int* value,                   \
+    FunctionAttribute attribute, Function function))                                              \
+  X(function_set_attribute, cuFuncSetAttribute, false, DriverResult(Function function,            \
+    FunctionAttribute attribute, int value))                                                      \
+  X(function_get_name, cuFuncGetName, false, DriverResult(const char** name, Function function))  \
+  X(function_get_module, cuFuncGetModule, false, DriverResult(Module* module, Function function)) \
+  X(function_get_parameter, cuFuncGetParamInfo, false, DriverResult(Function function,            \
+    std::size_t index, std::size_t* offset, std::size_t* bytes))                                  \
+  X(library_load_data, cuLibraryLoadData, false, DriverResult(Library* library,                   \
+    const void* image, void* jit_options, void** jit_values, std::uint32_t jit_count,             \
+    void* options, void** values, std::uint32_t count))                                           \
+  X(library_get_kernel, cuLibraryGetKernel, false, DriverResult(Kernel* kernel, Library library,  \
+    const char* name))                                                                            \
+  X(library_get_module, cuLibraryGetModule, false, DriverResult(Module* module, Library library)) \
+  X(kernel_get_function, cuKernelGetFunction, false, DriverResult(Function* function,             \
+    Kernel kernel))                                                                               \
+  X(kernel_get_library, cuKernelGetLibrary, false, DriverResult(Library* library, Kernel kernel)) \
+  X(launch_kernel, cuLaunchKernel, false, DriverResult(Function function, std::uint32_t grid_x,   \
+    std::uint32_t grid_y, std::uint32_t grid_z, std::uint32_t block_x, std::uint32_t block_y,     \
+    std::uint32_t block_z, std::uint32_t shared_bytes, Stream stream, void** parameters,          \
+    void** extra))                                                                                \
+  X(launch_kernel_ex, cuLaunchKernelEx, false, DriverResult(const LaunchConfiguration* shape,     \
+    Function function, void** parameters, void** extra))
+
+/// Streams and events.
+#define PERFLAB_CUDA_DRIVER_STREAMS(X)                                                            \
+  X(stream_create, cuStreamCreate, false, DriverResult(Stream* stream, std::uint32_t flags))      \
+  X(stream_destroy, cuStreamDestroy_v2, false, DriverResult(Stream stream))                       \
+  X(stream_query, cuStreamQuery, false, DriverResult(Stream stream))                              \
+  X(stream_synchronize, cuStreamSynchronize, false, DriverResult(Stream stream))                  \
+  X(event_create, cuEventCreate, false, DriverResult(Event* event, std::uint32_t flags))          \
+  X(event_destroy, cuEventDestroy_v2, false, DriverResult(Event event))                           \
+  X(event_record, cuEventRecord, false, DriverResult(Event event, Stream stream))                 \
+  X(event_query, cuEventQuery, false, DriverResult(Event event))                                  \
+  X(event_synchronize, cuEventSynchronize, false, DriverResult(Event event))                      \
+  X(event_elapsed_time, cuEventElapsedTime_v2, false, DriverResult(float* milliseconds,           \
+    Event start, Event end))
 
 /// X(member, exported name, needed, signature): libcupti.so.13 and .12.
 #define PERFLAB_CUDA_CUPTI(X)                                                                     \

@@ -21,6 +21,51 @@ namespace {
                 sizeof(static_cast<Theirs*>(nullptr)->theirs))
 // NOLINTEND(cppcoreguidelines-macro-usage)
 
+TEST(CudaLayout, LaunchConfiguration) {
+  using Ours = LaunchConfiguration;
+  using Theirs = CUlaunchConfig;
+  EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+  static_assert(offsetof(Ours, grid) == offsetof(Theirs, gridDimX));
+  static_assert(offsetof(Ours, block) == offsetof(Theirs, blockDimX));
+  SAME_FIELD(shared_bytes, sharedMemBytes);
+  SAME_FIELD(stream, hStream);
+  SAME_FIELD(attributes, attrs);
+  SAME_FIELD(attribute_count, numAttrs);
+}
+
+TEST(CudaLayout, LaunchAttribute) {
+  using Ours = LaunchAttribute;
+  using Theirs = CUlaunchAttribute;
+  EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+  SAME_FIELD(id, id);
+  SAME_FIELD(value, value);
+  SAME_FIELD(value.cooperative, value.cooperative);
+  static_assert(offsetof(Ours, value.cluster) == offsetof(Theirs, value.clusterDim.x));
+}
+
+TEST(CudaLayout, AllocationProperties) {
+  using Ours = AllocationProperties;
+  using Theirs = CUmemAllocationProp;
+  EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+  SAME_FIELD(type, type);
+  SAME_FIELD(handle_types, requestedHandleTypes);
+  SAME_FIELD(location.type, location.type);
+  SAME_FIELD(location.id, location.id);
+  SAME_FIELD(windows_metadata, win32HandleMetaData);
+  SAME_FIELD(compression, allocFlags.compressionType);
+  SAME_FIELD(gpu_direct_rdma, allocFlags.gpuDirectRDMACapable);
+  SAME_FIELD(usage, allocFlags.usage);
+  SAME_FIELD(reserved, allocFlags.reserved);
+}
+
+TEST(CudaLayout, AccessDescription) {
+  using Ours = AccessDescription;
+  using Theirs = CUmemAccessDesc;
+  EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+  SAME_FIELD(location, location);
+  SAME_FIELD(flags, flags);
+}
+
 TEST(CudaLayout, KernelRecord) {
   using Ours = KernelRecord;
   using Theirs = CUpti_ActivityKernel10;

@@ -31,16 +31,66 @@ TEST(CudaNumbers, DriverResult) {
   SAME_NUMBER(DriverResult::deinitialized, CUDA_ERROR_DEINITIALIZED);
   SAME_NUMBER(DriverResult::no_device, CUDA_ERROR_NO_DEVICE);
   SAME_NUMBER(DriverResult::invalid_device, CUDA_ERROR_INVALID_DEVICE);
+  SAME_NUMBER(DriverResult::invalid_image, CUDA_ERROR_INVALID_IMAGE);
   SAME_NUMBER(DriverResult::invalid_context, CUDA_ERROR_INVALID_CONTEXT);
+  SAME_NUMBER(DriverResult::no_binary_for_gpu, CUDA_ERROR_NO_BINARY_FOR_GPU);
   SAME_NUMBER(DriverResult::invalid_handle, CUDA_ERROR_INVALID_HANDLE);
   SAME_NUMBER(DriverResult::not_found, CUDA_ERROR_NOT_FOUND);
   SAME_NUMBER(DriverResult::not_ready, CUDA_ERROR_NOT_READY);
   SAME_NUMBER(DriverResult::illegal_address, CUDA_ERROR_ILLEGAL_ADDRESS);
+  SAME_NUMBER(DriverResult::launch_out_of_resources, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  SAME_NUMBER(DriverResult::host_memory_already_registered,
+              CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  SAME_NUMBER(DriverResult::host_memory_not_registered, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
   SAME_NUMBER(DriverResult::launch_failed, CUDA_ERROR_LAUNCH_FAILED);
+  SAME_NUMBER(DriverResult::cooperative_launch_too_large, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
   SAME_NUMBER(DriverResult::not_supported, CUDA_ERROR_NOT_SUPPORTED);
   SAME_NUMBER(DriverResult::stream_capture_unsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   SAME_NUMBER(DriverResult::stream_capture_implicit, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   SAME_NUMBER(DriverResult::unknown, CUDA_ERROR_UNKNOWN);
+}
+
+TEST(CudaNumbers, FunctionAttribute) {
+  using enum FunctionAttribute;
+  SAME_NUMBER(max_threads_per_block, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  SAME_NUMBER(shared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  SAME_NUMBER(constant_bytes, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
+  SAME_NUMBER(local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  SAME_NUMBER(registers, CU_FUNC_ATTRIBUTE_NUM_REGS);
+  SAME_NUMBER(binary_version, CU_FUNC_ATTRIBUTE_BINARY_VERSION);
+  SAME_NUMBER(max_dynamic_shared_bytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  SAME_NUMBER(preferred_shared_carveout, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+  SAME_NUMBER(non_portable_cluster_size_allowed,
+              CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
+}
+
+TEST(CudaNumbers, Memory) {
+  SAME_NUMBER(PointerAttribute::memory_type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+  SAME_NUMBER(PointerAttribute::is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED);
+  SAME_NUMBER(PointerAttribute::device_ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+  SAME_NUMBER(MemoryType::host, CU_MEMORYTYPE_HOST);
+  SAME_NUMBER(MemoryType::device, CU_MEMORYTYPE_DEVICE);
+  SAME_NUMBER(MemoryType::array, CU_MEMORYTYPE_ARRAY);
+  SAME_NUMBER(MemoryType::unified, CU_MEMORYTYPE_UNIFIED);
+  SAME_NUMBER(LocationType::invalid, CU_MEM_LOCATION_TYPE_INVALID);
+  SAME_NUMBER(LocationType::device, CU_MEM_LOCATION_TYPE_DEVICE);
+  SAME_NUMBER(LocationType::host, CU_MEM_LOCATION_TYPE_HOST);
+  SAME_NUMBER(allocation_pinned, CU_MEM_ALLOCATION_TYPE_PINNED);
+  SAME_NUMBER(access_read_write, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  SAME_NUMBER(host_memory::portable, CU_MEMHOSTALLOC_PORTABLE);
+  SAME_NUMBER(host_memory::device_map, CU_MEMHOSTALLOC_DEVICEMAP);
+  SAME_NUMBER(host_memory::portable, CU_MEMHOSTREGISTER_PORTABLE);
+  SAME_NUMBER(host_memory::device_map, CU_MEMHOSTREGISTER_DEVICEMAP);
+  SAME_NUMBER(managed_global, CU_MEM_ATTACH_GLOBAL);
+}
+
+TEST(CudaNumbers, Launch) {
+  SAME_NUMBER(LaunchAttributeId::ignore, CU_LAUNCH_ATTRIBUTE_IGNORE);
+  SAME_NUMBER(LaunchAttributeId::cooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+  SAME_NUMBER(LaunchAttributeId::cluster_dimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+  SAME_NUMBER(launch_parameter::end, CU_LAUNCH_PARAM_END_AS_INT);
+  SAME_NUMBER(launch_parameter::buffer_pointer, CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT);
+  SAME_NUMBER(launch_parameter::buffer_size, CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT);
 }
 
 TEST(CudaNumbers, DeviceAttribute) {
@@ -69,6 +119,7 @@ TEST(CudaNumbers, DeviceAttribute) {
               CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
   SAME_NUMBER(DeviceAttribute::max_registers_per_multiprocessor,
               CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  SAME_NUMBER(DeviceAttribute::cooperative_launch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
   SAME_NUMBER(DeviceAttribute::max_shared_memory_per_block_optin,
               CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   SAME_NUMBER(DeviceAttribute::max_blocks_per_multiprocessor,
