@@ -91,11 +91,11 @@ class ReplayLab {
     EXPECT_TRUE(proof) << describe(proof.error());
     return proof ? std::move(*proof) : Correctness{};
   }
-  Result<BenchAnswer> ask(const Json& request) {
+  Result<measure::BenchAnswer> ask(const Json& request) {
     ++asked;
     if (bench_ == nullptr) PERFLAB_TRY_VOID(start());
     device->objects = kernels_.device.objects;  // every request loads anew
-    BenchAnswer out;
+    measure::BenchAnswer out;
     try {
       // Through text, as it travels.
       PERFLAB_TRY(const Json travelled, parse_json(to_canonical_text(request), "request"));

@@ -1,6 +1,6 @@
 // The replay workshop's process for real: this program, started as the worker, on the stand-in
 // runtime (tests/hsa_sim).
-#include "optimize/workshop/replay_worker.h"
+#include "measure/replay_worker.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 
 #include "base/temp_folder.h"
 #include "hsa_sim/sim_code_objects.h"
+#include "optimize/workshop/optimize_worker.h"
 #include "optimize/workshop/workshop_replay.h"
 #include "replay/sample_capture.h"
 
@@ -54,7 +55,7 @@ class WorkerLab {
                              .seed = options.seed,
                              .time_limit = options.time_limit,
                              .iterations = options.iterations};
-      worker_ = std::make_unique<ReplayWorker>(this_program_as_worker(), setup);
+      worker_ = std::make_unique<measure::ReplayWorker>(this_program_as_worker(), to_json(setup));
       auto made = make_replay_workshop(
           *capture_, options, {}, [this](const Json& request) { return worker_->ask(request); });
       EXPECT_TRUE(made) << made.error().message;
@@ -84,7 +85,7 @@ class WorkerLab {
  private:
   test::TempFolder folder_;
   std::optional<capture::Capture> capture_;
-  std::unique_ptr<ReplayWorker> worker_;
+  std::unique_ptr<measure::ReplayWorker> worker_;
   std::unique_ptr<Workshop> workshop_;
 };
 
@@ -134,8 +135,8 @@ TEST(ReplayWorkerProcess, FaultsAndHangsCostOneWorker) {
 }
 
 TEST(ReplayWorkerProcess, ACaptureThatIsNotThereIsTheAnswer) {
-  ReplayWorker worker(this_program_as_worker(),
-                      BenchSetup{.capture = "/nowhere", .perturbations = 1});
+  measure::ReplayWorker worker(this_program_as_worker(),
+                               to_json(BenchSetup{.capture = "/nowhere", .perturbations = 1}));
   const auto answer = worker.ask(Json{{"measure", {{"name", "x"}, {"code_object", ""}}}});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::bad_input);

@@ -262,8 +262,8 @@ TEST(TimedInputs, AWorkerThatDoesNotComeUpIsNamed) {
   ReplayWorkshopOptions options;
   options.build = "cp {source} {code_object}";
   const auto workshop = make_replay_workshop(
-      lab.kernels().written(), options, {}, [](const Json&) -> Result<BenchAnswer> {
-        return BenchAnswer{.answer = {}, .ended = "exited with code 3", .step = {}};
+      lab.kernels().written(), options, {}, [](const Json&) -> Result<measure::BenchAnswer> {
+        return measure::BenchAnswer{.answer = {}, .ended = "exited with code 3", .step = {}};
       });
   ASSERT_TRUE(workshop);
   const auto measured = (*workshop)->backend().measure({});

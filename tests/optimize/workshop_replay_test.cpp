@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "base/system/files.h"
-#include "base/system/interrupt.h"
 #include "optimize/replay_lab.h"
 #include "replay/failures.h"
 
@@ -335,9 +334,9 @@ TEST(ReplayWorkshop, BuildsWithACommandTwice) {
   ReplayLab no_place;
   ReplayWorkshopOptions options;
   options.build = "cc {source}";
-  const auto refused =
-      make_replay_workshop(no_place.kernels().written(), options, {},
-                           [](const Json&) -> Result<BenchAnswer> { return BenchAnswer{}; });
+  const auto refused = make_replay_workshop(
+      no_place.kernels().written(), options, {},
+      [](const Json&) -> Result<measure::BenchAnswer> { return measure::BenchAnswer{}; });
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::usage);
 }
@@ -351,9 +350,9 @@ TEST(ReplayWorkshop, BuildsWithACompiler) {
   options.source = folder.write("user.hip", "");
   static_cast<void>(folder.write("three.h", "#define THREE 3\n"));
   options.compile_arguments = {"-nogpuinc", "-nogpulib", "-DFOUR=4"};
-  const auto workshop =
-      make_replay_workshop(kernels.written(), options, *compiler,
-                           [](const Json&) -> Result<BenchAnswer> { return BenchAnswer{}; });
+  const auto workshop = make_replay_workshop(
+      kernels.written(), options, *compiler,
+      [](const Json&) -> Result<measure::BenchAnswer> { return measure::BenchAnswer{}; });
   ASSERT_TRUE(workshop);
   EXPECT_EQ((*workshop)->identity()["compiler"], compiler->version);
   std::filesystem::create_directory(folder / "candidates");
@@ -417,60 +416,6 @@ TEST(ReplayBench, SetupsAndProofsTravelAsJson) {
   damaged = json;
   damaged["checks"][0].erase("passed");
   EXPECT_FALSE(correctness_from_json(damaged, "proof"));
-}
-
-/// A worker that is a shell script; $1 is its folder.
-ReplayWorker scripted(const std::string& script) {
-  return ReplayWorker(
-      {"sh", "-c", "cd \"$1\"; until [ -e 1.request ]; do sleep 0.01; done; " + script, "sh"},
-      BenchSetup{.capture = "capture"});
-}
-
-TEST(ReplayWorker, AnswersErrorsAndEndsComeBack) {
-  ReplayWorker answers = scripted(
-      "grep -q '\"capture\": \"capture\"' setup.json || exit 9; cp 1.request x; "
-      "printf '{\"answer\": {\"got\": %s}, \"lost\": true}' \"$(cat x)\" > y; mv y 1.answer");
-  for (int turn = 0; turn < 2; ++turn) {  // lost: a new one each time
-    const auto answer = answers.ask(Json{{"turn", turn}});
-    ASSERT_TRUE(answer) << describe(answer.error());
-    ASSERT_TRUE(answer->answer) << answer->ended;
-    EXPECT_EQ((*answer->answer)["got"]["turn"], turn);
-  }
-  ReplayWorker refuses = scripted(
-      "printf '{\"error\": {\"code\": \"refused\", \"message\": \"no\", \"notes\": [\"n\"], "
-      "\"remedy\": \"r\", \"kind\": 4}, \"lost\": true}' > y; mv y 1.answer");
-  const auto refused = refuses.ask(Json::object());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::refused);
-  EXPECT_EQ(refused.error().message, "no");
-  EXPECT_EQ(refused.error().notes, std::vector<std::string>{"n"});
-  EXPECT_EQ(refused.error().remedy, "r");
-  EXPECT_EQ(refused.error().kind, 4);
-  ReplayWorker dies =
-      scripted("printf candidate > step; echo 'Memory access fault' >&2; kill -SEGV $$");
-  const auto died = dies.ask(Json::object());
-  ASSERT_TRUE(died);
-  EXPECT_FALSE(died->answer);
-  EXPECT_EQ(died->step, "candidate");
-  EXPECT_THAT(died->ended, HasSubstr("SIGSEGV"));
-  EXPECT_THAT(died->ended, HasSubstr("Memory access fault"));
-  ReplayWorker nobody({"/nowhere/rocm-perf"}, {});
-  const auto missing = nobody.ask(Json::object());
-  ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code, ErrorCode::missing_tool);
-}
-
-TEST(ReplayWorker, AnInterruptEndsTheWait) {
-  const InterruptScope scope;
-  Result<BenchAnswer> answer;
-  {
-    ReplayWorker never = scripted("printf x > step; exec sleep 60");
-    raise_interrupt();
-    answer = never.ask(Json::object());
-  }
-  clear_interrupts();
-  ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().code, ErrorCode::interrupted);
 }
 
 }  // namespace

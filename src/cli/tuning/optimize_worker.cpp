@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/kit/command.h"
-#include "optimize/workshop/replay_worker.h"
+#include "optimize/workshop/optimize_worker.h"
 
 namespace perflab::cli {
 

@@ -54,7 +54,7 @@ class InputScope {
 class BenchBackend final : public measure::Backend {
  public:
   /// `scope` has to outlive it.
-  BenchBackend(AskBench ask, InputScope& scope) : ask_(std::move(ask)), scope_(scope) {}
+  BenchBackend(measure::AskBench ask, InputScope& scope) : ask_(std::move(ask)), scope_(scope) {}
   [[nodiscard]] std::string name() const override { return "replay"; }
   [[nodiscard]] std::string unit() const override { return "ns"; }
 
@@ -64,7 +64,7 @@ class BenchBackend final : public measure::Backend {
   Result<measure::Measured> measure(const measure::Variant& variant) override {
     // Each turn but the last makes the scope milder, of which there are three.
     while (true) {
-      PERFLAB_TRY(const BenchAnswer answer, ask_(request_for(variant)));
+      PERFLAB_TRY(const measure::BenchAnswer answer, ask_(request_for(variant)));
       if (answer.answer && answer.answer->contains("perturbation_failed") && scope_.any()) {
         scope_.try_milder(answer.answer->value("perturbation_failed", ""));
         continue;
@@ -86,7 +86,7 @@ class BenchBackend final : public measure::Backend {
     return {{"measure", std::move(what)}};
   }
 
-  static Result<measure::Measured> measured_of(const BenchAnswer& answer) {
+  static Result<measure::Measured> measured_of(const measure::BenchAnswer& answer) {
     measure::Measured measured;
     if (!answer.answer) {
       if (answer.step.empty())
@@ -107,7 +107,7 @@ class BenchBackend final : public measure::Backend {
     return measured;
   }
 
-  AskBench ask_;
+  measure::AskBench ask_;
   InputScope& scope_;
   std::optional<std::uint64_t> seed_;  ///< missing: the captured input
 };
@@ -131,7 +131,7 @@ class ReplayWorkshop final : public Workshop {
  public:
   ReplayWorkshop(const capture::Capture& capture, ReplayWorkshopOptions options,
                  code::TargetId target, std::optional<code::Compiler> compiler,
-                 std::optional<tune::CommandTemplate> command, AskBench ask)
+                 std::optional<tune::CommandTemplate> command, measure::AskBench ask)
       : description_(capture.description()),
         capture_hash_(capture.hash()),
         options_(std::move(options)),
@@ -161,7 +161,8 @@ class ReplayWorkshop final : public Workshop {
                                    std::uint64_t seed) const;
   [[nodiscard]] Result<std::uint64_t> seed_of(const Built& candidate) const;
   /// What the end of the worker means. Missing: ask again.
-  Result<std::optional<Correctness>> judge_end(const BenchAnswer& answer, bool is_original);
+  Result<std::optional<Correctness>> judge_end(const measure::BenchAnswer& answer,
+                                               bool is_original);
 
   capture::Description description_;
   std::string capture_hash_;
@@ -169,7 +170,7 @@ class ReplayWorkshop final : public Workshop {
   code::TargetId target_;
   std::optional<code::Compiler> compiler_;
   std::optional<tune::CommandTemplate> command_;
-  AskBench ask_;
+  measure::AskBench ask_;
   // How far memory may be invented before the original itself fails; learned once.
   bool poison_ = true;
   InputScope scope_;
@@ -292,7 +293,7 @@ Json ReplayWorkshop::proof_request(const Built& original, const Built& candidate
             {"inputs", scope_.request(seed)}}}};
 }
 
-Result<std::optional<Correctness>> ReplayWorkshop::judge_end(const BenchAnswer& answer,
+Result<std::optional<Correctness>> ReplayWorkshop::judge_end(const measure::BenchAnswer& answer,
                                                              bool is_original) {
   if (!is_original && answer.step == bench_step::kCandidate)
     return std::optional(died_in(answer.ended, {"golden output"}));
@@ -319,7 +320,7 @@ Result<Correctness> ReplayWorkshop::prove(const Built& original, const Built& ca
   PERFLAB_TRY(const std::uint64_t seed, seed_of(candidate));
   // Each turn takes something away that may be asked for: poison, three scopes.
   while (true) {
-    PERFLAB_TRY(const BenchAnswer answer, ask_(proof_request(original, candidate, seed)));
+    PERFLAB_TRY(const measure::BenchAnswer answer, ask_(proof_request(original, candidate, seed)));
     if (!answer.answer) {
       PERFLAB_TRY(std::optional<Correctness> judged, judge_end(answer, is_original));
       if (judged) return std::move(*judged);
@@ -360,7 +361,7 @@ BenchSetup setup_of(const ReplayWorkshopOptions& options) {
 Result<std::unique_ptr<Workshop>> make_replay_workshop(const capture::Capture& capture,
                                                        const ReplayWorkshopOptions& options,
                                                        std::optional<code::Compiler> compiler,
-                                                       AskBench ask) {
+                                                       measure::AskBench ask) {
   const std::string& isa = capture.description().machine.isa;
   const auto target = code::parse_target_id(isa);
   if (!target)
@@ -389,7 +390,8 @@ Result<std::unique_ptr<Workshop>> open_replay_workshop(const ReplayWorkshopOptio
   ReplayWorkshopOptions absolute = options;
   absolute.capture = fs::absolute(options.capture);
   const auto worker =
-      std::make_shared<ReplayWorker>(own_worker_command(), setup_of(absolute), absolute.sandbox);
+      std::make_shared<measure::ReplayWorker>(measure::own_worker_command("optimize-worker"),
+                                              to_json(setup_of(absolute)), absolute.sandbox);
   return make_replay_workshop(capture, absolute, std::move(compiler),
                               [worker](const Json& request) { return worker->ask(request); });
 }

@@ -6,7 +6,8 @@
 
 #include "capture/capture_reader.h"
 #include "code/tools/compiler.h"
-#include "optimize/workshop/replay_worker.h"
+#include "measure/replay_worker.h"
+#include "optimize/workshop/replay_bench.h"
 #include "optimize/workshop/workshop.h"
 
 namespace perflab::optimize {
@@ -19,6 +20,6 @@ BenchSetup setup_of(const ReplayWorkshopOptions& options);
 Result<std::unique_ptr<Workshop>> make_replay_workshop(const capture::Capture& capture,
                                                        const ReplayWorkshopOptions& options,
                                                        std::optional<code::Compiler> compiler,
-                                                       AskBench ask);
+                                                       measure::AskBench ask);
 
 }  // namespace perflab::optimize

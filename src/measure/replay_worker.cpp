@@ -1,6 +1,6 @@
 // Both ends of the folder. Files: setup.json, then N.request and N.answer for N from 1, and `step`.
 // A file is whole when it has its name. Waiting is looking every millisecond or two.
-#include "optimize/workshop/replay_worker.h"
+#include "measure/replay_worker.h"
 
 #include <fmt/format.h>
 
@@ -16,11 +16,9 @@
 #include "base/system/interrupt.h"
 #include "base/system/subprocess.h"
 #include "base/text/error_json.h"
-#include "capture/capture_reader.h"
 #include "code/tools/temporary_folder.h"
-#include "replay/hsa/hsa_device.h"
 
-namespace perflab::optimize {
+namespace perflab::measure {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,9 +152,9 @@ class ReplayWorker::Running {
   std::thread thread_;  ///< last: it uses all of the above
 };
 
-ReplayWorker::ReplayWorker(std::vector<std::string> command, const BenchSetup& setup,
+ReplayWorker::ReplayWorker(std::vector<std::string> command, Json setup,
                            std::shared_ptr<const Sandbox> sandbox)
-    : command_(std::move(command)), setup_(to_json(setup)), sandbox_(std::move(sandbox)) {}
+    : command_(std::move(command)), setup_(std::move(setup)), sandbox_(std::move(sandbox)) {}
 ReplayWorker::~ReplayWorker() = default;
 
 Result<BenchAnswer> ReplayWorker::ask(const Json& request) {
@@ -170,30 +168,16 @@ Result<BenchAnswer> ReplayWorker::ask(const Json& request) {
   return answer;
 }
 
-std::vector<std::string> own_worker_command() {
-  return {own_program(), "optimize-worker"};
+std::vector<std::string> own_worker_command(std::string subcommand) {
+  return {own_program(), std::move(subcommand)};
 }
 
 namespace {
 
-/// What the worker holds; opened with the first request, whose answer an error becomes.
-struct WorkerState {
-  fs::path folder;
-  std::optional<capture::Capture> capture;
-  std::unique_ptr<replay::Device> device;
-  std::unique_ptr<ReplayBench> bench;  ///< last: it uses the two before
-};
-
-Result<void> open_bench(WorkerState& state) {
-  PERFLAB_TRY(const Json json, take_json(state.folder / kSetupName));
-  PERFLAB_TRY(const BenchSetup setup, bench_setup_from_json(json, kSetupName));
-  PERFLAB_TRY(state.capture, capture::Capture::open(setup.capture));
-  PERFLAB_TRY(state.device, replay::open_hsa_device(state.capture->description()));
-  const auto step = [folder = state.folder](std::string_view name) {
-    return put_file(folder / kStepName, name);
-  };
-  PERFLAB_TRY(state.bench, ReplayBench::open(*state.capture, *state.device, setup, step));
-  return {};
+Result<std::unique_ptr<WorkerBench>> open_bench(const fs::path& folder, const OpenBench& open) {
+  PERFLAB_TRY(const Json setup, take_json(folder / kSetupName));
+  return open(setup,
+              [folder](std::string_view name) { return put_file(folder / kStepName, name); });
 }
 
 /// Waits for a request. False: there will be none.
@@ -205,30 +189,32 @@ bool wait_for(const fs::path& folder, int number) {
   return true;
 }
 
-Result<Json> answer_request(WorkerState& state, int number) {
-  PERFLAB_TRY(const Json request, take_json(state.folder / request_name(number)));
-  if (state.bench == nullptr) PERFLAB_TRY_VOID(open_bench(state));
-  return state.bench->answer(request);
+Result<Json> answer_request(const fs::path& folder, const OpenBench& open,
+                            std::unique_ptr<WorkerBench>& bench, int number) {
+  PERFLAB_TRY(const Json request, take_json(folder / request_name(number)));
+  if (bench == nullptr) {
+    PERFLAB_TRY(bench, open_bench(folder, open));
+  }
+  return bench->answer(request);
 }
 
 }  // namespace
 
-int optimize_worker_main(const std::string& folder) {
+int replay_worker_main(const std::string& name, const OpenBench& open) {
   const InterruptScope interrupts;
-  WorkerState state;
-  state.folder = folder;
+  const fs::path folder = name;
+  std::unique_ptr<WorkerBench> bench;
   // Before anything is answered: the device may start this process again.
-  for (int number = 1; wait_for(state.folder, number); ++number) {
-    const Result<Json> answer = answer_request(state, number);
-    const bool lost = state.bench == nullptr || state.bench->lost();
+  for (int number = 1; wait_for(folder, number); ++number) {
+    const Result<Json> answer = answer_request(folder, open, bench, number);
+    const bool lost = bench == nullptr || bench->lost();
     Json file;
     if (answer)
       file["answer"] = *answer;
     else
       file["error"] = error_json(answer.error());
     file["lost"] = lost;
-    if (const auto put = put_file(state.folder / answer_name(number), to_canonical_text(file));
-        !put) {
+    if (const auto put = put_file(folder / answer_name(number), to_canonical_text(file)); !put) {
       fmt::print(stderr, "{}\n", describe(put.error()));
       return exit_code(put.error().code);
     }
@@ -240,9 +226,9 @@ int optimize_worker_main(const std::string& folder) {
   if (interrupted()) {
     // Whoever made the folder may be gone.
     std::error_code ignored;
-    fs::remove_all(state.folder, ignored);
+    fs::remove_all(folder, ignored);
   }
   return 0;
 }
 
-}  // namespace perflab::optimize
+}  // namespace perflab::measure
