@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/system/sandbox.h"
+#include "replay/launch_change.h"
 #include "stats/comparison.h"
 
 namespace perflab::measure {
@@ -22,6 +23,7 @@ namespace perflab::measure {
 struct Variant {
   std::string name;                   ///< "original", "candidate 3": for messages
   std::filesystem::path code_object;  ///< replay; empty: the captured one
+  replay::LaunchChange launch{};      ///< replay: of that code object
   std::vector<std::string> command;   ///< command, rocprofv3
   std::vector<std::pair<std::string, std::string>> environment;
   Confinement confinement{};  ///< command, rocprofv3

@@ -49,7 +49,7 @@ class ReplayBackend final : public Backend {
   /// `wrong`: what a dispatch left that it should not have.
   Result<void> take_samples(const Variant& variant, std::vector<double>& samples,
                             std::string& wrong) {
-    PERFLAB_TRY_VOID(session_.load(variant.code_object));
+    PERFLAB_TRY_VOID(session_.load(variant.code_object, variant.launch));
     for (std::uint64_t i = 0; i <= options_.iterations; ++i) {
       if (interrupted()) return fail(ErrorCode::interrupted, "interrupted between dispatches");
       PERFLAB_TRY_VOID(bring_input(i));

@@ -102,7 +102,8 @@ struct Session::State {
   Device& device;
   SessionOptions options;
   PreImage memory;
-  std::uint64_t kernarg = 0;
+  std::uint64_t kernarg = 0;          ///< where the captured arguments lie
+  std::uint64_t changed_kernarg = 0;  ///< room for those of a changed launch; 0: none yet
   Launch launch;
   bool original = true;
   std::vector<std::string> notes;
@@ -115,8 +116,10 @@ struct Session::State {
     if (capture.kernarg().empty()) return {};
     return device.write(kernarg, capture.kernarg());
   }
-  Result<void> load(const ChosenObject& chosen);
-  void fill_launch(const LoadedKernel& kernel);
+  Result<void> load(const ChosenObject& chosen, const LaunchChange& change);
+  void fill_launch(const LoadedKernel& kernel, const Geometry& geometry);
+  Result<void> change_kernarg(const std::vector<std::byte>& bytes);
+  Result<std::uint64_t> allocate_kernarg(std::uint64_t bytes);
 };
 
 Result<void> Session::State::place() {
@@ -131,25 +134,39 @@ Result<void> Session::State::place() {
 
 Result<void> Session::State::make_kernarg() {
   const capture::Dispatch& dispatch = capture.description().dispatch;
-  const std::uint64_t bytes = std::max<std::uint64_t>(capture.kernarg().size(), kLeastKernargs);
   if (in_placed_region(capture.description(), dispatch.kernarg_address, capture.kernarg().size())) {
     kernarg = dispatch.kernarg_address;
     return {};
   }
-  PERFLAB_TRY(const std::optional<std::uint64_t> buffer, device.allocate(bytes));
-  if (!buffer)
-    return fail(Failure::hsa_call_failed,
-                fmt::format("the GPU has no room for {} bytes of kernel arguments", bytes),
-                "end what else uses the GPU: rocm-smi --showpids lists it");
-  kernarg = *buffer;
+  PERFLAB_TRY(kernarg, allocate_kernarg(capture.kernarg().size()));
   notes.push_back(
       "the kernel's arguments lie in a buffer of the GPU's memory, because the one they were in is "
       "not in the capture");
   return {};
 }
 
-Result<void> Session::State::load(const ChosenObject& chosen) {
+Result<std::uint64_t> Session::State::allocate_kernarg(std::uint64_t bytes) {
+  PERFLAB_TRY(const std::optional<std::uint64_t> buffer,
+              device.allocate(std::max(bytes, kLeastKernargs)));
+  if (buffer) return *buffer;
+  return fail(Failure::hsa_call_failed,
+              fmt::format("the GPU has no room for {} bytes of kernel arguments", bytes),
+              "end what else uses the GPU: rocm-smi --showpids lists it");
+}
+
+/// They get a place of their own: what the captured memory holds would no longer be what it held.
+Result<void> Session::State::change_kernarg(const std::vector<std::byte>& bytes) {
+  if (changed_kernarg == 0) {
+    PERFLAB_TRY(changed_kernarg, allocate_kernarg(bytes.size()));
+  }
+  launch.kernarg_address = changed_kernarg;
+  return device.write(changed_kernarg, bytes);
+}
+
+Result<void> Session::State::load(const ChosenObject& chosen, const LaunchChange& change) {
   notes.resize(own_notes);
+  PERFLAB_TRY(const Geometry geometry,
+              changed_geometry(capture, change, chosen.bytes, chosen.kernel));
   const auto* const data = reinterpret_cast<const std::byte*>(chosen.bytes.data());
   PERFLAB_TRY_VOID(device.load({data, chosen.bytes.size()}));
   PERFLAB_TRY(const LoadedKernel kernel, device.kernel(chosen.kernel));
@@ -159,28 +176,29 @@ Result<void> Session::State::load(const ChosenObject& chosen) {
                             capture.description().dispatch.kernel, kernel.kernarg_bytes,
                             capture.kernarg().size()),
                 "the signature has to stay that of the captured kernel");
-  fill_launch(kernel);
+  fill_launch(kernel, geometry);
   PERFLAB_TRY(const std::vector<std::string> lost, memory.find_variables(chosen.renamed));
   for (const std::string& symbol : lost)
     notes.push_back(
         fmt::format("the loaded code object has no variable {} of the captured size", symbol));
-  return write_kernarg();
+  PERFLAB_TRY_VOID(write_kernarg());
+  return geometry.kernarg.empty() ? Result<void>{} : change_kernarg(geometry.kernarg);
 }
 
-void Session::State::fill_launch(const LoadedKernel& kernel) {
+void Session::State::fill_launch(const LoadedKernel& kernel, const Geometry& geometry) {
   const capture::Dispatch& dispatch = capture.description().dispatch;
-  const std::uint32_t dynamic_lds =
-      dispatch.group_segment_bytes -
-      std::min(dispatch.group_segment_bytes, dispatch.static_group_segment_bytes);
   launch = {.kernel_object = kernel.object,
             .kernarg_address = kernarg,
             .header = dispatch.header,
-            .setup = dispatch.setup,
-            .grid = dispatch.grid,
-            .workgroup = dispatch.workgroup,
-            .group_segment_bytes = dynamic_lds + kernel.group_segment_bytes,
+            .setup = geometry.setup,
+            .grid = {},
+            .workgroup = geometry.workgroup,
+            .group_segment_bytes = geometry.dynamic_lds_bytes + kernel.group_segment_bytes,
             .private_segment_bytes =
                 std::max(dispatch.private_segment_bytes, kernel.private_segment_bytes)};
+  std::ranges::transform(geometry.grid, launch.grid.begin(), [](std::uint64_t items) {
+    return static_cast<decltype(launch.grid)::value_type>(items);
+  });
 }
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -199,15 +217,15 @@ Result<Session> Session::open(const capture::Capture& capture, Device& device,
   PERFLAB_TRY_VOID(state->place());
   state->own_notes = state->notes.size();
   state->original = options.code_object.empty();
-  PERFLAB_TRY_VOID(state->load(chosen));
+  PERFLAB_TRY_VOID(state->load(chosen, {}));
   return Session(std::move(state));
 }
 
-Result<void> Session::load(const std::filesystem::path& code_object) {
+Result<void> Session::load(const std::filesystem::path& code_object, const LaunchChange& change) {
   PERFLAB_TRY(const ChosenObject chosen,
               choose_code_object(state_->capture, code_object, state_->device.facts().isa));
   state_->original = code_object.empty();
-  return state_->load(chosen);
+  return state_->load(chosen, change);
 }
 
 bool Session::runs_original() const {
@@ -241,6 +259,10 @@ Result<Nanos> Session::run() {
     for (const std::string& doubt : state_->doubts)
       time.error().notes.push_back("found before: " + doubt);
   return time;
+}
+
+void Session::set_time_limit(Nanos limit) {
+  state_->options.time_limit = limit;
 }
 
 std::optional<std::uint64_t> Session::address(std::size_t region) const {

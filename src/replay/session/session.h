@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "capture/capture_reader.h"
 #include "replay/device.h"
+#include "replay/launch_change.h"
 #include "replay/session/restored.h"
 
 namespace perflab::replay {
@@ -42,8 +43,9 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session();
 
-  /// Loads another code object (empty: the captured one) without touching the memory.
-  Result<void> load(const std::filesystem::path& code_object);
+  /// Loads another code object (empty: the captured one) without touching the memory; run()
+  /// launches it with this change.
+  Result<void> load(const std::filesystem::path& code_object, const LaunchChange& change = {});
   /// Whether the captured code object is loaded.
   [[nodiscard]] bool runs_original() const;
 
@@ -55,9 +57,11 @@ class Session {
   /// set: for a code object that may write elsewhere than the captured one. Returns how many.
   Result<std::uint64_t> learn_writes();
 
-  /// One dispatch with the captured packet; its GPU time. Static LDS and scratch are those of the
-  /// loaded code object, dynamic LDS the captured packet's.
+  /// One dispatch with the captured packet and the change of load(); its GPU time. Static LDS and
+  /// scratch are those of the loaded code object, dynamic LDS the captured packet's.
   Result<Nanos> run();
+  /// SessionOptions::time_limit of the dispatches to come.
+  void set_time_limit(Nanos limit);
 
   /// Where a region lies now; missing when its contents were not captured, or when the code object
   /// has no such variable.

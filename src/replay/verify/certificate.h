@@ -13,6 +13,7 @@
 #include "base/text/progress.h"
 #include "replay/elements/element_diff.h"
 #include "replay/failures.h"
+#include "replay/launch_change.h"
 
 namespace perflab::replay {
 
@@ -42,6 +43,7 @@ std::string_view to_string(WriteSet write_set);
 
 struct VerifyOptions {
   std::filesystem::path code_object;  ///< empty: the captured one
+  LaunchChange launch{};              ///< of the other code object
   /// `written` becomes `arguments` when the captured dispatch changed nothing.
   Poison poison = Poison::written;
   int runs = 3;  ///< of the original, to find bytes that differ between them; at least 1

@@ -275,7 +275,7 @@ Result<void> compare_other(VerifyState& state, RegionState& region) {
 
 /// One run of the other code object. A run that fails is its answer, not an error.
 Result<void> run_other(VerifyState& state) {
-  PERFLAB_TRY_VOID(state.session.load(state.options.code_object));
+  PERFLAB_TRY_VOID(state.session.load(state.options.code_object, state.options.launch));
   for (RegionState& region : state.regions) {
     if (state.session.address(region.region)) continue;
     const capture::MemoryRegion& description = state.description_of(region);

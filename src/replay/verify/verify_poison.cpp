@@ -197,7 +197,7 @@ Result<bool> verify_group(VerifyState& state, const Poisoner& poisoner, Group& g
   for (Target& target : group) PERFLAB_TRY_VOID(find_pure_outputs(state, poisoner, target));
   PERFLAB_TRY([[maybe_unused]] const Restored first, state.session.restore_all());
   if (!state.has_other()) return true;
-  PERFLAB_TRY_VOID(state.session.load(state.options.code_object));
+  PERFLAB_TRY_VOID(state.session.load(state.options.code_object, state.options.launch));
   PERFLAB_TRY(failure, run_poisoned(state, poisoner, group));
   if (failure) {
     state.certificate.run_failure = fmt::format("{} (on poisoned outputs)", failure->message);
