@@ -144,6 +144,9 @@ bool Capture::has_hash(std::string_view recorded) const {
 std::span<const std::byte> Capture::kernarg() const {
   return std::as_bytes(std::span(state_->kernarg));
 }
+std::filesystem::path Capture::code_object_path() const {
+  return state_->folder / code_object_file(state_->description.machine.platform);
+}
 std::span<const std::byte> Capture::code_object() const {
   return std::as_bytes(std::span(state_->code_object));
 }
@@ -188,10 +191,10 @@ Result<Capture> Capture::open(const std::filesystem::path& folder) {
                                   description.regions));
   }
   PERFLAB_TRY(state->kernarg, read_listed(folder, kKernargFile, records, kMostKernargBytes));
-  PERFLAB_TRY(state->code_object,
-              read_listed(folder, kCodeObjectFile, records, kMostCodeObjectBytes));
+  const std::string_view code_file = code_object_file(description.machine.platform);
+  PERFLAB_TRY(state->code_object, read_listed(folder, code_file, records, kMostCodeObjectBytes));
   if (description.kernarg_hash != records.find(kKernargFile)->second.hash ||
-      description.code_object_hash != records.find(kCodeObjectFile)->second.hash ||
+      description.code_object_hash != records.find(code_file)->second.hash ||
       description.code_object_bytes != state->code_object.size())
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is of other kernel arguments or another code object",
@@ -205,7 +208,7 @@ Result<void> Capture::verify(const TellProgress& progress) const {
   for (const auto& [name, most] :
        {std::pair(kDispatchFile, kMostDocumentBytes), std::pair(kRegionsFile, kMostDocumentBytes),
         std::pair(kVariablesFile, kMostDocumentBytes), std::pair(kKernargFile, kMostKernargBytes),
-        std::pair(kCodeObjectFile, kMostCodeObjectBytes)})
+        std::pair(code_object_file(state_->description.machine.platform), kMostCodeObjectBytes)})
     PERFLAB_TRY_VOID(read_listed(state_->folder, name, state_->records, most));
   double bytes = 0, done = 0;
   for (const MemoryRegion& region : state_->description.regions)

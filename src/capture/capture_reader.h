@@ -49,6 +49,8 @@ class Capture {
   [[nodiscard]] bool has_hash(std::string_view recorded) const;
   [[nodiscard]] std::span<const std::byte> kernarg() const;
   [[nodiscard]] std::span<const std::byte> code_object() const;
+  /// Where it lies: kernel.hsaco or kernel.cubin of the folder.
+  [[nodiscard]] std::filesystem::path code_object_path() const;
 
   /// Compares every file with its hash in the marker, and decodes every page. Error (bad_input):
   /// the file is named, and whether it is truncated or altered.

@@ -138,16 +138,87 @@ MemoryRegion read_region(JsonFields& fields, bool variables) {
   return region;
 }
 
+/// Captures of format 2.0 and older do not say it: they are of HIP programs.
+Platform read_platform(JsonFields& machine) {
+  if (!machine.has("platform")) return Platform::hip;
+  const auto platform = from_name<Platform>(machine.get<std::string>("platform"));
+  if (!platform) machine.wrong("platform", "is neither hip nor cuda");
+  return platform.value_or(Platform::hip);
+}
+
 Machine read_machine(JsonFields&& machine) {
-  return {.isa = machine.get<std::string>("isa"),
-          .agent_name = machine.get<std::string>("agent_name"),
-          .product_name = machine.text_or_null("product_name"),
-          .compute_units = machine.get<std::uint32_t>("compute_units"),
-          .gpu_index = machine.get<std::uint32_t>("gpu_index"),
-          .gpu_count = machine.get<std::uint32_t>("gpu_count"),
-          .runtime_version = machine.get<std::string>("runtime_version"),
-          .rocm_version = machine.text_or_null("rocm_version"),
-          .address_mode = machine.text_or_null("address_mode")};
+  return {
+      .platform = read_platform(machine),
+      .isa = machine.get<std::string>("isa"),
+      .agent_name = machine.get<std::string>("agent_name"),
+      .product_name = machine.text_or_null("product_name"),
+      .compute_units = machine.get<std::uint32_t>("compute_units"),
+      .gpu_index = machine.get<std::uint32_t>("gpu_index"),
+      .gpu_count = machine.get<std::uint32_t>("gpu_count"),
+      .runtime_version = machine.get<std::string>("runtime_version"),
+      .driver_version = machine.has("driver_version") ? machine.text_or_null("driver_version") : "",
+      .rocm_version = machine.text_or_null("rocm_version"),
+      .address_mode = machine.text_or_null("address_mode")};
+}
+
+Json cuda_json(const std::optional<CudaLaunch>& launch) {
+  if (!launch) return nullptr;
+  Json parameters = Json::array();
+  for (const Parameter& one : launch->parameters)
+    parameters.push_back({{"offset", one.offset}, {"bytes", one.size}});
+  return {{"cluster", launch->cluster},
+          {"cooperative", launch->cooperative},
+          {"max_dynamic_shared_bytes", launch->max_dynamic_shared_bytes},
+          {"shared_carveout_percent", launch->shared_carveout},
+          {"registers", launch->registers},
+          {"parameters", std::move(parameters)}};
+}
+
+CudaLaunch read_cuda(JsonFields&& fields, std::uint32_t kernarg_bytes) {
+  CudaLaunch launch;
+  fields.read("cluster", launch.cluster);
+  fields.read("cooperative", launch.cooperative);
+  fields.read("max_dynamic_shared_bytes", launch.max_dynamic_shared_bytes);
+  fields.read("shared_carveout_percent", launch.shared_carveout, -1, 100);
+  fields.read("registers", launch.registers);
+  fields.each("parameters", [&](JsonFields& parameter) {
+    launch.parameters.push_back({.offset = parameter.get<std::uint32_t>("offset"),
+                                 .size = parameter.get<std::uint32_t>("bytes")});
+    const Parameter& read = launch.parameters.back();
+    if (std::uint64_t{read.offset} + read.size > kernarg_bytes)
+      parameter.wrong("offset", "is behind the end of the arguments");
+  });
+  return launch;
+}
+
+/// What only an HSA packet has is null on CUDA.
+Json hsa_only(const Description& description, Json&& value) {
+  return description.machine.platform == Platform::hip ? std::move(value) : Json(nullptr);
+}
+
+void read_packet(JsonFields&& packet, Platform platform, Dispatch& dispatch) {
+  packet.read("grid", dispatch.grid);
+  packet.read("workgroup", dispatch.workgroup);
+  packet.read("private_segment_bytes", dispatch.private_segment_bytes);
+  packet.read("group_segment_bytes", dispatch.group_segment_bytes);
+  if (platform != Platform::hip) return;
+  packet.read("header", dispatch.header);
+  packet.read("setup", dispatch.setup);
+  dispatch.kernarg_address = address(packet, "kernarg_address");
+  packet.read("had_completion_signal", dispatch.had_completion_signal);
+  packet.read("bytes", dispatch.packet);
+}
+
+/// Arguments and what is of the platform: the captured launch of CUDA, and of HSA the alignment.
+void read_symbol(JsonFields& document, Platform platform, Dispatch& dispatch) {
+  JsonFields symbol = document.object("symbol");
+  symbol.read("group_segment_bytes", dispatch.static_group_segment_bytes);
+  symbol.read("private_segment_bytes", dispatch.static_private_segment_bytes);
+  symbol.read("kernarg_bytes", dispatch.kernarg_bytes);
+  if (platform == Platform::hip)
+    symbol.read("kernarg_align", dispatch.kernarg_align);
+  else
+    dispatch.cuda = read_cuda(document.object("cuda"), dispatch.kernarg_bytes);
 }
 
 Result<void> read_format(JsonFields& document, const std::string& what) {
@@ -165,6 +236,10 @@ Result<void> read_format(JsonFields& document, const std::string& what) {
 
 }  // namespace
 
+std::string_view code_object_file(Platform platform) {
+  return platform == Platform::cuda ? "kernel.cubin" : "kernel.hsaco";
+}
+
 std::string hex_text(std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
@@ -181,32 +256,35 @@ Json dispatch_json(const Description& description) {
            {{"name", dispatch.kernel},
             {"demangled", dispatch.demangled},
             {"ordinal", dispatch.ordinal},
-            {"object", hex_text(dispatch.kernel_object)},
-            {"dynamic_callstack", dispatch.dynamic_callstack}}},
+            {"object", hsa_only(description, hex_text(dispatch.kernel_object))},
+            {"dynamic_callstack", hsa_only(description, dispatch.dynamic_callstack)}}},
           {"packet",
            {{"grid", dispatch.grid},
             {"workgroup", dispatch.workgroup},
-            {"header", dispatch.header},
-            {"setup", dispatch.setup},
+            {"header", hsa_only(description, dispatch.header)},
+            {"setup", hsa_only(description, dispatch.setup)},
             {"private_segment_bytes", dispatch.private_segment_bytes},
             {"group_segment_bytes", dispatch.group_segment_bytes},
-            {"kernarg_address", hex_text(dispatch.kernarg_address)},
-            {"had_completion_signal", dispatch.had_completion_signal},
-            {"bytes", dispatch.packet}}},
+            {"kernarg_address", hsa_only(description, hex_text(dispatch.kernarg_address))},
+            {"had_completion_signal", hsa_only(description, dispatch.had_completion_signal)},
+            {"bytes", hsa_only(description, dispatch.packet)}}},
           {"symbol",
            {{"group_segment_bytes", dispatch.static_group_segment_bytes},
             {"private_segment_bytes", dispatch.static_private_segment_bytes},
             {"kernarg_bytes", dispatch.kernarg_bytes},
-            {"kernarg_align", dispatch.kernarg_align}}},
+            {"kernarg_align", hsa_only(description, dispatch.kernarg_align)}}},
+          {"cuda", cuda_json(dispatch.cuda)},
           {"captured_ns", or_null(dispatch.captured_ns)},
           {"machine",
-           {{"isa", machine.isa},
+           {{"platform", to_string(machine.platform)},
+            {"isa", machine.isa},
             {"agent_name", machine.agent_name},
             {"product_name", or_null(machine.product_name)},
             {"compute_units", machine.compute_units},
             {"gpu_index", machine.gpu_index},
             {"gpu_count", machine.gpu_count},
             {"runtime_version", machine.runtime_version},
+            {"driver_version", or_null(machine.driver_version)},
             {"rocm_version", or_null(machine.rocm_version)},
             {"address_mode", or_null(machine.address_mode)}}},
           {"code_object",
@@ -232,30 +310,20 @@ Json marker_json(const std::vector<FileRecord>& files) {
 Result<void> read_dispatch(const Json& json, const std::string& what, Description& out) {
   JsonFields document(json, what);
   PERFLAB_TRY_VOID(read_format(document, what));
+  out.machine = read_machine(document.object("machine"));
+  const Platform platform = out.machine.platform;
   Dispatch& dispatch = out.dispatch;
   JsonFields kernel = document.object("kernel");
   kernel.read("name", dispatch.kernel);
   kernel.read("demangled", dispatch.demangled);
   kernel.read("ordinal", dispatch.ordinal);
-  dispatch.kernel_object = address(kernel, "object");
-  kernel.read("dynamic_callstack", dispatch.dynamic_callstack);
-  JsonFields packet = document.object("packet");
-  packet.read("grid", dispatch.grid);
-  packet.read("workgroup", dispatch.workgroup);
-  packet.read("header", dispatch.header);
-  packet.read("setup", dispatch.setup);
-  packet.read("private_segment_bytes", dispatch.private_segment_bytes);
-  packet.read("group_segment_bytes", dispatch.group_segment_bytes);
-  dispatch.kernarg_address = address(packet, "kernarg_address");
-  packet.read("had_completion_signal", dispatch.had_completion_signal);
-  packet.read("bytes", dispatch.packet);
-  JsonFields symbol = document.object("symbol");
-  symbol.read("group_segment_bytes", dispatch.static_group_segment_bytes);
-  symbol.read("private_segment_bytes", dispatch.static_private_segment_bytes);
-  symbol.read("kernarg_bytes", dispatch.kernarg_bytes);
-  symbol.read("kernarg_align", dispatch.kernarg_align);
+  if (platform == Platform::hip) {
+    dispatch.kernel_object = address(kernel, "object");
+    kernel.read("dynamic_callstack", dispatch.dynamic_callstack);
+  }
+  read_packet(document.object("packet"), platform, dispatch);
+  read_symbol(document, platform, dispatch);
   document.read("captured_ns", dispatch.captured_ns);
-  out.machine = read_machine(document.object("machine"));
   JsonFields object = document.object("code_object");
   object.read("bytes", out.code_object_bytes);
   object.read("hash", out.code_object_hash);

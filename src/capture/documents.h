@@ -19,10 +19,11 @@ inline constexpr std::string_view kDispatchFile = "dispatch.json";
 inline constexpr std::string_view kRegionsFile = "memory_regions.json";
 inline constexpr std::string_view kVariablesFile = "module_variables.json";
 inline constexpr std::string_view kKernargFile = "kernarg.bin";
-inline constexpr std::string_view kCodeObjectFile = "kernel.hsaco";
 inline constexpr std::string_view kImageFolder = "memory";
 inline constexpr std::string_view kWritesFolder = "writes";
 
+/// "kernel.hsaco", or "kernel.cubin": the image of the module as the driver loaded it.
+std::string_view code_object_file(Platform platform);
 /// "0x7f0012340000".
 std::string hex_text(std::uint64_t address);
 /// "memory/region_7f0012340000.bin".

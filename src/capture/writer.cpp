@@ -294,7 +294,8 @@ Result<std::vector<FileRecord>> Writer::State::write_contents(const Description&
   PERFLAB_TRY_VOID(document(kRegionsFile, regions_json(description.regions, false)));
   PERFLAB_TRY_VOID(document(kVariablesFile, regions_json(description.regions, true)));
   PERFLAB_TRY_VOID(write_file(kKernargFile, kernarg, &records));
-  PERFLAB_TRY_VOID(write_file(kCodeObjectFile, std::as_bytes(std::span(code_object)), &records));
+  PERFLAB_TRY_VOID(write_file(code_object_file(description.machine.platform),
+                              std::as_bytes(std::span(code_object)), &records));
   for (const MemoryRegion& one : description.regions)
     for (const Blob* blob : {&one.image, &one.writes})
       if (!blob->file.empty())

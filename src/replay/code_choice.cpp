@@ -65,7 +65,8 @@ Result<void> check_arguments(const capture::Capture& capture, const code::Kernel
                 fmt::format("{}: {} takes {} bytes of arguments, and the capture has {}", what,
                             name, other.kernarg_bytes, bytes),
                 "the signature has to stay that of the captured kernel");
-  const auto captured = code::read_code_object(as_text(capture.code_object()), "kernel.hsaco");
+  const auto captured = code::read_code_object(as_text(capture.code_object()),
+                                               capture.code_object_path().filename().string());
   const code::KernelMetadata* const kernel =
       captured ? code::kernel_named(*captured, name) : nullptr;
   if (kernel == nullptr) return {};  // nothing to compare with but the size
@@ -81,8 +82,8 @@ Result<ChosenObject> captured_object(const capture::Capture& capture,
   const std::string_view bytes = as_text(capture.code_object());
   const auto target = code::code_object_target(bytes);
   if (!target)
-    return fail(ErrorCode::bad_input, fmt::format("{}: kernel.hsaco is not an AMDGPU code object",
-                                                  capture.folder().string()));
+    return fail(ErrorCode::bad_input, fmt::format("{} is not an AMDGPU code object",
+                                                  capture.code_object_path().string()));
   if (!may_run(*target, device))
     return fail(Failure::isa_mismatch,
                 fmt::format("the captured code object is for {}, and this GPU is {}",

@@ -49,7 +49,8 @@ struct Launch {
   std::uint64_t kernel_object = 0;
   std::uint64_t kernarg_address = 0;
   std::uint16_t header = 0, setup = 0;
-  std::array<std::uint32_t, 3> grid{}, workgroup{};  ///< work-items
+  std::array<std::uint64_t, 3> grid{};       ///< work-items
+  std::array<std::uint32_t, 3> workgroup{};  ///< work-items
   std::uint32_t group_segment_bytes = 0, private_segment_bytes = 0;
 };
 

@@ -417,7 +417,7 @@ Result<std::vector<Finding>> lint(const capture::Capture& capture) {
   const auto bytes = capture.code_object();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   PERFLAB_TRY(const code::CodeObject object,
-              code::read_code_object(text, (capture.folder() / "kernel.hsaco").string()));
+              code::read_code_object(text, capture.code_object_path().string()));
   return Linter(capture, text, object).run();
 }
 

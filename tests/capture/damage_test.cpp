@@ -179,7 +179,7 @@ TEST_F(CaptureDamage, WhatIsNoCaptureIsToldApart) {
   newer.replace(newer.find("\"major\": 2"), 10, "\"major\": 3");
   put(folder_ / "c/capture_complete.json", newer);
   EXPECT_THAT(message("c"),
-              HasSubstr("a capture of format 3.0, and this program reads 1.x to 2.x"));
+              HasSubstr("a capture of format 3.1, and this program reads 1.x to 2.x"));
   std::filesystem::remove(folder_ / "c/capture_complete.json");
   EXPECT_THAT(message("c"), HasSubstr("is an unfinished capture"));
 }

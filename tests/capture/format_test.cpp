@@ -126,9 +126,9 @@ TEST_F(CaptureFormat, OneIsReadAndChecked) {
   EXPECT_TRUE(capture->has_hash(key_text(text_of(capture_ / kMarkerFile))));
   EXPECT_FALSE(capture->has_hash(key_text("other")));
 
-  std::string code = text_of(capture_ / kCodeObjectFile);
+  std::string code = text_of(capture_ / code_object_file(Platform::hip));
   code[0] ^= 1;
-  rewrite(capture_ / kCodeObjectFile, code);
+  rewrite(capture_ / code_object_file(Platform::hip), code);
   EXPECT_THAT(refusal(), HasSubstr("is altered"));
 }
 
@@ -174,7 +174,7 @@ TEST_F(CaptureFormat, OthersAreRefusedWithBothNumbers) {
     marker["format"]["major"] = major;
     rewrite(capture_ / kMarkerFile, to_canonical_text(marker));
     EXPECT_THAT(refusal(), HasSubstr("a capture of format " + std::to_string(major) +
-                                     ".0, and this program reads 1.x to 2.x"));
+                                     ".1, and this program reads 1.x to 2.x"));
   }
 }
 

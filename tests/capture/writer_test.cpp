@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/temp_folder.h"
+#include "capture/documents.h"
 #include "capture/written_capture.h"
 #include "support/prng.h"
 
@@ -168,6 +169,63 @@ TEST(CaptureRoundTrip, RandomRegionsComeBack) {
       EXPECT_EQ(some, before.substr(from, some.size()));
     }
   }
+}
+
+TEST(CaptureRoundTrip, ALaunchOfCudaComesBackWithoutWhatOnlyAPacketHas) {
+  WrittenCapture written;
+  Dispatch& dispatch = written.description.dispatch;
+  dispatch = {.kernel = "_Z3addPf",
+              .demangled = "add(float*)",
+              .ordinal = 3,
+              .grid = {std::uint64_t{1} << 40, 2, 1},
+              .workgroup = {1024, 1, 1},
+              .private_segment_bytes = 8,
+              .group_segment_bytes = 100'016,
+              .static_group_segment_bytes = 16,
+              .static_private_segment_bytes = 8,
+              .kernarg_bytes = 9,
+              .packet = {},
+              .cuda = CudaLaunch{.cluster = {2, 1, 1},
+                                 .cooperative = true,
+                                 .max_dynamic_shared_bytes = 100'000,
+                                 .shared_carveout = 50,
+                                 .registers = 255,
+                                 .parameters = {{0, 8}, {8, 1}}},
+              .captured_ns = {}};
+  written.description.machine.platform = Platform::cuda;
+  written.description.machine.isa = "sm_90";
+  written.description.machine.driver_version = "580.159.04";
+  MemoryRegion pinned = region_at(0x7f0000200000);
+  pinned.origin = Origin::pinned;
+  MemoryRegion ordered = region_at(0x302000000);
+  ordered.origin = Origin::stream_ordered;
+  written.regions = {{ordered, "abc", {}}, {pinned, "abc", {}}};
+  const TempFolder folder;
+  ASSERT_TRUE(test::write_capture(folder / "c", written).has_value());
+  const auto capture = Capture::open(folder / "c");
+  ASSERT_TRUE(capture.has_value()) << describe(capture.error());
+  EXPECT_EQ(capture->code_object_path(), folder / "c" / "kernel.cubin");
+  EXPECT_TRUE(capture->verify().has_value());
+  const Description& read = capture->description();
+  EXPECT_EQ(read.machine.platform, Platform::cuda);
+  EXPECT_EQ(read.machine.driver_version, "580.159.04");
+  EXPECT_EQ(read.dispatch.grid, dispatch.grid);
+  EXPECT_EQ(read.dispatch.cuda, dispatch.cuda);
+  EXPECT_EQ(read.dispatch.static_private_segment_bytes, 8U);
+  EXPECT_EQ(read.regions[0].origin, Origin::stream_ordered);
+  EXPECT_EQ(read.regions[1].origin, Origin::pinned);
+  const Json json = dispatch_json(read);
+  for (const char* const field : {"header", "setup", "kernarg_address", "bytes"})
+    EXPECT_TRUE(json["packet"][field].is_null()) << field;
+  EXPECT_TRUE(json["kernel"]["object"].is_null());
+
+  Json behind = json;
+  behind["cuda"]["parameters"][1]["offset"] = 9;
+  Description out;
+  EXPECT_FALSE(read_dispatch(behind, "d", out).has_value());
+  Json old = json;
+  old["machine"].erase("platform");
+  EXPECT_FALSE(read_dispatch(old, "d", out).has_value()) << "of HIP, which has a packet";
 }
 
 TEST(CaptureRoundTrip, TheDescriptionComesBack) {

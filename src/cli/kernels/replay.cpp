@@ -12,6 +12,7 @@
 #include "base/text/duration.h"
 #include "base/text/progress.h"
 #include "capture/capture_reader.h"
+#include "capture/documents.h"
 #include "cli/kit/command.h"
 #include "cli/kit/help.h"
 #include "cli/kit/present.h"
@@ -75,7 +76,7 @@ Result<report::ReplayData> replay_capture(const FullVmArguments& arguments) {
   data.capture_isa = description.machine.isa;
   data.ordinal = description.dispatch.ordinal;
   if (data.original) {
-    data.code_object = "kernel.hsaco";
+    data.code_object = capture::code_object_file(description.machine.platform);
     data.code_object_hash = description.code_object_hash;
   }
   const replay::FullVmOptions options{

@@ -194,7 +194,7 @@ Result<std::vector<PointerArgument>> pointer_arguments(const capture::Capture& c
   const auto bytes = capture.code_object();
   PERFLAB_TRY(const code::CodeObject object,
               code::read_code_object({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                     (capture.folder() / "kernel.hsaco").string()));
+                                     capture.code_object_path().string()));
   const auto kernel =
       std::ranges::find(object.kernels, dispatch.kernel, &code::KernelMetadata::name);
   std::vector<PointerArgument> out;

@@ -118,9 +118,9 @@ void HsaQueue::submit(const Launch& launch) {
   dispatch.workgroup_size_x = static_cast<std::uint16_t>(launch.workgroup[0]);
   dispatch.workgroup_size_y = static_cast<std::uint16_t>(launch.workgroup[1]);
   dispatch.workgroup_size_z = static_cast<std::uint16_t>(launch.workgroup[2]);
-  dispatch.grid_size_x = launch.grid[0];
-  dispatch.grid_size_y = launch.grid[1];
-  dispatch.grid_size_z = launch.grid[2];
+  dispatch.grid_size_x = static_cast<std::uint32_t>(launch.grid[0]);
+  dispatch.grid_size_y = static_cast<std::uint32_t>(launch.grid[1]);
+  dispatch.grid_size_z = static_cast<std::uint32_t>(launch.grid[2]);
   dispatch.private_segment_size = launch.private_segment_bytes;
   dispatch.group_segment_size = launch.group_segment_bytes;
   dispatch.kernel_object = launch.kernel_object;

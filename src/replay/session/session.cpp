@@ -19,6 +19,7 @@ namespace perflab::replay {
 namespace {
 
 constexpr std::uint32_t kMostPacketWorkgroup = 0xffff;  // 16 bits in the packet
+constexpr std::uint64_t kMostPacketGrid = 0xffff'ffff;  // 32 bits in the packet
 constexpr std::uint64_t kLeastKernargs = 64;
 
 /// A packet that no runtime would run must not be given to one: it reports nothing
@@ -31,7 +32,7 @@ Result<void> check_packet(const capture::Dispatch& dispatch) {
     return refuse(fmt::format("the header {:#x}, which is not a dispatch", dispatch.header));
   if ((dispatch.setup & 3U) == 0) return refuse("no dimensions");
   for (std::size_t i = 0; i < dispatch.grid.size(); ++i)
-    if (dispatch.grid[i] == 0 || dispatch.workgroup[i] == 0 ||
+    if (dispatch.grid[i] == 0 || dispatch.grid[i] > kMostPacketGrid || dispatch.workgroup[i] == 0 ||
         dispatch.workgroup[i] > kMostPacketWorkgroup)
       return refuse(fmt::format("a grid of {} work-items in groups of {}", dispatch.grid[i],
                                 dispatch.workgroup[i]));

@@ -25,6 +25,19 @@ Json counts_of(const Blob& blob) {
           {"file_bytes", blob.file_bytes}};
 }
 
+Json launch_json(const std::optional<capture::CudaLaunch>& launch) {
+  if (!launch) return nullptr;
+  Json parameters = Json::array();
+  for (const capture::Parameter& one : launch->parameters)
+    parameters.push_back({{"offset", one.offset}, {"bytes", one.size}});
+  return {{"cluster", launch->cluster},
+          {"cooperative", launch->cooperative},
+          {"max_dynamic_shared_bytes", launch->max_dynamic_shared_bytes},
+          {"shared_carveout_percent", launch->shared_carveout},
+          {"registers", launch->registers},
+          {"parameters", std::move(parameters)}};
+}
+
 Json captured_kernel_json(const capture::Capture& capture, std::vector<Missing>& missing) {
   const capture::Dispatch& dispatch = capture.description().dispatch;
   if (!dispatch.captured_ns)
@@ -43,26 +56,34 @@ Json captured_kernel_json(const capture::Capture& capture, std::vector<Missing>&
           {"scratch_bytes", dispatch.private_segment_bytes},
           {"kernarg_bytes", capture.kernarg().size()},
           {"dynamic_callstack", dispatch.dynamic_callstack},
-          {"captured_ns", or_null(dispatch.captured_ns)}};
+          {"captured_ns", or_null(dispatch.captured_ns)},
+          {"cuda", launch_json(dispatch.cuda)}};
 }
 
 Json captured_machine_json(const capture::Machine& machine, std::vector<Missing>& missing) {
-  const auto text = [&](const char* field, const std::string& value) {
+  using enum capture::Platform;
+  const auto of = [&](std::optional<capture::Platform> only, const char* field,
+                      const std::string& value) {
     if (value.empty())
       missing.push_back({.field = fmt::format("machine.{}", field),
-                         .reason = "it was not known when the capture was taken",
+                         .reason = only && *only != machine.platform
+                                       ? fmt::format("only captures of {} programs have it",
+                                                     *only == hip ? "HIP" : "CUDA")
+                                       : "it was not known when the capture was taken",
                          .remedy = ""});
     return or_null(value);
   };
-  return {{"isa", machine.isa},
+  return {{"platform", capture::to_string(machine.platform)},
+          {"isa", machine.isa},
           {"agent_name", machine.agent_name},
-          {"product_name", text("product_name", machine.product_name)},
+          {"product_name", of({}, "product_name", machine.product_name)},
           {"compute_units", machine.compute_units},
           {"gpu_index", machine.gpu_index},
           {"gpu_count", machine.gpu_count},
           {"runtime_version", machine.runtime_version},
-          {"rocm_version", text("rocm_version", machine.rocm_version)},
-          {"address_mode", text("address_mode", machine.address_mode)}};
+          {"driver_version", of(cuda, "driver_version", machine.driver_version)},
+          {"rocm_version", of(hip, "rocm_version", machine.rocm_version)},
+          {"address_mode", of(hip, "address_mode", machine.address_mode)}};
 }
 
 Json captured_region_json(const MemoryRegion& region) {
@@ -145,7 +166,7 @@ Json capture_document(const CaptureData& data) {
   const capture::Description& description = data.capture->description();
   const CaptureTotals totals = totals_of(*data.capture);
   std::vector<Missing> missing;
-  Json document = {{"schema_version", "1.0.0"},
+  Json document = {{"schema_version", "1.1.0"},
                    {"document", "capture"},
                    {"generator", generator_json()},
                    {"hash", data.capture->hash()}};

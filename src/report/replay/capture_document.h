@@ -9,6 +9,7 @@
 
 #include "base/text/json.h"
 #include "capture/capture_reader.h"
+#include "hal/terms.h"
 #include "replay/lint.h"
 
 namespace perflab::report {
@@ -52,6 +53,12 @@ std::string replay_problem(const CaptureCheck& check);
 
 /// Findings as documents have them.
 Json findings_json(const std::vector<replay::Finding>& findings);
+
+/// The words of a capture's platform.
+constexpr const hal::Terms& terms_of(capture::Platform platform) {
+  return hal::terms(platform == capture::Platform::cuda ? hal::Platform::nvidia
+                                                        : hal::Platform::amd);
+}
 
 Json capture_document(const CaptureData& data);
 

@@ -19,7 +19,8 @@ using capture::MemoryRegion;
 using Column = TextTable::Column;
 using enum TextTable::Align;
 
-std::string sizes(const std::array<std::uint32_t, 3>& values) {
+template <class Size>
+std::string sizes(const std::array<Size, 3>& values) {
   return fmt::format("{}", fmt::join(values, " x "));
 }
 
@@ -73,6 +74,23 @@ std::string regions_text(const CaptureData& data, const TerminalStyle& style) {
 /// Columns of a hash: enough to tell captures apart; the document has all of it.
 constexpr std::size_t kHashWidth = 48;
 
+std::string cuda_text(const capture::CudaLaunch& launch) {
+  std::string text = counted(launch.registers, "register");
+  if (launch.cooperative) text += ", cooperative";
+  if (launch.cluster != std::array<std::uint32_t, 3>{})
+    text += fmt::format(", clusters of {} blocks", sizes(launch.cluster));
+  return text + fmt::format(", at most {} bytes of dynamic shared memory",
+                            launch.max_dynamic_shared_bytes);
+}
+
+std::string runtime_text(const capture::Machine& machine) {
+  if (machine.platform == capture::Platform::cuda)
+    return fmt::format("CUDA {}{}", machine.runtime_version,
+                       machine.driver_version.empty() ? "" : ", driver " + machine.driver_version);
+  return fmt::format("HSA {}{}", machine.runtime_version,
+                     machine.rocm_version.empty() ? "" : ", ROCm " + machine.rocm_version);
+}
+
 std::string header_text(const CaptureData& data, const Paint& paint, std::size_t width) {
   const capture::Description& description = data.capture->description();
   const capture::Dispatch& dispatch = description.dispatch;
@@ -85,30 +103,30 @@ std::string header_text(const CaptureData& data, const Paint& paint, std::size_t
     out += labelled(label, text, width);
   };
   line("symbol", dispatch.kernel);
-  line("dispatch",
+  const hal::Terms& t = terms_of(machine.platform);
+  line(t.dispatch,
        fmt::format("number {} of this kernel; GPU time {}", dispatch.ordinal,
                    dispatch.captured_ns ? duration_text(static_cast<double>(*dispatch.captured_ns))
                                         : "not measured"));
-  line("grid", fmt::format("{} work-items in work-groups of {}", sizes(dispatch.grid),
+  line("grid", fmt::format("{} {} in {} of {}", sizes(dispatch.grid), t.work_items, t.workgroups,
                            sizes(dispatch.workgroup)));
   line("memory",
-       fmt::format("{} bytes of LDS ({} static), {} bytes of scratch, {} bytes of arguments",
-                   dispatch.group_segment_bytes, dispatch.static_group_segment_bytes,
-                   dispatch.private_segment_bytes, data.capture->kernarg().size()));
+       fmt::format("{} bytes of {} ({} static), {} bytes of {}, {} bytes of arguments",
+                   dispatch.group_segment_bytes, t.lds, dispatch.static_group_segment_bytes,
+                   dispatch.private_segment_bytes, t.scratch, data.capture->kernarg().size()));
+  if (dispatch.cuda) line("launch with", cuda_text(*dispatch.cuda));
   line("GPU", fmt::format("{}{}, number {} of {}", machine.isa,
                           machine.product_name.empty() ? "" : " (" + machine.product_name + ")",
                           machine.gpu_index, machine.gpu_count));
-  line("runtime",
-       fmt::format("HSA {}{}", machine.runtime_version,
-                   machine.rocm_version.empty() ? "" : ", ROCm " + machine.rocm_version));
+  line("runtime", runtime_text(machine));
   line("code", fmt::format("{}, {}", size_text(description.code_object_bytes),
                            fit(description.code_object_hash, kHashWidth)));
   line("regions",
        fmt::format("{}, {}; {} not captured", counted(description.regions.size(), "region"),
                    size_text(totals.bytes), totals.not_captured));
   line("pages",
-       fmt::format("{} zero, {} shared, {} stored; {} changed by the dispatch", totals.zero_pages,
-                   totals.shared_pages, totals.stored_pages, totals.changed_pages));
+       fmt::format("{} zero, {} shared, {} stored; {} changed by the {}", totals.zero_pages,
+                   totals.shared_pages, totals.stored_pages, totals.changed_pages, t.dispatch));
   line("on disk", size_text(totals.file_bytes));
   for (const std::string& limit : description.limits) line("limit", limit);
   return out;

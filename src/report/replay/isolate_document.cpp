@@ -49,6 +49,7 @@ Json capture_json(const capture::Description& capture, std::vector<Missing>& mis
           {"ordinal", dispatch.ordinal},
           {"grid", dispatch.grid},
           {"workgroup", dispatch.workgroup},
+          {"platform", capture::to_string(capture.machine.platform)},
           {"isa", capture.machine.isa},
           {"captured_ns", or_null(dispatch.captured_ns)},
           {"regions", sums.regions},
@@ -70,20 +71,22 @@ std::string captured_text(const IsolateData& data) {
   const capture::Description& capture = *data.capture;
   const capture::Dispatch& dispatch = capture.dispatch;
   const RegionSums sums = sums_of(capture);
+  const hal::Terms& t = terms_of(capture.machine.platform);
   std::string text = fmt::format(
-      "captured dispatch {} of {}\n"
-      "  grid {} in work-groups of {}, {} of LDS, {} of arguments, on {}\n",
-      dispatch.ordinal, printable(dispatch.demangled), fmt::join(dispatch.grid, " x "),
-      fmt::join(dispatch.workgroup, " x "), bytes_text(double{1} * dispatch.group_segment_bytes),
+      "captured {} {} of {}\n"
+      "  grid {} in {} of {}, {} of {}, {} of arguments, on {}\n",
+      t.dispatch, dispatch.ordinal, printable(dispatch.demangled), fmt::join(dispatch.grid, " x "),
+      t.workgroups, fmt::join(dispatch.workgroup, " x "),
+      bytes_text(double{1} * dispatch.group_segment_bytes), t.lds,
       bytes_text(double{1} * dispatch.kernarg_bytes), printable(capture.machine.isa));
   if (dispatch.captured_ns)
     text += fmt::format("  {} on the GPU, alone\n",
                         duration_text(static_cast<double>(*dispatch.captured_ns)));
   text += fmt::format(
       "  {} ranges of memory and {} variables, {}; {} on disk\n"
-      "  pages of 4096 bytes that the dispatch changed: {}\n",
+      "  pages of 4096 bytes that the {} changed: {}\n",
       sums.regions, sums.variables, bytes_text(static_cast<double>(sums.memory_bytes)),
-      bytes_text(static_cast<double>(sums.stored_bytes)), sums.written_pages);
+      bytes_text(static_cast<double>(sums.stored_bytes)), t.dispatch, sums.written_pages);
   if (sums.not_captured != 0)
     text += fmt::format("  {} ranges without their contents\n", sums.not_captured);
   for (const replay::Finding& finding : replay::nothing_written(capture))
@@ -120,7 +123,7 @@ Json isolate_document(const IsolateData& data) {
                        {"symbol", kernel.symbol},
                        {"dispatches", kernel.dispatches}});
   const Json capture = data.capture ? capture_json(*data.capture, missing) : Json(nullptr);
-  return {{"schema_version", "1.1.0"},
+  return {{"schema_version", "1.2.0"},
           {"document", "isolate"},
           {"generator", generator_json()},
           {"request", {{"kernel", plan.kernel}, {"dispatch", plan.dispatch}, {"stop", plan.stop}}},
