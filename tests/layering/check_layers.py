@@ -18,7 +18,7 @@ FLOORS = {
 ROOMS = {
     "base": [["."], ["text"], ["system"]],
     "hal": [["."], ["installed"]],
-    "code": [["elf"], ["object", "tools"], ["files", "instructions"]],
+    "code": [["elf"], ["object", "tools"], ["files", "instructions"], ["cubin"]],
     "trace": [["."], ["counter_csv", "kineto", "rocpd", "rocprofv3_json"], ["trace_csv"], ["read"]],
     "analyze": [["scope", "inspect"], ["kernels"], ["counters", "critical_path", "thread_trace"],
                 ["activity", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],

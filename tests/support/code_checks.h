@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "code/cubin/cubin.h"
+#include "code/cubin/cubin_files.h"
 #include "code/files/container.h"
 #include "code/object/code_object.h"
 
@@ -51,6 +53,41 @@ inline bool check_code_object(std::string_view bytes) {
     }
   }
   return true;
+}
+
+/// Reads a cubin; whether it could be read.
+inline bool check_cubin(std::string_view bytes) {
+  const auto cubin = code::read_cubin(bytes, "input");
+  if (!cubin) {
+    check_error(cubin.error());
+    return false;
+  }
+  PERFLAB_CHECK(cubin->abi_version == 7 || cubin->abi_version == 8);
+  PERFLAB_CHECK(code::cubin_architecture(bytes) == cubin->architecture);
+  for (const code::CubinKernel& kernel : cubin->kernels) {
+    PERFLAB_CHECK(code::kernel_named(*cubin, kernel.name) == &kernel);
+    touch(kernel.code);
+  }
+  for (const code::CubinVariable& variable : cubin->variables) {
+    PERFLAB_CHECK(variable.contents.empty() || variable.contents.size() == variable.size);
+    touch(variable.contents);
+  }
+  return true;
+}
+
+/// Finds the cubins of a file and reads them; whether any could be read.
+inline bool check_cubin_file(std::string bytes) {
+  const auto found = code::find_cubins(std::move(bytes), "input", kMostUnpackedInTests);
+  if (!found) {
+    check_error(found.error());
+    return false;
+  }
+  PERFLAB_CHECK(!found->cubins.empty());
+  bool read = false;
+  std::size_t count = 0;
+  for (const code::FatbinEntry& entry : found->cubins)
+    if (++count <= kMostObjectsRead) read |= check_cubin(entry.bytes);
+  return read;
 }
 
 /// Finds the code objects of a file and reads them; whether any could be read.

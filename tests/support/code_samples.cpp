@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "support/code_writer.h"
+#include "support/cubin_writer.h"
 
 namespace perflab::test {
 namespace {
@@ -96,6 +97,34 @@ std::vector<CodeSample> host_file_samples() {
   ElfSpec bare{.parts = {{.name = "x", .bytes = small_bundle(8), .alignment = 4096}},
                .section_table = false};
   samples.push_back({"no_sections.elf", write_elf(bare)});
+  return samples;
+}
+
+std::vector<CodeSample> cubin_samples() {
+  WrittenCubin spec;
+  spec.kernels = {{.name = "axpy",
+                   .shared_bytes = 512,
+                   .spills = 3,
+                   .parameters = {{0, 4}, {8, 8}, {16, 20000}},
+                   .max_threads = {{256, 1, 1}},
+                   .cluster = {{2, 1, 1}}},
+                  {.name = "helper", .entry = false}};
+  spec.variables = {{.name = "table", .contents = "sixteen bytes...", .constant = true},
+                    {.name = "counter", .zeros = 4}};
+  std::vector<CodeSample> samples{{"cubin_new", write_cubin(spec)}};
+  spec.abi_version = 7;
+  spec.architecture = 80;
+  samples.push_back({"cubin_old", write_cubin(spec)});
+  return samples;
+}
+
+std::vector<CodeSample> cubin_file_samples() {
+  const std::string cubin = cubin_samples().front().bytes;
+  std::vector<WrittenFatbinEntry> entries{{.bytes = cubin}, {.bytes = ".version 9.0", .ptx = true}};
+  std::vector<CodeSample> samples{{"fatbin_plain", write_fatbin(entries)}};
+  entries.front().packing = FatbinPacking::zstd;
+  samples.push_back({"fatbin_zstd", write_fatbin(entries)});
+  samples.push_back({"fatbin_host", write_cuda_host_file(".nv_fatbin", write_fatbin(entries))});
   return samples;
 }
 

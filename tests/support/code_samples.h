@@ -22,4 +22,10 @@ std::vector<CodeSample> bundle_samples();
 /// Host files: bundles one after the other, wrappers, packager images, no section table.
 std::vector<CodeSample> host_file_samples();
 
+/// Cubins of both layouts.
+std::vector<CodeSample> cubin_samples();
+
+/// Fat binaries, plain and compressed, and host files with them.
+std::vector<CodeSample> cubin_file_samples();
+
 }  // namespace perflab::test

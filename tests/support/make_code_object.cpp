@@ -13,11 +13,22 @@ namespace {
 using namespace perflab;
 using namespace perflab::test;
 
-Result<void> write_samples(const std::filesystem::path& folder) {
+/// `cubins`: behind a letter, those that fuzz/cubin_fuzz.cpp wants as bare cubins.
+Result<void> write_samples(const std::filesystem::path& folder, bool cubins) {
   PERFLAB_TRY_VOID(make_directories(folder));
-  for (const auto& samples : {code_object_samples(), bundle_samples(), host_file_samples()})
-    for (const CodeSample& sample : samples)
-      PERFLAB_TRY_VOID(write_file_atomically(folder / sample.name, sample.bytes));
+  std::vector<CodeSample> all;
+  const auto add = [&](std::vector<CodeSample> samples, const char* front) {
+    for (CodeSample& sample : samples) all.push_back({sample.name, front + sample.bytes});
+  };
+  if (cubins) {
+    add(cubin_samples(), "c");
+    add(cubin_file_samples(), "");
+  } else {
+    for (const auto& samples : {code_object_samples(), bundle_samples(), host_file_samples()})
+      add(samples, "");
+  }
+  for (const CodeSample& sample : all)
+    PERFLAB_TRY_VOID(write_file_atomically(folder / sample.name, sample.bytes));
   return {};
 }
 
@@ -38,14 +49,15 @@ int main(int argc, char** argv) {
   CLI::App app("Writes device code for tests and benchmarks.", "make-code-object");
   std::string samples, out;
   int kernels = 2000;
-  bool packed = false, bare = false;
+  bool packed = false, bare = false, cubins = false;
   app.add_option("--samples", samples, "folder for one small file of every form");
+  app.add_flag("--cubins", cubins, "samples of cubins and fat binaries, as fuzz_cubin takes them");
   app.add_option("--out", out, "a host ELF file with one bundle for gfx942");
   app.add_option("--kernels", kernels, "kernels in it");
   app.add_flag("--compress", packed, "compress the bundle (CCOB version 3, zstd)");
   app.add_flag("--bare", bare, "write the code object itself, without bundle and host file");
   CLI11_PARSE(app, argc, argv);
-  Result<void> written = samples.empty() ? Result<void>() : write_samples(samples);
+  Result<void> written = samples.empty() ? Result<void>() : write_samples(samples, cubins);
   if (written && !out.empty()) written = write_fat_binary(out, kernels, packed, bare);
   if (written) return 0;
   std::fprintf(stderr, "%s\n", describe(written.error()).c_str());

@@ -109,6 +109,8 @@ Result<void> Elf::read_sections(std::uint64_t table, std::uint64_t count,
                        .offset = header.sh_offset,
                        .alignment = header.sh_addralign,
                        .link = header.sh_link,
+                       .info = header.sh_info,
+                       .size = header.sh_size,
                        .bytes = {}};
     if (header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL) {
       const auto bytes = range_of(bytes_, header.sh_offset, header.sh_size);

@@ -22,6 +22,8 @@ struct ElfSection {
   std::uint64_t offset = 0;  ///< in the file
   std::uint64_t alignment = 0;
   std::uint32_t link = 0;  ///< index of the string table of a symbol table
+  std::uint32_t info = 0;  ///< sh_info: what it means depends on the type
+  std::uint64_t size = 0;  ///< sh_size: bytes in memory, also of sections without contents
   std::string_view bytes;
 };
 

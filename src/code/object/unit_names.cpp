@@ -29,6 +29,54 @@ bool is_unit_id(std::string_view text) {
          macros.size() >= kLeastMacroDigits && macros.size() <= kMostHashDigits && all_hex(macros);
 }
 
+/// The number at `at`, in decimal digits; its end is `at` behind it. 0: there is none, or a huge
+/// one.
+std::size_t take_length(std::string_view text, std::size_t& at) {
+  constexpr std::size_t kMostLength = 100'000;
+  std::size_t value = 0;
+  for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && value < kMostLength; ++at)
+    value = 10 * value + static_cast<std::size_t>(text[at] - '0');
+  return value < kMostLength ? value : 0;
+}
+
+/// What nvcc writes for a unit: "_643c1924_4_b_cu_table", an underscore and eight digits first.
+bool is_nvcc_unit(std::string_view text) {
+  constexpr std::size_t kHashDigits = 8;
+  return text.size() > kHashDigits + 1 && text.front() == '_' &&
+         all_hex(text.substr(1, kHashDigits)) && text[kHashDigits + 1] == '_';
+}
+
+/// Every unit of nvcc's in a name gives way to the same word.
+std::string without_nvcc_unit(std::string_view symbol) {
+  constexpr std::string_view kStatic = "__nv_static_", kUnnamed = "_GLOBAL__N_";
+  constexpr std::string_view kUnit = "UNIT";
+  std::string out;
+  if (symbol.starts_with(kStatic)) {
+    std::size_t at = kStatic.size();
+    const std::size_t length = take_length(symbol, at);
+    // One underscore is between the length and the unit.
+    if (length != 0 && at < symbol.size() && at + 1 + length <= symbol.size() &&
+        is_nvcc_unit(symbol.substr(at + 1, length))) {
+      (out = kStatic) += kUnit;
+      symbol.remove_prefix(at + 1 + length);
+    }
+  }
+  for (std::size_t found = symbol.find(kUnnamed); found != std::string_view::npos;
+       found = symbol.find(kUnnamed)) {
+    std::size_t digits = found;
+    while (digits > 0 && symbol[digits - 1] >= '0' && symbol[digits - 1] <= '9') --digits;
+    std::size_t at = digits;
+    const std::size_t length = take_length(symbol, at);
+    const bool fits =
+        at == found && length > kUnnamed.size() && length <= symbol.size() - found &&
+        is_nvcc_unit(symbol.substr(found + kUnnamed.size(), length - kUnnamed.size()));
+    out += symbol.substr(0, fits ? digits : found + kUnnamed.size());
+    if (fits) (out += kUnnamed) += kUnit;
+    symbol.remove_prefix(fits ? found + length : found + kUnnamed.size());
+  }
+  return out.append(symbol);
+}
+
 }  // namespace
 
 bool is_unit_marker_name(std::string_view symbol) {
@@ -48,7 +96,7 @@ std::string without_unit(std::string_view symbol) {
     if (is_unit_id(id) && (behind.empty() || behind == ".kd" || behind == ".managed"))
       return std::string(symbol.substr(0, at)).append(behind);
   }
-  return std::string(symbol);
+  return without_nvcc_unit(symbol);
 }
 
 NamePairs pair_names(std::vector<std::string> before, std::vector<std::string> after) {

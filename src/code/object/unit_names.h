@@ -1,5 +1,7 @@
-// Names that clang derives from where and how a translation unit is compiled, not from its source:
-// two builds of one source in two folders differ in them. Seen with clang 15 to 22 on HIP.
+// Names that compilers derive from where and how a translation unit is compiled, not from its
+// source: two builds of one source in two folders differ in them. Seen with clang 15 to 22 on HIP,
+// and with nvcc 13.0, whose hash also depends on the text (docs/facts/cuda_code.md "Names of a
+// unit").
 #pragma once
 
 #include <map>
@@ -17,8 +19,10 @@ bool is_unit_marker_name(std::string_view symbol);
 /// A symbol without the name of its translation unit. With -fgpu-rdc clang appends ".static.ID" to
 /// variables and ".intern.ID" to kernels that the source keeps inside of the unit and the host
 /// uses; ID is the hash above or, without one, numbers of the file and a hash of the macros
-/// ("52641bfe00_059a4aa7"). What stands behind it (".kd", ".managed") stays. Any other name comes
-/// back as it is.
+/// ("52641bfe00_059a4aa7"). What stands behind it (".kd", ".managed") stays. nvcc names unnamed
+/// namespaces after the unit ("33_GLOBAL__N__643c1924_4_b_cu_table" in a mangled name) and, with
+/// -rdc=true, puts the unit in front of what stays inside of it
+/// ("__nv_static_22__643c1924_4_b_cu_table_state"). Any other name comes back as it is.
 std::string without_unit(std::string_view symbol);
 
 /// Pairs of names of two objects: equal ones; then those that are equal without their unit, when

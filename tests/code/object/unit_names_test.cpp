@@ -33,6 +33,25 @@ TEST(UnitNames, OnlyTheUnitIsTakenOff) {
     EXPECT_EQ(without_unit(name), name);
 }
 
+TEST(UnitNames, UnitsOfNvccAreTakenOff) {
+  EXPECT_EQ(without_unit("_ZN33_GLOBAL__N__643c1924_4_b_cu_table5innerEPi"),
+            without_unit("_ZN37_GLOBAL__N__e2a86b8a_8_again_cu_table5innerEPi"));
+  EXPECT_EQ(without_unit("__nv_static_22__643c1924_4_b_cu_table_hidden_state"),
+            without_unit("__nv_static_26__5a140cef_8_again_cu_table_hidden_state"));
+  EXPECT_EQ(
+      without_unit(
+          "__nv_static_22__643c1924_4_b_cu_table__ZN33_GLOBAL__N__643c1924_4_b_cu_table5innerEPi"),
+      without_unit(
+          "__nv_static_22__5a140cef_4_c_cu_table__ZN33_GLOBAL__N__5a140cef_4_c_cu_table5innerEPi"));
+  EXPECT_NE(without_unit("_ZN33_GLOBAL__N__643c1924_4_b_cu_table5innerEPi"),
+            without_unit("_ZN33_GLOBAL__N__643c1924_4_b_cu_table5outerEPi"));
+  for (const char* name :
+       {"_ZN12_GLOBAL__N_15innerEPi", "_GLOBAL__N_", "_ZN99_GLOBAL__N__643c1924_4_b",
+        "_ZN33_GLOBAL__N__643z1924_4_b_cu_table5innerEPi", "__nv_static_22_", "__nv_static_",
+        "__nv_static_999999999999999__643c1924_4_b", "__nv_static_22__643c1924_4_b"})
+    EXPECT_EQ(without_unit(name), name);
+}
+
 TEST(UnitNames, PairsAreEqualNamesAndThoseThatAreAloneInTheirs) {
   const NamePairs pairs =
       pair_names({"b", "a", "m.static.1", "n.static.1", "n.static.2", "gone.static.1", "p"},
