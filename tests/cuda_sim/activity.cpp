@@ -38,6 +38,8 @@ ActivityKind kind_of(const Work& work) {
       return ActivityKind::peer_copy;
     case WorkKind::fill:
       return ActivityKind::fill;
+    case WorkKind::mark:
+      break;
   }
   return ActivityKind::invalid;
 }

@@ -26,7 +26,18 @@ namespace perflab::cuda_sim {
   X(514, cuGraphLaunch) X(516, cuGraphExecDestroy) X(539, cuStreamBeginCapture_v2)                \
   X(544, cuDevicePrimaryCtxRelease_v2) X(598, cuMemAllocAsync) X(600, cuMemFreeAsync)             \
   X(602, cuMemPoolTrimTo) X(643, cuGraphInstantiateWithFlags) X(647, cuDeviceGetUuid_v2)          \
-  X(652, cuLaunchKernelEx) X(719, cuKernelGetName)
+  X(652, cuLaunchKernelEx) X(719, cuKernelGetName)                                                \
+  X(19, cuModuleLoadData) X(22, cuModuleUnload) X(23, cuModuleGetFunction) X(39, cuMemHostAlloc)  \
+  X(85, cuFuncGetAttribute) X(120, cuEventQuery) X(241, cuModuleGetGlobal_v2)                     \
+  X(246, cuMemGetAddressRange_v2) X(247, cuMemHostGetDevicePointer_v2) X(249, cuMemsetD8_v2)      \
+  X(276, cuMemcpyHtoD_v2) X(278, cuMemcpyDtoH_v2) X(280, cuMemcpyDtoD_v2)                         \
+  X(302, cuMemHostUnregister) X(310, cuPointerGetAttribute) X(379, cuMemHostRegister_v2)          \
+  X(481, cuFuncSetAttribute) X(547, cuMemAddressReserve) X(548, cuMemAddressFree)                 \
+  X(549, cuMemCreate) X(550, cuMemRelease) X(551, cuMemMap) X(552, cuMemUnmap)                    \
+  X(553, cuMemSetAccess) X(556, cuMemGetAllocationGranularity) X(566, cuFuncGetModule)            \
+  X(678, cuLibraryLoadData) X(681, cuLibraryGetKernel) X(682, cuLibraryGetModule)                 \
+  X(683, cuKernelGetFunction) X(718, cuFuncGetName) X(733, cuFuncGetParamInfo)                    \
+  X(754, cuKernelGetLibrary) X(780, cuEventElapsedTime_v2)
 
 /// X(id, name, version that CUPTI puts behind it)
 #define PERFLAB_SIM_RUNTIME_CALLS(X)                                                              \

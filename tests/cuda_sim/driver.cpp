@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cuda_sim/machine.h"
+#include "cuda_sim/memory_map.h"
 
 namespace perflab::cuda_sim {
 namespace {
@@ -71,6 +72,8 @@ int attribute_of(cuda::DeviceAttribute attribute, cuda::Device device) {
       return 32;
     case reserved_shared_memory_per_block:
       return 1024;
+    case cooperative_launch:
+      return 1;
     case gpu_pci_device_id:
       return 0x233010de;
     case pci_device_id:
@@ -79,6 +82,31 @@ int attribute_of(cuda::DeviceAttribute attribute, cuda::Device device) {
       return 0;
   }
   return -1;
+}
+
+const char* name_of(DriverResult result) {
+  switch (result) {
+    case DriverResult::success:
+      return "CUDA_SUCCESS";
+    case DriverResult::invalid_value:
+      return "CUDA_ERROR_INVALID_VALUE";
+    case DriverResult::out_of_memory:
+      return "CUDA_ERROR_OUT_OF_MEMORY";
+    case DriverResult::not_initialized:
+      return "CUDA_ERROR_NOT_INITIALIZED";
+    case DriverResult::no_device:
+      return "CUDA_ERROR_NO_DEVICE";
+    case DriverResult::invalid_image:
+      return "CUDA_ERROR_INVALID_IMAGE";
+    case DriverResult::not_found:
+      return "CUDA_ERROR_NOT_FOUND";
+    case DriverResult::illegal_address:
+      return "CUDA_ERROR_ILLEGAL_ADDRESS";
+    case DriverResult::launch_failed:
+      return "CUDA_ERROR_LAUNCH_FAILED";
+    default:
+      return nullptr;
+  }
 }
 
 bool exists(cuda::Device device) {
@@ -174,6 +202,7 @@ DriverResult cuInit(std::uint32_t flags) {
   phase = Phase::initializing;
   Call call{.what = driver_calls::cuInit};
   cuda_sim_enter(&call);
+  note_holes();
   inject();
   owner = getpid();
   phase = Phase::ready;
@@ -189,17 +218,9 @@ DriverResult cuDriverGetVersion(int* version) {
 }
 
 DriverResult cuGetErrorName(DriverResult result, const char** name) {
-  switch (result) {
-    case DriverResult::success:
-      *name = "CUDA_SUCCESS";
-      return DriverResult::success;
-    case DriverResult::not_initialized:
-      *name = "CUDA_ERROR_NOT_INITIALIZED";
-      return DriverResult::success;
-    default:
-      *name = nullptr;
-      return DriverResult::invalid_value;
-  }
+  const char* const found = name_of(result);
+  *name = found;
+  return found == nullptr ? DriverResult::invalid_value : DriverResult::success;
 }
 
 DriverResult cuDeviceGetCount(int* count) {
@@ -319,7 +340,7 @@ DriverResult cuCtxSynchronize() {
     if (machine.spoils_capture(*context)) return DriverResult::stream_capture_unsupported;
     const std::uint64_t since = Machine::now();
     Machine::sleep_until(machine.end_of(*context));
-    if (machine.is_dead(*context)) return DriverResult::illegal_address;
+    if (machine.is_dead(*context)) return context->fault;
     {
       const std::lock_guard held(machine.lock);
       ++machine.counts.waits;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <iterator>
+#include <utility>
 
 namespace perflab::cuda_sim {
 namespace {
@@ -17,6 +19,27 @@ constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 thread_local ContextState* current_context = nullptr;
 thread_local StreamState* thread_stream = nullptr;
+
+/// The last task of each stream that the next operation of `stream` has to wait for.
+std::vector<std::shared_ptr<Task>> tasks_before(const StreamState& stream) {
+  std::vector<std::shared_ptr<Task>> tasks;
+  const auto add = [&](const StreamState& other) {
+    if (!other.tasks.empty()) tasks.push_back(other.tasks.back());
+  };
+  const ContextState& context = *stream.context;
+  if (&stream == &context.default_stream) {
+    for (const StreamState* const other : context.streams)
+      if (other->blocking) add(*other);
+  } else if (stream.blocking) {
+    add(context.default_stream);
+  }
+  return tasks;
+}
+
+bool is_behind_tasks(const StreamState& stream) {
+  return !stream.tasks.empty() || !tasks_before(stream).empty() ||
+         std::ranges::any_of(stream.waited_for, [](const auto& task) { return !task->done; });
+}
 
 int number_of(const char* variable, int otherwise) {
   const char* const value = std::getenv(variable);
@@ -73,40 +96,155 @@ void Machine::schedule(Work& work, StreamState& stream) {
   if (work.end >= context.dies_at) work.end = never;
 }
 
-void Machine::submit(Work& work, StreamState& stream) {
-  std::uint64_t wait_for = 0;
-  {
-    const std::lock_guard held(lock);
-    if (stream.captured != nullptr) {
-      stream.captured->nodes.push_back(work);
+void Machine::tell(const Work& work) {
+  switch (work.kind) {
+    case WorkKind::kernel:
+      ++counts.kernels;
+      break;
+    case WorkKind::copy:
+      ++counts.copies;
+      break;
+    case WorkKind::peer_copy:
+      ++counts.peer_copies;
+      break;
+    case WorkKind::fill:
+      ++counts.fills;
+      break;
+    case WorkKind::mark:
       return;
-    }
-    schedule(work, stream);
-    const std::uint64_t time = now();
-    while (!stream.outstanding.empty() && stream.outstanding.front() <= time)
-      stream.outstanding.pop_front();
-    if (stream.outstanding.size() > kQueueDepth) wait_for = stream.outstanding.front();
-    switch (work.kind) {
-      case WorkKind::kernel:
-        ++counts.kernels;
-        break;
-      case WorkKind::copy:
-        ++counts.copies;
-        break;
-      case WorkKind::peer_copy:
-        ++counts.peer_copies;
-        break;
-      case WorkKind::fill:
-        ++counts.fills;
-        break;
-    }
-    if (Listener* const told = listener) told->submitted(work);
   }
+  if (Listener* const told = listener) told->submitted(work);
+}
+
+void Machine::submit(Work& work, StreamState& stream, Body body,
+                     std::function<void(const Work&)> then) {
+  std::uint64_t wait_for = 0;
+  std::unique_lock held(lock);
+  if (stream.captured != nullptr) {
+    stream.captured->nodes.push_back({.work = work, .body = std::move(body)});
+    return;
+  }
+  const bool is_kernel = body != nullptr && work.kind == WorkKind::kernel;
+  if (is_kernel || is_behind_tasks(stream)) {
+    enqueue({.work = work, .body = std::move(body)}, stream, std::move(then));
+    return;
+  }
+  if (body != nullptr) {
+    held.unlock();
+    body(stop_);
+    held.lock();
+  }
+  schedule(work, stream);
+  const std::uint64_t time = now();
+  while (!stream.outstanding.empty() && stream.outstanding.front() <= time)
+    stream.outstanding.pop_front();
+  if (stream.outstanding.size() > kQueueDepth) wait_for = stream.outstanding.front();
+  tell(work);
+  if (then) then(work);
+  held.unlock();
   if (wait_for != 0) sleep_until(wait_for);
 }
 
-std::uint64_t Machine::end_of(const ContextState& context) {
+void Machine::enqueue(Operation operation, StreamState& stream,
+                      std::function<void(const Work&)> then) {
+  auto task = std::make_shared<Task>();
+  task->operation = std::move(operation);
+  task->then = std::move(then);
+  task->after = tasks_before(stream);
+  std::ranges::move(stream.waited_for, std::back_inserter(task->after));
+  stream.waited_for.clear();
+  stream.tasks.push_back(std::move(task));
+  if (!stream.worker.joinable()) stream.worker = std::thread([this, &stream] { work_off(stream); });
+  changed_.notify_all();
+}
+
+std::shared_ptr<Task> Machine::mark(StreamState& stream) {
   const std::lock_guard held(lock);
+  if (!is_behind_tasks(stream)) return nullptr;
+  enqueue({.work = {.kind = WorkKind::mark}, .body = {}}, stream, {});
+  return stream.tasks.back();
+}
+
+void Machine::work_off(StreamState& stream) {
+  std::unique_lock held(lock);
+  for (;;) {
+    changed_.wait(held, [&] { return stream.closing || !stream.tasks.empty(); });
+    if (stream.tasks.empty()) return;
+    const std::shared_ptr<Task> task = stream.tasks.front();
+    changed_.wait(held, [&] { return std::ranges::all_of(task->after, &Task::done); });
+    const std::uint64_t began = now();
+    Outcome outcome;
+    if (began < stream.context->dies_at && task->operation.body != nullptr) {
+      held.unlock();
+      outcome = task->operation.body(stop_);
+      held.lock();
+    }
+    finish(*task, outcome, began, stream);
+    stream.tasks.pop_front();
+    changed_.notify_all();
+  }
+}
+
+// The times of a body that has run: from when it began, as long as it counted or took.
+void Machine::finish(Task& task, const Outcome& outcome, std::uint64_t began, StreamState& stream) {
+  Work& work = task.operation.work;
+  ContextState& context = *stream.context;
+  const std::uint64_t start =
+      (std::max(began, stream.free_at + kKernelGap) + kTick - 1) / kTick * kTick;
+  const std::uint64_t took =
+      std::max<std::uint64_t>(work.nanoseconds, task.operation.body == nullptr ? 0 : now() - began);
+  work.start = start;
+  work.end = start + (work.kind == WorkKind::mark ? 0 : outcome.nanoseconds.value_or(took));
+  work.device = context.device;
+  work.context = context.id;
+  work.stream = stream.id;
+  if (work.kind == WorkKind::mark) work.end = stream.free_at;
+  stream.free_at = std::max(stream.free_at, work.end);
+  const bool faults =
+      outcome.answer != DriverResult::success || (work.kernel != nullptr && work.kernel->faults);
+  if (faults && context.dies_at == never) {
+    context.dies_at = std::min(now(), work.end);
+    if (outcome.answer != DriverResult::success) context.fault = outcome.answer;
+  }
+  if (work.end >= context.dies_at) work.end = never;
+  task.operation.body = nullptr;
+  task.after.clear();
+  task.done = true;
+  task.end = work.end == never ? 0 : work.end;
+  tell(work);
+  if (task.then) task.then(work);
+}
+
+void Machine::close(StreamState& stream) {
+  {
+    std::unique_lock held(lock);
+    changed_.wait(held, [&] { return stream.tasks.empty(); });
+    stream.closing = true;
+    changed_.notify_all();
+  }
+  if (stream.worker.joinable()) stream.worker.join();
+}
+
+void Machine::wait_for(const std::shared_ptr<Task>& task) {
+  std::unique_lock held(lock);
+  changed_.wait(held, [&] { return task == nullptr || task->done; });
+}
+
+std::uint64_t Machine::end_of(const StreamState& stream) {
+  std::unique_lock held(lock);
+  const std::shared_ptr<Task> last = stream.tasks.empty() ? nullptr : stream.tasks.back();
+  changed_.wait(held, [&] { return last == nullptr || last->done; });
+  return stream.free_at;
+}
+
+std::uint64_t Machine::end_of(const ContextState& context) {
+  std::unique_lock held(lock);
+  const auto idle = [&] {
+    return context.default_stream.tasks.empty() &&
+           std::ranges::all_of(context.streams,
+                               [](const StreamState* stream) { return stream->tasks.empty(); });
+  };
+  changed_.wait(held, idle);
   std::uint64_t end = context.default_stream.free_at;
   for (const StreamState* const stream : context.streams) end = std::max(end, stream->free_at);
   return end;
@@ -191,6 +329,7 @@ StreamState* Machine::create_stream(bool blocking) {
 
 void Machine::destroy_stream(StreamState* stream) {
   ContextState* const context = stream->context;
+  close(*stream);
   if (Listener* const told = listener)
     told->resource(cuda::resource_callback::stream_destroy_starting,
                    reinterpret_cast<cuda::Context>(context), context->id, context->device,
@@ -209,8 +348,11 @@ void Machine::stop_contexts() {
     const std::lock_guard held(lock);
     for (const auto& context : contexts_) all.push_back(context.get());
   }
+  stop_ = true;
   for (ContextState* const context : all) {
     sleep_until(end_of(*context));
+    close(context->default_stream);
+    for (StreamState* const stream : context->streams) close(*stream);
     if (Listener* const told = listener)
       told->resource(cuda::resource_callback::context_destroy_starting,
                      reinterpret_cast<cuda::Context>(context), context->id, context->device,
@@ -219,6 +361,7 @@ void Machine::stop_contexts() {
     for (StreamState* const stream : context->streams) delete stream;
     std::erase_if(contexts_, [&](const auto& one) { return one.get() == context; });
   }
+  stop_ = false;
   current_context = nullptr;
   thread_stream = nullptr;
 }

@@ -1,29 +1,57 @@
-// The stand-in GPUs: when each operation of a stream starts and ends. Nothing runs: an operation's
-// times are known when it is submitted, and waiting for it is sleeping until its end.
+// The stand-in GPUs: when each operation of a stream starts and ends. Work without a body does not
+// run: its times are known when it is submitted, and waiting for it is sleeping until its end. Work
+// with one (kernels of modules, copies behind them) is done by a thread of its stream.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <thread>
 #include <vector>
 
+#include "cuda_sim/driver_faults.h"
 #include "cuda_sim/sim.h"
 
 namespace perflab::cuda_sim {
 
 using cuda::DriverResult;
 
+/// How a body ended.
+struct Outcome {
+  DriverResult answer = DriverResult::success;  ///< else the context is dead
+  std::optional<std::uint64_t> nanoseconds{};   ///< that it counted; missing: those that it took
+};
+/// What an operation does to memory. It ends early when `stop` becomes true.
+using Body = std::function<Outcome(const std::atomic<bool>& stop)>;
+
+struct Operation {
+  Work work;
+  Body body;
+};
+
+/// An operation that is waited for by its body.
+struct Task {
+  Operation operation;
+  std::vector<std::shared_ptr<Task>> after;  ///< of other streams
+  std::function<void(const Work&)> then;     ///< under the machine's lock
+  bool done = false;
+  std::uint64_t end = 0;  ///< when it is done
+};
+
 struct GraphState {
-  std::vector<Work> nodes;
+  std::vector<Operation> nodes;
   bool valid = true;  ///< false: something that may not be was called while it was captured
 };
 
 struct GraphExecState {
   std::uint32_t id = 0;
-  std::vector<Work> nodes;
+  std::vector<Operation> nodes;
 };
 
 struct ContextState;
@@ -35,20 +63,29 @@ struct StreamState {
   std::uint64_t free_at = 0;              ///< end of the last operation
   std::deque<std::uint64_t> outstanding;  ///< ends of operations that may not have finished
   GraphState* captured = nullptr;
+
+  std::deque<std::shared_ptr<Task>> tasks;        ///< not done
+  std::vector<std::shared_ptr<Task>> waited_for;  ///< by what comes next
+  std::thread worker;
+  bool closing = false;
 };
 
 struct ContextState {
   std::uint32_t id = 0;
   std::uint32_t device = 0;
   StreamState default_stream;
-  std::list<StreamState*> streams;  ///< those that were created
-  std::uint64_t dies_at = never;    ///< end of a kernel that faults
+  std::list<StreamState*> streams;                     ///< those that were created
+  std::uint64_t dies_at = never;                       ///< end of a kernel that faults
+  DriverResult fault = DriverResult::illegal_address;  ///< what calls answer from then on
 };
 
 struct EventState {
   std::uint32_t id = 0;
   std::uint64_t at = 0;
-  std::uint64_t sync_id = 0;  ///< 0: never recorded
+  std::uint64_t sync_id = 0;     ///< 0: never recorded
+  std::shared_ptr<Task> task{};  ///< whose end it is, instead of `at`
+
+  [[nodiscard]] std::uint64_t when() const { return task == nullptr ? at : task->end; }
 };
 
 /// What the environment says of the devices: README.md.
@@ -67,11 +104,19 @@ class Machine {
   static std::uint64_t now();
   static void sleep_until(std::uint64_t when);
 
-  /// Gives the operation its times, tells the listener; waits when too much is outstanding.
-  void submit(Work& work, StreamState& stream);
-  /// When everything that was submitted to the context has ended.
+  /// Gives the operation its times, tells the listener; waits when too much is outstanding. One
+  /// with a body runs now when nothing is to be waited for and it is no kernel; else its times and
+  /// `then` come when it has run.
+  void submit(Work& work, StreamState& stream, Body body = {},
+              std::function<void(const Work&)> then = {});
+  /// When everything that was submitted to the context has ended; waits for bodies.
   std::uint64_t end_of(const ContextState& context);
-  /// Whether a kernel of the context has faulted: every call answers illegal_address from then on.
+  /// The same of a stream.
+  std::uint64_t end_of(const StreamState& stream);
+  void wait_for(const std::shared_ptr<Task>& task);
+  /// A task behind those of the stream; null: there is nothing to be behind of.
+  std::shared_ptr<Task> mark(StreamState& stream);
+  /// Whether a kernel of the context has faulted: every call answers its `fault` from then on.
   bool is_dead(const ContextState& context);
   /// Whether a stream of the context is being captured; its graph is spoilt then.
   bool spoils_capture(ContextState& context);
@@ -100,16 +145,22 @@ class Machine {
   std::uint32_t next_event = 1;
   std::uint64_t next_sync = 1;
   std::uint32_t next_graph = 1;
-  std::uint64_t next_address = 0x7f3a'0000'0000;
   std::atomic<bool> has_pool = false;
   std::atomic<std::uint32_t> next_correlation = 1;
 
  private:
   Machine();
   static void schedule(Work& work, StreamState& stream);
+  void enqueue(Operation operation, StreamState& stream, std::function<void(const Work&)> then);
+  void work_off(StreamState& stream);
+  void finish(Task& task, const Outcome& outcome, std::uint64_t began, StreamState& stream);
+  void tell(const Work& work);
+  void close(StreamState& stream);
 
   std::vector<std::unique_ptr<ContextState>> contexts_;
   std::set<void*> kept_;
+  std::condition_variable changed_;
+  std::atomic<bool> stop_ = false;
   std::uint32_t next_context_ = 1;
   std::uint32_t next_stream_ = 13;  // docs/facts/cuda_cupti.md "Records": the first of a program
 };
@@ -124,7 +175,8 @@ DriverResult called(const CallName& what, Body&& body, const char* symbol = null
   if (!initialized()) return DriverResult::not_initialized;
   Call call{.what = what, .symbol = symbol, .launch = launch, .stream = stream};
   cuda_sim_enter(&call);
-  const DriverResult answer = body(call);
+  const std::optional<DriverResult> injected = injected_answer(what);
+  const DriverResult answer = injected ? *injected : body(call);
   call.answer = static_cast<std::uint32_t>(answer);
   cuda_sim_leave(&call);
   return answer;

@@ -130,7 +130,8 @@ DriverResult fill(std::uint8_t value, std::size_t bytes, cuda::Stream stream) {
                  [&] { return cuMemsetD8Async(0, value, bytes, stream); });
 }
 
-DriverResult launch(cuda::Function kernel, const Launch& shape, cuda::Stream stream) {
+DriverResult launch(cuda::Function kernel, const Launch& shape, cuda::Stream stream,
+                    void** parameters) {
   const CallName* outer = &runtime_calls::cudaLaunchKernel;
   const CallName* inner = &driver_calls::cuLaunchKernel;
   if (shape.type == cuda::launch_type::cooperative) {
@@ -149,7 +150,8 @@ DriverResult launch(cuda::Function kernel, const Launch& shape, cuda::Stream str
     const char* name = nullptr;
     cuKernelGetName(&name, kernel);
   }
-  return call_of(*outer, [&] { return cuda_sim_launch(inner, kernel, &shape, stream); });
+  return call_of(*outer,
+                 [&] { return cuda_sim_launch(inner, kernel, &shape, stream, parameters); });
 }
 
 DriverResult create_stream(cuda::Stream* stream, bool blocking) {

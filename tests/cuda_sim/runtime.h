@@ -29,7 +29,8 @@ DriverResult fill(std::uint8_t value, std::size_t bytes, cuda::Stream stream);
 /// cuLaunchKernel in it. On
 /// per_thread_stream its form for per-thread default streams; with a cluster cudaLaunchKernelExC;
 /// of type cooperative cudaLaunchCooperativeKernel.
-DriverResult launch(cuda::Function kernel, const Launch& shape, cuda::Stream stream);
+DriverResult launch(cuda::Function kernel, const Launch& shape, cuda::Stream stream,
+                    void** parameters = nullptr);
 
 DriverResult create_stream(cuda::Stream* stream, bool blocking = true);
 DriverResult destroy_stream(cuda::Stream stream);

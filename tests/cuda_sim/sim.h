@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/records.h"
+#include "cuda/api.h"
 #include "cuda_sim/calls.h"
 
 namespace perflab::cuda_sim {
@@ -33,7 +33,8 @@ struct Launch {
   std::uint8_t type = cuda::launch_type::regular;
 };
 
-enum class WorkKind : std::uint8_t { kernel, copy, peer_copy, fill };
+/// `mark`: an event behind others, which has no record.
+enum class WorkKind : std::uint8_t { kernel, copy, peer_copy, fill, mark };
 
 /// The end of an operation that never finishes, because of a fault before it.
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
@@ -144,9 +145,11 @@ void cuda_sim_leave(Call* call);
 void cuda_sim_count_thread();
 Counts cuda_sim_counts();
 cuda::Function cuda_sim_function(const KernelDescription* kernel);
-/// Launches `function` with this shape; inside a call of the runtime or alone.
+/// Launches `function` with this shape and these arguments, as cuLaunchKernel takes them; inside a
+/// call of the runtime or alone.
 cuda::DriverResult cuda_sim_launch(const CallName* as, cuda::Function function, const Launch* shape,
-                                   cuda::Stream stream);
+                                   cuda::Stream stream, void** parameters = nullptr,
+                                   void** extra = nullptr);
 void cuda_sim_stop_contexts();  ///< what cudaDeviceReset does
 /// Ids that CUPTI gives to handles; 0 if unknown.
 std::uint32_t cuda_sim_stream_id(cuda::Stream stream);
@@ -154,71 +157,31 @@ std::uint32_t cuda_sim_context_id(cuda::Context context);
 int cuda_sim_device_of(cuda::Context context);
 bool cuda_sim_initialized();
 
-// Entry points of the real driver's names that src/cuda/entries.h does not have.
-cuda::DriverResult cuMemAlloc_v2(cuda::DevicePointer* address, std::size_t bytes);
-cuda::DriverResult cuMemFree_v2(cuda::DevicePointer address);
+// Entry points of the real driver's names, as src/cuda/entries.h has them.
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
+#define PERFLAB_SIM_DECLARE(name, exported, needed, ...) cuda::Driver::name##_t exported;
+PERFLAB_CUDA_DRIVER(PERFLAB_SIM_DECLARE)
+#undef PERFLAB_SIM_DECLARE
+
+// Those that it does not have.
 cuda::DriverResult cuMemAllocHost_v2(void** address, std::size_t bytes);
-cuda::DriverResult cuMemFreeHost(void* address);
-cuda::DriverResult cuMemAllocManaged(cuda::DevicePointer* address, std::size_t bytes,
-                                     std::uint32_t flags);
-cuda::DriverResult cuMemAllocAsync(cuda::DevicePointer* address, std::size_t bytes,
-                                   cuda::Stream stream);
-cuda::DriverResult cuMemFreeAsync(cuda::DevicePointer address, cuda::Stream stream);
 cuda::DriverResult cuMemPoolTrimTo(void* pool, std::size_t bytes);
-cuda::DriverResult cuMemcpyHtoDAsync_v2(cuda::DevicePointer to, const void* from, std::size_t bytes,
-                                        cuda::Stream stream);
-cuda::DriverResult cuMemcpyDtoHAsync_v2(void* to, cuda::DevicePointer from, std::size_t bytes,
-                                        cuda::Stream stream);
-cuda::DriverResult cuMemcpyDtoDAsync_v2(cuda::DevicePointer to, cuda::DevicePointer from,
-                                        std::size_t bytes, cuda::Stream stream);
 cuda::DriverResult cuMemcpyPeerAsync(cuda::DevicePointer to, cuda::Context to_context,
                                      cuda::DevicePointer from, cuda::Context from_context,
                                      std::size_t bytes, cuda::Stream stream);
-cuda::DriverResult cuMemsetD8Async(cuda::DevicePointer to, std::uint8_t value, std::size_t bytes,
-                                   cuda::Stream stream);
-cuda::DriverResult cuLaunchKernel(cuda::Function function, std::uint32_t grid_x,
-                                  std::uint32_t grid_y, std::uint32_t grid_z, std::uint32_t block_x,
-                                  std::uint32_t block_y, std::uint32_t block_z,
-                                  std::uint32_t shared, cuda::Stream stream, void** parameters,
-                                  void** extra);
+cuda::DriverResult cuLaunchCooperativeKernel(cuda::Function function, std::uint32_t grid_x,
+                                             std::uint32_t grid_y, std::uint32_t grid_z,
+                                             std::uint32_t block_x, std::uint32_t block_y,
+                                             std::uint32_t block_z, std::uint32_t shared,
+                                             cuda::Stream stream, void** parameters);
 cuda::DriverResult cuKernelGetName(const char** name, cuda::Function kernel);
-cuda::DriverResult cuStreamCreate(cuda::Stream* stream, std::uint32_t flags);
-cuda::DriverResult cuStreamDestroy_v2(cuda::Stream stream);
-cuda::DriverResult cuStreamSynchronize(cuda::Stream stream);
-cuda::DriverResult cuStreamQuery(cuda::Stream stream);
 cuda::DriverResult cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, std::uint32_t flags);
-cuda::DriverResult cuEventCreate(cuda::Event* event, std::uint32_t flags);
-cuda::DriverResult cuEventRecord(cuda::Event event, cuda::Stream stream);
-cuda::DriverResult cuEventSynchronize(cuda::Event event);
-cuda::DriverResult cuEventDestroy_v2(cuda::Event event);
 cuda::DriverResult cuStreamBeginCapture_v2(cuda::Stream stream, std::uint32_t mode);
 cuda::DriverResult cuStreamEndCapture(cuda::Stream stream, Graph* graph);
 cuda::DriverResult cuGraphInstantiateWithFlags(cuda::GraphExec* executable, Graph graph,
                                                std::uint64_t flags);
 cuda::DriverResult cuGraphLaunch(cuda::GraphExec executable, cuda::Stream stream);
 cuda::DriverResult cuGraphExecDestroy(cuda::GraphExec executable);
-
-// Those that it has.
-cuda::DriverResult cuInit(std::uint32_t flags);
-cuda::DriverResult cuDriverGetVersion(int* version);
-cuda::DriverResult cuGetErrorName(cuda::DriverResult result, const char** name);
-cuda::DriverResult cuDeviceGetCount(int* count);
-cuda::DriverResult cuDeviceGet(cuda::Device* device, int ordinal);
-cuda::DriverResult cuDeviceGetName(char* name, int bytes, cuda::Device device);
-cuda::DriverResult cuDeviceGetAttribute(int* value, cuda::DeviceAttribute attribute,
-                                        cuda::Device device);
-cuda::DriverResult cuDeviceTotalMem_v2(std::size_t* bytes, cuda::Device device);
-cuda::DriverResult cuDeviceGetPCIBusId(char* id, int bytes, cuda::Device device);
-cuda::DriverResult cuDeviceGetUuid_v2(cuda::Uuid* uuid, cuda::Device device);
-cuda::DriverResult cuDevicePrimaryCtxRetain(cuda::Context* context, cuda::Device device);
-cuda::DriverResult cuDevicePrimaryCtxRelease_v2(cuda::Device device);
-cuda::DriverResult cuDevicePrimaryCtxGetState(cuda::Device device, std::uint32_t* flags,
-                                              int* active);
-cuda::DriverResult cuCtxGetCurrent(cuda::Context* context);
-cuda::DriverResult cuCtxSetCurrent(cuda::Context context);
-cuda::DriverResult cuCtxGetDevice(cuda::Device* device);
-cuda::DriverResult cuCtxSynchronize();
-cuda::DriverResult cuStreamIsCapturing(cuda::Stream stream, std::uint32_t* status);
 }
 #pragma GCC visibility pop
 

@@ -1,17 +1,13 @@
 // Streams, events, launches, copies, fills and graphs of the stand-in libcuda.so.1. Facts:
 // docs/facts/cuda_cupti.md "Calls and correlation", "Events", "Graphs".
 #include <algorithm>
+#include <cstring>
 
-#include "cuda_sim/machine.h"
+#include "cuda_sim/memory_map.h"
+#include "cuda_sim/modules.h"
 
 namespace perflab::cuda_sim {
 namespace {
-
-/// A stand-in function: its description, and whether it was loaded (lazily, at its first launch).
-struct FunctionState {
-  KernelDescription kernel;
-  std::atomic<bool> loaded = false;
-};
 
 // Bytes of a copy or fill in a nanosecond: about what an H100 takes over PCIe, and within itself.
 constexpr std::uint64_t kHostRate = 25;
@@ -51,51 +47,152 @@ void load(FunctionState& function, const Call& call, const ContextState& context
   }
 }
 
-DriverResult submit(Call& call, Work work, cuda::Stream stream) {
+DriverResult submit(Call& call, Work work, cuda::Stream stream, Body body = {}) {
   StreamState* const state = Machine::get().stream_of(stream);
   if (state == nullptr) return DriverResult::invalid_context;
-  if (Machine::get().is_dead(*state->context)) return DriverResult::illegal_address;
+  if (Machine::get().is_dead(*state->context)) return state->context->fault;
   work.correlation = call.correlation;
-  Machine::get().submit(work, *state);
+  Machine::get().submit(work, *state, std::move(body));
   return DriverResult::success;
 }
 
-DriverResult launch(const CallName& as, cuda::Function function, const Launch& shape,
-                    cuda::Stream stream) {
-  auto* const state = reinterpret_cast<FunctionState*>(function);
-  if (state == nullptr) return DriverResult::invalid_handle;
+// What the driver refuses of a launch of a module's function.
+bool fits(const FunctionState& function, const Launch& shape) {
+  if (function.image == nullptr) return true;
+  const auto threads = std::int64_t{shape.block.x} * shape.block.y * shape.block.z;
+  return threads > 0 && threads <= function.image->max_threads && shape.grid.x > 0 &&
+         shape.grid.y > 0 && shape.grid.z > 0 &&
+         shape.dynamic_shared_memory <= function.max_dynamic_shared;
+}
+
+DriverResult launch(const CallName& as, cuda::Function handle, const Launch& shape,
+                    cuda::Stream stream, void** parameters, void** extra) {
+  if (handle == nullptr) return DriverResult::invalid_handle;
+  const auto* const plain = reinterpret_cast<const FunctionState*>(handle);
+  const char* const name = plain->is_function
+                               ? plain->kernel.name
+                               : reinterpret_cast<const KernelState*>(handle)->name.c_str();
   return called(
       as,
       [&](Call& call) {
         const StreamState* const on = Machine::get().stream_of(stream);
         if (on == nullptr) return DriverResult::invalid_context;
+        FunctionState* const state = function_of(handle);
+        if (state == nullptr) return DriverResult::invalid_handle;
         load(*state, call, *on->context);
+        std::vector<std::byte> arguments;
+        if (!fits(*state, shape) || !take_arguments(*state, parameters, extra, arguments))
+          return DriverResult::invalid_value;
         Work work{.kind = WorkKind::kernel, .nanoseconds = state->kernel.nanoseconds};
         work.kernel = &state->kernel;
         work.launch = shape;
-        return submit(call, work, stream);
+        return submit(call, work, stream, body_of_launch(*state, shape, std::move(arguments)));
       },
-      state->kernel.name, &shape, stream);
+      name, &shape, stream);
 }
 
-DriverResult copy(const CallName& as, cuda::CopyKind kind, cuda::MemoryKind from,
-                  cuda::MemoryKind to, std::uint64_t bytes, cuda::Stream stream) {
+/// One copy: what lies behind 0 is not copied, so that tests of recording need no memory.
+struct Copy {
+  cuda::CopyKind kind;
+  std::uint64_t to, from, bytes;
+};
+
+bool is_memory(std::uint64_t address, std::uint64_t bytes) {
+  const std::lock_guard held(Machine::get().lock);
+  const auto block = block_at(address);
+  return block && address + bytes <= block->base + rounded_up(block->bytes, 1);
+}
+
+// Null: nothing to copy; invalid_value: a device's address is none.
+DriverResult body_of_copy(const Copy& copy, Body& body) {
+  if (copy.to == 0 || copy.from == 0 || copy.bytes == 0) return DriverResult::success;
+  using enum cuda::CopyKind;
+  const bool to_device = copy.kind == host_to_device || copy.kind == device_to_device;
+  const bool from_device = copy.kind == device_to_host || copy.kind == device_to_device;
+  if ((to_device && !is_memory(copy.to, copy.bytes)) ||
+      (from_device && !is_memory(copy.from, copy.bytes)))
+    return DriverResult::invalid_value;
+  body = [copy](const std::atomic<bool>&) {
+    std::memmove(reinterpret_cast<void*>(copy.to), reinterpret_cast<const void*>(copy.from),
+                 copy.bytes);
+    return Outcome{};
+  };
+  return DriverResult::success;
+}
+
+// `waits`: the call ends when the copy has.
+DriverResult copy(const CallName& as, const Copy& what, cuda::Stream stream, bool waits = false) {
+  using enum cuda::CopyKind;
   return called(as, [&](Call& call) {
     Work work{.kind = WorkKind::copy};
     work.nanoseconds =
-        duration(bytes, kind == cuda::CopyKind::device_to_device ? kDeviceRate : kHostRate);
-    work.copy_kind = kind;
-    work.source = from;
-    work.destination = to;
-    work.bytes = bytes;
-    return submit(call, work, stream);
+        duration(what.bytes, what.kind == device_to_device ? kDeviceRate : kHostRate);
+    work.copy_kind = what.kind;
+    work.source = what.kind == host_to_device ? cuda::MemoryKind::pinned : cuda::MemoryKind::device;
+    work.destination =
+        what.kind == device_to_host ? cuda::MemoryKind::pinned : cuda::MemoryKind::device;
+    work.bytes = what.bytes;
+    work.async = !waits;
+    Body body;
+    if (const DriverResult answer = body_of_copy(what, body); answer != DriverResult::success)
+      return answer;
+    const DriverResult answer = submit(call, work, stream, std::move(body));
+    if (answer != DriverResult::success || !waits) return answer;
+    const StreamState* const on = Machine::get().stream_of(stream);
+    Machine::sleep_until(Machine::get().end_of(*on));
+    return Machine::get().is_dead(*on->context) ? on->context->fault : DriverResult::success;
   });
+}
+
+std::uint64_t number(const void* address) {
+  return reinterpret_cast<std::uint64_t>(address);
+}
+
+DriverResult fill(const CallName& as, std::uint64_t to, std::uint8_t value, std::uint64_t bytes,
+                  cuda::Stream stream) {
+  return called(as, [&](Call& call) {
+    Work work{.kind = WorkKind::fill};
+    work.nanoseconds = duration(bytes, kDeviceRate);
+    work.bytes = bytes;
+    work.value = value;
+    work.destination = cuda::MemoryKind::device;
+    if (to == 0 || bytes == 0) return submit(call, work, stream);
+    if (!is_memory(to, bytes)) return DriverResult::invalid_value;
+    return submit(call, work, stream, [=](const std::atomic<bool>&) {
+      std::memset(reinterpret_cast<void*>(to), value, bytes);
+      return Outcome{};
+    });
+  });
+}
+
+Launch shape_of(const cuda::LaunchConfiguration& configuration) {
+  const auto dimensions = [](const std::uint32_t(&sizes)[3]) {
+    return Dimensions{.x = static_cast<int>(sizes[0]),
+                      .y = static_cast<int>(sizes[1]),
+                      .z = static_cast<int>(sizes[2])};
+  };
+  Launch shape{.grid = dimensions(configuration.grid), .block = dimensions(configuration.block)};
+  shape.dynamic_shared_memory = static_cast<int>(configuration.shared_bytes);
+  for (std::uint32_t i = 0; i < configuration.attribute_count; ++i) {
+    const cuda::LaunchAttribute& one = configuration.attributes[i];
+    if (one.id == cuda::LaunchAttributeId::cluster_dimension)
+      shape.cluster = dimensions(one.value.cluster);
+    if (one.id == cuda::LaunchAttributeId::cooperative && one.value.cooperative != 0)
+      shape.type = cuda::launch_type::cooperative;
+  }
+  return shape;
 }
 
 void count_wait() {
   Machine& machine = Machine::get();
   const std::lock_guard held(machine.lock);
   ++machine.counts.waits;
+}
+
+FunctionState* described(const KernelDescription& kernel) {
+  auto* const function = new FunctionState;
+  function->kernel = kernel;
+  return function;
 }
 
 }  // namespace
@@ -105,18 +202,18 @@ extern "C" {
 cuda::Function cuda_sim_function(const KernelDescription* kernel) {
   Machine& machine = Machine::get();
   const std::lock_guard held(machine.lock);
-  return reinterpret_cast<cuda::Function>(machine.keep(new FunctionState{.kernel = *kernel}));
+  return reinterpret_cast<cuda::Function>(machine.keep(described(*kernel)));
 }
 
 DriverResult cuda_sim_launch(const CallName* as, cuda::Function function, const Launch* shape,
-                             cuda::Stream stream) {
-  return launch(*as, function, *shape, stream);
+                             cuda::Stream stream, void** parameters, void** extra) {
+  return launch(*as, function, *shape, stream, parameters, extra);
 }
 
 DriverResult cuLaunchKernel(cuda::Function function, std::uint32_t grid_x, std::uint32_t grid_y,
                             std::uint32_t grid_z, std::uint32_t block_x, std::uint32_t block_y,
                             std::uint32_t block_z, std::uint32_t shared, cuda::Stream stream,
-                            void** /*parameters*/, void** /*extra*/) {
+                            void** parameters, void** extra) {
   Launch shape;
   shape.grid = {
       .x = static_cast<int>(grid_x), .y = static_cast<int>(grid_y), .z = static_cast<int>(grid_z)};
@@ -124,33 +221,68 @@ DriverResult cuLaunchKernel(cuda::Function function, std::uint32_t grid_x, std::
                  .y = static_cast<int>(block_y),
                  .z = static_cast<int>(block_z)};
   shape.dynamic_shared_memory = static_cast<int>(shared);
-  return launch(driver_calls::cuLaunchKernel, function, shape, stream);
+  return launch(driver_calls::cuLaunchKernel, function, shape, stream, parameters, extra);
 }
 
-DriverResult cuKernelGetName(const char** name, cuda::Function kernel) {
-  return called(driver_calls::cuKernelGetName, [&](Call&) {
-    if (kernel == nullptr) return DriverResult::invalid_handle;
-    *name = reinterpret_cast<FunctionState*>(kernel)->kernel.name;
-    return DriverResult::success;
-  });
+DriverResult cuLaunchCooperativeKernel(cuda::Function function, std::uint32_t grid_x,
+                                       std::uint32_t grid_y, std::uint32_t grid_z,
+                                       std::uint32_t block_x, std::uint32_t block_y,
+                                       std::uint32_t block_z, std::uint32_t shared,
+                                       cuda::Stream stream, void** parameters) {
+  cuda::LaunchConfiguration configuration{.grid = {grid_x, grid_y, grid_z},
+                                          .block = {block_x, block_y, block_z},
+                                          .shared_bytes = shared,
+                                          .stream = stream,
+                                          .attributes = nullptr,
+                                          .attribute_count = 0};
+  Launch shape = shape_of(configuration);
+  shape.type = cuda::launch_type::cooperative;
+  return launch(driver_calls::cuLaunchCooperativeKernel, function, shape, stream, parameters,
+                nullptr);
 }
 
-DriverResult cuMemcpyHtoDAsync_v2(cuda::DevicePointer /*to*/, const void* /*from*/,
-                                  std::size_t bytes, cuda::Stream stream) {
-  return copy(driver_calls::cuMemcpyHtoDAsync_v2, cuda::CopyKind::host_to_device,
-              cuda::MemoryKind::pinned, cuda::MemoryKind::device, bytes, stream);
+DriverResult cuLaunchKernelEx(const cuda::LaunchConfiguration* configuration,
+                              cuda::Function function, void** parameters, void** extra) {
+  if (configuration == nullptr) return DriverResult::invalid_value;
+  return launch(driver_calls::cuLaunchKernelEx, function, shape_of(*configuration),
+                configuration->stream, parameters, extra);
 }
 
-DriverResult cuMemcpyDtoHAsync_v2(void* /*to*/, cuda::DevicePointer /*from*/, std::size_t bytes,
+DriverResult cuMemcpyHtoD_v2(cuda::DevicePointer to, const void* from, std::size_t bytes) {
+  return copy(driver_calls::cuMemcpyHtoD_v2,
+              {cuda::CopyKind::host_to_device, to, number(from), bytes}, nullptr, true);
+}
+
+DriverResult cuMemcpyDtoH_v2(void* to, cuda::DevicePointer from, std::size_t bytes) {
+  return copy(driver_calls::cuMemcpyDtoH_v2,
+              {cuda::CopyKind::device_to_host, number(to), from, bytes}, nullptr, true);
+}
+
+DriverResult cuMemcpyDtoD_v2(cuda::DevicePointer to, cuda::DevicePointer from, std::size_t bytes) {
+  return copy(driver_calls::cuMemcpyDtoD_v2, {cuda::CopyKind::device_to_device, to, from, bytes},
+              nullptr);
+}
+
+DriverResult cuMemcpyHtoDAsync_v2(cuda::DevicePointer to, const void* from, std::size_t bytes,
                                   cuda::Stream stream) {
-  return copy(driver_calls::cuMemcpyDtoHAsync_v2, cuda::CopyKind::device_to_host,
-              cuda::MemoryKind::device, cuda::MemoryKind::pinned, bytes, stream);
+  return copy(driver_calls::cuMemcpyHtoDAsync_v2,
+              {cuda::CopyKind::host_to_device, to, number(from), bytes}, stream);
 }
 
-DriverResult cuMemcpyDtoDAsync_v2(cuda::DevicePointer /*to*/, cuda::DevicePointer /*from*/,
+DriverResult cuMemcpyDtoHAsync_v2(void* to, cuda::DevicePointer from, std::size_t bytes,
+                                  cuda::Stream stream) {
+  return copy(driver_calls::cuMemcpyDtoHAsync_v2,
+              {cuda::CopyKind::device_to_host, number(to), from, bytes}, stream);
+}
+
+DriverResult cuMemcpyDtoDAsync_v2(cuda::DevicePointer to, cuda::DevicePointer from,
                                   std::size_t bytes, cuda::Stream stream) {
-  return copy(driver_calls::cuMemcpyDtoDAsync_v2, cuda::CopyKind::device_to_device,
-              cuda::MemoryKind::device, cuda::MemoryKind::device, bytes, stream);
+  return copy(driver_calls::cuMemcpyDtoDAsync_v2,
+              {cuda::CopyKind::device_to_device, to, from, bytes}, stream);
+}
+
+DriverResult cuMemsetD8_v2(cuda::DevicePointer to, std::uint8_t value, std::size_t bytes) {
+  return fill(driver_calls::cuMemsetD8_v2, to, value, bytes, nullptr);
 }
 
 DriverResult cuMemcpyPeerAsync(cuda::DevicePointer /*to*/, cuda::Context to_context,
@@ -168,16 +300,9 @@ DriverResult cuMemcpyPeerAsync(cuda::DevicePointer /*to*/, cuda::Context to_cont
   });
 }
 
-DriverResult cuMemsetD8Async(cuda::DevicePointer /*to*/, std::uint8_t value, std::size_t bytes,
+DriverResult cuMemsetD8Async(cuda::DevicePointer to, std::uint8_t value, std::size_t bytes,
                              cuda::Stream stream) {
-  return called(driver_calls::cuMemsetD8Async, [&](Call& call) {
-    Work work{.kind = WorkKind::fill};
-    work.nanoseconds = duration(bytes, kDeviceRate);
-    work.bytes = bytes;
-    work.value = value;
-    work.destination = cuda::MemoryKind::device;
-    return submit(call, work, stream);
-  });
+  return fill(driver_calls::cuMemsetD8Async, to, value, bytes, stream);
 }
 
 DriverResult cuStreamCreate(cuda::Stream* stream, std::uint32_t flags) {
@@ -203,13 +328,8 @@ DriverResult cuStreamSynchronize(cuda::Stream stream) {
     if (state == nullptr) return DriverResult::invalid_context;
     if (state->captured != nullptr) return DriverResult::stream_capture_unsupported;
     const std::uint64_t since = Machine::now();
-    std::uint64_t end = 0;
-    {
-      const std::lock_guard held(machine.lock);
-      end = state->free_at;
-    }
-    Machine::sleep_until(end);
-    if (machine.is_dead(*state->context)) return DriverResult::illegal_address;
+    Machine::sleep_until(machine.end_of(*state));
+    if (machine.is_dead(*state->context)) return state->context->fault;
     count_wait();
     if (Listener* const told = machine.listener) {
       told->waited(call,
@@ -230,8 +350,10 @@ DriverResult cuStreamQuery(cuda::Stream stream) {
     Machine& machine = Machine::get();
     const StreamState* const state = machine.stream_of(stream);
     if (state == nullptr) return DriverResult::invalid_context;
+    if (machine.is_dead(*state->context)) return state->context->fault;
     const std::lock_guard held(machine.lock);
-    return state->free_at <= Machine::now() ? DriverResult::success : DriverResult::not_ready;
+    return state->tasks.empty() && state->free_at <= Machine::now() ? DriverResult::success
+                                                                    : DriverResult::not_ready;
   });
 }
 
@@ -249,13 +371,15 @@ DriverResult cuEventRecord(cuda::Event event, cuda::Stream stream) {
   return called(driver_calls::cuEventRecord, [&](Call& call) {
     Machine& machine = Machine::get();
     auto* const state = reinterpret_cast<EventState*>(event);
-    const StreamState* const on = machine.stream_of(stream);
+    StreamState* const on = machine.stream_of(stream);
     if (on == nullptr) return DriverResult::invalid_context;
     if (on->captured != nullptr) return DriverResult::success;
+    const std::shared_ptr<Task> behind = machine.mark(*on);
     Recorded recorded{};
     {
       const std::lock_guard held(machine.lock);
-      state->at = on->free_at;
+      state->at = std::max(on->free_at, Machine::now());
+      state->task = behind;
       state->sync_id = machine.next_sync++;
       ++machine.counts.events;
       recorded = {.device = on->context->device,
@@ -280,7 +404,8 @@ DriverResult cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, std::uint
     {
       const std::lock_guard held(machine.lock);
       state = *reinterpret_cast<const EventState*>(event);
-      on->free_at = std::max(on->free_at, state.at);
+      if (state.task != nullptr && !state.task->done) on->waited_for.push_back(state.task);
+      on->free_at = std::max(on->free_at, state.when());
       ++machine.counts.waits;
     }
     if (Listener* const told = machine.listener)
@@ -304,10 +429,11 @@ DriverResult cuEventSynchronize(cuda::Event event) {
       state = *reinterpret_cast<const EventState*>(event);
     }
     const std::uint64_t since = Machine::now();
-    Machine::sleep_until(state.at);
+    machine.wait_for(state.task);
+    Machine::sleep_until(state.when());
     if (const ContextState* const context = Machine::current();
         context != nullptr && machine.is_dead(*context))
-      return DriverResult::illegal_address;
+      return context->fault;
     count_wait();
     if (Listener* const told = machine.listener)
       told->waited(call,
@@ -317,6 +443,34 @@ DriverResult cuEventSynchronize(cuda::Event event) {
                     .event = state.id,
                     .event_sync = state.sync_id},
                    since);
+    return DriverResult::success;
+  });
+}
+
+DriverResult cuEventQuery(cuda::Event event) {
+  return called(driver_calls::cuEventQuery, [&](Call&) {
+    Machine& machine = Machine::get();
+    if (const ContextState* const context = Machine::current();
+        context != nullptr && machine.is_dead(*context))
+      return context->fault;
+    const std::lock_guard held(machine.lock);
+    const auto& state = *reinterpret_cast<const EventState*>(event);
+    const bool done = state.task == nullptr || state.task->done;
+    return done && state.when() <= Machine::now() ? DriverResult::success : DriverResult::not_ready;
+  });
+}
+
+DriverResult cuEventElapsedTime_v2(float* milliseconds, cuda::Event start, cuda::Event end) {
+  return called(driver_calls::cuEventElapsedTime_v2, [&](Call&) {
+    const std::lock_guard held(Machine::get().lock);
+    const auto& first = *reinterpret_cast<const EventState*>(start);
+    const auto& last = *reinterpret_cast<const EventState*>(end);
+    if (first.sync_id == 0 || last.sync_id == 0) return DriverResult::invalid_handle;
+    for (const EventState* const one : {&first, &last})
+      if ((one->task != nullptr && !one->task->done) || one->when() > Machine::now())
+        return DriverResult::not_ready;
+    constexpr float kNanoseconds = 1e6F;
+    *milliseconds = static_cast<float>(last.when() - first.when()) / kNanoseconds;
     return DriverResult::success;
   });
 }
@@ -375,8 +529,8 @@ DriverResult cuGraphInstantiateWithFlags(cuda::GraphExec* executable, Graph grap
     auto* const made = machine.keep(new GraphExecState{
         .id = machine.next_graph++, .nodes = reinterpret_cast<const GraphState*>(graph)->nodes});
     for (std::size_t i = 0; i < made->nodes.size(); ++i) {
-      made->nodes[i].graph = made->id;
-      made->nodes[i].graph_node = (std::uint64_t{made->id} << 32U) + i;
+      made->nodes[i].work.graph = made->id;
+      made->nodes[i].work.graph_node = (std::uint64_t{made->id} << 32U) + i;
     }
     *executable = reinterpret_cast<cuda::GraphExec>(made);
     return DriverResult::success;
@@ -389,22 +543,22 @@ DriverResult cuGraphLaunch(cuda::GraphExec executable, cuda::Stream stream) {
     StreamState* const on = machine.stream_of(stream);
     if (on == nullptr) return DriverResult::invalid_context;
     const auto* const graph = reinterpret_cast<const GraphExecState*>(executable);
-    Work first;
-    Work last;
-    bool any = false;
-    for (Work node : graph->nodes) {
-      node.correlation = call.correlation;
-      machine.submit(node, *on);
-      if (!any) first = node;
-      any = true;
-      last = node;
+    // Told when the last node has its times: at once, or when its body has run.
+    const auto first = std::make_shared<Work>();
+    for (std::size_t i = 0; i < graph->nodes.size(); ++i) {
+      Operation node = graph->nodes[i];
+      node.work.correlation = call.correlation;
+      const bool is_last = i + 1 == graph->nodes.size();
+      machine.submit(node.work, *on, node.body, [first, i, is_last](const Work& done) {
+        if (i == 0) *first = done;
+        Listener* const told = Machine::get().listener;
+        if (told != nullptr && is_last) told->graph_launched(*first, done);
+      });
     }
     {
       const std::lock_guard held(machine.lock);
       ++machine.counts.graph_launches;
     }
-    if (Listener* const told = machine.listener; told != nullptr && any)
-      told->graph_launched(first, last);
     return DriverResult::success;
   });
 }

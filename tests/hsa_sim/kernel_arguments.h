@@ -19,10 +19,19 @@ struct VaddArguments {
 /// inplace, inplace_skips: x[i] += 1. reverse: within a block, through dynamic LDS of 4 bytes per
 /// work-item. scale: x[i] *= factor, a variable of the code object. accumulate: total, another
 /// variable, += the sum of x. atomic_order: x[i] = i + a number that differs from run to run.
-/// empty: nothing.
+/// empty: nothing. hang: never ends. wait_flag: waits until x[0] is not 0, then x[1] = x[0]. wild:
+/// writes where no memory is.
 struct ArrayArguments {
   float* x;
   std::uint32_t n;
+};
+
+/// scale_through: x[i] *= *factor. accumulate_through: total, a variable, += the sum of x, then
+/// x[0] = *factor.
+struct ThroughArguments {
+  float* x;
+  std::uint32_t n;
+  const float* factor;
 };
 
 /// slow: after `milliseconds`, x[i] = value.

@@ -6,17 +6,19 @@
 #include "hsa_sim/kernel_arguments.h"
 
 namespace perflab::test {
-namespace {
-
 using namespace hsa::sim;
 
-std::vector<WrittenArgument> explicit_arguments(std::string_view body) {
+std::vector<WrittenArgument> sim_explicit_arguments(std::string_view body) {
   const std::string pointer = "global_buffer", value = "by_value";
   if (body.starts_with("vadd"))
     return {{offsetof(VaddArguments, a), 8, pointer},
             {offsetof(VaddArguments, b), 8, pointer},
             {offsetof(VaddArguments, c), 8, pointer},
             {offsetof(VaddArguments, n), 4, value}};
+  if (body.ends_with("_through"))
+    return {{offsetof(ThroughArguments, x), 8, pointer},
+            {offsetof(ThroughArguments, n), 4, value},
+            {offsetof(ThroughArguments, factor), 8, pointer}};
   if (body == "slow")
     return {{offsetof(SlowArguments, x), 8, pointer},
             {offsetof(SlowArguments, n), 4, value},
@@ -32,6 +34,8 @@ std::vector<WrittenArgument> explicit_arguments(std::string_view body) {
             {offsetof(SumArguments, n), 4, value}};
   return {{offsetof(ArrayArguments, x), 8, pointer}, {offsetof(ArrayArguments, n), 4, value}};
 }
+
+namespace {
 
 bool has_variable(const SimObject& object, std::string_view name) {
   return std::ranges::any_of(
@@ -78,13 +82,13 @@ std::int64_t end_of(const std::vector<WrittenArgument>& arguments) {
 }  // namespace
 
 std::vector<WrittenArgument> sim_arguments(std::string_view body) {
-  std::vector<WrittenArgument> arguments = explicit_arguments(body);
+  std::vector<WrittenArgument> arguments = sim_explicit_arguments(body);
   append_hidden(arguments, end_of(arguments));
   return arguments;
 }
 
 std::uint32_t sim_kernarg_bytes(std::string_view body) {
-  return static_cast<std::uint32_t>(end_of(explicit_arguments(body))) + hidden_argument_bytes;
+  return static_cast<std::uint32_t>(end_of(sim_explicit_arguments(body))) + hidden_argument_bytes;
 }
 
 std::string sim_code_object(SimObject object) {

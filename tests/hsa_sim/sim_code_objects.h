@@ -28,7 +28,9 @@ struct SimObject {
   std::string target = "amdgcn-amd-amdhsa--gfx942";
 };
 
-/// The explicit arguments of a body (kernel_arguments.h), then its hidden ones of version 5.
+/// The explicit arguments of a body (kernel_arguments.h); the same on both platforms.
+std::vector<WrittenArgument> sim_explicit_arguments(std::string_view body);
+/// Those, then its hidden ones of version 5.
 std::vector<WrittenArgument> sim_arguments(std::string_view body);
 /// Bytes of the whole kernarg segment of a body.
 std::uint32_t sim_kernarg_bytes(std::string_view body);
