@@ -90,6 +90,23 @@ inline constexpr CallbackId launch_kernel = 307, graph_launch = 514, launch_kern
                             launch_cooperative_kernel = 477, launch_cooperative_kernel_ptsz = 478,
                             graph_launch_ptsz = 515, launch_kernel_ex = 652,
                             launch_kernel_ex_ptsz = 653;
+// Memory, modules, graphs: see launch_parameters.h for what they are given.
+inline constexpr CallbackId module_load = 18, module_load_data = 19, module_load_data_ex = 20,
+                            module_load_fat_binary = 21, memory_free_host = 38, host_allocate = 39,
+                            memory_allocate = 243, memory_allocate_pitch = 244, memory_free = 245,
+                            host_allocate_v2 = 271, memory_allocate_host = 294,
+                            host_unregister = 302, ipc_open = 329, ipc_close = 330,
+                            memory_allocate_managed = 371, host_register = 379,
+                            external_memory_map = 486, graph_instantiate = 513,
+                            address_reserve = 547, address_free = 548, memory_release = 550,
+                            memory_map = 551, memory_unmap = 552, memory_import = 555,
+                            ipc_open_v2 = 567, graph_instantiate_v2 = 578,
+                            memory_allocate_async = 598, memory_allocate_async_ptsz = 599,
+                            memory_free_async = 600, memory_free_async_ptsz = 601,
+                            memory_allocate_from_pool = 611, memory_allocate_from_pool_ptsz = 612,
+                            pool_import_pointer = 616, graph_instantiate_flags = 643,
+                            graph_instantiate_parameters = 656,
+                            graph_instantiate_parameters_ptsz = 657;
 }  // namespace driver_call
 
 /// Calls of CallbackDomain::runtime_api.
@@ -127,6 +144,18 @@ struct ModuleData {
   const char* cubin;       ///< the whole ELF file, while the callback runs
 };
 static_assert(sizeof(ModuleData) == 24);
+
+/// Of events of graphs; what an event is not about is null.
+struct GraphData {
+  Graph graph;
+  Graph original_graph;
+  GraphNode node;
+  GraphNode original_node;
+  GraphNodeType node_type;
+  GraphNode dependency;
+  GraphExec executable;
+};
+static_assert(sizeof(GraphData) == 56);
 
 /// What a callback of the domain synchronize is given.
 struct SynchronizeData {

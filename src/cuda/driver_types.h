@@ -45,6 +45,8 @@ struct FunctionTag;
 struct KernelTag;
 struct ModuleTag;
 struct LibraryTag;
+struct GraphTag;
+struct GraphNodeTag;
 struct GraphExecTag;
 using Context = ContextTag*;
 using Stream = StreamTag*;
@@ -53,6 +55,8 @@ using Function = FunctionTag*;
 using Kernel = KernelTag*;  ///< of a library; launches take it for a Function as well
 using Module = ModuleTag*;
 using Library = LibraryTag*;  ///< loaded into each context when it is needed there
+using Graph = GraphTag*;
+using GraphNode = GraphNodeTag*;
 using GraphExec = GraphExecTag*;
 
 /// An address in the memory of a device.
@@ -177,6 +181,33 @@ struct AccessDescription {
 };
 static_assert(sizeof(AccessDescription) == 12);
 inline constexpr std::uint32_t access_read_write = 3;
+
+/// What cuThreadExchangeStreamCaptureMode changes: which calls a thread may make while a stream is
+/// captured.
+enum class StreamCaptureMode : std::uint32_t { global = 0, thread_local_only = 1, relaxed = 2 };
+
+/// Kinds of a graph's nodes.
+enum class GraphNodeType : std::uint32_t {
+  kernel = 0,
+  copy = 1,
+  fill = 2,
+  host = 3,
+  graph = 4,
+  empty = 5,
+};
+
+/// What a kernel node of a graph launches (cuGraphKernelNodeGetParams_v2).
+struct KernelNodeParameters {
+  Function function;       ///< null: `kernel`
+  std::uint32_t grid[3];   ///< blocks
+  std::uint32_t block[3];  ///< threads
+  std::uint32_t shared_bytes;
+  void** parameters;
+  void** extra;
+  Kernel kernel;
+  Context context;
+};
+static_assert(sizeof(KernelNodeParameters) == 72);
 
 /// Flags of cuMemHostAlloc and cuMemHostRegister.
 namespace host_memory {

@@ -37,10 +37,13 @@
     std::size_t* all_bytes))                                                                      \
   X(stream_is_capturing, cuStreamIsCapturing, false, DriverResult(Stream stream,                  \
     std::uint32_t* status))                                                                       \
+  X(thread_exchange_capture_mode, cuThreadExchangeStreamCaptureMode, false, DriverResult(         \
+    StreamCaptureMode* mode))                                                                     \
   PERFLAB_CUDA_DRIVER_MEMORY(X)                                                                   \
   PERFLAB_CUDA_DRIVER_VIRTUAL_MEMORY(X)                                                           \
   PERFLAB_CUDA_DRIVER_MODULES(X)                                                                  \
-  PERFLAB_CUDA_DRIVER_STREAMS(X)
+  PERFLAB_CUDA_DRIVER_STREAMS(X)                                                                  \
+  PERFLAB_CUDA_DRIVER_GRAPHS(X)
 
 /// Allocations and copies.
 #define PERFLAB_CUDA_DRIVER_MEMORY(X)                                                             \
@@ -96,7 +99,9 @@
     std::size_t offset, MemoryHandle handle, unsigned long long flags))                           \
   X(memory_unmap, cuMemUnmap, false, DriverResult(DevicePointer address, std::size_t bytes))      \
   X(memory_set_access, cuMemSetAccess, false, DriverResult(DevicePointer address,                 \
-    std::size_t bytes, const AccessDescription* access, std::size_t count))
+    std::size_t bytes, const AccessDescription* access, std::size_t count))                       \
+  X(memory_get_access, cuMemGetAccess, false, DriverResult(unsigned long long* flags,             \
+    const MemoryLocation* location, DevicePointer address))
 
 /// Modules, kernels and launches.
 #define PERFLAB_CUDA_DRIVER_MODULES(X)                                                            \
@@ -143,6 +148,15 @@
   X(event_synchronize, cuEventSynchronize, false, DriverResult(Event event))                      \
   X(event_elapsed_time, cuEventElapsedTime_v2, false, DriverResult(float* milliseconds,           \
     Event start, Event end))
+
+/// Graphs.
+#define PERFLAB_CUDA_DRIVER_GRAPHS(X)                                                             \
+  X(graph_get_nodes, cuGraphGetNodes, false, DriverResult(Graph graph, GraphNode* nodes,          \
+    std::size_t* count))                                                                          \
+  X(graph_node_get_type, cuGraphNodeGetType, false, DriverResult(GraphNode node,                  \
+    GraphNodeType* type))                                                                         \
+  X(graph_kernel_node_get, cuGraphKernelNodeGetParams_v2, false, DriverResult(GraphNode node,     \
+    KernelNodeParameters* parameters))
 
 /// X(member, exported name, needed, signature): libcupti.so.13 and .12.
 #define PERFLAB_CUDA_CUPTI(X)                                                                     \

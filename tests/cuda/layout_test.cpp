@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "cuda/cupti_types.h"
+#include "cuda/launch_parameters.h"
 #include "cuda/records.h"
 
 namespace perflab::cuda {
@@ -56,6 +57,155 @@ TEST(CudaLayout, AllocationProperties) {
   SAME_FIELD(gpu_direct_rdma, allocFlags.gpuDirectRDMACapable);
   SAME_FIELD(usage, allocFlags.usage);
   SAME_FIELD(reserved, allocFlags.reserved);
+}
+
+TEST(CudaLayout, ParametersOfCalls) {
+  {
+    using Ours = LaunchKernelParameters;
+    using Theirs = cuLaunchKernel_params;
+    EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+    SAME_FIELD(function, f);
+    static_assert(offsetof(Ours, grid) == offsetof(Theirs, gridDimX));
+    static_assert(offsetof(Ours, block) == offsetof(Theirs, blockDimX));
+    SAME_FIELD(shared_bytes, sharedMemBytes);
+    SAME_FIELD(stream, hStream);
+    SAME_FIELD(parameters, kernelParams);
+    SAME_FIELD(extra, extra);
+  }
+  {
+    using Ours = LaunchKernelParameters;
+    using Theirs = cuLaunchCooperativeKernel_params;
+    SAME_FIELD(function, f);
+    SAME_FIELD(stream, hStream);
+    SAME_FIELD(parameters, kernelParams);
+  }
+  {
+    using Ours = LaunchKernelExParameters;
+    using Theirs = cuLaunchKernelEx_params;
+    EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+    SAME_FIELD(config, config);
+    SAME_FIELD(function, f);
+    SAME_FIELD(parameters, kernelParams);
+    SAME_FIELD(extra, extra);
+  }
+  {
+    using Ours = GraphLaunchParameters;
+    using Theirs = cuGraphLaunch_params;
+    EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+    SAME_FIELD(executable, hGraph);
+    SAME_FIELD(stream, hStream);
+  }
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
+#define SAME_START(Theirs_, ours, theirs) \
+  static_assert(offsetof(Theirs_, theirs) == offsetof(Ours, ours))
+
+TEST(CudaLayout, ParametersOfMemoryCalls) {
+  {
+    using Ours = AllocateParameters;
+    SAME_START(cuMemAlloc_v2_params, address, dptr);
+    SAME_START(cuMemAllocPitch_v2_params, address, dptr);
+    SAME_START(cuMemAllocAsync_params, address, dptr);
+    SAME_START(cuMemAllocFromPoolAsync_params, address, dptr);
+    SAME_START(cuMemAllocManaged_params, address, dptr);
+    SAME_START(cuIpcOpenMemHandle_v2_params, address, pdptr);
+    SAME_START(cuMemPoolImportPointer_params, address, ptr_out);
+    SAME_START(cuExternalMemoryGetMappedBuffer_params, address, devPtr);
+  }
+  {
+    using Ours = HostAllocateParameters;
+    SAME_START(cuMemHostAlloc_params, address, pp);
+    SAME_START(cuMemHostAlloc_params, bytes, bytesize);
+    SAME_START(cuMemAllocHost_v2_params, bytes, bytesize);
+  }
+  {
+    using Ours = HostRegisterParameters;
+    using Theirs = cuMemHostRegister_v2_params;
+    EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+    SAME_FIELD(address, p);
+    SAME_FIELD(bytes, bytesize);
+    SAME_FIELD(flags, Flags);
+  }
+  {
+    using Ours = FreeParameters;
+    SAME_START(cuMemFree_v2_params, address, dptr);
+    SAME_START(cuMemFreeAsync_params, address, dptr);
+    SAME_START(cuMemFreeHost_params, address, p);
+    SAME_START(cuMemHostUnregister_params, address, p);
+    SAME_START(cuIpcCloseMemHandle_params, address, dptr);
+  }
+  {
+    using Ours = MapParameters;
+    using Theirs = cuMemMap_params;
+    EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+    SAME_FIELD(address, ptr);
+    SAME_FIELD(bytes, size);
+    SAME_FIELD(offset, offset);
+    SAME_FIELD(handle, handle);
+    SAME_FIELD(flags, flags);
+  }
+  {
+    using Ours = UnmapParameters;
+    SAME_START(cuMemUnmap_params, bytes, size);
+    SAME_START(cuMemAddressFree_params, bytes, size);
+  }
+  {
+    using Ours = ReserveParameters;
+    using Theirs = cuMemAddressReserve_params;
+    EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+    SAME_FIELD(address, ptr);
+    SAME_FIELD(bytes, size);
+    SAME_FIELD(alignment, alignment);
+    SAME_FIELD(wish, addr);
+    SAME_FIELD(flags, flags);
+  }
+  {
+    using Ours = ImportHandleParameters;
+    SAME_START(cuMemImportFromShareableHandle_params, handle, handle);
+  }
+  {
+    using Ours = ReleaseHandleParameters;
+    SAME_START(cuMemRelease_params, handle, handle);
+  }
+  {
+    using Ours = LoadModuleParameters;
+    SAME_START(cuModuleLoad_params, module, module);
+    SAME_START(cuModuleLoadData_params, module, module);
+    SAME_START(cuModuleLoadDataEx_params, module, module);
+    SAME_START(cuModuleLoadFatBinary_params, module, module);
+  }
+  {
+    using Ours = GraphInstantiateParameters;
+    SAME_START(cuGraphInstantiateWithFlags_params, graph, hGraph);
+    SAME_START(cuGraphInstantiateWithParams_params, graph, hGraph);
+  }
+}
+
+TEST(CudaLayout, Graphs) {
+  {
+    using Ours = KernelNodeParameters;
+    using Theirs = CUDA_KERNEL_NODE_PARAMS;
+    EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+    SAME_FIELD(function, func);
+    static_assert(offsetof(Ours, grid) == offsetof(Theirs, gridDimX));
+    static_assert(offsetof(Ours, block) == offsetof(Theirs, blockDimX));
+    SAME_FIELD(shared_bytes, sharedMemBytes);
+    SAME_FIELD(parameters, kernelParams);
+    SAME_FIELD(extra, extra);
+    SAME_FIELD(kernel, kern);
+    SAME_FIELD(context, ctx);
+  }
+  using Ours = GraphData;
+  using Theirs = CUpti_GraphData;
+  EXPECT_EQ(sizeof(Ours), sizeof(Theirs));
+  SAME_FIELD(graph, graph);
+  SAME_FIELD(original_graph, originalGraph);
+  SAME_FIELD(node, node);
+  SAME_FIELD(original_node, originalNode);
+  SAME_FIELD(node_type, nodeType);
+  SAME_FIELD(dependency, dependency);
+  SAME_FIELD(executable, graphExec);
 }
 
 TEST(CudaLayout, AccessDescription) {

@@ -50,6 +50,59 @@ TEST(CudaNumbers, DriverResult) {
   SAME_NUMBER(DriverResult::unknown, CUDA_ERROR_UNKNOWN);
 }
 
+TEST(CudaNumbers, CallsOfMemoryModulesAndGraphs) {
+  using namespace driver_call;
+  SAME_NUMBER(module_load, CUPTI_DRIVER_TRACE_CBID_cuModuleLoad);
+  SAME_NUMBER(module_load_data, CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData);
+  SAME_NUMBER(module_load_data_ex, CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx);
+  SAME_NUMBER(module_load_fat_binary, CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary);
+  SAME_NUMBER(memory_free_host, CUPTI_DRIVER_TRACE_CBID_cuMemFreeHost);
+  SAME_NUMBER(host_allocate, CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc);
+  SAME_NUMBER(memory_allocate, CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2);
+  SAME_NUMBER(memory_allocate_pitch, CUPTI_DRIVER_TRACE_CBID_cuMemAllocPitch_v2);
+  SAME_NUMBER(memory_free, CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2);
+  SAME_NUMBER(host_allocate_v2, CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc_v2);
+  SAME_NUMBER(memory_allocate_host, CUPTI_DRIVER_TRACE_CBID_cuMemAllocHost_v2);
+  SAME_NUMBER(host_unregister, CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister);
+  SAME_NUMBER(ipc_open, CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle);
+  SAME_NUMBER(ipc_close, CUPTI_DRIVER_TRACE_CBID_cuIpcCloseMemHandle);
+  SAME_NUMBER(memory_allocate_managed, CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged);
+  SAME_NUMBER(host_register, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2);
+  SAME_NUMBER(external_memory_map, CUPTI_DRIVER_TRACE_CBID_cuExternalMemoryGetMappedBuffer);
+  SAME_NUMBER(graph_instantiate, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate);
+  SAME_NUMBER(address_reserve, CUPTI_DRIVER_TRACE_CBID_cuMemAddressReserve);
+  SAME_NUMBER(address_free, CUPTI_DRIVER_TRACE_CBID_cuMemAddressFree);
+  SAME_NUMBER(memory_release, CUPTI_DRIVER_TRACE_CBID_cuMemRelease);
+  SAME_NUMBER(memory_map, CUPTI_DRIVER_TRACE_CBID_cuMemMap);
+  SAME_NUMBER(memory_unmap, CUPTI_DRIVER_TRACE_CBID_cuMemUnmap);
+  SAME_NUMBER(memory_import, CUPTI_DRIVER_TRACE_CBID_cuMemImportFromShareableHandle);
+  SAME_NUMBER(ipc_open_v2, CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle_v2);
+  SAME_NUMBER(graph_instantiate_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate_v2);
+  SAME_NUMBER(memory_allocate_async, CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync);
+  SAME_NUMBER(memory_allocate_async_ptsz, CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync_ptsz);
+  SAME_NUMBER(memory_free_async, CUPTI_DRIVER_TRACE_CBID_cuMemFreeAsync);
+  SAME_NUMBER(memory_free_async_ptsz, CUPTI_DRIVER_TRACE_CBID_cuMemFreeAsync_ptsz);
+  SAME_NUMBER(memory_allocate_from_pool, CUPTI_DRIVER_TRACE_CBID_cuMemAllocFromPoolAsync);
+  SAME_NUMBER(memory_allocate_from_pool_ptsz, CUPTI_DRIVER_TRACE_CBID_cuMemAllocFromPoolAsync_ptsz);
+  SAME_NUMBER(pool_import_pointer, CUPTI_DRIVER_TRACE_CBID_cuMemPoolImportPointer);
+  SAME_NUMBER(graph_instantiate_flags, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags);
+  SAME_NUMBER(graph_instantiate_parameters, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams);
+  SAME_NUMBER(graph_instantiate_parameters_ptsz,
+              CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz);
+}
+
+TEST(CudaNumbers, GraphsAndStreamCapture) {
+  SAME_NUMBER(StreamCaptureMode::global, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  SAME_NUMBER(StreamCaptureMode::thread_local_only, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  SAME_NUMBER(StreamCaptureMode::relaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
+  SAME_NUMBER(GraphNodeType::kernel, CU_GRAPH_NODE_TYPE_KERNEL);
+  SAME_NUMBER(GraphNodeType::copy, CU_GRAPH_NODE_TYPE_MEMCPY);
+  SAME_NUMBER(GraphNodeType::fill, CU_GRAPH_NODE_TYPE_MEMSET);
+  SAME_NUMBER(GraphNodeType::host, CU_GRAPH_NODE_TYPE_HOST);
+  SAME_NUMBER(GraphNodeType::graph, CU_GRAPH_NODE_TYPE_GRAPH);
+  SAME_NUMBER(GraphNodeType::empty, CU_GRAPH_NODE_TYPE_EMPTY);
+}
+
 TEST(CudaNumbers, FunctionAttribute) {
   using enum FunctionAttribute;
   SAME_NUMBER(max_threads_per_block, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);

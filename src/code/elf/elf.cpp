@@ -189,7 +189,8 @@ Result<void> Elf::visit_table(const ElfSection& section, std::size_t longest_nam
       return damaged(fmt::format("the name of symbol {} of section {} lies outside its table",
                                  at / sizeof(Elf64_Sym), in_quotes(section.name)));
     if (const auto name = text_at(names, symbol.st_name, longest_name); name && !name->empty())
-      visit({*name, symbol.st_value, symbol.st_size});
+      visit({*name, symbol.st_value, symbol.st_size,
+             static_cast<std::uint8_t>(ELF64_ST_TYPE(symbol.st_info))});
   }
   return {};
 }

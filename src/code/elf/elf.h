@@ -41,6 +41,7 @@ struct ElfSymbol {
   std::string_view name;
   std::uint64_t value = 0;  ///< address, in linked files
   std::uint64_t size = 0;   ///< bytes; 0: not recorded
+  std::uint8_t type = 0;    ///< STT_*
 };
 
 /// One entry of a note section or segment.
