@@ -30,7 +30,7 @@ ROOMS = {
     "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page", "ranks"],
                ["perfetto", "roofline", "thread_trace"], ["analysis", "excerpt"], ["answers"],
                ["summary"]],
-    "optimize": [[".", "ast"], ["flow"], ["model"], ["guards", "transform"], ["workshop"], ["rounds"], ["run"]],
+    "optimize": [[".", "ast"], ["flow"], ["model"], ["guards", "transform"], ["objects"], ["workshop"], ["rounds"], ["run"]],
     "doctor": [["."], ["self_test"]],
     "cli": [["kit"], ["recordings", "kernels", "tuning", "program"], ["."]],
 }

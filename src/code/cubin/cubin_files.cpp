@@ -27,7 +27,7 @@ Result<void> add_fatbins(std::string_view bytes, std::string_view what, std::uin
   return {};
 }
 
-/// The remedy when a host file has code in `__nv_relfatbin` alone.
+/// Whether a host file has code that is not linked yet.
 Result<bool> search_sections(std::string_view bytes, std::string_view what, std::uint64_t budget,
                              CubinFile& out, std::vector<int>& ptx) {
   PERFLAB_TRY(const Elf elf, Elf::read(bytes, what));
@@ -44,6 +44,15 @@ Result<bool> search_sections(std::string_view bytes, std::string_view what, std:
 
 bool may_hold_cubins(std::string_view start) {
   return is_elf(start) || is_fatbin(start);
+}
+
+bool holds_cubins(std::string_view bytes) {
+  if (is_cubin(bytes) || is_fatbin(bytes)) return true;
+  if (!is_elf(bytes)) return false;
+  const auto elf = Elf::read(bytes, "file");
+  return elf && std::ranges::any_of(elf->sections(), [](const ElfSection& section) {
+           return section.name == kFatbinSectionName;
+         });
 }
 
 Result<CubinFile> find_cubins(std::string bytes, std::string_view what,

@@ -23,6 +23,9 @@ struct CubinFile {
 /// Whether a file that begins like this may hold cubins: a cubin, a fat binary, or a host ELF file.
 bool may_hold_cubins(std::string_view start);
 
+/// Whether there is a cubin in the bytes, or a fat binary: alone, or in a section of a host file.
+bool holds_cubins(std::string_view bytes);
+
 /// Finds the cubins of a file's bytes. Errors (bad_input): neither of the three, damaged, no cubin
 /// in it (PTX alone, and for which architecture, is named).
 Result<CubinFile> find_cubins(std::string bytes, std::string_view what,

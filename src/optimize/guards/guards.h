@@ -40,7 +40,9 @@ Result<GuardResults> check_source(const SourceModel& original, const std::string
 
 /// One figure of the kernel that differs between original and candidate.
 struct ResourceChange {
-  std::string figure;  ///< "vgprs", "sgprs", "lds_bytes", "scratch_bytes", "spills", "occupancy"
+  /// "vgprs", "sgprs", "lds_bytes", "scratch_bytes", "spills", "occupancy"; of cubins "registers",
+  /// "shared_bytes", "local_bytes", "spills" (instructions), "occupancy".
+  std::string figure;
   std::optional<double> before, after;
   bool regression = false;  ///< beyond the limits below
 };
@@ -59,12 +61,16 @@ struct ObjectGuardOptions {
   std::string kernel;  ///< mangled symbol without ".kd"; of a template: the instance that runs
   std::optional<std::int64_t> workgroup_size;
   std::int64_t dynamic_lds = 0;
+  /// Of an NVIDIA GPU, 90 for sm_90: which cubin of a file counts; missing: the first with the
+  /// kernel.
+  std::optional<int> architecture{};
 };
 
-/// Guards on code objects: kernarg layout identical, the same kernels and the same resources of the
-/// others, the same variables, launch bounds that allow the work-group. Code of other kernels may
-/// differ in words when its length does not: addresses relative to the program counter move; that
-/// is a note. Errors (bad_input): one cannot be read, or the original has no such kernel.
+/// Guards on code objects of AMD or, when the original holds cubins, on cubins: kernarg layout
+/// identical, the same kernels and the same resources of the others, the same variables, launch
+/// bounds that allow the work-group. Code of other kernels may differ in words when its length does
+/// not: addresses relative to the program counter move; that is a note. Errors (bad_input): one
+/// cannot be read, or the original has no such kernel.
 Result<ObjectGuards> check_object(std::string_view original, std::string_view candidate,
                                   const ObjectGuardOptions& options);
 

@@ -1,4 +1,5 @@
-// Files are taken apart by code/files/container.h; the guards are those of object_guards.cpp.
+// Files are taken apart by code/files/container.h and code/cubin/cubin_files.h; the guards are
+// those of objects/.
 #include "optimize/workshop/command_objects.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "base/system/files.h"
+#include "code/cubin/cubin.h"
+#include "code/cubin/cubin_files.h"
 #include "code/files/container.h"
 #include "code/object/code_object.h"
 #include "optimize/kernel_names.h"
@@ -25,15 +28,24 @@ bool begins_like_code(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   stream.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<std::size_t>(stream.gcount()));
-  return code::may_hold_code(start);
+  return code::may_hold_code(start) || code::may_hold_cubins(start);
 }
 
 /// Mangled names of the kernels that are this function, sorted.
 Result<std::set<std::string>> kernels_of(const std::string& bytes, const fs::path& file,
                                          std::string_view function) {
   const std::string wanted = bare_kernel_name(function);
-  PERFLAB_TRY(const code::Container container, code::find_code_objects(bytes, file.string()));
   std::set<std::string> names;
+  if (code::holds_cubins(bytes)) {
+    PERFLAB_TRY(const code::CubinFile found, code::find_cubins(bytes, file.string()));
+    for (const code::FatbinEntry& entry : found.cubins) {
+      PERFLAB_TRY(const code::Cubin cubin, code::read_cubin(entry.bytes, file.string()));
+      for (const code::CubinKernel& kernel : cubin.kernels)
+        if (bare_kernel_name(kernel.name) == wanted) names.insert(kernel.name);
+    }
+    return names;
+  }
+  PERFLAB_TRY(const code::Container container, code::find_code_objects(bytes, file.string()));
   for (const code::EmbeddedObject& object : container.objects) {
     PERFLAB_TRY(const code::CodeObject read, code::read_code_object(object.bytes, file.string()));
     for (const code::KernelMetadata& kernel : read.kernels)
@@ -72,6 +84,7 @@ Result<std::optional<fs::path>> file_with_device_code(const fs::path& folder) {
     if (!begins_like_code(file)) continue;
     const Result<code::Container> container = code::open_container(file);
     if (container && !container->objects.empty()) return file;
+    if (const auto cubins = code::open_cubins(file); cubins) return file;
   }
   return std::optional<fs::path>{};
 }

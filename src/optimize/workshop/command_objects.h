@@ -11,9 +11,9 @@
 
 namespace perflab::optimize {
 
-/// The first file (by name) below a folder that holds AMDGPU code objects: a code object, a bundle,
-/// or a host file with some in it. Nothing: a build for the host alone. Error (usage): the folder
-/// cannot be read.
+/// The first file (by name) below a folder that holds device code: an AMDGPU code object, a bundle,
+/// a cubin, a fat binary, or a host file with some in it. Nothing: a build for the host alone.
+/// Error (usage): the folder cannot be read.
 Result<std::optional<std::filesystem::path>> file_with_device_code(
     const std::filesystem::path& folder);
 

@@ -1,6 +1,5 @@
-// Guards on code objects: what their metadata, symbols and instruction bytes say. Facts:
-// docs/facts/code_object.md (LLVM AMDGPUUsage); limits of resources: the constants in
-// guards.h (docs/OPTIMIZER.md "What a proposal has to pass").
+// Guards on AMD's code objects: what their metadata, symbols and instruction bytes say. Facts:
+// docs/facts/code_object.md (LLVM AMDGPUUsage). Those on cubins are in cubin_guards.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,17 +10,18 @@
 #include <tuple>
 #include <utility>
 
+#include "code/cubin/cubin_files.h"
 #include "code/files/container.h"
 #include "code/object/code_object.h"
 #include "code/object/unit_names.h"
 #include "optimize/guards/guards.h"
-#include "optimize/workshop/object_exports.h"
+#include "optimize/objects/cubin_guards.h"
+#include "optimize/objects/guard_results.h"
+#include "optimize/objects/object_exports.h"
 
 namespace perflab::optimize {
 namespace {
 
-/// Names that a sentence lists at most.
-constexpr std::size_t kMostGuardNames = 5;
 constexpr std::size_t kInstructionWord = 4;
 
 /// One code object out of a file of them. Owns the file's bytes.
@@ -51,14 +51,6 @@ Result<OpenedObject> open_object(std::string_view bytes, const std::string& what
   out.target = chosen->target;
   PERFLAB_TRY(out.object, code::read_code_object(chosen->bytes, what));
   return out;
-}
-
-GuardResult object_passed(std::string name, std::string note = {}) {
-  return {.name = std::move(name), .passed = true, .reason = {}, .detail = std::move(note)};
-}
-
-GuardResult object_failed(std::string name, Reason reason, std::string detail) {
-  return {.name = std::move(name), .passed = false, .reason = reason, .detail = std::move(detail)};
 }
 
 std::string argument_words(const code::KernelArgument& argument) {
@@ -133,13 +125,6 @@ std::size_t different_words(std::string_view a, std::string_view b) {
   return count;
 }
 
-std::string listed_names(std::vector<std::string> names) {
-  const std::size_t all = names.size();
-  names.resize(std::min(all, kMostGuardNames));
-  return fmt::format("{}{}", fmt::join(names, ", "),
-                     all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
-}
-
 /// Kernels by symbol, but for the one that is judged.
 std::map<std::string, const code::KernelMetadata*> other_kernels(const OpenedObject& opened) {
   std::map<std::string, const code::KernelMetadata*> out;
@@ -158,37 +143,25 @@ GuardResult check_others(const OpenedObject& before, const OpenedObject& after) 
     return out;
   };
   const code::NamePairs pairs = code::pair_names(symbols(old_ones), symbols(new_ones));
-  std::vector<std::string> gone, fresh, altered, moved;
-  for (const std::string& symbol : pairs.fresh) fresh.push_back(new_ones.at(symbol)->name);
-  for (const std::string& symbol : pairs.gone) gone.push_back(old_ones.at(symbol)->name);
+  OtherCode found;
+  for (const std::string& symbol : pairs.fresh) found.fresh.push_back(new_ones.at(symbol)->name);
+  for (const std::string& symbol : pairs.gone) found.gone.push_back(old_ones.at(symbol)->name);
   for (const auto& [symbol, other] : pairs.same) {
     const code::KernelMetadata &one = *old_ones.at(symbol), &two = *new_ones.at(other);
     const std::string_view was = code::kernel_code(before.bytes, one);
     const std::string_view is = code::kernel_code(after.bytes, two);
     if (metadata_words(one) != metadata_words(two) || was.size() != is.size())
-      altered.push_back(one.name);
+      found.altered.push_back(one.name);
     else if (was != is)
-      moved.push_back(fmt::format("{} ({} of {} words)", one.name, different_words(was, is),
-                                  was.size() / kInstructionWord));
+      found.moved.push_back(fmt::format("{} ({} of {} words)", one.name, different_words(was, is),
+                                        was.size() / kInstructionWord));
   }
-  std::vector<std::string> problems;
-  if (!fresh.empty()) problems.push_back("new kernels: " + listed_names(fresh));
-  if (!gone.empty()) problems.push_back("kernels that are gone: " + listed_names(gone));
-  if (!altered.empty()) problems.push_back("kernels that changed: " + listed_names(altered));
-  if (!problems.empty())
-    return object_failed("other_kernels", Reason::other_code_changed,
-                         fmt::format("{}", fmt::join(problems, "; ")));
-  return object_passed("other_kernels",
-                       moved.empty() ? ""
-                                     : "code of other kernels differs in words, as addresses do: " +
-                                           listed_names(moved));
+  return describe_others(found);
 }
 
 Result<GuardResult> check_variables(const OpenedObject& before, const OpenedObject& after) {
   PERFLAB_TRY(std::vector<std::string> problems, changed_exports(before.bytes, after.bytes));
-  if (problems.empty()) return object_passed("variables");
-  return object_failed("variables", Reason::other_code_changed,
-                       "variables: " + listed_names(std::move(problems)));
+  return describe_variables(std::move(problems));
 }
 
 GuardResult check_target(const OpenedObject& before, const OpenedObject& after) {
@@ -203,28 +176,10 @@ GuardResult check_target(const OpenedObject& before, const OpenedObject& after) 
 
 GuardResult check_launch_bounds(const code::KernelMetadata& after,
                                 const std::optional<std::int64_t>& workgroup_size) {
-  const std::string name = "launch_bounds_of_code";
-  if (!workgroup_size)
-    return object_passed(name,
-                         "not compared: the size of the work-groups that are launched is not "
-                         "known");
-  if (after.required_workgroup_size) {
-    const auto required = analyze::workgroup_size(*after.required_workgroup_size);
-    if (required != workgroup_size)
-      return object_failed(name, Reason::launch_bounds,
-                           fmt::format("the candidate requires work-groups of {} work-items, and "
-                                       "{} are launched",
-                                       required ? fmt::format("{}", *required)
-                                                : "an impossible "
-                                                  "number of",
-                                       *workgroup_size));
-  }
-  if (after.max_workgroup_size && *after.max_workgroup_size < *workgroup_size)
-    return object_failed(name, Reason::launch_bounds,
-                         fmt::format("the candidate allows work-groups of {} work-items at most, "
-                                     "and {} are launched",
-                                     *after.max_workgroup_size, *workgroup_size));
-  return object_passed(name);
+  std::optional<std::int64_t> required;
+  if (after.required_workgroup_size)
+    required = analyze::workgroup_size(*after.required_workgroup_size).value_or(0);
+  return describe_bounds(after.max_workgroup_size, required, workgroup_size, hal::Platform::amd);
 }
 
 std::optional<double> as_figure(const std::optional<std::int64_t>& value) {
@@ -251,50 +206,20 @@ std::string unknown_spills(const code::KernelMetadata& before, const code::Kerne
 std::vector<ResourceChange> resource_changes(const analyze::StaticKernel& before,
                                              const analyze::StaticKernel& after) {
   std::vector<ResourceChange> changes;
-  const auto add = [&](const char* figure, std::optional<double> was, std::optional<double> is,
-                       const auto& is_worse) {
-    if (was == is) return;
-    changes.push_back({.figure = figure,
-                       .before = was,
-                       .after = is,
-                       .regression = was && is && is_worse(*was, *is)});
-  };
-  const auto grew_by = [](double share) {
-    return [share](double was, double is) { return is > was * (1 + share); };
-  };
-  const auto grew = [](double was, double is) { return is > was; };
-  const auto never = [](double, double) { return false; };
   const auto occupancy = [](const analyze::StaticKernel& kernel) {
     return kernel.occupancy ? std::optional(kernel.occupancy->resident.waves_per_simd)
                             : std::nullopt;
   };
-  add("vgprs", as_figure(before.vgprs), as_figure(after.vgprs), grew_by(kMostVgprGrowth));
-  add("sgprs", as_figure(before.code.sgpr_count), as_figure(after.code.sgpr_count), never);
-  add("lds_bytes", static_cast<double>(before.code.lds_bytes + before.dynamic_lds),
-      static_cast<double>(after.code.lds_bytes + after.dynamic_lds), grew_by(kMostLdsGrowth));
-  add("scratch_bytes", static_cast<double>(before.code.scratch_bytes),
-      static_cast<double>(after.code.scratch_bytes), grew);
-  add("spills", count_spills(before.code), count_spills(after.code), grew);
-  add("occupancy", occupancy(before), occupancy(after),
-      [](double was, double is) { return is < was * (1 - kMostOccupancyLoss); });
+  add_change(changes, "vgprs", as_figure(before.vgprs), as_figure(after.vgprs), Growth::registers);
+  add_change(changes, "sgprs", as_figure(before.code.sgpr_count), as_figure(after.code.sgpr_count),
+             Growth::any);
+  add_change(changes, "lds_bytes", static_cast<double>(before.code.lds_bytes + before.dynamic_lds),
+             static_cast<double>(after.code.lds_bytes + after.dynamic_lds), Growth::shared);
+  add_change(changes, "scratch_bytes", static_cast<double>(before.code.scratch_bytes),
+             static_cast<double>(after.code.scratch_bytes), Growth::none);
+  add_change(changes, "spills", count_spills(before.code), count_spills(after.code), Growth::none);
+  add_change(changes, "occupancy", occupancy(before), occupancy(after), Growth::occupancy);
   return changes;
-}
-
-std::string figure_text(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : "not known";
-}
-
-/// Always passed: whether the gain pays for it is known later. `note`: what is not known.
-GuardResult describe_resources(const std::vector<ResourceChange>& changes, std::string note) {
-  std::vector<std::string> worse;
-  for (const ResourceChange& change : changes)
-    if (change.regression)
-      worse.push_back(fmt::format("{} {} instead of {}", change.figure, figure_text(change.after),
-                                  figure_text(change.before)));
-  if (worse.empty()) return object_passed("resources", std::move(note));
-  return object_passed("resources",
-                       fmt::format("worse, a gain has to be proven: {}{}{}", fmt::join(worse, ", "),
-                                   note.empty() ? "" : "; ", note));
 }
 
 }  // namespace
@@ -305,6 +230,7 @@ bool ObjectGuards::regressed() const {
 
 Result<ObjectGuards> check_object(std::string_view original, std::string_view candidate,
                                   const ObjectGuardOptions& options) {
+  if (code::holds_cubins(original)) return check_cubin(original, candidate, options);
   PERFLAB_TRY(OpenedObject before,
               open_object(original, "the original's code object", options.kernel, nullptr));
   before.kernel = code::kernel_named(before.object, options.kernel);

@@ -3,7 +3,7 @@
 // any other is reached by s_getpc_b64 and a literal that is added to it); encodings of s_getpc_b64:
 // the ISA manuals of GCN3, RDNA1 and RDNA3 (seen with llvm-objdump 19 for gfx90a, gfx1030, gfx1100
 // and gfx1201).
-#include "optimize/workshop/object_exports.h"
+#include "optimize/objects/object_exports.h"
 
 #include <elf.h>
 #include <fmt/format.h>

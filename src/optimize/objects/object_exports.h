@@ -1,5 +1,5 @@
 // What a code object offers to the runtime beside its kernels: variables and functions of its
-// dynamic symbol table, compared between two builds. Inside src/optimize/workshop only.
+// dynamic symbol table, compared between two builds. Inside src/optimize/objects only.
 #pragma once
 
 #include <string>
