@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "replay/left_memory.h"
 
 namespace perflab::replay {
 
@@ -88,6 +89,10 @@ class Device {
   /// Copies within the device's memory, all runs at once. They do not overlap.
   virtual Result<void> copy(std::span<const CopyRun> runs) = 0;
 
+  /// Overwrites what earlier launches left in LDS, registers and scratch, the last as far as `next`
+  /// has it, with left_memory_pattern(seed); the last thing before run(next), because copies may
+  /// run kernels too. Nothing is dirtied where the device has no way to.
+  virtual Result<Dirtied> dirty(const Launch& next, std::uint64_t seed) = 0;
   /// Runs one dispatch to its end and returns its GPU time, from the GPU's own clock. Error
   /// "timed_out": it did not end within `limit`.
   virtual Result<Nanos> run(const Launch& launch, Nanos limit) = 0;

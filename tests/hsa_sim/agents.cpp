@@ -16,7 +16,6 @@ constexpr std::size_t kPoolBytes = std::size_t{192} << 30, kLdsBytes = 64 << 10,
 constexpr std::uint32_t kSegmentGroup = 3;
 constexpr std::uint64_t kTicksPerSecond = 1'000'000'000;
 constexpr std::uint32_t kQueueMin = 64, kQueueMax = 131072;
-constexpr std::uint32_t kComputeUnits = 304;  // MI300X
 
 struct Agents {
   int count = 0;

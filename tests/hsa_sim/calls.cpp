@@ -1,7 +1,7 @@
 // What every call passes first: counting, injected failures (HSA_SIM_FAULT) and the log
 // (HSA_SIM_LOG). HSA_SIM_FAULT is a list, separated by commas, of NAME@N=WHAT: the N-th call of
 // NAME ("*": every call) answers the status WHAT (0x1008); a reservation may "relocate", and a
-// "dispatch" may "hang" or "fault".
+// "dispatch" (or a "trap": one of the kernels that replay runs before each) may "hang" or "fault".
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ struct Watch {
   std::mutex mutex;
   std::vector<Fault> faults;
   std::vector<std::uint64_t> calls;  ///< per entry
-  std::uint64_t dispatches = 0;
+  std::uint64_t dispatches = 0, traps = 0;
   int log = -1;
 };
 
@@ -115,7 +115,7 @@ void read_watch_settings() {
   const std::lock_guard lock(state.mutex);
   state.faults.clear();
   state.calls.assign(core_entries().size() + amd_entries().size(), 0);
-  state.dispatches = 0;
+  state.dispatches = state.traps = 0;
   std::string_view list = setting("HSA_SIM_FAULT");
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
@@ -152,11 +152,12 @@ bool relocation_is_injected() {
   return std::exchange(relocate_this_call, false);
 }
 
-DispatchFault next_dispatch_fault() {
+DispatchFault next_dispatch_fault(bool of_trap) {
   if (!calls_are_watched.load(std::memory_order_relaxed)) return DispatchFault::none;
   Watch& state = watch();
   const std::lock_guard lock(state.mutex);
-  const Fault* fault = fault_of("dispatch", ++state.dispatches);
+  const Fault* fault =
+      of_trap ? fault_of("trap", ++state.traps) : fault_of("dispatch", ++state.dispatches);
   if (fault == nullptr) return DispatchFault::none;
   return fault->what == "hang" ? DispatchFault::hang : DispatchFault::fault;
 }

@@ -16,11 +16,12 @@ struct VaddArguments {
   std::uint32_t n;
 };
 
-/// inplace, inplace_skips: x[i] += 1. reverse: within a block, through dynamic LDS of 4 bytes per
-/// work-item. scale: x[i] *= factor, a variable of the code object. accumulate: total, another
-/// variable, += the sum of x. atomic_order: x[i] = i + a number that differs from run to run.
-/// empty: nothing. hang: never ends. wait_flag: waits until x[0] is not 0, then x[1] = x[0]. wild:
-/// writes where no memory is.
+/// inplace, inplace_skips: x[i] += 1. spill: the same through scratch of 4 bytes per work-item.
+/// reverse: within a block, through dynamic LDS of 4 bytes per work-item. spill_left, reverse_left:
+/// they take what an earlier launch left there for their results. scale: x[i] *= factor, a variable
+/// of the code object. accumulate: total, another variable, += the sum of x. atomic_order: x[i] = i
+/// + a number that differs from run to run. empty: nothing. hang: never ends. wait_flag: waits until
+/// x[0] is not 0, then x[1] = x[0]. wild: writes where no memory is.
 struct ArrayArguments {
   float* x;
   std::uint32_t n;
@@ -60,6 +61,12 @@ struct SumArguments {
   const float* x;
   float* out;
   std::uint32_t n;
+};
+
+/// left_memory_registers, left_memory_scratch: the kernels of replay's trap, which fill the LDS of
+/// every CU, or all scratch, with the first `words` of it.
+struct TrapArguments {
+  std::uint32_t pattern, words;
 };
 
 /// Bytes of the hidden arguments of version 5 (docs/facts/code_object.md "Hidden arguments").

@@ -3,12 +3,16 @@
 #include "kernel_bodies.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernel_arguments.h"
@@ -30,13 +34,15 @@ std::uint64_t elements(const Invocation& run, std::uint32_t n) {
   return std::min<std::uint64_t>(n, run.work_items);
 }
 
+[[noreturn]] void wrong(const char* sentence) {
+  std::fprintf(stderr, "%s\n", sentence);
+  std::abort();
+}
+
 template <class T>
 T* variable(const Invocation& run, std::string_view name) {
   void* const found = run.variable(name, sizeof(T));
-  if (found == nullptr) {
-    std::fputs("a kernel lacks its variable\n", stderr);
-    std::abort();
-  }
+  if (found == nullptr) wrong("a kernel lacks its variable");
   return static_cast<T*>(found);
 }
 
@@ -74,18 +80,104 @@ void slow(const Invocation& run) {
   for (std::uint64_t i = 0; i < elements(run, is.n); ++i) is.x[i] = is.value;
 }
 
-// What lies outside of the group's LDS is neither written nor read as it was.
-void reverse(const Invocation& run) {
-  const auto is = arguments<ArrayArguments>(run);
-  const std::uint64_t group = std::max<std::uint64_t>(run.group, 1);
-  std::vector<float> lds(run.group_segment_bytes / sizeof(float));
-  for (std::uint64_t first = 0; first < elements(run, is.n); first += group) {
-    const std::uint64_t count = std::min(group, elements(run, is.n) - first);
-    for (std::uint64_t i = 0; i < count; ++i)
-      if (i < lds.size()) lds[i] = is.x[first + i];
-    for (std::uint64_t i = 0; i < count; ++i)
-      is.x[first + i] = count - 1 - i < lds.size() ? lds[count - 1 - i] : -1;
+// Words that outlive launches, and a trap's word that is to be put into the first of them: when
+// they are next used, because nobody looks at most of them.
+class LeftWords {
+ public:
+  void dirty(std::size_t words, std::uint32_t pattern) {
+    if (words < dirtied_) use();
+    dirtied_ = words;
+    pattern_ = pattern;
   }
+  std::vector<std::uint32_t>& use() {
+    words_.resize(kWords);
+    std::fill_n(words_.begin(), std::min(std::exchange(dirtied_, 0), words_.size()), pattern_);
+    return words_;
+  }
+
+ private:
+  static constexpr std::size_t kWords = 64 << 10;
+  std::vector<std::uint32_t> words_;
+  std::size_t dirtied_ = 0;
+  std::uint32_t pattern_ = 0;
+};
+
+// Work-items that a CU holds at a time.
+constexpr std::uint64_t kResidentItems = 2048;
+
+// By CU: what groups find in its LDS, and their work-items in their scratch (a word each), is what
+// was written there last. All queues and streams share it.
+struct LeftBehind {
+  std::mutex mutex;
+  std::map<std::uint64_t, LeftWords> lds, scratch;
+};
+LeftBehind& left_behind() {
+  static LeftBehind& instance = *new LeftBehind;
+  return instance;
+}
+
+// Calls with the number of a group's CU, the group's first element and how many it has.
+template <class Visit>
+void each_group(const Invocation& run, std::uint32_t n, const Visit& visit) {
+  const std::uint64_t group = std::max<std::uint64_t>(run.group, 1);
+  for (std::uint64_t first = 0; first < elements(run, n); first += group)
+    visit(first / group % run.compute_units, first, std::min(group, elements(run, n) - first));
+}
+
+// What lies outside of the group's LDS is neither written nor read as it was. `loads`: whether it
+// brings the elements there, or takes what an earlier launch left for them.
+void reverse_through_lds(const Invocation& run, bool loads) {
+  const auto is = arguments<ArrayArguments>(run);
+  const std::uint64_t size = run.group_segment_bytes / sizeof(float);
+  const std::lock_guard held(left_behind().mutex);
+  each_group(run, is.n, [&](std::uint64_t cu, std::uint64_t first, std::uint64_t count) {
+    auto& lds = left_behind().lds[cu].use();
+    for (std::uint64_t i = 0; i < count && loads; ++i)
+      if (i < size) lds.at(i) = std::bit_cast<std::uint32_t>(is.x[first + i]);
+    for (std::uint64_t i = 0; i < count; ++i)
+      is.x[first + i] = count - 1 - i < size ? std::bit_cast<float>(lds.at(count - 1 - i)) : -1;
+  });
+}
+void reverse(const Invocation& run) {
+  reverse_through_lds(run, true);
+}
+void reverse_left(const Invocation& run) {
+  reverse_through_lds(run, false);
+}
+
+// `computes`: x[i] += 1 by way of the work-item's scratch, or what an earlier launch left there.
+void spill_through_scratch(const Invocation& run, bool computes) {
+  const auto is = arguments<ArrayArguments>(run);
+  if (run.private_segment_bytes < sizeof(float)) wrong("a kernel lacks its scratch");
+  const std::lock_guard held(left_behind().mutex);
+  each_group(run, is.n, [&](std::uint64_t cu, std::uint64_t first, std::uint64_t count) {
+    auto& scratch = left_behind().scratch[cu].use();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (computes) scratch.at(i) = std::bit_cast<std::uint32_t>(is.x[first + i] + 1);
+      is.x[first + i] = std::bit_cast<float>(scratch.at(i));
+    }
+  });
+}
+void spill(const Invocation& run) {
+  spill_through_scratch(run, true);
+}
+void spill_left(const Invocation& run) {
+  spill_through_scratch(run, false);
+}
+
+void left_memory_registers(const Invocation& run) {
+  const auto is = arguments<TrapArguments>(run);
+  if (is.words * 4 > run.group_segment_bytes) wrong("the trap writes beyond its LDS");
+  const std::lock_guard held(left_behind().mutex);
+  for (std::uint64_t g = 0; g < run.work_items / run.group; ++g)
+    left_behind().lds[g % run.compute_units].dirty(is.words, is.pattern);
+}
+void left_memory_scratch(const Invocation& run) {
+  const auto is = arguments<TrapArguments>(run);
+  if (is.words * 4 > run.private_segment_bytes) wrong("the trap writes beyond its scratch");
+  const std::lock_guard held(left_behind().mutex);
+  for (std::uint64_t cu = 0; cu < run.work_items / kResidentItems && is.words > 0; ++cu)
+    left_behind().scratch[cu % run.compute_units].dirty(kResidentItems, is.pattern);
 }
 
 void chase(const Invocation& run) {
@@ -173,6 +265,11 @@ constexpr NamedBody kBodies[] = {
     {"inplace_skips", inplace_skips},
     {"slow", slow},
     {"reverse", reverse},
+    {"reverse_left", reverse_left},
+    {"spill", spill},
+    {"spill_left", spill_left},
+    {"left_memory_registers", left_memory_registers},
+    {"left_memory_scratch", left_memory_scratch},
     {"chase", chase},
     {"scale", scale},
     {"accumulate", accumulate},

@@ -53,12 +53,18 @@ bool run_in_library(const KernelDispatchPacket& packet, void* library, const std
 
 }  // namespace
 
+bool is_trap(std::uint64_t kernel_object) {
+  const auto kernel = kernel_at(kernel_object);
+  return kernel && kernel->name.starts_with("left_memory_");
+}
+
 bool run_kernel(const KernelDispatchPacket& packet, const std::atomic<bool>& stop,
                 std::optional<std::uint64_t>& work_ns) {
   const auto kernel = kernel_at(packet.kernel_object);
   if (!kernel || packet.group_segment_size > kMostLds) return false;
   if (kernel->object->library != nullptr)
     return run_in_library(packet, kernel->object->library, kernel->name, work_ns);
+  if (is_trap(packet.kernel_object) && setting_is_on("HSA_SIM_NO_TRAP")) return true;
   const std::string_view name = body_of(*kernel->object, kernel->name);
   const auto variable = [&](std::string_view wanted, std::uint64_t bytes) -> void* {
     const LoadedSymbol* const symbol = kernel->object->find(wanted);
@@ -68,7 +74,9 @@ bool run_kernel(const KernelDispatchPacket& packet, const std::atomic<bool>& sto
   if (!test::run_body(name, {.arguments = packet.kernarg_address,
                              .work_items = work_items(packet),
                              .group = packet.workgroup_size_x,
+                             .compute_units = kComputeUnits,
                              .group_segment_bytes = packet.group_segment_size,
+                             .private_segment_bytes = packet.private_segment_size,
                              .variable = variable,
                              .stop = stop}))
     misuse("a kernel has no body in the stand-in");

@@ -18,4 +18,7 @@ namespace perflab::hsa::sim {
 bool run_kernel(const KernelDispatchPacket& packet, const std::atomic<bool>& stop,
                 std::optional<std::uint64_t>& work_ns);
 
+/// Whether a kernel is one that replay runs before each launch: not counted as a dispatch.
+bool is_trap(std::uint64_t kernel_object);
+
 }  // namespace perflab::hsa::sim

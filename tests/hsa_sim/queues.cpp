@@ -90,7 +90,7 @@ void hang(SimQueue& queue) {
 
 // Whether the queue goes on.
 bool execute_kernel(SimQueue& queue, const KernelDispatchPacket& packet) {
-  const DispatchFault fault = next_dispatch_fault();
+  const DispatchFault fault = next_dispatch_fault(is_trap(packet.kernel_object));
   if (fault == DispatchFault::hang) hang(queue);
   if (queue.stop) return false;
   if (fault == DispatchFault::fault) {

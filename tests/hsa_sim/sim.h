@@ -58,8 +58,8 @@ std::optional<Status> watch_call(std::size_t entry, std::initializer_list<std::u
 bool relocation_is_injected();
 
 enum class DispatchFault : std::uint8_t { none, hang, fault };
-/// Counts a kernel dispatch; what is to happen to it.
-DispatchFault next_dispatch_fault();
+/// Counts a kernel dispatch (one of replay's trap apart from the others); what is to happen to it.
+DispatchFault next_dispatch_fault(bool of_trap);
 /// Reads what HSA_SIM_FAULT, HSA_SIM_LOG and the like say; at every start.
 void read_watch_settings();
 
@@ -79,6 +79,7 @@ struct Pool {
   std::size_t bytes = 0, granule = 4096, recommended_granule = 4096;
 };
 
+inline constexpr std::uint32_t kComputeUnits = 304;  ///< of each GPU, as on an MI300X
 void start_agents();
 int agent_count();
 Agent agent_of(int index);

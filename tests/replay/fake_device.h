@@ -64,6 +64,9 @@ class FakeDevice final : public replay::Device {
   std::vector<Nanos> times{Nanos{1000}};
   /// Set by a body: what this dispatch answers instead of its time.
   std::optional<Error> fault;
+  /// What kernels find in LDS and scratch: what the last launch left, or the trap before it.
+  std::vector<std::uint32_t> left = std::vector<std::uint32_t>(1024);
+  std::string no_trap_because;      ///< set: nothing is dirtied
   std::uint64_t room = UINT64_MAX;  ///< the largest buffer that allocate() has
   std::byte garbage{0xcd};          ///< what placed memory and variables hold at first
 
@@ -170,6 +173,16 @@ class FakeDevice final : public replay::Device {
     return {};
   }
 
+  Result<replay::Dirtied> dirty(const replay::Launch& next, std::uint64_t seed) override {
+    if (!no_trap_because.empty())
+      return replay::Dirtied{.what = std::nullopt, .missing_because = no_trap_because};
+    std::ranges::fill(left, replay::left_memory_pattern(seed));
+    return replay::Dirtied{
+        .what = replay::LeftMemory{.lds_bytes = static_cast<std::uint32_t>(left.size() * 4),
+                                   .scratch_bytes = next.private_segment_bytes,
+                                   .vgprs = 512},
+        .missing_because = {}};
+  }
   Result<Nanos> run(const replay::Launch& launch, Nanos limit) override {
     PERFLAB_TRY_VOID(note("run", ""));
     last_launch = launch;

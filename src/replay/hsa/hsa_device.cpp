@@ -3,7 +3,6 @@
 #include "replay/hsa/hsa_device.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,99 +11,14 @@
 #include "replay/addresses/placeholders.h"
 #include "replay/code_choice.h"
 #include "replay/failures.h"
+#include "replay/hsa/hsa_code.h"
 #include "replay/hsa/hsa_memory.h"
 #include "replay/hsa/hsa_queue.h"
 #include "replay/hsa/hsa_runtime.h"
+#include "replay/hsa/hsa_trap.h"
 
 namespace perflab::replay {
 namespace {
-
-/// Names of kernels that an error lists at most.
-constexpr std::size_t kMostKernels = 10;
-
-/// A loaded code object.
-class HsaCode {
- public:
-  HsaCode(const HsaRuntime& runtime, const HsaAgent& gpu) : runtime_(runtime), gpu_(gpu) {}
-  HsaCode(const HsaCode&) = delete;
-  HsaCode(HsaCode&&) = delete;
-  HsaCode& operator=(const HsaCode&) = delete;
-  HsaCode& operator=(HsaCode&&) = delete;
-  ~HsaCode() {
-    if (abandoned_) return;
-    if (executable_.handle != 0) runtime_.core().executable_destroy(executable_);
-    if (reader_.handle != 0) runtime_.core().code_object_reader_destroy(reader_);
-  }
-  void abandon() { abandoned_ = true; }
-
-  Result<void> load(std::span<const std::byte> bytes) {
-    const hsa::Core& core = runtime_.core();
-    bytes_.assign(bytes.begin(), bytes.end());
-    PERFLAB_TRY_VOID(check_call(
-        core.code_object_reader_create_from_memory(bytes_.data(), bytes_.size(), &reader_),
-        "hsa_code_object_reader_create_from_memory()"));
-    PERFLAB_TRY_VOID(
-        check_call(core.executable_create_alt(hsa::Profile::full, hsa::RoundingMode::by_default,
-                                              nullptr, &executable_),
-                   "hsa_executable_create_alt()"));
-    PERFLAB_TRY_VOID(check_call(
-        core.executable_load_agent_code_object(executable_, gpu_.handle, reader_, nullptr, nullptr),
-        "hsa_executable_load_agent_code_object()"));
-    return check_call(core.executable_freeze(executable_, nullptr), "hsa_executable_freeze()");
-  }
-
-  /// Missing: there is no symbol of that name.
-  Result<std::optional<hsa::ExecutableSymbol>> symbol(const std::string& name) const {
-    hsa::ExecutableSymbol found{};
-    const hsa::Status status = runtime_.core().executable_get_symbol_by_name(
-        executable_, name.c_str(), &gpu_.handle, &found);
-    if (status == hsa::Status::invalid_symbol_name) return std::optional<hsa::ExecutableSymbol>{};
-    PERFLAB_TRY_VOID(
-        check_call(status, fmt::format("hsa_executable_get_symbol_by_name({})", name)));
-    return std::optional(found);
-  }
-
-  template <class T>
-  Result<T> info(hsa::ExecutableSymbol symbol, std::uint32_t attribute, const char* what) const {
-    T value{};
-    PERFLAB_TRY_VOID(
-        check_call(runtime_.core().executable_symbol_get_info(symbol, attribute, &value),
-                   fmt::format("hsa_executable_symbol_get_info({})", what)));
-    return value;
-  }
-
-  /// Names of the kernels, sorted, without ".kd".
-  Result<std::vector<std::string>> kernel_names() const {
-    std::vector<hsa::ExecutableSymbol> symbols;
-    const auto keep = [](hsa::Executable, hsa::Agent, hsa::ExecutableSymbol symbol, void* list) {
-      static_cast<std::vector<hsa::ExecutableSymbol>*>(list)->push_back(symbol);
-      return hsa::Status::success;
-    };
-    PERFLAB_TRY_VOID(check_call(
-        runtime_.core().executable_iterate_agent_symbols(executable_, gpu_.handle, keep, &symbols),
-        "hsa_executable_iterate_agent_symbols()"));
-    std::vector<std::string> names;
-    for (const hsa::ExecutableSymbol symbol : symbols) {
-      PERFLAB_TRY(const auto length,
-                  info<std::uint32_t>(symbol, hsa::symbol_info::name_length, "NAME_LENGTH"));
-      std::string name(length, '\0');
-      PERFLAB_TRY_VOID(check_call(
-          runtime_.core().executable_symbol_get_info(symbol, hsa::symbol_info::name, name.data()),
-          "hsa_executable_symbol_get_info(NAME)"));
-      if (name.ends_with(".kd")) names.push_back(name.substr(0, name.size() - 3));
-    }
-    std::ranges::sort(names);
-    return names;
-  }
-
- private:
-  const HsaRuntime& runtime_;
-  const HsaAgent& gpu_;
-  std::vector<std::byte> bytes_;
-  hsa::CodeObjectReader reader_{};
-  hsa::Executable executable_{};
-  bool abandoned_ = false;
-};
 
 class HsaDevice final : public Device {
  public:
@@ -124,6 +38,7 @@ class HsaDevice final : public Device {
     runtime_->abandon();
     memory_.abandon();
     if (code_) code_->abandon();
+    if (trap_) trap_->abandon();
   }
 
   [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
@@ -158,14 +73,21 @@ class HsaDevice final : public Device {
     code_ = std::make_unique<HsaCode>(*runtime_, gpu_);
     return code_->load(code_object);
   }
-  Result<LoadedKernel> kernel(const std::string& name) override;
+  Result<LoadedKernel> kernel(const std::string& name) override {
+    PERFLAB_CHECK(code_ != nullptr);
+    return code_->kernel(name);
+  }
   Result<std::optional<std::uint64_t>> variable(const std::string& name,
                                                 std::uint64_t bytes) override;
-  Result<Nanos> run(const Launch& launch, Nanos limit) override {
-    if (queue_ == nullptr) {
-      PERFLAB_TRY(queue_, HsaQueue::create(*runtime_, gpu_));
+  Result<Dirtied> dirty(const Launch& next, std::uint64_t seed) override {
+    PERFLAB_TRY_VOID(have_queue());
+    if (trap_ == nullptr) {
+      PERFLAB_TRY(trap_, HsaTrap::open(*runtime_, gpu_, memory_));
     }
-    PERFLAB_TRY_VOID(usable());
+    return trap_->dirty(*queue_, next, seed);
+  }
+  Result<Nanos> run(const Launch& launch, Nanos limit) override {
+    PERFLAB_TRY_VOID(have_queue());
     return queue_->run(launch, limit);
   }
 
@@ -176,38 +98,22 @@ class HsaDevice final : public Device {
     return fail(Failure::kernel_fault, "the GPU was lost in an earlier dispatch");
   }
 
+  Result<void> have_queue() {
+    if (queue_ == nullptr) {
+      PERFLAB_TRY(queue_, HsaQueue::create(*runtime_, gpu_));
+    }
+    return usable();
+  }
+
   // Destroyed from below: queue and code before the memory, the runtime last.
   std::unique_ptr<HsaRuntime> runtime_;
   const HsaAgent& gpu_;
   DeviceFacts facts_;
   HsaMemory memory_;
   std::unique_ptr<HsaCode> code_;
+  std::unique_ptr<HsaTrap> trap_;
   std::unique_ptr<HsaQueue> queue_;
 };
-
-Result<LoadedKernel> HsaDevice::kernel(const std::string& name) {
-  PERFLAB_CHECK(code_ != nullptr);
-  PERFLAB_TRY(const auto symbol, code_->symbol(name + ".kd"));
-  if (!symbol) {
-    PERFLAB_TRY(std::vector<std::string> names, code_->kernel_names());
-    const std::size_t all = names.size();
-    names.resize(std::min(all, kMostKernels));
-    return fail(
-        Failure::kernel_not_found, fmt::format("the code object has no kernel {}", name),
-        fmt::format("it has: {}{}", fmt::join(names, ", "),
-                    all > names.size() ? fmt::format(", and {} more", all - names.size()) : ""));
-  }
-  using namespace hsa::symbol_info;
-  LoadedKernel loaded;
-  PERFLAB_TRY(loaded.object, code_->info<std::uint64_t>(*symbol, kernel_object, "KERNEL_OBJECT"));
-  PERFLAB_TRY(loaded.kernarg_bytes,
-              code_->info<std::uint32_t>(*symbol, kernarg_segment_size, "KERNARG_SEGMENT_SIZE"));
-  PERFLAB_TRY(loaded.group_segment_bytes,
-              code_->info<std::uint32_t>(*symbol, group_segment_size, "GROUP_SEGMENT_SIZE"));
-  PERFLAB_TRY(loaded.private_segment_bytes,
-              code_->info<std::uint32_t>(*symbol, private_segment_size, "PRIVATE_SEGMENT_SIZE"));
-  return loaded;
-}
 
 Result<std::optional<std::uint64_t>> HsaDevice::variable(const std::string& name,
                                                          std::uint64_t bytes) {

@@ -39,6 +39,7 @@ class Loop {
       if (on_iteration) on_iteration(i + 1);
     }
     result_.notes = session_.notes();
+    result_.left_memory = session_.left_memory();
     if (result_.learned_pages > 0)
       result_.notes.push_back(fmt::format(
           "{} pages are written here that the captured dispatch left as they were: they are "

@@ -34,6 +34,7 @@ struct FullVmResult {
   /// Written beyond the captured write set, by another code object or by the captured kernel
   /// itself; looked for once, unless the capture is large and runs its own code object.
   std::uint64_t learned_pages = 0;
+  Dirtied left_memory;  ///< before each dispatch
   std::vector<std::string> notes;
 };
 

@@ -110,6 +110,8 @@ struct Session::State {
   std::vector<std::string> notes;
   std::size_t own_notes = 0;        ///< those behind them are of the loaded code object
   std::vector<std::string> doubts;  ///< what lint() warned of
+  std::uint64_t launches = 0;
+  Dirtied dirtied{.what = std::nullopt, .missing_because = "nothing was launched"};
 
   Result<void> place();
   Result<void> make_kernarg();
@@ -121,6 +123,7 @@ struct Session::State {
   void fill_launch(const LoadedKernel& kernel, const Geometry& geometry);
   Result<void> change_kernarg(const std::vector<std::byte>& bytes);
   Result<std::uint64_t> allocate_kernarg(std::uint64_t bytes);
+  Result<void> dirty();
 };
 
 Result<void> Session::State::place() {
@@ -202,6 +205,15 @@ void Session::State::fill_launch(const LoadedKernel& kernel, const Geometry& geo
   });
 }
 
+/// The number of the launch is the seed, so that a replay does the same each time.
+Result<void> Session::State::dirty() {
+  PERFLAB_TRY(Dirtied now, device.dirty(launch, ++launches));
+  if (now.what && dirtied.what)
+    now.what->scratch_bytes = std::max(now.what->scratch_bytes, dirtied.what->scratch_bytes);
+  dirtied = std::move(now);
+  return {};
+}
+
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::Session(Session&&) noexcept = default;
 Session::~Session() = default;
@@ -255,6 +267,7 @@ Result<std::uint64_t> Session::learn_writes() {
 }
 
 Result<Nanos> Session::run() {
+  PERFLAB_TRY_VOID(state_->dirty());
   auto time = state_->device.run(state_->launch, state_->options.time_limit);
   if (!time && time.error().code == ErrorCode::target_failed)
     for (const std::string& doubt : state_->doubts)
@@ -289,6 +302,10 @@ Result<std::optional<std::uint64_t>> Session::allocate(std::uint64_t bytes) {
 
 Result<void> Session::copy(std::span<const CopyRun> runs) {
   return runs.empty() ? Result<void>{} : state_->device.copy(runs);
+}
+
+const Dirtied& Session::left_memory() const {
+  return state_->dirtied;
 }
 
 const capture::Capture& Session::capture() const {

@@ -57,8 +57,10 @@ class Session {
   /// set: for a code object that may write elsewhere than the captured one. Returns how many.
   Result<std::uint64_t> learn_writes();
 
-  /// One dispatch with the captured packet and the change of load(); its GPU time. Static LDS and
-  /// scratch are those of the loaded code object, dynamic LDS the captured packet's.
+  /// One dispatch with the captured packet and the change of load(); its GPU time. Before it, and
+  /// outside of that time, what earlier launches left in LDS, registers and scratch is dirtied
+  /// (Device::dirty). Static LDS and scratch are those of the loaded code object, dynamic LDS the
+  /// captured packet's.
   Result<Nanos> run();
   /// SessionOptions::time_limit of the dispatches to come.
   void set_time_limit(Nanos limit);
@@ -75,6 +77,8 @@ class Session {
   /// Copies within the device: between addresses of regions and such room.
   Result<void> copy(std::span<const CopyRun> runs);
 
+  /// What was dirtied before every dispatch so far, with the most scratch of them.
+  [[nodiscard]] const Dirtied& left_memory() const;
   [[nodiscard]] const capture::Capture& capture() const;
   [[nodiscard]] const Device& device() const;
   /// What could not be brought back as it was, a sentence each.

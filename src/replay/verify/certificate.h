@@ -14,6 +14,7 @@
 #include "replay/elements/element_diff.h"
 #include "replay/failures.h"
 #include "replay/launch_change.h"
+#include "replay/left_memory.h"
 
 namespace perflab::replay {
 
@@ -96,7 +97,9 @@ struct Certificate {
   std::string run_failure;  ///< how the other code object ended where the original did not: its
                             ///< named error; empty: it ran to its end
   std::optional<Failure> failure;  ///< which one that is; missing: it ran to its end, or another
-  bool failed_on_poison = false;   ///< it did so on poisoned outputs, not on the captured memory
+  /// Before each dispatch, of the original and of the other, what earlier ones left.
+  Dirtied left_memory;
+  bool failed_on_poison = false;  ///< it did so on poisoned outputs, not on the captured memory
   int runs = 0;
   bool reproduces = false;  ///< the original left the captured post-image where it is repeatable
   ProofVerdict verdict = ProofVerdict::proves_nothing;

@@ -399,6 +399,7 @@ Result<Certificate> verify(Session& session, const VerifyOptions& options) {
     if (state.has_other()) PERFLAB_TRY_VOID(state.session.load({}));
     PERFLAB_TRY([[maybe_unused]] const Restored restored, session.restore_all());
   }
+  state.certificate.left_memory = session.left_memory();
   conclude(state);
   return std::move(state.certificate);
 }

@@ -10,6 +10,7 @@
 
 #include "analyze/analysis.h"
 #include "report/kit/document.h"
+#include "report/replay/left_memory_json.h"
 
 namespace perflab::report {
 namespace {
@@ -162,7 +163,7 @@ Json certificate_document(const CertificateData& data) {
     regions.push_back(
         region_json(data, verdict, fmt::format("regions[{}]", regions.size()), missing));
   Json document = {
-      {"schema_version", "1.0.0"},
+      {"schema_version", "1.1.0"},
       {"document", "certificate"},
       {"generator", generator_json()},
       {"verdict", to_string(certificate.verdict)},
@@ -177,6 +178,7 @@ Json certificate_document(const CertificateData& data) {
       {"original_reproduces", certificate.reproduces},
       {"write_set", to_string(certificate.write_set)},
       {"run_failure", or_null(certificate.run_failure)},
+      {"left_memory", left_memory_json(certificate.left_memory, missing)},
       {"regions", std::move(regions)},
       {"notes", certificate.notes}};
   document["environment"] = certificate_environment(data, missing);

@@ -9,6 +9,7 @@
 #include "base/enum_names.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
+#include "report/replay/left_memory_json.h"
 
 namespace perflab::report {
 namespace {
@@ -181,6 +182,7 @@ std::string certificate_verdict_text(const CertificateData& data, const Terminal
                            certificate.original ? ", the captured one" : ""));
   line("runs", fmt::format("{} of the original", certificate.runs));
   line("poisoned", poison_words(certificate));
+  line("dirtied", left_memory_words(certificate.left_memory));
   if (certificate.write_set != replay::WriteSet::captured)
     line("outputs", std::string(write_set_words(certificate.write_set)));
   line("tolerance", tolerance_words(data.options.compare));

@@ -5,6 +5,7 @@
 
 #include "analyze/analysis.h"
 #include "report/kit/document.h"
+#include "report/replay/left_memory_json.h"
 
 namespace perflab::report {
 namespace {
@@ -61,7 +62,7 @@ std::optional<double> ratio_to_captured(const ReplayData& data) {
 Json replay_document(const ReplayData& data) {
   std::vector<Missing> missing;
   const replay::FullVmResult& result = data.result;
-  Json document = {{"schema_version", "1.0.0"},
+  Json document = {{"schema_version", "1.1.0"},
                    {"document", "replay"},
                    {"generator", generator_json()},
                    {"kernel",
@@ -79,6 +80,7 @@ Json replay_document(const ReplayData& data) {
                      {"restored_on_device", result.restored_on_device},
                      {"learned_pages", result.learned_pages}}},
                    {"timing", replay_timing_json(data, missing)},
+                   {"left_memory", left_memory_json(result.left_memory, missing)},
                    {"notes", result.notes}};
   for (const auto& [field, value] :
        {std::pair{"environment.rocm_version", &data.device.rocm_version},

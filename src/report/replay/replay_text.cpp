@@ -10,6 +10,7 @@
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
+#include "report/replay/left_memory_json.h"
 
 namespace perflab::report {
 namespace {
@@ -57,6 +58,7 @@ std::string replay_text(const ReplayData& data, const TerminalStyle& style) {
   line("dispatches", fmt::format("{}, after {} that {} not counted", result.iterations,
                                  counted(data.warmup, "warm-up"), data.warmup == 1 ? "is" : "are"));
   line("restored", restore_clause(result));
+  line("dirtied", left_memory_words(result.left_memory));
   line("GPU time",
        fmt::format("median {}, mean {}, {} to {}, {}", time(summary.median), time(summary.mean),
                    time(summary.min), time(summary.max), spread_text(summary)));
