@@ -25,7 +25,7 @@ ROOMS = {
     "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["search"], ["run"]],
     "isolate": [["protocol", "machine"], ["code", "."], ["tool"]],
     "record": [["."], ["database"], ["activity", "counters"], ["tool"]],
-    "replay": [["."], ["addresses", "elements"], ["hsa"], ["session"], ["verify"], ["inputs"]],
+    "replay": [["."], ["addresses", "elements"], ["hsa", "cuda"], ["session"], ["verify"], ["inputs"]],
     "ranks": [["values"], ["contract", "match"], ["rank", "clocks"], ["figures", "path"], ["."]],
     "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page", "ranks"],
                ["perfetto", "roofline", "thread_trace"], ["analysis", "excerpt"], ["answers"],
