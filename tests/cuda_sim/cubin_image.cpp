@@ -4,6 +4,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace perflab::cuda_sim {
@@ -103,9 +104,46 @@ ImageKernel kernel_of(const std::vector<Section>& sections, std::string_view nam
   return kernel;
 }
 
+/// The number behind the first `before` of a text, 0: there is none.
+std::uint32_t number_behind(std::string_view text, std::string_view before) {
+  const std::size_t at = text.find(before);
+  return at == std::string_view::npos
+             ? 0
+             : static_cast<std::uint32_t>(std::atoi(text.data() + at + before.size()));
+}
+
+/// What PTX declares of its only kernel, whose body is the function of its name: parameters of 4
+/// bytes, local memory, threads. That is all of PTX that is understood.
+CubinImage read_ptx(std::string_view text) {
+  CubinImage image;
+  image.bytes = text;
+  constexpr std::string_view kEntry = ".visible .entry ", kParameter = ".param .u32";
+  const std::size_t at = text.find(kEntry);
+  if (at == std::string_view::npos) return image;
+  const std::string_view rest = text.substr(at + kEntry.size());
+  ImageKernel kernel;
+  kernel.name = kernel.body = rest.substr(0, rest.find('('));
+  kernel.registers = 254;
+  kernel.local_bytes = number_behind(rest, ".b8 left_local[");
+  kernel.max_threads = number_behind(rest, ".maxntid ");
+  const std::string_view head = rest.substr(0, rest.find(')'));
+  for (std::size_t one = head.find(kParameter); one != std::string_view::npos;
+       one = head.find(kParameter, one + 1))
+    kernel.parameters.emplace_back(4 * kernel.parameters.size(), 4);
+  image.kernels.push_back(std::move(kernel));
+  return image;
+}
+
+bool is_ptx(std::string_view bytes) {
+  return bytes.starts_with(".version");
+}
+
 }  // namespace
 
 std::size_t image_bytes(const void* image) {
+  if (const auto* const text = static_cast<const char*>(image);
+      std::strncmp(text, ".version", 8) == 0)
+    return std::strlen(text);
   Elf64_Ehdr header{};
   std::memcpy(&header, image, sizeof header);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != kCuda) return 0;
@@ -113,6 +151,7 @@ std::size_t image_bytes(const void* image) {
 }
 
 CubinImage read_image(std::string_view bytes) {
+  if (is_ptx(bytes)) return read_ptx(bytes);
   CubinImage image;
   image.bytes = bytes;
   const std::vector<Section> sections = sections_of(image.bytes);

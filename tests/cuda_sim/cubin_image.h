@@ -30,7 +30,8 @@ struct CubinImage {
   std::string library;
 };
 
-/// Bytes of the ELF file at an address, from its header; 0: it is none for this GPU.
+/// Bytes of the ELF file at an address, from its header, or of a text in PTX; 0: it is none for
+/// this GPU.
 std::size_t image_bytes(const void* image);
 CubinImage read_image(std::string_view bytes);
 

@@ -272,5 +272,38 @@ TEST(CudaSimKernelsDeathTest, AnIllegalAddressEndsTheContext) {
       testing::ExitedWithCode(0), "");
 }
 
+TEST(CudaSimKernels, SharedAndLocalMemoryOutliveLaunchesUntilTheTrapDirtiesThem) {
+  const cuda::Driver& driver = ready_driver();
+  const cuda::Module module = loaded(test::sim_cubin({{.name = "reverse"},
+                                                      {.name = "reverse_left"},
+                                                      {.name = "spill", .local_bytes = 16},
+                                                      {.name = "spill_left", .local_bytes = 16}}));
+  const auto run = [&](const char* kernel, float* x) {
+    EXPECT_EQ(launch(function_of(module, kernel), ArrayArguments{.x = x, .n = 2}, 1, 2, 8),
+              DriverResult::success);
+    EXPECT_EQ(driver.context_synchronize(), DriverResult::success);
+    return std::vector<float>{x[0], x[1]};
+  };
+  EXPECT_EQ(run("reverse", floats({1, 2})), (std::vector<float>{2, 1}));
+  EXPECT_EQ(run("reverse_left", floats({7, 7})), (std::vector<float>{2, 1}));
+  EXPECT_EQ(run("spill", floats({1, 2})), (std::vector<float>{2, 3}));
+  EXPECT_EQ(run("spill_left", floats({7, 7})), (std::vector<float>{2, 3}));
+
+  const auto ptx = [](const std::string& name) {
+    return ".version 6.4\n.visible .entry " + name +
+           "(.param .u32 pattern, .param .u32 words)\n.maxntid 256, 1, 1\n{\n"
+           ".local .align 16 .b8 left_local[16];\n}\n";
+  };
+  struct Trap {
+    std::uint32_t pattern, words;
+  };
+  for (const char* name : {"left_memory_registers", "left_memory_scratch"}) {
+    const cuda::Function trap = function_of(loaded(ptx(name)), name);
+    EXPECT_EQ(launch(trap, Trap{0x40400000, 4}, 132 * 8, 256, 16), DriverResult::success);
+  }
+  EXPECT_EQ(run("reverse_left", floats({7, 7})), (std::vector<float>{3, 3}));
+  EXPECT_EQ(run("spill_left", floats({7, 7})), (std::vector<float>{3, 3}));
+}
+
 }  // namespace
 }  // namespace perflab::cuda_sim

@@ -20,8 +20,8 @@ struct VaddArguments {
 /// reverse: within a block, through dynamic LDS of 4 bytes per work-item. spill_left, reverse_left:
 /// they take what an earlier launch left there for their results. scale: x[i] *= factor, a variable
 /// of the code object. accumulate: total, another variable, += the sum of x. atomic_order: x[i] = i
-/// + a number that differs from run to run. empty: nothing. hang: never ends. wait_flag: waits until
-/// x[0] is not 0, then x[1] = x[0]. wild: writes where no memory is.
+/// + a number that differs from run to run. empty: nothing. hang: never ends. wait_flag: waits
+/// until x[0] is not 0, then x[1] = x[0]. wild: writes where no memory is.
 struct ArrayArguments {
   float* x;
   std::uint32_t n;

@@ -172,8 +172,9 @@ void CudaTrap::open() {
 }
 
 Result<void> CudaTrap::launch(cuda::Stream stream, const Loaded& kernel, std::uint32_t blocks,
-                              std::uint32_t shared_bytes, std::uint32_t pattern) const {
-  std::uint32_t words = shared_bytes / 4, never = ~pattern;
+                              std::uint32_t shared_bytes, std::uint32_t words,
+                              std::uint32_t pattern) const {
+  std::uint32_t never = ~pattern;
   std::array<void*, 3> parameters{&pattern, &words, &never};
   cuda::DriverResult result =
       driver_.launch_kernel(kernel.function, blocks, 1, 1, kTrapThreads, 1, 1, shared_bytes, stream,
@@ -202,11 +203,12 @@ Result<Dirtied> CudaTrap::dirty(cuda::Stream stream, const Launch& next, std::ui
   Dirtied dirtied{.what = fills_, .missing_because = {}};
   const std::uint32_t blocks = kBlocksPerMultiprocessor * multiprocessors_;
   if (next.private_segment_bytes > 0) {
-    PERFLAB_TRY_VOID(
-        launch(stream, scratch_.at(local), blocks * threads_ / kTrapThreads, 0, pattern));
+    PERFLAB_TRY_VOID(launch(stream, scratch_.at(local), blocks * threads_ / kTrapThreads, 0,
+                            local / 4, pattern));
     dirtied.what->scratch_bytes = next.private_segment_bytes;
   }
-  PERFLAB_TRY_VOID(launch(stream, *registers_, blocks, fills_.lds_bytes, pattern));
+  PERFLAB_TRY_VOID(
+      launch(stream, *registers_, blocks, fills_.lds_bytes, fills_.lds_bytes / 4, pattern));
   return dirtied;
 }
 

@@ -14,8 +14,9 @@
 
 namespace perflab::replay {
 
-/// The PTX of the two kernels, which take {pattern, words, never}: `words` of shared memory, and a
-/// word that is never found. A thread of the second fills `local_bytes` of local memory.
+/// The PTX of the two kernels, which take {pattern, words, never}: how many words the first fills
+/// of shared memory, and a word that is never found. A thread of the second fills `local_bytes` of
+/// local memory, which are its words.
 std::string trap_registers_ptx();
 std::string trap_scratch_ptx(std::uint32_t local_bytes);
 
@@ -46,7 +47,7 @@ class CudaTrap {
   /// Missing: missing_because_ says why.
   std::optional<Loaded> load(const std::string& ptx, const char* kernel);
   Result<void> launch(cuda::Stream stream, const Loaded& kernel, std::uint32_t blocks,
-                      std::uint32_t shared_bytes, std::uint32_t pattern) const;
+                      std::uint32_t shared_bytes, std::uint32_t words, std::uint32_t pattern) const;
 
   const cuda::Driver& driver_;
   cuda::Device device_;

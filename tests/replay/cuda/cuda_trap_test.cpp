@@ -111,7 +111,7 @@ TEST_F(CudaTrapTest, FillsEveryMultiprocessorAndTheScratchOfTheNextLaunch) {
     EXPECT_EQ(launched.threads, 256U);
     EXPECT_EQ(launched.blocks, scratch ? 2U * 132 * 8 : 2U * 132);
     EXPECT_EQ(launched.shared_bytes, scratch ? 0U : 232448U);
-    EXPECT_EQ(launched.words, scratch ? 0U : 58112U);
+    EXPECT_EQ(launched.words, scratch ? 16U : 58112U);
     EXPECT_EQ(launched.never, ~launched.pattern);
   }
   EXPECT_EQ(asked.launches[0].pattern, left_memory_pattern(2));
