@@ -23,7 +23,7 @@ ROOMS = {
     "analyze": [["scope", "inspect"], ["kernels"], ["counters", "critical_path", "thread_trace"],
                 ["activity", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
     "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["search"], ["run"]],
-    "isolate": [["protocol", "machine"], ["code", "."], ["tool"]],
+    "isolate": [["protocol", "machine"], ["code", "."], ["tool", "cuda"]],
     "record": [["."], ["database"], ["activity", "counters"], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa", "cuda"], ["session"], ["verify"], ["inputs"]],
     "ranks": [["values"], ["contract", "match"], ["rank", "clocks"], ["figures", "path"], ["."]],

@@ -6,17 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <span>
 
 #include "base/error.h"
+#include "isolate/machine/byte_sink.h"
 #include "isolate/machine/topology.h"
 
 namespace perflab::isolate {
-
-/// Takes the bytes of a range piece by piece; all but the last are whole pages.
-using ByteSink = std::function<Result<void>(std::span<const std::byte>)>;
 
 /// Not for several threads.
 class MemoryReader {

@@ -40,6 +40,9 @@ class Kernels {
   /// The name of a kernel object; null when it is not known (any more).
   [[nodiscard]] KernelName* find(std::uint64_t kernel_object) const;
 
+  /// Whether dispatches of a kernel of this name are asked for; makes no entry.
+  [[nodiscard]] bool wants(const std::string& symbol) const { return wanted(pattern_, symbol); }
+
   /// The one entry of a name; made when it is new. Allocates.
   KernelName* named(const std::string& symbol);
   /// Binds a kernel object to a name. False: the table is full, and find() will not know it.

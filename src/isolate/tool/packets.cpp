@@ -92,10 +92,7 @@ bool pass_at_gate(Tool& tool, InterceptedQueue& queue, const void* packets, std:
 
 // Whether this dispatch is the one that was asked for, by this process first.
 bool is_target(Tool& tool, const KernelName& name) {
-  if (!name.wanted) return false;
-  ProcessState& process = tool.process;
-  return process.matches.fetch_add(1, std::memory_order_relaxed) + 1 == process.settings.dispatch &&
-         process.status.claim_capture();
+  return name.wanted && tool.process.is_target();
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <new>
 
-#include "base/system/environment.h"
 #include "isolate/tool/hooks.h"
 
 namespace perflab::isolate {
@@ -13,7 +12,6 @@ namespace {
 
 // Leaky, and never reset: hooks can be called as long as the process lives.
 Tool* running_tool = nullptr;
-ProcessState* process_state = nullptr;
 
 struct Needed {
   const char* name;
@@ -78,28 +76,6 @@ Result<void> check_needed(const hsa::Api& api) {
               "install ROCm 6.0 or later");
 }
 
-// The settings, once per process. Null: the library is not asked for anything.
-Result<ProcessState*> process_settings() {
-  if (process_state != nullptr) return process_state;
-  auto settings = settings_from_environment();
-  if (settings && !*settings) return nullptr;
-  const std::string folder = settings ? (*settings)->status : environment(kStatusVariable);
-  PERFLAB_TRY(auto opened, StatusLog::open(folder));
-  StatusLog* const status = opened.release();  // lives as long as the process
-  status->say("loaded");
-  const auto unusable = [&](Error error) {
-    status->say("unusable", {{"reason", error.message}});
-    return std::unexpected(std::move(error));
-  };
-  if (!settings) return unusable(std::move(settings).error());
-  auto pattern = Pattern::compile((*settings)->kernel);
-  if (!pattern) return unusable(std::move(pattern).error());
-  process_state = new ProcessState{.settings = std::move(**settings),
-                                   .status = *status,
-                                   .kernels = Kernels(std::move(*pattern), *status)};
-  return process_state;
-}
-
 // Puts the hooks in place of what stands in the tables, where the runtime has such an entry.
 void hook(const hsa::ApiTables& tables) {
   for (const auto& hooks : {queue_hooks(), code_hooks(), memory_hooks(), vmem_hooks()})
@@ -137,7 +113,7 @@ std::vector<std::string> Tool::limits() const {
 }
 
 void load(const hsa::ApiTables& tables) {
-  const auto process = process_settings();
+  const auto process = process_state();
   if (!process || *process == nullptr) return;
   const auto started = start(tables, **process);
   if (started)

@@ -15,20 +15,10 @@
 #include "isolate/machine/gate.h"
 #include "isolate/machine/queues.h"
 #include "isolate/machine/topology.h"
-#include "isolate/protocol/kernels.h"
-#include "isolate/protocol/settings.h"
-#include "isolate/protocol/status.h"
+#include "isolate/protocol/process_state.h"
 #include "isolate/tool/allocations.h"
 
 namespace perflab::isolate {
-
-/// What outlives a shut-down of the runtime: a program may start it again.
-struct ProcessState {
-  Settings settings;
-  StatusLog& status;
-  Kernels kernels;
-  std::atomic<std::uint64_t> matches{0};  ///< dispatches of wanted kernels so far
-};
 
 /// One life of the runtime.
 struct Tool {
