@@ -37,7 +37,8 @@ namespace perflab::cuda_sim {
   X(553, cuMemSetAccess) X(556, cuMemGetAllocationGranularity) X(566, cuFuncGetModule)            \
   X(678, cuLibraryLoadData) X(681, cuLibraryGetKernel) X(682, cuLibraryGetModule)                 \
   X(683, cuKernelGetFunction) X(718, cuFuncGetName) X(733, cuFuncGetParamInfo)                    \
-  X(754, cuKernelGetLibrary) X(780, cuEventElapsedTime_v2)
+  X(754, cuKernelGetLibrary) X(780, cuEventElapsedTime_v2) X(541, cuThreadExchangeStreamCaptureMode) \
+  X(558, cuMemGetAccess)
 
 /// X(id, name, version that CUPTI puts behind it)
 #define PERFLAB_SIM_RUNTIME_CALLS(X)                                                              \

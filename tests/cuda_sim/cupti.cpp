@@ -44,39 +44,18 @@ void call_back(CallbackDomain domain, cuda::CallbackId id, const void* data) {
   function(one.user_data, domain, id, data);
 }
 
-/// What a callback is given of a launch and of cudaSetDevice; null of other calls.
-const void* parameters_of(const Call& call, cuda::LaunchKernelParameters& plain,
-                          cuda::LaunchConfig& config, cuda::LaunchKernelExParameters& extended) {
-  if (call.what.domain == CallbackDomain::runtime_api &&
-      call.what.id == cuda::runtime_call::set_device)
-    return &call.device;
-  if (call.launch == nullptr || call.what.domain != CallbackDomain::driver_api) return nullptr;
-  const auto copy = [](const Dimensions& from, std::uint32_t(&into)[3]) {
-    into[0] = static_cast<std::uint32_t>(from.x);
-    into[1] = static_cast<std::uint32_t>(from.y);
-    into[2] = static_cast<std::uint32_t>(from.z);
-  };
-  const auto fill = [&](auto& into) {
-    copy(call.launch->grid, into.grid);
-    copy(call.launch->block, into.block);
-    into.shared_bytes = static_cast<std::uint32_t>(call.launch->dynamic_shared_memory);
-    into.stream = call.stream;
-  };
-  fill(plain);
-  fill(config);
-  extended = {.config = &config, .function = nullptr};
-  const bool is_extended = call.what.id == cuda::driver_call::launch_kernel_ex ||
-                           call.what.id == cuda::driver_call::launch_kernel_ex_ptsz;
-  return is_extended ? static_cast<const void*>(&extended) : &plain;
+/// What a callback is given of a call; null where the stand-in has nothing of it.
+const void* parameters_of(const Call& call) {
+  return call.what.domain == CallbackDomain::runtime_api &&
+                 call.what.id == cuda::runtime_call::set_device
+             ? &call.device
+             : call.parameters;
 }
 
 void call_back(Call& call, cuda::CallbackSite site) {
-  cuda::LaunchKernelParameters plain{};
-  cuda::LaunchConfig config{};
-  cuda::LaunchKernelExParameters extended{};
   const cuda::CallbackData data{.site = site,
                                 .function_name = call.what.name,
-                                .function_parameters = parameters_of(call, plain, config, extended),
+                                .function_parameters = parameters_of(call),
                                 .function_return_value = &call.answer,
                                 .symbol_name = call.symbol,
                                 .context = call.context,

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "cuda/launch_parameters.h"
 #include "cuda_sim/driver_faults.h"
 #include "cuda_sim/sim.h"
 
@@ -171,15 +172,23 @@ bool initialized();
 /// Runs `body` as call `what`: told to the listener, answered with 3 where CUDA is not initialized.
 template <class Body>
 DriverResult called(const CallName& what, Body&& body, const char* symbol = nullptr,
-                    const Launch* launch = nullptr, cuda::Stream stream = nullptr) {
+                    const Launch* launch = nullptr, cuda::Stream stream = nullptr,
+                    const void* parameters = nullptr) {
   if (!initialized()) return DriverResult::not_initialized;
-  Call call{.what = what, .symbol = symbol, .launch = launch, .stream = stream};
+  Call call{
+      .what = what, .symbol = symbol, .launch = launch, .stream = stream, .parameters = parameters};
   cuda_sim_enter(&call);
   const std::optional<DriverResult> injected = injected_answer(what);
   const DriverResult answer = injected ? *injected : body(call);
   call.answer = static_cast<std::uint32_t>(answer);
   cuda_sim_leave(&call);
   return answer;
+}
+
+/// The same of a call whose parameters callbacks are given.
+template <class Parameters, class Body>
+DriverResult called_with(const CallName& what, const Parameters& parameters, Body&& body) {
+  return called(what, std::forward<Body>(body), nullptr, nullptr, nullptr, &parameters);
 }
 
 }  // namespace perflab::cuda_sim

@@ -123,65 +123,71 @@ void tell_pool(Call& call, cuda::MemoryPoolOperation operation) {
 extern "C" {
 
 DriverResult cuMemAlloc_v2(cuda::DevicePointer* address, std::size_t bytes) {
-  return called(driver_calls::cuMemAlloc_v2, [&](Call& call) {
-    return allocate(call, address, bytes, cuda::MemoryKind::device);
-  });
+  return called_with(
+      driver_calls::cuMemAlloc_v2, cuda::AllocateParameters{address},
+      [&](Call& call) { return allocate(call, address, bytes, cuda::MemoryKind::device); });
 }
 
 DriverResult cuMemFree_v2(cuda::DevicePointer address) {
-  return called(driver_calls::cuMemFree_v2, [&](Call& call) { return release(call, address); });
+  return called_with(driver_calls::cuMemFree_v2, cuda::FreeParameters{address},
+                     [&](Call& call) { return release(call, address); });
 }
 
 DriverResult cuMemAllocHost_v2(void** address, std::size_t bytes) {
-  return called(driver_calls::cuMemAllocHost_v2, [&](Call& call) {
-    std::uint64_t made = 0;
-    const DriverResult answer = allocate(call, &made, bytes, cuda::MemoryKind::pinned);
-    *address = reinterpret_cast<void*>(made);  // NOLINT(performance-no-int-to-ptr)
-    return answer;
-  });
+  return called_with(
+      driver_calls::cuMemAllocHost_v2, cuda::HostAllocateParameters{address, bytes},
+      [&](Call& call) {
+        std::uint64_t made = 0;
+        const DriverResult answer = allocate(call, &made, bytes, cuda::MemoryKind::pinned);
+        *address = reinterpret_cast<void*>(made);  // NOLINT(performance-no-int-to-ptr)
+        return answer;
+      });
 }
 
 DriverResult cuMemFreeHost(void* address) {
-  return called(driver_calls::cuMemFreeHost, [&](Call& call) {
-    return release(call, reinterpret_cast<std::uint64_t>(address));
-  });
+  return called_with(
+      driver_calls::cuMemFreeHost, cuda::FreeParameters{reinterpret_cast<std::uint64_t>(address)},
+      [&](Call& call) { return release(call, reinterpret_cast<std::uint64_t>(address)); });
 }
 
 DriverResult cuMemHostAlloc(void** address, std::size_t bytes, std::uint32_t /*flags*/) {
-  return called(driver_calls::cuMemHostAlloc, [&](Call& call) {
-    std::uint64_t made = 0;
-    const DriverResult answer = allocate(call, &made, bytes, cuda::MemoryKind::pinned);
-    *address = reinterpret_cast<void*>(made);  // NOLINT(performance-no-int-to-ptr)
-    return answer;
-  });
+  return called_with(
+      driver_calls::cuMemHostAlloc, cuda::HostAllocateParameters{address, bytes}, [&](Call& call) {
+        std::uint64_t made = 0;
+        const DriverResult answer = allocate(call, &made, bytes, cuda::MemoryKind::pinned);
+        *address = reinterpret_cast<void*>(made);  // NOLINT(performance-no-int-to-ptr)
+        return answer;
+      });
 }
 
-DriverResult cuMemHostRegister_v2(void* address, std::size_t bytes, std::uint32_t /*flags*/) {
-  return called(driver_calls::cuMemHostRegister_v2, [&](Call&) {
-    const ContextState* const context = Machine::current();
-    if (context == nullptr) return DriverResult::invalid_context;
-    const auto base = reinterpret_cast<std::uint64_t>(address);
-    if (bytes == 0) return DriverResult::invalid_value;
-    const std::lock_guard held(Machine::get().lock);
-    if (block_at(base)) return DriverResult::host_memory_already_registered;
-    add_block({.base = base,
-               .bytes = bytes,
-               .kind = cuda::MemoryKind::pinned,
-               .device = context->device});
-    return DriverResult::success;
-  });
+DriverResult cuMemHostRegister_v2(void* address, std::size_t bytes, std::uint32_t flags) {
+  return called_with(driver_calls::cuMemHostRegister_v2,
+                     cuda::HostRegisterParameters{address, bytes, flags}, [&](Call&) {
+                       const ContextState* const context = Machine::current();
+                       if (context == nullptr) return DriverResult::invalid_context;
+                       const auto base = reinterpret_cast<std::uint64_t>(address);
+                       if (bytes == 0) return DriverResult::invalid_value;
+                       const std::lock_guard held(Machine::get().lock);
+                       if (block_at(base)) return DriverResult::host_memory_already_registered;
+                       add_block({.base = base,
+                                  .bytes = bytes,
+                                  .kind = cuda::MemoryKind::pinned,
+                                  .device = context->device});
+                       return DriverResult::success;
+                     });
 }
 
 DriverResult cuMemHostUnregister(void* address) {
-  return called(driver_calls::cuMemHostUnregister, [&](Call&) {
-    const std::lock_guard held(Machine::get().lock);
-    const auto block = take_block(reinterpret_cast<std::uint64_t>(address));
-    if (!block) return DriverResult::host_memory_not_registered;
-    if (block->kind == cuda::MemoryKind::pinned && block->mapped_bytes == 0)
-      return DriverResult::success;
-    add_block(*block);
-    return DriverResult::host_memory_not_registered;
-  });
+  return called_with(driver_calls::cuMemHostUnregister,
+                     cuda::FreeParameters{reinterpret_cast<std::uint64_t>(address)}, [&](Call&) {
+                       const std::lock_guard held(Machine::get().lock);
+                       const auto block = take_block(reinterpret_cast<std::uint64_t>(address));
+                       if (!block) return DriverResult::host_memory_not_registered;
+                       if (block->kind == cuda::MemoryKind::pinned && block->mapped_bytes == 0)
+                         return DriverResult::success;
+                       add_block(*block);
+                       return DriverResult::host_memory_not_registered;
+                     });
 }
 
 DriverResult cuMemHostGetDevicePointer_v2(cuda::DevicePointer* device, void* host,
@@ -232,23 +238,24 @@ DriverResult cuPointerGetAttribute(void* value, cuda::PointerAttribute attribute
 
 DriverResult cuMemAllocManaged(cuda::DevicePointer* address, std::size_t bytes,
                                std::uint32_t /*flags*/) {
-  return called(driver_calls::cuMemAllocManaged, [&](Call& call) {
-    return allocate(call, address, bytes, cuda::MemoryKind::managed);
-  });
+  return called_with(
+      driver_calls::cuMemAllocManaged, cuda::AllocateParameters{address},
+      [&](Call& call) { return allocate(call, address, bytes, cuda::MemoryKind::managed); });
 }
 
 DriverResult cuMemAllocAsync(cuda::DevicePointer* address, std::size_t bytes, cuda::Stream stream) {
-  return called(driver_calls::cuMemAllocAsync, [&](Call& call) {
-    const StreamState* const on = Machine::get().stream_of(stream);
-    if (on == nullptr) return DriverResult::invalid_context;
-    if (!Machine::get().has_pool.exchange(true))
-      tell_pool(call, cuda::MemoryPoolOperation::created);
-    return allocate(call, address, bytes, cuda::MemoryKind::device, on);
-  });
+  return called_with(driver_calls::cuMemAllocAsync, cuda::AllocateParameters{address},
+                     [&](Call& call) {
+                       const StreamState* const on = Machine::get().stream_of(stream);
+                       if (on == nullptr) return DriverResult::invalid_context;
+                       if (!Machine::get().has_pool.exchange(true))
+                         tell_pool(call, cuda::MemoryPoolOperation::created);
+                       return allocate(call, address, bytes, cuda::MemoryKind::device, on);
+                     });
 }
 
 DriverResult cuMemFreeAsync(cuda::DevicePointer address, cuda::Stream stream) {
-  return called(driver_calls::cuMemFreeAsync, [&](Call& call) {
+  return called_with(driver_calls::cuMemFreeAsync, cuda::FreeParameters{address}, [&](Call& call) {
     const StreamState* const on = Machine::get().stream_of(stream);
     return on == nullptr ? DriverResult::invalid_context : release(call, address, on);
   });

@@ -182,15 +182,16 @@ FunctionState* function_of(cuda::Function handle) {
 extern "C" {
 
 DriverResult cuModuleLoadData(cuda::Module* module, const void* image) {
-  return called(driver_calls::cuModuleLoadData, [&](Call&) {
-    const ContextState* const context = Machine::current();
-    if (context == nullptr) return DriverResult::invalid_context;
-    const std::size_t bytes = image == nullptr ? 0 : image_bytes(image);
-    if (bytes == 0) return DriverResult::invalid_image;
-    *module = reinterpret_cast<cuda::Module>(
-        load_module({static_cast<const char*>(image), bytes}, *context));
-    return DriverResult::success;
-  });
+  return called_with(driver_calls::cuModuleLoadData, cuda::LoadModuleParameters{module},
+                     [&](Call&) {
+                       const ContextState* const context = Machine::current();
+                       if (context == nullptr) return DriverResult::invalid_context;
+                       const std::size_t bytes = image == nullptr ? 0 : image_bytes(image);
+                       if (bytes == 0) return DriverResult::invalid_image;
+                       *module = reinterpret_cast<cuda::Module>(
+                           load_module({static_cast<const char*>(image), bytes}, *context));
+                       return DriverResult::success;
+                     });
 }
 
 DriverResult cuModuleUnload(cuda::Module module) {

@@ -72,6 +72,8 @@ struct Call {
   std::uint64_t correlation_data = 0;
   std::uint64_t start = 0;  ///< for the listener
   int device = 0;           ///< argument of cudaSetDevice
+  /// What a callback is given of the call: of those that src/cuda/launch_parameters.h has.
+  const void* parameters = nullptr;
 };
 
 /// A wait, an event's record, an allocation: what has a record of its own beside the call's.
@@ -130,8 +132,7 @@ struct Counts {
 // Streams with a meaning: the default one is null.
 inline cuda::StreamTag* const per_thread_stream = reinterpret_cast<cuda::Stream>(2);
 
-struct GraphTag;
-using Graph = GraphTag*;
+using Graph = cuda::Graph;
 
 #pragma GCC visibility push(default)
 extern "C" {

@@ -22,6 +22,7 @@ struct Memory {
 struct Mapped {
   std::uint64_t bytes = 0;
   cuda::MemoryHandle handle = 0;
+  bool accessible = false;
 };
 
 std::map<std::uint64_t, std::uint64_t>& reservations() {
@@ -81,31 +82,35 @@ DriverResult cuMemGetAllocationGranularity(std::size_t* granularity,
 }
 
 DriverResult cuMemAddressReserve(cuda::DevicePointer* address, std::size_t bytes,
-                                 std::size_t /*alignment*/, cuda::DevicePointer wish,
+                                 std::size_t alignment, cuda::DevicePointer wish,
                                  unsigned long long flags) {
-  return called(driver_calls::cuMemAddressReserve, [&](Call&) {
-    if (bytes == 0 || !is_whole(bytes) || flags != 0) return DriverResult::invalid_value;
-    const std::lock_guard held(Machine::get().lock);
-    const std::uint64_t base = reserved_at(wish, bytes);
-    if (base == 0) return DriverResult::out_of_memory;
-    reservations().emplace(base, bytes);
-    *address = base;
-    return DriverResult::success;
-  });
+  return called_with(driver_calls::cuMemAddressReserve,
+                     cuda::ReserveParameters{address, bytes, alignment, wish, flags}, [&](Call&) {
+                       if (bytes == 0 || !is_whole(bytes) || flags != 0)
+                         return DriverResult::invalid_value;
+                       const std::lock_guard held(Machine::get().lock);
+                       const std::uint64_t base = reserved_at(wish, bytes);
+                       if (base == 0) return DriverResult::out_of_memory;
+                       reservations().emplace(base, bytes);
+                       *address = base;
+                       return DriverResult::success;
+                     });
 }
 
 DriverResult cuMemAddressFree(cuda::DevicePointer address, std::size_t bytes) {
-  return called(driver_calls::cuMemAddressFree, [&](Call&) {
-    const std::lock_guard held(Machine::get().lock);
-    const auto at = reservations().find(address);
-    if (at == reservations().end() || at->second != bytes) return DriverResult::invalid_value;
-    for (const auto& [base, mapped] : mappings())
-      if (base < address + bytes && address < base + mapped.bytes)
-        return DriverResult::invalid_value;
-    unmap_memory(address, bytes);
-    reservations().erase(at);
-    return DriverResult::success;
-  });
+  return called_with(driver_calls::cuMemAddressFree, cuda::UnmapParameters{address, bytes},
+                     [&](Call&) {
+                       const std::lock_guard held(Machine::get().lock);
+                       const auto at = reservations().find(address);
+                       if (at == reservations().end() || at->second != bytes)
+                         return DriverResult::invalid_value;
+                       for (const auto& [base, mapped] : mappings())
+                         if (base < address + bytes && address < base + mapped.bytes)
+                           return DriverResult::invalid_value;
+                       unmap_memory(address, bytes);
+                       reservations().erase(at);
+                       return DriverResult::success;
+                     });
 }
 
 DriverResult cuMemCreate(cuda::MemoryHandle* handle, std::size_t bytes,
@@ -133,7 +138,7 @@ DriverResult cuMemCreate(cuda::MemoryHandle* handle, std::size_t bytes,
 }
 
 DriverResult cuMemRelease(cuda::MemoryHandle handle) {
-  return called(driver_calls::cuMemRelease, [&](Call&) {
+  return called_with(driver_calls::cuMemRelease, cuda::ReleaseHandleParameters{handle}, [&](Call&) {
     const std::lock_guard held(Machine::get().lock);
     const auto at = memories().find(handle);
     if (at == memories().end() || at->second.released) return DriverResult::invalid_value;
@@ -145,27 +150,30 @@ DriverResult cuMemRelease(cuda::MemoryHandle handle) {
 
 DriverResult cuMemMap(cuda::DevicePointer address, std::size_t bytes, std::size_t offset,
                       cuda::MemoryHandle handle, unsigned long long flags) {
-  return called(driver_calls::cuMemMap, [&](Call&) {
-    const std::lock_guard held(Machine::get().lock);
-    const auto memory = memories().find(handle);
-    if (memory == memories().end() || offset != 0 || flags != 0 || bytes > memory->second.bytes ||
-        !is_whole(bytes) || !is_whole(address) || !in_reservation(address, bytes))
-      return DriverResult::invalid_value;
-    for (const auto& [base, mapped] : mappings())
-      if (base < address + bytes && address < base + mapped.bytes)
-        return DriverResult::invalid_value;
-    if (mmap(pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->second.file, 0) ==
-        MAP_FAILED)
-      return DriverResult::out_of_memory;
-    ++memory->second.mappings;
-    mappings()[address] = {.bytes = bytes, .handle = handle};
-    add_block({.base = address, .bytes = bytes, .device = memory->second.device});
-    return DriverResult::success;
-  });
+  return called_with(
+      driver_calls::cuMemMap, cuda::MapParameters{address, bytes, offset, handle, flags},
+      [&](Call&) {
+        const std::lock_guard held(Machine::get().lock);
+        const auto memory = memories().find(handle);
+        if (memory == memories().end() || offset != 0 || flags != 0 ||
+            bytes > memory->second.bytes || !is_whole(bytes) || !is_whole(address) ||
+            !in_reservation(address, bytes))
+          return DriverResult::invalid_value;
+        for (const auto& [base, mapped] : mappings())
+          if (base < address + bytes && address < base + mapped.bytes)
+            return DriverResult::invalid_value;
+        if (mmap(pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->second.file,
+                 0) == MAP_FAILED)
+          return DriverResult::out_of_memory;
+        ++memory->second.mappings;
+        mappings()[address] = {.bytes = bytes, .handle = handle};
+        add_block({.base = address, .bytes = bytes, .device = memory->second.device});
+        return DriverResult::success;
+      });
 }
 
 DriverResult cuMemUnmap(cuda::DevicePointer address, std::size_t bytes) {
-  return called(driver_calls::cuMemUnmap, [&](Call&) {
+  return called_with(driver_calls::cuMemUnmap, cuda::UnmapParameters{address, bytes}, [&](Call&) {
     const std::lock_guard held(Machine::get().lock);
     const auto at = mappings().find(address);
     if (at == mappings().end() || at->second.bytes != bytes) return DriverResult::invalid_value;
@@ -190,11 +198,24 @@ DriverResult cuMemSetAccess(cuda::DevicePointer address, std::size_t bytes,
     for (std::uint64_t at = address; at < address + bytes;) {
       const auto mapped = mappings().find(at);
       if (mapped == mappings().end()) return DriverResult::invalid_value;
+      mapped->second.accessible = true;
       at += mapped->second.bytes;
     }
     return mprotect(pointer(address), bytes, PROT_READ | PROT_WRITE) == 0
                ? DriverResult::success
                : DriverResult::out_of_memory;
+  });
+}
+
+DriverResult cuMemGetAccess(unsigned long long* flags, const cuda::MemoryLocation* location,
+                            cuda::DevicePointer address) {
+  return called(driver_calls::cuMemGetAccess, [&](Call&) {
+    const std::lock_guard held(Machine::get().lock);
+    const auto mapped = mappings().find(address);
+    if (mapped == mappings().end() || location->type != cuda::LocationType::device)
+      return DriverResult::invalid_value;
+    *flags = mapped->second.accessible ? cuda::access_read_write : 0;
+    return DriverResult::success;
   });
 }
 

@@ -65,9 +65,62 @@ bool fits(const FunctionState& function, const Launch& shape) {
          shape.dynamic_shared_memory <= function.max_dynamic_shared;
 }
 
+/// A launch as a callback is given it, by whichever of the calls.
+struct GivenLaunch {
+  GivenLaunch(cuda::Function function, const Launch& shape, cuda::Stream stream, void** parameters,
+              void** extra)
+      : plain{.function = function,
+              .grid = {},
+              .block = {},
+              .shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_memory),
+              .stream = stream,
+              .parameters = parameters,
+              .extra = extra} {
+    copy(shape.grid, plain.grid);
+    copy(shape.block, plain.block);
+    copy(shape.grid, config.grid);
+    copy(shape.block, config.block);
+    config.shared_bytes = plain.shared_bytes;
+    config.stream = stream;
+    if (shape.cluster.x != 0) {
+      cuda::LaunchAttribute& one = attributes[config.attribute_count++];
+      one.id = cuda::LaunchAttributeId::cluster_dimension;
+      copy(shape.cluster, one.value.cluster);
+    }
+    if (shape.type == cuda::launch_type::cooperative) {
+      cuda::LaunchAttribute& one = attributes[config.attribute_count++];
+      one.id = cuda::LaunchAttributeId::cooperative;
+      one.value.cooperative = 1;
+    }
+    config.attributes = attributes;
+    extended = {.config = &config, .function = function, .parameters = parameters, .extra = extra};
+  }
+  GivenLaunch(const GivenLaunch&) = delete;
+  GivenLaunch& operator=(const GivenLaunch&) = delete;
+
+  [[nodiscard]] const void* of(const CallName& call) const {
+    const bool is_extended = call.id == cuda::driver_call::launch_kernel_ex ||
+                             call.id == cuda::driver_call::launch_kernel_ex_ptsz;
+    return is_extended ? static_cast<const void*>(&extended) : &plain;
+  }
+
+  cuda::LaunchKernelParameters plain;
+  cuda::LaunchAttribute attributes[2]{};
+  cuda::LaunchConfiguration config{};
+  cuda::LaunchKernelExParameters extended{};
+
+ private:
+  static void copy(const Dimensions& from, std::uint32_t (&into)[3]) {
+    into[0] = static_cast<std::uint32_t>(from.x);
+    into[1] = static_cast<std::uint32_t>(from.y);
+    into[2] = static_cast<std::uint32_t>(from.z);
+  }
+};
+
 DriverResult launch(const CallName& as, cuda::Function handle, const Launch& shape,
                     cuda::Stream stream, void** parameters, void** extra) {
   if (handle == nullptr) return DriverResult::invalid_handle;
+  const GivenLaunch given(handle, shape, stream, parameters, extra);
   const auto* const plain = reinterpret_cast<const FunctionState*>(handle);
   const char* const name = plain->is_function
                                ? plain->kernel.name
@@ -88,7 +141,7 @@ DriverResult launch(const CallName& as, cuda::Function handle, const Launch& sha
         work.launch = shape;
         return submit(call, work, stream, body_of_launch(*state, shape, std::move(arguments)));
       },
-      name, &shape, stream);
+      name, &shape, stream, given.of(as));
 }
 
 /// One copy: what lies behind 0 is not copied, so that tests of recording need no memory.
@@ -489,6 +542,14 @@ DriverResult cuStreamIsCapturing(cuda::Stream stream, std::uint32_t* status) {
     const StreamState* const state = Machine::get().stream_of(stream);
     if (state == nullptr) return DriverResult::invalid_context;
     *status = state->captured == nullptr ? 0 : 1;
+    return DriverResult::success;
+  });
+}
+
+DriverResult cuThreadExchangeStreamCaptureMode(cuda::StreamCaptureMode* mode) {
+  return called(driver_calls::cuThreadExchangeStreamCaptureMode, [&](Call&) {
+    thread_local auto of_thread = cuda::StreamCaptureMode::global;
+    std::swap(*mode, of_thread);
     return DriverResult::success;
   });
 }
