@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kLibraryVariable = "PERFLAB_ISOLATE_LIBRARY";
 constexpr const char* kToolsVariable = "HSA_TOOLS_LIB";
+constexpr const char* kInjectionVariable = "CUDA_INJECTION64_PATH";
 constexpr const char* kLibraryPlace = "../lib/rocm-perf-lab/librocm_perf_isolate.so";
 // Kernels that a sentence lists.
 constexpr std::size_t kMostListed = 12;
@@ -50,6 +51,23 @@ class StatusFolder {
   std::filesystem::path path_;
 };
 
+// A sentence of ours, in the words of the program's platform: CUDA's programs launch into streams.
+class Words {
+ public:
+  explicit Words(std::optional<capture::Platform> platform)
+      : is_cuda_(platform == capture::Platform::cuda) {}
+  std::string operator()(std::string text) const {
+    if (!is_cuda_) return text;
+    for (const auto& [from, to] : {std::pair("dispatch", "launch"), std::pair("queue", "stream")})
+      for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at))
+        text.replace(at, std::string_view(from).size(), to);
+    return text;
+  }
+
+ private:
+  bool is_cuda_;
+};
+
 std::string with_our_library(const std::filesystem::path& library) {
   const std::string there = environment(kToolsVariable);
   return there.empty() ? library.string() : there + " " + library.string();
@@ -60,11 +78,14 @@ ProcessOptions options_of(const LaunchPlan& plan, const std::filesystem::path& f
                           const std::filesystem::path& status) {
   ProcessOptions options;
   options.standard_output = StreamMode::to_stderr;
-  options.set_environment = {{kToolsVariable, with_our_library(library)},
-                             {kKernelVariable, plan.kernel},
+  options.set_environment = {{kKernelVariable, plan.kernel},
                              {kDispatchVariable, std::to_string(plan.dispatch)},
                              {kFolderVariable, folder.string()},
                              {kStatusVariable, status.string()}};
+  if (plan.platform != capture::Platform::cuda)
+    options.set_environment.emplace_back(kToolsVariable, with_our_library(library));
+  if (plan.platform != capture::Platform::hip)
+    options.set_environment.emplace_back(kInjectionVariable, library.string());
   if (!plan.stop) return options;
   options.tick = std::chrono::milliseconds(50);
   options.grace = std::chrono::milliseconds(2'000);
@@ -75,8 +96,15 @@ ProcessOptions options_of(const LaunchPlan& plan, const std::filesystem::path& f
   return options;
 }
 
-std::string listed(const std::vector<SeenKernel>& kernels) {
-  if (kernels.empty()) return "it launched no kernel through a queue that could be watched";
+// What the library could not count, at the end of a sentence.
+std::string noted(const Events& events) {
+  std::string text;
+  for (const std::string& note : events.notes) text += "; " + note;
+  return text;
+}
+
+std::string listed(const std::vector<SeenKernel>& kernels, const Words& words) {
+  if (kernels.empty()) return words("it launched no kernel through a queue that could be watched");
   std::vector<SeenKernel> most = kernels;
   std::ranges::stable_sort(most, std::ranges::greater{}, &SeenKernel::dispatches);
   std::string text = "it launched ";
@@ -88,10 +116,16 @@ std::string listed(const std::vector<SeenKernel>& kernels) {
   return text;
 }
 
-std::unexpected<Error> never_loaded() {
+std::unexpected<Error> never_loaded(std::optional<capture::Platform> platform) {
+  if (platform == capture::Platform::cuda)
+    return fail(ErrorCode::missing_tool,
+                "the program ended without loading the capture library: it does not use the CUDA "
+                "driver, or the driver could not load it",
+                "see whether CUDA_INJECTION64_PATH reaches the program, and whether ldd finds all "
+                "libraries of the capture library");
   return fail(ErrorCode::missing_tool,
-              "the program ended without loading the capture library: it does not use the HSA "
-              "runtime, or the runtime passed the library over",
+              "the program ended without loading the capture library: it uses neither the HSA "
+              "runtime nor the CUDA driver, or they passed the library over",
               "run it without a profiler (rocprofiler-register makes the runtime ignore "
               "HSA_TOOLS_LIB), or set HSA_TOOLS_DISABLE_REGISTER=1");
 }
@@ -142,28 +176,34 @@ Result<LaunchOutcome> launch(const LaunchPlan& plan) {
 
 Result<void> judge(const LaunchOutcome& outcome, const LaunchPlan& plan) {
   const Events& events = outcome.events;
+  const Words words(events.platform ? events.platform : plan.platform);
   if (events.captured) return {};
   if (outcome.process.interrupted)
-    return fail(ErrorCode::interrupted, "interrupted before the dispatch was captured");
+    return fail(ErrorCode::interrupted, words("interrupted before the dispatch was captured"));
   if (!outcome.process.succeeded()) {
     std::string message = "the program " + describe_end(outcome.process);
-    if (events.refused) message += "; before, the dispatch was not captured: " + *events.refused;
+    if (events.refused)
+      message += words("; before, the dispatch was not captured: ") + *events.refused;
     return fail(ErrorCode::target_failed, std::move(message),
                 "run the program without rocm-perf, and see whether it ends well");
   }
   if (events.refused)
-    return fail(ErrorCode::refused, "the dispatch was not captured: " + *events.refused,
-                "run it again; when it repeats, take another dispatch with --dispatch N");
-  if (events.loaded == 0) return never_loaded();
+    return fail(
+        ErrorCode::refused, words("the dispatch was not captured: ") + *events.refused,
+        words("run it again; when it repeats, take another dispatch") + " with --dispatch N");
+  if (events.loaded == 0) return never_loaded(plan.platform);
   if (events.hooked == 0) {
     std::string reasons;
     for (const std::string& reason : events.unusable) reasons += "; " + reason;
-    return fail(ErrorCode::missing_tool, "the capture library could not work" + reasons,
-                "rocm-perf doctor isolate says what is missing; ROCm 6.0 or later is needed");
+    return fail(
+        ErrorCode::missing_tool, "the capture library could not work" + reasons,
+        "rocm-perf doctor isolate says what is missing; ROCm 6.0 or later is needed, or CUDA "
+        "12.8 or later with CUPTI");
   }
   return fail(ErrorCode::refused,
-              fmt::format("no dispatch number {} of a kernel that matches \"{}\": {}",
-                          plan.dispatch, plan.kernel, listed(events.kernels)),
+              words("no dispatch number ") +
+                  fmt::format("{} of a kernel that matches \"{}\": {}{}", plan.dispatch,
+                              plan.kernel, listed(events.kernels, words), noted(events)),
               "give --kernel a pattern of one of these names, and --dispatch a number it reaches");
 }
 

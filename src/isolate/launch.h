@@ -1,5 +1,6 @@
-// Running a program with the tools library in its HSA runtime, and what came of it. Facts:
-// docs/facts/hsa_runtime.md "Load and unload of tools", "HSA_TOOLS_LIB".
+// Running a program with the library in its HSA runtime or in its CUDA driver, and what came of it.
+// Facts: docs/facts/hsa_runtime.md "Load and unload of tools", "HSA_TOOLS_LIB";
+// docs/facts/cuda_cupti.md "Injection, exit, forks".
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/system/subprocess.h"
+#include "capture/model.h"
 #include "isolate/protocol/status_events.h"
 
 namespace perflab::isolate {
@@ -22,6 +24,8 @@ struct LaunchPlan {
   std::filesystem::path folder;
   bool stop = false;                               ///< end the program when the capture is there
   std::optional<std::filesystem::path> library{};  ///< else find_library()
+  /// Whose runtime the program uses; missing: whichever it turns out to be.
+  std::optional<capture::Platform> platform{};
 };
 
 /// How it went.
@@ -31,7 +35,7 @@ struct LaunchOutcome {
   std::filesystem::path folder;  ///< absolute; the capture's
 };
 
-/// The tools library: PERFLAB_ISOLATE_LIBRARY, or ../lib/rocm-perf-lab/ from the folder of this
+/// The library: PERFLAB_ISOLATE_LIBRARY, or ../lib/rocm-perf-lab/ from the folder of this
 /// program. Errors (missing_tool): not there; (usage): its path has a space, at which the runtime
 /// would split it.
 Result<std::filesystem::path> find_library();

@@ -26,15 +26,13 @@ struct Ask {
   std::uint64_t dispatch = 1;
   std::vector<std::pair<const char*, std::string>> environment{};
   bool stop = false;
+  std::optional<capture::Platform> platform{};
 };
 
 /// One run and its capture.
 class Isolated {
  public:
   explicit Isolated(const Ask& ask) {
-    std::vector<std::unique_ptr<ScopedVariable>> variables;
-    for (const auto& [name, value] : ask.environment)
-      variables.push_back(std::make_unique<ScopedVariable>(name, value));
     plan.command = {PERFLAB_HSA_SIM_FOLDER "/hsa_sim_app"};
     plan.command.insert(plan.command.end(), ask.options.begin(), ask.options.end());
     run(ask);
@@ -138,6 +136,10 @@ class Isolated {
     plan.dispatch = ask.dispatch;
     plan.folder = folder / "capture";
     plan.stop = ask.stop;
+    plan.platform = ask.platform;
+    std::vector<std::unique_ptr<ScopedVariable>> variables;
+    for (const auto& [name, value] : ask.environment)
+      variables.push_back(std::make_unique<ScopedVariable>(name, value));
     plan.library = PERFLAB_ISOLATE_LIBRARY_FILE;
     auto launched = isolate::launch(plan);
     ASSERT_TRUE(launched.has_value()) << describe(launched.error());

@@ -20,7 +20,7 @@ namespace {
 struct IsolateArguments {
   std::vector<std::string> words;
   isolate::LaunchPlan plan;
-  std::string out = "capture";
+  std::string out = "capture", platform;
   Outputs outputs = {.takes_folder = false, .takes_page = false};
 };
 
@@ -43,6 +43,8 @@ Result<void> run_isolate(IsolateArguments& arguments,
   isolate::LaunchPlan& plan = arguments.plan;
   PERFLAB_TRY(plan.command, program_of(arguments, behind_dashes));
   plan.folder = arguments.out;
+  if (!arguments.platform.empty())
+    plan.platform = arguments.platform == "cuda" ? capture::Platform::cuda : capture::Platform::hip;
   PERFLAB_TRY(const isolate::LaunchOutcome outcome, isolate::launch(plan));
   report::IsolateData data{
       .plan = &plan, .outcome = &outcome, .capture = std::nullopt, .problem = std::nullopt};
@@ -89,6 +91,10 @@ void add_isolate(CLI::App& app, const std::vector<std::string>& target, int& exi
       ->capture_default_str();
   command->add_option("--out", arguments->out, "Folder for the capture; must not exist")
       ->capture_default_str();
+  command
+      ->add_option("--platform", arguments->platform,
+                   "Whose runtime it uses: amd (HSA) or cuda; found when not given")
+      ->check(CLI::IsMember({"amd", "cuda"}));
   command->add_flag("--stop", arguments->plan.stop, "End the program once the capture is written");
   add_answer_options(*command, arguments->outputs, "isolate");
   offer_sections(*command, {"capture"});

@@ -238,11 +238,7 @@ void CudaTool::launch_begins(const LaunchCall& call, const cuda::CallbackData& d
   KernelName& name = *process_.kernels.named(symbol);
   if (!name.wanted || done_) return process_.kernels.count(name);
   const OwnCalls own;
-  if (is_captured(call.stream))
-    return limit(
-        fmt::format("Launches of {} while a stream was captured into a graph did not run, and were "
-                    "not counted.",
-                    demangled(name.symbol)));
+  if (is_captured(call.stream)) return pass_over(name);
   process_.kernels.count(name);
   const Result<CudaTarget> target = target_of(call, name, data);
   if (!process_.is_target()) return;
@@ -338,9 +334,17 @@ void CudaTool::give_up(const KernelName& name, const Error& error) {
   }
 }
 
-void CudaTool::limit(std::string sentence) {
-  const std::lock_guard lock(mutex_);
-  if (std::ranges::find(limits_, sentence) == limits_.end()) limits_.push_back(std::move(sentence));
+// A launch that does not run now: into the graph that a stream's capture makes.
+void CudaTool::pass_over(const KernelName& name) {
+  std::string sentence = fmt::format(
+      "launches of {} while a stream was captured into a graph did not run and were not counted",
+      demangled(name.symbol));
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::find(limits_, sentence) != limits_.end()) return;
+    limits_.push_back(sentence);
+  }
+  process_.status.say("note", {{"sentence", std::move(sentence)}});
 }
 
 std::vector<std::string> CudaTool::limits() {

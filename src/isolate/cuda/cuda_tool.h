@@ -62,7 +62,7 @@ class CudaTool {
   /// Whether a stream of the program is being captured into a graph.
   [[nodiscard]] bool any_stream_captured();
   [[nodiscard]] bool is_captured(cuda::Stream stream) const;
-  void limit(std::string sentence);
+  void pass_over(const KernelName& name);
   std::vector<std::string> limits();
   [[nodiscard]] std::chrono::milliseconds patience() const {
     return std::chrono::milliseconds(process_.settings.patience_ms);

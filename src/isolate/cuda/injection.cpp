@@ -10,7 +10,7 @@ void start_in_cuda() {
   if (!process || *process == nullptr) return;
   const auto started = CudaTool::start(**process);
   if (started)
-    (*process)->status.say("hooked");
+    (*process)->status.say("hooked", {{"platform", capture::to_string(capture::Platform::cuda)}});
   else
     (*process)->status.say("unusable", {{"reason", started.error().message}});
 }

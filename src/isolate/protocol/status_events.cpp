@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/enum_names.h"
 #include "base/system/files.h"
 #include "base/text/json_fields.h"
 #include "isolate/protocol/kernels.h"
@@ -43,7 +44,8 @@ class Reader {
     if (!event || !event->is_object()) return;
     const std::string name = text_member(*event, "event");
     if (name == "loaded") ++events_.loaded;
-    if (name == "hooked") ++events_.hooked;
+    if (name == "hooked") hooked(*event);
+    if (name == "note") note(text_member(*event, "sentence"));
     if (name == "unusable") events_.unusable.push_back(text_member(*event, "reason"));
     if (name == "captured") events_.captured = true;
     if (name == "refused" && !events_.refused) events_.refused = text_member(*event, "reason");
@@ -61,6 +63,15 @@ class Reader {
   }
 
  private:
+  void hooked(const Json& event) {
+    ++events_.hooked;
+    if (const auto platform = from_name<capture::Platform>(text_member(event, "platform")))
+      events_.platform = *platform;
+  }
+  void note(std::string sentence) {
+    if (std::ranges::find(events_.notes, sentence) == events_.notes.end())
+      events_.notes.push_back(std::move(sentence));
+  }
   void kernel(const Json& event) {
     const auto pid = member_as<std::uint64_t>(event, "pid"),
                slot = member_as<std::uint64_t>(event, "slot");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "capture/model.h"
 
 namespace perflab::isolate {
 
@@ -25,8 +26,10 @@ struct Events {
   int hooked = 0;                     ///< processes in which it could work
   std::vector<std::string> unusable;  ///< why it could not, in the others
   bool captured = false;
-  std::optional<std::string> refused;  ///< why the dispatch was not captured
-  std::vector<SeenKernel> kernels;     ///< by name
+  std::optional<std::string> refused;         ///< why the dispatch was not captured
+  std::vector<SeenKernel> kernels;            ///< by name
+  std::optional<capture::Platform> platform;  ///< of the runtime that was hooked
+  std::vector<std::string> notes;             ///< launches that could not be counted, each once
 };
 
 /// Reads the folder. Lines that are no events are passed over: a program that is killed may leave

@@ -117,7 +117,7 @@ void load(const hsa::ApiTables& tables) {
   if (!process || *process == nullptr) return;
   const auto started = start(tables, **process);
   if (started)
-    (*process)->status.say("hooked");
+    (*process)->status.say("hooked", {{"platform", capture::to_string(capture::Platform::hip)}});
   else
     (*process)->status.say("unusable", {{"reason", started.error().message}});
 }

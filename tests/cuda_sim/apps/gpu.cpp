@@ -279,11 +279,14 @@ int work(const Options& options) {
   const Kernel twin(body, form, 3.0F);  // of the same name, in another module
   const Kernel kernel(body, form);
   const Others others(number(options, "threads", 0));
-  if (options.contains("twin")) twin.launch(0, parameters);
+  std::uint32_t nothing = 0;
+  void* no_parameters[] = {&x, &nothing};
+  if (options.contains("twin")) twin.launch(0, no_parameters);
   if (options.contains("into-graph")) launch_into_graph(kernel, n, parameters);
   for (std::uint32_t i = 0; i < launches; ++i) kernel.launch(n, parameters);
   if (options.contains("fork")) fork_child(kernel, n, parameters);
   must(runtime::synchronize_device(), "cudaDeviceSynchronize");
+  if (options.contains("wait")) sleep(60);
   for (std::uint32_t i = 0; i < n; ++i) {
     float expected = static_cast<float>(i);
     for (std::uint32_t round = 0; round < launches; ++round)
