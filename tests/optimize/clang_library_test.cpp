@@ -126,10 +126,10 @@ TEST(ClangOfCommand, IsTheFirstCompilerOfABuild) {
   const test::TempFolder folder;
   const std::string hipcc = folder.write("hipcc", "#!/bin/sh\n").string();
   std::filesystem::permissions(hipcc, std::filesystem::perms::owner_all);
-  EXPECT_EQ(clang_of_command("env A=1 " + hipcc + " -O3 {source} -o {build_dir}/app"), hipcc);
-  EXPECT_EQ(clang_of_command("/nowhere/hipcc {source}"), "");
-  EXPECT_EQ(clang_of_command("make clangs"), "");
-  EXPECT_EQ(clang_of_command("'"), "");
+  EXPECT_EQ(compiler_of_command("env A=1 " + hipcc + " -O3 {source} -o {build_dir}/app"), hipcc);
+  EXPECT_EQ(compiler_of_command("/nowhere/hipcc {source}"), "");
+  EXPECT_EQ(compiler_of_command("make clangs"), "");
+  EXPECT_EQ(compiler_of_command("'"), "");
 }
 
 TEST(LibclangNamed, SaysWhatIsMissing) {

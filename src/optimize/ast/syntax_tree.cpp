@@ -1,16 +1,12 @@
-// Driving libclang (clang-c/Index.h). The command line is that of code::compile(), so that what is
-// parsed is what is compiled; positions of macros: SourceManager's expansion and spelling
+// Driving libclang (clang-c/Index.h); positions of macros: SourceManager's expansion and spelling
 // locations.
 #include "optimize/ast/syntax_tree.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 
-#include "base/system/environment.h"
-#include "code/tools/compiler.h"
+#include "optimize/ast/clang_command.h"
 
 namespace perflab::optimize {
 namespace {
@@ -18,72 +14,16 @@ namespace {
 constexpr std::size_t kMostSourceBytes = std::size_t{1} << 24;
 constexpr std::size_t kMostMessages = 10;
 
-/// The compiler that will build the source. Asking it takes a while: once for what the environment
-/// says. Missing: there is none; parsing may do without.
-Result<std::optional<code::Compiler>> compiler_of(const std::string& arch) {
-  static std::mutex mutex;
-  static std::map<std::string, std::optional<code::Compiler>> known;
-  const std::string processor = arch.substr(0, arch.find(':'));
-  std::string key = processor;
-  for (const char* name : {"ROCM_PERF_CLANG", "HIP_CLANG_PATH", "ROCM_PATH", "PATH"})
-    key += '\n' + environment(name);
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  auto found = code::find_compiler(processor);
-  if (!found && found.error().code == ErrorCode::interrupted)
-    return std::unexpected(std::move(found).error());
-  std::optional<code::Compiler> compiler;
-  if (found) compiler = *std::move(found);
-  return known.emplace(key, std::move(compiler)).first->second;
-}
-
-bool sets_standard(const std::vector<std::string>& arguments) {
-  return std::ranges::any_of(arguments,
-                             [](const std::string& a) { return a.starts_with("-std="); });
-}
-
-/// The libclang of the compiler that builds, as far as one of them is known.
-Result<const ClangApi*> api_for(const ParseOptions& options) {
-  std::vector<std::filesystem::path> compilers;
-  if (!options.compiler.empty()) compilers.push_back(options.compiler);
-  if (!options.host) {
-    PERFLAB_TRY(const std::optional<code::Compiler> compiler, compiler_of(options.arch));
-    if (compiler) compilers.push_back(compiler->program);
-  }
-  return clang_api(compilers);
-}
-
-Result<std::vector<std::string>> clang_command(const ParseOptions& options, const ClangApi& api) {
-  std::vector<std::string> command;
-  if (options.host) {
-    command = {"clang++", "-x", "c++"};
-    if (!sets_standard(options.arguments)) command.emplace_back("-std=c++20");
-  } else {
-    PERFLAB_TRY(const std::optional<code::Compiler> compiler, compiler_of(options.arch));
-    command = {compiler ? compiler->program.string() : "clang++",
-               "-x",
-               "hip",
-               "--offload-arch=" + options.arch,
-               "--cuda-device-only",
-               "-nogpulib",
-               "-O3"};
-    if (compiler && compiler->rocm_path)
-      command.push_back("--rocm-path=" + compiler->rocm_path->string());
-  }
-  if (!api.resource_folder.empty()) command.push_back("-resource-dir=" + api.resource_folder);
-  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
-  command.emplace_back("-fno-color-diagnostics");
-  // Whatever the source switches on: its warnings are not what a parse is asked for.
-  command.emplace_back("-Wno-error");
-  return command;
-}
-
 struct MissingHeader {
   std::string_view message, what, remedy;
 };
 constexpr MissingHeader kMissingHeaders[] = {
     {"'hip/hip_runtime.h' file not found", "HIP's headers are not there",
      "install libamdhip64-dev (ROCm: hip-dev)"},
+    {"cannot find CUDA installation", "libclang finds no CUDA toolkit",
+     "install CUDA's toolkit, or let CUDA_PATH name its folder"},
+    {"'cuda_runtime.h' file not found", "CUDA's headers are not there",
+     "install CUDA's toolkit, or let CUDA_PATH name its folder"},
     {"cannot find HIP runtime", "libclang finds no HIP", "install libamdhip64-dev (ROCm: hip-dev)"},
     {"'__clang_hip_runtime_wrapper.h' file not found", "libclang's own headers are not there",
      "install libclang-common-19-dev"},
@@ -93,9 +33,8 @@ constexpr MissingHeader kMissingHeaders[] = {
 }  // namespace
 
 Result<void> prepare_parsing(const ParseOptions& options) {
-  PERFLAB_TRY(const ClangApi* const api, api_for(options));
-  PERFLAB_TRY([[maybe_unused]] const std::vector<std::string> command,
-              clang_command(options, *api));
+  PERFLAB_TRY(const ClangApi* const api, clang_for(options));
+  PERFLAB_TRY([[maybe_unused]] const ClangCommand command, clang_command(options, *api));
   return {};
 }
 
@@ -141,7 +80,7 @@ Result<std::unique_ptr<ParsedSource>> ParsedSource::parse(std::string text,
   if (text.size() > kMostSourceBytes)
     return fail(ErrorCode::bad_input, fmt::format("{}: a source of {} bytes is not read",
                                                   options.path.string(), text.size()));
-  PERFLAB_TRY(const ClangApi* const api, api_for(options));
+  PERFLAB_TRY(const ClangApi* const api, clang_for(options));
   std::unique_ptr<ParsedSource> source(new ParsedSource(*api, std::move(text), options));
   PERFLAB_TRY_VOID(source->run_clang());
   PERFLAB_TRY_VOID(source->read_diagnostics());
@@ -152,16 +91,21 @@ Result<std::unique_ptr<ParsedSource>> ParsedSource::parse(std::string text,
 }
 
 Result<void> ParsedSource::run_clang() {
-  PERFLAB_TRY(const std::vector<std::string> command, clang_command(options_, api_));
+  PERFLAB_TRY(const ClangCommand command, clang_command(options_, api_));
   std::vector<const char*> words;
-  words.reserve(command.size());
-  for (const std::string& word : command) words.push_back(word.c_str());
+  words.reserve(command.words.size());
+  for (const std::string& word : command.words) words.push_back(word.c_str());
   const std::string path = options_.path.string();
-  CXUnsavedFile unsaved{path.c_str(), text_.c_str(), static_cast<unsigned long>(text_.size())};
+  const auto unsaved_file = [](const std::string& name, std::string_view text) {
+    return CXUnsavedFile{name.c_str(), text.data(), static_cast<unsigned long>(text.size())};
+  };
+  std::vector<CXUnsavedFile> unsaved{unsaved_file(path, text_)};
+  for (const VirtualFile& file : command.files)
+    unsaved.push_back(unsaved_file(file.path, file.text));
   index_ = api_.createIndex(0, 0);
   const CXErrorCode error = api_.parseTranslationUnit2FullArgv(
-      index_, path.c_str(), words.data(), static_cast<int>(words.size()), &unsaved, 1,
-      CXTranslationUnit_DetailedPreprocessingRecord, &unit_);
+      index_, path.c_str(), words.data(), static_cast<int>(words.size()), unsaved.data(),
+      static_cast<unsigned>(unsaved.size()), CXTranslationUnit_DetailedPreprocessingRecord, &unit_);
   if (error != CXError_Success || unit_ == nullptr)
     return fail(ErrorCode::bad_input, fmt::format("{}: clang gave up on it{}", path,
                                                   error == CXError_Crashed ? " (it crashed)" : ""));
@@ -200,15 +144,13 @@ Result<void> ParsedSource::check_errors() const {
            fmt::format("{}: does not parse ({} {})", options_.path.string(), errors_.size(),
                        errors_.size() == 1 ? "error" : "errors"),
            "what the compiler needs (-I, -D, -std) goes after --");
-  if (!options_.host) {
-    PERFLAB_TRY(const std::optional<code::Compiler> compiler, compiler_of(options_.arch));
-    if (compiler && compiler->version != api_.version)
-      error.error().remedy = fmt::format(
-          "install the libclang of the compiler, {} ({}), or let ROCM_PERF_LIBCLANG name it: "
-          "another one may not understand its headers; what the compiler needs (-I, -D, -std) goes "
-          "after --",
-          compiler->program.string(), compiler->version);
-  }
+  PERFLAB_TRY(const std::string wanted, other_compiler(options_, api_));
+  if (!wanted.empty())
+    error.error().remedy = fmt::format(
+        "install the libclang of the compiler, {}, or let ROCM_PERF_LIBCLANG name it: "
+        "another one may not understand its headers; what the compiler needs (-I, -D, "
+        "-std) goes after --",
+        wanted);
   error.error().notes.assign(
       errors_.begin(),
       errors_.begin() + static_cast<std::ptrdiff_t>(std::min(errors_.size(), kMostMessages)));

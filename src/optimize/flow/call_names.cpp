@@ -1,5 +1,7 @@
-// Names of HIP's device functions: the HIP C++ language extensions and math API pages; clang's
-// builtins: its language extensions page and BuiltinsAMDGPU.def; the host's: C and POSIX headers.
+// Names of HIP's device functions: the HIP C++ language extensions and math API pages; CUDA's: its
+// C++ Programming Guide, "C++ Language Extensions", and its math API; clang's builtins: its
+// language extensions page, BuiltinsAMDGPU.def and BuiltinsNVPTX.def; the host's: C and POSIX
+// headers.
 #include "optimize/flow/call_names.h"
 
 #include <fnmatch.h>
@@ -23,6 +25,8 @@ constexpr NameRule kNameRules[] = {
      "__builtin_readsteadycounter __builtin_amdgcn_s_memtime __builtin_amdgcn_s_memrealtime "
      "__builtin_amdgcn_s_getreg __builtin_amdgcn_s_sendmsg_rtn* __builtin_amdgcn_*cycle* "
      "__builtin_amdgcn_*clock* __builtin_amdgcn_*realtime* __ockl_steadyctr_u64 "
+     "__nvvm_read_ptx_sreg_*clock* __nvvm_read_ptx_sreg_globaltimer* __nvvm_read_ptx_sreg_pm* "
+     "__globaltimer* __nv_*clock* cudaEvent* cuda::std::chrono::* "
      "__ockl_cyclectr_u64 __builtin_ia32_rdtsc* __builtin_ia32_rdpmc __rdtsc* _rdtsc* _rdpmc "
      "std::chrono::* time times ftime timespec_get gettimeofday clock_gettime getrusage "
      "hipEvent*"},
@@ -46,12 +50,16 @@ constexpr NameRule kNameRules[] = {
     {CallKind::makes_pointer,
      "__builtin_amdgcn_s_getpc __builtin_amdgcn_image_bvh* __builtin_amdgcn_ds_bvh_stack* "
      "__builtin_amdgcn_tensor_* __builtin_return_address __builtin_frame_address "
-     "__builtin_extract_return_addr __get_dynamicgroupbaseptr"},
+     "__builtin_extract_return_addr __get_dynamicgroupbaseptr __cvta_* __nvvm_mapa* "
+     "__cluster_map_shared_*"},
     // Barriers, and fences, which wait for nobody.
-    {CallKind::barrier, "__syncthreads* __syncwarp __work_group_barrier __barrier"},
+    {CallKind::barrier,
+     "__syncthreads* __syncwarp __work_group_barrier __barrier __barrier_sync* __nvvm_bar* "
+     "__cluster_barrier_arrive __cluster_barrier_wait __cluster_barrier_sync"},
     {CallKind::fence,
      "__threadfence* __atomic_work_item_fence __atomic_thread_fence __atomic_signal_fence "
-     "__sync_synchronize std::atomic_thread_fence std::atomic_signal_fence"},
+     "__sync_synchronize std::atomic_thread_fence std::atomic_signal_fence __nvvm_membar_* "
+     "__nvvm_fence_*"},
     {CallKind::barrier, "__builtin_amdgcn_s_barrier __builtin_amdgcn_s_barrier_wait"},
     {CallKind::fence, "__builtin_amdgcn_s_barrier_*"},
     {CallKind::barrier, "__builtin_amdgcn_wave_barrier"},
@@ -68,6 +76,7 @@ constexpr NameRule kNameRules[] = {
      "cooperative_groups::coalesced_group::sync"},
     // Atomics.
     {CallKind::atomic,
+     "__nvvm_atom_* __i*Atomic* __u*Atomic* __f*Atomic* __d*Atomic* __ll*Atomic* __ull*Atomic* "
      "atomic* safeAtomic* unsafeAtomic* __atomic_* __hip_atomic_* __opencl_atomic_* "
      "__scoped_atomic_* __c11_atomic_* __sync_* std::atomic* std::__atomic_* "
      "__builtin_amdgcn_atomic_* __builtin_amdgcn_global_atomic_* "
@@ -75,7 +84,10 @@ constexpr NameRule kNameRules[] = {
      "__builtin_amdgcn_ds_fmin* __builtin_amdgcn_ds_fmax* __builtin_amdgcn_ds_append "
      "__builtin_amdgcn_ds_consume"},
     // Lanes.
-    {CallKind::lanes, "__shfl* __ballot* __any* __all* __activemask __match_* __reduce_*_sync"},
+    {CallKind::lanes,
+     "__shfl* __ballot* __any* __all* __activemask __match_* __reduce_*_sync __nvvm_shfl_* "
+     "__nvvm_vote_* __nvvm_match_* __nvvm_redux_* __nvvm_activemask __hmma_* __imma_* __bmma_* "
+     "__dmma_* __mma_* nvcuda::wmma::*"},
     {CallKind::harmless, "__lane_id"},
     {CallKind::lanes,
      "__lane* __hip_ds_* __hip_move_dpp* __ockl_wf* __ockl_activelane_u32 "
@@ -91,9 +103,21 @@ constexpr NameRule kNameRules[] = {
     {CallKind::harmless,
      "__HIP_Coordinates::* __builtin_amdgcn_workitem_id_* __builtin_amdgcn_workgroup_id_* "
      "__builtin_amdgcn_workgroup_size_* __builtin_amdgcn_grid_size_* __builtin_amdgcn_mbcnt_* "
-     "__builtin_amdgcn_wavefrontsize __ockl_get_* __ockl_lane_u32"},
-    // Arithmetic of the device.
+     "__builtin_amdgcn_wavefrontsize __ockl_get_* __ockl_lane_u32 __cuda_builtin_* "
+     "__nvvm_read_ptx_sreg_*tid_* __nvvm_read_ptx_sreg_laneid __nvvm_read_ptx_sreg_warpsize "
+     "__nvvm_read_ptx_sreg_lanemask_*"},
+    // Arithmetic of the device; loads and stores with a hint for the caches.
     {CallKind::harmless,
+     "__nvvm_ldg_* __nvvm_ldu_* __nvvm_add_* __nvvm_mul* __nvvm_div_* __nvvm_fma_* __nvvm_rcp_* "
+     "__nvvm_sqrt_* __nvvm_rsqrt_* __nvvm_sin_* __nvvm_cos_* __nvvm_ex2_* __nvvm_lg2_* "
+     "__nvvm_floor_* __nvvm_ceil_* __nvvm_round_* __nvvm_trunc_* __nvvm_fabs_* __nvvm_fmin_* "
+     "__nvvm_fmax_* __nvvm_saturate_* __nvvm_prmt __nvvm_sad_* __nvvm_bitcast_* __nvvm_d2* "
+     "__nvvm_f2* __nvvm_i2* __nvvm_ui2* __nvvm_ll2* __nvvm_ull2* __nvvm_lohi_* __ldlu "
+     "__stcg __stcs __stwb __stwt __nanosleep "
+     "__dp4a __dp2a_* __vabs* __vadd* __vsub* __vavg* __vmax* __vmin* __vset* __vcmp* __vneg* "
+     "__fns __frcp_* __fsqrt_* __frsqrt_* __tanhf __nv_cvt_* __nv_bfloat16::* __nv_bfloat162::* "
+     "__nv_fp8_*::* cuCadd* cuCmul* cuCsub* cuCdiv* cuCfma* cuCabs* cuConj* cuCreal* cuCimag* "
+     "make_cu*Complex cuda::std::min cuda::std::max "
      "__ocml_* __llvm_amdgcn_rcp* __llvm_amdgcn_sqrt* __llvm_amdgcn_rsq* __ockl_clz_* "
      "__ockl_ctz_* __ockl_popcount_* __ockl_mul* __ockl_fdot2 __ockl_sdot* __ockl_udot* "
      "__ockl_sadd_sat* __ockl_image_load* __ockl_image_sample* __builtin_amdgcn_rcp* "
@@ -165,8 +189,9 @@ constexpr std::string_view kRoundedMath = "add sub mul div fma rcp sqrt";
 constexpr std::string_view kFastMath =
     "cosf exp10f expf fdividef log10f log2f logf powf sinf sincosf tanf saturatef frsqrt_rn";
 constexpr std::string_view kConversionSources =
-    "float double int uint ll ull half half2 hiloint short ushort longlong lowhigh2highlow "
-    "low2half high2half halves2half2";
+    "float floats low high double int uint ll ull half half2 hiloint short ushort longlong "
+    "lowhigh2highlow "
+    "low2half high2half halves2half2 bfloat16 bfloat162 bf16";
 
 bool fits(std::string_view pattern, std::string_view name) {
   return fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
@@ -252,8 +277,9 @@ bool is_index_variable(std::string_view qualified) {
   constexpr std::string_view kNames =
       "threadIdx blockIdx blockDim gridDim warpSize hipThreadIdx_x "
       "hip_host::item";  // examples/host
-  // HIP's headers before 6.0 keep threadIdx.x and its like there.
-  return has(kNames, qualified) || qualified.starts_with("__HIP_Coordinates::");
+  // HIP's headers before 6.0 keep threadIdx.x and its like there; so do clang's for CUDA.
+  return has(kNames, qualified) || qualified.starts_with("__HIP_Coordinates::") ||
+         qualified.starts_with("__cuda_builtin_");
 }
 
 bool is_plain_attribute(std::string_view name) {
@@ -261,6 +287,7 @@ bool is_plain_attribute(std::string_view name) {
       "launch_bounds amdgpu_waves_per_eu amdgpu_flat_work_group_size amdgpu_num_vgpr "
       "amdgpu_num_sgpr amdgpu_num_work_groups amdgpu_max_num_work_groups aligned always_inline "
       "assume assume_aligned cold device ext_vector_type fallthrough flatten global host hot "
+      "block_size cluster_dims grid_constant maxnreg "
       "likely maybe_unused may_alias noinline nounroll opencl_unroll_hint packed shared unlikely "
       "unused vector_size";
   return has(kNames, name);

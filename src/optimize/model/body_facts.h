@@ -8,6 +8,7 @@
 
 #include "optimize/ast/syntax_tree.h"
 #include "optimize/flow/call_names.h"
+#include "optimize/model/kernel_text.h"
 
 namespace perflab::optimize {
 

@@ -49,14 +49,14 @@ Result<SourceModel> parse_source(std::string text, const ParseOptions& options,
   return std::move(modelled.model);
 }
 
-std::filesystem::path clang_of_command(std::string_view command) {
+std::filesystem::path compiler_of_command(std::string_view command) {
   const Result<std::vector<std::string>> words = split_command_line(command);
   if (!words) return {};
   for (const std::string& word : *words) {
     const std::string name = std::filesystem::path(word).filename().string();
-    const bool is_clang =
-        name.starts_with("hipcc") || name.starts_with("amdclang") || name.starts_with("clang");
-    if (!is_clang) continue;
+    const bool is_compiler = name.starts_with("hipcc") || name.starts_with("amdclang") ||
+                             name.starts_with("clang") || name == "nvcc";
+    if (!is_compiler) continue;
     if (const auto program = find_program(word)) return *program;
   }
   return {};

@@ -16,8 +16,8 @@
 namespace perflab::optimize {
 
 /// The compiler that a build command starts: its first word that is the name of a program called
-/// hipcc, amdclang... or clang...; empty: none.
-std::filesystem::path clang_of_command(std::string_view command);
+/// hipcc, amdclang..., clang... or nvcc; empty: none.
+std::filesystem::path compiler_of_command(std::string_view command);
 
 /// Parses a source held in memory. `function`: also a plain function of that name counts as a
 /// kernel. Errors: bad_input (it does not parse: clang's first messages are notes), missing_tool

@@ -170,7 +170,7 @@ class OptimizeRunner {
     parse_.host = request_.host;
     parse_.arch = find_arch();
     parse_.arch = parse_.arch.substr(0, parse_.arch.find(':'));
-    parse_.compiler = clang_of_command(replays() ? request_.replay.build : request_.command.build);
+    parse_.compiler = compiler_of_command(replays() ? request_.replay.build : request_.command.build);
     PERFLAB_TRY(std::string text, read_file(request_.source, llm::kMostProposalBytes));
     PERFLAB_TRY(original_, parse_source(std::move(text), parse_, request_.kernel));
     if (!request_.application.empty() && request_.kernel.empty()) {
