@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text/text.h"
+#include "hal/terms.h"
 #include "llm/proposer.h"
 #include "optimize/ast/apart.h"
 #include "optimize/guards/check_answer.h"
@@ -433,8 +434,10 @@ class SourceCheck {
       if (too_small || (!bounds && attribute.values[0] > *options_.workgroup_size))
         return failed_guard(
             "launch_bounds", Reason::launch_bounds,
-            fmt::format("{} says {} for work-groups of {}.", attribute.name,
-                        fmt::join(attribute.values, ", "), *options_.workgroup_size));
+            fmt::format("{} says {} for {} of {}.", attribute.name,
+                        fmt::join(attribute.values, ", "),
+                        hal::terms(hal::platform_of(candidate_.options.arch)).workgroups,
+                        *options_.workgroup_size));
     }
     return passed_guard("launch_bounds", std::move(note));
   }

@@ -18,7 +18,7 @@
 namespace perflab::optimize {
 namespace {
 
-constexpr std::string_view kDefaultArch = "gfx942";
+constexpr std::string_view kDefaultArch = "gfx942", kDefaultCudaArch = "sm_90";
 constexpr std::string_view kExecPrefix = "exec:";
 /// Of proposers that never run out, and cost money and minutes each time: one that was told the
 /// reasons of eight refusals in a row and found nothing has no ideas left. Rules end by themselves.
@@ -161,16 +161,16 @@ class OptimizeRunner {
     if (run_)
       for (const analyze::Kernel& kernel : run_->analysis.kernels)
         if (!kernel.gpu.architecture.empty()) return kernel.gpu.architecture;
-    return std::string(kDefaultArch);
+    return std::string(parse_.compiler.filename() == "nvcc" ? kDefaultCudaArch : kDefaultArch);
   }
 
   Result<void> read_source() {
     parse_.path = request_.source;
     parse_.arguments = request_.arguments;
     parse_.host = request_.host;
+    parse_.compiler = compiler_of_command(replays() ? request_.replay.build : request_.command.build);
     parse_.arch = find_arch();
     parse_.arch = parse_.arch.substr(0, parse_.arch.find(':'));
-    parse_.compiler = compiler_of_command(replays() ? request_.replay.build : request_.command.build);
     PERFLAB_TRY(std::string text, read_file(request_.source, llm::kMostProposalBytes));
     PERFLAB_TRY(original_, parse_source(std::move(text), parse_, request_.kernel));
     if (!request_.application.empty() && request_.kernel.empty()) {

@@ -27,7 +27,7 @@ struct OptimizeRequest {
   std::string kernel;                  ///< qualified or its unique last part; empty: the only one
   std::vector<std::string> arguments;  ///< of the compiler
   bool host = false;                   ///< a source for this machine
-  std::string arch;                    ///< empty: the capture's, the trace's, or gfx942
+  std::string arch;  ///< empty: the capture's, the trace's, gfx942, or sm_90 where nvcc builds
   /// Replay when its capture is set, else commands. Source, kernel and compile arguments are filled
   /// in.
   ReplayWorkshopOptions replay;

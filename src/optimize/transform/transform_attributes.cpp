@@ -1,6 +1,7 @@
 // Attributes in front of a kernel that tell the compiler how it is launched, and how many waves are
 // wanted at once. Meaning and limits: clang's attribute reference (AMD GPU attributes) and the HIP
-// programming guide (launch bounds); 1024 work-items are the largest work-group of every AMD GPU.
+// programming guide (launch bounds); CUDA's C++ Programming Guide, "Launch Bounds". 1024 work-items
+// are the largest work-group of every GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +54,24 @@ void add_launch_bounds(TransformList& list) {
              with_attribute(list, fmt::format("__launch_bounds__({})", size)));
 }
 
+/// CUDA's launch bounds have the blocks of an SM for their second number.
+void add_blocks(TransformList& list) {
+  constexpr std::int64_t kThreadsOfSm = 2048;
+  std::optional<Objection> objection = object_to_attributes(list);
+  if (has_attribute(list.kernel, "launch_bounds"))
+    objection = {"has_attribute", "the kernel says already how it is launched"};
+  if (objection) return list.forbid("blocks-per-sm", *objection);
+  const std::int64_t size = *list.facts.workgroup_size;
+  for (const std::int64_t blocks : kWaveGoals)
+    if (size * blocks <= kThreadsOfSm)
+      list.offer(Promise::waves_per_eu, fmt::format("blocks-per-sm:{}", blocks),
+                 fmt::format("let the compiler spare registers for {} blocks of {} on an SM",
+                             blocks, size),
+                 with_attribute(list, fmt::format("__launch_bounds__({}, {})", size, blocks)));
+}
+
 void add_waves(TransformList& list) {
+  if (list.model.options.cuda()) return add_blocks(list);
   std::optional<Objection> objection = object_to_attributes(list);
   const auto bounds =
       std::ranges::find(list.kernel.attributes, "launch_bounds", &KernelAttribute::name);

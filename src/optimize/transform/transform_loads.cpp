@@ -311,6 +311,10 @@ void add_wide_loads(TransformList& list, const LoopView& view, const LoopLoads& 
   if (!objection) objection = object_to_blocks(view);
   if (!objection) objection = object_to_moving_loads(view);
   if (!objection) objection = object_to_factor(view, kWideElements);
+  if (!objection && list.model.options.cuda())
+    objection = Objection{"alignment",
+                          "NVIDIA's GPUs fault on a load of 16 bytes at another place, and where a "
+                          "row begins is not known"};
   if (objection) return list.forbid(id, *objection);
   std::string elements;
   for (const auto& [element, row] : rows)

@@ -3,7 +3,14 @@
 
 #include <algorithm>
 
+#include "hal/terms.h"
+
 namespace perflab::optimize {
+
+std::string TransformList::in_words(const std::string& sentence) const {
+  return hal::in_terms(sentence,
+                       model.options.cuda() ? hal::Platform::nvidia : hal::Platform::amd);
+}
 
 Transforms TransformList::take() {
   std::ranges::stable_sort(

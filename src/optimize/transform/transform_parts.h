@@ -38,18 +38,20 @@ class TransformList {
       : model(of), kernel(in), facts(known) {}
 
   void offer(Promise promise, std::string id, std::string summary, std::string text) {
-    offered_.emplace_back(promise,
-                          TransformedSource{std::move(id), std::move(summary), std::move(text)});
+    offered_.emplace_back(
+        promise, TransformedSource{std::move(id), in_words(summary), std::move(text)});
   }
   /// `sentence` without a full stop.
   void forbid(std::string id, std::string guard, std::string sentence) {
-    forbidden_.push_back({std::move(id), std::move(guard), std::move(sentence)});
+    forbidden_.push_back({std::move(id), std::move(guard), in_words(sentence)});
   }
   void forbid(std::string id, const Objection& objection) {
     forbid(std::move(id), objection.guard, objection.sentence);
   }
   /// Sorted by promise, and in the order of the source.
   Transforms take();
+  /// A sentence in the words of the source's platform.
+  [[nodiscard]] std::string in_words(const std::string& sentence) const;
 
   const SourceModel& model;
   const SourceKernel& kernel;
@@ -62,7 +64,7 @@ class TransformList {
 
 /// "unroll:LINE:N", "pragma-unroll:LINE:N", "split-accumulator:LINE:N" for N of 2, 4, 8.
 void add_unrolling(TransformList& list);
-/// "launch-bounds:N", "waves-per-eu:N".
+/// "launch-bounds:N", "waves-per-eu:N", in CUDA "blocks-per-sm:N".
 void add_attributes(TransformList& list);
 /// "restrict", "read-only-alias:PARAMETER", and the refused "const-parameters".
 void add_aliasing(TransformList& list);

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/system/files.h"
+#include "code/cubin/cubin.h"
 #include "code/elf/target_id.h"
 #include "optimize/workshop/workshop_build.h"
 
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kCodeObjectName = "kernel.hsaco";
+constexpr const char* kCubinName = "kernel.cubin";
 constexpr const char* kShownAlone = "`rocm-perf replay verify` on this capture shows it alone";
 constexpr std::array<std::string_view, 3> kBuildNames{"source", "build_dir", "code_object"};
 
@@ -154,6 +156,9 @@ class ReplayWorkshop final : public Workshop {
   }
 
  private:
+  [[nodiscard]] bool is_cuda() const {
+    return description_.machine.platform == capture::Platform::cuda;
+  }
   Result<BuildOutcome> compile(const fs::path& source, const fs::path& object) const;
   Result<BuildOutcome> run_command(const fs::path& source, const fs::path& folder,
                                    const fs::path& object) const;
@@ -196,7 +201,7 @@ Json ReplayWorkshop::identity() const {
 
 Result<BuildOutcome> ReplayWorkshop::build(const fs::path& source, const fs::path& folder) {
   PERFLAB_TRY_VOID(make_directories(folder));
-  const fs::path object = folder / kCodeObjectName;
+  const fs::path object = folder / (is_cuda() ? kCubinName : kCodeObjectName);
   PERFLAB_TRY(BuildOutcome outcome,
               compiler_ ? compile(source, object) : run_command(source, folder, object));
   if (outcome.built) {
@@ -276,7 +281,8 @@ Result<ObjectGuards> ReplayWorkshop::check_object(const Built& original, const B
   return optimize::check_object(before, after,
                                 {.kernel = dispatch.kernel,
                                  .workgroup_size = workgroup_size(),
-                                 .dynamic_lds = dispatch.group_segment_bytes - static_lds});
+                                 .dynamic_lds = dispatch.group_segment_bytes - static_lds,
+                                 .architecture = code::cubin_architecture(before)});
 }
 
 Result<std::uint64_t> ReplayWorkshop::seed_of(const Built& candidate) const {
@@ -358,15 +364,36 @@ BenchSetup setup_of(const ReplayWorkshopOptions& options) {
           .iterations = options.iterations};
 }
 
+namespace {
+
+/// The GPU that candidates are built for. Error (usage): it is NVIDIA's, and nothing says how.
+Result<code::TargetId> target_of(const capture::Capture& capture,
+                                 const ReplayWorkshopOptions& options) {
+  const capture::Machine& machine = capture.description().machine;
+  if (machine.platform == capture::Platform::cuda) {
+    if (options.build.empty())
+      return fail(ErrorCode::usage,
+                  "a capture of a CUDA program needs --build: there is no built-in compiler for "
+                  "NVIDIA's GPUs",
+                  fmt::format("--build 'nvcc -cubin -arch={} {{source}} -o {{code_object}}', with "
+                              "the options that the application is built with",
+                              machine.isa));
+    return code::TargetId{.processor = machine.isa};
+  }
+  const auto target = code::parse_target_id(machine.isa);
+  if (!target)
+    return fail(ErrorCode::bad_input, fmt::format("{}: the capture's ISA is {}, which names no GPU",
+                                                  options.capture.string(), machine.isa));
+  return *target;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Workshop>> make_replay_workshop(const capture::Capture& capture,
                                                        const ReplayWorkshopOptions& options,
                                                        std::optional<code::Compiler> compiler,
                                                        measure::AskBench ask) {
-  const std::string& isa = capture.description().machine.isa;
-  const auto target = code::parse_target_id(isa);
-  if (!target)
-    return fail(ErrorCode::bad_input, fmt::format("{}: the capture's ISA is {}, which names no GPU",
-                                                  options.capture.string(), isa));
+  PERFLAB_TRY(code::TargetId target, target_of(capture, options));
   std::optional<tune::CommandTemplate> command;
   if (!options.build.empty()) {
     const std::vector<std::string> names(kBuildNames.begin(), kBuildNames.end());
@@ -376,14 +403,15 @@ Result<std::unique_ptr<Workshop>> make_replay_workshop(const capture::Capture& c
                   "--build for a capture has to say with {code_object} where the code object goes");
     compiler.reset();
   }
-  return std::make_unique<ReplayWorkshop>(capture, options, *target, std::move(compiler),
-                                          std::move(command), std::move(ask));
+  return std::make_unique<ReplayWorkshop>(capture, options, std::move(target),
+                                          std::move(compiler), std::move(command), std::move(ask));
 }
 
 Result<std::unique_ptr<Workshop>> open_replay_workshop(const ReplayWorkshopOptions& options) {
   PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(options.capture));
   std::optional<code::Compiler> compiler;
-  if (options.build.empty()) {
+  if (options.build.empty() &&
+      capture.description().machine.platform == capture::Platform::hip) {
     const auto target = code::parse_target_id(capture.description().machine.isa);
     PERFLAB_TRY(compiler, code::find_compiler(target ? target->processor : ""));
   }
