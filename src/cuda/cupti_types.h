@@ -106,7 +106,10 @@ inline constexpr CallbackId module_load = 18, module_load_data = 19, module_load
                             memory_allocate_from_pool = 611, memory_allocate_from_pool_ptsz = 612,
                             pool_import_pointer = 616, graph_instantiate_flags = 643,
                             graph_instantiate_parameters = 656,
-                            graph_instantiate_parameters_ptsz = 657;
+                            graph_instantiate_parameters_ptsz = 657, graph_exec_destroy = 516,
+                            graph_exec_kernel_node_set = 538, graph_exec_update = 561,
+                            graph_exec_kernel_node_set_v2 = 692, graph_exec_update_v2 = 696,
+                            graph_exec_node_set = 714;
 }  // namespace driver_call
 
 /// Calls of CallbackDomain::runtime_api.

@@ -128,14 +128,15 @@ enum class LaunchAttributeId : std::uint32_t {
 };
 
 /// One attribute of cuLaunchKernelEx.
+union LaunchAttributeValue {
+  char bytes[64];
+  std::int32_t cooperative;  ///< not 0: it is
+  std::uint32_t cluster[3];  ///< blocks
+};
 struct LaunchAttribute {
   LaunchAttributeId id;
   std::uint32_t padding;
-  union {
-    char bytes[64];
-    std::int32_t cooperative;  ///< not 0: it is
-    std::uint32_t cluster[3];  ///< blocks
-  } value;
+  LaunchAttributeValue value;
 };
 static_assert(sizeof(LaunchAttribute) == 72);
 

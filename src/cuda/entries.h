@@ -156,7 +156,11 @@
   X(graph_node_get_type, cuGraphNodeGetType, false, DriverResult(GraphNode node,                  \
     GraphNodeType* type))                                                                         \
   X(graph_kernel_node_get, cuGraphKernelNodeGetParams_v2, false, DriverResult(GraphNode node,     \
-    KernelNodeParameters* parameters))
+    KernelNodeParameters* parameters))                                                            \
+  X(graph_node_get_dependencies, cuGraphNodeGetDependencies_v2, false, DriverResult(              \
+    GraphNode node, GraphNode* dependencies, void* edges, std::size_t* count))                    \
+  X(graph_kernel_node_attribute, cuGraphKernelNodeGetAttribute, false, DriverResult(              \
+    GraphNode node, LaunchAttributeId attribute, LaunchAttributeValue* value))
 
 /// X(member, exported name, needed, signature): libcupti.so.13 and .12.
 #define PERFLAB_CUDA_CUPTI(X)                                                                     \

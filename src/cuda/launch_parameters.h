@@ -45,6 +45,13 @@ struct GraphInstantiateParameters {
   Graph graph;
 };
 
+/// The beginning of that of cuGraphExecUpdate and of the calls that change a node of an executable
+/// graph or destroy it, which have a node, or nothing, where `graph` is.
+struct GraphExecParameters {
+  GraphExec executable;
+  Graph graph;
+};
+
 /// The beginning of what every call that makes device memory or maps it at an address of its own
 /// choice is given: cuMemAlloc_v2, cuMemAllocPitch_v2, cuMemAllocAsync, cuMemAllocFromPoolAsync,
 /// cuMemAllocManaged, cuIpcOpenMemHandle_v2, cuMemPoolImportPointer and

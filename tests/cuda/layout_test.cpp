@@ -180,6 +180,13 @@ TEST(CudaLayout, ParametersOfMemoryCalls) {
     SAME_START(cuGraphInstantiateWithFlags_params, graph, hGraph);
     SAME_START(cuGraphInstantiateWithParams_params, graph, hGraph);
   }
+  {
+    using Ours = GraphExecParameters;
+    SAME_START(cuGraphExecUpdate_v2_params, executable, hGraphExec);
+    SAME_START(cuGraphExecUpdate_v2_params, graph, hGraph);
+    SAME_START(cuGraphExecKernelNodeSetParams_v2_params, executable, hGraphExec);
+    SAME_START(cuGraphExecDestroy_params, executable, hGraphExec);
+  }
 }
 
 TEST(CudaLayout, Graphs) {

@@ -89,6 +89,13 @@ TEST(CudaNumbers, CallsOfMemoryModulesAndGraphs) {
   SAME_NUMBER(graph_instantiate_parameters, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams);
   SAME_NUMBER(graph_instantiate_parameters_ptsz,
               CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz);
+  SAME_NUMBER(graph_exec_destroy, CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy);
+  SAME_NUMBER(graph_exec_kernel_node_set, CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams);
+  SAME_NUMBER(graph_exec_update, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate);
+  SAME_NUMBER(graph_exec_kernel_node_set_v2,
+              CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2);
+  SAME_NUMBER(graph_exec_update_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2);
+  SAME_NUMBER(graph_exec_node_set, CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams);
 }
 
 TEST(CudaNumbers, GraphsAndStreamCapture) {

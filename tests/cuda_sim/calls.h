@@ -38,7 +38,9 @@ namespace perflab::cuda_sim {
   X(678, cuLibraryLoadData) X(681, cuLibraryGetKernel) X(682, cuLibraryGetModule)                 \
   X(683, cuKernelGetFunction) X(718, cuFuncGetName) X(733, cuFuncGetParamInfo)                    \
   X(754, cuKernelGetLibrary) X(780, cuEventElapsedTime_v2) X(541, cuThreadExchangeStreamCaptureMode) \
-  X(558, cuMemGetAccess)
+  X(558, cuMemGetAccess) X(509, cuGraphNodeGetType) X(534, cuGraphGetNodes)                        \
+  X(570, cuGraphKernelNodeGetAttribute) X(690, cuGraphKernelNodeGetParams_v2)                     \
+  X(725, cuGraphNodeGetDependencies_v2)
 
 /// X(id, name, version that CUPTI puts behind it)
 #define PERFLAB_SIM_RUNTIME_CALLS(X)                                                              \

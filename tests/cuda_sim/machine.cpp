@@ -121,7 +121,9 @@ void Machine::submit(Work& work, StreamState& stream, Body body,
   std::uint64_t wait_for = 0;
   std::unique_lock held(lock);
   if (stream.captured != nullptr) {
+    const bool is_first = stream.captured->nodes.empty();
     stream.captured->nodes.push_back({.work = work, .body = std::move(body)});
+    stream.captured->nodes.back().is_first = is_first;
     return;
   }
   const bool is_kernel = body != nullptr && work.kind == WorkKind::kernel;

@@ -31,9 +31,19 @@ struct Outcome {
 /// What an operation does to memory. It ends early when `stop` becomes true.
 using Body = std::function<Outcome(const std::atomic<bool>& stop)>;
 
+/// What a kernel node of a graph launches: its arguments lie one behind the other.
+struct NodeKernel {
+  cuda::Function function = nullptr;
+  Launch shape;
+  std::vector<std::byte> arguments;
+  std::vector<void*> parameters;  ///< into `arguments`
+};
+
 struct Operation {
   Work work;
   Body body;
+  std::shared_ptr<NodeKernel> kernel{};  ///< of a graph's node whose function has an image
+  bool is_first = false;                 ///< of its graph
 };
 
 /// An operation that is waited for by its body.

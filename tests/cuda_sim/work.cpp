@@ -109,13 +109,22 @@ struct GivenLaunch {
   cuda::LaunchConfiguration config{};
   cuda::LaunchKernelExParameters extended{};
 
- private:
   static void copy(const Dimensions& from, std::uint32_t (&into)[3]) {
     into[0] = static_cast<std::uint32_t>(from.x);
     into[1] = static_cast<std::uint32_t>(from.y);
     into[2] = static_cast<std::uint32_t>(from.z);
   }
 };
+
+std::shared_ptr<NodeKernel> node_of(const FunctionState& function, cuda::Function handle,
+                                    const Launch& shape, const std::vector<std::byte>& arguments) {
+  if (function.image == nullptr) return nullptr;
+  auto node = std::make_shared<NodeKernel>(
+      NodeKernel{.function = handle, .shape = shape, .arguments = arguments, .parameters = {}});
+  for (const auto& [offset, bytes] : function.image->parameters)
+    node->parameters.push_back(node->arguments.data() + offset);
+  return node;
+}
 
 DriverResult launch(const CallName& as, cuda::Function handle, const Launch& shape,
                     cuda::Stream stream, void** parameters, void** extra) {
@@ -139,7 +148,14 @@ DriverResult launch(const CallName& as, cuda::Function handle, const Launch& sha
         Work work{.kind = WorkKind::kernel, .nanoseconds = state->kernel.nanoseconds};
         work.kernel = &state->kernel;
         work.launch = shape;
-        return submit(call, work, stream, body_of_launch(*state, shape, std::move(arguments)));
+        const std::shared_ptr<NodeKernel> node =
+            on->captured == nullptr ? nullptr : node_of(*state, handle, shape, arguments);
+        const DriverResult answer =
+            submit(call, work, stream, body_of_launch(*state, shape, std::move(arguments)));
+        const std::lock_guard held(Machine::get().lock);
+        if (on->captured != nullptr && answer == DriverResult::success)
+          on->captured->nodes.back().kernel = node;
+        return answer;
       },
       name, &shape, stream, given.of(as));
 }
@@ -584,7 +600,8 @@ DriverResult cuStreamEndCapture(cuda::Stream stream, Graph* graph) {
 
 DriverResult cuGraphInstantiateWithFlags(cuda::GraphExec* executable, Graph graph,
                                          std::uint64_t /*flags*/) {
-  return called(driver_calls::cuGraphInstantiateWithFlags, [&](Call&) {
+  const cuda::GraphInstantiateParameters given{executable, graph};
+  return called_with(driver_calls::cuGraphInstantiateWithFlags, given, [&](Call&) {
     Machine& machine = Machine::get();
     const std::lock_guard held(machine.lock);
     auto* const made = machine.keep(new GraphExecState{
@@ -598,8 +615,80 @@ DriverResult cuGraphInstantiateWithFlags(cuda::GraphExec* executable, Graph grap
   });
 }
 
+// A node's handle is its place in its graph: each waits for the one before it.
+DriverResult cuGraphGetNodes(cuda::Graph graph, cuda::GraphNode* nodes, std::size_t* count) {
+  return called(driver_calls::cuGraphGetNodes, [&](Call&) {
+    auto& all = reinterpret_cast<GraphState*>(graph)->nodes;
+    if (nodes != nullptr)
+      for (std::size_t i = 0; i < std::min(*count, all.size()); ++i)
+        nodes[i] = reinterpret_cast<cuda::GraphNode>(&all[i]);
+    *count = all.size();
+    return DriverResult::success;
+  });
+}
+
+DriverResult cuGraphNodeGetType(cuda::GraphNode node, cuda::GraphNodeType* type) {
+  return called(driver_calls::cuGraphNodeGetType, [&](Call&) {
+    const WorkKind kind = reinterpret_cast<const Operation*>(node)->work.kind;
+    *type = kind == WorkKind::kernel ? cuda::GraphNodeType::kernel
+            : kind == WorkKind::fill ? cuda::GraphNodeType::fill
+                                     : cuda::GraphNodeType::copy;
+    return DriverResult::success;
+  });
+}
+
+DriverResult cuGraphKernelNodeGetParams_v2(cuda::GraphNode node,
+                                           cuda::KernelNodeParameters* parameters) {
+  return called(driver_calls::cuGraphKernelNodeGetParams_v2, [&](Call&) {
+    NodeKernel* const kernel = reinterpret_cast<const Operation*>(node)->kernel.get();
+    if (kernel == nullptr) return DriverResult::invalid_value;
+    const GivenLaunch given(kernel->function, kernel->shape, nullptr, nullptr, nullptr);
+    *parameters = {.function = nullptr,
+                   .grid = {},
+                   .block = {},
+                   .shared_bytes = given.plain.shared_bytes,
+                   .parameters = kernel->parameters.data(),
+                   .extra = nullptr,
+                   .kernel = nullptr,
+                   .context = nullptr};
+    // As the real driver has it: the one or the other.
+    if (reinterpret_cast<const FunctionState*>(kernel->function)->is_function)
+      parameters->function = kernel->function;
+    else
+      parameters->kernel = reinterpret_cast<cuda::Kernel>(kernel->function);
+    std::ranges::copy(given.plain.grid, parameters->grid);
+    std::ranges::copy(given.plain.block, parameters->block);
+    return DriverResult::success;
+  });
+}
+
+DriverResult cuGraphNodeGetDependencies_v2(cuda::GraphNode node, cuda::GraphNode* dependencies,
+                                           void* /*edges*/, std::size_t* count) {
+  return called(driver_calls::cuGraphNodeGetDependencies_v2, [&](Call&) {
+    const auto* const operation = reinterpret_cast<const Operation*>(node);
+    *count = operation->is_first ? 0 : 1;
+    if (dependencies != nullptr && *count != 0)
+      *dependencies = reinterpret_cast<cuda::GraphNode>(const_cast<Operation*>(operation - 1));
+    return DriverResult::success;
+  });
+}
+
+DriverResult cuGraphKernelNodeGetAttribute(cuda::GraphNode node, cuda::LaunchAttributeId attribute,
+                                           cuda::LaunchAttributeValue* value) {
+  return called(driver_calls::cuGraphKernelNodeGetAttribute, [&](Call&) {
+    const Launch& shape = reinterpret_cast<const Operation*>(node)->work.launch;
+    *value = {};
+    if (attribute == cuda::LaunchAttributeId::cooperative)
+      value->cooperative = shape.type == cuda::launch_type::cooperative ? 1 : 0;
+    if (attribute == cuda::LaunchAttributeId::cluster_dimension)
+      GivenLaunch::copy(shape.cluster, value->cluster);
+    return DriverResult::success;
+  });
+}
+
 DriverResult cuGraphLaunch(cuda::GraphExec executable, cuda::Stream stream) {
-  return called(driver_calls::cuGraphLaunch, [&](Call& call) {
+  const cuda::GraphLaunchParameters given{executable, stream};
+  return called_with(driver_calls::cuGraphLaunch, given, [&](Call& call) {
     Machine& machine = Machine::get();
     StreamState* const on = machine.stream_of(stream);
     if (on == nullptr) return DriverResult::invalid_context;
@@ -625,7 +714,8 @@ DriverResult cuGraphLaunch(cuda::GraphExec executable, cuda::Stream stream) {
 }
 
 DriverResult cuGraphExecDestroy(cuda::GraphExec executable) {
-  return called(driver_calls::cuGraphExecDestroy, [&](Call&) {
+  const cuda::GraphExecParameters given{executable, nullptr};
+  return called_with(driver_calls::cuGraphExecDestroy, given, [&](Call&) {
     const std::lock_guard held(Machine::get().lock);
     Machine::get().forget(executable);
     delete reinterpret_cast<GraphExecState*>(executable);

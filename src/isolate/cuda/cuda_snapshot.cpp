@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "base/hash.h"
 #include "base/system/files.h"
+#include "capture/capture_reader.h"
 #include "code/cubin/cubin.h"
 
 namespace perflab::isolate {
@@ -235,6 +237,25 @@ Result<void> CudaSnapshot::after(std::optional<std::uint64_t> nanoseconds,
   std::ranges::move(limits, std::back_inserter(description_.limits));
   std::ranges::sort(description_.limits);
   PERFLAB_TRY_VOID(writer_->finish(std::move(description_), *image_, target_.arguments.bytes));
+  return {};
+}
+
+Result<void> CudaSnapshot::take_back() {
+  PERFLAB_TRY(const capture::Capture taken, capture::Capture::open(process_.settings.folder));
+  const auto& regions = taken.description().regions;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    if (regions[i].written.empty()) continue;
+    PERFLAB_TRY_VOID(
+        taken.read(i, capture::Pages::written,
+                   [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
+                     const std::uint64_t at = regions[i].base + offset;
+                     if (regions[i].on_gpu)
+                       return checked(driver_, "cuMemcpyHtoD",
+                                      driver_.copy_to_device(at, bytes.data(), bytes.size()));
+                     std::memcpy(reinterpret_cast<void*>(at), bytes.data(), bytes.size());
+                     return {};
+                   }));
+  }
   return {};
 }
 

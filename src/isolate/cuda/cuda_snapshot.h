@@ -45,6 +45,9 @@ class CudaSnapshot {
   /// Takes the write set and finishes the capture. `nanoseconds`: how long the launch took, when
   /// that is known. `limits`: what the capture could not see, a sentence each.
   Result<void> after(std::optional<std::uint64_t> nanoseconds, std::vector<std::string> limits);
+  /// Puts back what the launch changed, from the capture that after() finished. Error (refused):
+  /// some of it could not be put back.
+  Result<void> take_back();
   /// The GPU does not end: what would wait for it stays.
   void leave_behind();
 

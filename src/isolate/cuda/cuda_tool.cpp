@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <utility>
 
-#include "cuda/launch_parameters.h"
 #include "isolate/cuda/kernel_timer.h"
 #include "isolate/cuda/own_calls.h"
 
@@ -170,6 +170,9 @@ void CudaTool::call_begins(cuda::CallbackId id, const cuda::CallbackData& data) 
   CudaModules::forget_loads();
   if (held_.contains(id)) hold_.enter();
   if (const auto launch = launch_of(id, data)) launch_begins(*launch, data);
+  if ((id == calls::graph_launch || id == calls::graph_launch_ptsz) &&
+      data.function_parameters != nullptr)
+    graph_begins(*static_cast<const cuda::GraphLaunchParameters*>(data.function_parameters), data);
 }
 
 void CudaTool::call_ends(cuda::CallbackId id, const cuda::CallbackData& data) {
@@ -184,6 +187,10 @@ void CudaTool::call_ends(cuda::CallbackId id, const cuda::CallbackData& data) {
   }
   if (answer == DriverResult::success && data.function_parameters != nullptr) {
     memory_.called(id, data.function_parameters);
+    if (!done_) {
+      const OwnCalls own;
+      graphs_.called(id, data.function_parameters);
+    }
     if (id >= calls::module_load && id <= calls::module_load_fat_binary)
       modules_.bind_loads(
           *static_cast<const cuda::LoadModuleParameters*>(data.function_parameters)->module);
@@ -253,6 +260,68 @@ void CudaTool::launch_begins(const LaunchCall& call, const cuda::CallbackData& d
   hold_.open();
 }
 
+void CudaTool::graph_begins(const cuda::GraphLaunchParameters& graph,
+                            const cuda::CallbackData& data) {
+  const auto kernels = graphs_.kernels_of(graph.executable);
+  if (kernels->empty()) return;
+  const OwnCalls own;
+  if (is_captured(graph.stream)) return;  // becomes a node of another graph
+  const GraphKernel* target = nullptr;
+  for (const GraphKernel& kernel : *kernels) {
+    process_.kernels.count(*kernel.name);
+    if (kernel.name->wanted && !done_ && process_.is_target()) {
+      target = &kernel;
+      done_ = true;
+    }
+  }
+  if (target == nullptr) return;
+  captured_name_ = target->name;
+  if (const Result<void> taken = capture_alone(*target, data.context); !taken)
+    give_up(*target->name, taken.error());
+  hold_.open();
+}
+
+Result<void> CudaTool::capture_alone(const GraphKernel& kernel, cuda::Context context) {
+  try {
+    if (!kernel.problem.empty()) return fail(ErrorCode::refused, kernel.problem);
+    if (!kernel.first)
+      return fail(ErrorCode::refused,
+                  "it runs inside a graph, behind other nodes of it: the memory as it is then "
+                  "cannot be taken");
+    const CudaTarget target{.call = kernel.call,
+                            .arguments = kernel.arguments,
+                            .function = kernel.function,
+                            .context = context,
+                            .name = kernel.name};
+    PERFLAB_TRY_VOID(begin_capture(target, 0));
+    const RelaxedCapture relaxed(driver_.api);
+    const Current current(driver_.api, context);
+    return run_and_take_back(kernel);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::refused, error.what());
+  }
+}
+
+Result<void> CudaTool::run_and_take_back(const GraphKernel& kernel) {
+  PERFLAB_TRY_VOID(launch_alone(driver_.api, kernel, nullptr));
+  PERFLAB_TRY_VOID(drain("the launch"));
+  std::vector<std::string> limits = this->limits();
+  limits.emplace_back(
+      "The launch is a node of a graph. It was launched alone, before the graph; what it changed "
+      "was taken back.");
+  PERFLAB_TRY_VOID(snapshot_->after(std::nullopt, std::move(limits)));
+  if (const Result<void> back = snapshot_->take_back(); !back) {
+    std::error_code ignored;
+    std::filesystem::remove_all(process_.settings.folder, ignored);
+    return fail(ErrorCode::refused,
+                "memory of the program could not be put back as it was, so that what it computes "
+                "from here on is wrong: " +
+                    back.error().message);
+  }
+  say_captured();
+  return {};
+}
+
 Result<void> CudaTool::drain(const std::string& what) {
   std::vector<cuda::Context> contexts;
   {
@@ -309,16 +378,20 @@ Result<void> CudaTool::end_capture(DriverResult launched) {
     PERFLAB_TRY_VOID(drain("the launch"));
     const auto nanoseconds = KernelTimer::take(cupti_.api, kRecordPatience);
     PERFLAB_TRY_VOID(snapshot_->after(nanoseconds, limits()));
-    snapshot_.reset();
-    KernelTimer::stop(cupti_.api);
-    process_.status.say("captured",
-                        {{"kernel", captured_name_->symbol}, {"folder", process_.settings.folder}});
+    say_captured();
     return {};
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::refused, "there was not enough memory to take the capture");
   } catch (const std::exception& error) {
     return fail(ErrorCode::refused, error.what());
   }
+}
+
+void CudaTool::say_captured() {
+  snapshot_.reset();
+  KernelTimer::stop(cupti_.api);
+  process_.status.say("captured",
+                      {{"kernel", captured_name_->symbol}, {"folder", process_.settings.folder}});
 }
 
 void CudaTool::give_up(const KernelName& name, const Error& error) {

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cuda/launch_parameters.h"
 #include "cuda/libraries.h"
+#include "isolate/cuda/cuda_graphs.h"
 #include "isolate/cuda/cuda_memory.h"
 #include "isolate/cuda/cuda_modules.h"
 #include "isolate/cuda/cuda_snapshot.h"
@@ -40,7 +42,8 @@ class CudaTool {
         cupti_(std::move(cupti)),
         pid_(::getpid()),
         held_(cupti_.api),
-        modules_(process.kernels) {}
+        modules_(process.kernels),
+        graphs_(driver_.api, process.kernels, modules_) {}
 
   Result<void> subscribe();
   void resource(cuda::CallbackId id, const cuda::ResourceData& data);
@@ -48,6 +51,11 @@ class CudaTool {
   void call_ends(cuda::CallbackId id, const cuda::CallbackData& data);
   [[nodiscard]] std::string symbol_of(const LaunchCall& call) const;
   void launch_begins(const LaunchCall& call, const cuda::CallbackData& data);
+  void graph_begins(const cuda::GraphLaunchParameters& graph, const cuda::CallbackData& data);
+  /// Captures a kernel of a graph that is about to be launched: alone, and then takes back what it
+  /// did, so that the graph finds everything as it was.
+  Result<void> capture_alone(const GraphKernel& kernel, cuda::Context context);
+  Result<void> run_and_take_back(const GraphKernel& kernel);
   /// The wanted launch and all that is needed of it.
   Result<CudaTarget> target_of(const LaunchCall& call, const KernelName& name,
                                const cuda::CallbackData& data);
@@ -56,6 +64,7 @@ class CudaTool {
   Result<void> begin_capture(const Result<CudaTarget>& target, std::uint32_t correlation);
   /// After the launch, which `launched` answers.
   Result<void> end_capture(cuda::DriverResult launched);
+  void say_captured();
   void give_up(const KernelName& name, const Error& error);
   /// Waits until no context has work left. Error (refused): it did not end in time.
   Result<void> drain(const std::string& what);
@@ -77,6 +86,7 @@ class CudaTool {
   Hold hold_;
   CudaMemory memory_;
   CudaModules modules_;
+  CudaGraphs graphs_;
   std::atomic<bool> done_ = false;  ///< the launch was captured or refused
   /// Of the capture under way, which one thread takes.
   std::unique_ptr<CudaSnapshot> snapshot_;

@@ -1,5 +1,5 @@
 // The GPU's own time of the captured launch, from CUPTI's kernel records: events are 3 to 7 us off
-// (docs/facts/cuda_cupti.md "Times of kernels").
+// (docs/facts/cuda_cupti.md "Capture").
 #pragma once
 
 #include <atomic>

@@ -254,14 +254,19 @@ void fork_child(const Kernel& kernel, std::uint32_t n, void** parameters) {
   if (waitpid(child, &status, 0) != child || status != 0) std::exit(4);
 }
 
-void launch_into_graph(const Kernel& kernel, std::uint32_t n, void** parameters) {
+/// A graph of so many launches of this kernel.
+cuda::GraphExec make_graph(const Kernel& kernel, std::uint32_t n, void** parameters,
+                           std::uint32_t nodes) {
   cuda::Stream stream = nullptr;
   must(runtime::create_stream(&stream), "cudaStreamCreate");
   must(runtime::begin_capture(stream), "cudaStreamBeginCapture");
-  kernel.launch(n, parameters, stream);
+  for (std::uint32_t i = 0; i < nodes; ++i) kernel.launch(n, parameters, stream);
   Graph graph = nullptr;
   must(runtime::end_capture(stream, &graph), "cudaStreamEndCapture");
   must(runtime::destroy_stream(stream), "cudaStreamDestroy");
+  cuda::GraphExec executable = nullptr;
+  must(runtime::instantiate(&executable, graph), "cudaGraphInstantiate");
+  return executable;
 }
 
 int work(const Options& options) {
@@ -282,14 +287,18 @@ int work(const Options& options) {
   std::uint32_t nothing = 0;
   void* no_parameters[] = {&x, &nothing};
   if (options.contains("twin")) twin.launch(0, no_parameters);
-  if (options.contains("into-graph")) launch_into_graph(kernel, n, parameters);
+  const std::uint32_t nodes = number(options, "graph", 0);
+  cuda::GraphExec graph = nullptr;
+  if (options.contains("into-graph")) make_graph(kernel, n, parameters, 1);
+  if (nodes != 0) graph = make_graph(kernel, n, parameters, nodes);
+  if (nodes != 0) must(runtime::launch_graph(graph, nullptr), "cudaGraphLaunch");
   for (std::uint32_t i = 0; i < launches; ++i) kernel.launch(n, parameters);
   if (options.contains("fork")) fork_child(kernel, n, parameters);
   must(runtime::synchronize_device(), "cudaDeviceSynchronize");
   if (options.contains("wait")) sleep(60);
   for (std::uint32_t i = 0; i < n; ++i) {
     float expected = static_cast<float>(i);
-    for (std::uint32_t round = 0; round < launches; ++round)
+    for (std::uint32_t round = 0; round < launches + nodes; ++round)
       expected = body == "scale" ? expected * 2.5F : expected + 1;
     if (x[i] != expected) return 1;
   }

@@ -116,6 +116,45 @@ TEST(IsolateCudaLaunch, IntoAGraphIsLeftAloneAndNotCounted) {
   EXPECT_THAT(run.description().limits[0], HasSubstr("into a graph did not run"));
 }
 
+// A graph of three launches: the program finds its result right only if what ran alone was taken
+// back.
+TEST(IsolateCudaGraph, TheFirstNodeRunsAloneAndIsTakenBack) {
+  for (const char* const form : {"runtime", "driver", "cooperative", "cluster"})
+    for (const char* const memory : {"pool", "pinned"}) {
+      SCOPED_TRACE(std::string(form) + " " + memory);
+      const CudaIsolated run(
+          {.options = {"--graph", "3", "--form", form, "--memory", memory, "--launches", "2"}});
+      ASSERT_CAPTURED(run);
+      EXPECT_EQ(run.array(false), numbers_from(0));
+      EXPECT_EQ(run.array(true), numbers_from(1));
+      EXPECT_EQ(run.argument<std::uint32_t>(8), 1000U);
+      EXPECT_FALSE(run.dispatch().captured_ns.has_value());
+      EXPECT_EQ(run.dispatch().cuda->cooperative, std::string_view(form) == "cooperative");
+      EXPECT_EQ(run.dispatch().cuda->cluster[0], std::string_view(form) == "cluster" ? 4U : 0U);
+      EXPECT_THAT(run.description().limits, testing::Contains(HasSubstr("is a node of a graph")));
+      EXPECT_EQ(run.outcome.events.kernels.at(0).dispatches, 5U) << "nodes are counted";
+    }
+}
+
+TEST(IsolateCudaGraph, ANodeBehindOthersIsRefusedAndOneAfterTheGraphIsNot) {
+  const CudaIsolated behind({.options = {"--graph", "3"}, .dispatch = 2});
+  EXPECT_TRUE(behind.program_is_fine());
+  ASSERT_TRUE(behind.problem.has_value());
+  EXPECT_THAT(behind.problem->message, HasSubstr("it runs inside a graph, behind other nodes"));
+  const CudaIsolated after({.options = {"--graph", "3"}, .dispatch = 4});
+  ASSERT_CAPTURED(after);
+  EXPECT_EQ(after.array(false), numbers_from(3));
+}
+
+TEST(IsolateCudaGraph, WhatCannotBePutBackIsSaidLoudly) {
+  const CudaIsolated run(
+      {.options = {"--graph", "1"}, .environment = {{"CUDA_SIM_FAULT", "cuMemcpyHtoD_v2@1=1"}}});
+  EXPECT_FALSE(run.program_is_fine()) << "its result is wrong, as it was told";
+  ASSERT_TRUE(run.problem.has_value());
+  EXPECT_THAT(run.problem->message, HasSubstr("could not be put back as it was"));
+  EXPECT_FALSE(std::filesystem::exists(run.outcome.folder));
+}
+
 TEST(IsolateCudaLaunch, AWrongNumberListsTheKernelsInCudasWords) {
   const CudaIsolated run({.options = {"--into-graph", "--launches", "2"}, .dispatch = 3});
   EXPECT_TRUE(run.program_is_fine());
