@@ -14,6 +14,7 @@
 #include "code/files/container.h"
 #include "code/object/code_object.h"
 #include "code/object/unit_names.h"
+#include "replay/cubin_choice.h"
 #include "replay/failures.h"
 
 namespace perflab::replay {
@@ -116,6 +117,8 @@ Result<std::map<std::string, std::string>> renamed_variables(
 Result<ChosenObject> choose_code_object(const capture::Capture& capture,
                                         const std::filesystem::path& file,
                                         const std::string& device_isa) {
+  if (capture.description().machine.platform == capture::Platform::cuda)
+    return choose_cubin(capture, file, device_isa);
   const auto device = code::parse_target_id(device_isa);
   if (file.empty()) return captured_object(capture, device, device_isa);
   PERFLAB_TRY(const code::Container container, code::open_container(file));
@@ -158,6 +161,7 @@ bool is_unit_marker(const capture::MemoryRegion& region) {
 }
 
 Result<void> check_isa(const std::string& captured, const std::string& device) {
+  if (captured.starts_with("sm_")) return check_architecture(captured, device);
   const auto then = code::parse_target_id(captured), now = code::parse_target_id(device);
   const auto fits = [](code::Feature a, code::Feature b) {
     const auto open = [](code::Feature one) {

@@ -19,13 +19,13 @@ struct ChosenObject {
   std::map<std::string, std::string> renamed;
 };
 
-/// What to load on a device of this ISA: the captured code object (`file` empty), or the one
-/// in `file` (a code object, a bundle or a host file) that runs on it and has the kernel, under the
-/// same name or one that differs in its translation unit only (code/object/unit_names.h). The
-/// arguments of the other one have to be those of the captured kernel: the same explicit ones at
-/// the same offsets, hidden ones only where the captured kernel has them, and no more bytes.
-/// Errors: isa_mismatch, kernel_not_found (what there is is named), kernel_mismatch (the first
-/// difference), bad_input.
+/// On CUDA: cubin_choice.h. What to load on a device of this ISA: the captured code object (`file`
+/// empty), or the one in `file` (a code object, a bundle or a host file) that runs on it and has
+/// the kernel, under the same name or one that differs in its translation unit only
+/// (code/object/unit_names.h). The arguments of the other one have to be those of the captured
+/// kernel: the same explicit ones at the same offsets, hidden ones only where the captured kernel
+/// has them, and no more bytes. Errors: isa_mismatch, kernel_not_found (what there is is named),
+/// kernel_mismatch (the first difference), bad_input.
 Result<ChosenObject> choose_code_object(const capture::Capture& capture,
                                         const std::filesystem::path& file,
                                         const std::string& device_isa);

@@ -1,5 +1,6 @@
 // The GPU as a replay uses it: memory at fixed addresses, one code object, dispatches that are
-// timed. Two implementations: the HSA runtime (hsa_device.h) and host memory in the tests.
+// timed. Implementations: the HSA runtime (hsa_device.h), the CUDA driver (cuda_device.h) and host
+// memory in the tests. Which one a capture needs: session/open_device.h.
 #pragma once
 
 #include <array>
@@ -12,18 +13,21 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "capture/model.h"
 #include "replay/left_memory.h"
 
 namespace perflab::replay {
 
 /// What a device is, for checks against the capture and for documents.
 struct DeviceFacts {
-  std::string isa;         ///< "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"
-  std::string agent_name;  ///< "gfx942"
+  std::string isa;         ///< "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-", "sm_90"
+  std::string agent_name;  ///< "gfx942", "sm_90"
   std::string product_name;
   std::string runtime_version;
-  std::string rocm_version;      ///< empty: not known
-  std::uint64_t granule = 4096;  ///< least granule of fixed memory, bytes
+  std::string rocm_version;           ///< empty: not known
+  std::string driver_version{};       ///< of NVIDIA's kernel module; empty: not known
+  std::uint64_t granule = 4096;       ///< least granule of fixed memory of the GPU, bytes
+  std::uint64_t host_granule = 4096;  ///< the same of host memory
 };
 
 /// Memory at a fixed address. Ranges of one plan never overlap and never share a granule.
@@ -45,7 +49,7 @@ struct CopyRun {
   std::uint64_t to = 0, from = 0, bytes = 0;
 };
 
-/// One dispatch.
+/// One dispatch. On CUDA the arguments are a buffer of the host, and header and setup mean nothing.
 struct Launch {
   std::uint64_t kernel_object = 0;
   std::uint64_t kernarg_address = 0;
@@ -53,6 +57,8 @@ struct Launch {
   std::array<std::uint64_t, 3> grid{};       ///< work-items
   std::array<std::uint32_t, 3> workgroup{};  ///< work-items
   std::uint32_t group_segment_bytes = 0, private_segment_bytes = 0;
+  std::vector<std::byte> arguments{};         ///< CUDA: the parameter buffer
+  std::optional<capture::CudaLaunch> cuda{};  ///< CUDA: what the captured launch had besides
 };
 
 /// Every failure is an error whose message begins with its name and a colon: "relocated: ...",
@@ -96,6 +102,10 @@ class Device {
   /// Runs one dispatch to its end and returns its GPU time, from the GPU's own clock. Error
   /// "timed_out": it did not end within `limit`.
   virtual Result<Nanos> run(const Launch& launch, Nanos limit) = 0;
+
+  /// What is not as it was in the captured process, or not as one would expect, a sentence each;
+  /// known when everything is placed.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
 }  // namespace perflab::replay

@@ -17,6 +17,7 @@ std::string_view to_string(Failure failure) {
                                                       {relocated, "relocated"},
                                                       {occupied, "occupied"},
                                                       {hsa_call_failed, "hsa_call_failed"},
+                                                      {cuda_call_failed, "cuda_call_failed"},
                                                       {kernel_not_found, "kernel_not_found"},
                                                       {kernel_mismatch, "kernel_mismatch"},
                                                       {timed_out, "timed_out"},

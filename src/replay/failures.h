@@ -12,12 +12,14 @@
 namespace perflab::replay {
 
 enum class Failure : std::uint8_t {
-  no_runtime,        ///< libhsa-runtime64.so.1 cannot be opened, or lacks an entry (exit 4)
-  no_gpu,            ///< no GPU agent, or fewer than the capture needs (exit 4)
+  no_runtime,  ///< libhsa-runtime64.so.1 or libcuda.so.1 cannot be opened, or lacks an entry (exit
+               ///< 4)
+  no_gpu,      ///< no GPU agent, or fewer than the capture needs (exit 4)
   isa_mismatch,      ///< the GPU or the code object is of another ISA than the capture (exit 4)
   relocated,         ///< a reservation came back at another address (exit 1)
   occupied,          ///< something of this process stands in the way (exit 1)
   hsa_call_failed,   ///< a call of the runtime failed; named with its status (exit 4)
+  cuda_call_failed,  ///< a call of the CUDA driver failed; likewise (exit 4)
   kernel_not_found,  ///< the code object has no kernel of that symbol (exit 3)
   kernel_mismatch,   ///< another kernarg size or argument layout than the captured kernel (exit 3)
   timed_out,         ///< a dispatch did not end within its limit (exit 5)
@@ -43,6 +45,7 @@ constexpr ErrorCode code_of(Failure failure) {
     case Failure::no_gpu:
     case Failure::isa_mismatch:
     case Failure::hsa_call_failed:
+    case Failure::cuda_call_failed:
       return ErrorCode::missing_tool;
   }
   return ErrorCode::internal;

@@ -129,7 +129,7 @@ void add_full_vm(CLI::App& replay, int& exit_code) {
                {"rocm-perf replay full-vm --capture-dir capture --iterations 100 --json"});
   command->footer(
       "An error begins with its name: relocated, occupied, isa_mismatch, "
-      "hsa_call_failed, ...");
+      "hsa_call_failed, cuda_call_failed, ...");
   command->add_option("DIR,--capture-dir", arguments->folder, "Folder of the capture")->required();
   command->add_option("--iterations", arguments->iterations, "Dispatches to time (default: 10)")
       ->check(CLI::Range(std::int64_t{1}, kMostIterations));

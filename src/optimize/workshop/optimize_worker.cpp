@@ -8,7 +8,7 @@
 #include "capture/capture_reader.h"
 #include "measure/replay_worker.h"
 #include "optimize/workshop/replay_bench.h"
-#include "replay/hsa/hsa_device.h"
+#include "replay/session/open_device.h"
 
 namespace perflab::optimize {
 namespace {
@@ -19,7 +19,7 @@ class HeldBench final : public measure::WorkerBench {
     PERFLAB_TRY(const BenchSetup setup, bench_setup_from_json(json, "setup.json"));
     auto held = std::make_unique<HeldBench>();
     PERFLAB_TRY(held->capture_, capture::Capture::open(setup.capture));
-    PERFLAB_TRY(held->device_, replay::open_hsa_device(held->capture_->description()));
+    PERFLAB_TRY(held->device_, replay::open_device(held->capture_->description()));
     PERFLAB_TRY(held->bench_, ReplayBench::open(*held->capture_, *held->device_, setup, step));
     return held;
   }

@@ -40,16 +40,17 @@ std::uint64_t end_of(const FixedRange& range) {
   return range.base + range.bytes;
 }
 
-bool is_planned(const capture::MemoryRegion& region) {
-  return region.origin != capture::Origin::variable && region.not_captured.empty() &&
-         region.bytes != 0;
+bool is_planned(const capture::Description& description, const capture::MemoryRegion& region) {
+  const bool stays_away = region.origin == capture::Origin::variable &&
+                          description.machine.platform == capture::Platform::hip;
+  return !stays_away && region.not_captured.empty() && region.bytes != 0;
 }
 
 /// The numbers of the planned regions, by base.
 std::vector<std::size_t> regions_by_base(const capture::Description& description) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < description.regions.size(); ++i)
-    if (is_planned(description.regions[i])) order.push_back(i);
+    if (is_planned(description, description.regions[i])) order.push_back(i);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return description.regions[i].base; });
   return order;
 }
@@ -64,7 +65,8 @@ Result<void> check_place(const capture::MemoryRegion& region) {
                           region.bytes, region.base));
 }
 
-FixedRange rounded(const capture::MemoryRegion& region, std::uint64_t granule) {
+FixedRange rounded(const capture::MemoryRegion& region, Granules granules) {
+  const std::uint64_t granule = region.on_gpu ? granules.device : granules.host;
   const std::uint64_t first = region.base / granule * granule;
   return {.base = first,
           .bytes = rounded_up(region.base + region.bytes, granule) - first,
@@ -74,15 +76,16 @@ FixedRange rounded(const capture::MemoryRegion& region, std::uint64_t granule) {
 }
 
 /// Adds the region's range, merged with the one before it where they touch or share a granule.
-void add_range(std::size_t number, const FixedRange& range, AddressPlan& plan) {
+void add_range(std::size_t number, const FixedRange& range, bool optional, AddressPlan& plan) {
   PlannedRange* const last = plan.ranges.empty() ? nullptr : &plan.ranges.back();
   const bool shares = last != nullptr && range.base < end_of(last->range);
   const bool touches = last != nullptr && range.base == end_of(last->range);
   const bool same = last != nullptr && same_kind(range, last->range);
   if (!shares && !(touches && same)) {
-    plan.ranges.push_back({.range = range, .regions = {number}});
+    plan.ranges.push_back({.range = range, .regions = {number}, .optional = optional});
     return;
   }
+  last->optional = last->optional && optional;
   if (!same) {
     plan.notes.push_back(fmt::format(
         "memory of different kinds shares a granule at {:#x}: all of it becomes {}", range.base,
@@ -137,8 +140,12 @@ std::optional<Mapping> mapping_of(const std::string& line) {
 
 }  // namespace
 
-Result<AddressPlan> plan_addresses(const capture::Description& description, std::uint64_t granule) {
-  PERFLAB_CHECK(std::has_single_bit(granule));
+Granules granules_of(const capture::Description& description) {
+  return description.machine.platform == capture::Platform::cuda ? kCudaGranules : Granules{};
+}
+
+Result<AddressPlan> plan_addresses(const capture::Description& description, Granules granules) {
+  PERFLAB_CHECK(std::has_single_bit(granules.device) && std::has_single_bit(granules.host));
   AddressPlan plan;
   const capture::MemoryRegion* before = nullptr;
   for (const std::size_t i : regions_by_base(description)) {
@@ -150,7 +157,7 @@ Result<AddressPlan> plan_addresses(const capture::Description& description, std:
                               "{:#x}",
                               region.bytes, region.base, before->bytes, before->base));
     before = &region;
-    add_range(i, rounded(region, granule), plan);
+    add_range(i, rounded(region, granules), region.origin == capture::Origin::variable, plan);
   }
   widen(description, plan);
   for (const PlannedRange& planned : plan.ranges) plan.bytes += planned.range.bytes;
@@ -169,6 +176,23 @@ std::vector<Span> reservations(const AddressPlan& plan) {
     last_on_gpu = range.on_gpu;
   }
   return spans;
+}
+
+std::vector<Envelope> envelopes(const AddressPlan& plan) {
+  std::vector<Envelope> all;
+  for (const PlannedRange& planned : plan.ranges) {
+    if (!planned.range.on_gpu) continue;
+    const std::uint64_t first = planned.range.base / kCudaEnvelope * kCudaEnvelope;
+    const std::uint64_t last = rounded_up(end_of(planned.range), kCudaEnvelope);
+    if (all.empty() || first >= all.back().span.end()) {
+      all.push_back({.span = {.base = first, .bytes = last - first}, .optional = planned.optional});
+      continue;
+    }
+    Span& before = all.back().span;
+    before.bytes = std::max(before.end(), last) - before.base;
+    all.back().optional = all.back().optional && planned.optional;
+  }
+  return all;
 }
 
 Result<std::vector<Mapping>> parse_mappings(const std::string& text) {

@@ -23,7 +23,18 @@ inline constexpr std::uint64_t kSystemPage = 4096;
 struct PlannedRange {
   FixedRange range;
   std::vector<std::size_t> regions;
+  /// Nothing but variables of a CUDA module: a replay can do without unless something points there.
+  bool optional = false;
 };
+
+/// What a platform's memory is handed out in, bytes; powers of two.
+struct Granules {
+  std::uint64_t device = kSystemPage, host = kSystemPage;
+};
+/// CUDA backs addresses with 2 MiB at a time (docs/facts/cuda_cupti.md "Addresses").
+inline constexpr Granules kCudaGranules{.device = std::uint64_t{2} << 20U, .host = kSystemPage};
+/// What it reserves at a wished address begins at a multiple of this.
+inline constexpr std::uint64_t kCudaEnvelope = std::uint64_t{32} << 20U;
 
 struct AddressPlan {
   std::vector<PlannedRange> ranges;  ///< by base, disjoint
@@ -32,11 +43,19 @@ struct AddressPlan {
   std::vector<std::string> notes;
 };
 
-/// Plans the regions whose contents were captured, variables left out. `granule`: a power of two.
+/// Plans the regions whose contents were captured. Variables are left out on AMD; on CUDA they get
+/// ranges at the addresses that they had, for pointers to them (their own place is another one).
 /// A range that begins at a multiple of its pool's recommended granule and is as large is rounded
 /// up to whole ones where no neighbour is in the way, as the runtime rounds such allocations.
 /// Errors: not_replayable (regions that overlap, addresses outside the 47-bit user space).
-Result<AddressPlan> plan_addresses(const capture::Description& description, std::uint64_t granule);
+Result<AddressPlan> plan_addresses(const capture::Description& description, Granules granules);
+/// The same with one granule for both.
+inline Result<AddressPlan> plan_addresses(const capture::Description& description,
+                                          std::uint64_t granule) {
+  return plan_addresses(description, Granules{.device = granule, .host = granule});
+}
+/// The granules of the capture's platform, before a device can be asked.
+Granules granules_of(const capture::Description& description);
 
 /// Addresses [base, base + bytes).
 struct Span {
@@ -49,6 +68,15 @@ struct Span {
 /// kinds, because the runtime's reserved mode puts a guard page behind each. Host memory keeps
 /// spans of its own: it is no part of a reservation where it can be locked (HsaMemory). By base.
 std::vector<Span> reservations(const AddressPlan& plan);
+
+/// The reservations that CUDA's driver can make for the ranges: whole 32 MiB around each, those
+/// that share some made one; with whether nothing in it is needed. Host memory that lies in one is
+/// part of it, other host memory needs none. By base.
+struct Envelope {
+  Span span;
+  bool optional = false;
+};
+std::vector<Envelope> envelopes(const AddressPlan& plan);
 
 /// One mapping of this process (/proc/self/maps).
 struct Mapping {

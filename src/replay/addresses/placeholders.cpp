@@ -80,8 +80,12 @@ void Placeholders::release(const Span& span) {
   });
 }
 
+int attempts_so_far() {
+  return std::atoi(environment(kAttemptVariable).c_str());
+}
+
 void restart_with_other_addresses() {
-  const int attempt = std::atoi(environment(kAttemptVariable).c_str()) + 1;
+  const int attempt = attempts_so_far() + 1;
   const int persona = ::personality(0xffffffff);  // asks only
   if (attempt > kMostAttempts || persona == -1) return;
   const auto wish = static_cast<unsigned long>(attempt == 1 ? persona | ADDR_NO_RANDOMIZE

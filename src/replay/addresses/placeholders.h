@@ -45,5 +45,7 @@ class Placeholders {
 /// to three times with new random ones (the count travels in the environment variable
 /// PERFLAB_STEERING_ATTEMPT). Returns only when that did not work, or all attempts are used up.
 void restart_with_other_addresses();
+/// How often this program was started again so.
+int attempts_so_far();
 
 }  // namespace perflab::replay

@@ -182,7 +182,7 @@ Result<void> CudaTrap::launch(cuda::Stream stream, const Loaded& kernel, std::ui
   if (result == cuda::DriverResult::success) result = driver_.stream_synchronize(stream);
   if (result == cuda::DriverResult::success) return {};
   // No fault of what is to be launched: the same kernel in every replay.
-  return fail(Failure::hsa_call_failed,
+  return fail(Failure::cuda_call_failed,
               fmt::format("the kernel that dirties shared memory, registers and local memory "
                           "before launches did not end well: {}",
                           error_text(result)),

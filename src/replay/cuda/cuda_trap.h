@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "cuda/api.h"
@@ -20,6 +21,9 @@ namespace perflab::replay {
 std::string trap_registers_ptx();
 std::string trap_scratch_ptx(std::uint32_t local_bytes);
 
+/// What the names of both begin with.
+inline constexpr std::string_view kTrapKernels = "left_memory_";
+
 class CudaTrap {
  public:
   /// For the current context, which is of `device` and has to be current at every call. `driver`
@@ -32,7 +36,7 @@ class CudaTrap {
   ~CudaTrap();
 
   /// As Device::dirty(), in the order of `stream`, to its end. Missing: the driver lacks a call, or
-  /// does not compile the kernels. Error (hsa_call_failed): a kernel did not end well.
+  /// does not compile the kernels. Error (cuda_call_failed): a kernel did not end well.
   Result<Dirtied> dirty(cuda::Stream stream, const Launch& next, std::uint64_t seed);
   /// Gives nothing back: the context is lost.
   void abandon() { abandoned_ = true; }

@@ -1,6 +1,6 @@
 // The addresses among a kernel's arguments and what they point to: from the metadata's argument
 // list (docs/facts/code_object.md "Metadata") and from the parameters in the demangled name, which
-// is where HIP's compiler leaves the types.
+// is where HIP's compiler leaves the types. Modules of CUDA say offsets and sizes alone.
 #include <cxxabi.h>
 #include <fmt/format.h>
 
@@ -41,6 +41,9 @@ constexpr NamedType kNames[] = {
     {"__hip_fp8_e5m2", ElementType::f8_e5m2},
     {"__hip_fp8_e4m3_fnuz", ElementType::f8_e4m3fnuz},
     {"__hip_fp8_e5m2_fnuz", ElementType::f8_e5m2fnuz},
+    {"__nv_bfloat16", ElementType::bf16},
+    {"__nv_fp8_e4m3", ElementType::f8_e4m3},
+    {"__nv_fp8_e5m2", ElementType::f8_e5m2},
     {"char", ElementType::i8},
     {"signed char", ElementType::i8},
     {"unsigned char", ElementType::u8},
@@ -170,6 +173,32 @@ PointerArgument pointer_of(const code::KernelArgument& argument, const std::stri
   return out;
 }
 
+/// Of a launch of CUDA: what the signature calls a pointer is one, the rest may hold some.
+std::vector<PointerArgument> cuda_pointers(const capture::Capture& capture) {
+  const capture::Dispatch& dispatch = capture.description().dispatch;
+  std::vector<PointerArgument> out;
+  if (!dispatch.cuda || dispatch.cuda->parameters.empty()) {
+    add_words(out, capture, 0, capture.kernarg().size());
+    return out;
+  }
+  const std::vector<capture::Parameter>& captured = dispatch.cuda->parameters;
+  std::vector<std::string> parameters = parameters_of(demangled_name(dispatch));
+  if (parameters.size() != captured.size()) parameters.clear();
+  for (std::size_t i = 0; i < captured.size(); ++i) {
+    const std::uint64_t first = captured[i].offset, last = first + captured[i].size;
+    const auto pointee =
+        i < parameters.size() ? pointee_of(parameters[i]) : std::optional<std::string>{};
+    if (pointee && captured[i].size == 8 && last <= capture.kernarg().size())
+      out.push_back({.kernarg_offset = first,
+                     .address = word_at(capture.kernarg(), first),
+                     .writable = !is_const(*pointee),
+                     .pointee = type_of_name(*pointee)});
+    else
+      add_words(out, capture, first, last);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<ElementType> type_of_name(std::string_view name) {
@@ -190,6 +219,8 @@ std::optional<ElementType> type_of_name(std::string_view name) {
 }
 
 Result<std::vector<PointerArgument>> pointer_arguments(const capture::Capture& capture) {
+  if (capture.description().machine.platform == capture::Platform::cuda)
+    return cuda_pointers(capture);
   const capture::Dispatch& dispatch = capture.description().dispatch;
   const auto bytes = capture.code_object();
   PERFLAB_TRY(const code::CodeObject object,

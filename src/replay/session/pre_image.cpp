@@ -65,9 +65,31 @@ Result<void> PreImage::place(const AddressPlan& plan) {
   // From above: the runtime's reserved mode refuses a range that lies close behind another, but not
   // one close before it (docs/REPLAY.md).
   for (const PlannedRange& planned : std::views::reverse(ranges_)) {
-    PERFLAB_TRY_VOID(device_.place(planned.range));
-    for (const std::size_t number : planned.regions) addresses_[number] = region(number).base;
+    const Result<void> placed = device_.place(planned.range);
+    if (!placed && !planned.optional) return placed;
+    for (const std::size_t number : planned.regions) {
+      if (!placed)
+        not_placed_.emplace(number, placed.error());
+      else if (is_own_variable(number))
+        copies_.push_back(number);
+      else
+        addresses_[number] = region(number).base;
+    }
   }
+  std::erase_if(ranges_, [&](const PlannedRange& planned) {
+    return not_placed_.contains(planned.regions.front());
+  });
+  return {};
+}
+
+bool PreImage::is_own_variable(std::size_t number) const {
+  return region(number).origin == capture::Origin::variable &&
+         region(number).code_object_hash == capture_.description().code_object_hash;
+}
+
+Result<void> PreImage::restore_copies() {
+  for (const std::size_t number : copies_)
+    PERFLAB_TRY_VOID(restore_region(number, region(number).base, Pages::all));
   return {};
 }
 
@@ -85,7 +107,8 @@ Result<std::vector<std::string>> PreImage::find_variables(
     PERFLAB_TRY(addresses_[i],
                 device_.variable(other == renamed.end() ? one.symbol : other->second, one.bytes));
     if (!addresses_[i] && !is_unit_marker(one)) lost.push_back(one.symbol);
-    if (addresses_[i] && one.captured()) PERFLAB_TRY_VOID(restore_region(i, Pages::all));
+    if (addresses_[i] && one.captured())
+      PERFLAB_TRY_VOID(restore_region(i, *addresses_[i], Pages::all));
   }
   return lost;
 }
@@ -95,8 +118,7 @@ std::uint64_t PreImage::bytes_of(const Kept& kept) const {
   return std::min(kept.pages.count * kPageBytes, region(kept.region).bytes - first);
 }
 
-Result<void> PreImage::restore_region(std::size_t number, Pages pages) {
-  const std::uint64_t base = *addresses_[number];
+Result<void> PreImage::restore_region(std::size_t number, std::uint64_t base, Pages pages) {
   return capture_.read(number, pages, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
     return device_.write(base + offset, bytes);
   });
@@ -107,14 +129,13 @@ Result<Restored> PreImage::restore_all() {
   for (const PlannedRange& planned : ranges_) {
     PERFLAB_TRY_VOID(device_.zero(planned.range.base, planned.range.bytes));
     for (const std::size_t number : planned.regions) {
-      PERFLAB_TRY_VOID(restore_region(number, Pages::not_zero));
+      PERFLAB_TRY_VOID(restore_region(number, region(number).base, Pages::not_zero));
       restored.bytes += region(number).bytes;
     }
   }
   for (std::size_t i = 0; i < addresses_.size(); ++i) {
-    if (region(i).origin != capture::Origin::variable || !region(i).captured() || !addresses_[i])
-      continue;
-    PERFLAB_TRY_VOID(restore_region(i, Pages::all));
+    if (!is_own_variable(i) || !region(i).captured() || !addresses_[i]) continue;
+    PERFLAB_TRY_VOID(restore_region(i, *addresses_[i], Pages::all));
     restored.bytes += region(i).bytes;
   }
   return restored;
@@ -185,6 +206,7 @@ Result<Restored> PreImage::restore_from_host() {
 }
 
 Result<Restored> PreImage::restore_writes() {
+  PERFLAB_TRY_VOID(restore_copies());
   PERFLAB_TRY_VOID(save_new());
   if (!from_host_because_.empty()) return restore_from_host();
   Restored restored{.on_device = true};

@@ -22,8 +22,10 @@ class PreImage {
  public:
   PreImage(const capture::Capture& capture, Device& device);
 
-  /// Places every range of the plan.
+  /// Places every range of the plan; of one that it can do without only the failure is kept.
   Result<void> place(const AddressPlan& plan);
+  /// Why regions of such ranges are not placed, by their number.
+  [[nodiscard]] const std::map<std::size_t, Error>& not_placed() const { return not_placed_; }
   /// Addresses of the variables of the code object that was just loaded; those that it does not
   /// have lie nowhere. Writes their pre-image. `renamed`: names that some have there, by the
   /// captured ones. Returns the symbols that were not found, but for markers of translation units,
@@ -57,7 +59,10 @@ class PreImage {
     return capture_.description().regions[number];
   }
   [[nodiscard]] std::uint64_t bytes_of(const Kept& kept) const;
-  Result<void> restore_region(std::size_t number, capture::Pages pages);
+  Result<void> restore_region(std::size_t number, std::uint64_t base, capture::Pages pages);
+  /// Copies of the loaded module's variables at their old addresses, for pointers to them.
+  Result<void> restore_copies();
+  [[nodiscard]] bool is_own_variable(std::size_t number) const;
   /// Saves what joined the write set since the last time.
   Result<void> save_new();
   Result<void> fill_saved(std::span<const Kept> kept);
@@ -68,7 +73,9 @@ class PreImage {
   const capture::Capture& capture_;
   Device& device_;
   std::vector<PlannedRange> ranges_;
-  std::vector<std::optional<std::uint64_t>> addresses_;   ///< by region
+  std::vector<std::optional<std::uint64_t>> addresses_;  ///< by region
+  std::vector<std::size_t> copies_;  ///< variables that lie at their old addresses besides
+  std::map<std::size_t, Error> not_placed_;
   std::vector<std::vector<capture::PageRun>> write_set_;  ///< by region; ascending, not adjacent
   std::vector<Kept> kept_;                                ///< the same, the first `saved_` saved
   std::size_t saved_ = 0;

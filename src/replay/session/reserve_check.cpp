@@ -18,6 +18,7 @@
 #include "replay/hsa/hsa_device.h"
 #include "replay/hsa/hsa_memory.h"
 #include "replay/hsa/hsa_runtime.h"
+#include "replay/session/reserve_cuda.h"
 
 namespace perflab::replay {
 namespace {
@@ -191,7 +192,9 @@ int ReserveReport::exit_code() const {
 
 Result<ReserveReport> check_reservations(const capture::Description& description,
                                          const ReserveOptions& options) {
-  PERFLAB_TRY(const AddressPlan plan, plan_addresses(description, kSystemPage));
+  PERFLAB_TRY(const AddressPlan plan, plan_addresses(description, granules_of(description)));
+  if (description.machine.platform == capture::Platform::cuda)
+    return check_cuda_reservations(plan, description.machine.gpu_index, options);
   const std::vector<Span> spans = reservations(plan);
   set_address_mode(description.machine.address_mode);
   Checker checker;
@@ -207,6 +210,14 @@ Result<ReserveReport> check_reservations(const capture::Description& description
 }
 
 Result<ReserveReport> probe_reservations() {
+  if (!HsaRuntime::is_installed() && has_cuda_driver()) {
+    AddressPlan plan;
+    for (const Probe& probe : kProbes)
+      plan.ranges.push_back({.range = {.base = probe.base, .bytes = probe.bytes}, .regions = {}});
+    PERFLAB_TRY(ReserveReport report, check_cuda_reservations(plan, 0, {.may_restart = false}));
+    report.probe = true;
+    return report;
+  }
   std::vector<Span> spans;
   for (const Probe& probe : kProbes) spans.push_back({.base = probe.base, .bytes = probe.bytes});
   Checker checker;

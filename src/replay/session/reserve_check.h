@@ -27,8 +27,8 @@ struct RangeCheck {
 
 struct ReserveReport {
   bool probe = false;      ///< typical addresses, not those of a capture
-  std::string through;     ///< "hsa" or "mmap" (no runtime on this machine)
-  std::string no_runtime;  ///< why not "hsa"; empty: it is
+  std::string through;     ///< "hsa", "cuda" or "mmap" (no runtime on this machine)
+  std::string no_runtime;  ///< why "mmap"; empty: it is not
   std::uint64_t granule = 0;
   std::vector<RangeCheck> ranges;  ///< by base
   std::uint64_t exact = 0, relocated = 0, failed = 0, bytes = 0;
@@ -38,12 +38,13 @@ struct ReserveReport {
 };
 
 struct ReserveOptions {
-  bool may_restart = true;  ///< as in hsa_device.h
+  bool may_restart = true;  ///< as in open_device.h
 };
 
 /// Reserves each range of a capture, one at a time, and gives it back: as a replay would, in the
-/// capture's address mode, with the addresses held free until then. Nothing stays behind. Errors:
-/// not_replayable; a runtime that is there but does not work (hsa_call_failed, no_gpu).
+/// capture's address mode (HSA), with the addresses held free until then. Nothing stays behind.
+/// Errors: not_replayable; a runtime that is there but does not work (hsa_call_failed,
+/// cuda_call_failed, no_gpu).
 Result<ReserveReport> check_reservations(const capture::Description& description,
                                          const ReserveOptions& options = {});
 

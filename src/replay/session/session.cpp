@@ -6,14 +6,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "hsa/types.h"
 #include "replay/addresses/address_plan.h"
 #include "replay/code_choice.h"
+#include "replay/cuda_lint.h"
 #include "replay/failures.h"
 #include "replay/lint.h"
 #include "replay/session/pre_image.h"
+#include "replay/variable_pointers.h"
 
 namespace perflab::replay {
 namespace {
@@ -22,9 +25,26 @@ constexpr std::uint32_t kMostPacketWorkgroup = 0xffff;  // 16 bits in the packet
 constexpr std::uint64_t kMostPacketGrid = 0xffff'ffff;  // 32 bits in the packet
 constexpr std::uint64_t kLeastKernargs = 64;
 
+/// A launch that the CUDA driver would refuse without saying why.
+Result<void> check_cuda_launch(const capture::Dispatch& dispatch) {
+  constexpr std::uint64_t kMostBlocks = 0x7fff'ffff, kMostOfOthers = 0xffff;  // of a grid's axes
+  for (std::size_t i = 0; i < dispatch.grid.size(); ++i) {
+    const std::uint64_t group = dispatch.workgroup[i];
+    const bool whole = group != 0 && dispatch.grid[i] != 0 && dispatch.grid[i] % group == 0;
+    if (!whole || dispatch.grid[i] / group > (i == 0 ? kMostBlocks : kMostOfOthers))
+      return fail(Failure::not_replayable,
+                  fmt::format("the captured launch has a grid of {} threads in blocks of {}",
+                              dispatch.grid[i], group));
+  }
+  if (dispatch.cuda) return {};
+  return fail(Failure::not_replayable, "the capture does not say how CUDA launched the kernel");
+}
+
 /// A packet that no runtime would run must not be given to one: it reports nothing
 /// (docs/facts/hsa_runtime.md "Unreported mistakes").
-Result<void> check_packet(const capture::Dispatch& dispatch) {
+Result<void> check_packet(const capture::Description& description) {
+  const capture::Dispatch& dispatch = description.dispatch;
+  if (description.machine.platform == capture::Platform::cuda) return check_cuda_launch(dispatch);
   const auto refuse = [](const std::string& what) {
     return fail(Failure::not_replayable, fmt::format("the captured packet has {}", what));
   };
@@ -51,6 +71,7 @@ Result<void> check_findings(const capture::Capture& capture, bool ignore,
                   fmt::format("{}{}--ignore-findings replays it all the same", finding.remedy,
                               finding.remedy.empty() ? "" : "; "));
     if (finding.severity == Severity::error) notes.push_back("ignored: " + sentence);
+    if (finding.rule == kVariableCopies) notes.push_back(finding.sentence);
     if (finding.severity != Severity::note) doubts.push_back(sentence);
   }
   return {};
@@ -77,7 +98,8 @@ void note_missing_regions(const capture::Description& description,
     notes.push_back(fmt::format("{} not in the capture: {}",
                                 count == 1 ? "a region is" : fmt::format("{} regions are", count),
                                 reason));
-  if (foreign > 0)
+  // On CUDA they come back where they were.
+  if (foreign > 0 && description.machine.platform == capture::Platform::hip)
     notes.push_back(fmt::format("{} of other code objects {} not brought back",
                                 foreign == 1 ? "a variable" : fmt::format("{} variables", foreign),
                                 foreign == 1 ? "is" : "are"));
@@ -115,8 +137,12 @@ struct Session::State {
 
   Result<void> place();
   Result<void> make_kernarg();
+  /// Arguments are a buffer of the host there.
+  [[nodiscard]] bool on_cuda() const {
+    return capture.description().machine.platform == capture::Platform::cuda;
+  }
   Result<void> write_kernarg() {
-    if (capture.kernarg().empty()) return {};
+    if (on_cuda() || capture.kernarg().empty()) return {};
     return device.write(kernarg, capture.kernarg());
   }
   Result<void> load(const ChosenObject& chosen, const LaunchChange& change);
@@ -128,15 +154,23 @@ struct Session::State {
 
 Result<void> Session::State::place() {
   PERFLAB_TRY(const AddressPlan plan,
-              plan_addresses(capture.description(), device.facts().granule));
+              plan_addresses(capture.description(), Granules{.device = device.facts().granule,
+                                                             .host = device.facts().host_granule}));
   notes.insert(notes.end(), plan.notes.begin(), plan.notes.end());
   PERFLAB_TRY_VOID(memory.place(plan));
+  if (const auto& lost = memory.not_placed(); !lost.empty()) {
+    PERFLAB_TRY(const std::vector<VariablePointers> pointed, variable_pointers(capture));
+    for (const VariablePointers& one : pointed)
+      if (const auto at = lost.find(one.region); at != lost.end())
+        return std::unexpected(at->second);
+  }
   PERFLAB_TRY_VOID(make_kernarg());
   PERFLAB_TRY([[maybe_unused]] const Restored restored, memory.restore_all());
   return {};
 }
 
 Result<void> Session::State::make_kernarg() {
+  if (on_cuda()) return {};
   const capture::Dispatch& dispatch = capture.description().dispatch;
   if (in_placed_region(capture.description(), dispatch.kernarg_address, capture.kernarg().size())) {
     kernarg = dispatch.kernarg_address;
@@ -160,6 +194,10 @@ Result<std::uint64_t> Session::State::allocate_kernarg(std::uint64_t bytes) {
 
 /// They get a place of their own: what the captured memory holds would no longer be what it held.
 Result<void> Session::State::change_kernarg(const std::vector<std::byte>& bytes) {
+  if (on_cuda()) {
+    launch.arguments = bytes;
+    return {};
+  }
   if (changed_kernarg == 0) {
     PERFLAB_TRY(changed_kernarg, allocate_kernarg(bytes.size()));
   }
@@ -199,7 +237,9 @@ void Session::State::fill_launch(const LoadedKernel& kernel, const Geometry& geo
             .workgroup = geometry.workgroup,
             .group_segment_bytes = geometry.dynamic_lds_bytes + kernel.group_segment_bytes,
             .private_segment_bytes =
-                std::max(dispatch.private_segment_bytes, kernel.private_segment_bytes)};
+                std::max(dispatch.private_segment_bytes, kernel.private_segment_bytes),
+            .cuda = dispatch.cuda};
+  if (on_cuda()) launch.arguments.assign(capture.kernarg().begin(), capture.kernarg().end());
   std::ranges::transform(geometry.grid, launch.grid.begin(), [](std::uint64_t items) {
     return static_cast<decltype(launch.grid)::value_type>(items);
   });
@@ -222,12 +262,13 @@ Result<Session> Session::open(const capture::Capture& capture, Device& device,
                               const SessionOptions& options) {
   auto state = std::make_unique<State>(capture, device, options);
   PERFLAB_TRY_VOID(check_findings(capture, options.ignore_findings, state->notes, state->doubts));
-  PERFLAB_TRY_VOID(check_packet(capture.description().dispatch));
+  PERFLAB_TRY_VOID(check_packet(capture.description()));
   PERFLAB_TRY_VOID(check_isa(capture.description().machine.isa, device.facts().isa));
   PERFLAB_TRY(const ChosenObject chosen,
               choose_code_object(capture, options.code_object, device.facts().isa));
   note_missing_regions(capture.description(), state->notes);
   PERFLAB_TRY_VOID(state->place());
+  std::ranges::copy(device.notes(), std::back_inserter(state->notes));
   state->own_notes = state->notes.size();
   state->original = options.code_object.empty();
   PERFLAB_TRY_VOID(state->load(chosen, {}));

@@ -75,8 +75,10 @@ std::string reservation_text(const ReservationData& data, const TerminalStyle& s
       fmt::format("{}, {}, asked of {}: {} exact, {} relocated, {} failed\n",
                   counted(report.ranges.size(), report.probe ? "typical range" : "range"),
                   bytes_text(static_cast<double>(report.bytes)),
-                  report.through == "hsa" ? "the HSA runtime" : "the kernel alone", report.exact,
-                  report.relocated, report.failed);
+                  report.through == "hsa"    ? "the HSA runtime"
+                  : report.through == "cuda" ? "the CUDA driver"
+                                             : "the kernel alone",
+                  report.exact, report.relocated, report.failed);
   if (!report.no_runtime.empty()) out += labelled("runtime", report.no_runtime, style.width);
   std::vector<const replay::RangeCheck*> order;
   for (const replay::RangeCheck& one : report.ranges) order.push_back(&one);

@@ -140,7 +140,7 @@ TEST_F(CudaTrapTest, AKernelThatDoesNotEndWellIsAnError) {
   const auto dirtied = trap.dirty({}, {}, 1);
   ASSERT_FALSE(dirtied.has_value());
   EXPECT_EQ(dirtied.error().code, ErrorCode::missing_tool);
-  EXPECT_THAT(dirtied.error().message, ::testing::StartsWith("hsa_call_failed: the kernel that"));
+  EXPECT_THAT(dirtied.error().message, ::testing::StartsWith("cuda_call_failed: the kernel that"));
 }
 
 /// What ptxas -v says of a text.
