@@ -3,21 +3,13 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 
 #include "base/error.h"
 #include "capture/capture_reader.h"
+#include "replay/chosen_object.h"
 
 namespace perflab::replay {
-
-/// What a replay loads.
-struct ChosenObject {
-  std::string bytes;
-  std::string kernel;  ///< without ".kd"
-  /// Variables of the capture that have another name here: by their captured one.
-  std::map<std::string, std::string> renamed;
-};
 
 /// On CUDA: cubin_choice.h. What to load on a device of this ISA: the captured code object (`file`
 /// empty), or the one in `file` (a code object, a bundle or a host file) that runs on it and has

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "capture/capture_reader.h"
-#include "replay/code_choice.h"
+#include "replay/chosen_object.h"
 
 namespace perflab::replay {
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "capture/capture_reader.h"
-#include "replay/lint.h"
+#include "replay/finding.h"
 
 namespace perflab::replay {
 

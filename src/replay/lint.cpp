@@ -12,7 +12,6 @@
 #include <span>
 #include <utility>
 
-#include "base/enum_names.h"
 #include "code/elf/target_id.h"
 #include "code/instructions/disassembly.h"
 #include "code/instructions/kernarg_use.h"
@@ -266,29 +265,6 @@ class Linter : public LintRules {
 };
 
 }  // namespace
-
-std::string_view to_string(Severity severity) {
-  using enum Severity;
-  static constexpr auto kWords =
-      enum_names<Severity>({{note, "note"}, {warning, "warning"}, {error, "error"}});
-  return kWords[severity];
-}
-
-std::vector<Finding> nothing_written(const capture::Description& description) {
-  const bool writes = std::ranges::any_of(
-      description.regions, [](const MemoryRegion& one) { return !one.written.empty(); });
-  if (writes) return {};
-  const bool first = description.dispatch.ordinal == 1;
-  return {{.severity = Severity::warning,
-           .rule = "nothing_written",
-           .sentence = fmt::format("dispatch {} changed no byte of the captured memory, as when an "
-                                   "earlier one has written the same: equal outputs prove nothing",
-                                   description.dispatch.ordinal),
-           .remedy = fmt::format(
-               "capture {}; or replay verify --poison arguments makes this one "
-               "write its outputs anew",
-               first ? "another dispatch (--dispatch 2)" : "one that writes (--dispatch 1)")}};
-}
 
 Result<std::vector<Finding>> lint(const capture::Capture& capture) {
   if (capture.description().machine.platform == capture::Platform::cuda) return lint_cuda(capture);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "capture/capture_reader.h"
-#include "replay/lint.h"
+#include "replay/finding.h"
 
 namespace perflab::replay {
 
@@ -23,7 +23,7 @@ class LintRules {
   /// Where an address leads.
   struct Place {
     const capture::MemoryRegion* region = nullptr;  ///< none: into nothing that is known
-    std::string text;                      ///< in words
+    std::string text;                               ///< in words
   };
 
   void add(Severity severity, std::string_view rule, std::string sentence,

@@ -11,7 +11,6 @@
 #include <span>
 #include <utility>
 
-#include "base/enum_names.h"
 #include "base/system/files.h"
 #include "replay/addresses/placeholders.h"
 #include "replay/failures.h"
@@ -177,18 +176,6 @@ class Checker {
 };
 
 }  // namespace
-
-std::string_view to_string(Reservation reservation) {
-  using enum Reservation;
-  static constexpr auto kWords =
-      enum_names<Reservation>({{exact, "exact"}, {relocated, "relocated"}, {failed, "failed"}});
-  return kWords[reservation];
-}
-
-int ReserveReport::exit_code() const {
-  if (failed > 0) return 1;
-  return relocated > 0 ? 2 : 0;
-}
 
 Result<ReserveReport> check_reservations(const capture::Description& description,
                                          const ReserveOptions& options) {

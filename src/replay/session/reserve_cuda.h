@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "replay/session/reserve_check.h"
+#include "replay/session/reserve_report.h"
 
 namespace perflab::replay {
 
