@@ -3,14 +3,33 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "doctor/agents.h"
+#include "doctor/cuda.h"
 #include "replay/code_choice.h"
 #include "replay/failures.h"
 
 namespace perflab::doctor {
 
+namespace {
+
+Result<RuntimeGpus> cuda_gpus(const Places& places) {
+  std::vector<Gpu> gpus;
+  PERFLAB_TRY(std::vector<Part> parts, cuda_parts(places, gpus));
+  RuntimeGpus found;
+  found.part.problem = "no NVIDIA driver is installed";
+  if (!parts.empty()) found.part = std::move(parts.front());
+  for (const Gpu& gpu : gpus) found.isas.push_back(gpu.processor);
+  return found;
+}
+
+}  // namespace
+
 Result<report::ReplayHere> replay_here(const Places& places, const capture::Machine& machine) {
-  PERFLAB_TRY(RuntimeGpus found, runtime_gpus(places));
+  const bool on_cuda = machine.platform == capture::Platform::cuda;
+  PERFLAB_TRY(RuntimeGpus found, on_cuda ? cuda_gpus(places) : runtime_gpus(places));
   report::ReplayHere here{.problem = {}, .gpus = std::move(found.isas)};
   if (found.part.state != State::works)
     here.problem = found.part.problem;

@@ -8,8 +8,9 @@
 
 namespace perflab::doctor {
 
-/// Asks the HSA runtime, in a process of its own, for the GPU that `replay` would take: the one of
-/// the capture's number, which has to be of its ISA. Error: interrupted.
+/// Asks the HSA runtime or the CUDA driver, as the capture's platform is, in a process of its own,
+/// for the GPU that `replay` would take: the one of the capture's number, which has to be of its
+/// ISA. Error: interrupted.
 Result<report::ReplayHere> replay_here(const Places& places, const capture::Machine& machine);
 
 }  // namespace perflab::doctor

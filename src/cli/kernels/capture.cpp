@@ -55,8 +55,10 @@ Result<int> run_capture(const CaptureArguments& arguments, bool with_check) {
       .capture = &capture, .folder = arguments.folder, .check = {}, .here = {}};
   if (with_check) {
     PERFLAB_TRY(data.check, check_capture(capture));
-    PERFLAB_TRY(data.here, doctor::replay_here({.agents_command = {own_program(), "doctor-agents"}},
-                                               capture.description().machine));
+    PERFLAB_TRY(data.here,
+                doctor::replay_here({.agents_command = {own_program(), "doctor-agents"},
+                                     .cuda_command = {own_program(), "doctor-agents", "--cuda"}},
+                                    capture.description().machine));
   }
   report::TerminalStyle style = terminal_style();
   if (arguments.all) style.most_rows = SIZE_MAX / 8;

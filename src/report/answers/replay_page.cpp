@@ -152,6 +152,11 @@ std::string faithful_text(const Json& part, std::size_t width) {
       width);
 }
 
+std::string_view asked(std::string_view through) {
+  if (through == "hsa") return "the HSA runtime";
+  return through == "cuda" ? "the CUDA driver" : "the kernel alone";
+}
+
 std::string reserved_text(const Json& row, std::size_t width, const Paint& paint) {
   const Json& sums = row["summary"];
   const std::string verdict = row_text(row, "verdict");
@@ -161,8 +166,7 @@ std::string reserved_text(const Json& row, std::size_t width, const Paint& paint
       fmt::format("{}: {}, {}, asked of {}: {} exact, {} relocated, {} failed", verdict,
                   counted(static_cast<std::size_t>(row_number(sums, "ranges")),
                           probe ? "typical range" : "range"),
-                  bytes_text(row_number(sums, "bytes")),
-                  row_text(row, "through") == "hsa" ? "the HSA runtime" : "the kernel alone",
+                  bytes_text(row_number(sums, "bytes")), asked(row_text(row, "through")),
                   count("exact"), count("relocated"), count("failed"));
   return fmt::format("{}{}{}", verdict == "exact" ? paint.good : paint.bad, indented(text, width),
                      paint.end);

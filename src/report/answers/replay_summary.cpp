@@ -269,9 +269,12 @@ void summarise_reservation(std::span<const NamedDocument> documents, Json& summa
   if (around["no_runtime"])
     take_warnings(summary, around["no_runtime"], {around["no_runtime"].text()});
   if (verdict != "exact")
-    add_next(summary, {"",
-                       "run it again: a process has other addresses at each start. A capture "
-                       "that is taken with HSA_RESERVE_SVM=1 is the surest to replay"});
+    add_next(summary,
+             {"", std::string("run it again: a process has other addresses at each start") +
+                      (reservation["through"].text() == "cuda"
+                           ? ""
+                           : ". A capture that is taken with HSA_RESERVE_SVM=1 is the "
+                             "surest to replay")});
   else if (around["capture_folder"])
     add_next(summary, {replay_command("full-vm", around["capture_folder"], ""),
                        "runs the captured dispatch there"});
