@@ -13,6 +13,12 @@ using trace::Index;
 using trace::kNone;
 using trace::Trace;
 
+/// NVTX ranges of NCCL, each around one call: "ncclAllReduce". Its own calls are not recorded.
+bool is_range_of_nccl(std::string_view text) {
+  return text.size() > 4 && text.starts_with("nccl") && text[4] >= 'A' && text[4] <= 'Z' &&
+         function_facts(text).role != CallRole::other;
+}
+
 /// Of regions, what the recording or a range's text says; by region.
 std::unordered_map<Index, Said> said_of_regions(const Trace& trace) {
   std::unordered_map<Index, Said> said;
@@ -20,9 +26,16 @@ std::unordered_map<Index, Said> said_of_regions(const Trace& trace) {
     if (one.of_region) said.try_emplace(one.row, said_by(trace, one));
   }
   for (std::size_t i = 0; i < trace.ranges.region.size(); ++i) {
-    const auto text = parse_roctx_text(trace.strings.view(trace.ranges.message[i]));
-    if (!text) continue;
+    const std::string_view message = trace.strings.view(trace.ranges.message[i]);
     Said what;
+    if (is_range_of_nccl(message)) {
+      what.source = KeySource::calls;
+      what.function = message;
+      said.try_emplace(trace.ranges.region[i], std::move(what));
+      continue;
+    }
+    const auto text = parse_roctx_text(message);
+    if (!text) continue;
     what.source = KeySource::text;
     what.function = text->function;
     what.group = text->group;

@@ -143,6 +143,26 @@ TEST_F(Summarize, KindsComeFromTheCalls) {
   EXPECT_TRUE(is_missing(summary, "collectives.bytes"));
 }
 
+/// librocm_perf_record.so records NVTX ranges, and NCCL has one around each of its calls.
+TEST_F(Summarize, NcclsRangesAreItsCalls) {
+  text("ncclCommInitRank", 0, 50);
+  text("ncclAllGather", 100, 120);
+  launch(rccl_, 105, 200, 300);
+  text("ncclGroupStart", 400, 402);
+  text("ncclReduceScatter", 403, 405);
+  text("ncclGroupEnd", 406, 430);
+  launch(rccl_, 410, 500, 600);
+  text("nccl step", 700, 790);  // the program's own: no call
+  launch(rccl_, 710, 800, 900);
+  const RankSummary summary = only();
+  ASSERT_EQ(summary.collectives.size(), 3U);
+  EXPECT_EQ(name_of(summary, summary.collectives[0].function), "ncclAllGather");
+  EXPECT_EQ(summary.collectives[0].kind, CollectiveKind::all_gather);
+  EXPECT_EQ(summary.collectives[1].kind, CollectiveKind::reduce_scatter);
+  EXPECT_EQ(summary.collectives[2].kind, CollectiveKind::unknown);
+  EXPECT_EQ(summary.communicators[0].key, KeySource::calls);
+}
+
 TEST_F(Summarize, OnlyTheOutermostCallCounts) {
   call("ncclAllToAllv", 0, 100);
   call("ncclGroupStart", 5, 10);
