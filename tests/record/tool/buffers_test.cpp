@@ -31,7 +31,7 @@ TEST(RecordBuffers, AreUsedAgain) {
 
 TEST(RecordBuffers, WhoAsksWaitsForASlowWriterAndNothingIsLost) {
   Buffers buffers;
-  constexpr std::size_t kAll = 200;
+  constexpr std::size_t kAll = 2 * Buffers::kMostWaiting;
   std::atomic<std::size_t> most{0}, asked{0};
   std::thread program([&] {
     for (std::size_t i = 1; i <= kAll; ++i) {
