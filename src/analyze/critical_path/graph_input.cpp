@@ -51,6 +51,32 @@ void GraphInput::choose_processes(const TimingScope& scope, Index node) {
                         scope.source_counts[process.source]);
 }
 
+bool GraphInput::does_something(Index region, const std::vector<bool>& marker) const {
+  const CallKind kind = call_kind(region);
+  return kind != CallKind::other && kind != CallKind::set_device &&
+         !marker[trace_.regions.category[region]];
+}
+
+/// By thread. NCCL has such a thread: it sleeps between the begin and the end of the program until
+/// another one, which no record says, wants memory. As host code that would be as long in every
+/// what-if. A process whose threads are all alike keeps them.
+std::vector<bool> GraphInput::threads_that_only_keep_resources(
+    const std::vector<bool>& submits, const std::vector<bool>& marker) const {
+  std::vector<bool> keeps(trace_.threads.size(), true), works(trace_.processes.size(), false);
+  for (Index region = 0; region < trace_.regions.size(); ++region) {
+    const Index thread = trace_.regions.thread[region];
+    if (thread == kNone) continue;
+    if (!submits[region] &&
+        (call_kind(region) == CallKind::resource || !does_something(region, marker)))
+      continue;
+    keeps[thread] = false;
+    works[trace_.threads[thread].process] = true;
+  }
+  for (std::size_t i = 0; i < keeps.size(); ++i)
+    keeps[i] = keeps[i] && works[trace_.threads[i].process];
+  return keeps;
+}
+
 void GraphInput::find_calls() {
   const trace::RegionColumns& regions = trace_.regions;
   kind_of_name_.reserve(trace_.strings.size());
@@ -64,20 +90,19 @@ void GraphInput::find_calls() {
     for (const Index region : *launches)
       if (region != kNone) submits[region] = true;
 
+  const std::vector<bool> keeps = threads_that_only_keep_resources(submits, marker);
   owner_.assign(regions.size(), kNone);
   std::vector<Index> open(trace_.threads.size(), kNone);  // the last call of each thread
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const auto region = static_cast<Index>(i);
     const Index thread = regions.thread[i];
-    if (thread == kNone || !includes_process(trace_.threads[thread].process)) continue;
+    if (thread == kNone || !includes_process(trace_.threads[thread].process) || keeps[thread])
+      continue;
     if (const Index parent = regions.parent[i]; parent < region && owner_[parent] != kNone) {
       owner_[i] = owner_[parent];
       continue;
     }
-    const CallKind kind = kind_of_name_[regions.name[i]];
-    const bool wanted = submits[i] || (kind != CallKind::other && kind != CallKind::set_device &&
-                                       !marker[regions.category[i]]);
-    if (!wanted) continue;
+    if (!submits[i] && !does_something(region, marker)) continue;
     if (const Index outer = open[thread]; outer != kNone && regions.start[i] < regions.end[outer] &&
                                           regions.end[i] <= regions.end[outer]) {
       owner_[i] = outer;

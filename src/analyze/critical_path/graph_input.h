@@ -68,6 +68,10 @@ class GraphInput {
  private:
   void choose_processes(const TimingScope& scope, trace::Index node);
   void find_calls();
+  /// Whether a call is a node although nothing ran for it. `marker`: by category.
+  [[nodiscard]] bool does_something(trace::Index region, const std::vector<bool>& marker) const;
+  [[nodiscard]] std::vector<bool> threads_that_only_keep_resources(
+      const std::vector<bool>& submits, const std::vector<bool>& marker) const;
   void find_lanes();
   [[nodiscard]] std::vector<bool> default_streams_that_order() const;  // by process
   [[nodiscard]] std::vector<trace::Index> gpu_of_tracks() const;

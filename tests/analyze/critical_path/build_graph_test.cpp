@@ -284,6 +284,27 @@ TEST(BuildGraph, PerThreadDefaultStreamsAreOnesOfTheirThreads) {
               ElementsAre("a stream_sync", "hipLaunchKernel@0 program_order"));
 }
 
+// What it waits for between its calls is not recorded: as host code it would hold every what-if.
+TEST(BuildGraph, AThreadThatOnlyKeepsResourcesIsNoPartOfTheRun) {
+  Recording r;
+  r.launch(kernel_call(0, 2), "a", 5, 25);
+  r.call(stream_synchronize(3, 28));
+  const test::Id keeper = r.thread(4243);
+  for (test::RegionRow call : {api_call("hipMemMap", 1, 4), api_call("hipMemUnmap", 30, 40)}) {
+    call.tid = keeper;
+    r.call(call);
+  }
+  const Built b = build(r);
+  EXPECT_EQ(b.path.report.calls, 2U);
+  EXPECT_EQ(b.graph().size(), 3U);
+
+  Recording alone;  // of its process nothing else is known but a kernel that no call launched
+  alone.dispatch("a", 5, 25);
+  alone.call(api_call("hipMalloc", 1, 4));
+  alone.call(api_call("hipFreeAsync", 30, 40));
+  EXPECT_EQ(build(alone).path.report.calls, 2U);
+}
+
 TEST(BuildGraph, ANestedHsaCallIsNoNode) {
   Recording r;
   const test::Id outer = r.writer().next_stack_id(), inner = r.writer().next_stack_id();
