@@ -212,7 +212,7 @@ static_assert(sizeof(KernelNodeParameters) == 72);
 
 /// Flags of cuMemHostAlloc and cuMemHostRegister.
 namespace host_memory {
-inline constexpr std::uint32_t portable = 1, device_map = 2;
+inline constexpr std::uint32_t portable = 1, device_map = 2, io_memory = 4;
 }
 
 /// Flag of cuMemAllocManaged: any stream may use it.

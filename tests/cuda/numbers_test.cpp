@@ -138,6 +138,7 @@ TEST(CudaNumbers, Memory) {
   SAME_NUMBER(allocation_pinned, CU_MEM_ALLOCATION_TYPE_PINNED);
   SAME_NUMBER(access_read_write, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   SAME_NUMBER(host_memory::portable, CU_MEMHOSTALLOC_PORTABLE);
+  SAME_NUMBER(host_memory::io_memory, CU_MEMHOSTREGISTER_IOMEMORY);
   SAME_NUMBER(host_memory::device_map, CU_MEMHOSTALLOC_DEVICEMAP);
   SAME_NUMBER(host_memory::portable, CU_MEMHOSTREGISTER_PORTABLE);
   SAME_NUMBER(host_memory::device_map, CU_MEMHOSTREGISTER_DEVICEMAP);

@@ -89,7 +89,11 @@ void CudaMemory::called(cuda::CallbackId id, const void* given) {
     }
     case calls::host_register: {
       const auto& host = as<cuda::HostRegisterParameters>(given);
-      return add({.base = address_of(host.address), .bytes = host.bytes, .origin = Origin::pinned});
+      const bool is_device = (host.flags & cuda::host_memory::io_memory) != 0;
+      return add({.base = address_of(host.address),
+                  .bytes = host.bytes,
+                  .origin = is_device ? Origin::interop : Origin::pinned,
+                  .not_captured = is_device ? kOtherDriver : std::string_view()});
     }
     case calls::memory_free:
     case calls::memory_free_async:

@@ -202,6 +202,7 @@ void CudaSnapshot::list_variables() {
 
 Result<void> CudaSnapshot::read(const Part& part) {
   const ByteSink append = [this](std::span<const std::byte> bytes) {
+    hold_.progress();
     return writer_->append(bytes);
   };
   const capture::MemoryRegion& region = part.region;

@@ -13,6 +13,7 @@
 #include "isolate/cuda/cuda_memory.h"
 #include "isolate/cuda/cuda_modules.h"
 #include "isolate/cuda/device_reader.h"
+#include "isolate/cuda/hold.h"
 #include "isolate/cuda/launch_call.h"
 #include "isolate/protocol/process_state.h"
 
@@ -32,11 +33,12 @@ struct CudaTarget {
 class CudaSnapshot {
  public:
   CudaSnapshot(const cuda::Driver& driver, ProcessState& process, const CudaMemory& memory,
-               const CudaModules& modules, CudaTarget target)
+               const CudaModules& modules, Hold& hold, CudaTarget target)
       : driver_(driver),
         process_(process),
         memory_(memory),
         modules_(modules),
+        hold_(hold),
         target_(std::move(target)) {}
 
   /// Takes the pre-image. Errors: what the launch is cannot be found out; memory cannot be read or
@@ -74,6 +76,7 @@ class CudaSnapshot {
   ProcessState& process_;
   const CudaMemory& memory_;
   const CudaModules& modules_;
+  Hold& hold_;
   CudaTarget target_;
   cuda::Device device_ = 0;
   capture::Description description_;

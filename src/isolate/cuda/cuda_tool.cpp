@@ -251,7 +251,7 @@ void CudaTool::launch_begins(const LaunchCall& call, const cuda::CallbackData& d
   if (!process_.is_target()) return;
   done_ = true;
   captured_name_ = &name;
-  Result<void> begun = begin_capture(target, data.correlation_id);
+  Result<void> begun = begin_capture(target);
   if (begun) {
     captured_by_thread = data.correlation_id;
     return;
@@ -293,7 +293,7 @@ Result<void> CudaTool::capture_alone(const GraphKernel& kernel, cuda::Context co
                             .function = kernel.function,
                             .context = context,
                             .name = kernel.name};
-    PERFLAB_TRY_VOID(begin_capture(target, 0));
+    PERFLAB_TRY_VOID(begin_capture(target));
     const RelaxedCapture relaxed(driver_.api);
     const Current current(driver_.api, context);
     return run_and_take_back(kernel);
@@ -309,7 +309,7 @@ Result<void> CudaTool::run_and_take_back(const GraphKernel& kernel) {
   limits.emplace_back(
       "The launch is a node of a graph. It was launched alone, before the graph; what it changed "
       "was taken back.");
-  PERFLAB_TRY_VOID(snapshot_->after(std::nullopt, std::move(limits)));
+  PERFLAB_TRY_VOID(finish_capture(std::move(limits)));
   if (const Result<void> back = snapshot_->take_back(); !back) {
     std::error_code ignored;
     std::filesystem::remove_all(process_.settings.folder, ignored);
@@ -330,8 +330,8 @@ Result<void> CudaTool::drain(const std::string& what) {
   }
   PERFLAB_TRY(const bool ended, run_within(patience(), [this, contexts]() -> Result<void> {
                 for (cuda::Context context : contexts) {
-                  PERFLAB_TRY_VOID(checked(driver_.api, "cuCtxSetCurrent",
-                                           driver_.api.context_set_current(context)));
+                  if (driver_.api.context_set_current(context) != DriverResult::success)
+                    continue;  // gone meanwhile
                   PERFLAB_TRY_VOID(
                       checked(driver_.api, "cuCtxSynchronize", driver_.api.context_synchronize()));
                 }
@@ -345,10 +345,10 @@ Result<void> CudaTool::drain(const std::string& what) {
                           what, patience().count()));
 }
 
-Result<void> CudaTool::begin_capture(const Result<CudaTarget>& target, std::uint32_t correlation) {
+Result<void> CudaTool::begin_capture(const Result<CudaTarget>& target) {
   try {
     if (!target) return std::unexpected(target.error());
-    if (!hold_.close(patience()))
+    if (!hold_.close())
       return fail(ErrorCode::refused,
                   fmt::format("a call of another thread that gives the GPU work or takes memory "
                               "away did not come back within {} ms",
@@ -359,9 +359,10 @@ Result<void> CudaTool::begin_capture(const Result<CudaTarget>& target, std::uint
     const RelaxedCapture relaxed(driver_.api);
     const Current current(driver_.api, target->context);
     PERFLAB_TRY_VOID(drain("the work before the launch"));
-    snapshot_ = std::make_unique<CudaSnapshot>(driver_.api, process_, memory_, modules_, *target);
+    snapshot_ =
+        std::make_unique<CudaSnapshot>(driver_.api, process_, memory_, modules_, hold_, *target);
     PERFLAB_TRY_VOID(snapshot_->before());
-    KernelTimer::expect(correlation);
+    KernelTimer::expect(cupti_.api, target->name->symbol);
     return {};
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::refused, "there was not enough memory to take the capture");
@@ -370,14 +371,23 @@ Result<void> CudaTool::begin_capture(const Result<CudaTarget>& target, std::uint
   }
 }
 
+Result<void> CudaTool::finish_capture(std::vector<std::string> limits) {
+  const auto nanoseconds = KernelTimer::take(cupti_.api, kRecordPatience);
+  PERFLAB_TRY_VOID(snapshot_->after(nanoseconds, std::move(limits)));
+  if (!hold_.broken()) return {};
+  std::error_code ignored;
+  std::filesystem::remove_all(process_.settings.folder, ignored);
+  return fail(ErrorCode::refused,
+              "another thread of the program could not be held while the capture was taken");
+}
+
 Result<void> CudaTool::end_capture(DriverResult launched) {
   try {
     const OwnCalls own;
     PERFLAB_TRY_VOID(checked(driver_.api, "the launch", launched));
     const RelaxedCapture relaxed(driver_.api);
     PERFLAB_TRY_VOID(drain("the launch"));
-    const auto nanoseconds = KernelTimer::take(cupti_.api, kRecordPatience);
-    PERFLAB_TRY_VOID(snapshot_->after(nanoseconds, limits()));
+    PERFLAB_TRY_VOID(finish_capture(limits()));
     say_captured();
     return {};
   } catch (const std::bad_alloc&) {

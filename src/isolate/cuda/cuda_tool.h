@@ -42,6 +42,7 @@ class CudaTool {
         cupti_(std::move(cupti)),
         pid_(::getpid()),
         held_(cupti_.api),
+        hold_(std::chrono::milliseconds(process.settings.patience_ms)),
         modules_(process.kernels),
         graphs_(driver_.api, process.kernels, modules_) {}
 
@@ -61,9 +62,11 @@ class CudaTool {
                                const cuda::CallbackData& data);
 
   /// Before the launch: holds the program, drains the GPU, takes the pre-image.
-  Result<void> begin_capture(const Result<CudaTarget>& target, std::uint32_t correlation);
+  Result<void> begin_capture(const Result<CudaTarget>& target);
   /// After the launch, which `launched` answers.
   Result<void> end_capture(cuda::DriverResult launched);
+  /// The write set, and the end of the folder.
+  Result<void> finish_capture(std::vector<std::string> limits);
   void say_captured();
   void give_up(const KernelName& name, const Error& error);
   /// Waits until no context has work left. Error (refused): it did not end in time.

@@ -8,7 +8,7 @@
 namespace perflab::isolate {
 namespace {
 
-constexpr std::array<std::string_view, 26> kHeldPrefixes = {"cuLaunch",
+constexpr std::array<std::string_view, 27> kHeldPrefixes = {"cuLaunch",
                                                             "cuGraphLaunch",
                                                             "cuGraphUpload",
                                                             "cuMemcpy",
@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 26> kHeldPrefixes = {"cuLaunch",
                                                             "cuStreamBatchMemOp",
                                                             "cuStreamWriteValue",
                                                             "cuStreamBeginCapture",
+                                                            "cuStreamDestroy",
                                                             "cuSignalExternal",
                                                             "cuWaitExternal",
                                                             "cuIpcCloseMemHandle",

@@ -11,8 +11,17 @@ thread_local int calls_of_thread = 0;
 void Hold::enter() {
   if (calls_of_thread++ != 0) return;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !closed_; });
+  wait_until_open(lock);
   ++under_way_;
+}
+
+void Hold::wait_until_open(std::unique_lock<std::mutex>& lock) {
+  for (std::uint64_t seen = progress_; closed_; seen = progress_) {
+    if (changed_.wait_for(lock, 2 * patience_, [this] { return !closed_; })) return;
+    if (progress_ != seen) continue;
+    broken_ = true;
+    return;
+  }
 }
 
 void Hold::leave() {
@@ -22,10 +31,11 @@ void Hold::leave() {
   changed_.notify_all();
 }
 
-bool Hold::close(std::chrono::milliseconds patience) {
+bool Hold::close() {
   std::unique_lock lock(mutex_);
   closed_ = true;
-  return changed_.wait_for(lock, patience, [this] { return under_way_ <= 1; });
+  broken_ = false;
+  return changed_.wait_for(lock, patience_, [this] { return under_way_ <= 1; });
 }
 
 void Hold::open() {

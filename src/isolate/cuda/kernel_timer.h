@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "cuda/api.h"
 
@@ -17,9 +18,10 @@ class KernelTimer {
  public:
   /// Asks CUPTI for records. False: it gives none, and time_of() will know nothing.
   static bool start(const cuda::Cupti& cupti);
-  /// By the thread that holds the captured launch, before it is launched.
-  static void expect(std::uint32_t correlation);
-  /// Nanoseconds of the expected launch, which has ended; missing: no record of it came.
+  /// By the thread that holds the program and is about to let the captured launch go: the next
+  /// kernel of this name is that launch. The symbol must outlive take().
+  static void expect(const cuda::Cupti& cupti, const std::string& symbol);
+  /// Nanoseconds of that launch, which has ended; missing: no record of it came.
   static std::optional<std::uint64_t> take(const cuda::Cupti& cupti,
                                            std::chrono::milliseconds patience);
   /// No more records.

@@ -128,7 +128,7 @@ TEST(IsolateCudaGraph, TheFirstNodeRunsAloneAndIsTakenBack) {
       EXPECT_EQ(run.array(false), numbers_from(0));
       EXPECT_EQ(run.array(true), numbers_from(1));
       EXPECT_EQ(run.argument<std::uint32_t>(8), 1000U);
-      EXPECT_FALSE(run.dispatch().captured_ns.has_value());
+      EXPECT_GT(run.dispatch().captured_ns.value_or(0), 0U) << "of the run alone";
       EXPECT_EQ(run.dispatch().cuda->cooperative, std::string_view(form) == "cooperative");
       EXPECT_EQ(run.dispatch().cuda->cluster[0], std::string_view(form) == "cluster" ? 4U : 0U);
       EXPECT_THAT(run.description().limits, testing::Contains(HasSubstr("is a node of a graph")));

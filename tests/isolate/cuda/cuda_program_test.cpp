@@ -2,7 +2,12 @@
 // and machines on which nothing can be captured. Whatever happens, it goes on.
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "isolate/cuda/cuda_isolated.h"
+#include "isolate/cuda/hold.h"
 
 namespace perflab::test {
 namespace {
@@ -40,6 +45,33 @@ TEST(IsolateCudaProgram, ThreadsThatLaunchAllocateCopyAndFreeAllTheTime) {
     EXPECT_EQ(run.array(true, 20000).back(), 19999 + 17);
     EXPECT_EQ(run.written().size(), 1U) << "nothing else ran";
   }
+}
+
+// A thread that something else waits for must not be held for ever; one is, while memory is read.
+TEST(IsolateCudaProgram, TheHoldLastsAsLongAsTheCaptureGoesOn) {
+  using std::chrono::milliseconds;
+  isolate::Hold hold(milliseconds(100));
+  hold.enter();
+  ASSERT_TRUE(hold.close());
+  std::atomic<bool> passed = false;
+  std::jthread other([&] {
+    hold.enter();
+    passed = true;
+    hold.leave();
+  });
+  for (int i = 0; i < 12; ++i) {
+    std::this_thread::sleep_for(milliseconds(40));
+    hold.progress();
+  }
+  EXPECT_FALSE(passed);
+  EXPECT_FALSE(hold.broken());
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!passed && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(milliseconds(5));
+  EXPECT_TRUE(passed);
+  EXPECT_TRUE(hold.broken());
+  hold.open();
+  hold.leave();
 }
 
 TEST(IsolateCudaProgram, AForkedChildIsLeftAlone) {
