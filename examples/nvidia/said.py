@@ -42,9 +42,9 @@ def measured(body, out):
     print(json.dumps({name: {"count": len(times), "median_ns": sorted(times)[len(times) // 2]} for name, times in kernels.items()}, indent=1))
 
 
-def say(did, figures=None):
+def say(did, figures=None, expect=None):
     """The line "ZOO {...}" to standard output, and to the file $ZOO_SAY."""
-    line = "ZOO " + json.dumps({"pid": os.getpid(), "did": did, "calls": {}, "figures": figures or {}, "expect": []}) + "\n"
+    line = "ZOO " + json.dumps({"pid": os.getpid(), "did": did, "calls": {}, "figures": figures or {}, "expect": expect or []}) + "\n"
     print(line, end="", flush=True)
     if os.environ.get("ZOO_SAY"):
         with open(os.environ["ZOO_SAY"], "a", encoding="utf-8") as file:
