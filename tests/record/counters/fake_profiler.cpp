@@ -190,8 +190,12 @@ std::uint32_t FakeProgram::launch(const std::string& kernel, const Options& opti
                                            .block = {128, 1, 1},
                                            .shared_bytes = 0,
                                            .stream = nullptr};
-  const cuda::LaunchConfig config{
-      .grid = {options.blocks, 1, 1}, .block = {128, 1, 1}, .shared_bytes = 0, .stream = nullptr};
+  const cuda::LaunchConfig config{.grid = {options.blocks, 1, 1},
+                                  .block = {128, 1, 1},
+                                  .shared_bytes = 0,
+                                  .stream = nullptr,
+                                  .attributes = nullptr,
+                                  .attribute_count = 0};
   const cuda::LaunchKernelExParameters ex{.config = &config, .function = nullptr};
   DriverResult answer = options.fails ? DriverResult::invalid_value : DriverResult::success;
   cuda::CallbackData data{};
