@@ -62,7 +62,8 @@ class CheatsTest : public ::testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     words.insert(words.end(), {"--", "-I" PERFLAB_SOURCE_DIR "/examples/host"});
     ProcessOptions options;
-    options.set_environment = {{"LD_LIBRARY_PATH", PERFLAB_HSA_SIM_FOLDER}};
+    options.set_environment = {
+        {"LD_LIBRARY_PATH", PERFLAB_HSA_SIM_FOLDER ":" PERFLAB_CUDA_SIM_FOLDER}};
     options.unset_environment = {"ROCM_PATH", "HSA_RESERVE_SVM", "PERFLAB_STEERING_ATTEMPT"};
     const Outcome outcome = rocm_perf(folder_.path(), words, options);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -89,16 +90,23 @@ class CheatsTest : public ::testing::Test {
   std::vector<test::Cheat> corpus_;
 };
 
-class CheatsOnACapture : public CheatsTest {
+/// The runtime that a capture is of, and the stand-in's compiler for it.
+struct CaptureOf {
+  const char* name;
+  const char* compiler;
+  test::SampleCapture (*capture)(std::string code_object);
+};
+
+class CheatsOnACapture : public CheatsTest, public ::testing::WithParamInterface<CaptureOf> {
  protected:
   void SetUp() override {
     CheatsTest::SetUp();
     const auto compiled =
-        run_program({PERFLAB_SIM_HIPCC, (folder_ / "original.hip").string(), "-o",
+        run_program({GetParam().compiler, (folder_ / "original.hip").string(), "-o",
                      (folder_ / "k.hsaco").string(), "--kernel", "row_sums", "-O3"});
     ASSERT_TRUE(compiled && compiled->succeeded());
     const auto capture =
-        test::corpus_capture(test::text_of(folder_ / "k.hsaco")).write(folder_ / "capture");
+        GetParam().capture(test::text_of(folder_ / "k.hsaco")).write(folder_ / "capture");
     ASSERT_TRUE(capture.has_value());
   }
   /// Of all files of the capture.
@@ -109,21 +117,22 @@ class CheatsOnACapture : public CheatsTest {
     return text;
   }
 };
-TEST_F(CheatsOnACapture, AreRefusedForTheRightReason) {
-  check_decisions(optimize({"--capture", "capture", "--build",
-                            PERFLAB_SIM_HIPCC " {source} -o {code_object} --kernel row_sums -O3"}));
+TEST_P(CheatsOnACapture, AreRefusedForTheRightReason) {
+  check_decisions(optimize(
+      {"--capture", "capture", "--build",
+       GetParam().compiler + std::string(" {source} -o {code_object} --kernel row_sums -O3")}));
 }
 
-TEST_F(CheatsOnACapture, CannotWriteToTheCaptureWhileTheyAreBuilt) {
+TEST_P(CheatsOnACapture, CannotWriteToTheCaptureWhileTheyAreBuilt) {
   PERFLAB_NEEDS_A_SANDBOX();
   const auto right = std::ranges::find(corpus_, "right", &test::Cheat::name);
   ASSERT_NE(right, corpus_.end());
   write("proposal_0", right->source);
   std::filesystem::remove(folder_ / "proposal_1");
   write("build.sh",
-        "for file in $(find capture -type f); do\n"
-        "  echo x >>$file && echo \"$file was written to\" >&2\ndone\n"
-        "exec " PERFLAB_SIM_HIPCC " $1 -o $2 --kernel row_sums -O3\n");
+        std::string("for file in $(find capture -type f); do\n"
+                    "  echo x >>$file && echo \"$file was written to\" >&2\ndone\n"
+                    "exec ") + GetParam().compiler + " $1 -o $2 --kernel row_sums -O3\n");
   const std::string before = capture_text();
   const Json result =
       optimize({"--capture", "capture", "--build", "sh build.sh {source} {code_object}"});
@@ -134,6 +143,15 @@ TEST_F(CheatsOnACapture, CannotWriteToTheCaptureWhileTheyAreBuilt) {
                                ::testing::Not(::testing::HasSubstr("was written to"))));
   EXPECT_EQ(capture_text(), before);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Platforms, CheatsOnACapture,
+    ::testing::Values(CaptureOf{"Hip", PERFLAB_SIM_HIPCC,
+                                [](std::string object) {
+                                  return test::corpus_capture(std::move(object));
+                                }},
+                      CaptureOf{"Cuda", PERFLAB_SIM_NVCC, test::corpus_capture_of_cuda}),
+    [](const auto& of) { return std::string(of.param.name); });
 
 class CheatsAsAProgram : public CheatsTest {};
 TEST_F(CheatsAsAProgram, AreRefusedForTheRightReason) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/temp_folder.h"
+#include "replay/cuda/cuda_capture.h"
 #include "replay/sample_capture.h"
 
 namespace perflab::test {
@@ -88,10 +89,12 @@ inline std::vector<float> corpus_matrix(std::uint32_t seed, std::size_t count) {
 }
 
 /// row_sums of 60 rows of 1021 columns, captured: {matrix, sums, shape}. Behind the sums there are
-/// numbers that nobody may touch.
-inline SampleCapture corpus_capture(std::string code_object) {
+/// numbers that nobody may touch. `begun`: a capture with its machine and nothing else; `base`:
+/// where memory lies; `hidden_bytes`: behind the arguments.
+inline SampleCapture corpus_capture(SampleCapture begun, std::uint64_t base,
+                                    std::size_t hidden_bytes) {
   constexpr std::int32_t kRows = 60, kColumns = 1021;
-  SampleCapture sample = inplace_sample();
+  SampleCapture sample = std::move(begun);
   sample.regions.clear();
   sample.kernarg.clear();
   const std::vector<float> matrix = corpus_matrix(1, 64 * kColumns);
@@ -102,20 +105,37 @@ inline SampleCapture corpus_capture(std::string code_object) {
       sum += matrix[static_cast<std::size_t>(row * kColumns + column)];
     after[static_cast<std::size_t>(row)] = sum;
   }
-  constexpr std::uint64_t kSums = kSampleBase + (64U << 20U);
-  sample.add(kSampleBase, bytes_of_values(matrix), bytes_of_values(matrix));
-  sample.add(kSums, bytes_of_values(before), bytes_of_values(after));
-  sample.push<std::uint64_t>(kSampleBase);
-  sample.push<std::uint64_t>(kSums);
+  const std::uint64_t sums = base + (64U << 20U);
+  sample.add(base, bytes_of_values(matrix), bytes_of_values(matrix));
+  sample.add(sums, bytes_of_values(before), bytes_of_values(after));
+  sample.push<std::uint64_t>(base);
+  sample.push<std::uint64_t>(sums);
   sample.push<std::int32_t>(kRows);
   sample.push<std::int32_t>(kColumns);
-  sample.kernarg.resize(24 + 256);
-  sample.code_object = std::move(code_object);
+  sample.kernarg.resize(24 + hidden_bytes);
   capture::Dispatch& dispatch = sample.description.dispatch;
   dispatch.kernel = dispatch.demangled = "row_sums";
   dispatch.grid = {64, 1, 1};
   dispatch.workgroup = {64, 1, 1};
   dispatch.kernarg_bytes = static_cast<std::uint32_t>(sample.kernarg.size());
+  return sample;
+}
+
+/// On an AMD GPU, with this code object.
+inline SampleCapture corpus_capture(std::string code_object) {
+  SampleCapture sample = inplace_sample();
+  sample.code_object = std::move(code_object);
+  return corpus_capture(std::move(sample), kSampleBase, 256);
+}
+
+/// On an NVIDIA GPU, with this cubin.
+inline SampleCapture corpus_capture_of_cuda(std::string cubin) {
+  SampleCapture sample = cuda_launch("inplace", 64);
+  sample.code_object = std::move(cubin);
+  sample.description.dispatch.cuda->parameters = {{0, 8}, {8, 8}, {16, 8}};
+  sample = corpus_capture(std::move(sample), kCudaBase, 0);
+  for (SampleRegion& one : sample.regions)
+    one.region.pool_flags = 0, one.region.granule = 0, one.region.recommended_granule = 0;
   return sample;
 }
 
