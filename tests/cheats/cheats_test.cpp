@@ -129,10 +129,10 @@ TEST_P(CheatsOnACapture, CannotWriteToTheCaptureWhileTheyAreBuilt) {
   ASSERT_NE(right, corpus_.end());
   write("proposal_0", right->source);
   std::filesystem::remove(folder_ / "proposal_1");
-  write("build.sh",
-        std::string("for file in $(find capture -type f); do\n"
-                    "  echo x >>$file && echo \"$file was written to\" >&2\ndone\n"
-                    "exec ") + GetParam().compiler + " $1 -o $2 --kernel row_sums -O3\n");
+  write("build.sh", std::string("for file in $(find capture -type f); do\n"
+                                "  echo x >>$file && echo \"$file was written to\" >&2\ndone\n"
+                                "exec ") +
+                        GetParam().compiler + " $1 -o $2 --kernel row_sums -O3\n");
   const std::string before = capture_text();
   const Json result =
       optimize({"--capture", "capture", "--build", "sh build.sh {source} {code_object}"});

@@ -73,10 +73,11 @@ TEST_F(OptimizeOnCuda, RulesAloneMakeAKernelFasterWithProof) {
   const Json& candidate = result["candidates"][0];
   std::vector<std::string> checks;
   for (const Json& check : candidate["proof"]["checks"]) checks.push_back(check["name"]);
-  EXPECT_THAT(checks, ::testing::ElementsAre("golden output", "poisoned output",
-                                             "perturbed input 1", "perturbed input 2",
-                                             "perturbed input 3", "timed inputs"));
-  const Outcome again = rocm_perf(folder_.path(), {"optimize", "--recheck", "out/optimization.json"});
+  EXPECT_THAT(checks,
+              ::testing::ElementsAre("golden output", "poisoned output", "perturbed input 1",
+                                     "perturbed input 2", "perturbed input 3", "timed inputs"));
+  const Outcome again =
+      rocm_perf(folder_.path(), {"optimize", "--recheck", "out/optimization.json"});
   EXPECT_EQ(again.exit_code, 0) << again.err;
 }
 
@@ -97,10 +98,9 @@ TEST_F(OptimizeOnCuda, WhatABuildLeavesMayBeAFatBinary) {
 TEST_F(OptimizeOnCuda, CostsAreSaidInWordsOfCuda) {
   if (no_toolkit()) GTEST_SKIP() << "skipped: CUDA's toolkit is not installed";
   // A longer text needs more registers.
-  write("build.sh",
-        fmt::format("registers=24\n[ $(wc -c <\"$1\") -gt {} ] && registers=96\n"
-                    "exec {} $1 -o $2 --kernel row_sums -O3 --registers $registers\n",
-                    kCudaRows.size(), PERFLAB_SIM_NVCC));
+  write("build.sh", fmt::format("registers=24\n[ $(wc -c <\"$1\") -gt {} ] && registers=96\n"
+                                "exec {} $1 -o $2 --kernel row_sums -O3 --registers $registers\n",
+                                kCudaRows.size(), PERFLAB_SIM_NVCC));
   const Outcome outcome =
       optimize({"--build", "sh " + (folder_ / "build.sh").string() + " {source} {code_object}",
                 "--max-candidates", "1", "--json"});

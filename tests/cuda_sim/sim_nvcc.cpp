@@ -72,9 +72,10 @@ Result<int> run_nvcc(NvccArguments& arguments) {
 int main(int argc, char** argv) {
   NvccArguments arguments;
   if (!read_nvcc_arguments(argc, argv, arguments)) {
-    std::fputs("usage: sim_nvcc SOURCE -o OUT --kernel NAME [--symbol MANGLED] [--registers N] "
-               "[--max-threads N] [--fatbin] [flags]\n",
-               stderr);
+    std::fputs(
+        "usage: sim_nvcc SOURCE -o OUT --kernel NAME [--symbol MANGLED] [--registers N] "
+        "[--max-threads N] [--fatbin] [flags]\n",
+        stderr);
     return 2;
   }
   const auto done = run_nvcc(arguments);

@@ -44,7 +44,7 @@ Result<bool> compile_library(const KernelCompilation& what, const fs::path& glue
 
 /// The kernel's arguments as the compiled library describes them.
 Result<std::vector<WrittenArgument>> arguments_of(const fs::path& library,
-                                                        const std::string& kernel) {
+                                                  const std::string& kernel) {
   void* const opened = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   using Describe = const char* (*)();
   const auto describe = opened == nullptr

@@ -14,8 +14,8 @@ namespace perflab::test {
 
 struct KernelCompilation {
   std::filesystem::path source;
-  std::string kernel;              ///< its name in the source
-  std::vector<std::string> flags;  ///< of g++
+  std::string kernel;                          ///< its name in the source
+  std::vector<std::string> flags;              ///< of g++
   std::vector<std::string> include_folders{};  ///< besides examples/host
 };
 

@@ -142,10 +142,10 @@ std::string idea_of(const SourceModel& model, const std::string& kernel, int rou
                   {"source", model.text},
                   {"kernel_source", std::string(model.at(model.kernels[*found].definition))}};
   const test::TempFolder folder;
-  const auto ended = run_program(
-      {"sh", "-c", "exec python3 \"$0\" <\"$1\" >\"$2\"",
-       PERFLAB_SOURCE_DIR "/examples/optimize/gpu_ideas.py",
-       folder.write("task.json", to_canonical_text(task)).string(), (folder / "idea").string()});
+  const auto ended = run_program({"sh", "-c", "exec python3 \"$0\" <\"$1\" >\"$2\"",
+                                  PERFLAB_SOURCE_DIR "/examples/optimize/gpu_ideas.py",
+                                  folder.write("task.json", to_canonical_text(task)).string(),
+                                  (folder / "idea").string()});
   EXPECT_TRUE(ended && ended->succeeded());
   const auto text = read_file(folder / "idea");
   return text ? *text : "";

@@ -168,7 +168,8 @@ class OptimizeRunner {
     parse_.path = request_.source;
     parse_.arguments = request_.arguments;
     parse_.host = request_.host;
-    parse_.compiler = compiler_of_command(replays() ? request_.replay.build : request_.command.build);
+    parse_.compiler =
+        compiler_of_command(replays() ? request_.replay.build : request_.command.build);
     parse_.arch = find_arch();
     parse_.arch = parse_.arch.substr(0, parse_.arch.find(':'));
     PERFLAB_TRY(std::string text, read_file(request_.source, llm::kMostProposalBytes));

@@ -8,8 +8,7 @@
 namespace perflab::optimize {
 
 std::string TransformList::in_words(const std::string& sentence) const {
-  return hal::in_terms(sentence,
-                       model.options.cuda() ? hal::Platform::nvidia : hal::Platform::amd);
+  return hal::in_terms(sentence, model.options.cuda() ? hal::Platform::nvidia : hal::Platform::amd);
 }
 
 Transforms TransformList::take() {

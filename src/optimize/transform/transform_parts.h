@@ -38,8 +38,8 @@ class TransformList {
       : model(of), kernel(in), facts(known) {}
 
   void offer(Promise promise, std::string id, std::string summary, std::string text) {
-    offered_.emplace_back(
-        promise, TransformedSource{std::move(id), in_words(summary), std::move(text)});
+    offered_.emplace_back(promise,
+                          TransformedSource{std::move(id), in_words(summary), std::move(text)});
   }
   /// `sentence` without a full stop.
   void forbid(std::string id, std::string guard, std::string sentence) {

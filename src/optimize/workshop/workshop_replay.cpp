@@ -403,15 +403,14 @@ Result<std::unique_ptr<Workshop>> make_replay_workshop(const capture::Capture& c
                   "--build for a capture has to say with {code_object} where the code object goes");
     compiler.reset();
   }
-  return std::make_unique<ReplayWorkshop>(capture, options, std::move(target),
-                                          std::move(compiler), std::move(command), std::move(ask));
+  return std::make_unique<ReplayWorkshop>(capture, options, std::move(target), std::move(compiler),
+                                          std::move(command), std::move(ask));
 }
 
 Result<std::unique_ptr<Workshop>> open_replay_workshop(const ReplayWorkshopOptions& options) {
   PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(options.capture));
   std::optional<code::Compiler> compiler;
-  if (options.build.empty() &&
-      capture.description().machine.platform == capture::Platform::hip) {
+  if (options.build.empty() && capture.description().machine.platform == capture::Platform::hip) {
     const auto target = code::parse_target_id(capture.description().machine.isa);
     PERFLAB_TRY(compiler, code::find_compiler(target ? target->processor : ""));
   }
