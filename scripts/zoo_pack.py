@@ -1,4 +1,4 @@
-"""What scripts/device-zoo and scripts/device-ranks take along to a machine with a GPU: rocm-perf, its library, and what they need."""
+"""What scripts/device-zoo, device-ranks and device-captures take along to a machine with a GPU: rocm-perf, its library, and what they need."""
 import shutil
 import subprocess
 import sys
@@ -19,10 +19,10 @@ def needed(path):
     return found
 
 
-def pack(build, into):
+def pack(build, into, library="librocm_perf_record.so"):
     """The exit code: 1 where the library was not built."""
     into.mkdir(parents=True, exist_ok=True)
-    program, libraries = build / "src/cli/rocm-perf", sorted(build.rglob("librocm_perf_record.so"))
+    program, libraries = build / "src/cli/rocm-perf", sorted(build.rglob(library))
     for source in [program, *libraries[:1]]:
         target = into / source.name
         subprocess.run(["strip", "-o", str(target), str(source)], check=True)
@@ -30,7 +30,7 @@ def pack(build, into):
             if not name.startswith(THERE):
                 shutil.copy(place, into / name)
     if not libraries:
-        print(f"device-zoo: no librocm_perf_record.so under {build}", file=sys.stderr)
+        print(f"no {library} under {build}", file=sys.stderr)
     total = sum(path.stat().st_size for path in into.iterdir())
     print(f"{into}: {total / 1e6:.1f} MB: {' '.join(sorted(path.name for path in into.iterdir()))}")
     return 0 if libraries else 1
