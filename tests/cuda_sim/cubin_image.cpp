@@ -112,8 +112,8 @@ std::uint32_t number_behind(std::string_view text, std::string_view before) {
              : static_cast<std::uint32_t>(std::atoi(text.data() + at + before.size()));
 }
 
-/// What PTX declares of its only kernel, whose body is the function of its name: parameters of 4
-/// bytes, local memory, threads. That is all of PTX that is understood.
+/// What PTX declares of its only kernel, whose body is the function of its name: parameters (all of
+/// 4 bytes, or one of 8), local memory, threads. That is all of PTX that is understood.
 CubinImage read_ptx(std::string_view text) {
   CubinImage image;
   image.bytes = text;
@@ -130,6 +130,7 @@ CubinImage read_ptx(std::string_view text) {
   for (std::size_t one = head.find(kParameter); one != std::string_view::npos;
        one = head.find(kParameter, one + 1))
     kernel.parameters.emplace_back(4 * kernel.parameters.size(), 4);
+  if (head.find(".param .u64") != std::string_view::npos) kernel.parameters.emplace_back(0, 8);
   image.kernels.push_back(std::move(kernel));
   return image;
 }

@@ -153,14 +153,15 @@ bool take_arguments(const FunctionState& function, void** parameters, void** ext
 Body body_of_launch(FunctionState& function, const Launch& shape,
                     std::vector<std::byte> arguments) {
   if (function.image == nullptr) return {};
-  // Replay's trap is not counted among the launches.
+  // Kernels of replay itself are not counted among the launches.
   const bool trap = function.image->body.starts_with("left_memory_");
+  const bool own = trap || function.image->body.starts_with("perflab_");
   if (trap && std::getenv("CUDA_SIM_NO_TRAP") != nullptr)
     return [](const std::atomic<bool>&) { return Outcome{}; };
   return [run = Run{.function = &function,
                     .shape = shape,
                     .arguments = std::move(arguments),
-                    .fault = trap ? LaunchFault::none : next_launch_fault()}](
+                    .fault = own ? LaunchFault::none : next_launch_fault()}](
              const std::atomic<bool>& stop) { return guarded(run, stop); };
 }
 

@@ -252,6 +252,18 @@ void wild(const Invocation&) {
   *nowhere = 1;
 }
 
+// A block of threads copies the run of its number.
+void perflab_copy_runs(const Invocation& run) {
+  struct Entry {
+    void* to;
+    const void* from;
+    std::uint64_t bytes;
+  };
+  const auto* const table = arguments<const Entry*>(run);
+  for (std::uint64_t i = 0; i < run.work_items / run.group; ++i)
+    std::memcpy(table[i].to, table[i].from, table[i].bytes);
+}
+
 using Body = void (*)(const Invocation&);
 struct NamedBody {
   std::string_view name;
@@ -268,6 +280,8 @@ constexpr NamedBody kBodies[] = {
     {"reverse_left", reverse_left},
     {"spill", spill},
     {"spill_left", spill_left},
+    {"perflab_copy_runs", perflab_copy_runs},
+    {"perflab_probe", empty},
     {"left_memory_registers", left_memory_registers},
     {"left_memory_scratch", left_memory_scratch},
     {"chase", chase},

@@ -21,11 +21,12 @@ constexpr std::size_t kLeastForKernel = 32, kMostOfTable = 65'536;
 
 /// Each block copies the run of its number: 16 bytes per thread and step where both addresses and
 /// the size allow it, else single ones. Table: to, from, bytes, of 8 bytes each.
-constexpr const char* kCopyPtx = R"(
-.version 7.0
+constexpr const char* kCopyPtx = R"(.version 7.0
 .target sm_70
 .address_size 64
-.visible .entry perflab_copy_runs(.param .u64 table) {
+.visible .entry perflab_copy_runs(.param .u64 table)
+.maxntid 256, 1, 1
+{
   .reg .pred %p<4>;
   .reg .b32 %r<8>;
   .reg .b64 %d<16>;

@@ -55,7 +55,7 @@ class CudaCopies {
   bool abandoned_ = false;
 };
 
-/// The name of the kernel that copies many runs: no launch of a program.
+/// The name of the kernel that copies many runs.
 inline constexpr const char* kCopyKernel = "perflab_copy_runs";
 
 }  // namespace perflab::replay

@@ -56,7 +56,7 @@ class CudaDevice final : public Device {
     PERFLAB_TRY_VOID(runtime_.check(runtime_.driver().stream_create(&stream_, kNonBlocking),
                                     "cuStreamCreate()"));
     PERFLAB_TRY_VOID(memory_.open(stream_));
-    return timer_.open();
+    return timer_.open(stream_);
   }
 
   [[nodiscard]] const DeviceFacts& facts() const override { return runtime_.facts(); }

@@ -71,19 +71,21 @@ Result<void> CudaMemory::place(const FixedRange& range) {
 }
 
 Result<void> CudaMemory::place_on_gpu(const FixedRange& range) {
+  constexpr std::uint64_t kGranule = kCudaGranules.device;
+  const std::uint64_t first = range.base / kGranule * kGranule;
+  const std::uint64_t last = (range.base + range.bytes + kGranule - 1) / kGranule * kGranule;
+  if (range.on_gpu) return map({.base = first, .bytes = last - first});
+  // Host memory is planned by pages, and some of its blocks may be there already.
+  for (std::uint64_t at = first; at < last; at += kGranule) {
+    const bool there = std::ranges::any_of(
+        mapped_, [&](const Mapped& one) { return at >= one.span.base && at < one.span.end(); });
+    if (!there) PERFLAB_TRY_VOID(map({.base = at, .bytes = kGranule}));
+  }
+  return {};
+}
+
+Result<void> CudaMemory::map(const Span& span) {
   const cuda::Driver& driver = runtime_.driver();
-  const std::uint64_t first = range.base / kCudaGranules.device * kCudaGranules.device;
-  const std::uint64_t last = (range.base + range.bytes + kCudaGranules.device - 1) /
-                             kCudaGranules.device * kCudaGranules.device;
-  // Host memory is planned by pages, and some of its blocks may be here already.
-  const Span span{.base = first, .bytes = last - first};
-  for (const Mapped& one : mapped_)
-    if (one.span.base < span.end() && span.base < one.span.end()) {
-      if (one.span.base <= span.base && span.end() <= one.span.end()) return {};
-      return fail(Failure::not_replayable,
-                  fmt::format("host memory at {:#x} shares 2 MiB with memory of the GPU at {:#x}",
-                              range.base, one.span.base));
-    }
   cuda::AllocationProperties properties{};
   properties.type = cuda::allocation_pinned;
   properties.location = {.type = cuda::LocationType::device, .id = runtime_.device()};

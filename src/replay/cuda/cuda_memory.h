@@ -46,6 +46,8 @@ class CudaMemory {
     cuda::MemoryHandle handle = 0;
   };
   Result<void> place_on_gpu(const FixedRange& range);
+  /// Memory of the GPU behind whole granules of a reservation.
+  Result<void> map(const Span& span);
   Result<void> place_on_host(const FixedRange& range);
   /// The reservation that holds the range; null: none does.
   [[nodiscard]] const CudaReservation* around(const FixedRange& range) const;

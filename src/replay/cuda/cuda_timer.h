@@ -21,8 +21,9 @@ class CudaTimer {
   CudaTimer& operator=(CudaTimer&&) = delete;
   ~CudaTimer();
 
-  /// Opens CUPTI and enables kernel records; makes the events. Error: cuda_call_failed.
-  Result<void> open();
+  /// Opens CUPTI, enables kernel records and sees whether one comes of an empty kernel on this
+  /// stream; makes the events. Error: cuda_call_failed.
+  Result<void> open(cuda::Stream stream);
   /// Around a launch on this stream.
   Result<void> before(cuda::Stream stream);
   Result<void> behind(cuda::Stream stream);
@@ -35,6 +36,8 @@ class CudaTimer {
 
  private:
   std::string open_records();
+  /// Launches an empty kernel: why no record of it came; empty: one came.
+  std::string probe(cuda::Stream stream);
   Result<Nanos> time_of_events() const;
 
   const CudaRuntime& runtime_;

@@ -92,6 +92,32 @@ TEST(CudaDevice, ReplaysFromThePreImageAndWithoutRecopyAddsUp) {
   });
 }
 
+TEST(CudaDevice, ManyRunsAreCopiedByAKernel) {
+  // One page in two is written, with an odd end: more runs than the driver is asked for one by one.
+  constexpr std::uint32_t kCount = 200 * 1024 + 5;
+  SampleCapture sample = cuda_launch("inplace", 1);
+  std::vector<float> before = counting(kCount), after = before;
+  for (std::uint32_t i = 0; i < kCount; ++i)
+    if (i / 1024 % 2 == 0) after[i] += 1;
+  add_cuda(sample, kCudaBase, bytes_of_values(before), bytes_of_values(after));
+  sample.push<std::uint64_t>(kCudaBase);
+  sample.push<std::uint32_t>(0);
+  with_cuda(sample, [&](Session& session) {
+    const std::vector<std::byte> junk(std::size_t{kCount} * 4, std::byte{9});
+    ASSERT_TRUE(session.write(0, 0, junk).has_value());
+    const auto restored = session.restore_writes();
+    ASSERT_TRUE(restored.has_value()) << describe(restored.error());
+    EXPECT_TRUE(restored->on_device);
+    const std::vector<float> now = cuda_floats(session, 0);
+    for (std::uint32_t i = 0; i < kCount; ++i)
+      if (i / 1024 % 2 == 0) {
+        ASSERT_EQ(now[i], before[i]) << i;
+      } else {
+        ASSERT_NE(now[i], before[i]) << i;
+      }
+  });
+}
+
 /// Neighbours that share 2 MiB, 32 MiB, or neither; host memory; memory far away.
 SampleCapture cuda_neighbours() {
   SampleCapture sample = cuda_inplace(1024);
