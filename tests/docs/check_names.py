@@ -57,6 +57,9 @@ FOREIGN = {
     "--gtest_filter": "GoogleTest",
     "--notes": "llvm-readelf",
     "--offload-arch": "hipcc",
+    "--no-compress": "nvcc",
+    "--compress-mode": "nvcc",
+    "--cuda-device-only": "clang",
 }
 # Where scripts and small programs of this repository lie, and how the options that they take stand in their text.
 SCRIPTS = ("scripts", "bench", "tests/docs", "tests/support")
