@@ -112,8 +112,9 @@ inline constexpr std::uint32_t node = 16;
 inline constexpr std::uint32_t device = 17;  ///< DeviceType
 inline constexpr std::uint32_t isa = 19;     ///< Isa
 inline constexpr std::uint32_t compute_unit_count = 0xa002;
-inline constexpr std::uint32_t bdf_id = 0xa006;
+inline constexpr std::uint32_t bdf_id = 0xa006;  ///< uint32_t: bus << 8 | device << 3 | function
 inline constexpr std::uint32_t product_name = 0xa009;  ///< char[64]
+inline constexpr std::uint32_t domain = 0xa00f;        ///< uint32_t, of the bus
 inline constexpr std::uint32_t uuid = 0xa011;          ///< char[21]
 }  // namespace agent_info
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "base/system/sandbox.h"
 #include "replay/launch_change.h"
+#include "sensors/turn.h"
 #include "stats/comparison.h"
 
 namespace perflab::measure {
@@ -29,10 +31,19 @@ struct Variant {
   Confinement confinement{};  ///< command, rocprofv3
 };
 
+/// What the GPU's sensors said around the samples of one measurement.
+struct Sensed {
+  std::string source;  ///< empty: nothing was read
+  std::string missing_because = "the readings around a whole program say nothing of its kernels";
+  std::map<std::string, std::string> missing;  ///< reasons by field of a reading
+  sensors::Span span;
+};
+
 /// One measurement of a variant.
 struct Measured {
   std::vector<double> samples;  ///< at least one, in the backend's unit
   std::string failure;          ///< the variant's fault: "exited with code 3: ..."; empty: none
+  Sensed sensed{};
 };
 
 class Backend {
@@ -55,7 +66,8 @@ class Backend {
 struct InterleaveOptions {
   stats::StoppingRule stopping;
   stats::ComparisonOptions comparison;
-  std::size_t warmup = 1;  ///< measurements of each that do not count
+  std::size_t warmup = 1;        ///< measurements of each that do not count
+  sensors::TurnLimits limits{};  ///< of turns that are repeated
   /// No new turn is begun after it; unset: none.
   std::function<bool()> out_of_time;
   /// Asked at every look: whether the verdict is clear. Unset: it is not UNDECIDED.
@@ -68,8 +80,9 @@ struct Interleaved {
   std::string unit;
   std::string order;  ///< "ABBAAB...": as measured, without the warm-up
   std::string failure_a, failure_b;
-  stats::Comparison comparison;  ///< at the confidence of the last look
-  bool out_of_time = false;      ///< ended before the verdict was clear
+  sensors::Conditions conditions;  ///< a turn each
+  stats::Comparison comparison;    ///< at the confidence of the last look
+  bool out_of_time = false;        ///< ended before the verdict was clear
 };
 
 /// What interleave() makes of samples: the comparison at the confidence of one look, UNDECIDED
@@ -79,8 +92,9 @@ struct Interleaved {
 stats::Comparison compare_interleaved(std::span<const double> a, std::span<const double> b,
                                       const InterleaveOptions& options);
 
-/// Takes turns until the verdict is clear or the rule's most samples are there. A failure of a
-/// variant ends it. Which direction is better is the backend's word, whatever
+/// Takes turns until the verdict is clear or the rule's most samples are there. A turn in which the
+/// GPU's clock changed or that was throttled is taken again, as far as `options.limits` allow. A
+/// failure of a variant ends it. Which direction is better is the backend's word, whatever
 /// `options.comparison` says. `on_turn`: called after each turn that counts, for progress; its
 /// comparison is that of the last look. Errors: those of Backend::measure(), interrupted.
 Result<Interleaved> interleave(Backend& backend, const Variant& a, const Variant& b,

@@ -30,7 +30,7 @@ class ReplayBackend final : public Backend {
                   "run the command again: what was decided is kept");
     Measured measured;
     std::string wrong;
-    if (Result<void> done = take_samples(variant, measured.samples, wrong); !done) {
+    if (Result<void> done = take_samples(variant, measured, wrong); !done) {
       Error error = std::move(done).error();
       // A fault or a hang (target_failed), or a code object that cannot be used (bad_input).
       const bool fault = error.code == ErrorCode::target_failed;
@@ -47,14 +47,21 @@ class ReplayBackend final : public Backend {
 
  private:
   /// `wrong`: what a dispatch left that it should not have.
-  Result<void> take_samples(const Variant& variant, std::vector<double>& samples,
-                            std::string& wrong) {
+  Result<void> take_samples(const Variant& variant, Measured& measured, std::string& wrong) {
     PERFLAB_TRY_VOID(session_.load(variant.code_object, variant.launch));
+    Sensed& sensed = measured.sensed;
+    sensed.missing_because = options_.no_sensors_because;
     for (std::uint64_t i = 0; i <= options_.iterations; ++i) {
       if (interrupted()) return fail(ErrorCode::interrupted, "interrupted between dispatches");
+      if (i == 1 && options_.sensors != nullptr) sensed.span.before = options_.sensors->read();
       PERFLAB_TRY_VOID(bring_input(i));
       PERFLAB_TRY(const Nanos time, session_.run());
-      if (i > 0) samples.push_back(static_cast<double>(time.value));
+      if (i > 0) measured.samples.push_back(static_cast<double>(time.value));
+      if (i == options_.iterations && options_.sensors != nullptr) {
+        sensed.span.after = options_.sensors->read();
+        sensed.source = options_.sensors->source();
+        sensed.missing = options_.sensors->missing();
+      }
       if (options_.inputs) {
         PERFLAB_TRY(wrong, options_.inputs->check(variant, i));
         if (!wrong.empty()) return {};

@@ -25,6 +25,9 @@ struct ReplayBackendOptions {
   std::uint64_t iterations = 5;  ///< dispatches of one measurement that count; at least 1
   /// Missing: each dispatch finds the captured memory, and nobody looks at what it leaves.
   std::optional<ReplayInputs> inputs{};
+  /// Read before the first dispatch that counts and after the last. Null: not read.
+  sensors::Sensors* sensors = nullptr;
+  std::string no_sensors_because = "nobody asked for them";
 };
 
 /// One measurement loads Variant::code_object (empty: the captured one), dispatches it once without

@@ -1,6 +1,7 @@
 // Turns between two variants. Alternating which of them goes first (A B, B A) lets whatever drifts
 // in the machine - clocks, temperature, other users - fall on both alike.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/system/interrupt.h"
@@ -19,31 +20,48 @@ struct Side {
 };
 
 /// One measurement; nothing: the variant failed, which is noted.
-Result<std::optional<double>> measure_side(Backend& backend, const Side& side) {
+Result<std::optional<double>> measure_side(Backend& backend, const Side& side, Sensed& sensed) {
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted while measuring");
   PERFLAB_TRY(Measured measured, backend.measure(side.variant));
   if (!measured.failure.empty()) {
     side.failure = std::move(measured.failure);
     return std::optional<double>{};
   }
+  sensed = std::move(measured.sensed);
   const std::optional<double> median = stats::summarize(measured.samples).median;
   if (!median) side.failure = "gave no finite number";
   return median;
 }
 
-/// Both sides once, the first one first. A turn counts as a whole or not at all; false: a failure.
-Result<bool> take_turn(Backend& backend, const Side& first, const Side& second, bool counts,
-                       std::string& order) {
-  PERFLAB_TRY(const std::optional<double> one, measure_side(backend, first));
-  if (!one) return false;
-  PERFLAB_TRY(const std::optional<double> other, measure_side(backend, second));
-  if (!other) return false;
-  if (counts) {
+/// What the sensors said of both sides of a turn. Whether it counts.
+bool judge_turn(sensors::TurnWatch& watch, Sensed& one, const Sensed& other) {
+  sensors::Conditions& conditions = watch.conditions();
+  if (one.source.empty() || other.source.empty()) {
+    conditions.missing_because = one.source.empty() ? one.missing_because : other.missing_because;
+    return true;
+  }
+  conditions.source = one.source;
+  conditions.missing.merge(one.missing);
+  return watch.take(std::array{one.span, other.span});
+}
+
+/// Both sides once, the first one first, again while what happened to the GPU spoils it. A turn
+/// counts as a whole or not at all; false: a failure. `watch`: null: it does not count.
+Result<bool> take_turn(Backend& backend, const Side& first, const Side& second,
+                       sensors::TurnWatch* watch, std::string& order) {
+  while (true) {
+    Sensed of_one, of_other;
+    PERFLAB_TRY(const std::optional<double> one, measure_side(backend, first, of_one));
+    if (!one) return false;
+    PERFLAB_TRY(const std::optional<double> other, measure_side(backend, second, of_other));
+    if (!other) return false;
+    if (watch == nullptr) return true;
+    if (!judge_turn(*watch, of_one, of_other)) continue;
     first.samples.push_back(*one);
     second.samples.push_back(*other);
     (order += first.letter) += second.letter;
+    return true;
   }
-  return true;
 }
 
 }  // namespace
@@ -74,6 +92,7 @@ Result<Interleaved> interleave(Backend& backend, const Variant& a, const Variant
     return options.decided ? options.decided(out.comparison)
                            : out.comparison.verdict != stats::SpeedVerdict::undecided;
   };
+  sensors::TurnWatch watch(options.limits);
   const std::size_t turns = options.warmup + options.stopping.most;
   for (std::size_t turn = 0; turn < turns; ++turn) {
     if (options.out_of_time && options.out_of_time()) {
@@ -83,8 +102,10 @@ Result<Interleaved> interleave(Backend& backend, const Variant& a, const Variant
     const bool counts = turn >= options.warmup;
     // Counted from the first turn that counts, so that the order never depends on the warm-up.
     const bool a_first = (counts ? turn - options.warmup : turn) % 2 == 0;
-    PERFLAB_TRY(const bool went_well, take_turn(backend, a_first ? side_a : side_b,
-                                                a_first ? side_b : side_a, counts, out.order));
+    PERFLAB_TRY(const bool went_well,
+                take_turn(backend, a_first ? side_a : side_b, a_first ? side_b : side_a,
+                          counts ? &watch : nullptr, out.order));
+    out.conditions = watch.conditions();
     if (!went_well) break;
     if (!counts) continue;
     const std::size_t samples = out.a.size();

@@ -26,6 +26,7 @@ struct DeviceFacts {
   std::string runtime_version;
   std::string rocm_version;           ///< empty: not known
   std::string driver_version{};       ///< of NVIDIA's kernel module; empty: not known
+  std::string pci_address{};          ///< "0000:c1:00.0", as sysfs writes it; empty: not known
   std::uint64_t granule = 4096;       ///< least granule of fixed memory of the GPU, bytes
   std::uint64_t host_granule = 4096;  ///< the same of host memory
 };

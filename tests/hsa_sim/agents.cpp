@@ -193,6 +193,8 @@ Status agent_get_info(Agent agent, std::uint32_t attribute, void* value) {
       return put(value, Isa{gpu ? kIsa : 0});
     case agent_info::compute_unit_count:
       return put(value, gpu ? kComputeUnits : 1U);
+    case agent_info::domain:
+      return put(value, 0U);
     case agent_info::bdf_id:
       return put(value, static_cast<std::uint32_t>(*index) << 8U);
     default:

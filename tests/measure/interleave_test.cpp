@@ -223,5 +223,69 @@ TEST(Interleave, GoesOnUntilTheCallerSaysThatItIsDecided) {
   for (const std::size_t look : looks) EXPECT_TRUE(stats::is_look({}, look));
 }
 
+/// Readings around measurements, by a list of core clocks; the last pair for ever.
+class SensedBackend final : public Backend {
+ public:
+  explicit SensedBackend(std::vector<sensors::Span> spans) : spans_(std::move(spans)) {}
+  [[nodiscard]] std::string name() const override { return "sensed"; }
+  [[nodiscard]] std::string unit() const override { return "ns"; }
+  Result<Measured> measure(const Variant& variant) override {
+    calls_ += variant.name;
+    Measured measured{.samples = {static_cast<double>(calls_.size())}, .failure = {}};
+    measured.sensed.source = "nvml";
+    measured.sensed.span = spans_[std::min(calls_.size() - 1, spans_.size() - 1)];
+    return measured;
+  }
+  std::string calls_;
+
+ private:
+  std::vector<sensors::Span> spans_;
+};
+
+sensors::Span clocks(double before, double after) {
+  sensors::Span span;
+  span.before.core_mhz = before;
+  span.after.core_mhz = after;
+  return span;
+}
+
+InterleaveOptions four_turns() {
+  InterleaveOptions options;
+  options.stopping = {.fewest = 4, .most = 4, .looks = 1};
+  return options;
+}
+
+TEST(Interleave, TakesATurnAgainInWhichTheClockChanged) {
+  // The warm-up's do not count; of the first turn the second half is slow.
+  SensedBackend backend({clocks(345, 1980), clocks(345, 1980), clocks(1980, 1980),
+                         clocks(1980, 1500), clocks(1980, 1980)});
+  const auto out = interleave(backend, kOriginal, kCandidate, four_turns());
+  ASSERT_TRUE(out.has_value());
+  EXPECT_EQ(backend.calls_, "abababbaabba");
+  EXPECT_EQ(out->order, "ABBAABBA");
+  EXPECT_EQ(out->a.front(), 5);  // of the repeated turn
+  EXPECT_EQ(out->conditions.source, "nvml");
+  EXPECT_EQ(out->conditions.repeated, 1U);
+  ASSERT_EQ(out->conditions.turns.size(), 4U);
+  EXPECT_EQ(out->conditions.turns[0].repeats, 1U);
+}
+
+TEST(Interleave, GoesOnWhenTheClockNeverRestsAndSaysSo) {
+  SensedBackend backend({clocks(1980, 1500)});
+  const auto out = interleave(backend, kOriginal, kCandidate, four_turns());
+  ASSERT_TRUE(out.has_value());
+  EXPECT_EQ(out->a.size(), 4U);
+  EXPECT_EQ(out->conditions.repeated, 10U);
+  EXPECT_EQ(out->conditions.disturbed, 4U);
+}
+
+TEST(Interleave, SaysWhyNothingWasRead) {
+  NoisyBackend backend(1);
+  const auto out = interleave(backend, kOriginal, kCandidate, four_turns());
+  ASSERT_TRUE(out.has_value());
+  EXPECT_EQ(out->conditions.source, "");
+  EXPECT_NE(out->conditions.missing_because, "");
+}
+
 }  // namespace
 }  // namespace perflab::measure

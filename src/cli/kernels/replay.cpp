@@ -79,10 +79,13 @@ Result<report::ReplayData> replay_capture(const FullVmArguments& arguments) {
     data.code_object = capture::code_object_file(description.machine.platform);
     data.code_object_hash = description.code_object_hash;
   }
+  const sensors::Opened sensed = sensors::open_sensors(opened.device().pci_address);
   const replay::FullVmOptions options{
       .iterations = static_cast<std::uint64_t>(arguments.iterations),
       .warmup = arguments.no_recopy ? 0 : static_cast<std::uint64_t>(arguments.warmup),
-      .no_recopy = arguments.no_recopy};
+      .no_recopy = arguments.no_recopy,
+      .sensors = sensed.sensors.get(),
+      .no_sensors_because = sensed.missing_because};
   data.warmup = options.warmup;
   ProgressLine progress({.quiet = arguments.outputs.json});
   PERFLAB_TRY(data.result, run_full_vm(opened.session(), options, [&](std::uint64_t done) {

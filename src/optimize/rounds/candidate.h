@@ -50,6 +50,9 @@ struct Measurement {
   std::string failure_before, failure_after;
   /// In the folder: a file of a build, or a source, that was another one afterwards. Empty: none.
   std::string changed_file;
+  /// Readings of the GPU's sensors around the turns, as documents have them
+  /// (sensors::conditions_json); null: recorded by a version that read none.
+  Json conditions = nullptr;
   stats::Comparison comparison;
 };
 

@@ -124,6 +124,7 @@ Measurement measurement_of(JsonFields&& in) {
           .failure_before = in.text_or_null("failure_before"),
           .failure_after = in.text_or_null("failure_after"),
           .changed_file = in.text_or_null("changed_file"),
+          .conditions = in.has("conditions") ? in.get<Json>("conditions") : Json(nullptr),
           .comparison = comparison_of(in.object("comparison"))};
 }
 
@@ -228,6 +229,7 @@ Json to_json(const Measurement& measurement) {
       {"failure_before", or_null(measurement.failure_before)},
       {"failure_after", or_null(measurement.failure_after)},
       {"changed_file", or_null(measurement.changed_file)},
+      {"conditions", measurement.conditions},
       {"comparison", to_json(measurement.comparison)}};
 }
 

@@ -13,6 +13,7 @@
 #include "optimize/rounds/record_checks.h"
 #include "optimize/rounds/records.h"
 #include "optimize/workshop/workshop_build.h"
+#include "sensors/conditions.h"
 
 namespace perflab::optimize {
 namespace {
@@ -352,6 +353,7 @@ Result<Measurement> Steps::measure(const Candidate& original, const Candidate& b
     out.after = std::move(timed->b);
     out.order = std::move(timed->order);
     out.out_of_time = timed->out_of_time;
+    out.conditions = sensors::conditions_json(timed->conditions);
     out.failure_before = std::move(timed->failure_a);
     out.failure_after = std::move(timed->failure_b);
   }

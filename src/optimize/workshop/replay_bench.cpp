@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/system/files.h"
 #include "measure/backend_replay.h"
+#include "measure/sensed_json.h"
 #include "optimize/workshop/replay_bench.h"
 #include "replay/failures.h"
 #include "replay/inputs/perturb.h"
@@ -191,6 +192,7 @@ ReplayBench::ReplayBench(replay::Session session, const BenchSetup& setup, OnSte
     : session_(std::move(session)),
       setup_(setup),
       on_step_(std::move(on_step)),
+      sensed_(sensors::open_sensors(session_.device().facts().pci_address)),
       timed_(session_,
              [this](std::string_view who) {
                return on_step_(who == "captured" ? bench_step::kOracle
@@ -203,7 +205,9 @@ ReplayBench::ReplayBench(replay::Session session, const BenchSetup& setup, OnSte
                          .check =
                              [this](const measure::Variant& variant, std::uint64_t number) {
                                return timed_.check(variant.code_object.string(), number);
-                             }}})) {}
+                             }},
+                     .sensors = sensed_.sensors.get(),
+                     .no_sensors_because = sensed_.missing_because})) {}
 
 Result<std::unique_ptr<ReplayBench>> ReplayBench::open(const capture::Capture& capture,
                                                        replay::Device& device,
@@ -439,7 +443,9 @@ Result<Json> ReplayBench::measure(const Json& request) {
   PERFLAB_TRY(const measure::Measured measured, backend_->measure(variant));
   // Which failures leave the device behind is not told: a fresh one costs a second.
   lost_ = !measured.failure.empty();
-  return Json{{"samples", measured.samples}, {"failure", measured.failure}};
+  return Json{{"samples", measured.samples},
+              {"failure", measured.failure},
+              {"sensed", measure::sensed_json(measured.sensed)}};
 }
 
 }  // namespace perflab::optimize

@@ -70,7 +70,7 @@ std::uint64_t seed_of_timed_inputs(std::uint64_t seed, std::string_view code_obj
 ///   {"poison_failed": how the original ended on poisoned memory}: ask again without
 ///   {"perturbation_failed": how the original ended on a perturbed or timed input}: ask with a
 ///                           milder scope
-///   {"samples", "failure"}.
+///   {"samples", "failure", "sensed": sensed_json() of src/measure}.
 class ReplayBench {
  public:
   using OnStep = std::function<Result<void>(std::string_view)>;
@@ -103,6 +103,7 @@ class ReplayBench {
   replay::Session session_;
   BenchSetup setup_;
   OnStep on_step_;
+  sensors::Opened sensed_;
   replay::TimedInputs timed_;
   std::unique_ptr<measure::Backend> backend_;
   bool capture_proven_ = false;

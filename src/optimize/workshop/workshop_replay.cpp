@@ -13,6 +13,7 @@
 #include "base/system/files.h"
 #include "code/cubin/cubin.h"
 #include "code/elf/target_id.h"
+#include "measure/sensed_json.h"
 #include "optimize/workshop/workshop_build.h"
 
 namespace perflab::optimize {
@@ -106,6 +107,10 @@ class BenchBackend final : public measure::Backend {
     measured.failure = answer.answer->value("failure", "");
     if (measured.samples.empty() && measured.failure.empty())
       return fail(ErrorCode::internal, "the replay worker gave neither times nor a failure");
+    if (const auto sensed = answer.answer->find("sensed"); sensed != answer.answer->end()) {
+      PERFLAB_TRY(measured.sensed,
+                  measure::sensed_from_json(*sensed, "the replay worker's answer"));
+    }
     return measured;
   }
 

@@ -9,9 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <bit>
 
 #include "replay/failures.h"
 
@@ -23,7 +21,7 @@ constexpr int kLoadedWords = 240;  // registers that are loaded; the compiler ne
 constexpr std::uint32_t kBlocksPerMultiprocessor = 2;
 /// Lanes of a multiprocessor: 4 sub-partitions of 32.
 constexpr std::uint32_t kSmLanes = 128;
-constexpr std::uint32_t kLeastLocalBytes = 16;
+constexpr std::uint32_t kLocalStep = 16;  // bytes of local memory
 
 constexpr const char* kPtxHead = R"(.version 6.4
 .target sm_70
@@ -171,44 +169,54 @@ void CudaTrap::open() {
             .vgprs = static_cast<std::uint32_t>(registers) * kTrapThreads / kSmLanes};
 }
 
-Result<void> CudaTrap::launch(cuda::Stream stream, const Loaded& kernel, std::uint32_t blocks,
-                              std::uint32_t shared_bytes, std::uint32_t words,
-                              std::uint32_t pattern) const {
+cuda::DriverResult CudaTrap::launch(cuda::Stream stream, const Loaded& kernel, std::uint32_t blocks,
+                                    std::uint32_t shared_bytes, std::uint32_t words,
+                                    std::uint32_t pattern) const {
   std::uint32_t never = ~pattern;
   std::array<void*, 3> parameters{&pattern, &words, &never};
-  cuda::DriverResult result =
+  const cuda::DriverResult result =
       driver_.launch_kernel(kernel.function, blocks, 1, 1, kTrapThreads, 1, 1, shared_bytes, stream,
                             parameters.data(), nullptr);
-  if (result == cuda::DriverResult::success) result = driver_.stream_synchronize(stream);
-  if (result == cuda::DriverResult::success) return {};
-  // No fault of what is to be launched: the same kernel in every replay.
-  return fail(Failure::cuda_call_failed,
-              fmt::format("the kernel that dirties shared memory, registers and local memory "
-                          "before launches did not end well: {}",
-                          error_text(result)),
-              "run it again; when it repeats, the GPU or its driver is broken: `rocm-perf doctor "
-              "--self-test`");
+  return result == cuda::DriverResult::success ? driver_.stream_synchronize(stream) : result;
 }
 
 Result<Dirtied> CudaTrap::dirty(cuda::Stream stream, const Launch& next, std::uint64_t seed) {
   if (!opened_) open();
   opened_ = true;
-  const std::uint32_t local = std::bit_ceil(std::max(next.private_segment_bytes, kLeastLocalBytes));
-  if (missing_because_.empty() && next.private_segment_bytes > 0 && !scratch_.contains(local))
+  const std::uint32_t local =
+      (next.private_segment_bytes + kLocalStep - 1) / kLocalStep * kLocalStep;
+  if (missing_because_.empty() && local > 0 && !scratch_.contains(local))
     if (const auto loaded = load(trap_scratch_ptx(local), "left_memory_scratch"))
       scratch_.emplace(local, *loaded);
   if (!missing_because_.empty())
     return Dirtied{.what = std::nullopt, .missing_because = missing_because_};
   const std::uint32_t pattern = left_memory_pattern(seed);
-  Dirtied dirtied{.what = fills_, .missing_because = {}};
   const std::uint32_t blocks = kBlocksPerMultiprocessor * multiprocessors_;
-  if (next.private_segment_bytes > 0) {
-    PERFLAB_TRY_VOID(launch(stream, scratch_.at(local), blocks * threads_ / kTrapThreads, 0,
-                            local / 4, pattern));
-    dirtied.what->scratch_bytes = next.private_segment_bytes;
+  cuda::DriverResult result = cuda::DriverResult::success;
+  if (local > 0) {
+    result =
+        launch(stream, scratch_.at(local), blocks * threads_ / kTrapThreads, 0, local / 4, pattern);
+    // A launch of fewer threads may still have room for its own.
+    if (result == cuda::DriverResult::out_of_memory)
+      return Dirtied{
+          .what = std::nullopt,
+          .missing_because = fmt::format(
+              "the GPU has no room for {} bytes of local memory of as many threads as it "
+              "can hold",
+              local)};
   }
-  PERFLAB_TRY_VOID(
-      launch(stream, *registers_, blocks, fills_.lds_bytes, fills_.lds_bytes / 4, pattern));
+  if (result == cuda::DriverResult::success)
+    result = launch(stream, *registers_, blocks, fills_.lds_bytes, fills_.lds_bytes / 4, pattern);
+  // No fault of what is to be launched: the same kernel in every replay.
+  if (result != cuda::DriverResult::success)
+    return fail(Failure::cuda_call_failed,
+                fmt::format("the kernel that dirties shared memory, registers and local memory "
+                            "before launches did not end well: {}",
+                            error_text(result)),
+                "run it again; when it repeats, the GPU or its driver is broken: `rocm-perf "
+                "doctor --self-test`");
+  Dirtied dirtied{.what = fills_, .missing_because = {}};
+  dirtied.what->scratch_bytes = next.private_segment_bytes;
   return dirtied;
 }
 

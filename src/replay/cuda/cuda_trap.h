@@ -35,8 +35,9 @@ class CudaTrap {
   CudaTrap& operator=(CudaTrap&&) = delete;
   ~CudaTrap();
 
-  /// As Device::dirty(), in the order of `stream`, to its end. Missing: the driver lacks a call, or
-  /// does not compile the kernels. Error (cuda_call_failed): a kernel did not end well.
+  /// As Device::dirty(), in the order of `stream`, to its end. Missing: the driver lacks a call,
+  /// does not compile the kernels, or has no room for the local memory. Error (cuda_call_failed): a
+  /// kernel did not end well.
   Result<Dirtied> dirty(cuda::Stream stream, const Launch& next, std::uint64_t seed);
   /// Gives nothing back: the context is lost.
   void abandon() { abandoned_ = true; }
@@ -50,8 +51,10 @@ class CudaTrap {
   [[nodiscard]] int attribute(cuda::DeviceAttribute which) const;
   /// Missing: missing_because_ says why.
   std::optional<Loaded> load(const std::string& ptx, const char* kernel);
-  Result<void> launch(cuda::Stream stream, const Loaded& kernel, std::uint32_t blocks,
-                      std::uint32_t shared_bytes, std::uint32_t words, std::uint32_t pattern) const;
+  /// A launch to its end.
+  [[nodiscard]] cuda::DriverResult launch(cuda::Stream stream, const Loaded& kernel,
+                                          std::uint32_t blocks, std::uint32_t shared_bytes,
+                                          std::uint32_t words, std::uint32_t pattern) const;
 
   const cuda::Driver& driver_;
   cuda::Device device_;

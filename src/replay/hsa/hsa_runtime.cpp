@@ -275,6 +275,13 @@ Result<HsaAgent> HsaRuntime::describe_agent(hsa::Agent handle) const {
   agent.product = text_of(product);
   if (agent.type == hsa::DeviceType::gpu) {
     PERFLAB_TRY(agent.isa, isa_of(handle));
+    std::uint32_t domain = 0, place = 0;
+    const auto ask = [&](std::uint32_t what, std::uint32_t& value) {
+      return core().agent_get_info(handle, what, &value) == hsa::Status::success;
+    };
+    if (ask(hsa::agent_info::bdf_id, place) && ask(hsa::agent_info::domain, domain))
+      agent.pci_address = fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, place >> 8U & 0xffU,
+                                      place >> 3U & 0x1fU, place & 7U);
   }
   PERFLAB_TRY(agent.pools, pools_of(handle));
   return agent;
@@ -338,7 +345,8 @@ DeviceFacts HsaRuntime::facts_of(const HsaAgent& gpu) const {
                     .agent_name = gpu.name,
                     .product_name = gpu.product,
                     .runtime_version = version_,
-                    .rocm_version = rocm_version_};
+                    .rocm_version = rocm_version_,
+                    .pci_address = gpu.pci_address};
   for (const HsaPool& pool : gpu.pools)
     facts.granule = std::max<std::uint64_t>(facts.granule, pool.granule);
   return facts;

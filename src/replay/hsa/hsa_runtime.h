@@ -25,7 +25,8 @@ struct HsaAgent {
   hsa::Agent handle{};
   hsa::DeviceType type = hsa::DeviceType::cpu;
   std::string name{}, product{};
-  std::string isa{};  ///< of a GPU
+  std::string isa{};          ///< of a GPU
+  std::string pci_address{};  ///< likewise; empty: the runtime does not say
   std::vector<HsaPool> pools{};
 };
 

@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstddef>
+#include <span>
 
 #include "code/object/code_object.h"
 #include "hal/arch.h"
@@ -26,12 +27,13 @@ constexpr std::uint16_t kTrapHeader = hsa::packet_type::kernel_dispatch |
                                       hsa::header::scope_system << hsa::header::acquire_shift |
                                       hsa::header::scope_system << hsa::header::release_shift;
 
-/// Arguments of both kernels, one behind the other.
+/// Arguments of both kernels, one behind the other, each aligned as packets demand.
 struct TrapArguments {
-  std::uint32_t pattern, lds_words;
-  std::uint32_t same_pattern, scratch_words;
+  std::uint32_t pattern = 0, lds_words = 0;
+  alignas(16) std::uint32_t same_pattern = 0;
+  std::uint32_t scratch_words = 0;
 };
-static_assert(sizeof(TrapArguments) == 16);
+static_assert(offsetof(TrapArguments, same_pattern) == 16);
 
 std::string_view object_for(const std::string& processor) {
   for (const EmbeddedFile& file : left_memory_objects())

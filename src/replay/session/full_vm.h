@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "replay/session/session.h"
+#include "sensors/turn.h"
 
 namespace perflab::replay {
 
@@ -20,6 +21,11 @@ struct FullVmOptions {
   std::uint64_t iterations = 10;
   std::uint64_t warmup = 1;  ///< dispatches before the first that counts; 0 with no_recopy
   bool no_recopy = false;    ///< state carries over from iteration to iteration
+  /// Read around each turn: an iteration, or a hundredth of them when there are more than a
+  /// hundred. Null: not read. `no_recopy` repeats no turn.
+  sensors::Sensors* sensors = nullptr;
+  std::string no_sensors_because = "nobody asked for them";
+  sensors::TurnLimits limits{};
 };
 
 struct FullVmResult {
@@ -34,11 +40,13 @@ struct FullVmResult {
   /// Written beyond the captured write set, by another code object or by the captured kernel
   /// itself; looked for once, unless the capture is large and runs its own code object.
   std::uint64_t learned_pages = 0;
-  Dirtied left_memory;  ///< before each dispatch
+  Dirtied left_memory;             ///< before each dispatch
+  sensors::Conditions conditions;  ///< a turn has iterations_per_turn of the times
+  std::uint64_t iterations_per_turn = 1;
   std::vector<std::string> notes;
 };
 
-/// Called after every iteration; for progress lines.
+/// Called after every turn; for progress lines.
 using OnIteration = std::function<void(std::uint64_t done)>;
 
 /// Replays. With `no_recopy` the state carries over and there are no warm-up dispatches. Errors:

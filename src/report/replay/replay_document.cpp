@@ -6,6 +6,7 @@
 #include "analyze/analysis.h"
 #include "report/kit/document.h"
 #include "report/replay/left_memory_json.h"
+#include "sensors/conditions.h"
 
 namespace perflab::report {
 namespace {
@@ -42,6 +43,8 @@ Json replay_timing_json(const ReplayData& data, std::vector<Missing>& missing) {
           {"captured", or_null(data.result.captured_ns)},
           {"ratio_to_captured", or_null(ratio)},
           {"wall", data.result.wall.value},
+          {"iterations_per_turn", data.result.iterations_per_turn},
+          {"conditions", sensors::conditions_json(data.result.conditions)},
           {"samples", std::move(samples)}};
 }
 

@@ -28,6 +28,12 @@ std::string restore_clause(const replay::FullVmResult& result) {
                      result.restored_on_device ? "on the GPU" : "from the host");
 }
 
+std::string conditions_clause(const sensors::Conditions& conditions) {
+  if (conditions.source.empty()) return fmt::format("not read: {}", conditions.missing_because);
+  const std::string words = conditions.words();
+  return words.empty() ? "even, and not throttled, as far as can be read" : words;
+}
+
 std::string captured_clause(const ReplayData& data) {
   if (!data.result.captured_ns) return "not timed when it was captured";
   const std::string time = duration_text(static_cast<double>(*data.result.captured_ns));
@@ -63,6 +69,7 @@ std::string replay_text(const ReplayData& data, const TerminalStyle& style) {
        fmt::format("median {}, mean {}, {} to {}, {}", time(summary.median), time(summary.mean),
                    time(summary.min), time(summary.max), spread_text(summary)));
   line("captured", captured_clause(data));
+  line("clocks", conditions_clause(result.conditions));
   line("wall", perflab::duration_text(std::chrono::nanoseconds(result.wall.value)));
   for (const std::string& note : result.notes) line("note", note);
   return out;

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/system/files.h"
 #include "cli/program.h"
 #include "hsa_sim/sim_code_objects.h"
 #include "replay/sample_capture.h"
@@ -324,6 +325,53 @@ TEST_F(Replay, CtrlCEndsItBetweenTwoIterations) {
   EXPECT_EQ(result->exit_code, 130);
   EXPECT_EQ(result->output.tail, "");
   EXPECT_THAT(result->error.tail, HasSubstr("interrupted after "));
+}
+
+/// A tree of sysfs in which the stand-in's GPU has the amdgpu driver's sensors.
+void write_sensors(const std::filesystem::path& tree, char power_limited) {
+  const std::filesystem::path gpu = tree / "bus/pci/devices/0000:01:00.0";
+  std::filesystem::create_directories(gpu / "hwmon/hwmon0");
+  const auto put = [&](const std::string& file, const std::string& text) {
+    ASSERT_TRUE(write_file_atomically(gpu / file, text));
+  };
+  put("vendor", "0x1002\n");
+  put("hwmon/hwmon0/name", "amdgpu\n");
+  put("hwmon/hwmon0/freq1_input", "2100000000\n");
+  put("hwmon/hwmon0/freq2_input", "1300000000\n");
+  put("hwmon/hwmon0/temp2_input", "51000\n");
+  std::string metrics(120, '\0');  // version 1.3
+  metrics[0] = 120;
+  metrics[2] = 1;
+  metrics[3] = 3;
+  metrics[112] = power_limited;
+  put("gpu_metrics", metrics);
+}
+
+TEST_F(Replay, FullVmSaysWhatTheSensorsSaidAroundItsTurns) {
+  write_sensors(folder_ / "sys", 0);
+  const Variables tree{{"PERFLAB_SYSFS", (folder_ / "sys").string()}};
+  const Json calm = document("replay", full_vm({"--json"}, tree).out)["timing"];
+  EXPECT_EQ(calm["iterations_per_turn"], 1);
+  EXPECT_EQ(calm["conditions"]["source"], "sysfs");
+  EXPECT_EQ(calm["conditions"]["repeated"], 0);
+  ASSERT_EQ(calm["conditions"]["turns"].size(), 2U);
+  EXPECT_EQ(calm["conditions"]["turns"][0]["core_mhz"], Json::array({2100, 2100}));
+  EXPECT_EQ(calm["conditions"]["turns"][0]["throttled"], Json::array());
+  EXPECT_EQ(calm["conditions"]["turns"][0]["power_w"], nullptr);
+  EXPECT_EQ(calm["conditions"]["missing"][0]["field"], "power_w");
+
+  write_sensors(folder_ / "sys", 1);
+  const Outcome hot = full_vm({"--json"}, tree);
+  ASSERT_EQ(hot.exit_code, 0) << hot.err;
+  const Json conditions = document("replay", hot.out)["timing"]["conditions"];
+  EXPECT_EQ(conditions["repeated"], 10);  // and no more
+  EXPECT_EQ(conditions["disturbed"], 2);
+  EXPECT_EQ(conditions["turns"][1]["disturbed"], "throttled: power");
+  EXPECT_THAT(full_vm({"--details"}, tree).out, HasSubstr("10 of the turns were repeated"));
+
+  const Json none = document("replay", full_vm({"--json"}).out)["timing"]["conditions"];
+  EXPECT_EQ(none["source"], nullptr);
+  EXPECT_THAT(none["no_source_because"].get<std::string>(), HasSubstr("0000:01:00.0"));
 }
 
 }  // namespace

@@ -99,10 +99,10 @@ TEST_F(CudaTrapTest, FillsEveryMultiprocessorAndTheScratchOfTheNextLaunch) {
     const auto second = trap.dirty({}, next, 3);
     ASSERT_TRUE(second.has_value() && second->what);
     EXPECT_EQ(second->what->scratch_bytes, 40U);
-    next.private_segment_bytes = 64;  // the same kernel
+    next.private_segment_bytes = 48;  // the same kernel
     ASSERT_TRUE(trap.dirty({}, next, 4).has_value());
     ASSERT_EQ(asked.images.size(), 2U);
-    EXPECT_THAT(asked.images[1], ::testing::HasSubstr("left_local[64]"));
+    EXPECT_THAT(asked.images[1], ::testing::HasSubstr("left_local[48]"));
   }
   EXPECT_EQ(asked.unloaded.size(), 2U);
   ASSERT_EQ(asked.launches.size(), 5U);
@@ -111,7 +111,7 @@ TEST_F(CudaTrapTest, FillsEveryMultiprocessorAndTheScratchOfTheNextLaunch) {
     EXPECT_EQ(launched.threads, 256U);
     EXPECT_EQ(launched.blocks, scratch ? 2U * 132 * 8 : 2U * 132);
     EXPECT_EQ(launched.shared_bytes, scratch ? 0U : 232448U);
-    EXPECT_EQ(launched.words, scratch ? 16U : 58112U);
+    EXPECT_EQ(launched.words, scratch ? 12U : 58112U);
     EXPECT_EQ(launched.never, ~launched.pattern);
   }
   EXPECT_EQ(asked.launches[0].pattern, left_memory_pattern(2));
@@ -141,6 +141,20 @@ TEST_F(CudaTrapTest, AKernelThatDoesNotEndWellIsAnError) {
   ASSERT_FALSE(dirtied.has_value());
   EXPECT_EQ(dirtied.error().code, ErrorCode::missing_tool);
   EXPECT_THAT(dirtied.error().message, ::testing::StartsWith("cuda_call_failed: the kernel that"));
+}
+
+TEST_F(CudaTrapTest, WithoutRoomForTheLocalMemoryNothingIsDirtied) {
+  asked.synchronize = DriverResult::out_of_memory;
+  CudaTrap trap(driver_, 0);
+  Launch next;
+  next.private_segment_bytes = 65536;
+  const auto dirtied = trap.dirty({}, next, 1);
+  ASSERT_TRUE(dirtied.has_value());
+  EXPECT_FALSE(dirtied->what);
+  EXPECT_THAT(dirtied->missing_because, ::testing::HasSubstr("no room for 65536 bytes"));
+  asked.synchronize = DriverResult::success;
+  next.private_segment_bytes = 16;
+  EXPECT_TRUE(trap.dirty({}, next, 2)->what.has_value());  // the next has its own
 }
 
 /// What ptxas -v says of a text.

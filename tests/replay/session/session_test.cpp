@@ -384,6 +384,75 @@ TEST(FullVm, RestoresWhatOnlyAnotherCodeObjectWrites) {
   EXPECT_THAT(result->notes, ::testing::Contains(HasSubstr("1 pages are written here")));
 }
 
+/// Sensors whose core clock follows a list, the last value for ever.
+class ScriptedSensors final : public sensors::Sensors {
+ public:
+  explicit ScriptedSensors(std::vector<double> clocks) : clocks_(std::move(clocks)) {}
+  [[nodiscard]] std::string source() const override { return "nvml"; }
+  sensors::Reading read() override {
+    sensors::Reading reading;
+    reading.core_mhz = clocks_[std::min(next_++, clocks_.size() - 1)];
+    miss("power_w", "not in the script");
+    return reading;
+  }
+
+ private:
+  std::vector<double> clocks_;
+  std::size_t next_ = 0;
+};
+
+TEST(FullVm, RepeatsATurnInWhichTheClockChanged) {
+  SessionBench bench;
+  bench.device.times = {Nanos{9000}, Nanos{5000}, Nanos{1000}, Nanos{1100}, Nanos{1050}};
+  auto session = bench.open();
+  ASSERT_TRUE(session.has_value());
+  ScriptedSensors clocks({345, 1980});
+  const auto result = run_full_vm(*session, {.iterations = 3, .sensors = &clocks});
+  ASSERT_TRUE(result.has_value());
+  // The one of 5000 ns was taken while the clock rose.
+  EXPECT_THAT(result->times, ElementsAre(Nanos{1000}, Nanos{1100}, Nanos{1050}));
+  EXPECT_EQ(result->conditions.source, "nvml");
+  EXPECT_EQ(result->conditions.repeated, 1U);
+  EXPECT_EQ(result->conditions.disturbed, 0U);
+  ASSERT_EQ(result->conditions.turns.size(), 3U);
+  EXPECT_EQ(result->conditions.turns[0].repeats, 1U);
+  EXPECT_EQ(result->conditions.missing.at("power_w"), "not in the script");
+}
+
+TEST(FullVm, AClockThatNeverRestsEndsAfterTheBound) {
+  SessionBench bench;
+  auto session = bench.open();
+  ASSERT_TRUE(session.has_value());
+  std::vector<double> restless;
+  for (int i = 0; i < 100; ++i) restless.push_back(i % 2 == 0 ? 1980 : 1410);
+  ScriptedSensors clocks(restless);
+  const auto result = run_full_vm(*session, {.iterations = 4, .sensors = &clocks});
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->times.size(), 4U);
+  EXPECT_EQ(result->conditions.repeated, 10U);
+  EXPECT_EQ(result->conditions.disturbed, 4U);
+  EXPECT_EQ(bench.device.count("run"), 1 + 10 + 4);
+  ScriptedSensors again(restless);
+  ASSERT_TRUE(session->restore_all().has_value());
+  const auto carried =
+      run_full_vm(*session, {.iterations = 4, .no_recopy = true, .sensors = &again});
+  ASSERT_TRUE(carried.has_value());
+  EXPECT_EQ(carried->conditions.repeated, 0U);  // each would be seen in the state
+  EXPECT_EQ(carried->conditions.disturbed, 4U);
+}
+
+TEST(FullVm, ManyIterationsShareTheReadingsOfATurn) {
+  SessionBench bench;
+  auto session = bench.open();
+  ASSERT_TRUE(session.has_value());
+  ScriptedSensors clocks({1980});
+  const auto result = run_full_vm(*session, {.iterations = 250, .sensors = &clocks});
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->times.size(), 250U);
+  EXPECT_EQ(result->iterations_per_turn, 3U);
+  EXPECT_EQ(result->conditions.turns.size(), 84U);
+}
+
 TEST(FullVm, EndsAtAFailureAndAtCtrlC) {
   SessionBench bench;
   bench.device.inject("run", 3, Failure::timed_out);
