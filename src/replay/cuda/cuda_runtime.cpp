@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <fstream>
 #include <span>
 #include <sstream>
@@ -139,6 +140,14 @@ Result<void> CudaRuntime::describe() {
   std::string name(kLongest, '\0');
   if (driver_.device_get_name(name.data(), kLongest, device_) == cuda::DriverResult::success)
     facts_.product_name = name.c_str();
+  std::string address(kLongest, '\0');
+  if (driver_.device_get_pci_bus_id(address.data(), kLongest, device_) ==
+      cuda::DriverResult::success) {
+    std::ranges::transform(address, address.begin(), [](unsigned char letter) {
+      return static_cast<char>(std::tolower(letter));
+    });
+    facts_.pci_address = address.c_str();
+  }
   int version = 0;
   PERFLAB_TRY_VOID(check(driver_.driver_get_version(&version), "cuDriverGetVersion()"));
   facts_.runtime_version = fmt::format("{}.{}", version / 1000, version % 1000 / 10);

@@ -49,6 +49,7 @@ void with_cuda(const SampleCapture& sample, Use use) {
   ASSERT_TRUE(device.has_value()) << describe(device.error());
   EXPECT_EQ((*device)->facts().agent_name, "sm_90");
   EXPECT_EQ((*device)->facts().runtime_version, "13.0");
+  EXPECT_EQ((*device)->facts().pci_address, "0000:17:00.0");
   auto session = Session::open(*capture, **device, {});
   ASSERT_TRUE(session.has_value()) << describe(session.error());
   use(*session);
@@ -305,6 +306,7 @@ class CudaVerify : public testing::Test {
     if (!body.empty()) {
       const std::string& name = sample.description.dispatch.kernel;
       test::CubinKernel kernel{.name = name, .body = body};
+      kernel.local_bytes = sample.description.dispatch.private_segment_bytes;
       for (const capture::Parameter& one : sample.description.dispatch.cuda->parameters)
         kernel.parameters.push_back({.offset = one.offset, .bytes = one.size});
       const std::string cubin = test::sim_cubin({kernel});
@@ -353,6 +355,37 @@ TEST_F(CudaVerify, WhatTheCapturedLaunchLeftAsItWasIsProvenOnPoison) {
   again.regions[2].before = again.regions[2].after;
   EXPECT_EQ(verified(again, "").verdict, ProofVerdict::bitwise);
   EXPECT_EQ(verified(again, "empty").verdict, ProofVerdict::differs);
+}
+
+/// A capture of reverse (shared memory) or spill (local memory) in blocks of 256.
+SampleCapture cuda_through(const std::string& kernel) {
+  constexpr std::uint32_t kCount = 2048;
+  test::CubinKernel code{.name = kernel};
+  code.local_bytes = kernel == "spill" ? 16 : 0;
+  SampleCapture sample = cuda_launch(kernel, kCount, {.kernels = {code}});
+  std::vector<float> after(kCount);
+  for (std::uint32_t i = 0; i < kCount; ++i)
+    after[i] = static_cast<float>(kernel == "spill" ? i + 1 : i / 256 * 256 + 255 - i % 256);
+  add_cuda(sample, kCudaBase, bytes_of_values(counting(kCount)), bytes_of_values(after));
+  sample.push<std::uint64_t>(kCudaBase);
+  sample.push<std::uint32_t>(kCount);
+  sample.description.dispatch.group_segment_bytes = kernel == "spill" ? 0 : 1024;
+  sample.description.dispatch.private_segment_bytes = code.local_bytes;
+  return sample;
+}
+
+// The candidates compute nothing: they hand over what the original left.
+TEST_F(CudaVerify, WhatEarlierLaunchesLeftIsOfNoUse) {
+  for (const std::string kernel : {"reverse", "spill"}) {
+    const Certificate honest = verified(cuda_through(kernel), kernel);
+    EXPECT_EQ(honest.verdict, ProofVerdict::bitwise) << kernel;
+    ASSERT_TRUE(honest.left_memory.what.has_value()) << honest.left_memory.missing_because;
+    EXPECT_EQ(honest.left_memory.what->lds_bytes, 232'448U);
+    EXPECT_EQ(honest.left_memory.what->scratch_bytes, kernel == "spill" ? 16U : 0U);
+    EXPECT_EQ(verified(cuda_through(kernel), kernel + "_left").verdict, ProofVerdict::differs);
+    const test::ScopedVariable without("CUDA_SIM_NO_TRAP", "1");
+    EXPECT_EQ(verified(cuda_through(kernel), kernel + "_left").verdict, ProofVerdict::bitwise);
+  }
 }
 
 }  // namespace
