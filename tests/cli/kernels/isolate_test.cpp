@@ -40,6 +40,39 @@ TEST(CliIsolate, CapturesAndSaysWhat) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"capture"});
 }
 
+TEST(CliIsolate, CapturesALaunchOfACudaProgramInItsWords) {
+  const test::TempFolder folder;
+  ProcessOptions with_cupti;
+  with_cupti.set_environment = {{"LD_LIBRARY_PATH", PERFLAB_CUDA_SIM_FOLDER}};
+  const std::vector<std::string> program = {PERFLAB_CUDA_SIM_FOLDER "/cuda_sim_gpu", "--launches",
+                                            "3"};
+  const Outcome run = isolate(folder, {"--kernel", "^inplace", "--dispatch", "2", "--details"},
+                              program, with_cupti);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, testing::HasSubstr("captured launch 2 of inplace(float*, unsigned int)\n"
+                                          "  grid 1024 x 1 x 1 in blocks of 256 x 1 x 1, "
+                                          "128 B of shared memory"));
+  EXPECT_THAT(run.out, testing::HasSubstr("pages of 4096 bytes that the launch changed: 1"));
+  const Outcome info = rocm_perf(folder.path(), {"capture", "info", "capture", "--details"});
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  for (const char* const part : {"threads in blocks of", "bytes of local memory", "24 registers",
+                                 "CUDA 13.0", "sm_90 (NVIDIA H100 80GB HBM3)"})
+    EXPECT_THAT(info.out, testing::HasSubstr(part));
+  const Json json =
+      document("capture", rocm_perf(folder.path(), {"capture", "info", "capture", "--json"}).out);
+  EXPECT_EQ(json["machine"]["platform"], "cuda");
+  EXPECT_EQ(json["kernel"]["cuda"]["parameters"][1]["offset"], 8);
+  const Outcome none =
+      isolate(folder, {"--platform", "cuda", "--kernel", "gemm", "--out", "no", "--json"}, program,
+              with_cupti);
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(document("isolate", none.out)["reason"].get<std::string>(),
+              testing::StartsWith("no launch number 1 of a kernel that matches \"gemm\""));
+  const Outcome other = isolate(folder, {"--platform", "amd", "--kernel", "gemm", "--out", "no"},
+                                program, with_cupti);
+  EXPECT_EQ(other.exit_code, 4) << other.err;
+}
+
 TEST(CliIsolate, TheAnswerNamesTheNextCommand) {
   const test::TempFolder folder;
   const std::vector<std::string> program = {kApp, "--kernel", "inplace", "--launches", "3"};
