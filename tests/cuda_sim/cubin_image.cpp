@@ -11,6 +11,7 @@ namespace perflab::cuda_sim {
 namespace {
 
 constexpr std::uint16_t kCuda = 190;
+constexpr std::uint64_t kReservedShared = 1024;  // of a section, beside the kernel's own
 
 template <class T>
 T value_at(std::string_view bytes, std::size_t offset) {
@@ -92,7 +93,8 @@ ImageKernel kernel_of(const std::vector<Section>& sections, std::string_view nam
   if (const Section* const info = named(sections, ".nv.info." + kernel.name))
     read_kernel_info(info->bytes, kernel);
   if (const Section* const shared = named(sections, ".nv.shared." + kernel.name))
-    kernel.shared_bytes = static_cast<std::uint32_t>(shared->header.sh_size);
+    kernel.shared_bytes = static_cast<std::uint32_t>(
+        shared->header.sh_size - std::min<std::uint64_t>(shared->header.sh_size, kReservedShared));
   if (const Section* const all = named(sections, ".nv.info"))
     each_attribute(all->bytes, [&](std::uint8_t attribute, std::string_view value) {
       if (value_at<std::uint32_t>(value, 0) != number) return;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t kNvInfo = 0x70000000;  // SHT_CUDA_INFO
 constexpr std::uint32_t kParameterBase = 0x210;
+constexpr std::uint32_t kReservedShared = 1024;  // what CUDA keeps of it from sm_90 on
 // Attributes of .nv.info, and the forms of their values.
 constexpr std::uint8_t kHalf = 3, kSized = 4;
 constexpr std::uint8_t kMaxThreads = 0x05, kParamCbank = 0x0a, kFrameSize = 0x11,
@@ -178,7 +179,7 @@ void add_kernel(Writer& writer, std::uint32_t info, const CubinKernel& kernel) {
              SHF_INFO_LINK, text);
   if (kernel.shared_bytes != 0)
     writer.add(".nv.shared." + kernel.name, SHT_NOBITS, "", 16,
-               SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK, text, kernel.shared_bytes);
+               SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK, text, kernel.shared_bytes + kReservedShared);
   std::string& all = writer.bytes_of(info);
   put_words(all, kRegisters, {symbol, kernel.registers});
   put_words(all, kFrameSize, {symbol, kernel.local_bytes});

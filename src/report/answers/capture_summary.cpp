@@ -10,6 +10,7 @@
 #include "base/text/command_line.h"
 #include "base/text/number_text.h"
 #include "base/text/pattern.h"
+#include "hal/terms.h"
 #include "report/answers/answers.h"
 #include "report/excerpt/parts.h"
 #include "report/kit/quantities.h"
@@ -124,15 +125,23 @@ std::string sizes_of(const Json& sizes) {
   return fmt::format("{}", fmt::join(texts, " x "));
 }
 
+/// The words of the platform that the rows are of: one of them has the GPU.
+const hal::Terms& terms_of_rows(const Json& rows) {
+  for (const Json& row : rows)
+    if (row.contains("isa")) return hal::terms(hal::platform_of(row_text(row, "isa")));
+  return hal::terms(hal::Platform::amd);
+}
+
 std::string captured_lines(const Json& rows, std::size_t width) {
+  const hal::Terms& t = terms_of_rows(rows);
   std::string out;
   for (const Json& row : rows) {
     std::string text;
     if (row.contains("grid")) {
       out += fmt::format("  {}\n", fit(row_text(row, "name"), width - 2));
       text =
-          fmt::format("dispatch {}: {} work-items in work-groups of {}, {}",
-                      row_number(row, "ordinal"), sizes_of(row["grid"]), sizes_of(row["workgroup"]),
+          fmt::format("{} {}: {} {} in {} of {}, {}", t.dispatch, row_number(row, "ordinal"),
+                      sizes_of(row["grid"]), t.work_items, t.workgroups, sizes_of(row["workgroup"]),
                       has_row_number(row, "captured_ns")
                           ? duration_text(row_number(row, "captured_ns")) + " on the GPU"
                           : std::string("not timed"));
@@ -144,8 +153,8 @@ std::string captured_lines(const Json& rows, std::size_t width) {
                          rocm.empty() ? rocm : fmt::format(", ROCm {}", rocm));
     } else {
       text = fmt::format(
-          "{} of memory, {} on disk; the dispatch changed {}", bytes_text(row_number(row, "bytes")),
-          bytes_text(row_number(row, "file_bytes")),
+          "{} of memory, {} on disk; the {} changed {}", bytes_text(row_number(row, "bytes")),
+          bytes_text(row_number(row, "file_bytes")), t.dispatch,
           counted(static_cast<std::size_t>(row_number(row, "changed_pages")), "page"));
       if (row_number(row, "not_captured") > 0)
         text +=

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text/number_text.h"
+#include "hal/terms.h"
 #include "report/answers/answers.h"
 #include "report/excerpt/parts.h"
 #include "report/kit/quantities.h"
@@ -112,8 +113,9 @@ std::string replayed_text(const Json& row, std::size_t width) {
   const Json& machine = row["environment"];
   const std::string product = row_text(machine, "product_name");
   const double iterations = row_number(execution, "iterations");
+  const hal::Terms& t = hal::terms(hal::platform_of(row_text(machine, "gpu_agent")));
   std::string text = fmt::format(
-      "{} dispatch{} on {}{}, {}; ", number_text(iterations), iterations == 1 ? "" : "es",
+      "{} {} on {}{}, {}; ", number_text(iterations), iterations == 1 ? t.dispatch : t.dispatches,
       row_text(machine, "gpu_agent"), product.empty() ? "" : fmt::format(" ({})", product),
       row.value("captured_code_object", false) ? "the captured code" : "another code object");
   if (row_text(execution, "mode") == "no_recopy")
@@ -197,14 +199,15 @@ std::string captured_text_of(const Json& row, std::size_t width) {
     return counted(static_cast<std::size_t>(row_number(row, field)), thing);
   };
   std::string out = one_line(row_text(row, "kernel"), width);
-  std::string text = fmt::format("dispatch {} on {}", number_text(row_number(row, "ordinal")),
+  const hal::Terms& t = hal::terms(hal::platform_of(row_text(row, "isa")));
+  std::string text = fmt::format("{} {} on {}", t.dispatch, number_text(row_number(row, "ordinal")),
                                  row_text(row, "isa"));
   if (has_row_number(row, "captured_ns"))
     text += fmt::format(", {} on the GPU", duration_text(row_number(row, "captured_ns")));
-  text += fmt::format("; {} and {}, {} ({} on disk); the dispatch changed {}",
-                      count("regions", "range"), count("variables", "variable"),
-                      bytes_text(row_number(row, "memory_bytes")),
-                      bytes_text(row_number(row, "stored_bytes")), count("written_pages", "page"));
+  text += fmt::format("; {} and {}, {} ({} on disk); the {} changed {}", count("regions", "range"),
+                      count("variables", "variable"), bytes_text(row_number(row, "memory_bytes")),
+                      bytes_text(row_number(row, "stored_bytes")), t.dispatch,
+                      count("written_pages", "page"));
   if (row_number(row, "regions_not_captured") > 0)
     text += fmt::format("; {} without contents", count("regions_not_captured", "range"));
   return out + indented(text, width);
