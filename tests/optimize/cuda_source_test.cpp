@@ -5,10 +5,6 @@
 
 #include <iostream>
 
-#include "base/system/files.h"
-#include "base/system/subprocess.h"
-#include "base/temp_folder.h"
-#include "base/text/json.h"
 #include "optimize/ast/cuda_headers.h"
 #include "optimize/guards/guards.h"
 #include "optimize/model/source_model.h"
@@ -130,49 +126,6 @@ TEST_F(CudaSource, BoundsAndSurroundingsAreGuarded) {
   EXPECT_EQ(changed("__launch_bounds__(256)", "__launch_bounds__(128)"), "launch_bounds");
   EXPECT_EQ(changed("<<<4, 256, 0", "<<<1, 256, 0"), "outside_changed");
   EXPECT_EQ(changed("int n)", "int n, int more)"), "signature_changed");
-}
-
-/// What a proposer of examples/ answers in a round, for a kernel of a file there.
-std::string idea_of(const SourceModel& model, const std::string& kernel, int round) {
-  const auto found = find_kernel(model, kernel);
-  EXPECT_TRUE(found) << describe(found.error());
-  if (!found) return {};
-  const Json task{{"round", round},
-                  {"kernel", kernel},
-                  {"source", model.text},
-                  {"kernel_source", std::string(model.at(model.kernels[*found].definition))}};
-  const test::TempFolder folder;
-  const auto ended = run_program({"sh", "-c", "exec python3 \"$0\" <\"$1\" >\"$2\"",
-                                  PERFLAB_SOURCE_DIR "/examples/optimize/gpu_ideas.py",
-                                  folder.write("task.json", to_canonical_text(task)).string(),
-                                  (folder / "idea").string()});
-  EXPECT_TRUE(ended && ended->succeeded());
-  const auto text = read_file(folder / "idea");
-  return text ? *text : "";
-}
-
-TEST_F(CudaSource, TheIdeasOfTheExamplesPassTheGuardsThatTheyShould) {
-  const struct {
-    const char *file, *kernel, *first, *second;
-  } rows[]{{"optimize/transpose.hip", "transpose", "keeps_state", "passed"},
-           {"softmax.hip", "softmax", "passed", "passed"},
-           {"optimize/layer_norm.cu", "layer_norm", "passed", "passed"}};
-  for (const auto& [file, kernel, first, second] : rows) {
-    ParseOptions options = options_;
-    options.path = std::string(PERFLAB_SOURCE_DIR "/examples/") + file;
-    options.arguments = {"-I" PERFLAB_SOURCE_DIR "/examples/cuda"};
-    const auto model = parse_source(*read_file(options.path), options);
-    ASSERT_TRUE(model) << describe(model.error());
-    for (const int round : {1, 2}) {
-      const auto results = check_source(*model, idea_of(*model, kernel, round),
-                                        {.kernel = kernel, .workgroup_size = 256});
-      ASSERT_TRUE(results) << describe(results.error());
-      const GuardResult* const failed = first_failure(*results);
-      EXPECT_EQ(failed == nullptr ? "passed" : to_string(failed->reason.value()),
-                round == 1 ? first : second)
-          << kernel << " " << round << ": " << (failed == nullptr ? "" : failed->detail);
-    }
-  }
 }
 
 TEST(CudaHeaders, NewArchitecturesAreReadAsTheNewestThatClangKnows) {
