@@ -8,7 +8,7 @@
 namespace perflab::hsa::sim {
 
 /// vadd, vadd_skips, vadd_oob: c[i] = a[i] + b[i]; the second leaves every 7th element alone, the
-/// third writes c[n] as well.
+/// third writes c[n] as well. vadd_overfitted: c[i] = 2 i + 1, whatever a and b hold.
 struct VaddArguments {
   const float* a;
   const float* b;

@@ -61,6 +61,12 @@ void vadd_oob(const Invocation& run) {
   is.c[is.n] = -1;
 }
 
+// Right on one input alone.
+void vadd_overfitted(const Invocation& run) {
+  const auto is = arguments<VaddArguments>(run);
+  for (std::uint64_t i = 0; i < elements(run, is.n); ++i) is.c[i] = static_cast<float>(2 * i + 1);
+}
+
 void inplace(const Invocation& run) {
   const auto is = arguments<ArrayArguments>(run);
   for (std::uint64_t i = 0; i < elements(run, is.n); ++i) is.x[i] += 1;
@@ -248,7 +254,7 @@ void wait_flag(const Invocation& run) {
 }
 
 void wild(const Invocation&) {
-  auto* const nowhere = reinterpret_cast<volatile int*>(std::uintptr_t{64});
+  int* volatile nowhere = reinterpret_cast<int*>(std::uintptr_t{64});
   *nowhere = 1;
 }
 
@@ -273,6 +279,7 @@ constexpr NamedBody kBodies[] = {
     {"vadd", vadd},
     {"vadd_skips", vadd_skips},
     {"vadd_oob", vadd_oob},
+    {"vadd_overfitted", vadd_overfitted},
     {"inplace", inplace},
     {"inplace_skips", inplace_skips},
     {"slow", slow},

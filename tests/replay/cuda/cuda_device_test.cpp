@@ -12,6 +12,7 @@
 #include "hsa_sim/sim_code_objects.h"
 #include "replay/cuda/cuda_capture.h"
 #include "replay/failures.h"
+#include "replay/inputs/perturb.h"
 #include "replay/session/full_vm.h"
 #include "replay/session/open_device.h"
 #include "replay/session/reserve_check.h"
@@ -348,6 +349,27 @@ TEST_F(CudaVerify, WrongEmptyAndRacyCandidatesAreRefused) {
     EXPECT_EQ(verified(cuda_vadd(), body).verdict, ProofVerdict::differs) << body;
   for (const char* body : {"inplace_skips", "empty", "atomic_order"})
     EXPECT_EQ(verified(cuda_inplace(), body).verdict, ProofVerdict::differs) << body;
+}
+
+TEST_F(CudaVerify, CodeThatFitsTheCapturedInputAloneIsFoundOnOthers) {
+  EXPECT_EQ(verified(cuda_vadd(), "vadd_overfitted").verdict, ProofVerdict::bitwise);
+  const test::TempFolder folder;
+  const SampleCapture sample = cuda_vadd();
+  const auto capture = sample.write(folder / "capture");
+  const auto device = open_device(capture->description(), {.may_restart = false});
+  ASSERT_TRUE(device.has_value()) << describe(device.error());
+  auto session = Session::open(*capture, **device, {});
+  ASSERT_TRUE(session.has_value()) << describe(session.error());
+  for (const std::string body : {"vadd", "vadd_overfitted"}) {
+    const std::filesystem::path file = folder / (body + ".cubin");
+    ASSERT_TRUE(write_file_atomically(file, test::sim_cubin({{.name = "vadd", .body = body}})));
+    const auto result = verify_perturbed(*session, {.code_object = file, .compare = {}});
+    ASSERT_TRUE(result.has_value()) << describe(result.error());
+    ASSERT_FALSE(result->inputs.empty()) << result->none_because;
+    EXPECT_GT(result->inputs.back().changed_output_bytes, 0U);
+    EXPECT_EQ(result->inputs.back().verdict,
+              body == "vadd" ? ProofVerdict::bitwise : ProofVerdict::differs);
+  }
 }
 
 TEST_F(CudaVerify, WhatTheCapturedLaunchLeftAsItWasIsProvenOnPoison) {
