@@ -62,6 +62,7 @@ int run(int argc, char** argv) {
   cli::add_occupancy(app, exit_code);
   cli::add_optimize(app, target, {argv, argv + argc}, exit_code);
   cli::add_optimize_worker(app, exit_code);
+  cli::add_autotune_capture_worker(app, exit_code);
   cli::add_ranks(app, exit_code);
   cli::add_rank_summary(app, exit_code);
   cli::add_rank_summary_task(app, exit_code);

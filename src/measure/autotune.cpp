@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -14,8 +17,11 @@
 #include "base/system/files.h"
 #include "base/system/subprocess.h"
 #include "base/text/pattern.h"
+#include "capture/capture_reader.h"
 #include "hal/arch.h"
+#include "measure/capture_timer.h"
 #include "measure/gpu_timer.h"
+#include "measure/tolerance_json.h"
 #include "tune/records/read_space.h"
 
 namespace perflab::measure {
@@ -69,9 +75,14 @@ std::unexpected<Error> refuse(std::string message, std::string remedy = {}) {
 Result<void> check_request(const AutotuneRequest& request) {
   const bool live = request.simulate.empty();
   if (live && request.space.empty()) return refuse("autotune needs a search space", "--space FILE");
-  if (live && request.templates.command.empty())
-    return refuse("autotune needs a command to run",
-                  "--cmd-template \"./kernel --bm {BLOCK_M}\", or --simulate FILE");
+  const bool captured = !request.capture.folder.empty();
+  if (live && !captured && request.templates.command.empty())
+    return refuse(
+        "autotune needs a command to run",
+        "--cmd-template \"./kernel --bm {BLOCK_M}\", --capture FOLDER, or --simulate FILE");
+  if (captured && request.templates.build.empty())
+    return refuse("autotune needs a build for the captured kernel",
+                  "--build-template \"hipcc --genco -DBM={BLOCK_M} k.hip -o {code_object}\"");
   if (!request.templates.code_object.empty() && request.templates.build.empty())
     return refuse("--code-object has no effect without a build: it is looked into after one",
                   "add --build-template");
@@ -146,14 +157,23 @@ Result<tune::Objective> live_objective(const AutotuneRequest& request) {
   return objective;
 }
 
-/// Names that templates may use.
-std::vector<std::string> known_names(const tune::Space& space, bool with_builds) {
+/// Parameters, then derived values: what expressions may use.
+std::vector<std::string> value_names(const tune::Space& space) {
   std::vector<std::string> names;
   for (const tune::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
   for (const auto& [name, expression] : space.description().derived) names.push_back(name);
+  return names;
+}
+
+/// Names that templates may use.
+std::vector<std::string> known_names(const tune::Space& space, bool with_builds) {
+  std::vector<std::string> names = value_names(space);
   if (with_builds) names.emplace_back(tune::kBuildFolderName);
   return names;
 }
+
+/// Where a build for a capture leaves its code object, unless --code-object says it.
+constexpr const char* kLaunchedFile = "{build_dir}/kernel.code_object";
 
 /// Parses one template; the error says which.
 Result<std::optional<CommandTemplate>> parsed(const std::string& text, const char* option,
@@ -169,28 +189,42 @@ Result<std::optional<CommandTemplate>> parsed(const std::string& text, const cha
 
 struct Templates {
   std::optional<CommandTemplate> run, build, check, code_object;
+  std::optional<CommandTemplate> launched;  ///< of a capture: the file that a build leaves
 };
+
+/// Error (usage): the template does not name one file.
+Result<void> check_one_file(const CommandTemplate& file, const tune::Space& space,
+                            const std::string& text) {
+  std::vector<tune::Binding> bindings = space.bindings(space.default_configuration());
+  bindings.emplace_back(std::string(tune::kBuildFolderName), std::string("b"));
+  PERFLAB_TRY(const std::vector<std::string> words, file.fill(bindings));
+  if (words.size() == 1) return {};
+  return refuse(fmt::format("--code-object {}: it is the path of one file, and these are {} words",
+                            text, words.size()),
+                "quote it within the template");
+}
 
 Result<Templates> parse_templates(const AutotuneRequest& request, const tune::Space& space) {
   const AutotuneTemplates& texts = request.templates;
   const std::vector<std::string> known = known_names(space, !texts.build.empty());
   Templates out;
   PERFLAB_TRY(out.run, parsed(texts.command, "--cmd-template", known));
-  PERFLAB_TRY(out.build, parsed(texts.build, "--build-template", known));
   PERFLAB_TRY(out.check, parsed(texts.check, "--check", known));
   PERFLAB_TRY(out.code_object, parsed(texts.code_object, "--code-object", known));
-  if (out.code_object) {
-    PERFLAB_TRY(const std::vector<std::string> words, out.code_object->fill([&] {
-      std::vector<tune::Binding> bindings = space.bindings(space.default_configuration());
-      bindings.emplace_back(std::string(tune::kBuildFolderName), std::string("b"));
-      return bindings;
-    }()));
-    if (words.size() != 1)
-      return refuse(fmt::format("--code-object {}: it is the path of one file, and these are {} "
-                                "words",
-                                texts.code_object, words.size()),
-                    "quote it within the template");
+  if (out.code_object) PERFLAB_TRY_VOID(check_one_file(*out.code_object, space, texts.code_object));
+  std::vector<std::string> of_build = known;
+  if (!request.capture.folder.empty()) {
+    of_build.emplace_back(tune::kCodeObjectName);
+    out.launched = out.code_object;
+    if (!out.launched) {
+      PERFLAB_TRY(out.launched, parsed(kLaunchedFile, "--code-object", known));
+    }
   }
+  PERFLAB_TRY(out.build, parsed(texts.build, "--build-template", of_build));
+  if (out.launched && !out.code_object &&
+      std::ranges::find(out.build->names(), tune::kCodeObjectName) == out.build->names().end())
+    return refuse("--build-template does not say with {code_object} where the code object goes",
+                  "\"... -o {code_object}\", or name the file that it leaves with --code-object");
   return out;
 }
 
@@ -268,6 +302,21 @@ Result<std::optional<tune::Journal>> open_journal(const AutotuneRequest& request
   return std::optional(std::move(journal));
 }
 
+std::size_t build_jobs(const AutotuneRequest& request) {
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  return request.build_jobs > 0 ? request.build_jobs : std::clamp<std::size_t>(cores / 2, 1, 4);
+}
+
+/// A pattern that finds this name alone.
+std::string exactly(const std::string& name) {
+  std::string pattern = "^";
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') pattern += '\\';
+    pattern += c;
+  }
+  return pattern + "$";
+}
+
 Result<std::unique_ptr<tune::Executor>> make_executor(const AutotuneRequest& request,
                                                       const tune::Objective& objective) {
   if (request.slurm) {
@@ -287,9 +336,7 @@ Result<std::unique_ptr<tune::Executor>> make_executor(const AutotuneRequest& req
       return fail(ErrorCode::missing_tool, "--gpus all: there is no GPU that the driver knows",
                   "leave it out to measure without one");
   }
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  options.build_jobs =
-      request.build_jobs > 0 ? request.build_jobs : std::clamp<std::size_t>(cores / 2, 1, 4);
+  options.build_jobs = build_jobs(request);
   // Where the processor is what is measured, a compiler beside it would be in the figures.
   options.overlap_builds = !gpus.empty();
   tune::GpuTimer timer;
@@ -301,21 +348,29 @@ Result<std::unique_ptr<tune::Executor>> make_executor(const AutotuneRequest& req
 
 /// A template with the winner's values.
 Result<std::vector<std::string>> filled(const std::optional<CommandTemplate>& one,
+                                        const std::optional<CommandTemplate>& launched,
                                         const tune::Space& space,
                                         const std::optional<tune::ConfigId>& winner) {
   if (!one || !winner) return std::vector<std::string>();
   std::vector<tune::Binding> bindings = space.bindings(*winner);
   bindings.emplace_back(std::string(tune::kBuildFolderName), std::string(kBestBuildFolder));
+  if (launched) {
+    PERFLAB_TRY(const std::vector<std::string> file, launched->fill(bindings));
+    bindings.emplace_back(std::string(tune::kCodeObjectName), file.front());
+  }
   return one->fill(bindings);
 }
 
 Result<AutotuneRun> finished(tune::Space space, tune::TuneResult result, std::string gpu,
                              const Templates& templates) {
-  PERFLAB_TRY(std::vector<std::string> command, filled(templates.run, space, result.winner));
-  PERFLAB_TRY(std::vector<std::string> build, filled(templates.build, space, result.winner));
+  PERFLAB_TRY(std::vector<std::string> command, filled(templates.run, {}, space, result.winner));
+  PERFLAB_TRY(std::vector<std::string> build,
+              filled(templates.build, templates.launched, space, result.winner));
   return AutotuneRun{.space = std::move(space),
                      .result = std::move(result),
                      .gpu = std::move(gpu),
+                     .captured = {},
+                     .capture_hash = {},
                      .best_command = std::move(command),
                      .best_build = std::move(build)};
 }
@@ -350,6 +405,22 @@ Result<AutotuneRun> simulated(const AutotuneRequest& request, const OnAutotunePr
   return finished(std::move(space), std::move(result), recording->device, templates);
 }
 
+/// The folder of builds, if there are any.
+Result<std::optional<BuildFolder>> builds_of(const AutotuneRequest& request,
+                                             const Templates& templates,
+                                             tune::TuneOptions& options) {
+  std::optional<BuildFolder> builds;
+  if (!templates.build) return builds;
+  std::error_code error;
+  // A folder that the nodes of a cluster see too is most likely ours.
+  PERFLAB_TRY(BuildFolder made,
+              BuildFolder::make(request.builds, request.slurm ? fs::current_path(error)
+                                                              : fs::temp_directory_path(error)));
+  options.build_folders = made.path();
+  builds.emplace(std::move(made));
+  return builds;
+}
+
 Result<AutotuneRun> live(const AutotuneRequest& request, const OnAutotuneProgress& progress) {
   tune::TuneOptions options = request.options;
   options.architecture = request.architecture;
@@ -372,26 +443,98 @@ Result<AutotuneRun> live(const AutotuneRequest& request, const OnAutotuneProgres
   key.gpu = gpu;
   key.space = space_key(space);
   PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
-  std::optional<BuildFolder> builds;
-  if (templates.build) {
-    std::error_code error;
-    // A folder that the nodes of a cluster see too is most likely ours.
-    PERFLAB_TRY(BuildFolder made,
-                BuildFolder::make(request.builds, request.slurm ? fs::current_path(error)
-                                                                : fs::temp_directory_path(error)));
-    builds.emplace(std::move(made));
-    options.build_folders = builds->path();
-  }
-  const tune::Commands commands{.run = *templates.run,
+  PERFLAB_TRY(const std::optional<BuildFolder> builds, builds_of(request, templates, options));
+  const tune::Commands commands{.run = templates.run,
                                 .build = templates.build,
                                 .check = templates.check,
                                 .code_object = templates.code_object,
-                                .code_object_kernel = request.kernel};
+                                .code_object_kernel = request.kernel,
+                                .launched = {}};
   const tune::OnProgress report = with_objective(progress, options.objective);
   PERFLAB_TRY(tune::TuneResult result,
               tune::tune(space, commands, *executor, journal ? &*journal : nullptr,
                          std::move(options), report));
   return finished(std::move(space), std::move(result), std::move(gpu), templates);
+}
+
+/// The geometry of every configuration, before anything is built. Errors: of the expressions.
+Result<tune::LaunchExpressions> launch_of(const AutotuneRequest& request,
+                                          const tune::Space& space) {
+  PERFLAB_TRY(tune::LaunchExpressions launch,
+              tune::LaunchExpressions::compile(request.capture.launch, value_names(space)));
+  for (tune::ConfigId id = 0; request.capture.launch.any() && id < space.size(); ++id)
+    if (auto values = launch.evaluate(space.bindings(id)); !values)
+      return std::unexpected(std::move(values).error().with_note("with " + space.text(id)));
+  return launch;
+}
+
+/// What measurements on a capture have in common.
+std::string capture_key(const AutotuneCapture& capture, const std::string& hash) {
+  return to_canonical_text(Json{{"capture", hash},
+                                {"workgroup", capture.launch.workgroup},
+                                {"grid", capture.launch.grid},
+                                {"blocks", capture.launch.blocks},
+                                {"dynamic_lds", capture.launch.dynamic_lds},
+                                {"tolerance", tolerance_json(capture.compare)},
+                                {"iterations", capture.iterations}});
+}
+
+Result<AutotuneRun> on_capture(const AutotuneRequest& request, const OnAutotuneProgress& progress) {
+  PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(request.capture.folder));
+  const capture::Description& captured = capture.description();
+  tune::TuneOptions options = request.options;
+  options.architecture = request.architecture;
+  if (options.architecture.empty() && hal::find_arch(captured.machine.agent_name) != nullptr)
+    options.architecture = captured.machine.agent_name;
+  PERFLAB_TRY(tune::Space space, space_for(request, options.architecture, std::nullopt));
+  PERFLAB_TRY(const Templates templates, parse_templates(request, space));
+  PERFLAB_TRY(tune::LaunchExpressions launch, launch_of(request, space));
+  options.objective = {.kind = ObjectiveKind::gpu_time,
+                       .metric_pattern = {},
+                       .kernel_pattern = {},
+                       .maximize = false,
+                       .unit = "ns"};
+  PERFLAB_TRY(options.warm_start, warm_start(request, space));
+  const auto worker = std::make_shared<ReplayWorker>(
+      own_worker_command(kCaptureWorkerCommand),
+      to_json(CaptureBenchSetup{.capture = fs::absolute(request.capture.folder),
+                                .compare = request.capture.compare,
+                                .ignore_findings = request.capture.ignore_findings,
+                                .iterations = request.capture.iterations}));
+  const std::chrono::duration<double> limit(options.first_timeout_seconds);
+  PERFLAB_TRY(const std::shared_ptr<CaptureTimer> timer,
+              CaptureTimer::open(
+                  captured, [worker](const Json& what) { return worker->ask(what); },
+                  std::chrono::ceil<std::chrono::milliseconds>(limit)));
+  PERFLAB_TRY(
+      const std::unique_ptr<tune::Executor> executor,
+      tune::make_local_executor({.gpus = {}, .build_jobs = build_jobs(request), .topology = {}},
+                                [timer](const std::vector<std::string>&, const tune::Job& job) {
+                                  return timer->time(job);
+                                }));
+  tune::JournalKey key = key_of(options.objective);
+  key.command = capture_key(request.capture, capture.hash());
+  key.build = build_key(request.templates.build);
+  key.gpu = timer->gpu();
+  key.space = space_key(space);
+  PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
+  PERFLAB_TRY(const std::optional<BuildFolder> builds, builds_of(request, templates, options));
+  const tune::Commands commands{.run = {},
+                                .build = templates.build,
+                                .check = {},
+                                .code_object = templates.code_object,
+                                .code_object_kernel = exactly(captured.dispatch.kernel),
+                                .launched = templates.launched,
+                                .launch = std::move(launch)};
+  const tune::OnProgress report = with_objective(progress, options.objective);
+  PERFLAB_TRY(tune::TuneResult result,
+              tune::tune(space, commands, *executor, journal ? &*journal : nullptr,
+                         std::move(options), report));
+  PERFLAB_TRY(AutotuneRun done,
+              finished(std::move(space), std::move(result), timer->gpu(), templates));
+  done.captured = captured;
+  done.capture_hash = capture.hash();
+  return done;
 }
 
 }  // namespace
@@ -401,6 +544,7 @@ Result<AutotuneRun> run_autotune(const AutotuneRequest& request,
   PERFLAB_TRY_VOID(check_request(request));
   if (!request.architecture.empty() && hal::find_arch(request.architecture) == nullptr)
     return std::unexpected(hal::unknown_architecture(request.architecture));
+  if (!request.capture.folder.empty()) return on_capture(request, progress);
   return request.simulate.empty() ? live(request, progress) : simulated(request, progress);
 }
 

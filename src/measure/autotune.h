@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -10,11 +11,22 @@
 #include <vector>
 
 #include "base/error.h"
+#include "capture/model.h"
+#include "replay/elements/element_diff.h"
 #include "tune/evaluate/executor.h"
 #include "tune/records/journal.h"
 #include "tune/run/tune.h"
 
 namespace perflab::measure {
+
+/// A captured launch that is replayed with each configuration's code, instead of a command.
+struct AutotuneCapture {
+  std::filesystem::path folder;  ///< empty: there is none
+  tune::LaunchTexts launch;
+  replay::DiffOptions compare;   ///< how far outputs may differ
+  bool ignore_findings = false;  ///< replay::SessionOptions
+  std::uint64_t iterations = 5;  ///< dispatches of one measurement
+};
 
 /// Command templates as typed; empty: none.
 struct AutotuneTemplates {
@@ -25,6 +37,7 @@ struct AutotuneTemplates {
 struct AutotuneRequest {
   std::filesystem::path space;  ///< empty: the configurations of `simulate`
   AutotuneTemplates templates;
+  AutotuneCapture capture;
   std::string kernel;        ///< pattern: kernels to time, and to look at in the code object
   std::string architecture;  ///< empty: that of the local GPU, if there is one
   /// Unset: the metric when there is a pattern for it, GPU time where rocprofv3 and a GPU are, else
@@ -49,7 +62,9 @@ struct AutotuneRequest {
 struct AutotuneRun {
   tune::Space space;
   tune::TuneResult result;
-  std::string gpu;  ///< of the workers; empty: none is known
+  std::string gpu;                               ///< of the workers; empty: none is known
+  std::optional<capture::Description> captured;  ///< the launch that was replayed
+  std::string capture_hash;
   /// Filled with the winner, {build_dir} as "tuned"; empty: no winner, or no template.
   std::vector<std::string> best_command, best_build;
 };

@@ -44,6 +44,14 @@ Result<void> check_sizes(const Geometry& geometry) {
   return {};
 }
 
+/// CUDA counts its grids in blocks.
+Result<void> check_whole_blocks(const Geometry& geometry) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (geometry.grid[i] % geometry.workgroup[i] != 0)
+      return refuse(text_of(geometry) + ": CUDA launches whole blocks only");
+  return {};
+}
+
 /// What the kernel was compiled for.
 Result<void> check_kernel(const Geometry& geometry, const code::KernelMetadata& kernel,
                           const std::string& agent) {
@@ -114,6 +122,8 @@ Result<Geometry> changed_geometry(const capture::Capture& capture, const LaunchC
   geometry.workgroup = change.workgroup.value_or(geometry.workgroup);
   geometry.dynamic_lds_bytes = change.dynamic_lds_bytes.value_or(geometry.dynamic_lds_bytes);
   PERFLAB_TRY_VOID(check_sizes(geometry));
+  if (capture.description().machine.platform == capture::Platform::cuda)
+    PERFLAB_TRY_VOID(check_whole_blocks(geometry));
   std::uint16_t dimensions = geometry.setup & kDimensionBits;
   for (std::uint16_t axis = dimensions; dimensions > 0 && axis < 3; ++axis)
     if (geometry.grid.at(axis) > 1) dimensions = axis + 1;

@@ -36,6 +36,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 kernel=$(sed -n 's/^__global__.* \\([a-z_]*\\)(.*/\\1/p' "$source" | head -n 1)
+case $flags in *--genco*) exec "@sim_hipcc@" "$source" -o "$out" --kernel "$kernel" ;; esac
 if grep -q '__syncthreads\\|block_reduce\\|__shared__' "$source"; then
   clang++-19 -x hip --offload-arch=gfx942 --cuda-device-only -nogpulib -emit-llvm $flags -c "$source" -o /dev/null || exit 1
   printf '#!/bin/sh\\necho "no GPU here" >&2\\nexit 2\\n' >"$out"

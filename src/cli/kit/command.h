@@ -44,6 +44,7 @@ void add_optimize(CLI::App& app, const std::vector<std::string>& target,
                   const std::vector<std::string>& words, int& exit_code);
 /// Not in the help: what optimize starts to hold the GPU of a capture.
 void add_optimize_worker(CLI::App& app, int& exit_code);
+void add_autotune_capture_worker(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exit_code);
 void add_ranks(CLI::App& app, int& exit_code);
 void add_rank_summary(CLI::App& app, int& exit_code);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/system/files.h"
 #include "base/system/interrupt.h"
 #include "base/text/command_line.h"
@@ -18,7 +19,9 @@
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/present.h"
 #include "measure/autotune.h"
+#include "measure/capture_bench.h"
 #include "measure/gpu_timer.h"
+#include "measure/tolerance_json.h"
 #include "report/kit/document.h"
 #include "report/tuning/autotune_document.h"
 #include "report/tuning/autotune_text.h"
@@ -29,7 +32,7 @@ namespace {
 struct AutotuneArguments {
   measure::AutotuneRequest request;
   std::string objective, effort = "auto", model = "tgp", time_limit, timeout;
-  std::string executor = "local";
+  std::string executor = "local", type;
   Outputs outputs;
   bool keep_builds = false;
 };
@@ -38,6 +41,13 @@ struct AutotuneArguments {
 constexpr const char* kJournalName = "autotune.journal.jsonl";
 constexpr const char* kJournalInFolder = "journal.jsonl";
 constexpr const char* kBuildsName = "autotune_builds";
+/// Of one dispatch: what hangs is found soon, and every known kernel is faster.
+constexpr double kCaptureTimeoutSeconds = 10;
+
+/// What only says something of a captured launch.
+const std::vector<std::string> kCaptureOptions = {
+    "--workgroup", "--grid", "--blocks", "--dynamic-lds", "--type",
+    "--max-ulp",   "--rtol", "--atol",   "--iterations",  "--ignore-findings"};
 
 template <class T>
 using Named = std::map<std::string, T>;
@@ -73,7 +83,11 @@ Result<measure::AutotuneRequest> request_of(const AutotuneArguments& arguments) 
   if (!arguments.timeout.empty()) {
     PERFLAB_TRY(const std::chrono::milliseconds first, parse_duration(arguments.timeout));
     request.options.first_timeout_seconds = seconds_of(first);
+  } else if (!request.capture.folder.empty()) {
+    request.options.first_timeout_seconds = kCaptureTimeoutSeconds;
   }
+  if (!arguments.type.empty())
+    request.capture.compare.type = from_name<replay::ElementType>(arguments.type);
   tune::RepeatRule& repeats = request.options.repeats;
   repeats.fewest_samples = std::min(repeats.fewest_samples, repeats.most_runs);
   if (request.journal.empty() && !arguments.outputs.folder.empty())
@@ -88,6 +102,23 @@ Result<measure::AutotuneRequest> request_of(const AutotuneArguments& arguments) 
   if (!arguments.outputs.quiet)
     request.note = [](const std::string& text) { fmt::print(stderr, "rocm-perf: {}\n", text); };
   return request;
+}
+
+std::optional<report::AutotuneCaptureData> capture_data(const measure::AutotuneCapture& capture,
+                                                        const measure::AutotuneRun& run) {
+  if (!run.captured) return std::nullopt;
+  return report::AutotuneCaptureData{
+      .hash = run.capture_hash,
+      .kernel = run.captured->dispatch.kernel,
+      .demangled = run.captured->dispatch.demangled,
+      .platform = std::string(to_string(run.captured->machine.platform)),
+      .isa = run.captured->machine.isa,
+      .workgroup = capture.launch.workgroup,
+      .grid = capture.launch.grid,
+      .blocks = capture.launch.blocks,
+      .dynamic_lds = capture.launch.dynamic_lds,
+      .tolerance = measure::tolerance_json(capture.compare),
+      .iterations = capture.iterations};
 }
 
 report::AutotuneData report_data(const measure::AutotuneRequest& request,
@@ -108,7 +139,9 @@ report::AutotuneData report_data(const measure::AutotuneRequest& request,
                           .journal = request.journal.string(),
                           .executor = !request.simulate.empty() ? ""
                                       : request.slurm           ? "slurm"
-                                                                : "local"}};
+                                                                : "local",
+                          .capture = request.capture.folder.string()},
+          .capture = capture_data(request.capture, run)};
 }
 
 /// The evaluations in the formats of others.
@@ -207,6 +240,21 @@ Result<void> check_given(const CLI::App& command, const AutotuneArguments& argum
     PERFLAB_TRY_VOID(refuse_given({"--partition", "--workers", "--slurm-arg"},
                                   "with --executor local: it is of a cluster",
                                   "leave it out, or add --executor slurm"));
+  if (arguments.request.capture.folder.empty()) {
+    PERFLAB_TRY_VOID(
+        refuse_given(kCaptureOptions, "without --capture: no launch is replayed", "leave it out"));
+  } else {
+    PERFLAB_TRY_VOID(refuse_given(
+        {"--cmd-template", "--check", "--objective", "--metric-regex", "--metric-unit",
+         "--maximize", "--kernel", "--gpus", "--simulate"},
+        "with --capture: the captured launch is what is proven and timed", "leave it out"));
+    if (arguments.executor != "local")
+      return fail(ErrorCode::usage,
+                  fmt::format("--executor {} is not possible with --capture: the captured launch "
+                              "is replayed on this machine",
+                              arguments.executor),
+                  "leave it out");
+  }
   if (arguments.request.templates.build.empty())
     PERFLAB_TRY_VOID(refuse_given({"--build-jobs", "--keep-builds"},
                                   "without --build-template: nothing is built", "leave it out"));
@@ -260,6 +308,40 @@ void add_what_options(CLI::App& command, AutotuneArguments& arguments) {
   command.add_flag("--maximize", request.maximize, "Larger values are better");
 }
 
+void add_capture_options(CLI::App& command, AutotuneArguments& arguments) {
+  measure::AutotuneCapture& capture = arguments.request.capture;
+  command.add_option("--capture", capture.folder,
+                     "Prove and time each build with this captured dispatch (rocm-perf isolate), "
+                     "instead of running a command");
+  command.add_option("--workgroup", capture.launch.workgroup,
+                     "Captured dispatch: work-items of a work-group, as expressions over the "
+                     "parameters: \"TX,TY\" (default: as captured)");
+  command.add_option("--grid", capture.launch.grid,
+                     "Captured dispatch: work-items of the grid, likewise");
+  command.add_option("--blocks", capture.launch.blocks,
+                     "Captured dispatch: work-groups of the grid, likewise: \"N // TILE\"");
+  command.add_option("--dynamic-lds", capture.launch.dynamic_lds,
+                     "Captured dispatch: bytes of dynamic LDS, likewise");
+  command.add_option("--type", arguments.type, "Captured dispatch: element type of the outputs")
+      ->check(CLI::IsMember(element_type_names()));
+  command.add_option("--max-ulp", capture.compare.max_ulp,
+                     "Captured dispatch: allowed difference between floats in ULPs");
+  const auto tolerance = [&](const char* name, std::optional<double>& value, const char* text) {
+    command.add_option(name, value, text)->check(CLI::Range(0.0, 1e300));
+  };
+  tolerance("--rtol", capture.compare.max_relative,
+            "Captured dispatch: floats may differ by this share of the expected value");
+  tolerance("--atol", capture.compare.max_absolute,
+            "Captured dispatch: floats may differ by this much");
+  command
+      .add_option("--iterations", capture.iterations,
+                  "Captured dispatch: dispatches of one measurement")
+      ->check(whole_from(1, 1'000'000))
+      ->capture_default_str();
+  command.add_flag("--ignore-findings", capture.ignore_findings,
+                   "Captured dispatch: replay even if `capture check` finds an error");
+}
+
 void add_search_options(CLI::App& command, AutotuneArguments& arguments) {
   tune::TuneOptions& options = arguments.request.options;
   command.add_option("--budget", options.budget, "Evaluate at most N configurations")
@@ -296,7 +378,8 @@ void add_search_options(CLI::App& command, AutotuneArguments& arguments) {
       ->check(whole_from(1, 10'000))
       ->capture_default_str();
   command.add_option("--timeout", arguments.timeout,
-                     "Stop a run after this as long as there is no best one (default: 600s)");
+                     "Stop a run after this as long as there is no best one (default: 600s; a "
+                     "captured dispatch: 10s)");
   command
       .add_option("--timeout-factor", options.timeout_factor,
                   "After that, stop a run that takes this many times as long as the best")
@@ -359,9 +442,13 @@ void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exi
                 "rocm-perf autotune --space space.json --build-template \"hipcc -DBM={BLOCK_M} "
                 "k.hip -o {build_dir}/k\" --cmd-template {build_dir}/k --metric-regex 'ms: "
                 "([0-9.]+)'",
+                "rocm-perf autotune --space space.json --capture softmax.capture --build-template "
+                "\"hipcc --genco --offload-arch=gfx942 -DBM={BLOCK_M} k.hip -o {code_object}\" "
+                "--workgroup BLOCK_M",
                 "rocm-perf autotune --simulate cache.json --budget 100"});
   command->footer("Exit code 1: no configuration worked.");
   add_what_options(*command, *arguments);
+  add_capture_options(*command, *arguments);
   add_search_options(*command, *arguments);
   add_running_options(*command, *arguments);
   command->callback([command, arguments, words, &exit_code] {
@@ -370,6 +457,14 @@ void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exi
         sound ? run(*arguments, words) : Result<bool>(std::unexpected(sound.error()));
     exit_code = !worked ? report_error(worked.error()) : *worked ? 0 : 1;
   });
+}
+
+void add_autotune_capture_worker(CLI::App& app, int& exit_code) {
+  const auto folder = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(measure::kCaptureWorkerCommand, "")->group("");
+  command->add_option("FOLDER", *folder)->required();
+  command->callback(
+      [folder, &exit_code] { exit_code = measure::autotune_capture_worker_main(*folder); });
 }
 
 void add_autotune_worker(CLI::App& app, int& exit_code) {

@@ -3,6 +3,7 @@
 
 #include "base/enum_names.h"
 #include "base/text/json_fields.h"
+#include "measure/tolerance_json.h"
 #include "optimize/workshop/replay_bench.h"
 
 namespace perflab::optimize {
@@ -19,17 +20,9 @@ void read_name(JsonFields& in, std::string_view key, std::optional<E>& out) {
 
 }  // namespace
 
-Json tolerance_json(const replay::DiffOptions& compare) {
-  return {{"type", or_null(compare.type)},
-          {"max_ulp", or_null(compare.max_ulp)},
-          {"max_relative", or_null(compare.max_relative)},
-          {"max_absolute", or_null(compare.max_absolute)},
-          {"nan_equal", compare.nan_equal}};
-}
-
 Json to_json(const BenchSetup& setup) {
   return {{"capture", setup.capture.string()},
-          {"tolerance", tolerance_json(setup.compare)},
+          {"tolerance", measure::tolerance_json(setup.compare)},
           {"perturbations", setup.perturbations},
           {"ignore_findings", setup.ignore_findings},
           {"seed", setup.seed},
@@ -48,12 +41,7 @@ Result<BenchSetup> bench_setup_from_json(const Json& json, std::string_view what
   in.read("time_limit_ms", limit_ms, 1);
   setup.time_limit = std::chrono::milliseconds(limit_ms);
   in.read("iterations", setup.iterations, 1);
-  JsonFields tolerance = in.object("tolerance");
-  read_name(tolerance, "type", setup.compare.type);
-  tolerance.read("max_ulp", setup.compare.max_ulp);
-  tolerance.read("max_relative", setup.compare.max_relative);
-  tolerance.read("max_absolute", setup.compare.max_absolute);
-  tolerance.read("nan_equal", setup.compare.nan_equal);
+  setup.compare = measure::tolerance_from(in.object("tolerance"));
   PERFLAB_TRY_VOID(in.result());
   return setup;
 }

@@ -13,6 +13,7 @@
 #include "optimize/workshop/replay_bench.h"
 #include "replay/failures.h"
 #include "replay/inputs/perturb.h"
+#include "replay/verify/verify_captured.h"
 
 namespace perflab::optimize {
 namespace {
@@ -143,14 +144,6 @@ std::string note_words(const std::vector<std::string>& notes) {
   return out;
 }
 
-/// What to do when a capture proves nothing.
-std::string another_dispatch(replay::WriteSet write_set) {
-  if (write_set == replay::WriteSet::nothing)
-    return "capture a dispatch that writes something (--dispatch), or with arguments that make it "
-           "write";
-  return "capture its first dispatch (--dispatch 1), before its results are in memory already";
-}
-
 std::string poison_words(std::uint64_t pure) {
   if (pure == 0)
     return "Every output of the original depends on what was there before: poison shows nothing "
@@ -237,20 +230,11 @@ replay::VerifyOptions ReplayBench::verify_options(const Proof& proof,
 Result<void> ReplayBench::prove_capture(Proof& proof) {
   if (capture_proven_) return {};
   PERFLAB_TRY_VOID(on_step_(bench_step::kOriginal));
-  PERFLAB_TRY(const Certificate certificate, verify(session_, verify_options(proof, {})));
-  // Asked again without poison, such a capture would still prove nothing.
-  const bool nothing_to_compare = certificate.write_set == replay::WriteSet::unknown;
-  if (!certificate.poison_note.empty() && !nothing_to_compare) {
-    lost_ = true;
-    proof.retry = {{"poison_failed", certificate.poison_note}};
-    return {};
-  }
-  if (certificate.verdict == ProofVerdict::differs)
-    return fail(ErrorCode::refused, certificate.sentence,
-                "nothing can be proven on this capture: look at it with `rocm-perf capture check`");
-  if (certificate.verdict == ProofVerdict::proves_nothing)
-    return fail(ErrorCode::refused, certificate.sentence, another_dispatch(certificate.write_set));
-  capture_proven_ = true;
+  PERFLAB_TRY(const Certificate certificate, verify_captured(session_, verify_options(proof, {})));
+  capture_proven_ = certificate.poison_note.empty();
+  if (capture_proven_) return {};
+  lost_ = true;
+  proof.retry = {{"poison_failed", certificate.poison_note}};
   return {};
 }
 

@@ -38,9 +38,6 @@ Json to_json(const BenchSetup& setup);
 /// Error (bad_input) naming `what`.
 Result<BenchSetup> bench_setup_from_json(const Json& json, std::string_view what);
 
-/// Tolerances as they stand in keys and documents: an object; what is not given is null.
-Json tolerance_json(const replay::DiffOptions& compare);
-
 Json correctness_json(const Correctness& correctness);
 Result<Correctness> correctness_from_json(const Json& json, std::string_view what);
 

@@ -14,6 +14,7 @@
 #include "code/cubin/cubin.h"
 #include "code/elf/target_id.h"
 #include "measure/sensed_json.h"
+#include "measure/tolerance_json.h"
 #include "optimize/workshop/workshop_build.h"
 
 namespace perflab::optimize {
@@ -196,7 +197,7 @@ Json ReplayWorkshop::identity() const {
           {"compiler", compiler_ ? Json(compiler_->version) : Json(nullptr)},
           {"compile_arguments", options_.compile_arguments},
           {"build", command_ ? Json(command_->text()) : Json(nullptr)},
-          {"tolerance", tolerance_json(options_.compare)},
+          {"tolerance", measure::tolerance_json(options_.compare)},
           {"perturbations", options_.perturbations},
           {"timed_inputs", replay::kTimedInputs},
           {"seed", options_.seed},

@@ -132,6 +132,23 @@ Part best_part(const DocumentPlace& autotune) {
   return part;
 }
 
+/// The captured code object: what it takes, and what the best configuration gains over it.
+Part against_captured_part(const DocumentPlace& autotune) {
+  Part part{.part = "captured", .title = "Against what was captured", .details = "best"};
+  const DocumentPlace capture = autotune["capture"];
+  if (!capture) return part;
+  Json row = capture.excerpt({"kernel", "demangled", "value", "samples", "cv"});
+  row["objective"] = autotune["objective"].excerpt({"unit"});
+  if (capture["gain"]) row["gain"] = capture["gain"].excerpt({"ratio", "low", "high"});
+  const DocumentPlace history = autotune["history"];
+  for (std::size_t i = 0; autotune["best"] && i < history.size(); ++i)
+    if (*history[i]["configuration"] == *autotune["best"]["configuration"])
+      row["proof"] = history[i]["proof"].excerpt(
+          {"verdict", "sentence", "compared_bytes", "grid", "workgroup", "dynamic_lds_bytes"});
+  part.rows.push_back(std::move(row));
+  return part;
+}
+
 /// The best ones, with the values that are not the same in all of them.
 Part top_part(const DocumentPlace& autotune) {
   Part part{.part = "top", .title = "The best ones", .details = "best"};
@@ -185,21 +202,26 @@ Part more_part(const DocumentPlace& autotune) {
 /// The command that uses the best configuration; what is too long for a page is in the document.
 void add_use(const DocumentPlace& environment, Gained how, const std::string& kind, Json& summary) {
   const std::vector<std::string> run = environment["best_command"].texts();
-  if (run.empty()) return;
-  std::string command = join_command_line(run);
-  if (const auto build = environment["best_build"].texts(); !build.empty())
+  const std::vector<std::string> build = environment["best_build"].texts();
+  if (run.empty() && build.empty()) return;
+  std::string command = run.empty() ? "" : join_command_line(run);
+  if (!build.empty())
     command =
-        fmt::format("{} && {} && {}", join_command_line({"mkdir", "-p", measure::kBestBuildFolder}),
-                    join_command_line(build), command);
+        fmt::format("{} && {}{}{}", join_command_line({"mkdir", "-p", measure::kBestBuildFolder}),
+                    join_command_line(build), run.empty() ? "" : " && ", command);
   if (command.size() > kMostCommandBytes) {
     add_next(summary, {"", fmt::format("use it: the command is too long for a page, {} has it",
                                        environment["best_command"].name())});
     return;
   }
   const bool is_default = how == Gained::is_default;
-  add_next(summary,
-           {command, is_default ? "runs the default, which is the best" : "uses the best one"});
-  if (kind == "gpu_time" && !is_default)
+  const char* const uses = run.empty() ? "builds the best one" : "uses the best one";
+  add_next(summary, {command, is_default ? "runs the default, which is the best" : uses});
+  if (run.empty())
+    add_next(summary, {"",
+                       "build the application with the best values and measure it: the kernel was "
+                       "timed alone"});
+  else if (kind == "gpu_time" && !is_default)
     add_next(summary, {"rocm-perf profile -- " + join_command_line(run),
                        "says what the whole program gains by it"});
 }
@@ -234,6 +256,7 @@ void summarise_autotune(std::span<const NamedDocument> documents, Json& summary)
   }
   add_part(summary, searched_part(autotune));
   add_part(summary, best_part(autotune));
+  if (autotune["capture"]) add_part(summary, against_captured_part(autotune));
   add_part(summary, top_part(autotune));
   add_part(summary, parameters_part(autotune));
   add_part(summary, more_part(autotune));

@@ -229,6 +229,22 @@ std::string best_text(const Json& part, std::size_t width) {
   return out + indented(rivals_words(row), width);
 }
 
+std::string against_captured_text(const Json& part, std::size_t width) {
+  const Json& row = part["rows"][0];
+  const Json& gain = member_at(row, "gain");
+  std::string first =
+      fmt::format("{} takes {} as captured", row_text(row, "demangled"), value_words(row, "value"));
+  if (!gain.is_null())
+    first += fmt::format("; the best one is {} better{}", gain_words(gain, "ratio"),
+                         row_number(gain, "low") > 1     ? ""
+                         : row_number(gain, "ratio") > 1 ? ", which is not proven"
+                                                         : ": keep what you have");
+  std::string out = indented(first, width);
+  if (const Json& proof = member_at(row, "proof"); !proof.is_null())
+    out += indented("its proof: " + row_text(proof, "sentence"), width);
+  return out;
+}
+
 std::string top_text(const Json& part, std::size_t width) {
   TextTable table({{.title = "value"},
                    {.title = "cv", .expendable = 1},
@@ -448,6 +464,7 @@ std::optional<std::string> autotune_part_text(const Json& /*summary*/, const Jso
   if (name == "searched") return searched_text(part, width);
   if (name == "failed") return failed_text(part, width);
   if (name == "best") return best_text(part, width);
+  if (name == "captured") return against_captured_text(part, width);
   if (name == "top") return top_text(part, width);
   if (name == "parameters") return parameters_text(part, width);
   return more_text_of_search(part, width);

@@ -30,6 +30,7 @@ class AutotuneWriter {
     out["gpu"] = text("gpu", data_.gpu,
                       result_.simulation ? "nothing was run: a recording was searched"
                                          : "no GPU is known where the commands ran");
+    out["capture"] = capture();
     out["space"] = space();
     out["phases"] = phases();
     out["default"] = default_json();
@@ -99,6 +100,43 @@ class AutotuneWriter {
     out["maximize"] = objective.maximize;
     out["pattern"] = or_null(objective.metric_pattern);
     out["kernel"] = or_null(objective.kernel_pattern);
+    return out;
+  }
+
+  static Json proof(const std::optional<tune::Proof>& proof) {
+    if (!proof) return nullptr;
+    return {{"verdict", proof->verdict},
+            {"sentence", proof->sentence},
+            {"compared_bytes", proof->compared_bytes},
+            {"code_object_hash", proof->code_object_hash},
+            {"grid", proof->grid},
+            {"workgroup", proof->workgroup},
+            {"dynamic_lds_bytes", proof->dynamic_lds_bytes}};
+  }
+
+  Json capture() {
+    if (!data_.capture || !result_.captured) return nullptr;
+    const AutotuneCaptureData& capture = *data_.capture;
+    const tune::Captured& code = *result_.captured;
+    Json out = {{"hash", capture.hash},
+                {"kernel", capture.kernel},
+                {"demangled", capture.demangled},
+                {"platform", capture.platform},
+                {"isa", capture.isa},
+                {"launch",
+                 {{"workgroup", or_null(capture.workgroup)},
+                  {"grid", or_null(capture.grid)},
+                  {"blocks", or_null(capture.blocks)},
+                  {"dynamic_lds", or_null(capture.dynamic_lds)}}},
+                {"tolerance", capture.tolerance},
+                {"iterations", capture.iterations},
+                {"proof", proof(code.evaluation.proof)},
+                {"value", code.value},
+                {"samples", code.samples}};
+    out["cv"] = value("capture.cv", code.cv, "a spread takes two samples or more");
+    out["gain"] =
+        gain(code.winners, "capture.gain",
+             result_.winner ? "it failed in the last comparison" : "no configuration worked");
     return out;
   }
 
@@ -248,7 +286,8 @@ class AutotuneWriter {
                      {"predicted", or_null(step.predicted)},
                      {"expected_gain", or_null(step.expected_gain)},
                      {"best_so_far", or_null(step.best_so_far)},
-                     {"compiled", std::move(compiled)}});
+                     {"compiled", std::move(compiled)},
+                     {"proof", proof(evaluation.proof)}});
     }
     return out;
   }
@@ -306,6 +345,7 @@ class AutotuneWriter {
             {"resumed", result_.resumed},
             {"journal_torn", result_.journal_torn},
             {"executor", or_null(environment.executor)},
+            {"capture", or_null(environment.capture)},
             {"workers", std::move(by_name)}};
   }
 

@@ -2,6 +2,8 @@
 // schemas/autotune.schema.json. Model: tune/run/tune.h.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,16 @@ struct AutotuneEnvironment {
   std::vector<std::string> best_build;
   std::string best_build_folder;  ///< that best_build writes to, for the text
   std::string space_file, simulated, warm_start, journal;
-  std::string executor;  ///< "local", "slurm"
+  std::string executor;   ///< "local", "slurm"
+  std::string capture{};  ///< folder
+};
+
+/// The captured launch that was replayed instead of a command.
+struct AutotuneCaptureData {
+  std::string hash, kernel, demangled, platform, isa;
+  std::string workgroup, grid, blocks, dynamic_lds;  ///< expressions as typed; empty: as captured
+  Json tolerance;                                    ///< an object of the schema's form
+  std::uint64_t iterations = 0;
 };
 
 /// A finished search. `space` and `result` have to outlive it.
@@ -27,6 +38,7 @@ struct AutotuneData {
   const tune::TuneResult* result = nullptr;
   std::string gpu;  ///< of the workers; empty: none is known
   AutotuneEnvironment environment;
+  std::optional<AutotuneCaptureData> capture{};
 };
 
 /// autotune.json. Steps that a journal answered stand in the history like others: but for

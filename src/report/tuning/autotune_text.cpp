@@ -108,6 +108,14 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
                           (not_established(*best.over_default) ? ", not established" : ""),
                       style.width);
   }
+  if (result.captured) {
+    const tune::Captured& code = *result.captured;
+    const std::string gained =
+        !code.winners ? ""
+                      : fmt::format("; the best is {} better{}", gain_text(code.winners),
+                                    not_established(*code.winners) ? ", not established" : "");
+    out += labelled("captured", objective_text(code.value, unit) + gained, style.width);
+  }
   out += labelled(
       "default",
       fmt::format("{}  {}{}",
@@ -261,7 +269,7 @@ std::string failure_line(const tune::TuneResult& result, std::size_t width) {
 /// Commands are to be copied: one line each, never broken.
 std::string command_section(const AutotuneData& data, const Paint& paint) {
   const AutotuneEnvironment& environment = data.environment;
-  if (environment.best_command.empty()) return {};
+  if (environment.best_command.empty() && environment.best_build.empty()) return {};
   std::string out = heading(paint, "Next: use it");
   if (!environment.best_build.empty() && !environment.best_build_folder.empty())
     out +=

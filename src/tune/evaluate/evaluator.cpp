@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "base/system/files.h"
@@ -28,6 +29,7 @@ struct OneRun {
   std::string detail;
   std::vector<double> samples;
   double seconds = 0;
+  std::optional<Proof> proof{};
 };
 
 /// The runs of one job.
@@ -89,8 +91,9 @@ class Runner {
     one.samples = std::move(profiled.samples);
     if (one.samples.size() > kMostSamplesOfARun) one.samples.resize(kMostSamplesOfARun);
     one.detail = one_line(profiled.problem);
-    if (profiled.timed_out)
-      one.outcome = Outcome::timed_out;
+    one.proof = std::move(profiled.proof);
+    if (profiled.timed_out || profiled.failure)
+      one.outcome = profiled.failure.value_or(Outcome::timed_out);
     else if (!one.detail.empty() || one.samples.empty())
       one.outcome = Outcome::run_failed;
     if (one.outcome != Outcome::correct && one.detail.empty())
@@ -134,6 +137,11 @@ Result<Evaluation> build(const Job& job) {
                                step.timed_out ? Outcome::timed_out : Outcome::compile_failed,
                                "the build " + step.detail);
   }
+  if (std::error_code ignored; job.captured && !job.captured->code_object.empty() &&
+                               !std::filesystem::exists(job.captured->code_object, ignored))
+    return failed_evaluation(
+        std::move(evaluation), Outcome::compile_failed,
+        one_line(fmt::format("the build left no {}", job.captured->code_object.string())));
   if (job.code_object.empty()) return evaluation;
   return look_into_code(job, std::move(evaluation));
 }
@@ -147,6 +155,7 @@ Result<Evaluation> run(const Job& job, Evaluation built, const GpuTimer& gpu_tim
   while (!repeats.enough()) {
     PERFLAB_TRY(OneRun one, runner.run());
     evaluation.run_seconds += one.seconds;
+    if (one.proof) evaluation.proof = std::move(one.proof);
     if (one.outcome != Outcome::correct) {
       repeats.finish(evaluation);
       return failed_evaluation(std::move(evaluation), one.outcome, std::move(one.detail));

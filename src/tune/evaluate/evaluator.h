@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,11 @@ struct ProfiledRun {
   std::string problem;  ///< empty: none
   bool timed_out = false;
   double wall_seconds = 0;
+  std::optional<Outcome> failure{};  ///< what the problem is called; missing: run_failed
+  std::optional<Proof> proof{};      ///< of Job::captured
 };
-/// Runs argv under rocprofv3 and gives the durations of the kernel's dispatches. measure/ has one.
+/// Runs argv under rocprofv3, or replays Job::captured, and gives the durations of the kernel's
+/// dispatches. measure/ has both.
 /// Errors only for what would fail every configuration alike (missing_tool, interrupted).
 using GpuTimer =
     std::function<Result<ProfiledRun>(const std::vector<std::string>& argv, const Job& job)>;

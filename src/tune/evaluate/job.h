@@ -13,12 +13,13 @@
 #include "base/error.h"
 #include "base/system/sandbox.h"
 #include "base/text/json.h"
+#include "tune/space/launch_expressions.h"
 
 namespace perflab::tune {
 
 /// What is minimised (or maximised).
 enum class ObjectiveKind {
-  gpu_time,   ///< durations of the kernel's dispatches, by rocprofv3; unit ns
+  gpu_time,   ///< of the kernel's dispatches, by rocprofv3, or of a captured one; unit ns
   metric,     ///< numbers that the command prints; unit as the user says
   wall_time,  ///< of the whole command; unit s
 };
@@ -45,11 +46,17 @@ struct RepeatRule {
   double unstable_cv = 0.10;
 };
 
+/// A launch of a capture that is replayed with a configuration's code, instead of a command.
+struct CapturedLaunch {
+  std::filesystem::path code_object;  ///< that the build leaves; empty: the captured one
+  LaunchValues launch{};
+};
+
 /// One configuration's commands, filled. Self-contained: it can be sent to another machine.
 struct Job {
   std::size_t id = 0;                  ///< the caller's; comes back with the result
   std::vector<std::string> build;      ///< argv; empty: nothing to build
-  std::vector<std::string> run;        ///< argv
+  std::vector<std::string> run;        ///< argv; empty with `captured`
   std::vector<std::string> check;      ///< argv; empty: no check
   std::filesystem::path build_folder;  ///< made before the build; empty: none
   std::filesystem::path code_object;   ///< file to look into after the build; empty: none
@@ -63,7 +70,8 @@ struct Job {
   bool already_checked = false;
   std::size_t exact_runs = 0;  ///< > 0: so many runs, no warm-up, no adaptive repeats
   std::vector<std::pair<std::string, std::string>> environment;  ///< ROCR_VISIBLE_DEVICES, ...
-  Confinement confinement{};  ///< of a profiled run; in no document
+  Confinement confinement{};                 ///< of a profiled run; in no document
+  std::optional<CapturedLaunch> captured{};  ///< likewise: it is replayed on this machine only
 };
 
 Json to_json(const Job& job);

@@ -72,8 +72,9 @@ Result<JournalEntry> entry_from_json(const Json& json, std::string_view place) {
     entry.configuration.emplace_back(name, std::move(value));
   }
   PERFLAB_TRY(entry.evaluation, evaluation_from_json(*evaluation, place));
-  // A worker that was asked for a build alone answers without a value; a journal holds no such one.
-  if (entry.evaluation.outcome == Outcome::correct && !entry.evaluation.value)
+  // Only a build alone has no value.
+  if (entry.evaluation.outcome == Outcome::correct && !entry.evaluation.value &&
+      entry.round != kBuiltRound)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: \"value\" is missing though \"outcome\" is \"correct\"", place));
   return entry;

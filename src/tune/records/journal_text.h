@@ -13,6 +13,9 @@
 
 namespace perflab::tune {
 
+/// The round of an evaluation that was only built, to be chosen by what the compiler says of it.
+inline constexpr std::string_view kBuiltRound = "built";
+
 /// What `goal` of a key says.
 inline constexpr std::string_view kMinimize = "minimize", kMaximize = "maximize";
 
@@ -32,8 +35,9 @@ struct JournalKey {
 
 struct JournalEntry {
   std::vector<Binding> configuration;  ///< parameters only
-  std::string round;                   ///< "search", or "final 3": a repeat of the last comparison
-  std::string worker;                  ///< which one measured it: "gpu 0", "node7"; empty: one only
+  std::string
+      round;  ///< "search", kBuiltRound, "captured", or "final 3": a repeat of the last comparison
+  std::string worker;  ///< which one measured it: "gpu 0", "node7"; empty: one only
   Evaluation evaluation;
 };
 

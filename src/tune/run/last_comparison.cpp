@@ -100,8 +100,9 @@ std::optional<Gain> gain_over(std::span<const double> a, std::span<const double>
   return gain;
 }
 
-Result<void> compare_interleaved(std::vector<Contestant>& contestants, std::optional<ConfigId> keep,
-                                 std::size_t most_rounds, bool maximize, const Round& round) {
+Result<void> compare_interleaved(std::vector<Contestant>& contestants,
+                                 std::span<const ConfigId> keep, std::size_t most_rounds,
+                                 bool maximize, const Round& round) {
   const double confidence = confidence_of_looks(looks_of(most_rounds));
   std::vector<std::size_t> running(contestants.size());
   for (std::size_t i = 0; i < running.size(); ++i) running[i] = i;
@@ -123,7 +124,7 @@ Result<void> compare_interleaved(std::vector<Contestant>& contestants, std::opti
       if (&other == best) return false;
       if (other.failed) return true;
       if (number + 1 >= kFewestRounds && surely_better(*best, other, maximize, confidence))
-        return other.id != keep;
+        return std::ranges::find(keep, other.id) == keep.end();
       ++rivals;
       return false;
     });
@@ -132,9 +133,34 @@ Result<void> compare_interleaved(std::vector<Contestant>& contestants, std::opti
   return {};
 }
 
+namespace {
+
+/// Takes the captured code object out of the contestants; missing: there is none, or it failed.
+std::optional<Contestant> take_captured(TuneResult& result, std::vector<Contestant>& contestants) {
+  const auto found = std::ranges::find(contestants, kCapturedId, &Contestant::id);
+  if (found == contestants.end()) return std::nullopt;
+  Contestant captured = std::move(*found);
+  contestants.erase(found);
+  if (captured.failed) {
+    result.warnings.emplace_back(
+        "the captured code object failed in the last comparison: nothing is said of the gain over "
+        "it");
+    return std::nullopt;
+  }
+  result.captured->value = value_of(captured);
+  if (!captured.samples.empty()) {
+    result.captured->samples = captured.samples.size();
+    result.captured->cv = stats::summarize(captured.samples).cv;
+  }
+  return captured;
+}
+
+}  // namespace
+
 void decide(TuneResult& result, const Space& space, std::vector<Contestant> contestants,
             std::size_t most_finalists, std::size_t looks) {
   const bool maximize = result.objective.maximize;
+  const std::optional<Contestant> captured = take_captured(result, contestants);
   for (const Contestant& contestant : contestants)
     if (contestant.failed)
       result.warnings.push_back(
@@ -151,6 +177,7 @@ void decide(TuneResult& result, const Space& space, std::vector<Contestant> cont
 
   const Contestant& winner = contestants.front();
   result.winner = winner.id;
+  if (captured) result.captured->winners = gain_of(winner, *captured, maximize);
   for (const Contestant& contestant : contestants) {
     if (result.finalists.size() == most_finalists) break;
     Finalist candidate;

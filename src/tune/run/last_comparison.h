@@ -43,13 +43,15 @@ constexpr std::size_t looks_of(std::size_t most_rounds) {
 
 /// Rounds until the best is separated from every other contestant (the interval of the ratio of
 /// medians does not touch 1, at a confidence that allows for every look), at most `most_rounds`.
-/// Contestants that are surely slower than the best leave the comparison; `keep` (the default
-/// configuration, for the gain) stays to the end. The order rotates from round to round, so that
-/// none always runs first.
-Result<void> compare_interleaved(std::vector<Contestant>& contestants, std::optional<ConfigId> keep,
-                                 std::size_t most_rounds, bool maximize, const Round& round);
+/// Contestants that are surely slower than the best leave the comparison; those of `keep` (what
+/// gains are over) stay to the end. The order rotates from round to round, so that none always runs
+/// first.
+Result<void> compare_interleaved(std::vector<Contestant>& contestants,
+                                 std::span<const ConfigId> keep, std::size_t most_rounds,
+                                 bool maximize, const Round& round);
 
-/// Fills winner, finalists, decision, over_runner_up, tied and the default's value. Contestants
+/// Fills winner, finalists, decision, over_runner_up, tied, the default's value and what is said of
+/// the captured code object, which cannot win. Contestants
 /// without samples count with their search value. `most_finalists`: lines of the final table.
 /// `looks`: how often the samples were looked at while they grew, for the confidence of each look.
 void decide(TuneResult& result, const Space& space, std::vector<Contestant> contestants,

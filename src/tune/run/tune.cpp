@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/hash.h"
@@ -15,7 +16,7 @@ namespace perflab::tune {
 namespace {
 
 constexpr std::string_view kSearchRound = "search";
-constexpr std::string_view kBuiltRound = "built";
+constexpr std::string_view kCapturedRound = "captured";
 constexpr std::size_t kBatchWithBuilds = 4;  // docs/facts/tuning.md "Choices of the model"
 constexpr std::size_t kBuiltPerRun = 2;      // candidates built for each one that is run
 
@@ -36,10 +37,13 @@ class LiveTuning {
 
   Result<std::vector<std::optional<Answer>>> evaluate(std::span<const Proposal> proposals,
                                                       std::size_t runs);
+  /// Measures the captured code object, if there is a capture. Errors: it does not work.
+  Result<void> measure_captured();
   Result<void> compare(TuneResult& result);
 
  private:
   Result<Job> job_for(ConfigId id) const;
+  Result<void> fill_commands(Job& job, ConfigId id) const;
   Result<std::vector<Answer>> run(const std::vector<Job>& jobs, const std::string& round,
                                   bool serial);
   Result<std::vector<std::size_t>> choose(std::span<const Proposal> proposals, std::size_t runs,
@@ -52,20 +56,30 @@ class LiveTuning {
   TuningRun& session_;
   std::set<ConfigId> built_;    ///< by this process, with success
   std::set<ConfigId> checked_;  ///< found right by this process
+  std::optional<Captured> captured_;
 };
 
-Result<Job> LiveTuning::job_for(ConfigId id) const {
+Result<void> LiveTuning::fill_commands(Job& job, ConfigId id) const {
   const Space& space = session_.space();
   std::vector<Binding> bindings = space.bindings(id);
-  Job job;
-  job.id = id;
+  if (commands_.launched) {
+    PERFLAB_TRY(const LaunchValues launch, commands_.launch.evaluate(bindings));
+    job.captured = {.code_object = {}, .launch = launch};
+  }
   if (!options_.build_folders.empty()) {
     std::vector<Binding> parameters(bindings.begin(),
                                     bindings.begin() + static_cast<std::ptrdiff_t>(space.width()));
     job.build_folder = options_.build_folders / key_text(configuration_key(std::move(parameters)));
   }
   bindings.emplace_back(std::string(kBuildFolderName), job.build_folder.string());
-  PERFLAB_TRY(job.run, commands_.run.fill(bindings));
+  if (commands_.run) {
+    PERFLAB_TRY(job.run, commands_.run->fill(bindings));
+  }
+  if (commands_.launched) {
+    PERFLAB_TRY(const std::vector<std::string> path, commands_.launched->fill(bindings));
+    job.captured->code_object = path.front();
+    bindings.emplace_back(std::string(kCodeObjectName), path.front());
+  }
   if (commands_.build) {
     PERFLAB_TRY(job.build, commands_.build->fill(bindings));
   }
@@ -76,6 +90,16 @@ Result<Job> LiveTuning::job_for(ConfigId id) const {
     PERFLAB_TRY(const std::vector<std::string> path, commands_.code_object->fill(bindings));
     job.code_object = path.front();
   }
+  return {};
+}
+
+Result<Job> LiveTuning::job_for(ConfigId id) const {
+  Job job;
+  job.id = id;
+  if (id == kCapturedId)
+    job.captured.emplace();
+  else
+    PERFLAB_TRY_VOID(fill_commands(job, id));
   job.code_object_kernel = commands_.code_object_kernel;
   job.architecture = options_.architecture;
   job.objective = options_.objective;
@@ -188,13 +212,36 @@ Result<std::vector<std::optional<Answer>>> LiveTuning::evaluate(std::span<const 
   return placed;
 }
 
+Result<void> LiveTuning::measure_captured() {
+  if (!commands_.launched) return {};
+  PERFLAB_TRY(const Job job, job_for(kCapturedId));
+  PERFLAB_TRY(std::vector<Answer> answers, run({job}, std::string(kCapturedRound), true));
+  Evaluation& evaluation = answers.front().evaluation;
+  if (!evaluation.value)
+    return fail(ErrorCode::target_failed,
+                fmt::format("the captured code object itself does not work: {}", evaluation.detail),
+                "`rocm-perf replay verify` on this capture shows it alone");
+  captured_ = {.evaluation = evaluation,
+               .value = *evaluation.value,
+               .samples = evaluation.samples.size(),
+               .cv = evaluation.cv,
+               .winners = {}};
+  return {};
+}
+
 Result<void> LiveTuning::compare(TuneResult& result) {
   std::vector<Contestant> contestants = contestants_of(result, options_.final_candidates);
+  result.captured = captured_;
+  if (captured_ && !contestants.empty())
+    contestants.push_back({.id = kCapturedId,
+                           .search_value = captured_->value,
+                           .unstable = captured_->evaluation.unstable,
+                           .samples = {}});
   if (contestants.size() > 1 && options_.final_rounds > 0) {
     // Rounds of other finalists, from before a budget was raised, say, are not this comparison's.
     std::string finalists;
     for (const Contestant& contestant : contestants)
-      finalists += session_.space().text(contestant.id) + '\n';
+      finalists += contestant.id == kCapturedId ? "" : session_.space().text(contestant.id) + '\n';
     const std::string name = key_text(finalists);
     const Round round =
         [&](std::size_t number,
@@ -213,8 +260,9 @@ Result<void> LiveTuning::compare(TuneResult& result) {
       for (const Answer& answer : answers) values.push_back(answer.evaluation.value);
       return values;
     };
-    PERFLAB_TRY_VOID(compare_interleaved(contestants, result.default_id, options_.final_rounds,
-                                         options_.objective.maximize, round));
+    PERFLAB_TRY_VOID(compare_interleaved(contestants, std::array{result.default_id, kCapturedId},
+                                         options_.final_rounds, options_.objective.maximize,
+                                         round));
   }
   decide(result, session_.space(), std::move(contestants), options_.final_candidates,
          looks_of(options_.final_rounds));
@@ -229,6 +277,7 @@ Result<TuneResult> tune(const Space& space, const Commands& commands, Executor& 
   LiveTuning live(commands, executor, options, session);
   const std::size_t batch = live.batch();
   const std::size_t per_run = live.candidates_per_run();
+  PERFLAB_TRY_VOID(live.measure_captured());
   PERFLAB_TRY_VOID(
       session.search(batch, per_run, [&](std::span<const Proposal> proposals, std::size_t runs) {
         return live.evaluate(proposals, runs);

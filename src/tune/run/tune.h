@@ -13,16 +13,20 @@
 #include "tune/run/tuning.h"
 #include "tune/search/search.h"
 #include "tune/space/command_template.h"
+#include "tune/space/launch_expressions.h"
 #include "tune/space/space.h"
 
 namespace perflab::tune {
 
 /// The commands of live evaluations.
 struct Commands {
-  CommandTemplate run;
+  std::optional<CommandTemplate> run;  ///< missing: a captured launch is replayed
   std::optional<CommandTemplate> build, check;
   std::optional<CommandTemplate> code_object;  ///< one argument: the path of the file to look into
   std::string code_object_kernel;              ///< pattern
+  /// Of a capture: the file that a build leaves (one argument), and what it is launched with.
+  std::optional<CommandTemplate> launched;
+  LaunchExpressions launch{};
 };
 
 /// Live tuning. Errors: usage and bad_input of templates, what the executor cannot go on from,

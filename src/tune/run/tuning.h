@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,9 @@ struct TuneOptions {
   std::size_t final_rounds = 20;        ///< most repeats of each in that comparison
 };
 
+/// Stands for the captured code object among configurations: what a capture's are compared with.
+inline constexpr ConfigId kCapturedId = std::numeric_limits<ConfigId>::max();
+
 enum class Phase { baseline, warm_start, seed, confirm };
 std::string_view to_string(Phase phase);
 
@@ -70,6 +74,15 @@ struct Finalist {
   std::optional<double> cv;
   bool unstable = false;
   std::optional<Gain> over_default;
+};
+
+/// The captured code object, launched as it was captured.
+struct Captured {
+  Evaluation evaluation;        ///< before the search
+  double value = 0;             ///< median; of the last comparison when it took part
+  std::size_t samples = 0;      ///< likewise
+  std::optional<double> cv;     ///< likewise
+  std::optional<Gain> winners;  ///< what the winner gains over it; missing: there is none
 };
 
 /// How the winner stands against the runner-up.
@@ -115,6 +128,7 @@ struct TuneResult {
   ConfigId default_id = 0;
   bool default_declared = false;
   std::optional<double> default_value;  ///< missing: it failed (its step says how)
+  std::optional<Captured> captured;     ///< of a capture
   std::optional<ConfigId> winner;       ///< missing: nothing ran
   std::vector<Finalist> finalists;      ///< best first; the winner is the first
   Decision decision = Decision::not_compared;

@@ -74,10 +74,15 @@ TuningRun::TuningRun(const Space& space, Journal* journal, const TuneOptions& op
     earlier_.emplace(entry.round + '\n' + configuration_key(entry.configuration), &entry);
 }
 
-std::string TuningRun::configuration(ConfigId id) const {
+std::vector<Binding> TuningRun::parameters(ConfigId id) const {
+  if (id == kCapturedId) return {};
   std::vector<Binding> bindings = space_.bindings(id);
   bindings.resize(space_.width());  // without the derived values
-  return configuration_key(std::move(bindings));
+  return bindings;
+}
+
+std::string TuningRun::configuration(ConfigId id) const {
+  return configuration_key(parameters(id));
 }
 
 const JournalEntry* TuningRun::journalled(ConfigId id, const std::string& round) const {
@@ -88,9 +93,7 @@ const JournalEntry* TuningRun::journalled(ConfigId id, const std::string& round)
 
 Result<void> TuningRun::write(ConfigId id, const std::string& round, const Answer& answer) {
   if (journal_ == nullptr) return {};
-  std::vector<Binding> bindings = space_.bindings(id);
-  bindings.resize(space_.width());
-  return journal_->append({.configuration = std::move(bindings),
+  return journal_->append({.configuration = parameters(id),
                            .round = round,
                            .worker = answer.worker,
                            .evaluation = answer.evaluation});

@@ -71,6 +71,7 @@ class TuningRun {
   [[nodiscard]] bool out_of_time() const;
   void learn(const Proposal& proposal, Answer&& answer);
   void report(Phase phase) const;
+  [[nodiscard]] std::vector<Binding> parameters(ConfigId id) const;
   [[nodiscard]] std::string configuration(ConfigId id) const;
   [[nodiscard]] PruneCounts pruned(std::size_t not_recorded, std::size_t not_launchable) const;
   void add_warnings(TuneResult& result) const;

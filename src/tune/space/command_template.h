@@ -42,5 +42,7 @@ class CommandTemplate {
 
 /// The name of the folder that belongs to one configuration: {build_dir} in both templates.
 inline constexpr std::string_view kBuildFolderName = "build_dir";
+/// The file that a build for a capture leaves: {code_object} in the build's template.
+inline constexpr std::string_view kCodeObjectName = "code_object";
 
 }  // namespace perflab::tune

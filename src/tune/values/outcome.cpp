@@ -49,6 +49,29 @@ CompiledKernel kernel_from(JsonFields& in) {
   return kernel;
 }
 
+Json to_json(const std::optional<Proof>& proof) {
+  if (!proof) return nullptr;
+  return Json{{"verdict", proof->verdict},
+              {"sentence", proof->sentence},
+              {"compared_bytes", proof->compared_bytes},
+              {"code_object_hash", proof->code_object_hash},
+              {"grid", proof->grid},
+              {"workgroup", proof->workgroup},
+              {"dynamic_lds_bytes", proof->dynamic_lds_bytes}};
+}
+
+Proof proof_from(JsonFields in) {
+  Proof proof;
+  in.read("verdict", proof.verdict);
+  in.read("sentence", proof.sentence);
+  in.read("compared_bytes", proof.compared_bytes);
+  in.read("code_object_hash", proof.code_object_hash);
+  in.read("grid", proof.grid);
+  in.read("workgroup", proof.workgroup);
+  in.read("dynamic_lds_bytes", proof.dynamic_lds_bytes);
+  return proof;
+}
+
 }  // namespace
 
 std::string_view to_string(Outcome outcome) {
@@ -75,7 +98,8 @@ Json to_json(const Evaluation& evaluation) {
               {"build_seconds", number_json(evaluation.build_seconds)},
               {"run_seconds", number_json(evaluation.run_seconds)},
               {"longest_run_seconds", optional_json(evaluation.longest_run_seconds)},
-              {"compiled", std::move(compiled)}};
+              {"compiled", std::move(compiled)},
+              {"proof", to_json(evaluation.proof)}};
 }
 
 Result<Evaluation> evaluation_from_json(const Json& json, std::string_view what) {
@@ -92,6 +116,8 @@ Result<Evaluation> evaluation_from_json(const Json& json, std::string_view what)
   in.read("run_seconds", evaluation.run_seconds);
   in.read("longest_run_seconds", evaluation.longest_run_seconds);
   in.each("compiled", [&](JsonFields& item) { evaluation.compiled.push_back(kernel_from(item)); });
+  // Journals from before there were captures lack it.
+  if (in.has("proof") && !in.is_null("proof")) evaluation.proof = proof_from(in.object("proof"));
   if (const std::optional<Outcome> known = from_name<Outcome>(outcome))
     evaluation.outcome = *known;
   else

@@ -2,6 +2,7 @@
 // the auto-tuning community (docs/facts/tuning.md "Formats") as far as it has them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,7 +20,7 @@ enum class Outcome {
   compile_failed,  ///< the build command failed
   run_failed,      ///< the command failed, crashed, or printed no metric
   timed_out,       ///< cut at the time limit: at least that slow (censored)
-  wrong,           ///< the check command refused its result
+  wrong,           ///< the check command, or the proof on a capture, refused its result
   not_launchable,  ///< the compiled kernel needs more than the device has: never run
 };
 
@@ -38,6 +39,17 @@ struct CompiledKernel {
   friend bool operator==(const CompiledKernel&, const CompiledKernel&) = default;
 };
 
+/// What was proven of a configuration on a captured launch before it was timed.
+struct Proof {
+  std::string verdict;   ///< of the certificate: "bitwise", "within_tolerance", "differs", ...
+  std::string sentence;  ///< likewise
+  std::uint64_t compared_bytes = 0;
+  std::string code_object_hash;
+  std::array<std::int64_t, 3> grid{}, workgroup{};  ///< work-items
+  std::int64_t dynamic_lds_bytes = 0;
+  friend bool operator==(const Proof&, const Proof&) = default;
+};
+
 /// One configuration, evaluated. Samples are in the objective's unit.
 struct Evaluation {
   Outcome outcome = Outcome::run_failed;
@@ -51,6 +63,7 @@ struct Evaluation {
   double run_seconds = 0;       ///< wall time of all runs
   std::optional<double> longest_run_seconds;  ///< of one run of the command: base of time limits
   std::vector<CompiledKernel> compiled;       ///< empty: no code object was asked for or found
+  std::optional<Proof> proof;                 ///< missing: there is no capture, or it never ended
   friend bool operator==(const Evaluation&, const Evaluation&) = default;
 };
 

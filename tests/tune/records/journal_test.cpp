@@ -287,6 +287,8 @@ TEST(Journals, DamagedLinesAreNamed) {
   unmeasured.evaluation.outcome = Outcome::correct;
   EXPECT_THAT(refuse(whole + journal_line(unmeasured)),
               AllOf(HasSubstr("line 5"), HasSubstr("\"value\" is missing")));
+  unmeasured.round = kBuiltRound;
+  EXPECT_TRUE(parse_journal(whole + journal_line(unmeasured), "journal"));
   EXPECT_THAT(refuse("hello\n"), HasSubstr("is not a journal"));
   EXPECT_THAT(refuse("int main() {}"), HasSubstr("is not a journal"));
   EXPECT_THAT(refuse("{}\n"), HasSubstr("is not a journal"));

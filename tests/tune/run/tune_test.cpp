@@ -441,7 +441,7 @@ TEST(CompareInterleaved, RotatesAndDropsTheSurelySlower) {
       values.push_back((index == 2 ? 2.0 : 1.0) + 0.01 * static_cast<double>((number + index) % 3));
     return values;
   };
-  ASSERT_TRUE(compare_interleaved(contestants, std::nullopt, 12, false, round).has_value());
+  ASSERT_TRUE(compare_interleaved(contestants, {}, 12, false, round).has_value());
   EXPECT_THAT(orders[0], ElementsAre(0, 1, 2));
   EXPECT_THAT(orders[1], ElementsAre(1, 2, 0));
   EXPECT_EQ(contestants[2].samples.size(), kFewestRounds);
@@ -461,7 +461,7 @@ TEST(CompareInterleaved, AFailureLeavesAndCannotWin) {
       values.push_back(index == 0 ? std::nullopt : std::optional(2.0));
     return values;
   };
-  ASSERT_TRUE(compare_interleaved(contestants, std::nullopt, 12, false, round).has_value());
+  ASSERT_TRUE(compare_interleaved(contestants, {}, 12, false, round).has_value());
   TuneResult result;
   decide(result, space, contestants, 5);
   EXPECT_EQ(result.winner, 4U);
