@@ -479,6 +479,21 @@ std::string capture_key(const AutotuneCapture& capture, const std::string& hash)
                                 {"iterations", capture.iterations}});
 }
 
+/// The process that holds the GPU, with the capture proven.
+Result<std::shared_ptr<CaptureTimer>> timer_on(const AutotuneRequest& request,
+                                               const capture::Description& captured) {
+  const auto worker = std::make_shared<ReplayWorker>(
+      own_worker_command(kCaptureWorkerCommand),
+      to_json(CaptureBenchSetup{.capture = fs::absolute(request.capture.folder),
+                                .compare = request.capture.compare,
+                                .ignore_findings = request.capture.ignore_findings,
+                                .iterations = request.capture.iterations}));
+  const std::chrono::duration<double> limit(request.options.first_timeout_seconds);
+  return CaptureTimer::open(
+      captured, [worker](const Json& what) { return worker->ask(what); },
+      std::chrono::ceil<std::chrono::milliseconds>(limit));
+}
+
 Result<AutotuneRun> on_capture(const AutotuneRequest& request, const OnAutotuneProgress& progress) {
   PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(request.capture.folder));
   const capture::Description& captured = capture.description();
@@ -495,17 +510,7 @@ Result<AutotuneRun> on_capture(const AutotuneRequest& request, const OnAutotuneP
                        .maximize = false,
                        .unit = "ns"};
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
-  const auto worker = std::make_shared<ReplayWorker>(
-      own_worker_command(kCaptureWorkerCommand),
-      to_json(CaptureBenchSetup{.capture = fs::absolute(request.capture.folder),
-                                .compare = request.capture.compare,
-                                .ignore_findings = request.capture.ignore_findings,
-                                .iterations = request.capture.iterations}));
-  const std::chrono::duration<double> limit(options.first_timeout_seconds);
-  PERFLAB_TRY(const std::shared_ptr<CaptureTimer> timer,
-              CaptureTimer::open(
-                  captured, [worker](const Json& what) { return worker->ask(what); },
-                  std::chrono::ceil<std::chrono::milliseconds>(limit)));
+  PERFLAB_TRY(const std::shared_ptr<CaptureTimer> timer, timer_on(request, captured));
   PERFLAB_TRY(
       const std::unique_ptr<tune::Executor> executor,
       tune::make_local_executor({.gpus = {}, .build_jobs = build_jobs(request), .topology = {}},
@@ -519,10 +524,12 @@ Result<AutotuneRun> on_capture(const AutotuneRequest& request, const OnAutotuneP
   key.space = space_key(space);
   PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
   PERFLAB_TRY(const std::optional<BuildFolder> builds, builds_of(request, templates, options));
+  // Of cubins the search does not know the registers.
+  const bool looked_into = captured.machine.platform == capture::Platform::hip;
   const tune::Commands commands{.run = {},
                                 .build = templates.build,
                                 .check = {},
-                                .code_object = templates.code_object,
+                                .code_object = looked_into ? templates.code_object : std::nullopt,
                                 .code_object_kernel = exactly(captured.dispatch.kernel),
                                 .launched = templates.launched,
                                 .launch = std::move(launch)};

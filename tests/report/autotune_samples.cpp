@@ -197,6 +197,51 @@ AutotuneSample sample_autotune() {
   return sample;
 }
 
+AutotuneSample sample_autotune_capture() {
+  AutotuneSample sample = sample_autotune();
+  const auto proof = [](std::string verdict, std::string sentence) {
+    return tune::Proof{.verdict = std::move(verdict),
+                       .sentence = std::move(sentence),
+                       .compared_bytes = 4096,
+                       .code_object_hash = "xxh3:0123456789abcdef",
+                       .grid = {1024, 16, 1},
+                       .workgroup = {64, 4, 1},
+                       .dynamic_lds_bytes = 2048};
+  };
+  tune::TuneResult& result = sample.result;
+  for (Step& step : result.steps)
+    if (step.evaluation.value)
+      step.evaluation.proof = proof("bitwise", "It computes the same, bitwise.");
+    else if (step.evaluation.outcome == Outcome::wrong)
+      step.evaluation.proof = proof("differs", step.evaluation.detail);
+  tune::Captured& captured = result.captured.emplace();
+  captured.evaluation = worked(1'357'400);
+  captured.evaluation.proof = proof("bitwise", "This capture reproduces itself, bitwise.");
+  captured.value = 1'357'400;
+  captured.samples = 12;
+  captured.cv = 0.01;
+  captured.winners = tune::Gain{.ratio = 1.1, .low = 1.08, .high = 1.12};
+  sample.rest.capture = {.hash = "sha256:77",
+                         .kernel = "_Z4gemmPKfS0_Pf",
+                         .demangled = "gemm(float const*, float const*, float*)",
+                         .platform = "hip",
+                         .isa = "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-",
+                         .workgroup = "threads",
+                         .grid = {},
+                         .blocks = "1024 // BN, 1024 // BM",
+                         .dynamic_lds = {},
+                         .tolerance = {{"type", nullptr},
+                                       {"max_ulp", 2},
+                                       {"max_relative", nullptr},
+                                       {"max_absolute", nullptr},
+                                       {"nan_equal", false}},
+                         .iterations = 5};
+  sample.rest.environment.command.clear();
+  sample.rest.environment.best_command.clear();
+  sample.rest.environment.capture = "gemm.capture";
+  return sample;
+}
+
 AutotuneSample sample_autotune_tie() {
   AutotuneSample sample = sample_autotune();
   tune::TuneResult& result = sample.result;

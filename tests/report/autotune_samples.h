@@ -27,6 +27,8 @@ AutotuneSample sample_autotune();
 AutotuneSample sample_autotune_tie();
 /// A recording in "ms" that was searched; the space declares no default and nothing has repeats.
 AutotuneSample sample_autotune_simulated();
+/// The first one as of a captured launch: proofs, and what the winner gains over what was captured.
+AutotuneSample sample_autotune_capture();
 /// Every evaluation failed.
 AutotuneSample sample_autotune_failed();
 

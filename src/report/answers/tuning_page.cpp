@@ -234,11 +234,14 @@ std::string against_captured_text(const Json& part, std::size_t width) {
   const Json& gain = member_at(row, "gain");
   std::string first =
       fmt::format("{} takes {} as captured", row_text(row, "demangled"), value_words(row, "value"));
+  const bool better = row_number(gain, "ratio") > 1;
   if (!gain.is_null())
-    first += fmt::format("; the best one is {} better{}", gain_words(gain, "ratio"),
-                         row_number(gain, "low") > 1     ? ""
-                         : row_number(gain, "ratio") > 1 ? ", which is not proven"
-                                                         : ": keep what you have");
+    first += fmt::format("; {} {}{}",
+                         better ? "the best one is" : "no configuration is better, the best one is",
+                         gain_words(gain, "ratio"),
+                         !better                       ? ""
+                         : row_number(gain, "low") > 1 ? " better"
+                                                       : " better, which is not proven");
   std::string out = indented(first, width);
   if (const Json& proof = member_at(row, "proof"); !proof.is_null())
     out += indented("its proof: " + row_text(proof, "sentence"), width);

@@ -110,10 +110,10 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
   }
   if (result.captured) {
     const tune::Captured& code = *result.captured;
-    const std::string gained =
-        !code.winners ? ""
-                      : fmt::format("; the best is {} better{}", gain_text(code.winners),
-                                    not_established(*code.winners) ? ", not established" : "");
+    std::string gained;
+    if (code.winners)
+      gained = fmt::format("; the best is {} as good{}", gain_text(code.winners),
+                           not_established(*code.winners) ? ", not established" : "");
     out += labelled("captured", objective_text(code.value, unit) + gained, style.width);
   }
   out += labelled(

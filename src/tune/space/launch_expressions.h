@@ -19,10 +19,10 @@ namespace perflab::tune {
 /// As typed; empty: as captured. One to three expressions, separated by commas; what is missing
 /// is 1.
 struct LaunchTexts {
-  std::string workgroup;    ///< work-items
-  std::string grid;         ///< work-items
-  std::string blocks;       ///< work-groups; instead of `grid`
-  std::string dynamic_lds;  ///< bytes; one expression
+  std::string workgroup{};    ///< work-items
+  std::string grid{};         ///< work-items
+  std::string blocks{};       ///< work-groups; instead of `grid`
+  std::string dynamic_lds{};  ///< bytes; one expression
   [[nodiscard]] bool any() const {
     return !workgroup.empty() || !grid.empty() || !blocks.empty() || !dynamic_lds.empty();
   }

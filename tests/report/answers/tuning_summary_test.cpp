@@ -100,6 +100,7 @@ Json many_candidates() {
 const std::vector<TuningCase>& tuning_cases() {
   static const std::vector<TuningCase> kAll = {
       {"Live", [] { return of_sample(sample_autotune()); }},
+      {"Capture", [] { return of_sample(sample_autotune_capture()); }},
       {"Tie", [] { return of_sample(sample_autotune_tie()); }},
       {"Simulated", [] { return of_sample(sample_autotune_simulated()); }},
       {"Failed", [] { return of_sample(sample_autotune_failed()); }},
@@ -155,6 +156,21 @@ TEST(AutotuneAnswer, HasTheGainItsProofAndTheLineToPaste) {
         "'row major'\n",
         "  rocm-perf profile -- tuned/gemm --layout 'row major'\n"})
     EXPECT_THAT(page, HasSubstr(part));
+}
+
+TEST(AutotuneAnswer, SaysWhatIsGainedOverACapturedLaunch) {
+  AutotuneSample sample = sample_autotune_capture();
+  const std::string page = tuning_page(of_sample(sample));
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("Against what was captured\n  gemm(float const*, float const*, "
+                              "float*) takes 1.357 ms as captured; the best one is 1.1x (1.08 "
+                              "to 1.12) better\n"),
+                    HasSubstr("its proof: It computes the same, bitwise."),
+                    HasSubstr("mkdir -p tuned && hipcc -DBM=32 -DBN=64 gemm.hip -o"),
+                    Not(HasSubstr("rocm-perf profile"))));
+  sample.result.captured->winners = tune::Gain{.ratio = 0.9, .low = 0.88, .high = 0.92};
+  EXPECT_THAT(tuning_page(of_sample(sample)),
+              HasSubstr("no configuration is better, the best one is 0.9x (0.88 to 0.92)\n"));
 }
 
 TEST(AutotuneAnswer, SaysFirstThatNothingWorked) {
