@@ -25,7 +25,7 @@ struct Commands {
   std::optional<CommandTemplate> code_object;  ///< one argument: the path of the file to look into
   std::string code_object_kernel;              ///< pattern
   /// Of a capture: the file that a build leaves (one argument), and what it is launched with.
-  std::optional<CommandTemplate> launched;
+  std::optional<CommandTemplate> launched{};
   LaunchExpressions launch{};
 };
 
