@@ -129,6 +129,17 @@ bool null_is_ordinary(const std::string& path) {
       "history[].best_so_far",
       "history[].compiled[].occupancy",
       "simulation",
+      "capture",          // a command was run
+      "history[].proof",  // likewise, or it did not end
+      "environment.capture",
+      "capture.launch.workgroup",  // as captured
+      "capture.launch.grid",
+      "capture.launch.blocks",
+      "capture.launch.dynamic_lds",
+      "capture.tolerance.type",  // not given
+      "capture.tolerance.max_ulp",
+      "capture.tolerance.max_relative",
+      "capture.tolerance.max_absolute",
       "environment.command",
       "environment.build",
       "environment.check",

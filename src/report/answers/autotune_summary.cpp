@@ -101,6 +101,21 @@ std::string best_title(Gained how) {
   return "Best";
 }
 
+/// The captured code object: what it takes, what the best configuration gains over it, and the
+/// proof of that one.
+Json captured_excerpt(const DocumentPlace& autotune) {
+  const DocumentPlace capture = autotune["capture"];
+  Json out = capture.excerpt({"kernel", "demangled", "value", "samples", "cv"});
+  out["objective"] = autotune["objective"].excerpt({"unit"});
+  if (capture["gain"]) out["gain"] = capture["gain"].excerpt({"ratio", "low", "high"});
+  const DocumentPlace history = autotune["history"];
+  for (std::size_t i = 0; i < history.size(); ++i)
+    if (*history[i]["configuration"] == *autotune["best"]["configuration"])
+      out["proof"] = history[i]["proof"].excerpt(
+          {"verdict", "sentence", "compared_bytes", "grid", "workgroup", "dynamic_lds_bytes"});
+  return out;
+}
+
 /// The best configuration, the default where it has other values, and the runner-up. In one row:
 /// none of it is left out of a page that is too long.
 Part best_part(const DocumentPlace& autotune) {
@@ -123,28 +138,12 @@ Part best_part(const DocumentPlace& autotune) {
           return one && (!other || *one != *other);
         });
   }
+  if (autotune["capture"]) row["captured"] = captured_excerpt(autotune);
   const DocumentPlace last = autotune["phases"]["confirm"]["final"];
   row["last"] = last.excerpt({"decision"});
   row["tied"] = last["tied"].count();
   if (last["over_runner_up"])
     row["over_runner_up"] = last["over_runner_up"].excerpt({"ratio", "low", "high"});
-  part.rows.push_back(std::move(row));
-  return part;
-}
-
-/// The captured code object: what it takes, and what the best configuration gains over it.
-Part against_captured_part(const DocumentPlace& autotune) {
-  Part part{.part = "captured", .title = "Against what was captured", .details = "best"};
-  const DocumentPlace capture = autotune["capture"];
-  if (!capture) return part;
-  Json row = capture.excerpt({"kernel", "demangled", "value", "samples", "cv"});
-  row["objective"] = autotune["objective"].excerpt({"unit"});
-  if (capture["gain"]) row["gain"] = capture["gain"].excerpt({"ratio", "low", "high"});
-  const DocumentPlace history = autotune["history"];
-  for (std::size_t i = 0; autotune["best"] && i < history.size(); ++i)
-    if (*history[i]["configuration"] == *autotune["best"]["configuration"])
-      row["proof"] = history[i]["proof"].excerpt(
-          {"verdict", "sentence", "compared_bytes", "grid", "workgroup", "dynamic_lds_bytes"});
   part.rows.push_back(std::move(row));
   return part;
 }
@@ -215,13 +214,10 @@ void add_use(const DocumentPlace& environment, Gained how, const std::string& ki
     return;
   }
   const bool is_default = how == Gained::is_default;
-  const char* const uses = run.empty() ? "builds the best one" : "uses the best one";
+  const char* const uses =
+      run.empty() ? "builds the best one: measure the program with it" : "uses the best one";
   add_next(summary, {command, is_default ? "runs the default, which is the best" : uses});
-  if (run.empty())
-    add_next(summary, {"",
-                       "build the application with the best values and measure it: the kernel was "
-                       "timed alone"});
-  else if (kind == "gpu_time" && !is_default)
+  if (!run.empty() && kind == "gpu_time" && !is_default)
     add_next(summary, {"rocm-perf profile -- " + join_command_line(run),
                        "says what the whole program gains by it"});
 }
@@ -256,7 +252,6 @@ void summarise_autotune(std::span<const NamedDocument> documents, Json& summary)
   }
   add_part(summary, searched_part(autotune));
   add_part(summary, best_part(autotune));
-  if (autotune["capture"]) add_part(summary, against_captured_part(autotune));
   add_part(summary, top_part(autotune));
   add_part(summary, parameters_part(autotune));
   add_part(summary, more_part(autotune));

@@ -208,6 +208,25 @@ std::string gain_sentence(const Json& row, const Json& usual) {
                             row_number(gain, "high"));
 }
 
+/// What was captured against the best one, and its proof.
+std::string against_captured_text(const Json& row, std::size_t width) {
+  const Json& gain = member_at(row, "gain");
+  std::string first =
+      fmt::format("{} takes {} as captured", row_text(row, "demangled"), value_words(row, "value"));
+  const bool better = row_number(gain, "ratio") > 1;
+  if (!gain.is_null())
+    first += fmt::format("; {} {}{}",
+                         better ? "the best one is" : "no configuration is better, the best one is",
+                         gain_words(gain, "ratio"),
+                         !better                       ? ""
+                         : row_number(gain, "low") > 1 ? " better"
+                                                       : " better, which is not proven");
+  std::string out = indented(first, width);
+  if (const Json& proof = member_at(row, "proof"); !proof.is_null())
+    out += indented("its proof: " + row_text(proof, "sentence"), width);
+  return out;
+}
+
 std::string best_text(const Json& part, std::size_t width) {
   const Json& row = part["rows"][0];
   const Json& configuration = member_at(row, "configuration");
@@ -226,26 +245,9 @@ std::string best_text(const Json& part, std::size_t width) {
     out += indented("the default has " + configuration_words(member_at(row, "default_differs")),
                     width);
   }
+  if (const Json& captured = member_at(row, "captured"); !captured.is_null())
+    out += against_captured_text(captured, width);
   return out + indented(rivals_words(row), width);
-}
-
-std::string against_captured_text(const Json& part, std::size_t width) {
-  const Json& row = part["rows"][0];
-  const Json& gain = member_at(row, "gain");
-  std::string first =
-      fmt::format("{} takes {} as captured", row_text(row, "demangled"), value_words(row, "value"));
-  const bool better = row_number(gain, "ratio") > 1;
-  if (!gain.is_null())
-    first += fmt::format("; {} {}{}",
-                         better ? "the best one is" : "no configuration is better, the best one is",
-                         gain_words(gain, "ratio"),
-                         !better                       ? ""
-                         : row_number(gain, "low") > 1 ? " better"
-                                                       : " better, which is not proven");
-  std::string out = indented(first, width);
-  if (const Json& proof = member_at(row, "proof"); !proof.is_null())
-    out += indented("its proof: " + row_text(proof, "sentence"), width);
-  return out;
 }
 
 std::string top_text(const Json& part, std::size_t width) {
@@ -467,7 +469,6 @@ std::optional<std::string> autotune_part_text(const Json& /*summary*/, const Jso
   if (name == "searched") return searched_text(part, width);
   if (name == "failed") return failed_text(part, width);
   if (name == "best") return best_text(part, width);
-  if (name == "captured") return against_captured_text(part, width);
   if (name == "top") return top_text(part, width);
   if (name == "parameters") return parameters_text(part, width);
   return more_text_of_search(part, width);

@@ -116,8 +116,7 @@ Result<Evaluation> evaluation_from_json(const Json& json, std::string_view what)
   in.read("run_seconds", evaluation.run_seconds);
   in.read("longest_run_seconds", evaluation.longest_run_seconds);
   in.each("compiled", [&](JsonFields& item) { evaluation.compiled.push_back(kernel_from(item)); });
-  // Journals from before there were captures lack it.
-  if (in.has("proof") && !in.is_null("proof")) evaluation.proof = proof_from(in.object("proof"));
+  if (!in.is_null("proof")) evaluation.proof = proof_from(in.object("proof"));
   if (const std::optional<Outcome> known = from_name<Outcome>(outcome))
     evaluation.outcome = *known;
   else

@@ -193,7 +193,7 @@ TEST_F(AutotuneCapture, TheAnswerSaysWhatIsGainedOverWhatWasCaptured) {
   const Outcome outcome = run({"--budget", "12"}, "--blocks");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("Against what was captured\n  scaled(float const*, float*, unsigned "
+              AllOf(HasSubstr("  scaled(float const*, float*, unsigned "
                               "int) takes "),
                     HasSubstr("its proof: "), HasSubstr("mkdir -p tuned && sh build.sh "),
                     HasSubstr(" tuned/kernel.")));

@@ -39,7 +39,7 @@ TEST(LaunchExpressions, OneToThreeAxesFromParametersAndDerivedValues) {
             (LaunchValues{
                 .workgroup = {{16, 8, 1}}, .grid = {{96, 1, 1}}, .blocks = {}, .dynamic_lds = 0}));
   EXPECT_EQ(
-      evaluated({.workgroup = "", .grid = "", .blocks = "96 / TX, [3, 5][1], 7", .dynamic_lds = ""},
+      evaluated({.workgroup = "", .grid = "", .blocks = "96 / TX, max([3, 5]), 7", .dynamic_lds = ""},
                 values(32)),
       (LaunchValues{.blocks = {{3, 5, 7}}}));
 }
