@@ -15,7 +15,7 @@
 #include "measure/backend_replay.h"
 #include "measure/tolerance_json.h"
 #include "replay/failures.h"
-#include "replay/hsa/hsa_device.h"
+#include "replay/session/open_device.h"
 #include "replay/verify/verify.h"
 #include "replay/verify/verify_captured.h"
 
@@ -177,7 +177,7 @@ Result<Json> CaptureBench::prove_captured(const Asked& asked) {
 
 Result<Json> CaptureBench::prove(const Asked& asked) {
   if (const auto loaded = session_.load(asked.variant.code_object, asked.variant.launch); !loaded)
-    return failed(loaded.error(), replay::failure_of(loaded.error()) == Failure::hsa_call_failed);
+    return failed(loaded.error(), loaded.error().code == ErrorCode::missing_tool);
   const Result<Certificate> certificate =
       verify(session_, {.code_object = asked.variant.code_object,
                         .launch = asked.variant.launch,
@@ -229,7 +229,7 @@ class HeldCaptureBench final : public WorkerBench {
     PERFLAB_TRY(const CaptureBenchSetup setup, capture_bench_setup_from_json(json, "setup.json"));
     auto held = std::make_unique<HeldCaptureBench>();
     PERFLAB_TRY(held->capture_, capture::Capture::open(setup.capture));
-    PERFLAB_TRY(held->device_, replay::open_hsa_device(held->capture_->description()));
+    PERFLAB_TRY(held->device_, replay::open_device(held->capture_->description()));
     PERFLAB_TRY(held->bench_, CaptureBench::open(*held->capture_, *held->device_, setup, step));
     return held;
   }

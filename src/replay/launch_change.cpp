@@ -46,9 +46,13 @@ Result<void> check_sizes(const Geometry& geometry) {
 
 /// CUDA counts its grids in blocks.
 Result<void> check_whole_blocks(const Geometry& geometry) {
-  for (std::size_t i = 0; i < 3; ++i)
+  constexpr std::uint64_t kMostBlocks = 0x7fff'ffff, kMostOfOthers = 0xffff;  // of a grid's axes
+  for (std::size_t i = 0; i < 3; ++i) {
     if (geometry.grid[i] % geometry.workgroup[i] != 0)
       return refuse(text_of(geometry) + ": CUDA launches whole blocks only");
+    if (geometry.grid[i] / geometry.workgroup[i] > (i == 0 ? kMostBlocks : kMostOfOthers))
+      return refuse(text_of(geometry) + ": these are more blocks than CUDA launches");
+  }
   return {};
 }
 
