@@ -101,19 +101,18 @@ std::string best_title(Gained how) {
   return "Best";
 }
 
-/// The captured code object: what it takes, what the best configuration gains over it, and the
+/// Adds the captured code object: what it takes, what the best configuration gains over it, and the
 /// proof of that one.
-Json captured_excerpt(const DocumentPlace& autotune) {
+void add_captured(const DocumentPlace& autotune, Json& row) {
   const DocumentPlace capture = autotune["capture"];
-  Json out = capture.excerpt({"kernel", "demangled", "value", "samples", "cv"});
-  out["objective"] = autotune["objective"].excerpt({"unit"});
-  if (capture["gain"]) out["gain"] = capture["gain"].excerpt({"ratio", "low", "high"});
+  if (!capture) return;
+  row["captured"] = capture.excerpt({"kernel", "demangled", "value", "samples", "cv"});
+  if (capture["gain"]) row["captured_gain"] = capture["gain"].excerpt({"ratio", "low", "high"});
   const DocumentPlace history = autotune["history"];
   for (std::size_t i = 0; i < history.size(); ++i)
-    if (*history[i]["configuration"] == *autotune["best"]["configuration"])
-      out["proof"] = history[i]["proof"].excerpt(
-          {"verdict", "sentence", "compared_bytes", "grid", "workgroup", "dynamic_lds_bytes"});
-  return out;
+    if (history[i]["proof"] && *history[i]["configuration"] == *autotune["best"]["configuration"])
+      row["captured_proof"] =
+          history[i]["proof"].excerpt({"verdict", "sentence", "compared_bytes"});
 }
 
 /// The best configuration, the default where it has other values, and the runner-up. In one row:
@@ -138,7 +137,7 @@ Part best_part(const DocumentPlace& autotune) {
           return one && (!other || *one != *other);
         });
   }
-  if (autotune["capture"]) row["captured"] = captured_excerpt(autotune);
+  add_captured(autotune, row);
   const DocumentPlace last = autotune["phases"]["confirm"]["final"];
   row["last"] = last.excerpt({"decision"});
   row["tied"] = last["tied"].count();

@@ -210,9 +210,11 @@ std::string gain_sentence(const Json& row, const Json& usual) {
 
 /// What was captured against the best one, and its proof.
 std::string against_captured_text(const Json& row, std::size_t width) {
-  const Json& gain = member_at(row, "gain");
-  std::string first =
-      fmt::format("{} takes {} as captured", row_text(row, "demangled"), value_words(row, "value"));
+  const Json& captured = member_at(row, "captured");
+  const Json& gain = member_at(row, "captured_gain");
+  std::string first = fmt::format(
+      "{} takes {} as captured", row_text(captured, "demangled"),
+      objective_text(row_number(captured, "value"), row_text(member_at(row, "objective"), "unit")));
   const bool better = row_number(gain, "ratio") > 1;
   if (!gain.is_null())
     first += fmt::format("; {} {}{}",
@@ -222,7 +224,7 @@ std::string against_captured_text(const Json& row, std::size_t width) {
                          : row_number(gain, "low") > 1 ? " better"
                                                        : " better, which is not proven");
   std::string out = indented(first, width);
-  if (const Json& proof = member_at(row, "proof"); !proof.is_null())
+  if (const Json& proof = member_at(row, "captured_proof"); !proof.is_null())
     out += indented("its proof: " + row_text(proof, "sentence"), width);
   return out;
 }
@@ -245,8 +247,7 @@ std::string best_text(const Json& part, std::size_t width) {
     out += indented("the default has " + configuration_words(member_at(row, "default_differs")),
                     width);
   }
-  if (const Json& captured = member_at(row, "captured"); !captured.is_null())
-    out += against_captured_text(captured, width);
+  if (row.contains("captured")) out += against_captured_text(row, width);
   return out + indented(rivals_words(row), width);
 }
 
