@@ -8,12 +8,22 @@
 #include "base/system/find_sandbox.h"
 #include "cheats/corpus.h"
 #include "cli/program.h"
+#include "optimize/ast/cuda_headers.h"
 
 namespace perflab::cli {
 namespace {
 
 using ::testing::AnyOfArray;
 using ::testing::Contains;
+
+/// Reasons that a source has besides those of its file when it is read for a GPU. Clang refuses
+/// calls of the host in a kernel before any guard is asked, and a header inside of one does not
+/// parse; what outputs held before is the poison's business.
+bool is_reason_as_cuda(const std::string& cheat, const std::string& reason) {
+  return reason == "does_not_parse" ||
+         (cheat == "digraph_include" && reason == "includes_changed") ||
+         (cheat == "output_as_cache" && reason == "not_rewritten");
+}
 
 class CheatsTest : public ::testing::Test {
  protected:
@@ -37,30 +47,19 @@ class CheatsTest : public ::testing::Test {
 
   /// All proposals in one run with these arguments; the document.
   [[nodiscard]] Json optimize(std::vector<std::string> more) {
-    std::vector<std::string> words{"optimize",
-                                   "original.hip",
-                                   "--host",
-                                   "--kernel",
-                                   "row_sums",
-                                   "--proposer",
-                                   "exec:sh " + (folder_ / "propose.sh").string(),
-                                   "--patience",
-                                   "1000",
-                                   "--max-candidates",
-                                   "1000",
-                                   "--type",
-                                   "f32",
-                                   "--rtol",
-                                   "1e-5",
-                                   "--atol",
-                                   "1e-5",
-                                   "--time-limit",
-                                   "30s",
-                                   "--out",
-                                   "out",
-                                   "--json"};
+    std::vector<std::string> words{
+        "optimize",   "original.hip", "--kernel",
+        "row_sums",   "--proposer",   "exec:sh " + (folder_ / "propose.sh").string(),
+        "--patience", "1000",         "--max-candidates",
+        "1000",       "--type",       "f32",
+        "--rtol",     "1e-5",         "--atol",
+        "1e-5",       "--time-limit", "30s",
+        "--out",      "out",          "--json"};
     words.insert(words.end(), more.begin(), more.end());
-    words.insert(words.end(), {"--", "-I" PERFLAB_SOURCE_DIR "/examples/host"});
+    if (as_cuda_)
+      words.insert(words.end(), {"--", "-I" PERFLAB_SOURCE_DIR "/examples/cuda"});
+    else
+      words.insert(words.end(), {"--host", "--", "-I" PERFLAB_SOURCE_DIR "/examples/host"});
     ProcessOptions options;
     options.set_environment = {
         {"LD_LIBRARY_PATH", PERFLAB_HSA_SIM_FOLDER ":" PERFLAB_CUDA_SIM_FOLDER}};
@@ -78,6 +77,7 @@ class CheatsTest : public ::testing::Test {
       const Json& decision = result["candidates"][i]["decision"];
       const std::string found =
           decision["outcome"] == "accepted" ? "accepted" : decision["reason"].get<std::string>();
+      if (as_cuda_ && is_reason_as_cuda(corpus_[i].name, found)) continue;
       EXPECT_THAT(corpus_[i].expected, Contains(found)) << corpus_[i].name << ": " << decision;
     }
     ASSERT_FALSE(result["accepted"].is_null());
@@ -88,6 +88,7 @@ class CheatsTest : public ::testing::Test {
 
   test::TempFolder folder_;
   std::vector<test::Cheat> corpus_;
+  bool as_cuda_ = false;  ///< the source is read as CUDA, not as one for this machine
 };
 
 /// The runtime that a capture is of, and the stand-in's compiler for it.
@@ -95,12 +96,16 @@ struct CaptureOf {
   const char* name;
   const char* compiler;
   test::SampleCapture (*capture)(std::string code_object);
+  bool as_cuda = false;
 };
 
 class CheatsOnACapture : public CheatsTest, public ::testing::WithParamInterface<CaptureOf> {
  protected:
   void SetUp() override {
     CheatsTest::SetUp();
+    as_cuda_ = GetParam().as_cuda;
+    if (as_cuda_ && !perflab::optimize::find_cuda_toolkit({}))
+      GTEST_SKIP() << "skipped: CUDA's toolkit is not installed";
     const auto compiled =
         run_program({GetParam().compiler, (folder_ / "original.hip").string(), "-o",
                      (folder_ / "k.hsaco").string(), "--kernel", "row_sums", "-O3"});
@@ -146,11 +151,11 @@ TEST_P(CheatsOnACapture, CannotWriteToTheCaptureWhileTheyAreBuilt) {
 
 INSTANTIATE_TEST_SUITE_P(
     Platforms, CheatsOnACapture,
-    ::testing::Values(CaptureOf{"Hip", PERFLAB_SIM_HIPCC,
-                                [](std::string object) {
-                                  return test::corpus_capture(std::move(object));
-                                }},
-                      CaptureOf{"Cuda", PERFLAB_SIM_NVCC, test::corpus_capture_of_cuda}),
+    ::testing::Values(
+        CaptureOf{"Hip", PERFLAB_SIM_HIPCC,
+                  [](std::string object) { return test::corpus_capture(std::move(object)); }},
+        CaptureOf{"Cuda", PERFLAB_SIM_NVCC, test::corpus_capture_of_cuda},
+        CaptureOf{"CudaSource", PERFLAB_SIM_NVCC, test::corpus_capture_of_cuda, true}),
     [](const auto& of) { return std::string(of.param.name); });
 
 class CheatsAsAProgram : public CheatsTest {};
