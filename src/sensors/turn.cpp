@@ -70,7 +70,7 @@ bool TurnWatch::take(std::span<const Span> spans) {
     ++repeats_;
     return false;
   }
-  conditions_.disturbed += turn.disturbed.empty() ? 0 : 1;
+  if (!turn.disturbed.empty()) ++conditions_.disturbed;
   conditions_.turns.push_back(std::move(turn));
   repeats_ = 0;
   return true;
