@@ -26,6 +26,7 @@ ROOMS = {
     "isolate": [["protocol", "machine"], ["code", "."], ["tool", "cuda"]],
     "record": [["."], ["database"], ["activity", "counters"], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa", "cuda"], ["session"], ["verify"], ["inputs"]],
+    "measure": [["."], ["tuning"]],
     "ranks": [["values"], ["contract", "match"], ["rank", "clocks"], ["figures", "path"], ["."]],
     "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page", "ranks"],
                ["perfetto", "roofline", "thread_trace"], ["analysis", "excerpt"], ["answers"],

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "base/text/command_line.h"
-#include "measure/autotune.h"
+#include "measure/tuning/autotune.h"
 #include "report/answers/answers.h"
 #include "report/excerpt/parts.h"
 #include "report/kit/text_table.h"

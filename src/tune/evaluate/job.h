@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/system/sandbox.h"
 #include "base/text/json.h"
-#include "tune/space/launch_expressions.h"
+#include "tune/values/launch_values.h"
 
 namespace perflab::tune {
 

@@ -2,7 +2,6 @@
 // a kernel with whose tile sizes and threads are parameters.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "tune/space/expression.h"
+#include "tune/values/launch_values.h"
 #include "tune/values/value.h"
 
 namespace perflab::tune {
@@ -26,14 +26,6 @@ struct LaunchTexts {
   [[nodiscard]] bool any() const {
     return !workgroup.empty() || !grid.empty() || !blocks.empty() || !dynamic_lds.empty();
   }
-};
-
-/// The values for one configuration; missing: as captured.
-struct LaunchValues {
-  using Axes = std::array<std::int64_t, 3>;
-  std::optional<Axes> workgroup{}, grid{}, blocks{};
-  std::optional<std::int64_t> dynamic_lds{};
-  friend bool operator==(const LaunchValues&, const LaunchValues&) = default;
 };
 
 class LaunchExpressions {

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/system/files.h"
-#include "measure/autotune.h"
+#include "measure/tuning/autotune.h"
 #include "report/autotune_samples.h"
 #include "report/report_cases.h"
 #include "report/summary/followed.h"

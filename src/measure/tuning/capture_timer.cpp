@@ -1,5 +1,5 @@
 // Requests to the worker, and what its answers and its ends mean for a configuration.
-#include "measure/capture_timer.h"
+#include "measure/tuning/capture_timer.h"
 
 #include <fmt/format.h>
 

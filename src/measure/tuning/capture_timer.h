@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "capture/model.h"
-#include "measure/capture_bench.h"
 #include "measure/replay_worker.h"
+#include "measure/tuning/capture_bench.h"
 #include "tune/evaluate/evaluator.h"
 
 namespace perflab::measure {

@@ -7,7 +7,7 @@
 #include "base/system/files.h"
 #include "base/system/subprocess.h"
 #include "base/text/command_line.h"
-#include "measure/autotune.h"
+#include "measure/tuning/autotune.h"
 
 namespace perflab::measure {
 namespace {

@@ -1,5 +1,5 @@
 // From a request to tune::tune or tune::simulate.
-#include "measure/autotune.h"
+#include "measure/tuning/autotune.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,9 +19,9 @@
 #include "base/text/pattern.h"
 #include "capture/capture_reader.h"
 #include "hal/arch.h"
-#include "measure/capture_timer.h"
 #include "measure/gpu_timer.h"
 #include "measure/tolerance_json.h"
+#include "measure/tuning/capture_timer.h"
 #include "tune/records/read_space.h"
 
 namespace perflab::measure {

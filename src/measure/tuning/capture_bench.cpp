@@ -1,7 +1,7 @@
 // One configuration: its code object is loaded, launched with its geometry, compared with the
 // captured output and on poisoned outputs (replay/verify), and timed only in a later request.
 // Verdicts of replay become outcomes of the tuning here.
-#include "measure/capture_bench.h"
+#include "measure/tuning/capture_bench.h"
 
 #include <fmt/format.h>
 
