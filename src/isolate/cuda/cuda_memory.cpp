@@ -17,7 +17,7 @@ const Parameters& as(const void* given) {
   return *static_cast<const Parameters*>(given);
 }
 
-std::uint64_t address_of(const void* host) {
+std::uint64_t host_address(const void* host) {
   return reinterpret_cast<std::uint64_t>(host);
 }
 
@@ -85,12 +85,12 @@ void CudaMemory::called(cuda::CallbackId id, const void* given) {
     case calls::memory_allocate_host: {
       const auto& host = as<cuda::HostAllocateParameters>(given);
       return add(
-          {.base = address_of(*host.address), .bytes = host.bytes, .origin = Origin::pinned});
+          {.base = host_address(*host.address), .bytes = host.bytes, .origin = Origin::pinned});
     }
     case calls::host_register: {
       const auto& host = as<cuda::HostRegisterParameters>(given);
       const bool is_device = (host.flags & cuda::host_memory::io_memory) != 0;
-      return add({.base = address_of(host.address),
+      return add({.base = host_address(host.address),
                   .bytes = host.bytes,
                   .origin = is_device ? Origin::interop : Origin::pinned,
                   .not_captured = is_device ? kOtherDriver : std::string_view()});

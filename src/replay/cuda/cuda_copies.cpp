@@ -15,8 +15,8 @@
 namespace perflab::replay {
 namespace {
 
-constexpr std::size_t kStagingBytes = std::size_t{8} << 20U;
-constexpr std::chrono::seconds kCopyLimit{120};
+constexpr std::size_t kPinnedBytes = std::size_t{8} << 20U;
+constexpr std::chrono::seconds kDriverCopyLimit{120};
 constexpr std::size_t kLeastForKernel = 32, kMostOfTable = 65'536;
 
 /// Each block copies the run of its number: 16 bytes per thread and step where both addresses and
@@ -99,8 +99,8 @@ Result<void> CudaCopies::open(cuda::Stream stream) {
   stream_ = stream;
   for (Staging& one : staging_) {
     void* bytes = nullptr;
-    PERFLAB_TRY_VOID(runtime_.check(driver.host_allocate(&bytes, kStagingBytes, 0),
-                                    fmt::format("cuMemHostAlloc({:#x})", kStagingBytes)));
+    PERFLAB_TRY_VOID(runtime_.check(driver.host_allocate(&bytes, kPinnedBytes, 0),
+                                    fmt::format("cuMemHostAlloc({:#x})", kPinnedBytes)));
     one.bytes = static_cast<std::byte*>(bytes);
     PERFLAB_TRY_VOID(runtime_.check(driver.event_create(&one.free, kNoTiming), "cuEventCreate()"));
   }
@@ -108,15 +108,15 @@ Result<void> CudaCopies::open(cuda::Stream stream) {
 }
 
 Result<void> CudaCopies::wait_for(cuda::Event event) const {
-  const auto deadline = std::chrono::steady_clock::now() + kCopyLimit;
+  const auto deadline = std::chrono::steady_clock::now() + kDriverCopyLimit;
   for (;;) {
     const cuda::DriverResult answer = runtime_.driver().event_query(event);
     if (answer != cuda::DriverResult::not_ready) return runtime_.check(answer, "cuEventQuery()");
     if (std::chrono::steady_clock::now() > deadline)
-      return fail(
-          Failure::timed_out,
-          fmt::format("a copy of the CUDA driver did not end within {} s", kCopyLimit.count()),
-          "see nvidia-smi: something else may hold the GPU");
+      return fail(Failure::timed_out,
+                  fmt::format("a copy of the CUDA driver did not end within {} s",
+                              kDriverCopyLimit.count()),
+                  "see nvidia-smi: something else may hold the GPU");
     std::this_thread::yield();
   }
 }
@@ -140,8 +140,8 @@ Result<void> CudaCopies::wait() {
 }
 
 Result<void> CudaCopies::write(std::uint64_t address, std::span<const std::byte> bytes) {
-  for (std::size_t at = 0; at < bytes.size(); at += kStagingBytes) {
-    const auto piece = bytes.subspan(at, std::min(kStagingBytes, bytes.size() - at));
+  for (std::size_t at = 0; at < bytes.size(); at += kPinnedBytes) {
+    const auto piece = bytes.subspan(at, std::min(kPinnedBytes, bytes.size() - at));
     Staging& staging = staging_.at(turn_++ % staging_.size());
     PERFLAB_TRY_VOID(make_free(staging));
     std::memcpy(staging.bytes, piece.data(), piece.size());
@@ -166,9 +166,9 @@ Result<void> CudaCopies::read(std::uint64_t address, std::span<std::byte> bytes)
     std::memcpy(piece.out.data(), piece.staging->bytes, piece.out.size());
     return {};
   };
-  for (std::size_t at = 0; at < bytes.size(); at += kStagingBytes) {
+  for (std::size_t at = 0; at < bytes.size(); at += kPinnedBytes) {
     const Piece piece{.staging = &staging_.at(turn_++ % staging_.size()),
-                      .out = bytes.subspan(at, std::min(kStagingBytes, bytes.size() - at))};
+                      .out = bytes.subspan(at, std::min(kPinnedBytes, bytes.size() - at))};
     PERFLAB_TRY_VOID(make_free(*piece.staging));
     PERFLAB_TRY_VOID(runtime_.check(
         runtime_.driver().copy_to_host_async(piece.staging->bytes, address + at, piece.out.size(),
