@@ -153,6 +153,9 @@ bool take_arguments(const FunctionState& function, void** parameters, void** ext
 Body body_of_launch(FunctionState& function, const Launch& shape,
                     std::vector<std::byte> arguments) {
   if (function.image == nullptr) return {};
+  // Bodies read whole structures: behind the last parameter there may be padding.
+  constexpr std::size_t kAlignment = 16;
+  arguments.resize((arguments.size() + kAlignment - 1) / kAlignment * kAlignment);
   // Kernels of replay itself are not counted among the launches.
   const bool trap = function.image->body.starts_with("left_memory_");
   const bool own = trap || function.image->body.starts_with("perflab_");
