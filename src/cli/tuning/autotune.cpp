@@ -18,10 +18,10 @@
 #include "cli/kit/help.h"
 #include "cli/kit/option_parsers.h"
 #include "cli/kit/present.h"
-#include "measure/tuning/autotune.h"
-#include "measure/tuning/capture_bench.h"
 #include "measure/gpu_timer.h"
 #include "measure/tolerance_json.h"
+#include "measure/tuning/autotune.h"
+#include "measure/tuning/capture_bench.h"
 #include "report/kit/document.h"
 #include "report/tuning/autotune_document.h"
 #include "report/tuning/autotune_text.h"
@@ -311,35 +311,28 @@ void add_what_options(CLI::App& command, AutotuneArguments& arguments) {
 void add_capture_options(CLI::App& command, AutotuneArguments& arguments) {
   measure::AutotuneCapture& capture = arguments.request.capture;
   command.add_option("--capture", capture.folder,
-                     "Prove and time each build with this captured dispatch (rocm-perf isolate), "
-                     "instead of running a command");
+                     "Prove and time each build with this capture of isolate");
   command.add_option("--workgroup", capture.launch.workgroup,
-                     "Captured dispatch: work-items of a work-group, as expressions over the "
-                     "parameters: \"TX,TY\" (default: as captured)");
-  command.add_option("--grid", capture.launch.grid,
-                     "Captured dispatch: work-items of the grid, likewise");
+                     "Capture: work-items of a work-group, expressions: \"TX,TY\"");
+  command.add_option("--grid", capture.launch.grid, "Capture: work-items of the grid, likewise");
   command.add_option("--blocks", capture.launch.blocks,
-                     "Captured dispatch: work-groups of the grid, likewise: \"N // TILE\"");
+                     "Capture: work-groups of the grid: \"N // TILE\"");
   command.add_option("--dynamic-lds", capture.launch.dynamic_lds,
-                     "Captured dispatch: bytes of dynamic LDS, likewise");
-  command.add_option("--type", arguments.type, "Captured dispatch: element type of the outputs")
+                     "Capture: bytes of dynamic LDS, likewise");
+  command.add_option("--type", arguments.type, "Capture: element type of the outputs")
       ->check(CLI::IsMember(element_type_names()));
   command.add_option("--max-ulp", capture.compare.max_ulp,
-                     "Captured dispatch: allowed difference between floats in ULPs");
+                     "Capture: floats may differ by so many ULPs");
   const auto tolerance = [&](const char* name, std::optional<double>& value, const char* text) {
     command.add_option(name, value, text)->check(CLI::Range(0.0, 1e300));
   };
-  tolerance("--rtol", capture.compare.max_relative,
-            "Captured dispatch: floats may differ by this share of the expected value");
-  tolerance("--atol", capture.compare.max_absolute,
-            "Captured dispatch: floats may differ by this much");
-  command
-      .add_option("--iterations", capture.iterations,
-                  "Captured dispatch: dispatches of one measurement")
+  tolerance("--rtol", capture.compare.max_relative, "Capture: floats may differ by this share");
+  tolerance("--atol", capture.compare.max_absolute, "Capture: floats may differ by this much");
+  command.add_option("--iterations", capture.iterations, "Capture: dispatches of one measurement")
       ->check(whole_from(1, 1'000'000))
       ->capture_default_str();
   command.add_flag("--ignore-findings", capture.ignore_findings,
-                   "Captured dispatch: replay even if `capture check` finds an error");
+                   "Capture: replay in spite of findings");
 }
 
 void add_search_options(CLI::App& command, AutotuneArguments& arguments) {
@@ -443,7 +436,7 @@ void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exi
                 "k.hip -o {build_dir}/k\" --cmd-template {build_dir}/k --metric-regex 'ms: "
                 "([0-9.]+)'",
                 "rocm-perf autotune --space space.json --capture softmax.capture --build-template "
-                "\"hipcc --genco --offload-arch=gfx942 -DBM={BLOCK_M} k.hip -o {code_object}\" "
+                "\"hipcc --genco -DBM={BLOCK_M} k.hip -o {code_object}\" "
                 "--workgroup BLOCK_M",
                 "rocm-perf autotune --simulate cache.json --budget 100"});
   command->footer("Exit code 1: no configuration worked.");

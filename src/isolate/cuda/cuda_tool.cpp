@@ -86,7 +86,8 @@ Result<CudaTool*> CudaTool::start(ProcessState& process) {
   if (cupti.problem != cuda::LibraryProblem::none)
     return fail(ErrorCode::missing_tool, cupti.detail, "install CUPTI of CUDA 12.8 or later");
   // Never deleted, as callbacks may come at any time; not even after an error.
-  auto* const tool = new CudaTool(process, std::move(driver), std::move(cupti));
+  static CudaTool* tool = nullptr;
+  tool = new CudaTool(process, std::move(driver), std::move(cupti));
   PERFLAB_TRY_VOID(tool->subscribe());
   return tool;
 }

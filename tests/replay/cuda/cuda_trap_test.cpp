@@ -41,7 +41,8 @@ cuda::Driver noting_driver() {
   };
   driver.module_load_data = [](cuda::Module* module, const void* image) {
     asked.images.emplace_back(static_cast<const char*>(image));
-    *module = reinterpret_cast<cuda::Module>(new std::string(asked.images.back()));
+    if (asked.load == DriverResult::success)
+      *module = reinterpret_cast<cuda::Module>(new std::string(asked.images.back()));
     return asked.load;
   };
   driver.module_unload = [](cuda::Module module) {
