@@ -156,11 +156,14 @@ const std::vector<Facts>& all_facts() {
 const Names kControlled = {"--json",  "--brief", "--details", "--threads",
                            "--quiet", "--help",  "--version"};
 // Pages and tables to look at (`report` makes pages of written documents), models and clusters that
-// somebody sets up: no call of an agent needs them, and every session would pay for them.
-const Names kForPeople = {
-    "--html",       "--junit",     "--markdown",  "--perfetto",   "--base-url",   "--provider",
-    "--max-tokens", "--max-cost",  "--price-in",  "--price-out",  "--transcript", "--executor",
-    "--workers",    "--slurm-arg", "--partition", "--build-jobs", "--keep-builds"};
+// somebody sets up, knobs of a search for whoever studies searches: no call of an agent needs them,
+// and every session would pay for them.
+const Names kForPeople = {"--model",      "--metric-unit", "--prune-factor", "--timeout-factor",
+                          "--html",       "--junit",       "--markdown",     "--perfetto",
+                          "--base-url",   "--provider",    "--max-tokens",   "--max-cost",
+                          "--price-in",   "--price-out",   "--transcript",   "--executor",
+                          "--workers",    "--slurm-arg",   "--partition",    "--build-jobs",
+                          "--keep-builds"};
 // The one option with which a command has no document, and refuses --json.
 constexpr std::string_view kWithoutDocument = "--recheck";
 

@@ -317,18 +317,16 @@ void add_capture_options(CLI::App& command, AutotuneArguments& arguments) {
   command.add_option("--grid", capture.launch.grid, "Capture: work-items of the grid, likewise");
   command.add_option("--blocks", capture.launch.blocks,
                      "Capture: work-groups of the grid: \"N // TILE\"");
-  command.add_option("--dynamic-lds", capture.launch.dynamic_lds,
-                     "Capture: bytes of dynamic LDS, likewise");
-  command.add_option("--type", arguments.type, "Capture: element type of the outputs")
+  command.add_option("--dynamic-lds", capture.launch.dynamic_lds, "Capture: dynamic LDS, bytes");
+  command.add_option("--type", arguments.type, "Capture: type of the outputs")
       ->check(CLI::IsMember(element_type_names()));
-  command.add_option("--max-ulp", capture.compare.max_ulp,
-                     "Capture: floats may differ by so many ULPs");
+  command.add_option("--max-ulp", capture.compare.max_ulp, "Capture: floats may differ, ULPs");
   const auto tolerance = [&](const char* name, std::optional<double>& value, const char* text) {
     command.add_option(name, value, text)->check(CLI::Range(0.0, 1e300));
   };
-  tolerance("--rtol", capture.compare.max_relative, "Capture: floats may differ by this share");
-  tolerance("--atol", capture.compare.max_absolute, "Capture: floats may differ by this much");
-  command.add_option("--iterations", capture.iterations, "Capture: dispatches of one measurement")
+  tolerance("--rtol", capture.compare.max_relative, "Capture: floats may differ, share");
+  tolerance("--atol", capture.compare.max_absolute, "Capture: floats may differ, by value");
+  command.add_option("--iterations", capture.iterations, "Capture: dispatches a measurement")
       ->check(whole_from(1, 1'000'000))
       ->capture_default_str();
   command.add_flag("--ignore-findings", capture.ignore_findings,
