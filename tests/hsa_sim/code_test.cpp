@@ -115,6 +115,10 @@ TEST(HsaSimCode, FindsSymbolsByTheirExactNames) {
   EXPECT_EQ(session.find(executable, "inplace", &session.gpu), Status::invalid_symbol_name);
   EXPECT_EQ(session.find(executable, "vadd.kd", &session.gpu), Status::invalid_symbol_name);
   EXPECT_EQ(session.find(executable, "inplace.kd", nullptr), Status::invalid_symbol_name);
+  const Executable stripped =
+      session.load(sim_code_object(SimObject{.kernels = {{.name = "inplace"}}, .stripped = true}));
+  EXPECT_EQ(session.find(stripped, "inplace.kd", &session.gpu), Status::invalid_symbol_name);
+  EXPECT_TRUE(session.listed(stripped).empty());
   int value = 0;
   EXPECT_EQ(session.api.core.executable_symbol_get_info(ExecutableSymbol{4711}, info::type, &value),
             Status::invalid_executable_symbol);

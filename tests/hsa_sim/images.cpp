@@ -1,4 +1,4 @@
-// Loading a code object: its segments into memory, its exported symbols. Facts: ELF, and
+// Loading a code object: its segments into memory, the symbols of its .symtab. Facts: ELF, and
 // docs/facts/code_object.md "ELF header", "Kernel descriptor" (a kernel is the 64-byte object
 // NAME.kd).
 #include <dlfcn.h>
@@ -80,7 +80,7 @@ void add_symbol(LoadedObject& object, std::string_view names, const Elf64_Sym& s
 void add_symbols(LoadedObject& object, std::string_view file, const Elf64_Ehdr& header) {
   const auto sections = table<Elf64_Shdr>(file, header.e_shoff, header.e_shnum);
   for (const Elf64_Shdr& section : sections) {
-    if (section.sh_type != SHT_DYNSYM || section.sh_link >= sections.size()) continue;
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
     const Elf64_Shdr& strings = sections[section.sh_link];
     const std::string_view names = piece(file, strings.sh_offset, strings.sh_size);
     for (const Elf64_Sym& symbol :

@@ -92,7 +92,9 @@ std::uint32_t sim_kernarg_bytes(std::string_view body) {
 }
 
 std::string sim_code_object(SimObject object) {
-  WrittenCodeObject written{.flags = object.flags, .metadata = object_metadata(5, object.target)};
+  WrittenCodeObject written{.flags = object.flags,
+                            .metadata = object_metadata(5, object.target),
+                            .symbols = !object.stripped};
   std::string bodies;
   for (const SimKernel& kernel : object.kernels) {
     const std::string_view body = body_name(kernel);
@@ -115,8 +117,8 @@ std::string sim_library_object(const std::string& kernel,
   const SimObject defaults;
   std::vector<WrittenArgument> all = arguments;
   append_hidden(all, end_of(arguments));
-  WrittenCodeObject written{.flags = defaults.flags,
-                            .metadata = object_metadata(5, defaults.target)};
+  WrittenCodeObject written{
+      .flags = defaults.flags, .metadata = object_metadata(5, defaults.target), .symbols = true};
   written.kernels.push_back(
       written_kernel({.name = kernel}, all,
                      static_cast<std::uint32_t>(end_of(arguments)) + hidden_argument_bytes));

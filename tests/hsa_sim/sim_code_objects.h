@@ -26,6 +26,7 @@ struct SimObject {
   std::vector<WrittenVariable> variables{};
   std::uint32_t flags = 0x54c;  ///< ELF flags: gfx942, features any
   std::string target = "amdgcn-amd-amdhsa--gfx942";
+  bool stripped = false;  ///< no .symtab
 };
 
 /// The explicit arguments of a body (kernel_arguments.h); the same on both platforms.

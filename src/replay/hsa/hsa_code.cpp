@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "code/object/code_object.h"
 #include "replay/failures.h"
 
 namespace perflab::replay {
@@ -13,6 +14,13 @@ namespace {
 
 /// Names of kernels that an error lists at most.
 constexpr std::size_t kMostKernels = 10;
+
+/// Whether the metadata, which stripping leaves alone, has this kernel.
+bool describes(const std::vector<std::byte>& bytes, const std::string& kernel) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto object = code::read_code_object(text, "code object");
+  return object && code::kernel_named(*object, kernel) != nullptr;
+}
 
 }  // namespace
 
@@ -74,6 +82,13 @@ Result<LoadedKernel> HsaCode::kernel(const std::string& name) const {
   PERFLAB_TRY(const auto found, symbol(name + ".kd"));
   if (!found) {
     PERFLAB_TRY(std::vector<std::string> names, kernel_names());
+    if (names.empty() && describes(bytes_, name))
+      return fail(
+          Failure::kernel_not_found,
+          fmt::format("the code object describes a kernel {}, but the HSA runtime looks for "
+                      "it in the symbol table (.symtab), which is stripped",
+                      name),
+          "link it without --strip-all (-s)");
     const std::size_t all = names.size();
     names.resize(std::min(all, kMostKernels));
     return fail(

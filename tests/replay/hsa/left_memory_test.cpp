@@ -2,6 +2,7 @@
 // fills a CU, from the source that is beside them.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "base/system/subprocess.h"
 #include "base/temp_folder.h"
 #include "base/text/text.h"
+#include "code/elf/elf.h"
 #include "code/object/code_object.h"
 #include "hal/arch.h"
 #include "replay/left_memory.h"
@@ -48,6 +50,11 @@ TEST(LeftMemoryTrap, FillsACuOfEveryArchitecture) {
     EXPECT_EQ(filling->kernarg_bytes, 8);
     EXPECT_EQ(scratch->kernarg_bytes, 8);
     EXPECT_EQ(*scratch->max_workgroup_size, 256);
+    // The runtime looks there (docs/facts/hsa_runtime.md "Variables and symbols").
+    const auto elf = code::Elf::read(*bytes, arch.gfx);
+    ASSERT_TRUE(elf.has_value());
+    EXPECT_TRUE(std::ranges::any_of(elf->sections(),
+                                    [](const auto& section) { return section.name == ".symtab"; }));
   }
 }
 
