@@ -18,6 +18,7 @@ test('the answer stands first, and the figures are those of ranks.json', async (
   await open(page, 'ranks8');
   const doc = written('ranks8', 'ranks');
   const section = page.locator('#ranks');
+  await expect(page.locator('#summary .headlines')).toContainText(doc.stragglers.sentence);
   await expect(section.locator('.result')).toHaveText(doc.answer.who);
   for (const key of ['why', 'worth', 'collective', 'victim']) await expect(section.locator(`[data-answer=${key}]`)).toHaveText(doc.answer[key]);
   const facts = section.locator('.facts').first();

@@ -58,6 +58,10 @@ function replayHeadline(document: DocumentTypes['replay']): Headline {
   return { document: 'replay', link: 'replay', tone: 'plain', text: `${kernel.demangled || kernel.name}: ${format.counted(execution.iterations, 'iteration')}, ${median}` };
 }
 
+function ranksHeadline({ job, stragglers }: DocumentTypes['ranks']): Headline {
+  return { document: 'ranks', link: 'ranks', tone: stragglers.causes.length > 0 ? 'warn' : 'plain', text: `${format.counted(job.ranks, 'rank')}, ${format.counted(job.operations, 'operation')}. ${stragglers.sentence}` };
+}
+
 function occupancyText(occupancy: DocumentTypes['occupancy']): string {
   const { name, model } = hardwareModel<{ occupancy: number; limiters: string[] }>(occupancy.models);
   return `${occupancy.architecture}: ${format.percent(model.occupancy)} occupancy (${name} model), limited by ${limitersText(model)}`;
@@ -68,7 +72,7 @@ export function headlines(docs: Documents): Headline[] {
   return docs.all.flatMap((entry): Headline[] => {
     const is = <N extends keyof DocumentTypes>(name: N): DocumentTypes[N] | null => (entry.name === name ? (entry.document as unknown as DocumentTypes[N]) : null);
     const comparison = is('comparison'), inspection = is('inspection'), autotune = is('autotune'), optimization = is('optimization'), doctor = is('doctor');
-    const certificate = is('certificate'), replay = is('replay'), capture = is('capture'), isolate = is('isolate'), reservation = is('reservation'), occupancy = is('occupancy');
+    const certificate = is('certificate'), replay = is('replay'), capture = is('capture'), isolate = is('isolate'), reservation = is('reservation'), occupancy = is('occupancy'), ranks = is('ranks');
     if (comparison) return [comparisonHeadline(comparison)];
     if (inspection) return [inspectionHeadline(inspection)];
     if (autotune) return [autotuneHeadline(autotune)];
@@ -79,6 +83,7 @@ export function headlines(docs: Documents): Headline[] {
     if (capture) return [{ document: 'capture', link: 'replay', tone: capture.integrity?.sound === false ? 'bad' : 'plain', text: `capture of ${capture.kernel.name}: ${format.counted(capture.totals.regions, 'region')}, ${format.bytes(capture.totals.bytes)}${capture.integrity?.sound === false ? `; ${capture.integrity.problem ?? 'not sound'}` : ''}` }];
     if (isolate) return [{ document: 'isolate', link: 'replay', tone: isolate.captured ? 'good' : 'warn', text: isolate.captured ? `${isolate.capture?.kernel ?? 'a dispatch'} was captured` : `nothing was captured: ${isolate.reason ?? 'no reason given'}` }];
     if (reservation) return [{ document: 'reservation', link: 'replay', tone: reservation.verdict === 'exact' ? 'good' : 'warn', text: `address ranges: ${reservation.summary.exact} exact, ${reservation.summary.relocated} relocated, ${reservation.summary.failed} failed` }];
+    if (ranks) return [ranksHeadline(ranks)];
     if (occupancy) return [{ document: 'occupancy', link: 'occupancy', tone: 'plain', text: occupancyText(occupancy) }];
     return [];
   });
