@@ -1,9 +1,10 @@
 // Both ends of the folder. Files: setup.json, then N.request and N.answer for N from 1, and `step`.
-// A file is whole when it has its name. Waiting is looking every millisecond or two.
+// A file is whole when it has its name. Waiting is looking every few milliseconds.
 #include "measure/replay_worker.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -27,7 +28,7 @@ using std::chrono::milliseconds;
 constexpr const char* kSetupName = "setup.json";
 constexpr const char* kStepName = "step";
 constexpr const char* kEndName = "end";
-constexpr milliseconds kClientWait{2}, kWorkerWait{1};
+constexpr milliseconds kMostWait{20};
 /// What a worker may take to end once it is told to, before it is killed.
 constexpr milliseconds kWorkerGrace{3'000};
 
@@ -61,6 +62,19 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
+/// Looking again after a quarter of what was waited so far: short answers are seen at once, and
+/// what takes seconds, a build, has the processor for itself.
+class Waiting {
+ public:
+  void wait() {
+    std::this_thread::sleep_for(next_);
+    next_ = std::min<std::chrono::nanoseconds>(next_ + next_ / 4, kMostWait);
+  }
+
+ private:
+  std::chrono::nanoseconds next_ = milliseconds{1};
+};
+
 }  // namespace
 
 /// One worker process and its folder.
@@ -81,8 +95,8 @@ class ReplayWorker::Running {
     static_cast<void>(put_file(folder_ / kEndName, ""));
     // A worker whose device hangs does not look for that file any more.
     const auto patience = std::chrono::steady_clock::now() + kWorkerGrace;
-    while (!done_ && std::chrono::steady_clock::now() < patience)
-      std::this_thread::sleep_for(kClientWait);
+    Waiting waiting;
+    while (!done_ && std::chrono::steady_clock::now() < patience) waiting.wait();
     give_up_ = true;
     thread_.join();
   }
@@ -91,12 +105,11 @@ class ReplayWorker::Running {
     ++number_;
     PERFLAB_TRY_VOID(put_file(folder_ / request_name(number_), to_canonical_text(request)));
     const fs::path answer = folder_ / answer_name(number_);
-    while (true) {
+    for (Waiting waiting;; waiting.wait()) {
       const bool over = done_;  // before the last look
       if (is_there(answer)) break;
       if (interrupted()) return fail(ErrorCode::interrupted, "the replay was interrupted");
       if (over) return ended();
-      std::this_thread::sleep_for(kClientWait);
     }
     PERFLAB_TRY(const Json json, take_json(answer));
     lost_ = json.value("lost", false);
@@ -182,10 +195,8 @@ Result<std::unique_ptr<WorkerBench>> open_bench(const fs::path& folder, const Op
 
 /// Waits for a request. False: there will be none.
 bool wait_for(const fs::path& folder, int number) {
-  while (!is_there(folder / request_name(number))) {
+  for (Waiting waiting; !is_there(folder / request_name(number)); waiting.wait())
     if (interrupted() || is_there(folder / kEndName) || !is_there(folder)) return false;
-    std::this_thread::sleep_for(kWorkerWait);
-  }
   return true;
 }
 
