@@ -11,6 +11,12 @@ import statistics
 TICK_NS = 32  # kernel times come in this step (docs/facts: CUPTI on an H100): a difference of one is no difference
 
 
+def document_in(output):
+    """The document that a command with --json printed; None: there is none. It begins on a line of its own: what other lines say may have braces, too."""
+    begin = re.search(r"^\{$", output, re.MULTILINE)
+    return None if begin is None else json.JSONDecoder().raw_decode(output[begin.start():])[0]
+
+
 class Recording:
     """One rocpd database, read through its physical tables: views may lack in a file that a kill left behind."""
 
