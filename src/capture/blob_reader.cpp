@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "base/system/files.h"
 #include "capture/remedies.h"
 #include "capture/spool.h"
@@ -22,7 +23,9 @@
 namespace perflab::capture {
 namespace {
 
-constexpr std::size_t kMostOpenFiles = 32, kCachedFrames = 8;
+constexpr std::size_t kMostOpenFiles = 32;
+/// Frames that are decoded at once, and those that are kept: two streams side by side, and more.
+constexpr std::size_t kFramesAhead = 16, kCachedFrames = 40;
 constexpr std::uint64_t kWindowEntries = 512;
 constexpr std::size_t kTableStep = std::size_t{1}
                                    << 16;  // a multiple of no entry's size: see check()
@@ -60,14 +63,18 @@ std::uint64_t BlobSet::Known::places_offset() const {
 }
 
 BlobSet::BlobSet(std::filesystem::path folder)
-    : folder_(std::move(folder)), cache_(kCachedFrames), context_(ZSTD_createDCtx()) {
-  PERFLAB_CHECK(context_ != nullptr);
-}
+    : folder_(std::move(folder)),
+      threads_(std::min<unsigned>(thread_count(0), kFramesAhead)),
+      cache_(kCachedFrames),
+      decoders_(threads_) {}
 
 BlobSet::~BlobSet() {
   for (const auto& [number, known] : blobs_)
     if (known.descriptor >= 0) ::close(known.descriptor);
-  ZSTD_freeDCtx(context_);
+}
+
+void BlobSet::FreeContext::operator()(ZSTD_DCtx_s* context) const {
+  ZSTD_freeDCtx(context);
 }
 
 std::unexpected<Error> BlobSet::damaged(const Known& known, std::string_view how) const {
@@ -372,16 +379,54 @@ Result<void> BlobSet::read_stored(PagePlace place, std::uint64_t count, std::uin
   return {};
 }
 
+BlobSet::CachedFrame& BlobSet::slot_for_another() {
+  // First one that is empty or was handed out, then one that was read ahead for nothing.
+  return *std::ranges::min_element(cache_, {}, [](const CachedFrame& one) {
+    return std::pair(one.key != UINT64_MAX && one.ahead, one.used);
+  });
+}
+
 Result<std::span<const std::byte>> BlobSet::frame(Known& known, std::uint64_t index) {
-  const std::uint64_t key = static_cast<std::uint64_t>(known.blob.number) << kBlobShift | index;
-  CachedFrame* slot = &cache_.front();
-  for (CachedFrame& cached : cache_) {
-    if (cached.key == key) {
-      cached.used = ++clock_;
-      return std::span<const std::byte>(cached.bytes);
-    }
-    if (cached.used < slot->used) slot = &cached;
+  const auto key_of = [&](std::uint64_t number) {
+    return static_cast<std::uint64_t>(known.blob.number) << kBlobShift | number;
+  };
+  const auto find = [&](std::uint64_t number) {
+    return std::ranges::find(cache_, key_of(number), &CachedFrame::key);
+  };
+  if (const auto cached = find(index); cached != cache_.end()) {
+    cached->used = ++clock_;
+    cached->ahead = false;
+    return std::span<const std::byte>(cached->bytes);
   }
+  // Who reads one frame after another gets the next ones from other threads.
+  const bool in_order = index == known.next_frame;
+  const std::uint64_t most = in_order && threads_ > 1 ? kFramesAhead : 1;
+  std::vector<CachedFrame*> slots;
+  for (std::uint64_t next = index; next < std::min(index + most, known.frames()); ++next) {
+    if (next != index && find(next) != cache_.end()) break;
+    CachedFrame& slot = slot_for_another();
+    slot.key = key_of(next);
+    slot.used = ++clock_;
+    slot.ahead = true;
+    slots.push_back(&slot);
+  }
+  known.next_frame = index + slots.size();
+  std::vector<Result<void>> done(slots.size());
+  PERFLAB_TRY_VOID(
+      parallel_for(slots.size(), threads_, [&](unsigned worker, std::size_t i) -> Result<void> {
+        done[i] = decode(known, index + i, decoders_.at(worker), slots[i]->bytes);
+        return {};
+      }));
+  // What is wrong with a later one is said when it is asked for.
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (!done[i]) slots[i]->key = UINT64_MAX;
+  PERFLAB_TRY_VOID(done.front());
+  slots.front()->ahead = false;
+  return std::span<const std::byte>(slots.front()->bytes);
+}
+
+Result<void> BlobSet::decode(const Known& known, std::uint64_t index, Decoder& decoder,
+                             std::vector<std::byte>& out) const {
   FrameEntry entry;
   PERFLAB_TRY_VOID(read_bytes(known, known.header.tables_offset + index * sizeof(FrameEntry),
                               std::as_writable_bytes(std::span(&entry, 1))));
@@ -389,27 +434,25 @@ Result<std::span<const std::byte>> BlobSet::frame(Known& known, std::uint64_t in
   const bool raw = entry.packing == Packing::raw;
   if (entry.bytes > plain || (raw && entry.bytes != plain))
     return damaged(known, fmt::format("frame {} has a size that cannot be", index));
-  slot->key = UINT64_MAX;
-  slot->used = ++clock_;
-  slot->bytes.resize(plain);
+  out.resize(plain);
   if (raw) {
-    PERFLAB_TRY_VOID(read_bytes(known, entry.offset, slot->bytes));
+    PERFLAB_TRY_VOID(read_bytes(known, entry.offset, out));
   } else {
-    packed_.resize(kFrameBytes);
-    const auto packed = std::span(packed_).first(entry.bytes);
+    if (decoder.context == nullptr) decoder.context.reset(ZSTD_createDCtx());
+    PERFLAB_CHECK(decoder.context != nullptr);
+    decoder.packed.resize(kFrameBytes);
+    const auto packed = std::span(decoder.packed).first(entry.bytes);
     PERFLAB_TRY_VOID(read_bytes(known, entry.offset, packed));
     const std::size_t got =
-        ZSTD_decompressDCtx(context_, slot->bytes.data(), plain, packed.data(), packed.size());
+        ZSTD_decompressDCtx(decoder.context.get(), out.data(), plain, packed.data(), packed.size());
     if (ZSTD_isError(got) != 0 || got != plain)
       return damaged(known, fmt::format("frame {} cannot be decompressed", index));
   }
   std::array<PageHash, kFramePages> hashes{};
-  for (std::uint64_t i = 0; i < pages; ++i)
-    hashes[i] = hash_page(slot->bytes.data() + i * kPageBytes);
+  for (std::uint64_t i = 0; i < pages; ++i) hashes[i] = hash_page(out.data() + i * kPageBytes);
   if (hash_of(hashes.data(), pages) != entry.hash)
     return damaged(known, fmt::format("frame {} does not hold what was written", index));
-  slot->key = key;
-  return std::span<const std::byte>(slot->bytes);
+  return {};
 }
 
 Result<std::vector<PageRun>> BlobSet::places(std::uint32_t number) {
@@ -426,26 +469,39 @@ Result<void> BlobSet::verify(std::uint32_t number) {
   return {};
 }
 
-Result<void> BlobSet::check_bytes(std::uint32_t number) {
-  PERFLAB_TRY(Known* const known, opened(number));
-  if (known->summed || known->blob.hash.starts_with("xxh3:")) return {};
+Result<void> BlobSet::check_bytes(std::span<const std::uint32_t> numbers) {
+  while (!numbers.empty()) {  // as many as may be open at once
+    const auto some = numbers.first(std::min(numbers.size(), kMostOpenFiles / 2));
+    numbers = numbers.subspan(some.size());
+    std::vector<Known*> blobs;
+    for (const std::uint32_t number : some) {
+      PERFLAB_TRY(Known* const known, opened(number));
+      if (!known->summed && !known->blob.hash.starts_with("xxh3:")) blobs.push_back(known);
+    }
+    PERFLAB_TRY_VOID(parallel_for(blobs.size(), threads_,
+                                  [&](unsigned, std::size_t i) { return check_sum(*blobs[i]); }));
+  }
+  return {};
+}
+
+Result<void> BlobSet::check_sum(Known& known) const {
   Sha256 hash;
   std::vector<std::byte> buffer(std::size_t{1} << 20);
   const auto add = [&](std::uint64_t first, std::uint64_t end) -> Result<void> {
     while (first < end) {
       const auto piece =
           std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), end - first));
-      PERFLAB_TRY_VOID(read_bytes(*known, first, piece));
+      PERFLAB_TRY_VOID(read_bytes(known, first, piece));
       hash.add(piece.data(), piece.size());
       first += piece.size();
     }
     return {};
   };
-  PERFLAB_TRY_VOID(add(kBlobHeaderBytes, known->blob.file_bytes));
+  PERFLAB_TRY_VOID(add(kBlobHeaderBytes, known.blob.file_bytes));
   PERFLAB_TRY_VOID(add(0, kBlobHeaderBytes));  // was written last
-  if (hash.finish() != known->blob.hash)
-    return damaged(*known, "its bytes are not those that were written");
-  known->summed = true;
+  if (hash.finish() != known.blob.hash)
+    return damaged(known, "its bytes are not those that were written");
+  known.summed = true;
   return {};
 }
 

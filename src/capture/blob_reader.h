@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -46,8 +47,8 @@ class BlobSet {
   Result<std::vector<PageRun>> places(std::uint32_t number);
   /// Decodes every frame and compares it with its hash.
   Result<void> verify(std::uint32_t number);
-  /// Compares the file's bytes with the hash that the marker has, the first time.
-  Result<void> check_bytes(std::uint32_t number);
+  /// Compares the files' bytes with the hashes that the marker has, each the first time.
+  Result<void> check_bytes(std::span<const std::uint32_t> numbers);
 
  private:
   struct Known {
@@ -58,6 +59,7 @@ class BlobSet {
     bool summed = false;   ///< the bytes are those that were hashed
     int descriptor = -1;
     std::uint64_t used = 0;          ///< when it was last used; for closing the one that was not
+    std::uint64_t next_frame = 0;    ///< behind those that were decoded last
     std::uint64_t window_first = 0;  ///< number of the first entry of `window`
     std::vector<RunEntry> window;    ///< entries of the table of runs that were read last
 
@@ -69,7 +71,16 @@ class BlobSet {
   struct CachedFrame {
     std::uint64_t key = UINT64_MAX;  ///< blob << 40 | frame
     std::uint64_t used = 0;
+    bool ahead = false;  ///< decoded, and not asked for yet
     std::vector<std::byte> bytes;
+  };
+  struct FreeContext {
+    void operator()(ZSTD_DCtx_s* context) const;
+  };
+  /// What one thread decodes with.
+  struct Decoder {
+    std::unique_ptr<ZSTD_DCtx_s, FreeContext> context;
+    std::vector<std::byte> packed;
   };
   class TableCheck;
 
@@ -86,12 +97,16 @@ class BlobSet {
   Result<void> read_stored(PagePlace place, std::uint64_t count, std::uint64_t page,
                            const BlobSink& sink);
   Result<std::span<const std::byte>> frame(Known& known, std::uint64_t index);
+  CachedFrame& slot_for_another();
+  Result<void> decode(const Known& known, std::uint64_t index, Decoder& decoder,
+                      std::vector<std::byte>& out) const;
+  Result<void> check_sum(Known& known) const;
 
   std::filesystem::path folder_;
+  unsigned threads_;
   std::map<std::uint32_t, Known> blobs_;
   std::vector<CachedFrame> cache_;
-  std::vector<std::byte> packed_;
-  ZSTD_DCtx_s* context_;
+  std::vector<Decoder> decoders_;  ///< by thread
   std::uint64_t clock_ = 0;
   std::size_t open_files_ = 0;
 };

@@ -223,10 +223,11 @@ Result<void> Capture::verify(const TellProgress& progress) const {
 }
 
 Result<void> Capture::check_bytes() const {
+  std::vector<std::uint32_t> numbers;
   for (const MemoryRegion& region : state_->description.regions)
     for (const Blob* blob : {&region.image, &region.writes})
-      if (!blob->file.empty()) PERFLAB_TRY_VOID(state_->blobs.check_bytes(blob->number));
-  return {};
+      if (!blob->file.empty()) numbers.push_back(blob->number);
+  return state_->blobs.check_bytes(numbers);
 }
 
 Result<const MemoryRegion*> Capture::State::captured_region(std::size_t region) const {

@@ -2,7 +2,6 @@
 // absolute, and a policy for NaN and infinity.
 #pragma once
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/model.h"
+#include "replay/elements/byte_mask.h"
 #include "replay/elements/element_type.h"
 
 namespace perflab::replay {
@@ -61,9 +60,6 @@ inline bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> 
   return std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// A bit per byte of a page.
-using ByteMask = std::bitset<capture::kPageBytes>;
-
 /// At most a page of a region, three times. Offsets are whole elements, sizes too except at the
 /// region's end, where the rest is compared byte by byte.
 struct Piece {
@@ -104,6 +100,7 @@ class ElementDiffer {
  private:
   struct Judgement;
   [[nodiscard]] Judgement judge(std::uint64_t expected, std::uint64_t found) const;
+  [[nodiscard]] bool feed_equal(const Piece& piece, std::size_t begin, std::size_t end);
   void element(const Piece& piece, std::size_t at, std::size_t bytes, ByteMask* unexpected);
   void count_difference(std::uint64_t offset, std::span<const std::byte> expected,
                         std::span<const std::byte> found);

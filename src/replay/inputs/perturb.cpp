@@ -103,8 +103,7 @@ Result<void> mark_varying(PerturbState& state, RegionState& region, const PageVi
   if (same_bytes(first, view.found)) return {};
   region.most_beyond += beyond_of(region.comparer, first, view.found);
   region.verdict.not_deterministic_bytes += 1;  // only whether there are any
-  for (std::size_t i = 0; i < view.found.size(); ++i)
-    if (view.found[i] != first[i]) page.varying.set(i);
+  page.varying.set_differences(view.found, first);
   return state.verify.kept.put(key, page);
 }
 

@@ -6,9 +6,11 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/enum_names.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "replay/verify/verify_state.h"
 
@@ -17,6 +19,8 @@ namespace {
 
 /// Of so many zeros one becomes a number, in every third input.
 constexpr std::uint64_t kZerosPerNumber = 8;
+/// What one thread varies at a time: some ten times of what starting it takes.
+constexpr std::size_t kPieceBytes = 32 * capture::kPageBytes;
 
 class PerturbRandom {
  public:
@@ -179,15 +183,32 @@ void PerturbedMemory::choose(std::uint64_t seed, int number) {
 std::uint64_t PerturbedMemory::apply(std::size_t region, std::uint64_t offset,
                                      std::span<std::byte> bytes) const {
   if (number_ == 0) return 0;
+  const bool any = std::ranges::any_of(spans_, [&](const PerturbedSpan& span) {
+    return span.region == region && span.begin < offset + bytes.size() && span.end > offset;
+  });
+  if (!any) return 0;
+  // Each page by itself, whoever has time for it.
+  const std::size_t pieces = (bytes.size() + kPieceBytes - 1) / kPieceBytes;
+  std::vector<std::uint64_t> changed(pieces);
+  const auto done =
+      parallel_for(pieces, thread_count(0), [&](unsigned, std::size_t piece) -> Result<void> {
+        const std::size_t first = piece * kPieceBytes;
+        const auto part = bytes.subspan(first, std::min(kPieceBytes, bytes.size() - first));
+        for (const PerturbedSpan& span : spans_)
+          if (span.region == region) changed[piece] += vary_pages(span, offset + first, part);
+        return {};
+      });
+  PERFLAB_CHECK(done.has_value());
+  return std::accumulate(changed.begin(), changed.end(), std::uint64_t{0});
+}
+
+std::uint64_t PerturbedMemory::vary_pages(const PerturbedSpan& span, std::uint64_t offset,
+                                          std::span<std::byte> bytes) const {
   std::uint64_t changed = 0;
-  for (const PerturbedSpan& span : spans_) {
-    if (span.region != region || span.begin >= offset + bytes.size() || span.end <= offset)
-      continue;
-    for (std::size_t at = 0; at < bytes.size(); at += capture::kPageBytes) {
-      const std::size_t size = std::min<std::size_t>(capture::kPageBytes, bytes.size() - at);
-      if (span.begin >= offset + at + size || span.end <= offset + at) continue;
-      changed += vary(span, offset + at, bytes.subspan(at, size));
-    }
+  for (std::size_t at = 0; at < bytes.size(); at += capture::kPageBytes) {
+    const std::size_t size = std::min<std::size_t>(capture::kPageBytes, bytes.size() - at);
+    if (span.begin >= offset + at + size || span.end <= offset + at) continue;
+    changed += vary(span, offset + at, bytes.subspan(at, size));
   }
   return changed;
 }
@@ -203,6 +224,8 @@ std::uint64_t PerturbedMemory::vary(const PerturbedSpan& span, std::uint64_t fir
   const bool zeros_move = !floats || number_ % 3 == 2;
   const bool zeros_fill = floats && number_ % 3 == 0 && !permute_only;
   Elements elements;
+  elements.at.reserve(page.size() / step);
+  elements.bits.reserve(page.size() / step);
   Elements zeros;
   std::optional<std::size_t> looked_at;  // the word of 8 bytes that is_address is of
   bool is_address = false;

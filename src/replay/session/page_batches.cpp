@@ -70,6 +70,18 @@ Result<void> each_written_batch(const capture::Capture& capture, std::size_t reg
   return gatherer.finish();
 }
 
+Result<void> each_after_batch(const capture::Capture& capture, std::size_t region,
+                              const BatchSink& sink) {
+  Gatherer gatherer([&](std::uint64_t offset, std::span<const std::byte> after) {
+    return sink({.offset = offset, .before = after, .after = after, .written = true});
+  });
+  PERFLAB_TRY_VOID(
+      capture.read_writes(region, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+        return gatherer.add(offset, bytes);
+      }));
+  return gatherer.finish();
+}
+
 Result<void> each_other_batch(const capture::Capture& capture, std::size_t region,
                               const BatchSink& sink) {
   const std::vector<capture::PageRun>& written = capture.description().regions[region].written;
@@ -99,8 +111,7 @@ Result<void> each_other_batch(const capture::Capture& capture, std::size_t regio
 namespace {
 
 /// A record of the store's file: the page, then a bit per byte.
-constexpr std::size_t kMaskBytes = capture::kPageBytes / 8;
-constexpr std::size_t kRecordBytes = capture::kPageBytes + kMaskBytes;
+constexpr std::size_t kRecordBytes = capture::kPageBytes + sizeof(ByteMask::Words);
 using Record = std::array<std::byte, kRecordBytes>;
 
 std::unexpected<Error> store_error(std::string_view what) {
@@ -136,22 +147,16 @@ Result<KeptPage> PageStore::get(const Key& key) {
     return store_error("read");
   KeptPage page;
   std::copy_n(record.begin(), capture::kPageBytes, page.bytes.begin());
-  for (std::size_t i = 0; i < kMaskBytes; ++i) {
-    const auto bits = std::to_integer<unsigned>(record.at(capture::kPageBytes + i));
-    for (std::size_t bit = 0; bits >> bit != 0; ++bit)
-      if ((bits >> bit & 1U) != 0) page.varying.set(i * 8 + bit);
-  }
+  std::memcpy(&page.varying.words(), record.data() + capture::kPageBytes, sizeof(ByteMask::Words));
   return page;
 }
 
 Result<void> PageStore::put(const Key& key, const KeptPage& page) {
   if (file_ == nullptr) file_.reset(temporary_file());
   if (file_ == nullptr) return store_error("made");
-  Record record{};
+  Record record;
   std::ranges::copy(page.bytes, record.begin());
-  for (std::size_t i = 0; i < capture::kPageBytes; ++i)
-    if (page.varying.test(i))
-      record.at(capture::kPageBytes + i / 8) |= std::byte{1} << static_cast<int>(i % 8);
+  std::memcpy(record.data() + capture::kPageBytes, &page.varying.words(), sizeof(ByteMask::Words));
   const std::uint64_t slot = slots_.try_emplace(key, slots_.size()).first->second;
   PERFLAB_TRY_VOID(seek(slot));
   if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size() ||

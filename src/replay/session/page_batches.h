@@ -32,6 +32,9 @@ inline constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 /// The pages of the captured write set, ascending. Errors: those of the reader and of the sink.
 Result<void> each_written_batch(const capture::Capture& capture, std::size_t region,
                                 const BatchSink& sink);
+/// Likewise, without reading what was there before: `before` is `after`.
+Result<void> each_after_batch(const capture::Capture& capture, std::size_t region,
+                              const BatchSink& sink);
 /// All the other pages, ascending.
 Result<void> each_other_batch(const capture::Capture& capture, std::size_t region,
                               const BatchSink& sink);

@@ -36,6 +36,7 @@ class Poisoner {
 
  private:
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_;  ///< [first, last], by first
+  std::uint64_t highest_ = 0;                                    ///< last of all
 };
 
 /// Which elements of one region are pure outputs: a byte per page, and a mask only for pages where

@@ -128,8 +128,7 @@ Result<void> keep_page(VerifyState& state, const RegionState& region, const Page
     std::ranges::copy(first_run ? view.found : view.after, page.bytes.begin());
   }
   if (!first_run)
-    for (std::size_t i = 0; i < view.found.size(); ++i)
-      if (view.found[i] != page.bytes.at(i)) page.varying.set(i);
+    page.varying.set_differences(view.found, std::span(page.bytes).first(view.found.size()));
   return state.kept.put(key, page);
 }
 
@@ -146,7 +145,7 @@ Result<void> run_originals(VerifyState& state) {
     for (RegionState& region : state.regions) {
       std::uint64_t beyond = 0;
       PERFLAB_TRY_VOID(
-          scan(state, region.region, Look::changed, [&](const PageView& view) -> Result<void> {
+          scan(state, region.region, Look::wrong, [&](const PageView& view) -> Result<void> {
             const bool as_before = same_bytes(view.found, view.before);
             stray = stray || (!view.written && !as_before);
             if (!same_bytes(view.found, view.after))
@@ -155,8 +154,11 @@ Result<void> run_originals(VerifyState& state) {
           }));
       region.most_beyond = std::max(region.most_beyond, beyond);
     }
-    PERFLAB_TRY([[maybe_unused]] const Restored restored,
-                stray ? state.session.restore_all() : state.session.restore_writes());
+    if (stray) {
+      PERFLAB_TRY_VOID(restore_all(state));
+    } else {
+      PERFLAB_TRY([[maybe_unused]] const Restored restored, state.session.restore_writes());
+    }
   }
   return {};
 }
@@ -164,6 +166,7 @@ Result<void> run_originals(VerifyState& state) {
 /// Adds the varying elements of a page to the region's ranges.
 void add_ranges(RegionState& region, std::uint64_t offset, std::size_t size,
                 const ByteMask& varying) {
+  if (varying.none()) return;
   const std::size_t step = region.comparer.element_bytes();
   auto& ranges = region.verdict.not_deterministic;
   for (std::size_t at = 0; at < size; at += step) {
@@ -298,8 +301,7 @@ Result<void> run_other(VerifyState& state) {
   }
   for (RegionState& region : state.regions)
     if (state.session.address(region.region)) PERFLAB_TRY_VOID(compare_other(state, region));
-  PERFLAB_TRY([[maybe_unused]] const Restored restored, state.session.restore_all());
-  return {};
+  return restore_all(state);
 }
 
 Result<void> describe_run(VerifyState& state) {
@@ -363,10 +365,17 @@ void judge_write_set(VerifyState& state) {
 
 Result<void> dispatch(VerifyState& state) {
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted between two dispatches");
+  state.restored = false;
   const auto time = state.session.run();
   if (time) return {};
   state.device_lost = true;
   return std::unexpected(time.error());
+}
+
+Result<void> restore_all(VerifyState& state) {
+  PERFLAB_TRY([[maybe_unused]] const Restored restored, state.session.restore_all());
+  state.restored = true;
+  return {};
 }
 
 Result<Certificate> verify(Session& session, const VerifyOptions& options) {
@@ -397,7 +406,7 @@ Result<Certificate> verify(Session& session, const VerifyOptions& options) {
   }
   if (!state.device_lost) {
     if (state.has_other()) PERFLAB_TRY_VOID(state.session.load({}));
-    PERFLAB_TRY([[maybe_unused]] const Restored restored, session.restore_all());
+    if (!state.restored) PERFLAB_TRY_VOID(restore_all(state));
   }
   state.certificate.left_memory = session.left_memory();
   conclude(state);

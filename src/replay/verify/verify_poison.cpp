@@ -63,6 +63,7 @@ Result<void> write_poison(VerifyState& state, const Poisoner& poisoner, const Ta
 /// One run on poisoned memory. An error of the dispatch alone comes back as a value.
 Result<std::optional<Error>> run_poisoned(VerifyState& state, const Poisoner& poisoner,
                                           const Group& group) {
+  state.restored = false;
   for (const Target& target : group) PERFLAB_TRY_VOID(write_poison(state, poisoner, target));
   if (const auto done = dispatch(state); !done) {
     if (done.error().code != ErrorCode::target_failed) return std::unexpected(done.error());
@@ -76,20 +77,35 @@ struct Place {
   std::size_t at, bytes;
 };
 
-/// Calls take(place) for every element with a bit in `mask`.
-template <class F>
-void each_element(const ByteMask& mask, std::size_t step, std::size_t size, F&& take) {
-  for (std::size_t at = 0; at < size; at += step) {
-    const std::size_t part = std::min(step, size - at);
-    bool any = false;
-    for (std::size_t i = at; i < at + part; ++i) any = any || mask.test(i);
-    if (any) take(Place{at, part});
+/// Calls take(place) for every element with a bit in `mask`. Elements of eight bytes at once for
+/// which skip(at, bits) is true are passed over.
+template <class Skip, class F>
+void each_element(const ByteMask& mask, std::size_t step, std::size_t size, Skip&& skip, F&& take) {
+  for (std::size_t word = 0; word < size; word += 8) {
+    const std::uint8_t bits = mask.eight(word);
+    if (bits == 0 || (word + 8 <= size && skip(word, bits))) continue;
+    const std::size_t end = std::min(word + 8, size);
+    for (std::size_t at = word; at < end; at += step) {
+      const std::size_t part = std::min(step, end - at);
+      bool any = false;
+      for (std::size_t i = at; i < at + part; ++i) any = any || mask.test(i);
+      if (any) take(Place{at, part});
+    }
   }
 }
 
 bool unchanged(const PageView& view, const Place& place) {
   return same_bytes(view.before.subspan(place.at, place.bytes),
                     view.after.subspan(place.at, place.bytes));
+}
+
+/// Of eight bytes, those of elements that the captured dispatch changed.
+std::uint8_t changed_elements(const PageView& view, std::size_t at, std::size_t step) {
+  return whole_elements(nonzero_bytes(eight_at(view.before, at) ^ eight_at(view.after, at)), step);
+}
+/// Of eight bytes, those of elements that are not what the captured dispatch left.
+std::uint8_t other_elements(const PageView& view, std::size_t at, std::size_t step) {
+  return whole_elements(nonzero_bytes(eight_at(view.found, at) ^ eight_at(view.after, at)), step);
 }
 
 /// Whether the original brought an element to its captured value.
@@ -106,6 +122,15 @@ bool is_written(const RegionState& region, const PageView& view, const PoisonedP
                                                    view.found.subspan(place.at, place.bytes));
 }
 
+/// Poisoned bytes of a page that are something else now.
+std::uint64_t changed_poison(const PageView& view, const PoisonedPage& page) {
+  ByteMask changed;
+  changed.set_differences(view.found, std::span(page.bytes).first(view.found.size()));
+  for (std::size_t i = 0; i < changed.words().size(); ++i)
+    changed.words()[i] &= page.poisoned.words()[i];
+  return changed.count();
+}
+
 /// After a run of the original: elements whose poisoned bytes all became the post-image's.
 Result<void> find_pure_outputs(VerifyState& state, const Poisoner& poisoner, Target& target) {
   RegionState& region = *target.region;
@@ -118,11 +143,18 @@ Result<void> find_pure_outputs(VerifyState& state, const Poisoner& poisoner, Tar
     if (state.kept.has(key)) {
       PERFLAB_TRY(kept, state.kept.get(key));
     }
-    for (std::size_t i = 0; i < view.found.size(); ++i)
-      region.verdict.changed_poison_bytes +=
-          page.poisoned.test(i) && view.found[i] != page.bytes.at(i);
+    region.verdict.changed_poison_bytes += changed_poison(view, page);
     ByteMask pure;
-    each_element(page.poisoned, step, view.before.size(), [&](const Place& place) {
+    const auto eight = [&](std::size_t at, std::uint8_t bits) {
+      if (kept.varying.eight(at) != 0) return false;
+      const auto wrong = static_cast<std::uint8_t>(whole_elements(
+          nonzero_bytes(eight_at(view.found, at) ^ eight_at(view.after, at)) & bits, step));
+      const auto right = static_cast<std::uint8_t>(bits & ~wrong);
+      if (!state.has_other() && (right & ~changed_elements(view, at, step)) != 0) return false;
+      pure.set_eight(at, right);
+      return true;
+    };
+    each_element(page.poisoned, step, view.before.size(), eight, [&](const Place& place) {
       if (!is_written(region, view, page, kept, place)) return;
       for (std::size_t i = place.at; i < place.at + place.bytes; ++i)
         if (page.poisoned.test(i)) pure.set(i);
@@ -158,7 +190,12 @@ Result<void> check_pure_outputs(VerifyState& state, const Poisoner& poisoner,
                 const PoisonedPage page =
                     poisoner.page(state.description_of(region), view, target.whole, step);
                 const ByteMask pure = target.pure.of(view.page, page.poisoned);
-                each_element(pure, step, view.before.size(), [&](const Place& place) {
+                const auto eight = [&](std::size_t at, std::uint8_t bits) {
+                  const std::uint8_t whole = whole_elements(bits, step);
+                  return (other_elements(view, at, step) & whole) == 0 &&
+                         (whole & ~changed_elements(view, at, step)) == 0;
+                };
+                each_element(pure, step, view.before.size(), eight, [&](const Place& place) {
                   const auto expected = view.after.subspan(place.at, place.bytes);
                   const auto found = view.found.subspan(place.at, place.bytes);
                   std::uint64_t bytes = 0;
@@ -195,7 +232,7 @@ Result<bool> verify_group(VerifyState& state, const Poisoner& poisoner, Group& g
     return false;
   }
   for (Target& target : group) PERFLAB_TRY_VOID(find_pure_outputs(state, poisoner, target));
-  PERFLAB_TRY([[maybe_unused]] const Restored first, state.session.restore_all());
+  PERFLAB_TRY_VOID(restore_all(state));
   if (!state.has_other()) return true;
   PERFLAB_TRY_VOID(state.session.load(state.options.code_object, state.options.launch));
   PERFLAB_TRY(failure, run_poisoned(state, poisoner, group));
@@ -206,7 +243,7 @@ Result<bool> verify_group(VerifyState& state, const Poisoner& poisoner, Group& g
     return false;
   }
   for (const Target& target : group) PERFLAB_TRY_VOID(check_pure_outputs(state, poisoner, target));
-  PERFLAB_TRY([[maybe_unused]] const Restored second, state.session.restore_all());
+  PERFLAB_TRY_VOID(restore_all(state));
   return true;
 }
 

@@ -47,6 +47,7 @@ struct VerifyState {
   PageStore kept;            ///< of the original's runs
   Certificate certificate;   ///< its `poison` is what is done
   bool device_lost = false;  ///< a dispatch failed
+  bool restored = false;     ///< nothing was written since everything was brought back
 
   [[nodiscard]] bool has_other() const { return !options.code_object.empty(); }
   [[nodiscard]] const capture::MemoryRegion& description_of(const RegionState& state) const {
@@ -57,6 +58,7 @@ struct VerifyState {
 enum class Look : std::uint8_t {
   written,  ///< the captured write set
   changed,  ///< that, and where a run wrote something else
+  wrong,    ///< where it is not the post-image; `before` is not read, but is the post-image, too
   every,    ///< every page
 };
 
@@ -67,16 +69,17 @@ Result<void> scan(VerifyState& state, std::size_t region, Look where, F&& take) 
   const auto look = [&](const Batch& batch) -> Result<void> {
     const auto now = std::span(found).first(batch.before.size());
     PERFLAB_TRY_VOID(state.session.read(region, batch.offset, now));
-    // Nothing was written here now; but a page that an earlier run wrote is looked at again.
+    // Nothing else is here now; but a page that an earlier run wrote is looked at again.
     const auto kept = state.kept.pages().lower_bound({region, batch.offset / capture::kPageBytes});
     const bool any_kept =
         kept != state.kept.pages().end() && kept->first.first == region &&
         kept->first.second * capture::kPageBytes < batch.offset + batch.before.size();
-    if (where == Look::changed && !batch.written && !any_kept && same_bytes(now, batch.before))
-      return {};
+    const bool passes = where == Look::wrong || (where == Look::changed && !batch.written);
+    if (passes && !any_kept && same_bytes(now, batch.after)) return {};
     return each_page(batch, now, take);
   };
-  PERFLAB_TRY_VOID(each_written_batch(state.capture, region, look));
+  PERFLAB_TRY_VOID(where == Look::wrong ? each_after_batch(state.capture, region, look)
+                                        : each_written_batch(state.capture, region, look));
   if (where == Look::written) return {};
   return each_other_batch(state.capture, region, look);
 }
@@ -94,6 +97,9 @@ std::uint64_t beyond_of(const ElementDiffer& comparer, std::span<const std::byte
 
 /// A dispatch, unless Ctrl-C was pressed. Its error marks the device as lost.
 Result<void> dispatch(VerifyState& state);
+
+/// Brings back the pre-image of everything.
+Result<void> restore_all(VerifyState& state);
 
 /// Step 4 of verify(): poisoned runs of the original and of the other code object.
 Result<void> verify_on_poison(VerifyState& state);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -452,9 +453,34 @@ TEST(Compare, UnexpectedIsWhatWasWrittenInElementsThatDidNotChange) {
   const auto a = bytes_of_values(before), b = bytes_of_values(expected), c = bytes_of_values(found);
   comparer.feed({.offset = 0, .before = a, .expected = b, .found = c}, &unexpected);
   EXPECT_EQ(comparer.tally().unexpected_bytes, 2U);
-  EXPECT_EQ(unexpected.to_ulong(), 0x50U);
+  EXPECT_EQ(unexpected.eight(0), 0x50U);
+  EXPECT_EQ(unexpected.count(), 2U);
   EXPECT_EQ(comparer.result().elements, 2U);
   EXPECT_EQ(comparer.result().beyond_tolerance, 1U);
+}
+
+TEST(Compare, EightBytesAtOnceAreWhatEachOfThemIs) {
+  Prng random(3);
+  for (int round = 0; round < 2000; ++round) {
+    std::array<std::byte, 24> a{}, b{};
+    for (std::size_t i = 0; i < a.size(); ++i)
+      a.at(i) = b.at(i) = static_cast<std::byte>(random.next());
+    for (auto other = random.below(10); other > 0; --other)
+      b.at(static_cast<std::size_t>(random.below(20))) ^= static_cast<std::byte>(random.below(256));
+    ByteMask differences;
+    differences.set_differences(std::span(a).first(20), std::span(b).first(20));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      EXPECT_EQ(differences.test(i), i < 20 && a.at(i) != b.at(i)) << i;
+    const std::uint8_t bits = nonzero_bytes(eight_at(a, 0) ^ eight_at(b, 0));
+    EXPECT_EQ(bits, differences.eight(0));
+    for (const std::size_t step : {1U, 2U, 4U, 8U}) {
+      for (std::size_t i = 0; i < 8; ++i) {
+        const std::size_t first = i / step * step;
+        const bool any = (bits >> first & ((1U << step) - 1)) != 0;
+        EXPECT_EQ((whole_elements(bits, step) >> i & 1) != 0, any) << step << ' ' << i;
+      }
+    }
+  }
 }
 
 TEST(Compare, ExcludedElementsAreLeftOutWhole) {
