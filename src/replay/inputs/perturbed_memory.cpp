@@ -20,7 +20,7 @@ namespace {
 /// Of so many zeros one becomes a number, in every third input.
 constexpr std::uint64_t kZerosPerNumber = 8;
 /// What one thread varies at a time: some ten times of what starting it takes.
-constexpr std::size_t kPieceBytes = 32 * capture::kPageBytes;
+constexpr std::size_t kVariedAtOnce = 32 * capture::kPageBytes;
 
 class PerturbRandom {
  public:
@@ -188,12 +188,12 @@ std::uint64_t PerturbedMemory::apply(std::size_t region, std::uint64_t offset,
   });
   if (!any) return 0;
   // Each page by itself, whoever has time for it.
-  const std::size_t pieces = (bytes.size() + kPieceBytes - 1) / kPieceBytes;
+  const std::size_t pieces = (bytes.size() + kVariedAtOnce - 1) / kVariedAtOnce;
   std::vector<std::uint64_t> changed(pieces);
   const auto done =
       parallel_for(pieces, thread_count(0), [&](unsigned, std::size_t piece) -> Result<void> {
-        const std::size_t first = piece * kPieceBytes;
-        const auto part = bytes.subspan(first, std::min(kPieceBytes, bytes.size() - first));
+        const std::size_t first = piece * kVariedAtOnce;
+        const auto part = bytes.subspan(first, std::min(kVariedAtOnce, bytes.size() - first));
         for (const PerturbedSpan& span : spans_)
           if (span.region == region) changed[piece] += vary_pages(span, offset + first, part);
         return {};
