@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,9 @@
 #include "replay/left_memory.h"
 
 namespace perflab::replay {
+
+/// After that a copy of the runtime or the driver is taken for lost.
+inline constexpr std::chrono::seconds kCopyLimit{120};
 
 /// What a device is, for checks against the capture and for documents.
 struct DeviceFacts {

@@ -337,17 +337,7 @@ Result<Cubin> read_cubin(std::string_view bytes, std::string_view what) {
 }
 
 const CubinKernel* kernel_named(const Cubin& cubin, std::string_view name) {
-  const auto exact = std::ranges::find(cubin.kernels, name, &CubinKernel::name);
-  if (exact != cubin.kernels.end()) return &*exact;
-  const std::string plain = without_unit(name);
-  if (plain == name) return nullptr;
-  const CubinKernel* found = nullptr;
-  for (const CubinKernel& kernel : cubin.kernels) {
-    if (without_unit(kernel.name) != plain || kernel.name == plain) continue;
-    if (found != nullptr) return nullptr;
-    found = &kernel;
-  }
-  return found;
+  return named_but_for_unit(cubin.kernels, &CubinKernel::name, name);
 }
 
 }  // namespace perflab::code

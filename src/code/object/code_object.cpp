@@ -167,18 +167,7 @@ Result<CodeObject> read_code_object(std::string_view bytes, std::string_view wha
 }
 
 const KernelMetadata* kernel_named(const CodeObject& object, std::string_view name) {
-  const std::string symbol = std::string(name) + ".kd";
-  const auto exact = std::ranges::find(object.kernels, symbol, &KernelMetadata::symbol);
-  if (exact != object.kernels.end()) return &*exact;
-  const std::string plain = without_unit(symbol);
-  if (plain == symbol) return nullptr;
-  const KernelMetadata* found = nullptr;
-  for (const KernelMetadata& kernel : object.kernels) {
-    if (without_unit(kernel.symbol) != plain || kernel.symbol == plain) continue;
-    if (found != nullptr) return nullptr;
-    found = &kernel;
-  }
-  return found;
+  return named_but_for_unit(object.kernels, &KernelMetadata::symbol, std::string(name) + ".kd");
 }
 
 std::string_view kernel_code(std::string_view bytes, const KernelMetadata& kernel) {

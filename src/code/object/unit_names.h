@@ -4,6 +4,7 @@
 // unit").
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -24,6 +25,24 @@ bool is_unit_marker_name(std::string_view symbol);
 /// -rdc=true, puts the unit in front of what stays inside of it
 /// ("__nv_static_22__643c1924_4_b_cu_table_state"). Any other name comes back as it is.
 std::string without_unit(std::string_view symbol);
+
+/// The one of `all` whose member `symbol` has this name; else the only one that has it but for the
+/// name of the translation unit; nullptr: there is none.
+template <class T>
+const T* named_but_for_unit(const std::vector<T>& all, std::string T::* symbol,
+                            std::string_view name) {
+  const auto exact = std::ranges::find(all, name, symbol);
+  if (exact != all.end()) return &*exact;
+  const std::string plain = without_unit(name);
+  if (plain == name) return nullptr;
+  const T* found = nullptr;
+  for (const T& one : all) {
+    if (without_unit(one.*symbol) != plain || one.*symbol == plain) continue;
+    if (found != nullptr) return nullptr;
+    found = &one;
+  }
+  return found;
+}
 
 /// Pairs of names of two objects: equal ones; then those that are equal without their unit, when
 /// only one name of each object is left for it.

@@ -2,6 +2,7 @@
 #include "isolate/cuda/cuda_memory.h"
 
 #include "cuda/launch_parameters.h"
+#include "isolate/machine/address.h"
 
 namespace perflab::isolate {
 namespace {
@@ -15,10 +16,6 @@ constexpr std::string_view kOtherDriver = "a buffer of another driver";
 template <class Parameters>
 const Parameters& as(const void* given) {
   return *static_cast<const Parameters*>(given);
-}
-
-std::uint64_t host_address(const void* host) {
-  return reinterpret_cast<std::uint64_t>(host);
 }
 
 /// What a call that says where it put memory has made; missing: it is no such call.
@@ -85,12 +82,12 @@ void CudaMemory::called(cuda::CallbackId id, const void* given) {
     case calls::memory_allocate_host: {
       const auto& host = as<cuda::HostAllocateParameters>(given);
       return add(
-          {.base = host_address(*host.address), .bytes = host.bytes, .origin = Origin::pinned});
+          {.base = address_of(*host.address), .bytes = host.bytes, .origin = Origin::pinned});
     }
     case calls::host_register: {
       const auto& host = as<cuda::HostRegisterParameters>(given);
       const bool is_device = (host.flags & cuda::host_memory::io_memory) != 0;
-      return add({.base = host_address(host.address),
+      return add({.base = address_of(host.address),
                   .bytes = host.bytes,
                   .origin = is_device ? Origin::interop : Origin::pinned,
                   .not_captured = is_device ? kOtherDriver : std::string_view()});

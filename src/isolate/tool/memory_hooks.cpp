@@ -1,6 +1,7 @@
 // Memory from pools and regions, and memory that is not the GPU's but was shown to it. Recorded
 // after the runtime gave it, taken out before it is given back. Facts: docs/facts/hsa_runtime.md
 // "Memory of HIP".
+#include "isolate/machine/address.h"
 #include "isolate/tool/hooks.h"
 #include "isolate/tool/tool_state.h"
 
@@ -9,10 +10,6 @@ namespace {
 
 using capture::Origin;
 using hsa::Status;
-
-std::uint64_t address_of(const void* pointer) {
-  return reinterpret_cast<std::uint64_t>(pointer);
-}
 
 Status on_pool_allocate(hsa::MemoryPool pool, std::size_t size, std::uint32_t flags,
                         void** pointer) noexcept {

@@ -16,7 +16,6 @@ namespace perflab::replay {
 namespace {
 
 constexpr std::size_t kPinnedBytes = std::size_t{8} << 20U;
-constexpr std::chrono::seconds kDriverCopyLimit{120};
 constexpr std::size_t kLeastForKernel = 32, kMostOfTable = 65'536;
 
 /// Each block copies the run of its number: 16 bytes per thread and step where both addresses and
@@ -108,15 +107,15 @@ Result<void> CudaCopies::open(cuda::Stream stream) {
 }
 
 Result<void> CudaCopies::wait_for(cuda::Event event) const {
-  const auto deadline = std::chrono::steady_clock::now() + kDriverCopyLimit;
+  const auto deadline = std::chrono::steady_clock::now() + kCopyLimit;
   for (;;) {
     const cuda::DriverResult answer = runtime_.driver().event_query(event);
     if (answer != cuda::DriverResult::not_ready) return runtime_.check(answer, "cuEventQuery()");
     if (std::chrono::steady_clock::now() > deadline)
-      return fail(Failure::timed_out,
-                  fmt::format("a copy of the CUDA driver did not end within {} s",
-                              kDriverCopyLimit.count()),
-                  "see nvidia-smi: something else may hold the GPU");
+      return fail(
+          Failure::timed_out,
+          fmt::format("a copy of the CUDA driver did not end within {} s", kCopyLimit.count()),
+          "see nvidia-smi: something else may hold the GPU");
     std::this_thread::yield();
   }
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "replay/cuda/cuda_runtime.h"
+#include "replay/device.h"
 
 namespace perflab::replay {
 

@@ -290,8 +290,7 @@ Result<void> CudaDevice::wait(Nanos limit) {
 
 /// What was written before has to be there, and its time is not the kernel's.
 Result<void> CudaDevice::drain() {
-  constexpr Nanos kLimit{120'000'000'000};
-  return wait(kLimit);
+  return wait(Nanos{std::chrono::nanoseconds(kCopyLimit).count()});
 }
 
 Result<Nanos> CudaDevice::run(const Launch& launch, Nanos limit) {

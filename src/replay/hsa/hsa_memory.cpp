@@ -20,8 +20,6 @@ constexpr std::uint64_t kLeastArea = std::uint64_t{64} << 30U;
 constexpr std::size_t kStagingBytes = std::size_t{16} << 20U;
 /// Copies that are under way at a time.
 constexpr std::size_t kMostCopies = 512;
-/// After that a copy of at most kMostCopies pieces is taken for lost.
-constexpr std::chrono::seconds kCopyLimit{120};
 constexpr std::uint32_t kKinds =
     hsa::pool_fine_grained | hsa::pool_coarse_grained | hsa::pool_extended_scope_fine_grained;
 
