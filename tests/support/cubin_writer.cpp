@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "support/code_writer.h"
@@ -237,6 +238,49 @@ std::string packed_with_zstd(const std::string& bytes) {
   return out;
 }
 
+void put_lz4_length(std::string& out, std::size_t rest) {
+  for (; rest >= 255; rest -= 255) out += '\xff';
+  out += static_cast<char>(rest);
+}
+
+/// One sequence of a block; `match` 0: the last one, of literals alone.
+void put_lz4_sequence(std::string& out, std::string_view literals, std::size_t distance,
+                      std::size_t match) {
+  const std::size_t rest = match == 0 ? 0 : match - 4;
+  out += static_cast<char>(std::min<std::size_t>(literals.size(), 15) << 4U |
+                           std::min<std::size_t>(rest, 15));
+  if (literals.size() >= 15) put_lz4_length(out, literals.size() - 15);
+  out += literals;
+  if (match == 0) return;
+  out += static_cast<char>(distance & 255U);
+  out += static_cast<char>(distance >> 8U);
+  if (rest >= 15) put_lz4_length(out, rest - 15);
+}
+
+/// Matches are looked for at the last place of the same four bytes. As the format wants it, the
+/// last match begins twelve bytes before the end at least, and the last five are literals.
+std::string packed_with_lz4(const std::string& bytes) {
+  std::string out;
+  std::map<std::string_view, std::size_t> last;
+  const std::string_view all(bytes);
+  std::size_t begin = 0, at = 0;
+  while (at + 12 < all.size()) {
+    const auto [known, fresh] = last.try_emplace(all.substr(at, 4), at);
+    const std::size_t distance = at - std::exchange(known->second, at);
+    if (fresh || distance > 65'535) {
+      ++at;
+      continue;
+    }
+    std::size_t match = 4;
+    while (at + match + 5 < all.size() && all[at + match] == all[at + match - distance]) ++match;
+    put_lz4_sequence(out, all.substr(begin, at - begin), distance, match);
+    at += match;
+    begin = at;
+  }
+  put_lz4_sequence(out, all.substr(begin), 0, 0);
+  return out;
+}
+
 }  // namespace
 
 std::string write_cubin(const WrittenCubin& spec) {
@@ -247,8 +291,9 @@ std::string write_fatbin(std::span<const WrittenFatbinEntry> entries) {
   std::string body;
   for (const WrittenFatbinEntry& one : entries) {
     const bool packed = one.packing != FatbinPacking::none;
-    std::string payload =
-        one.packing == FatbinPacking::zstd ? packed_with_zstd(one.bytes) : one.bytes;
+    std::string payload = one.packing == FatbinPacking::zstd  ? packed_with_zstd(one.bytes)
+                          : one.packing == FatbinPacking::lz4 ? packed_with_lz4(one.bytes)
+                                                              : one.bytes;
     const auto size = static_cast<std::uint32_t>(payload.size());
     payload.resize((payload.size() + 7) / 8 * 8, '\0');
     put_value<std::uint16_t>(body, one.ptx ? 1 : 2);

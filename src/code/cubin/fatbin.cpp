@@ -85,23 +85,25 @@ class FatbinReader {
     return {};
   }
 
+  static std::expected<std::string, std::string> unpacked_entry(std::string_view packed,
+                                                                const EntryHeader& header) {
+    if ((header.flags & kLz4) != 0) return unpack_lz4(packed, header.unpacked_bytes);
+    auto unpacked = unpack(packed, Compression::zstd, header.unpacked_bytes);
+    if (!unpacked) return std::unexpected(std::move(unpacked).error());
+    return std::move(unpacked->bytes);
+  }
+
   Result<void> add_cubin(const EntryHeader& header, std::string_view payload, std::uint64_t at) {
     FatbinEntry entry{
         .architecture = static_cast<int>(header.architecture), .bytes = payload, .unpacked = {}};
-    if ((header.flags & kLz4) != 0)
-      return fail(ErrorCode::bad_input,
-                  fmt::format("{}: the cubin at offset {} is compressed with LZ4, which is not "
-                              "read",
-                              what_, at),
-                  "build with `nvcc --no-compress`, or a cubin alone (`nvcc -cubin`)");
-    if ((header.flags & kZstd) != 0) {
+    if ((header.flags & (kLz4 | kZstd)) != 0) {
       const auto packed = range_of(payload, 0, header.compressed_bytes);
       if (!packed || header.unpacked_bytes > budget_)
         return damaged(at, "the size of a compressed entry cannot be");
-      auto unpacked = unpack(*packed, Compression::zstd, header.unpacked_bytes);
+      auto unpacked = unpacked_entry(*packed, header);
       if (!unpacked) return damaged(at, unpacked.error());
       budget_ -= header.unpacked_bytes;
-      entry.unpacked = std::make_shared<const std::string>(std::move(unpacked->bytes));
+      entry.unpacked = std::make_shared<const std::string>(*std::move(unpacked));
       entry.bytes = *entry.unpacked;
     }
     if (!is_cubin(entry.bytes)) return damaged(at, "an entry that should be a cubin is none");

@@ -30,7 +30,6 @@ bool is_fatbin(std::string_view bytes);
 /// Every entry of the fat binaries in the bytes (a .fatbin file or a `.nv_fatbin` section: one
 /// after the other, padded). `bytes` must outlive the result. `most_unpacked`: what compressed
 /// entries may unpack to together. Errors (bad_input, naming `what`): an entry outside, damaged
-/// compression, LZ4 (of CUDA 12 and older; with the option that leaves it out), an unknown kind of
 /// compression.
 Result<Fatbin> read_fatbin(std::string_view bytes, std::string_view what,
                            std::uint64_t most_unpacked);

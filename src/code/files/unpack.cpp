@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "base/enum_names.h"
 
@@ -112,6 +113,75 @@ std::expected<Unpacked, std::string> unpack_with(Decoder decoder, std::uint64_t 
 }
 
 }  // namespace
+
+namespace {
+
+/// Sequences of a block: literals, and a match in what came before; the last has literals alone.
+class Lz4Block {
+ public:
+  explicit Lz4Block(std::string_view block) : block_(block) {}
+
+  [[nodiscard]] bool ended() const { return at_ == block_.size(); }
+  std::uint8_t byte() { return static_cast<std::uint8_t>(block_[at_++]); }
+  /// The length that begins with four bits; missing: it is cut off.
+  std::optional<std::uint64_t> length(std::uint64_t bits) {
+    constexpr std::uint64_t kMoreFollows = 15, kMoreStill = 255;
+    if (bits < kMoreFollows) return bits;
+    for (std::uint64_t length = bits; !ended();) {
+      const std::uint64_t more = byte();
+      length += more;
+      if (more != kMoreStill) return length;
+    }
+    return std::nullopt;
+  }
+  /// So many bytes; missing: there are fewer.
+  std::optional<std::string_view> take(std::uint64_t bytes) {
+    if (bytes > block_.size() - at_) return std::nullopt;
+    at_ += bytes;
+    return block_.substr(at_ - bytes, bytes);
+  }
+
+ private:
+  std::string_view block_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::expected<std::string, std::string> unpack_lz4(std::string_view text,
+                                                   std::uint64_t expected_bytes) {
+  constexpr const char* kDamaged = "its compressed data is damaged";
+  constexpr std::uint64_t kLeastMatch = 4;
+  Lz4Block block(text);
+  std::string out;
+  const auto fits = [&](std::uint64_t bytes) { return bytes <= expected_bytes - out.size(); };
+  const std::string too_much =
+      fmt::format("it unpacks to more than the {} bytes that it claims", expected_bytes);
+  while (!block.ended()) {
+    const unsigned token = block.byte();
+    const auto count = block.length(token >> 4U);
+    const auto literals = count ? block.take(*count) : std::nullopt;
+    if (!literals) return std::unexpected(kDamaged);
+    if (!fits(literals->size())) return std::unexpected(too_much);
+    out += *literals;
+    if (block.ended()) break;
+    const auto offset = block.take(2);
+    const auto more = offset ? block.length(token & 15U) : std::nullopt;
+    if (!more) return std::unexpected(kDamaged);
+    const std::size_t distance = static_cast<std::uint8_t>((*offset)[0]) |
+                                 static_cast<std::size_t>(static_cast<std::uint8_t>((*offset)[1]))
+                                     << 8U;
+    if (distance == 0 || distance > out.size()) return std::unexpected(kDamaged);
+    if (!fits(*more + kLeastMatch)) return std::unexpected(too_much);
+    // It may overlap what it makes.
+    for (std::uint64_t left = *more + kLeastMatch; left > 0; --left)
+      out += out[out.size() - distance];
+  }
+  if (out.size() != expected_bytes)
+    return std::unexpected(fmt::format("it unpacks to {} bytes, not to the {} that it claims",
+                                       out.size(), expected_bytes));
+  return out;
+}
 
 std::string_view to_string(Compression compression) {
   using enum Compression;

@@ -1,5 +1,5 @@
-// Decompression of zlib and zstd streams whose claims are not believed: memory grows with what
-// really comes out.
+// Decompression of zlib and zstd streams, and of LZ4 blocks, whose claims are not believed: memory
+// grows with what really comes out.
 #pragma once
 
 #include <cstdint>
@@ -23,5 +23,10 @@ struct Unpacked {
 /// sentence: damaged, cut off, more or less than expected.
 std::expected<Unpacked, std::string> unpack(std::string_view payload, Compression method,
                                             std::uint64_t expected_bytes);
+
+/// Unpacks a whole block of LZ4 (its Block Format, https://github.com/lz4/lz4: what nvcc packs
+/// cubins with) that must give exactly `expected_bytes`. The error is that of unpack().
+std::expected<std::string, std::string> unpack_lz4(std::string_view block,
+                                                   std::uint64_t expected_bytes);
 
 }  // namespace perflab::code

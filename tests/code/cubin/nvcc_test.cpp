@@ -140,11 +140,12 @@ TEST_F(NvccFixture, FatBinariesAndObjectsHoldTheSameCubin) {
   const std::string arch = "-arch=sm_90";
   compile({"-cubin", arch}, "k.cubin");
   compile({"-fatbin", arch, "--compress-mode=size"}, "k.fatbin");
+  compile({"-fatbin", arch, "--compress-mode=speed", "-Xfatbin", "-compress-all"}, "lz4.fatbin");
   compile({"-fatbin", arch, "--no-compress"}, "plain.fatbin");
   compile({"-c", arch}, "k.o");
   const auto alone = open_cubins(*folder_ / "k.cubin");
   ASSERT_TRUE(alone.has_value());
-  for (const char* name : {"k.fatbin", "plain.fatbin", "k.o"}) {
+  for (const char* name : {"k.fatbin", "lz4.fatbin", "plain.fatbin", "k.o"}) {
     const auto found = open_cubins(*folder_ / name);
     ASSERT_TRUE(found.has_value()) << found.error().message;
     ASSERT_EQ(found->cubins.size(), 1U) << name;
