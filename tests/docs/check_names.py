@@ -57,7 +57,7 @@ FOREIGN = {
     "--gtest_filter": "GoogleTest",
     "--notes": "llvm-readelf",
     "--offload-arch": "hipcc",
-    "--no-compress": "nvcc",
+    "--strip-all": "ld.lld",
     "--compress-mode": "nvcc",
     "--cuda-device-only": "clang",
 }
