@@ -15,6 +15,16 @@
 namespace perflab::code {
 namespace {
 
+constexpr const char* kDamaged = "its compressed data is damaged";
+
+std::string too_much(std::uint64_t expected_bytes) {
+  return fmt::format("it unpacks to more than the {} bytes that it claims", expected_bytes);
+}
+
+std::string too_little(std::uint64_t bytes, std::uint64_t expected_bytes) {
+  return fmt::format("it unpacks to {} bytes, not to the {} that it claims", bytes, expected_bytes);
+}
+
 /// One step of a decompressor: into `room` bytes at `out`.
 struct Step {
   std::uint64_t consumed = 0;
@@ -97,24 +107,16 @@ std::expected<Unpacked, std::string> unpack_with(Decoder decoder, std::uint64_t 
     });
     produced += step.produced;
     out.consumed += step.consumed;
-    if (step.damaged) return std::unexpected("its compressed data is damaged");
-    if (produced > expected_bytes)
-      return std::unexpected(
-          fmt::format("it unpacks to more than the {} bytes that it claims", expected_bytes));
+    if (step.damaged) return std::unexpected(kDamaged);
+    if (produced > expected_bytes) return std::unexpected(too_much(expected_bytes));
     if (step.finished) break;
     if (step.consumed == 0 && step.produced == 0)
       return std::unexpected("its compressed data is cut off");
     if (produced == room) room = std::min(expected_bytes + 1, 2 * room);
   }
-  if (produced != expected_bytes)
-    return std::unexpected(fmt::format("it unpacks to {} bytes, not to the {} that it claims",
-                                       produced, expected_bytes));
+  if (produced != expected_bytes) return std::unexpected(too_little(produced, expected_bytes));
   return out;
 }
-
-}  // namespace
-
-namespace {
 
 /// Sequences of a block: literals, and a match in what came before; the last has literals alone.
 class Lz4Block {
@@ -150,19 +152,16 @@ class Lz4Block {
 
 std::expected<std::string, std::string> unpack_lz4(std::string_view text,
                                                    std::uint64_t expected_bytes) {
-  constexpr const char* kDamaged = "its compressed data is damaged";
   constexpr std::uint64_t kLeastMatch = 4;
   Lz4Block block(text);
   std::string out;
   const auto fits = [&](std::uint64_t bytes) { return bytes <= expected_bytes - out.size(); };
-  const std::string too_much =
-      fmt::format("it unpacks to more than the {} bytes that it claims", expected_bytes);
   while (!block.ended()) {
     const unsigned token = block.byte();
     const auto count = block.length(token >> 4U);
     const auto literals = count ? block.take(*count) : std::nullopt;
     if (!literals) return std::unexpected(kDamaged);
-    if (!fits(literals->size())) return std::unexpected(too_much);
+    if (!fits(literals->size())) return std::unexpected(too_much(expected_bytes));
     out += *literals;
     if (block.ended()) break;
     const auto offset = block.take(2);
@@ -172,14 +171,12 @@ std::expected<std::string, std::string> unpack_lz4(std::string_view text,
                                  static_cast<std::size_t>(static_cast<std::uint8_t>((*offset)[1]))
                                      << 8U;
     if (distance == 0 || distance > out.size()) return std::unexpected(kDamaged);
-    if (!fits(*more + kLeastMatch)) return std::unexpected(too_much);
+    if (!fits(*more + kLeastMatch)) return std::unexpected(too_much(expected_bytes));
     // It may overlap what it makes.
     for (std::uint64_t left = *more + kLeastMatch; left > 0; --left)
       out += out[out.size() - distance];
   }
-  if (out.size() != expected_bytes)
-    return std::unexpected(fmt::format("it unpacks to {} bytes, not to the {} that it claims",
-                                       out.size(), expected_bytes));
+  if (out.size() != expected_bytes) return std::unexpected(too_little(out.size(), expected_bytes));
   return out;
 }
 

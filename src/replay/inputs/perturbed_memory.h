@@ -71,9 +71,10 @@ class PerturbedMemory {
 
   Result<void> find_spans(const std::vector<PointerArgument>& arguments,
                           std::optional<ElementType> given);
-  /// `page`: its captured bytes; `first`: the offset of its first byte in the region.
+  /// What apply() does with one span. `offset` is that of a page.
   std::uint64_t vary_pages(const PerturbedSpan& span, std::uint64_t offset,
                            std::span<std::byte> bytes) const;
+  /// `page`: its captured bytes; `first`: the offset of its first byte in the region.
   std::uint64_t vary(const PerturbedSpan& span, std::uint64_t first,
                      std::span<std::byte> page) const;
 
