@@ -6,7 +6,7 @@ import sys
 
 FLOORS = {
     "base": 1,
-    "stats": 2, "hal": 2, "sensors": 2, "hsa": 2, "cuda": 2, "code": 2, "trace": 2, "att": 2, "capture": 2, "llm": 2, "mcp": 2, "slurm": 2,
+    "stats": 2, "hal": 2, "sensors": 2, "hsa": 2, "cuda": 2, "code": 2, "trace": 2, "att": 2, "pc_sampling": 2, "capture": 2, "llm": 2, "mcp": 2, "slurm": 2,
     "collect": 3, "analyze": 3, "tune": 3, "isolate": 3, "record": 3, "replay": 3,
     "compare": 4, "measure": 4, "ranks": 4,
     "report": 5,
