@@ -124,14 +124,6 @@ class Resampler {
   std::vector<unsigned> counts_;
 };
 
-/// Between the two nearest of sorted values, in proportion.
-double quantile(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
-}
-
 bool usable(std::span<const double> samples) {
   constexpr std::size_t kFewest = 3;
   return samples.size() >= kFewest &&
@@ -139,6 +131,13 @@ bool usable(std::span<const double> samples) {
 }
 
 }  // namespace
+
+double quantile_of_sorted(std::span<const double> sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+}
 
 std::optional<Interval> ratio_of_medians(std::span<const double> numerator,
                                          std::span<const double> denominator, double confidence,
@@ -160,7 +159,8 @@ std::optional<Interval> ratio_of_medians(std::span<const double> numerator,
   }
   std::ranges::sort(ratios);
   const double tail = (1 - confidence) / 2;
-  return Interval{.low = quantile(ratios, tail), .high = quantile(ratios, 1 - tail)};
+  return Interval{.low = quantile_of_sorted(ratios, tail),
+                  .high = quantile_of_sorted(ratios, 1 - tail)};
 }
 
 }  // namespace perflab::stats

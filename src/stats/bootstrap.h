@@ -11,7 +11,12 @@ namespace perflab::stats {
 
 struct Interval {
   double low = 0, high = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
 };
+
+/// Between the two nearest of ascending values, in proportion: `share` 0 is the first, 1 the last.
+/// Precondition: not empty.
+double quantile_of_sorted(std::span<const double> sorted, double share);
 
 /// Interval of median(numerator) / median(denominator) at `confidence`, resampling both
 /// independently `resamples` times. Missing: fewer than 3 samples of either, a sample that is not
