@@ -21,7 +21,7 @@ ROOMS = {
     "code": [["elf"], ["object", "tools"], ["files", "instructions"], ["cubin"]],
     "trace": [["."], ["counter_csv", "kineto", "rocpd", "rocprofv3_json"], ["trace_csv"], ["read"]],
     "analyze": [["scope", "inspect"], ["kernels"], ["counters", "critical_path", "thread_trace"],
-                ["activity", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
+                ["activity", "pc_sampling", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
     "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["search"], ["run"]],
     "isolate": [["protocol", "machine"], ["code", "."], ["tool", "cuda"]],
     "record": [["."], ["database"], ["activity", "counters"], ["tool"]],

@@ -7,6 +7,7 @@
 
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/kernels/kernel.h"
+#include "analyze/pc_sampling/pc_figures.h"
 #include "analyze/roofline/roofline.h"
 #include "analyze/thread_trace/cycle_figures.h"
 #include "base/missing.h"
@@ -28,6 +29,10 @@ struct Measurements {
       .field = "thread_traces",
       .reason = "no thread trace was given",
       .remedy = "take one: rocm-perf profile --att; or add one: --att DIR"};  ///< why, then
+  std::optional<PcSampling> pc_sampling;  ///< nullopt: no samples were given
+  Missing pc_sampling_missing{.field = "pc_sampling",
+                              .reason = "no PC samples were given",
+                              .remedy = "add them: --pc-samples FILE"};  ///< why, then
 };
 
 }  // namespace perflab::analyze
