@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -230,7 +231,8 @@ struct Counts {
   /// Losses that CUPTI states: samples of the hardware's buffer that were dropped, and samples of
   /// code that is not the user's. 0 where nothing is stated.
   std::uint64_t lost = 0, not_user = 0;
-  std::map<std::string, std::uint64_t> unknown_names;  ///< of types and reasons, as written
+  std::map<std::string, std::uint64_t, std::less<>>
+      unknown_names;  ///< of types and reasons, as written
 };
 
 enum class IntervalUnit : std::uint8_t { cycles, microseconds };
@@ -268,7 +270,7 @@ struct PcSamples {
   std::vector<Agent> agents;
   std::vector<CodeObject> code_objects;
   std::vector<Kernel> kernels;
-  std::vector<Dispatch> dispatches;  ///< recorded ones, then those that only samples name
+  std::vector<Dispatch> dispatches;  ///< recorded, or only named by samples
   std::vector<Pc> pcs;
   std::vector<StallReason> reasons;  ///< of AMD: a row per StallKind up to `unknown`, by number
   Counts counts;

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/text/json.h"
+#include "base/text/json_cursor.h"
 #include "trace/load_state.h"
 #include "trace/recording_rows.h"
-#include "trace/rocprofv3_json/cursor.h"
 
 namespace perflab::trace::rocprofv3_json {
 
@@ -26,7 +26,7 @@ struct KindNames {
 /// Reads everything of one recording. Use once.
 class JsonRecording {
  public:
-  JsonRecording(LoadState& state, Cursor& cursor, const std::string& file,
+  JsonRecording(LoadState& state, JsonCursor& cursor, const std::string& file,
                 std::size_t expected_calls)
       : state_(state),
         trace_(state.trace),
@@ -65,7 +65,7 @@ class JsonRecording {
 
   LoadState& state_;
   Trace& trace_;
-  Cursor& cursor_;
+  JsonCursor& cursor_;
   const std::string& file_;
   std::size_t expected_calls_;
   std::optional<RecordingRows> rows_;

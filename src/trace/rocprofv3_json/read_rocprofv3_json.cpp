@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "base/system/gzip.h"
+#include "base/text/json_scan.h"
 #include "trace/rank_variables.h"
 #include "trace/rocprofv3_json/json_recording.h"
 
@@ -32,109 +32,13 @@ constexpr std::size_t kMostBytes = 0xFFFF'FFFF - simdjson::SIMDJSON_PADDING;
               "give the file as rocprofv3 wrote it; one that was cut off has to be recorded again");
 }
 
-/// What a byte is outside of texts.
-enum class Mark : std::uint8_t {
-  scalar,
-  space,
-  quote,
-  open_object,
-  open_array,
-  close_object,
-  close_array,
-  comma,
-  colon,
-  backslash,
-};
-
-constexpr std::array<Mark, 256> kMarks = [] {
-  std::array<Mark, 256> marks{};
-  for (const char space : {' ', '\n', '\r', '\t'})
-    marks[static_cast<unsigned char>(space)] = Mark::space;
-  marks['"'] = Mark::quote;
-  marks['{'] = Mark::open_object;
-  marks['['] = Mark::open_array;
-  marks['}'] = Mark::close_object;
-  marks[']'] = Mark::close_array;
-  marks[','] = Mark::comma;
-  marks[':'] = Mark::colon;
-  marks['\\'] = Mark::backslash;
-  return marks;
-}();
-
-Mark mark_of(char c) {
-  return kMarks[static_cast<unsigned char>(c)];
-}
-
-/// The quote that ends the text which began before `at`; null: none does.
-const char* end_of_text(const char* at, const char* end) {
-  while (true) {
-    at = static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
-    if (at == nullptr) return nullptr;
-    const char* before = at;
-    while (before[-1] == '\\') --before;  // the quote in front of the text ends this
-    if ((at - before) % 2 == 0) return at;
-    ++at;
-  }
-}
-
 /// Whether brackets, commas, colons and keys stand where JSON has them. simdjson's on-demand
 /// lookups take that for granted once an object was walked over: what is damaged must not come to
-/// them. Values are checked where they are read. A space must stand behind the text's end. A loop
-/// over a table: a quarter of the time in which simdjson makes its DOM (bench/README.md).
+/// them. Values are checked where they are read. Two spaces must stand behind the text's end.
 bool is_well_formed(const char* at, std::size_t size) {
-  constexpr std::size_t kDeepest = 512;
-  enum Next : std::uint8_t { value, value_or_end, key, key_or_end, colon, comma_or_end };
   const char* const end = at + size;
-  std::array<Mark, kDeepest + 1> open{};  // brackets that are open, from the second place on
-  std::size_t depth = 0;
-  Next next = value;
-  for (;; ++at) {
-    const Mark mark = mark_of(*at);
-    switch (mark) {
-      case Mark::space:
-        if (at >= end) return depth == 0 && next == comma_or_end;
-        break;
-      case Mark::quote:
-        if (next == colon || next == comma_or_end) return false;
-        at = end_of_text(at + 1, end);
-        if (at == nullptr) return false;
-        next = next == key || next == key_or_end ? colon : comma_or_end;
-        break;
-      case Mark::open_object:
-      case Mark::open_array:
-        if (next > value_or_end || depth == kDeepest) return false;
-        open[++depth] = mark;
-        next = mark == Mark::open_object ? key_or_end : value_or_end;
-        break;
-      case Mark::close_object:
-        if (open[depth] != Mark::open_object || (next != comma_or_end && next != key_or_end))
-          return false;
-        --depth;
-        next = comma_or_end;
-        break;
-      case Mark::close_array:
-        if (open[depth] != Mark::open_array || (next != comma_or_end && next != value_or_end))
-          return false;
-        --depth;
-        next = comma_or_end;
-        break;
-      case Mark::comma:
-        if (next != comma_or_end || depth == 0) return false;
-        next = open[depth] == Mark::open_object ? key : value;
-        break;
-      case Mark::colon:
-        if (next != colon) return false;
-        next = value;
-        break;
-      case Mark::scalar:
-        if (next > value_or_end) return false;
-        while (mark_of(at[1]) == Mark::scalar) ++at;
-        next = comma_or_end;
-        break;
-      case Mark::backslash:
-        return false;
-    }
-  }
+  const char* const behind = scan_json_value(at, end + 1).end;
+  return behind != nullptr && std::all_of(behind, end, is_json_space);
 }
 
 }  // namespace
@@ -162,7 +66,7 @@ Result<void> load_text(LoadState& state, std::string text, const std::string& na
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: has no list \"{}\": is no output of rocprofv3", name, kRootKey));
   }
-  Cursor cursor;
+  JsonCursor cursor;
   std::size_t number = 0;
   const std::size_t before = state.trace.processes.size();
   Result<void> done;

@@ -18,7 +18,7 @@ namespace {
 /// A call of this name returns a thread's id: rocprofv3 puts its name in the place of a text.
 constexpr std::string_view kThreadIdCall = "roctxGetThreadId";
 
-bool read_extent(Cursor& cursor, od::object& object, std::string_view key,
+bool read_extent(JsonCursor& cursor, od::object& object, std::string_view key,
                  std::array<std::uint32_t, 3>& extent) {
   od::object sizes;
   if (!cursor.object_in(object, key, sizes)) return false;
@@ -31,7 +31,7 @@ bool read_extent(Cursor& cursor, od::object& object, std::string_view key,
   return true;
 }
 
-bool read_size(Cursor& cursor, od::object& object, std::string_view key, std::uint32_t& out) {
+bool read_size(JsonCursor& cursor, od::object& object, std::string_view key, std::uint32_t& out) {
   const auto size = cursor.whole(object, key);
   if (!size || *size > std::numeric_limits<std::uint32_t>::max()) return false;
   out = static_cast<std::uint32_t>(*size);

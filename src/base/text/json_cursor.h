@@ -1,5 +1,6 @@
 // simdjson's on-demand values with our two kinds of failure kept apart: a field that is missing or
-// of another kind makes a row malformed, damaged JSON ends the reading. Internal to this folder.
+// of another kind makes a row malformed, damaged JSON ends the reading. What includes this links
+// simdjson.
 #pragma once
 
 #include <simdjson.h>
@@ -8,12 +9,12 @@
 #include <optional>
 #include <string_view>
 
-namespace perflab::trace::rocprofv3_json {
+namespace perflab {
 
 namespace od = simdjson::ondemand;
 
 /// Remembers the first error that means damage. Every read goes through it.
-class Cursor {
+class JsonCursor {
  public:
   [[nodiscard]] simdjson::error_code damage() const { return damage_; }
   [[nodiscard]] bool damaged() const { return damage_ != simdjson::SUCCESS; }
@@ -101,4 +102,4 @@ class Cursor {
   simdjson::error_code damage_ = simdjson::SUCCESS;
 };
 
-}  // namespace perflab::trace::rocprofv3_json
+}  // namespace perflab
