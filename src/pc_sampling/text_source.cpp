@@ -60,6 +60,7 @@ Result<bool> Lines::next(std::string_view& line) {
     std::memmove(buffer_.data(), rest.data(), rest.size());
     at_ = 0;
     end_ = rest.size();
+    if (2 * end_ > buffer_.size()) buffer_.resize(2 * buffer_.size());
     PERFLAB_TRY(const std::size_t many, read_(buffer_.data() + end_, buffer_.size() - end_));
     end_ += many;
     at_end_ = many == 0;

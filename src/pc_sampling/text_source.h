@@ -38,7 +38,7 @@ class Lines {
  private:
   ReadBytes read_;
   std::string name_;
-  std::vector<char> buffer_ = std::vector<char>(2 * kLongest);
+  std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 14);  ///< grows as lines do
   std::size_t at_ = 0, end_ = 0, number_ = 0;
   bool at_end_ = false;
 };
