@@ -132,6 +132,10 @@ Result<std::vector<Found>> find(const fs::path& place) {
   if (!fs::exists(status))
     return fail(ErrorCode::bad_input, fmt::format("{}: does not exist", place.string()));
   if (fs::is_regular_file(status)) {
+    if (place.filename().string().contains("pc_sampling_"))
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: is a table of PC samples, and no thread trace", place.string()),
+                  "give it with --pc-samples");
     if (!place.filename().string().ends_with(kStatsEnd))
       return fail(ErrorCode::bad_input,
                   fmt::format("{}: is neither a folder with thread traces nor a stats file of one "

@@ -307,7 +307,8 @@ Result<void> read_json(JsonWindow& window, std::uint64_t bytes, PcSamples& sampl
   if (first != '{') return no_output();
   std::size_t element = 0;
   bool has_lists = false;
-  PERFLAB_TRY_VOID(window.each_field([&](std::string_view key) -> Result<void> {
+  // In a variable: the macro within the function would hide what this one declares.
+  const Result<void> walked = window.each_field([&](std::string_view key) -> Result<void> {
     if (key != kRootKey) return window.skip();
     PERFLAB_TRY(const char bracket, window.peek());
     if (bracket != '[') return no_output();
@@ -319,7 +320,8 @@ Result<void> read_json(JsonWindow& window, std::uint64_t bytes, PcSamples& sampl
       has_lists = has_lists || reader.has_lists();
       return {};
     });
-  }));
+  });
+  PERFLAB_TRY_VOID(walked);
   PERFLAB_TRY_VOID(window.finish());
   if (element == 0) return no_output();
   if (!has_lists)

@@ -95,6 +95,8 @@ TEST_F(FindTraces, WhatIsSaidWhereThereAreNone) {
   EXPECT_THAT(error_of(folder_.path()).message, HasSubstr("holds no thread trace"));
   EXPECT_THAT(error_of(folder_.write("a.db", "")).message,
               HasSubstr("a.db: is neither a folder with thread traces nor a stats file"));
+  EXPECT_THAT(error_of(folder_.write("a_pc_sampling_host_trap.csv", "")).remedy,
+              HasSubstr("--pc-samples"));
   EXPECT_THAT(error_of("/dev/null").message, HasSubstr("is neither a folder nor a file"));
   fs::create_directory(folder_ / "host");
   static_cast<void>(folder_.write("host/7_3_shader_engine_0_1.att", "raw"));

@@ -199,6 +199,17 @@ TEST_F(Rocprofv3Outputs, SaysWhoRanAndWhat) {
             std::string::npos);
 }
 
+TEST_F(Rocprofv3Outputs, PcSamplesAreForAnotherOption) {
+  const fs::path table = folder_ / "a_pc_sampling_host_trap.csv";
+  write_file(table,
+             "\"Sample_Timestamp\",\"Exec_Mask\",\"Dispatch_Id\",\"Instruction\"\n1,1,1,\"a\"\n");
+  EXPECT_EQ(kind_of_file(table), FileKind::pc_samples);
+  EXPECT_FALSE(is_recording(table));
+  const Error error = error_of_any({table});
+  EXPECT_NE(error.message.find("is a table of PC samples"), std::string::npos);
+  EXPECT_NE(error.remedy.find("--pc-samples"), std::string::npos);
+}
+
 TEST_F(Rocprofv3Outputs, ArgumentsOfRcclCallsAreKept) {
   test::DescribedRun run;
   run.threads = {run.pid};

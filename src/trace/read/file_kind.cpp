@@ -23,6 +23,9 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 /// Enough for what stands before the events: 16 GPUs and a few hundred process groups.
 constexpr std::size_t kStart = std::size_t{1} << 20;
 
+/// Enough for the first line of a table.
+constexpr std::size_t kHeader = std::size_t{4} << 10;
+
 /// Keys of an outermost object that tell what the file is, whatever else is in it.
 constexpr auto kTellingKeys = std::to_array<std::pair<std::string_view, FileKind>>({
     {"traceEvents", FileKind::kineto},
@@ -31,6 +34,9 @@ constexpr auto kTellingKeys = std::to_array<std::pair<std::string_view, FileKind
     {"baseTimeNanoseconds", FileKind::kineto},
     {rocprofv3_json::kRootKey, FileKind::rocprofv3_json},
 });
+
+/// Columns that only a table of PC samples has, both of them.
+constexpr std::array<std::string_view, 2> kPcSampleColumns = {"Sample_Timestamp", "Exec_Mask"};
 
 constexpr std::string_view kSpaces = " \t\r\n";
 
@@ -87,6 +93,14 @@ FileKind kind_of_json(std::string_view text) {
   return FileKind::json;
 }
 
+FileKind kind_of_table(std::string_view text) {
+  const std::string_view header = text.substr(0, text.find('\n'));
+  return std::ranges::all_of(kPcSampleColumns,
+                             [&](std::string_view column) { return header.contains(column); })
+             ? FileKind::pc_samples
+             : FileKind::text;
+}
+
 }  // namespace
 
 FileKind kind_of_file(const std::filesystem::path& path) {
@@ -98,9 +112,10 @@ FileKind kind_of_file(const std::filesystem::path& path) {
     return first != text.npos && (text[first] == '{' || text[first] == '[');
   };
   // Spaces may fill the first bytes: then more of them are looked at.
-  if (!is_json(start) && start.find_first_not_of(kSpaces) != start.npos) return FileKind::text;
+  if (!is_json(start) && start.find_first_not_of(kSpaces) != start.npos)
+    return kind_of_table(start_of_maybe_gzip(path, kHeader));
   const std::string text = start_of_maybe_gzip(path, kStart);
-  if (!is_json(text)) return FileKind::text;
+  if (!is_json(text)) return kind_of_table(text);
   return kind_of_json(std::string_view(text).substr(text.find_first_not_of(kSpaces)));
 }
 

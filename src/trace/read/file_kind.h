@@ -14,6 +14,7 @@ enum class FileKind : std::uint8_t {
   kineto,    ///< a Chrome trace as PyTorch's profiler writes it (docs/facts/kineto.md), also gzip
   rocprofv3_json,  ///< rocprofv3 -f json (docs/facts/rocprofv3_outputs.md), also gzip
   json,            ///< other JSON: no recording
+  pc_samples,      ///< a table of rocprofv3's PC samples (docs/facts/pc_sampling.md): no recording
   text,            ///< anything else: a table, if anything
 };
 

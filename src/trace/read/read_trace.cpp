@@ -76,6 +76,11 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
       return fail(ErrorCode::bad_input,
                   fmt::format("{}: is JSON, but no recording of a program's run", path.string()),
                   "give rocpd databases (…_results.db), or traces of PyTorch's profiler");
+    if (kind == FileKind::pc_samples)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: is a table of PC samples, and no recording of a program's run",
+                              path.string()),
+                  "give it with --pc-samples, beside a recording of the same run");
     if (kind == FileKind::kineto) {
       PERFLAB_TRY_VOID(kineto::load(state, path));
       continue;
