@@ -14,14 +14,14 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   set(PERFLAB_SANITIZED ON)
 endif()
 # Libraries that read what others wrote: where the fuzz targets are linked, the fuzzer sees which of their branches an input takes.
-set(PERFLAB_FUZZED_LIBRARIES trace att code capture mcp tune_inputs isolate record)
+set(PERFLAB_FUZZED_LIBRARIES sqlite trace att code capture mcp tune_inputs isolate record)
 set(PERFLAB_FUZZERS OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
   set(PERFLAB_FUZZERS ON)
 endif()
 # Libraries with long loops, where a user or a test waits. The others are compiled with -Og, in two thirds of the time (in Debug builds
 # with -O0).
-set(PERFLAB_OPTIMISED_LIBRARIES base gzip stats hal code trace att pc_sampling capture mcp analyze ranks tune tune_inputs replay isolate record)
+set(PERFLAB_OPTIMISED_LIBRARIES base gzip sqlite stats hal code trace att pc_sampling capture mcp analyze ranks tune tune_inputs replay isolate record)
 set(PERFLAB_UNOPTIMISED -Og)
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(PERFLAB_UNOPTIMISED -O0)

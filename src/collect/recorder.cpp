@@ -10,9 +10,9 @@
 
 #include "base/system/environment.h"
 #include "base/system/files.h"
+#include "base/system/sqlite.h"
 #include "base/text/json.h"
 #include "collect/target_process.h"
-#include "trace/sqlite.h"
 
 namespace perflab::collect {
 namespace {
@@ -101,7 +101,7 @@ std::vector<fs::path> files_ending(const fs::path& folder, std::string_view tail
 
 /// Takes back what was being written when the process ended, and gives the database its name.
 std::string salvage_partial(const fs::path& partial) {
-  if (const Result<void> done = trace::roll_back(partial); !done)
+  if (const Result<void> done = roll_back(partial); !done)
     return fmt::format("{}: {}", partial.string(), done.error().message);
   fs::path whole = partial;
   whole.replace_extension();  // ".partial"

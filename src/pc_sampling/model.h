@@ -151,10 +151,11 @@ struct MemoryCounters {
 /// One run of one process: a file, or an element of its outermost array.
 struct Source {
   std::string file;
-  std::size_t element = 0;          ///< of "rocprofiler-sdk-tool", from 0
-  std::int64_t pid = 0;             ///< 0: not stated
-  std::uint64_t samples = 0;        ///< that are in the columns
-  bool has_dispatches = false;      ///< recorded with --kernel-trace, or its table lies beside
+  std::size_t element = 0;      ///< of "rocprofiler-sdk-tool", from 0
+  std::int64_t pid = 0;         ///< 0: not stated
+  std::uint64_t samples = 0;    ///< that are in the columns
+  bool has_dispatches = false;  ///< recorded with --kernel-trace, or its table lies beside
+  std::string problem{};        ///< why CUPTI could not sample all; empty: nothing is known of it
   bool states_lock_errors = false;  ///< samples have lck_err (since SDK 1.3)
 };
 
@@ -312,6 +313,9 @@ std::string_view to_string(Pipe pipe);
 /// "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_WAITCNT". `unknown`: no such name.
 InstructionType instruction_type_of(std::string_view name);
 StallKind stall_kind_of(std::string_view name);
+
+/// CUPTI's "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued" and the like.
+StallReason cuda_reason(std::string_view name);
 
 /// The table of AMD's reasons: row i is StallKind i, up to `unknown`.
 std::vector<StallReason> amd_reasons();

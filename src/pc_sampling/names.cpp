@@ -1,7 +1,10 @@
 // Names of the model's enums, and those that rocprofv3's files have
 // (docs/facts/pc_sampling.md 3).
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "pc_sampling/model.h"
 
@@ -105,6 +108,31 @@ InstructionType instruction_type_of(std::string_view name) {
 
 StallKind stall_kind_of(std::string_view name) {
   return below_unknown<StallKind>(name, "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_");
+}
+
+StallReason cuda_reason(std::string_view name) {
+  constexpr std::string_view kPrefix = "smsp__pcsamp_warps_issue_stalled_", kIdle = "_not_issued";
+  constexpr auto kOthers = std::to_array<std::pair<std::string_view, StallKind>>(
+      {{"barrier", StallKind::barrier_wait},
+       {"misc", StallKind::other_wait},
+       {"no_instructions", StallKind::no_instruction},
+       {"not_selected", StallKind::arbiter_not_win},
+       {"sleeping", StallKind::sleep_wait},
+       {"warpgroup_arrive", StallKind::warpgroup_wait}});
+  StallReason reason;
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  reason.scheduler_idle = name.ends_with(kIdle);
+  if (reason.scheduler_idle) name.remove_suffix(kIdle.size());
+  reason.name = name;
+  const auto* const other =
+      std::ranges::find(kOthers, name, &std::pair<std::string_view, StallKind>::first);
+  if (other != kOthers.end()) {
+    reason.kind = other->second;
+  } else if (const std::optional<StallKind> own = from_name<StallKind>(name);
+             own && *own > StallKind::unknown) {
+    reason.kind = *own;
+  }
+  return reason;
 }
 
 std::vector<StallReason> amd_reasons() {

@@ -11,6 +11,7 @@
 #include "base/system/files.h"
 #include "pc_sampling/json_window.h"
 #include "pc_sampling/read_csv.h"
+#include "pc_sampling/read_database.h"
 #include "pc_sampling/read_json.h"
 #include "pc_sampling/read_pc_samples.h"
 #include "pc_sampling/text_source.h"
@@ -69,10 +70,7 @@ Result<void> read_one(const fs::path& file, PcSamples& samples, const TellProgre
   const std::size_t first = start.find_first_not_of(" \t\r\n");
   if (first == start.npos)
     return fail(ErrorCode::bad_input, fmt::format("{}: is empty", file.string()));
-  if (start.starts_with("SQLite format 3"))
-    return fail(ErrorCode::bad_input,
-                fmt::format("{}: this database has no PC samples", file.string()),
-                std::string(kRecordAgain));
+  if (start.starts_with("SQLite format 3")) return read_database(file, samples);
   if (start.starts_with("\x1f\x8b"))
     return fail(ErrorCode::bad_input, fmt::format("{}: is packed with gzip", file.string()),
                 "unpack it first: gunzip");

@@ -1,5 +1,6 @@
 // Reads what rocprofv3 --pc-sampling-… wrote: *_results.json, *_pc_sampling_stochastic.csv and
-// *_pc_sampling_host_trap.csv. Facts: docs/facts/pc_sampling.md.
+// *_pc_sampling_host_trap.csv; and databases of CUDA programs recorded with PC sampling. Facts:
+// docs/facts/pc_sampling.md, docs/facts/rocpd_cuda.md "PC samples".
 #pragma once
 
 #include <filesystem>

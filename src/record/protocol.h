@@ -18,6 +18,8 @@ inline constexpr std::string_view kRangesWord = "ranges";  ///< NVTX
 inline constexpr std::string_view kSyncWord = "sync";      ///< ids of events and streams; with api
 /// Metrics of one counter pass, a comma list.
 inline constexpr const char* kCountersVariable = "PERFLAB_RECORD_COUNTERS";
+/// PC sampling: "default", or n from 5 to 31 for samples 2^n cycles apart.
+inline constexpr const char* kPcSamplingVariable = "PERFLAB_RECORD_PC_SAMPLING";
 /// For tests: how long the exit waits for the GPU, in milliseconds; ten seconds unless given.
 inline constexpr const char* kPatienceVariable = "PERFLAB_RECORD_PATIENCE_MS";
 

@@ -12,6 +12,7 @@
 #include "cuda/entries.h"
 #include "cuda/launch_parameters.h"
 #include "cuda_sim/activity.h"
+#include "cuda_sim/cupti_pc_sampling.h"
 #include "cuda_sim/cupti_profiler.h"
 #include "cuda_sim/faults.h"
 
@@ -79,6 +80,7 @@ class Ears : public Listener {
   void submitted(const Work& work) override {
     Work seen = work;
     seen.repeated = profiler_saw(work);
+    pc_sampling_saw(work);
     Activity::get().submitted(seen);
   }
   void graph_launched(const Work& first, const Work& last) override {

@@ -24,7 +24,7 @@ ROOMS = {
                 ["activity", "pc_sampling", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
     "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["search"], ["run"]],
     "isolate": [["protocol", "machine"], ["code", "."], ["tool", "cuda"]],
-    "record": [["."], ["database"], ["activity", "counters"], ["tool"]],
+    "record": [["."], ["database"], ["activity", "counters"], ["pc_samples"], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa", "cuda"], ["session"], ["verify"], ["inputs"]],
     "measure": [["."], ["tuning"]],
     "ranks": [["values"], ["contract", "match"], ["rank", "clocks"], ["figures", "path"], ["."]],

@@ -14,7 +14,7 @@
 #include "support/prng.h"
 #include "support/test_database.h"
 #include "trace/rocpd/read_rocpd.h"
-#include "trace/sqlite.h"
+#include "base/system/sqlite.h"
 #include "trace/trace_checks.h"
 
 namespace perflab::trace {

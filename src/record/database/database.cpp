@@ -57,7 +57,10 @@ Database::Database(std::string path, const Process& process)
                    "id, guid, nid, pid, tid, agent_id, type, level, start, end, address, size, "
                    "queue_id, stream_id, event_id, extdata"),
       samples_(table("sample"), "id, guid, track_id, timestamp, event_id, extdata"),
-      values_(table("pmc_event"), "id, guid, event_id, pmc_id, value, extdata") {}
+      values_(table("pmc_event"), "id, guid, event_id, pmc_id, value, extdata"),
+      pc_counts_(table("pc_sample_count"),
+                 "id, guid, nid, pid, agent_id, cubin_crc, function_id, pc_offset, reason_id, "
+                 "samples") {}
 
 Result<std::unique_ptr<Database>> Database::create(const std::string& path,
                                                    const Process& process) {
@@ -77,7 +80,7 @@ Database::~Database() {
 
 void Database::close() {
   for (Rows* rows : {&calls_, &events_, &dispatches_rows_, &copies_, &regions_, &arguments_,
-                     &allocations_, &samples_, &values_})
+                     &allocations_, &samples_, &values_, &pc_counts_})
     RowWriter::release(*rows);
   sqlite3_close_v2(handle_);
   handle_ = nullptr;
@@ -207,7 +210,7 @@ void Database::wait(Rows& rows, std::span<const Cell> cells) {
 void Database::commit() {
   if (!in_transaction_) return;
   for (Rows* rows : {&calls_, &events_, &dispatches_rows_, &copies_, &regions_, &arguments_,
-                     &allocations_, &samples_, &values_})
+                     &allocations_, &samples_, &values_, &pc_counts_})
     flush(*rows);
   write_late_threads();
   execute("COMMIT");
@@ -217,7 +220,7 @@ void Database::commit() {
 Result<void> Database::finish() {
   commit();
   for (Rows* rows : {&calls_, &events_, &dispatches_rows_, &copies_, &regions_, &arguments_,
-                     &allocations_, &samples_, &values_})
+                     &allocations_, &samples_, &values_, &pc_counts_})
     RowWriter::release(*rows);
   if (failure_) return std::unexpected(*failure_);
   if (sqlite3_close(handle_) != SQLITE_OK) {
@@ -512,6 +515,25 @@ void Database::add(Range row) {
                                       Cell(event),
                                       Cell(kNoJson)};
   wait(regions_, cells);
+}
+
+void Database::make_pc_counts() {
+  for (const std::string& statement : pc_count_statements(guid_))
+    if (!execute(statement)) return;
+}
+
+void Database::add(const PcCount& row) {
+  const std::array<Cell, 10> cells = {Cell(++pc_counts_count_),
+                                      Cell(guid_),
+                                      Cell(node_),
+                                      Cell(pid_),
+                                      Cell(row.agent),
+                                      Cell(as_signed(row.cubin_crc)),
+                                      Cell(string_id(row.function)),
+                                      Cell(as_signed(row.offset)),
+                                      Cell(string_id(row.reason)),
+                                      Cell(as_signed(row.samples))};
+  wait(pc_counts_, cells);
 }
 
 void Database::add_value(std::int64_t event, std::int64_t counter, double value) {

@@ -54,6 +54,9 @@ class Database {
   /// The thread of a row that was added before it was known.
   void set_thread(OfThread table, std::int64_t row, std::int64_t tid);
   void add(Range row);
+  /// Makes the table of PC samples. Before the first of them.
+  void make_pc_counts();
+  void add(const PcCount& row);
   /// A counter's value of a dispatch, by the id of its event.
   void add_value(std::int64_t event, std::int64_t counter, double value);
 
@@ -114,7 +117,7 @@ class Database {
 
   // Events of calls apart from the others: each batch goes to one place of the table.
   Rows calls_, events_, dispatches_rows_, copies_, regions_, arguments_, allocations_, samples_,
-      values_;
+      values_, pc_counts_;
   std::unordered_map<std::string, std::int64_t, StringHash, std::equal_to<>> strings_;
   std::unordered_set<std::int64_t> threads_, streams_;
   std::unordered_map<std::int64_t, std::int64_t> code_objects_, tracks_;
@@ -127,6 +130,7 @@ class Database {
   std::int64_t symbols_ = 0, counters_ = 0, dispatches_ = 0;
   std::int64_t copies_count_ = 0, regions_count_ = 0, arguments_count_ = 0;
   std::int64_t allocations_count_ = 0, samples_count_ = 0, values_count_ = 0;
+  std::int64_t pc_counts_count_ = 0;
 };
 
 }  // namespace perflab::record

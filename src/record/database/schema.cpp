@@ -135,6 +135,15 @@ constexpr std::array<TableText, 20> kTables = {{
          "queue_id>info_queue event_id>event"},
 }};
 
+constexpr TableText kPcCounts = {
+    .name = "pc_sample_count",
+    .columns = R"("nid" INTEGER NOT NULL, "pid" INTEGER NOT NULL, "agent_id" INTEGER NOT NULL,
+        "cubin_crc" BIGINT NOT NULL, "function_id" INTEGER NOT NULL, "pc_offset" BIGINT NOT NULL,
+        "reason_id" INTEGER NOT NULL, "samples" BIGINT NOT NULL)",
+    .keys =
+        "nid>info_node pid>info_process agent_id>info_agent function_id>string "
+        "reason_id>string"};
+
 std::string foreign_keys(std::string_view keys, std::string_view guid) {
   std::string sql;
   while (!keys.empty()) {
@@ -155,6 +164,11 @@ std::string create_table(const TableText& table, std::string_view guid) {
   return sql + std::string(table.columns) + foreign_keys(table.keys, guid) + ")";
 }
 
+std::string create_view(const TableText& table, std::string_view guid) {
+  return "CREATE VIEW `rocpd_" + std::string(table.name) + "` AS SELECT * FROM `" +
+         physical_table(table.name, guid) + "`";
+}
+
 }  // namespace
 
 std::string physical_table(std::string_view base, std::string_view guid) {
@@ -163,12 +177,14 @@ std::string physical_table(std::string_view base, std::string_view guid) {
   return name;
 }
 
+std::vector<std::string> pc_count_statements(std::string_view guid) {
+  return {create_table(kPcCounts, guid), create_view(kPcCounts, guid)};
+}
+
 std::vector<std::string> schema_statements(std::string_view guid) {
   std::vector<std::string> statements;
   for (const TableText& table : kTables) statements.push_back(create_table(table, guid));
-  for (const TableText& table : kTables)
-    statements.push_back("CREATE VIEW `rocpd_" + std::string(table.name) + "` AS SELECT * FROM `" +
-                         physical_table(table.name, guid) + "`");
+  for (const TableText& table : kTables) statements.push_back(create_view(table, guid));
   for (const DataView& view : data_views())
     statements.push_back("CREATE VIEW `" + std::string(view.name) + "` AS " +
                          std::string(view.select));

@@ -17,6 +17,10 @@ std::string physical_table(std::string_view base, std::string_view guid);
 /// analysis (kernels, regions, memory_copies, top ...), in order.
 std::vector<std::string> schema_statements(std::string_view guid);
 
+/// The statements that create the table of PC samples, which a database of rocprofv3 has not, and
+/// the view of its plain name: docs/facts/rocpd_cuda.md "PC samples".
+std::vector<std::string> pc_count_statements(std::string_view guid);
+
 /// The names of the views for analysis and their SELECT statements, over the plain names.
 struct DataView {
   std::string_view name;

@@ -129,4 +129,14 @@ struct Counter {
   bool derived = false;
 };
 
+/// Samples of a place in the code that had one stall reason.
+struct PcCount {
+  std::int64_t agent = 0;
+  std::uint64_t cubin_crc = 0;  ///< of cuptiGetCubinCrc
+  std::string function{};       ///< mangled
+  std::uint64_t offset = 0;     ///< bytes from the function's begin
+  std::string reason{};         ///< as CUPTI names it
+  std::uint64_t samples = 0;
+};
+
 }  // namespace perflab::record

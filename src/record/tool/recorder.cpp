@@ -163,6 +163,11 @@ Result<void> Recorder::start_counting() {
   return {};
 }
 
+/// What cannot be sampled is said in the recording: the rest of it is good.
+void Recorder::start_sampling() {
+  if (settings_.pc_sampling) sampler_ = std::make_unique<PcSampler>(cupti_, settings_.pc_period);
+}
+
 Result<void> Recorder::open_database() {
   Process process;
   process.pid = pid_;
@@ -173,6 +178,7 @@ Result<void> Recorder::open_database() {
   process.environment = rank_environment();
   PERFLAB_TRY(database_,
               Database::create(file_of_process(settings_.folder, kDatabaseSuffix), process));
+  if (sampler_) database_->make_pc_counts();
   return {};
 }
 
@@ -238,6 +244,7 @@ Result<void> Recorder::start() {
   PERFLAB_TRY_VOID(subscribe());
   the_recorder = this;
   Result<void> ready = start_counting();
+  start_sampling();
   if (ready) ready = open_database();
   if (ready) ready = enable();
   if (ready && counting_) ready = counting_->enable(subscriber_);
@@ -296,7 +303,13 @@ void Recorder::write_chosen_devices() {
   for (const Argument& argument : chosen) database_->add(argument);
 }
 
+void Recorder::write_pc_counts() {
+  if (!sampler_) return;
+  for (const PcCount& row : sampler_->take()) database_->add(row);
+}
+
 void Recorder::context_created(cuda::Context context) {
+  if (sampler_) sampler_->context_created(context);
   const std::scoped_lock lock(mutex_);
   contexts_.push_back(context);
   first_context_ = true;
@@ -304,6 +317,7 @@ void Recorder::context_created(cuda::Context context) {
 
 void Recorder::context_going(cuda::Context context) {
   if (counting_) counting_->context_going(context);
+  if (sampler_) sampler_->context_going(context);
   const std::scoped_lock lock(mutex_);
   std::erase(contexts_, context);
 }
@@ -314,6 +328,7 @@ void Recorder::flush_until_stopped() {
     if (!first_context_) continue;
     lock.unlock();
     cupti_.api.activity_flush_all(0);
+    if (sampler_) sampler_->collect();
     lock.lock();
   }
   flusher_done_ = true;
@@ -349,12 +364,14 @@ void Recorder::write_until_stopped() {
     }
     if (counting_) counting_->write(*database_, converter);
     write_chosen_devices();
+    write_pc_counts();
     database_->commit();
     last_commit = steady_clock::now();
     if (const Error* failure = database_->failure()) complain(*failure);
   }
   if (counting_) counting_->write(*database_, converter);
   write_chosen_devices();
+  write_pc_counts();
   database_->set_process(static_cast<std::int64_t>(boot_time()),
                          process_json(gpu_idle_, converter.totals()));
   if (const Result<void> done = database_->finish(); !done) complain(done.error());
@@ -398,6 +415,7 @@ void Recorder::finish() {
   own_thread = true;
   if (counting_) counting_->end();
   synchronise_contexts();
+  if (sampler_) sampler_->end();
   cupti_.api.activity_flush_all(cuda::flush_forced);
   buffers_.close();
   draining_ = true;
@@ -421,6 +439,7 @@ std::string Recorder::process_json(bool complete, const Totals& totals) const {
   std::string counters;
   if (const std::string summary = counting_ ? counting_->json() : ""; !summary.empty())
     counters = ", \"counters\": " + summary;
+  if (sampler_) counters += ", \"pc_sampling\": " + sampler_->json();
   return R"({"collector": ")" + std::string(kCollector) + R"(", "version": ")" +
          std::string(kProgramVersion) + R"(", "platform": "cuda", "complete": )" +
          (complete ? "true" : "false") + R"(, "dropped_records": )" +

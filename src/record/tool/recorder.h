@@ -16,6 +16,7 @@
 #include "cuda/libraries.h"
 #include "record/activity/converter.h"
 #include "record/database/database.h"
+#include "record/pc_samples/pc_sampler.h"
 #include "record/tool/buffers.h"
 #include "record/tool/counting.h"
 #include "record/tool/settings.h"
@@ -47,6 +48,7 @@ class Recorder {
   Result<void> open_libraries();
   Result<void> subscribe();
   Result<void> start_counting();
+  void start_sampling();
   Result<void> open_database();
   Result<void> enable();
   void abandon();
@@ -60,6 +62,7 @@ class Recorder {
   void write_until_stopped();
   void write(const Filled& filled, Converter& converter);
   void write_chosen_devices();
+  void write_pc_counts();
   void note_dropped(cuda::Context context, std::uint32_t stream);
   void synchronise_contexts();
   void complain(const Error& why);
@@ -77,6 +80,7 @@ class Recorder {
   std::vector<int> missing_kinds_;      ///< activity kinds that CUPTI would not record
   std::unique_ptr<Database> database_;  ///< the writer's, once that runs
   std::unique_ptr<Counting> counting_;  ///< of a counter pass
+  std::unique_ptr<PcSampler> sampler_;  ///< of a run with PC sampling
   Buffers buffers_;
   std::atomic<std::int64_t> dropped_ = 0;
   std::atomic<bool> complained_ = false;

@@ -49,6 +49,18 @@ std::string what_words_json(const What& what) {
   return words + "]";
 }
 
+Result<std::optional<std::uint32_t>> parse_pc_sampling(std::string_view text) {
+  constexpr std::uint32_t kLeast = 5, kMost = 31;  // cupti_pcsampling.h
+  if (text == "default") return std::nullopt;
+  std::uint32_t period = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), period);
+  if (wrong != std::errc() || end != text.data() + text.size() || period < kLeast || period > kMost)
+    return fail(ErrorCode::usage,
+                std::string(kPcSamplingVariable) + ": '" + std::string(text) + "' is no period",
+                "default, or a number from 5 to 31: samples are 2^n cycles apart");
+  return period;
+}
+
 Result<std::optional<Settings>> settings_from_environment() {
   const char* folder = value_of(kFolderVariable);
   if (folder == nullptr || *folder == '\0') return std::nullopt;
@@ -58,6 +70,10 @@ Result<std::optional<Settings>> settings_from_environment() {
     PERFLAB_TRY(settings.what, parse_what(list));
   }
   if (const char* metrics = value_of(kCountersVariable)) settings.counters = metrics;
+  if (const char* text = value_of(kPcSamplingVariable)) {
+    PERFLAB_TRY(settings.pc_period, parse_pc_sampling(text));
+    settings.pc_sampling = true;
+  }
   if (const char* text = value_of(kPatienceVariable)) {
     const std::string_view digits = text;
     long milliseconds = 0;

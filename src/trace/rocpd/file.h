@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/text/progress.h"
-#include "trace/sqlite.h"
+#include "base/system/sqlite.h"
 
 namespace perflab::trace::rocpd {
 

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-namespace perflab::trace {
+namespace perflab {
 
 /// A prepared SELECT. step() moves to the next row; columns are read from the current row.
 class Statement {
@@ -85,4 +85,4 @@ class Connection {
   std::string path_;
 };
 
-}  // namespace perflab::trace
+}  // namespace perflab

@@ -1,6 +1,6 @@
 // SQLite result codes turned into one sentence each; hardening for files of unknown origin
 // (https://www.sqlite.org/security.html: untrusted database files).
-#include "trace/sqlite.h"
+#include "base/system/sqlite.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/text/numbers.h"
 
-namespace perflab::trace {
+namespace perflab {
 namespace {
 
 /// One sentence for a failed call on a database file, and what to do about it.
@@ -149,4 +149,4 @@ Result<void> Connection::begin_read() {
   return {};
 }
 
-}  // namespace perflab::trace
+}  // namespace perflab
