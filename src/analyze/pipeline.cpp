@@ -10,6 +10,7 @@
 
 #include "analyze/activity/activity.h"
 #include "analyze/kernels/kernel_table.h"
+#include "analyze/pc_sampling/make_pc_sampling.h"
 #include "analyze/roofline/make_roofline.h"
 #include "analyze/roofline/packed_code.h"
 #include "analyze/scope/passes.h"
@@ -225,6 +226,22 @@ Result<void> read_thread_traces(const trace::Trace& trace,
   return {};
 }
 
+Result<void> read_pc_samples(const trace::Trace& trace, const PcSamplesRequest& request,
+                             Analysis& analysis) {
+  if (request.places.empty()) return {};
+  PERFLAB_TRY(analysis.pc_sampling, make_pc_sampling(request, trace, analysis.kernels));
+  std::ranges::copy(analysis.pc_sampling->warnings, std::back_inserter(analysis.warnings));
+  return {};
+}
+
+PcSamplesRequest pc_samples_of(const AnalyzeOptions& options) {
+  return {.places = options.pc_samples,
+          .interval = options.pc_interval,
+          .code_files = options.code_files,
+          .search_code = options.search_code,
+          .progress = options.progress};
+}
+
 /// A trace, with which of its recordings count for what. The trace must outlive it.
 struct ScopedTrace {
   explicit ScopedTrace(const trace::Trace& whole)
@@ -328,21 +345,28 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
   // Beside the stages: how long that takes nobody knows before it begins.
   PERFLAB_TRY_VOID(read_thread_traces(seen.trace, options.thread_traces, options.threads,
                                       options.keep_trace_detail, options.progress, analysis));
+  PERFLAB_TRY_VOID(read_pc_samples(seen.trace, pc_samples_of(options), analysis));
   analysis.bottlenecks = find_bottlenecks(seen.trace, seen.scope, analysis);
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
 }
 
 Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options) {
-  PERFLAB_CHECK(!options.thread_traces.empty());
+  PERFLAB_CHECK(!options.thread_traces.empty() || !options.pc_samples.empty());
   AnalyzedTrace result;
   Analysis& analysis = result.analysis;
-  constexpr const char* kReason = "only thread traces were given";
-  constexpr const char* kRemedy = "add the database of a run: rocm-perf analyze run.db --att DIR";
-  analysis.roofline_missing = {.field = "roofline", .reason = kReason, .remedy = kRemedy};
-  analysis.critical_path_missing = {.field = "critical_path", .reason = kReason, .remedy = kRemedy};
-  analysis.segments.missing = {.field = "segments", .reason = kReason, .remedy = kRemedy};
+  const bool traced = !options.thread_traces.empty();
+  const char* const reason = options.pc_samples.empty() ? "only thread traces were given"
+                             : traced ? "only thread traces and PC samples were given"
+                                      : "only PC samples were given";
+  const char* const remedy =
+      traced ? "add the database of a run: rocm-perf analyze run.db --att DIR"
+             : "add the database of a run: rocm-perf analyze run.db --pc-samples FILE";
+  analysis.roofline_missing = {.field = "roofline", .reason = reason, .remedy = remedy};
+  analysis.critical_path_missing = {.field = "critical_path", .reason = reason, .remedy = remedy};
+  analysis.segments.missing = {.field = "segments", .reason = reason, .remedy = remedy};
   PERFLAB_TRY_VOID(read_thread_traces(result.trace, options.thread_traces, options.threads,
                                       options.keep_trace_detail, options.progress, analysis));
+  PERFLAB_TRY_VOID(read_pc_samples(result.trace, pc_samples_of(options), analysis));
   judge_kernels(result.trace, analysis);
   return result;
 }
@@ -363,6 +387,13 @@ Result<void> add_thread_traces(const std::vector<std::filesystem::path>& places,
     analysis.warnings.push_back("thread trace: " + reason);
   }
   judge_kernels(analyzed.trace, analysis);
+  return {};
+}
+
+Result<void> add_pc_samples(const PcSamplesRequest& request, AnalyzedTrace& analyzed) {
+  PERFLAB_CHECK(!request.places.empty());
+  PERFLAB_TRY_VOID(read_pc_samples(analyzed.trace, request, analyzed.analysis));
+  judge_kernels(analyzed.trace, analyzed.analysis);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "analyze/analysis.h"
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/kernels/code_join.h"
+#include "analyze/pc_sampling/make_pc_sampling.h"
 #include "analyze/stability.h"
 #include "base/error.h"
 #include "base/text/progress.h"
@@ -47,6 +48,9 @@ struct AnalyzeOptions {
   /// Folders with decoded thread traces (or stats files) of dispatches of the same command.
   std::vector<std::filesystem::path> thread_traces = {};
   bool keep_trace_detail = false;  ///< their instructions and waves too, for thread_trace.json
+  /// PC samples of the same command: files of rocprofv3, or folders of them.
+  std::vector<std::filesystem::path> pc_samples = {};
+  std::optional<std::uint64_t> pc_interval = std::nullopt;  ///< as PcSamplesRequest::interval
   std::optional<std::size_t> segment =
       std::nullopt;  ///< analyse only this one of Analysis::segments
   TellProgress progress = {};
@@ -58,8 +62,9 @@ struct AnalyzeOptions {
 Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
                                     const AnalyzeOptions& options = {});
 
-/// The analysis of thread traces alone: a trace without recordings, and the traced kernels with
-/// their figures and verdicts. Errors: those of att::find and att::read.
+/// The analysis of thread traces and PC samples alone: a trace without recordings, and the traced
+/// and sampled kernels with their figures and verdicts. Errors: those of att::find, att::read and
+/// make_pc_sampling(). Precondition: there is one of either.
 Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options);
 
 /// Adds thread traces to an analysis of the whole run, which stays as it is but for their figures,
@@ -70,6 +75,9 @@ Result<AnalyzedTrace> analyze_thread_traces(const AnalyzeOptions& options);
 Result<void> add_thread_traces(const std::vector<std::filesystem::path>& places,
                                const std::vector<std::string>& losses, unsigned threads,
                                bool keep_detail, AnalyzedTrace& analyzed);
+
+/// Adds PC samples likewise. Errors, with nothing changed: those of make_pc_sampling().
+Result<void> add_pc_samples(const PcSamplesRequest& request, AnalyzedTrace& analyzed);
 
 /// Several runs of the same command. The representative run (see representative_run) stands for
 /// all; stability is measured over the totals of its selected kernel.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -102,19 +104,22 @@ ClusterBootstrap::ClusterBootstrap(std::size_t clusters, const ClusterOptions& o
   SplitMix64 random(options.seed);
   for (std::size_t i = 0; i < resamples_; ++i)
     for (std::size_t k = 0; k < clusters; ++k)
-      ++drawn_[i * clusters +
-               static_cast<std::size_t>(((random.next() >> 32U) * std::uint64_t{clusters}) >> 32U)];
+      ++drawn_[static_cast<std::size_t>(((random.next() >> 32U) * std::uint64_t{clusters}) >> 32U) *
+                   resamples_ +
+               i];
 }
 
-std::optional<double> ClusterBootstrap::drawn(std::size_t resample, const ClusterRatio& of) const {
-  const std::uint32_t* const times = &drawn_[resample * clusters_];
-  double above = 0, below = 0;
+std::vector<double> ClusterBootstrap::resampled(std::span<const double> by_cluster) const {
+  PERFLAB_CHECK(by_cluster.size() == clusters_);
+  std::vector<double> sums(resamples_, 0);
+  if (resamples_ == 0) return sums;
   for (std::size_t k = 0; k < clusters_; ++k) {
-    above += times[k] * of.numerator[k];
-    below += times[k] * of.denominator[k];
+    const double value = by_cluster[k];
+    if (value == 0) continue;
+    const std::uint32_t* const times = &drawn_[k * resamples_];
+    for (std::size_t i = 0; i < resamples_; ++i) sums[i] += times[i] * value;
   }
-  if (!(below > 0)) return std::nullopt;
-  return above / below;
+  return sums;
 }
 
 std::optional<Interval> ClusterBootstrap::percentiles(std::vector<double> values) const {
@@ -125,25 +130,29 @@ std::optional<Interval> ClusterBootstrap::percentiles(std::vector<double> values
                   .high = quantile_of_sorted(values, 1 - tail_)};
 }
 
-std::optional<Interval> ClusterBootstrap::ratio(const ClusterRatio& of) const {
-  PERFLAB_CHECK(of.numerator.size() == clusters_ && of.denominator.size() == clusters_);
+std::optional<Interval> ClusterBootstrap::ratio_of_sums(std::span<const double> above,
+                                                        std::span<const double> below) const {
+  PERFLAB_CHECK(above.size() == resamples_ && below.size() == resamples_);
   std::vector<double> values;
   values.reserve(resamples_);
   for (std::size_t i = 0; i < resamples_; ++i)
-    if (const auto value = drawn(i, of)) values.push_back(*value);
+    if (below[i] > 0) values.push_back(above[i] / below[i]);
   return percentiles(std::move(values));
+}
+
+std::optional<Interval> ClusterBootstrap::ratio(const ClusterRatio& of) const {
+  return ratio_of_sums(resampled(of.numerator), resampled(of.denominator));
 }
 
 std::optional<Interval> ClusterBootstrap::difference(const ClusterRatio& a,
                                                      const ClusterRatio& b) const {
-  PERFLAB_CHECK(a.numerator.size() == clusters_ && a.denominator.size() == clusters_);
-  PERFLAB_CHECK(b.numerator.size() == clusters_ && b.denominator.size() == clusters_);
+  const std::vector<double> above_a = resampled(a.numerator), below_a = resampled(a.denominator);
+  const std::vector<double> above_b = resampled(b.numerator), below_b = resampled(b.denominator);
   std::vector<double> values;
   values.reserve(resamples_);
-  for (std::size_t i = 0; i < resamples_; ++i) {
-    const auto left = drawn(i, a), right = drawn(i, b);
-    if (left && right) values.push_back(*left - *right);
-  }
+  for (std::size_t i = 0; i < resamples_; ++i)
+    if (below_a[i] > 0 && below_b[i] > 0)
+      values.push_back(above_a[i] / below_a[i] - above_b[i] / below_b[i]);
   return percentiles(std::move(values));
 }
 

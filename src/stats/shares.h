@@ -51,13 +51,18 @@ class ClusterBootstrap {
   [[nodiscard]] std::optional<Interval> difference(const ClusterRatio& a,
                                                    const ClusterRatio& b) const;
 
+  /// The sum of each resample: for many ratios with one denominator. Clusters with 0 cost nothing.
+  [[nodiscard]] std::vector<double> resampled(std::span<const double> by_cluster) const;
+  /// ratio() of two sums by resample.
+  [[nodiscard]] std::optional<Interval> ratio_of_sums(std::span<const double> above,
+                                                      std::span<const double> below) const;
+
  private:
-  [[nodiscard]] std::optional<double> drawn(std::size_t resample, const ClusterRatio& of) const;
   [[nodiscard]] std::optional<Interval> percentiles(std::vector<double> values) const;
 
   std::size_t clusters_, resamples_;
   double tail_ = 0;                   ///< of the sorted resamples, on each side
-  std::vector<std::uint32_t> drawn_;  ///< how often, by resample and cluster
+  std::vector<std::uint32_t> drawn_;  ///< how often, by cluster and resample
 };
 
 /// z with P(Z <= z) = `below` of a normal distribution, t likewise of Student's with so many

@@ -174,7 +174,7 @@ std::string_view to_string(PcIntervalSource source);
 struct PcQuality {
   std::optional<double> expected;   ///< samples, by times of dispatches, CUs and the interval
   std::optional<double> delivered;  ///< share of them
-  std::uint64_t undecoded = 0;      ///< of the set, in no kernel's figures
+  std::uint64_t undecoded = 0;      ///< of its dispatches, in no kernel's figures
   std::optional<std::uint64_t> dispatches, dispatches_sampled;  ///< of this kernel
   /// Dispatches after the last one with samples, where they are a tail that others had samples in.
   std::optional<std::uint64_t> dispatches_lost;
@@ -189,6 +189,7 @@ struct KernelPcSamples {
   std::size_t set = 0;  ///< index into PcSampling::sets
   std::string kernel;   ///< as in Analysis::kernels when joined, else demangled, else mangled
   std::string mangled_name;
+  bool kernel_unknown = false;                 ///< neither dispatches nor code say which it is
   std::optional<std::size_t> analysis_kernel;  ///< index into Analysis::kernels
   std::string architecture;                    ///< "gfx942"; empty: not stated
   std::string agent;                           ///< product or handle; empty: not stated
@@ -227,7 +228,7 @@ struct KernelPcSamples {
 
 /// Samples of one method, as they were read.
 struct PcSampleSet {
-  std::vector<std::string> files;
+  std::vector<std::string> files;  ///< their names
   pc_sampling::Method method = pc_sampling::Method::stochastic;
   pc_sampling::Form form = pc_sampling::Form::rocprofv3_json;
   std::optional<pc_sampling::Interval> interval;
