@@ -143,6 +143,8 @@ class Playground:
         self.run(self.bin / "make-rocpd", "--description", self.out / "softmax.json", "--out", self.out / "softmax.db",
                  "--passes", self.out / "softmax_counters")
         self.run(self.bin / "make-rocpd", "--ranks", "8", "--late", "3", "--out", "traces")
+        self.run(self.tool("support", "make-pc-samples"), "--out", "pc", "--kernel", "copy,matrix", "--dispatches", "12", "--ticks", "6",
+                 "--form", "json")
         self.run(self.tool("docs", "playground_trace"), "att")
         shutil.copytree(self.files / "att/ui_output_agent_1_dispatch_2", self.files / "ui_output_agent_1_dispatch_2")
         (self.files / "roofline.csv").write_text("device,HBMBw\n0,4321\n")

@@ -42,6 +42,13 @@ std::string general(const std::string& path) {
   return out;
 }
 
+/// Bounds and shares of PC samples: `intervals`, `method` and the number of samples say why not.
+bool is_of_sample_shares(const std::string& path) {
+  if (!path.starts_with("pc_sampling.kernels[].")) return false;
+  const std::string field = path.substr(path.rfind('.') + 1);
+  return field == "low" || field == "high" || field == "wave_time_share" || field == "issued_share";
+}
+
 /// Fields for which null is an ordinary value: nothing that could be known is missing.
 bool null_is_ordinary(const std::string& path) {
   static const std::set<std::string> kOrdinary = {
@@ -113,6 +120,15 @@ bool null_is_ordinary(const std::string& path) {
       "thread_traces.kernels[].waits.pairs[].cause.text",
       "kernels[].rows.chain[]",  // no source line
       "kernels[].waves[].cu",    // not recorded
+      "pc_sampling.sets[].missing[].remedy",
+      "pc_sampling.kernels[].missing[].remedy",
+      "pc_sampling.kernels[].hot[].offset",     // a table does not say
+      "pc_sampling.kernels[].hot[].in_kernel",  // likewise, or code of others
+      "pc_sampling.kernels[].hot[].wait",       // no wait
+      "pc_sampling.kernels[].lines[].line",
+      "pc_sampling.kernels[].call_sites[].line",
+      "pc_sampling.kernels[].causes[].in_kernel",
+      "pc_sampling.kernels[].reasons[].of_wave_time",
       "bottlenecks.kernels[].missing[].remedy",
       "bottlenecks.kernels[].bound.missing[].remedy",
       "bottlenecks.kernels[].bound.parts[].factor",  // `text` says why
@@ -211,7 +227,7 @@ bool null_is_ordinary(const std::string& path) {
       "nodes[].queue",
       "nodes[].dispatch_id",
   };
-  return kOrdinary.contains(general(path));
+  return kOrdinary.contains(general(path)) || is_of_sample_shares(general(path));
 }
 
 /// A `missing` list, and the path of the object that holds it.

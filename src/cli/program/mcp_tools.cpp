@@ -41,8 +41,9 @@ const std::vector<Facts>& all_facts() {
        .when = "Start here: where the time of a recorded run (databases of rocprofv3, traces of "
                "PyTorch's profiler) went, which kernel to look at first, what limits it, what to "
                "do next.",
-       .reads = {"TRACE", "--att", "--code", "--counters", "--roofs", "--roofs-device", "--what-if",
-                 "--segment", "--full", "--handover", "--no-critical-path"},
+       .reads = {"TRACE", "--att", "--pc-samples", "--pc-interval", "--code", "--counters",
+                 "--roofs", "--roofs-device", "--what-if", "--segment", "--full", "--handover",
+                 "--no-critical-path"},
        .acts = {"--out"}},
       {.command = "autotune",
        .effect = Effect::acts,

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 
 #include "analyze/pipeline.h"
 #include "base/text/progress.h"
@@ -15,6 +16,7 @@
 #include "report/analysis/recording_documents.h"
 #include "report/kit/document.h"
 #include "report/kit/style.h"
+#include "report/pc_sampling/pc_sampling_text.h"
 #include "report/thread_trace/thread_trace_text.h"
 
 namespace perflab::cli {
@@ -25,6 +27,8 @@ struct AnalyzeArguments {
   std::vector<std::string> code;
   std::vector<std::string> counters;
   std::vector<std::string> thread_traces;
+  std::vector<std::string> pc_samples;
+  std::optional<std::uint64_t> pc_interval;
   RoofsArguments roofs;
   PathArguments path;
   Outputs outputs{.folder = {}, .html = {}, .whole_recording = true};
@@ -36,7 +40,7 @@ struct AnalyzeArguments {
 const char* option_about_recordings(const AnalyzeArguments& arguments) {
   const PathArguments& path = arguments.path;
   if (!arguments.counters.empty()) return "--counters";
-  if (!arguments.code.empty()) return "--code";
+  if (!arguments.code.empty() && arguments.pc_samples.empty()) return "--code";
   if (!arguments.roofs.file.empty()) return "--roofs";
   if (arguments.roofs.device) return "--roofs-device";
   if (!path.what_if.empty()) return "--what-if";
@@ -47,38 +51,60 @@ const char* option_about_recordings(const AnalyzeArguments& arguments) {
   return arguments.no_critical_path ? "--no-critical-path" : nullptr;
 }
 
-/// Thread traces without a recording: there are no times, so no profile, roofline or critical path.
-Result<void> run_thread_traces(const AnalyzeArguments& arguments) {
-  if (arguments.thread_traces.empty())
-    return fail(ErrorCode::usage, "there is nothing to analyse: no TRACE and no --att",
+/// Thread traces and PC samples, with or without a recording.
+void put_traces(const AnalyzeArguments& arguments, analyze::AnalyzeOptions& options) {
+  options.threads = arguments.threads;
+  options.code_files.assign(arguments.code.begin(), arguments.code.end());
+  options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
+  options.pc_samples.assign(arguments.pc_samples.begin(), arguments.pc_samples.end());
+  options.pc_interval = arguments.pc_interval;
+  apply(arguments.outputs, options);
+}
+
+/// The sections of what stands without a recording.
+std::vector<Section> trace_sections(const analyze::Analysis& analysis) {
+  std::vector<Section> sections;
+  if (analysis.thread_traces)
+    sections.push_back({"thread-trace", [&] {
+                          return report::thread_trace_report_text(analysis, terminal_style());
+                        }});
+  if (!analysis.pc_sampling) return sections;
+  const bool alone = sections.empty();
+  sections.push_back({"pc-samples", [&analysis, alone] {
+                        return alone ? report::pc_sampling_report_text(analysis, terminal_style())
+                                     : report::pc_sampling_text(analysis, terminal_style());
+                      }});
+  return sections;
+}
+
+/// Thread traces and PC samples without a recording: there are no times, so no profile, roofline or
+/// critical path.
+Result<void> run_traces_alone(const AnalyzeArguments& arguments) {
+  if (arguments.thread_traces.empty() && arguments.pc_samples.empty())
+    return fail(ErrorCode::usage,
+                "there is nothing to analyse: no TRACE and no --att or --pc-samples",
                 "rocm-perf analyze run.db, or rocm-perf analyze --att DIR");
   if (const char* option = option_about_recordings(arguments))
     return fail(ErrorCode::usage, fmt::format("{} has no effect without a recording", option),
                 "add the database of the run: rocm-perf analyze run.db --att DIR");
   analyze::AnalyzeOptions options;
-  options.threads = arguments.threads;
-  options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
-  PERFLAB_TRY_VOID(
-      check_html_file(arguments.outputs.html, options.thread_traces, arguments.outputs.folder));
-  apply(arguments.outputs, options);
-  LongWork work("reading thread traces");
+  put_traces(arguments, options);
+  std::vector<std::filesystem::path> inputs = options.thread_traces;
+  inputs.insert(inputs.end(), options.pc_samples.begin(), options.pc_samples.end());
+  PERFLAB_TRY_VOID(check_html_file(arguments.outputs.html, inputs, arguments.outputs.folder));
+  LongWork work(arguments.thread_traces.empty() ? "reading PC samples" : "reading thread traces");
   options.progress = work.tell();
   PERFLAB_TRY(const analyze::AnalyzedTrace analyzed, analyze::analyze_thread_traces(options));
   work.end();
-  return present_answer(
-      arguments.outputs, report::trace_documents(analyzed),
-      {{"thread-trace",
-        [&] { return report::thread_trace_report_text(analyzed.analysis, terminal_style()); }}});
+  return present_answer(arguments.outputs, report::trace_documents(analyzed),
+                        trace_sections(analyzed.analysis));
 }
 
 /// What a recording is analysed with.
 Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
   analyze::AnalyzeOptions options;
-  options.threads = arguments.threads;
-  options.code_files.assign(arguments.code.begin(), arguments.code.end());
+  put_traces(arguments, options);
   options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
-  options.thread_traces.assign(arguments.thread_traces.begin(), arguments.thread_traces.end());
-  apply(arguments.outputs, options);
   PERFLAB_TRY_VOID(apply(arguments.roofs, options));
   PERFLAB_TRY_VOID(apply(arguments.path, options));
   options.find_critical_path = !arguments.no_critical_path;
@@ -86,7 +112,9 @@ Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
 }
 
 Result<void> run_analyze(const AnalyzeArguments& arguments) {
-  if (arguments.files.empty()) return run_thread_traces(arguments);
+  if (arguments.pc_interval && arguments.pc_samples.empty())
+    return fail(ErrorCode::usage, "--pc-interval is about PC samples", "add --pc-samples FILE");
+  if (arguments.files.empty()) return run_traces_alone(arguments);
   if (arguments.path.full && arguments.outputs.folder.empty() && !arguments.outputs.html)
     return fail(ErrorCode::usage, "--full is about dag.json", "add --out DIR or --html FILE");
   const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
@@ -94,6 +122,7 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
   inputs.insert(inputs.end(), arguments.code.begin(), arguments.code.end());
   inputs.insert(inputs.end(), arguments.counters.begin(), arguments.counters.end());
   inputs.insert(inputs.end(), arguments.thread_traces.begin(), arguments.thread_traces.end());
+  inputs.insert(inputs.end(), arguments.pc_samples.begin(), arguments.pc_samples.end());
   if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
   PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, inputs, arguments.outputs.folder));
   PERFLAB_TRY_VOID(
@@ -129,17 +158,26 @@ void add_analyze(CLI::App& app, int& exit_code) {
   set_examples(*command,
                {"rocm-perf analyze host/1234_results.db --out report",
                 "rocm-perf analyze run.db --counters pass_1/*.db pass_2/*.db --html run.html",
-                "rocm-perf analyze run.db --att att_output"});
+                "rocm-perf analyze run.db --att att_output",
+                "rocm-perf analyze --pc-samples host/1234_results.json --pc-interval 65536"});
   command->add_option(
       "TRACE", arguments->files,
       "Recordings: rocprofv3's (rocpd databases, JSON, CSV tables, or a folder of one of these) or "
       "traces of PyTorch's profiler (JSON, also gzip); the processes of one run, or counter "
-      "passes (pass_N folders); not needed with --att");
+      "passes (pass_N folders); not needed with --att or --pc-samples");
   command
       ->add_option("--att", arguments->thread_traces,
                    "Decoded thread traces of the same command: the output folder of rocprofv3 "
                    "--att, a ui_output folder in it, or a stats CSV; repeatable")
       ->allow_extra_args(false);
+  command->add_option("--pc-samples", arguments->pc_samples,
+                      "PC samples of the same command: *_results.json or *_pc_sampling_*.csv of "
+                      "rocprofv3, or folders of them");
+  command
+      ->add_option("--pc-interval", arguments->pc_interval,
+                   "Their interval, which no file states: cycles of stochastic ones, "
+                   "microseconds of host traps (default: estimated)")
+      ->check(CLI::PositiveNumber);
   command
       ->add_option("--code", arguments->code,
                    "Binary or code object with the kernels, for exact registers; repeatable (files "

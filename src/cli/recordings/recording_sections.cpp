@@ -6,6 +6,7 @@
 #include "report/analysis/profile_text.h"
 #include "report/bottleneck/bottleneck_text.h"
 #include "report/critical_path/dag_text.h"
+#include "report/pc_sampling/pc_sampling_text.h"
 #include "report/roofline/roofline_text.h"
 #include "report/thread_trace/thread_trace_text.h"
 
@@ -28,6 +29,9 @@ std::vector<Section> recording_sections(const analyze::AnalyzedTrace& analyzed,
   if (analysis.thread_traces)
     sections.push_back(
         {"thread-trace", [&, style] { return report::thread_trace_text(analysis, style); }});
+  if (analysis.pc_sampling)
+    sections.push_back(
+        {"pc-samples", [&, style] { return report::pc_sampling_text(analysis, style); }});
   sections.push_back(
       {"bottleneck", [&, style] { return report::bottleneck_text(analysis, style); }});
   return sections;

@@ -10,6 +10,7 @@
 #include "report/code/kernel_json.h"
 #include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
+#include "report/pc_sampling/pc_sampling_json.h"
 #include "report/thread_trace/thread_trace_json.h"
 
 namespace perflab::report {
@@ -196,12 +197,12 @@ Json explained_null(Missing why, std::vector<Missing>& missing) {
 Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analysis) {
   std::vector<Missing> missing;
   if (!analysis.selection)
-    missing.push_back(trace.sources.empty() && analysis.thread_traces
-                          ? Missing{"selected_kernel", "only thread traces were given",
-                                    "add the database of a run: rocm-perf analyze run.db --att DIR"}
+    missing.push_back(trace.sources.empty() && (analysis.thread_traces || analysis.pc_sampling)
+                          ? Missing{"selected_kernel", analysis.roofline_missing.reason,
+                                    analysis.roofline_missing.remedy}
                           : Missing{"selected_kernel", "no kernel dispatch was recorded",
                                     "profile a run that uses the GPU"});
-  Json document = {{"schema_version", "1.2.0"},
+  Json document = {{"schema_version", "1.3.0"},
                    {"document", "analysis"},
                    {"generator", generator_json()},
                    {"synthetic", or_null(trace::synthetic_note(trace))},
@@ -223,6 +224,9 @@ Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analy
   document["thread_traces"] = analysis.thread_traces
                                   ? thread_traces_json(*analysis.thread_traces)
                                   : explained_null(analysis.thread_traces_missing, missing);
+  document["pc_sampling"] = analysis.pc_sampling
+                                ? pc_sampling_json(*analysis.pc_sampling)
+                                : explained_null(analysis.pc_sampling_missing, missing);
   document["bottlenecks"] = bottlenecks_json(analysis.bottlenecks);
   document["api_calls"] = api_json(analysis);
   document["copies"] = copies_json(analysis, missing);

@@ -9,6 +9,7 @@
 #include "base/text/command_line.h"
 #include "report/answers/answers.h"
 #include "report/answers/next_steps.h"
+#include "report/answers/samples_summary.h"
 #include "report/answers/trace_summary.h"
 #include "report/excerpt/parts.h"
 
@@ -247,12 +248,22 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
   const DocumentPlace kernels = analysis["kernels"];
   const DocumentPlace verdicts = analysis["bottlenecks"]["kernels"];
   const DocumentPlace traces = analysis["thread_traces"];
+  const DocumentPlace samples = analysis["pc_sampling"];
   if (kernels.size() == 0 && traces) {
     const DocumentPlace traced = main_trace(traces);
     add_trace(traces, traced, summary);
     const DocumentPlace verdict = verdict_of_trace(verdicts, traces, traced);
     add_verdict(verdict, kernels, summary);
+    add_sampled_parts(main_samples(samples), summary);
     add_steps(documents, verdict, summary);
+    return;
+  }
+  if (kernels.size() == 0 && samples) {
+    add_samples(samples, main_samples(samples), summary);
+    if (verdicts.size() > 0) {
+      add_verdict(verdict_that_matters(verdicts), kernels, summary);
+      add_steps(documents, verdict_that_matters(verdicts), summary);
+    }
     return;
   }
   add_part(summary, recorded_part(documents));
@@ -267,6 +278,9 @@ void summarise_recording(std::span<const NamedDocument> documents, Json& summary
   add_verdict(verdict, kernels, summary);
   if (const DocumentPlace traced = verdict["thread_trace"])
     add_part(summary, hot_part(traces["kernels"][static_cast<std::size_t>(traced.number())]));
+  if (samples && verdict["kernel"])
+    add_sampled_parts(main_samples(samples, static_cast<std::size_t>(verdict["kernel"].number())),
+                      summary);
   add_steps(documents, verdict, summary);
 }
 

@@ -66,6 +66,10 @@ std::string title_of(const std::string& field) {
       {"process_wall_ns", "wall time"},
       {"target", "ended"},
       {"share", "share"},
+      {"share.value", "share"},
+      {"share.low", "at least"},
+      {"share.high", "at most"},
+      {"quality.delivered", "of the expected"},
       {"total_ns", "total"},
       {"median_ns", "median"},
       {"dispatches", "count"},
@@ -99,7 +103,9 @@ std::string value_text(const std::string& field, const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   const auto number = value.get<double>();
   if (field.ends_with("_ns")) return duration_text(number);
-  if (field.ends_with("share") || field.ends_with("cv")) return percent(number);
+  if (field.ends_with("share") || field.ends_with("cv") || field.starts_with("share.") ||
+      field.ends_with("delivered"))
+    return percent(number);
   if (field.ends_with("factor")) return factor_text(number);
   if (field.ends_with("bytes")) return bytes_text(number);
   if (field.ends_with("gflops") || field.ends_with("gb_per_s"))

@@ -11,6 +11,7 @@ import { missing } from './missing';
 import { documents, warnings } from './notes';
 import { occupancy } from './occupancy';
 import { optimization } from './optimization';
+import { pcSampling } from './pcsampling';
 import { ranks } from './ranks';
 import { replay } from './replay';
 import { roofline } from './roofline';
@@ -22,6 +23,6 @@ import { verdicts } from './verdicts';
 import { whatIf } from './whatif';
 
 export const sections: Section[] = [
-  summary, ranks, verdicts, optimization, comparison, kernels, roofline, timeline, criticalPath, whatIf, segments, occupancy, threadTrace,
+  summary, ranks, verdicts, optimization, comparison, kernels, roofline, timeline, criticalPath, whatIf, segments, occupancy, threadTrace, pcSampling,
   inspection, autotune, replay, activity, counters, doctor, warnings, missing, documents,
 ];
