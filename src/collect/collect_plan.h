@@ -24,6 +24,9 @@ struct CollectPlan {
   std::vector<std::string> trace_options = {"--kernel-trace", "--hip-trace", "--memory-copy-trace",
                                             "--marker-trace"};
   std::vector<std::string> extra_options;  ///< the user's own, for rocprofv3
+  /// CUDA: samples PCs beside what is recorded: "default", or n from 5 to 31 for samples 2^n cycles
+  /// apart; empty: none. pc_sampling::read() takes the database.
+  std::string cuda_pc_sampling;
 
   /// Time that a stopped target gets between SIGTERM (SIGINT for Ctrl-C) and the next, harder
   /// signal. rocprofv3 writes its database in that time.

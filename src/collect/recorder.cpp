@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 constexpr const char* kRecordLibraryVariable = "PERFLAB_RECORD_LIBRARY";
 constexpr const char* kRecordLibraryPlace = "../lib/rocm-perf-lab/librocm_perf_record.so";
 constexpr const char* kRecordCounters = "PERFLAB_RECORD_COUNTERS";
+constexpr const char* kRecordPcSampling = "PERFLAB_RECORD_PC_SAMPLING";
 constexpr std::string_view kPartial = "_results.db.partial";
 constexpr std::string_view kStatus = "_record_status.json";
 
@@ -118,7 +119,8 @@ std::string salvage_partial(const fs::path& partial) {
 
 class CudaRecorder final : public Recorder {
  public:
-  explicit CudaRecorder(fs::path library) : library_(std::move(library)) {}
+  CudaRecorder(fs::path library, std::string pc_sampling)
+      : library_(std::move(library)), pc_sampling_(std::move(pc_sampling)) {}
 
   [[nodiscard]] std::vector<std::string> command(const fs::path& /*folder*/,
                                                  const CollectPlan& plan) const override {
@@ -138,6 +140,11 @@ class CudaRecorder final : public Recorder {
       options.unset_environment.emplace_back(kRecordCounters);
     else
       set(kRecordCounters, fmt::format("{}", fmt::join(counters, ",")));
+    // Not in a pass of counters, whose kernels are repeated.
+    if (counters.empty() && !pc_sampling_.empty())
+      set(kRecordPcSampling, pc_sampling_);
+    else
+      options.unset_environment.emplace_back(kRecordPcSampling);
   }
   [[nodiscard]] bool wraps_target() const override { return false; }
   [[nodiscard]] Result<void> check_refused(const ProcessResult& /*process*/,
@@ -171,6 +178,7 @@ class CudaRecorder final : public Recorder {
 
  private:
   fs::path library_;
+  std::string pc_sampling_;  ///< see CollectPlan
 };
 
 }  // namespace
@@ -192,7 +200,7 @@ Result<fs::path> find_record_library() {
 Result<std::unique_ptr<Recorder>> make_recorder(const CollectPlan& plan) {
   if (plan.platform == trace::Platform::cuda) {
     PERFLAB_TRY(fs::path library, find_record_library());
-    return std::make_unique<CudaRecorder>(std::move(library));
+    return std::make_unique<CudaRecorder>(std::move(library), plan.cuda_pc_sampling);
   }
   std::error_code error;
   PERFLAB_TRY_VOID(check_output_folder(fs::absolute(plan.root, error)));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "pc_sampling/read_database.h"
 #include "pc_sampling/read_pc_samples.h"
 
 namespace perflab::pc_sampling {
@@ -54,7 +55,9 @@ Result<void> list_pc_files(const fs::path& folder, int level, PcFiles& files) {
     const bool is_csv = std::ranges::any_of(
         kCsvEnds, [&](std::string_view csv_end) { return name.ends_with(csv_end); });
     if (name.ends_with(kJsonEnd) || (is_csv && !is_csv_of_json(path))) files.found.push_back(path);
-    if (name.ends_with("_results.db")) files.databases = true;
+    if (!name.ends_with(".db")) continue;
+    files.databases = true;
+    if (has_pc_samples(path)) files.found.push_back(path);
   }
   if (error)
     return fail(ErrorCode::bad_input,

@@ -213,24 +213,34 @@ class DatabaseReader {
   std::map<std::pair<std::string, Index>, Index> kernels_;
 };
 
+/// Of the recordings in a database that have PC samples.
+Result<std::vector<std::string>> suffixes_of(Connection& connection) {
+  std::vector<std::string> suffixes;
+  PERFLAB_TRY(Statement tables,
+              connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name "
+                                 "LIKE 'rocpd_pc_sample_count_%' ORDER BY name",
+                                 "sqlite_master"));
+  while (true) {
+    PERFLAB_TRY(const bool more, tables.step());
+    if (!more) return suffixes;
+    if (std::string suffix = suffix_of(tables.text(0)); !suffix.empty())
+      suffixes.push_back(std::move(suffix));
+  }
+}
+
 }  // namespace
+
+bool has_pc_samples(const std::filesystem::path& file) {
+  Result<Connection> connection = Connection::open(file);
+  if (!connection) return false;
+  const auto suffixes = suffixes_of(*connection);
+  return suffixes && !suffixes->empty();
+}
 
 Result<void> read_database(const std::filesystem::path& file, PcSamples& samples) {
   PERFLAB_TRY(Connection connection, Connection::open(file));
   PERFLAB_TRY_VOID(connection.begin_read());
-  std::vector<std::string> suffixes;
-  {
-    PERFLAB_TRY(Statement tables,
-                connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name "
-                                   "LIKE 'rocpd_pc_sample_count_%' ORDER BY name",
-                                   "sqlite_master"));
-    while (true) {
-      PERFLAB_TRY(const bool more, tables.step());
-      if (!more) break;
-      if (std::string suffix = suffix_of(tables.text(0)); !suffix.empty())
-        suffixes.push_back(std::move(suffix));
-    }
-  }
+  PERFLAB_TRY(std::vector<std::string> suffixes, suffixes_of(connection));
   if (suffixes.empty())
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: this database has no PC samples", file.string()),

@@ -9,6 +9,9 @@
 
 namespace perflab::pc_sampling {
 
+/// Whether a file is a database with a table of PC samples.
+bool has_pc_samples(const std::filesystem::path& file);
+
 /// Adds the samples of all recordings of a database to `samples`. Errors (bad_input): it cannot be
 /// read, it has no PC samples, `samples` has some of another method.
 Result<void> read_database(const std::filesystem::path& file, PcSamples& samples);

@@ -21,7 +21,8 @@ inline constexpr std::string_view kRecordAgain =
 
 /// The files of PC samples in a place: itself, or those in a folder, at most three levels down, by
 /// path. Where a run's JSON and CSV lie side by side, the JSON alone: it has all that the CSV has.
-/// A *_results.json is taken whether it has samples or not. Errors (bad_input): it does not exist,
+/// A *_results.json is taken whether it has samples or not, a database where it has a table of
+/// them. Errors (bad_input): it does not exist,
 /// cannot be read, or holds none of these.
 Result<std::vector<std::filesystem::path>> find(const std::filesystem::path& place);
 

@@ -41,6 +41,7 @@ class CudaRecorderTest : public testing::Test {
   fs::path library_ = folder_ / "librecord.so";
   ScopedVariable named_{"PERFLAB_RECORD_LIBRARY", library_.string()};
   ScopedVariable counters_{"PERFLAB_RECORD_COUNTERS", "stale"};
+  ScopedVariable sampling_{"PERFLAB_RECORD_PC_SAMPLING", "stale"};
 };
 
 constexpr const char* kRecords =
@@ -62,6 +63,17 @@ TEST_F(CudaRecorderTest, StartsTheProgramWithTheLibrary) {
   EXPECT_EQ(text_of(said), line + line);
   ASSERT_EQ(collection.runs.at(0).databases.size(), 1U);
   EXPECT_THAT(collection.runs[0].databases[0].path.string(), HasSubstr("run_1/host/"));
+}
+
+TEST_F(CudaRecorderTest, PcSamplingIsAskedForByThePlanAlone) {
+  for (const std::string period : {"", "default", "12"}) {
+    const fs::path said = folder_ / ("said" + period);
+    CollectPlan sampled = plan(std::string(kRecords) +
+                               "; echo ${PERFLAB_RECORD_PC_SAMPLING-none} > " + said.string());
+    sampled.cuda_pc_sampling = period;
+    EXPECT_EQ(must(collect(sampled)).complete_runs(), 1);
+    EXPECT_EQ(text_of(said), (period.empty() ? "none" : period) + "\n");
+  }
 }
 
 TEST_F(CudaRecorderTest, NothingRecordedIsSaidWithWhatProcessesSay) {

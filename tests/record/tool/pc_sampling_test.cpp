@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "pc_sampling/read_pc_samples.h"
@@ -32,7 +34,8 @@ SampledRun sampled_run(const std::vector<std::string>& arguments, const std::str
                         {{kPcSamplingVariable, period}, {"CUDA_SIM_CUPTI_FAIL", faults}});
   EXPECT_TRUE(run.result.succeeded()) << run.result.error.tail;
   const auto files = run.files(kDatabaseSuffix);
-  auto samples = pc_sampling::read(files);
+  const std::filesystem::path folder = run.folder.path();
+  auto samples = pc_sampling::read(std::span(&folder, 1));
   const auto trace = trace::read(files);
   if (!samples || !trace) {
     ADD_FAILURE() << (samples ? trace.error().message : samples.error().message);
