@@ -256,22 +256,23 @@ Builder::Oddity Builder::resolve_pc(Pc& pc, const PcKey& key) {
 
 void Builder::count_samples(const std::vector<Oddity>& oddities) {
   Counts& counts = samples_.counts;
+  const auto count = [](std::uint64_t& counter, bool is_so) { counter += is_so ? 1U : 0U; };
   for (std::size_t row = first_row_; row < samples_.size(); ++row) {
     const Pc& pc = samples_.pcs[samples_.pc[row]];
     const Oddity oddity = oddities[samples_.pc[row] - first_pc_];
-    counts.undecoded += oddity == Oddity::undecoded ? 1 : 0;
-    counts.index_out_of_range += oddity == Oddity::out_of_range ? 1 : 0;
-    counts.no_code_object += oddity == Oddity::no_code_object ? 1 : 0;
-    counts.code_object_unknown +=
-        states_places_ && oddity != Oddity::no_code_object && pc.code_object == kNone ? 1 : 0;
+    count(counts.undecoded, oddity == Oddity::undecoded);
+    count(counts.index_out_of_range, oddity == Oddity::out_of_range);
+    count(counts.no_code_object, oddity == Oddity::no_code_object);
+    count(counts.code_object_unknown,
+          states_places_ && oddity != Oddity::no_code_object && pc.code_object == kNone);
     const Index dispatch = samples_.dispatch[row];
     if (dispatch == kNone) {
       ++counts.dispatch_unknown;
       continue;
     }
-    counts.dispatch_unrecorded += raw_dispatches_[dispatch - first_dispatch_].recorded ? 0 : 1;
+    count(counts.dispatch_unrecorded, !raw_dispatches_[dispatch - first_dispatch_].recorded);
     const Index ran = samples_.dispatches[dispatch].kernel;
-    counts.kernel_disagrees += ran != kNone && pc.kernel != kNone && ran != pc.kernel ? 1 : 0;
+    count(counts.kernel_disagrees, ran != kNone && pc.kernel != kNone && ran != pc.kernel);
   }
 }
 
