@@ -210,8 +210,9 @@ struct Pc {
   /// Of the code: the last kernel of the code object that begins at or before it, CUDA: the
   /// function. The kernel that ran is the dispatch's.
   Index kernel = kNone;
-  bool decoded = false;     ///< false: which instruction it is is not known; text is empty then
-  std::string instruction;  ///< "s_waitcnt vmcnt(0)"
+  bool decoded = false;  ///< false: which instruction it is is not known; text is empty then
+  /// "s_waitcnt vmcnt(0)"; CUDA: "+0x20", the offset, as recordings have no code.
+  std::string instruction;
   std::string source_line;  ///< "file:line -> file:line", innermost first; empty: not stated
 };
 

@@ -187,7 +187,8 @@ class DatabaseReader {
                               .code_object = object,
                               .offset = offset,
                               .kernel = function,
-                              .instruction = {},
+                              .decoded = true,
+                              .instruction = fmt::format("+{:#x}", offset),
                               .source_line = {}});
     const StallReason& named = samples_.reasons[reason];
     if (named.kind == StallKind::unknown) {

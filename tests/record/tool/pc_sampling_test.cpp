@@ -63,6 +63,7 @@ TEST(PcSamplingRun, CountsOfEveryLaunchStandInTheRecording) {
     const auto& reason = samples.reasons[samples.reason[row]];
     by_offset[*samples.pcs[samples.pc[row]].offset] += samples.weight_of(row);
     by_reason[{reason.kind, reason.scheduler_idle}] += samples.weight_of(row);
+    EXPECT_EQ(samples.pcs[samples.pc[row]].instruction.substr(0, 3), "+0x");
     if (samples.issued(row)) issued += samples.weight_of(row);
     EXPECT_EQ(samples.stall(row).has_value(), !samples.issued(row));
     EXPECT_NE(samples.kernel_of(row), pc_sampling::kNone);
