@@ -287,6 +287,12 @@ test('search, comparison, occupancy and doctor show their documents', async ({ p
   await open(page, 'others');
   const autotune = written('others', 'autotune');
   expect(await series(page, 'autotune-0-convergence', 'best')).toEqual(autotune.history.map((entry: any) => [entry.order, entry.best_so_far ?? '-']));
+  const capture = page.locator('#autotune').locator('dl, ul, table').filter({ hasText: 'gemm(float const*)' });
+  await expect(capture).toHaveCount(1);
+  await expect(capture).toContainText('1.60x (1.58 to 1.62)');
+  await expect(capture).toContainText('as f32: at most 2 ULP');
+  await expect(capture).toContainText('work-group = 64; work-groups = 1024 // BN');
+  await expect(page.locator('#autotune-1-history')).toContainText('the same within the tolerance');
   expect(await series(page, 'autotune-0-importance', 'share')).toEqual(autotune.importance.map((entry: any) => entry.share));
   const comparison = written('others', 'comparison');
   expect((await series(page, 'comparison-0', 'ratio')).map((point) => point[0])).toEqual(comparison.kernels.map((kernel: any) => kernel.ratio));

@@ -33,6 +33,17 @@ function recording(): string {
   return JSON.stringify({ device_name: 'a GPU of this test', kernel_name: 'smooth', tune_params_keys: ['block_size_x', 'tile', 'unroll'], tune_params: { block_size_x: [32, 64, 128, 256], tile: [1, 2, 4, 8], unroll: [0, 1, 2] }, objective: 'time', cache });
 }
 
+/** A search's document as one of a capture has it. */
+function ofCapture(document: any): unknown {
+  const proof = { verdict: 'within_tolerance', sentence: 'It computes what was captured, within the tolerance.', compared_bytes: 4096, code_object_hash: 'sha256:12', grid: [1024, 1, 1], workgroup: [64, 1, 1], dynamic_lds_bytes: 0 };
+  const nothing = { type: null, max_ulp: null, max_relative: null, max_absolute: null, nan_equal: true };
+  return {
+    ...document, simulation: null,
+    capture: { hash: 'sha256:77', kernel: '_Z4gemmPKf', demangled: 'gemm(float const*)', platform: 'cuda', isa: 'sm_90', launch: { workgroup: '64', grid: null, blocks: '1024 // BN', dynamic_lds: null }, tolerance: { ...nothing, type: 'f32', max_ulp: 2 }, iterations: 5, proof: { ...proof, verdict: 'bitwise', sentence: 'This capture reproduces itself, bitwise.' }, value: 3.25, samples: 12, cv: 0.01, gain: { ratio: 1.6, low: 1.58, high: 1.62 } },
+    history: document.history.map((entry: any) => ({ ...entry, proof: entry.value === null ? null : proof })),
+  };
+}
+
 function counterFiles(): string[] {
   const folder = join(share, 'decode_step_counters');
   return readdirSync(folder).filter((name) => name.startsWith('pass_')).sort().flatMap((pass) => readdirSync(join(folder, pass)).filter((file) => file.endsWith('.db')).map((file) => join(folder, pass, file)));
@@ -44,6 +55,7 @@ function others(folder: string): void {
   const sample = join(share, 'decode_step.db');
   writeFileSync(join(results, 'recording.json.gz'), gzipSync(recording()));
   write('autotune', run('autotune', '--simulate', join(results, 'recording.json.gz'), '--budget', '30', '--json'));
+  write('autotune_capture', JSON.stringify(ofCapture(JSON.parse(readFileSync(join(folder, 'autotune.json'), 'utf8')))));
   write('occupancy', run('occupancy', '--arch', 'gfx942', '--vgpr', '72', '--lds', '16384', '--block', '256', '--sweep', 'vgpr', '--json'));
   write('comparison', answer('compare', sample, sample, '--json'));
   write('doctor', run('doctor', '--json'));

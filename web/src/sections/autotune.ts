@@ -50,6 +50,33 @@ function outcome(host: HTMLElement, document: Autotune, { value }: Context): voi
     ]));
 }
 
+const VERDICTS = { bitwise: 'the same, bitwise', within_tolerance: 'the same within the tolerance', not_deterministic: 'the same wherever the captured code repeats itself', differs: 'something else', proves_nothing: 'nothing could be compared' } as const;
+
+/** "type f32, at most 2 ULP". */
+function toleranceText({ type, max_ulp, max_relative, max_absolute }: NonNullable<Autotune['capture']>['tolerance']): string {
+  const parts = [max_ulp === null ? null : `at most ${format.count(max_ulp)} ULP`, max_relative === null ? null : `relative ${max_relative}`, max_absolute === null ? null : `absolute ${max_absolute}`].filter((part) => part !== null);
+  return `${type === null ? '' : `as ${type}: `}${parts.length === 0 ? 'none, bitwise' : parts.join(', ')}`;
+}
+
+/** The launch that every configuration was proven and timed on. */
+function captured(host: HTMLElement, document: Autotune, { value }: Context): void {
+  const { capture } = document;
+  if (!capture) return;
+  const changed = Object.entries({ 'work-group': capture.launch.workgroup, grid: capture.launch.grid, 'work-groups': capture.launch.blocks, 'dynamic LDS': capture.launch.dynamic_lds }).filter(([, expression]) => expression !== null);
+  host.append(
+    h('h3', {}, 'The captured launch'),
+    factList([
+      ['Kernel', h('span', { class: 'mono' }, capture.demangled || capture.kernel)],
+      ['GPU', `${capture.isa} (${capture.platform})`],
+      ['Captured code', [measured(capture.value, unitOf(document)), h('span', { class: 'muted' }, ` median of ${format.counted(capture.samples, 'sample')}, CV `), value(capture.cv, format.percent, document.missing, 'capture.cv')]],
+      ['The best over it', value(capture.gain, gainText, document.missing, 'capture.gain')],
+      ['Its proof', capture.proof ? capture.proof.sentence : format.UNKNOWN],
+      ['Tolerance', toleranceText(capture.tolerance)],
+      ['Launched as', changed.length === 0 ? 'captured' : h('span', { class: 'mono' }, changed.map(([name, expression]) => `${name} = ${expression}`).join('; '))],
+      ['Dispatches', `${format.count(capture.iterations)} of each measurement`],
+    ]));
+}
+
 function convergence(host: HTMLElement, document: Autotune, id: string, { chart }: Context): void {
   const history = document.history;
   if (history.length === 0) return;
@@ -100,6 +127,7 @@ function evaluations(document: Autotune, id: string, { value }: Context): HTMLEl
       { title: '#', numeric: true, key: (entry) => entry.order, show: (entry) => entry.order },
       { title: 'Configuration', wide: true, key: (entry) => configurationText(entry.configuration), show: (entry) => h('span', { class: 'mono' }, configurationText(entry.configuration)) },
       { title: 'Outcome', key: (entry) => entry.outcome, show: (entry): Child => [outcomeBadge(format.words(entry.outcome), entry.outcome === 'correct' ? 'good' : 'bad'), entry.detail ? h('div', { class: 'muted' }, entry.detail) : null] },
+      ...(document.capture ? [{ title: 'Proof', hint: 'what it computes, before it is timed', key: (entry: Evaluation) => entry.proof?.verdict ?? null, show: (entry: Evaluation): Child => (entry.proof ? h('span', { title: entry.proof.sentence }, VERDICTS[entry.proof.verdict]) : h('span', { class: 'muted' }, 'none')) }] : []),
       { title: 'Value', numeric: true, key: (entry) => entry.value, show: (entry) => (entry.value === null ? h('span', { class: 'muted' }, 'failed') : measured(entry.value, unitOf(document))) },
       { title: 'CV', hint: 'spread of the samples', numeric: true, key: (entry) => entry.cv, show: (entry) => [value(entry.cv, format.percent), entry.unstable ? h('span', { class: 'muted', title: 'unstable' }, ' !') : null] },
       { title: 'Samples', numeric: true, key: (entry) => entry.samples, show: (entry) => entry.samples },
@@ -125,6 +153,7 @@ export const autotune: Section = {
       const id = `autotune-${index}`;
       if (index > 0) host.append(h('h3', {}, file ?? `Search ${index + 1}`));
       outcome(host, document, context);
+      captured(host, document, context);
       convergence(host, document, id, context);
       importance(host, document, id, context);
       host.append(h('div', {}, neverRun(document)), h('h3', {}, 'Every evaluation'), evaluations(document, id, context));
