@@ -11,7 +11,9 @@
 #include "analyze/activity/activity.h"
 #include "analyze/kernels/kernel_table.h"
 #include "analyze/pc_sampling/make_pc_sampling.h"
+#include "analyze/roofline/explain_occupancy.h"
 #include "analyze/roofline/make_roofline.h"
+#include "analyze/roofline/own_calibration.h"
 #include "analyze/roofline/packed_code.h"
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
@@ -273,6 +275,7 @@ Analysis analyze_scoped(const ScopedTrace& scoped, const CodeJoin& join, const R
   MadeRoofline made = make_roofline(trace, passes, scope, roofs, analysis.kernels);
   analysis.roofline = std::move(made.roofline);
   analysis.roofline_missing = std::move(made.missing);
+  explain_occupancy(analysis.roofline, analysis.roofline_missing, analysis.kernels);
   add_warnings(trace, scope, analysis);
   std::ranges::copy(join.warnings, std::back_inserter(analysis.warnings));
   return analysis;
@@ -282,7 +285,8 @@ Analysis analyze_scoped(const ScopedTrace& scoped, const CodeJoin& join, const R
 
 Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
                        const hal::MeasuredRoofs* roofs) {
-  return analyze_scoped(ScopedTrace(trace), join, {.measured = roofs});
+  return analyze_scoped(ScopedTrace(trace), join,
+                        {.measured = roofs, .device = nullptr, .calibration = nullptr});
 }
 
 Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
@@ -329,11 +333,18 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
   if (options.search_code) {
     PERFLAB_TRY(join, join_code(seen.trace, options.code_files));
   }
-  RoofChoice roofs{.measured = options.roofs ? &*options.roofs : nullptr};
+  std::vector<std::string> calibration_warnings;
+  std::optional<hal::Calibration> calibration = options.calibration;
+  if (!calibration && options.find_calibration)
+    calibration = own_calibration(trace, calibration_warnings);
+  RoofChoice roofs{.measured = options.roofs ? &*options.roofs : nullptr,
+                   .device = nullptr,
+                   .calibration = calibration ? &*calibration : nullptr};
   if (options.roofs_device) {
     PERFLAB_TRY(roofs.device, gpu_of_number(seen.trace, *options.roofs_device));
   }
   Analysis analysis = analyze_scoped(seen, join, roofs);
+  std::ranges::move(calibration_warnings, std::back_inserter(analysis.warnings));
   if (analysis.roofline) find_packed_code(seen.trace, join, *analysis.roofline);
   analysis.segments = std::move(segments);
   analysis.segment = options.segment;

@@ -13,6 +13,7 @@
 #include "analyze/stability.h"
 #include "base/error.h"
 #include "base/text/progress.h"
+#include "hal/calibration.h"
 #include "hal/measured_roofs.h"
 #include "trace/trace.h"
 
@@ -40,6 +41,9 @@ struct AnalyzeOptions {
   /// Databases or tables of counter passes of the same command, read together with the databases.
   std::vector<std::filesystem::path> counter_files = {};
   std::optional<hal::MeasuredRoofs> roofs = std::nullopt;  ///< ceilings that were measured
+  /// What is known of the counters and ceilings of a GPU; not used for kernels on another one.
+  std::optional<hal::Calibration> calibration = std::nullopt;
+  bool find_calibration = false;  ///< without one, that of this machine, where it has one
   /// Ceilings by the recorded attributes of the GPU with this number, not by its product's.
   std::optional<int> roofs_device = std::nullopt;
   bool find_critical_path = true;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/enum_names.h"
+#include "base/system/environment.h"
 #include "base/system/files.h"
 #include "base/text/json_fields.h"
 
@@ -268,6 +269,17 @@ Result<Calibration> calibration_from_json(const Json& document, std::string_view
   fields.each("kernels", [&](JsonFields& one) { calibration.kernels.push_back(read_kernel(one)); });
   PERFLAB_TRY_VOID(fields.result(kCalibrationRemedy));
   return calibration;
+}
+
+std::filesystem::path calibration_place(std::string_view architecture) {
+  // The XDG specification: a relative path is to be ignored.
+  std::filesystem::path root = environment("XDG_STATE_HOME");
+  if (!root.is_absolute()) {
+    const std::filesystem::path home = environment("HOME");
+    if (!home.is_absolute()) return {};
+    root = home / ".local/state";
+  }
+  return root / "rocm-perf" / fmt::format("calibration-{}.json", architecture);
 }
 
 Result<Calibration> read_calibration(const std::filesystem::path& file) {

@@ -140,6 +140,11 @@ Json calibration_json(const Calibration& calibration);
 /// calibration, of another major version, a member is missing or cannot be.
 Result<Calibration> calibration_from_json(const Json& document, std::string_view what);
 
+/// Where `rocm-perf calibrate` keeps that of an architecture unless it is told otherwise:
+/// $XDG_STATE_HOME/rocm-perf/calibration-gfx942.json, or in ~/.local/state; empty: neither is
+/// known.
+std::filesystem::path calibration_place(std::string_view architecture);
+
 /// Reads a calibration.json. Errors: those of read_file and calibration_from_json.
 Result<Calibration> read_calibration(const std::filesystem::path& file);
 

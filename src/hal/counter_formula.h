@@ -22,9 +22,9 @@ struct FormulaText {
 
 /// Names that a formula may use besides counters; whoever evaluates gives their values.
 /// CU: compute units that can work for the dispatch; XCC: dies (sums run over all of them);
-/// SIMD_PER_CU; MAX_WAVES_PER_CU; LANES: of a wave.
-inline constexpr std::array<std::string_view, 5> kConstants = {"CU", "XCC", "SIMD_PER_CU",
-                                                               "MAX_WAVES_PER_CU", "LANES"};
+/// SE: shader engines; SIMD_PER_CU; MAX_WAVES_PER_CU; LANES: of a wave.
+inline constexpr std::array<std::string_view, 6> kConstants = {
+    "CU", "XCC", "SE", "SIMD_PER_CU", "MAX_WAVES_PER_CU", "LANES"};
 
 /// Reads one formula. Names that are not among kConstants are taken for counters. Error
 /// (bad_input): it is no arithmetic expression of names, numbers and functions of muParser.

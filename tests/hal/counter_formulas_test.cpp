@@ -169,6 +169,17 @@ Values with(Values values, const Values& more) {
   return values;
 }
 
+// Two dies of two engines each: 4000 engine cycles.
+TEST(Occupancy, KnowsWhenEnginesHaveWavesAndWorkGroupsWait) {
+  for (const char* const gfx : {"gfx908", "gfx90a", "gfx942", "gfx950"}) {
+    EXPECT_EQ(value(gfx, "se.busy", with(kSmallGpu, {{"SE", 4}, {"SQ_BUSY_CYCLES", 1000}})), 25);
+    EXPECT_EQ(value(gfx, "se.busy", with(kSmallGpu, {{"SE", 4}, {"SPI_CSN_BUSY", 3000}})), 75);
+    EXPECT_EQ(
+        value(gfx, "launch.resource_wait", {{"SPI_RA_RES_STALL_CSN", 250}, {"SPI_CSN_BUSY", 2000}}),
+        50);
+  }
+}
+
 TEST(Occupancy, CountsQuadCyclesOnCdnaAndCyclesOnRdna) {
   const Values waves = with(kSmallGpu, {{"SQ_WAVE_CYCLES", 16000}, {"SQ_BUSY_CU_CYCLES", 4000}});
   EXPECT_EQ(value("gfx942", "cycles", waves), 1000);

@@ -10,6 +10,7 @@
 
 #include "analyze/critical_path/graph.h"
 #include "analyze/scope/timing_scope.h"
+#include "base/error.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/kernels/occupancy_gap.h"
 #include "base/missing.h"
 #include "hal/occupancy.h"
 #include "trace/trace.h"
@@ -93,6 +94,8 @@ struct Kernel {
   std::optional<CodeOfKernel> code;  ///< none: registers are as recorded
   Gpu gpu;
   std::optional<hal::Occupancy> occupancy;
+  std::optional<OccupancyGap> occupancy_gap;  ///< where counters say what was achieved
+  Missing occupancy_gap_missing{.field = "occupancy_gap", .reason = {}, .remedy = {}};  ///< else
   std::vector<Missing> missing;  ///< fields relative to the kernel: "resources.vgpr_per_thread"
   std::vector<std::string> assumptions;
 };

@@ -78,12 +78,15 @@ std::vector<std::string> Ceilings::contradictions() const {
   return found;
 }
 
-Ceiling Ceilings::from_measured(const hal::MeasuredRoof& roof, std::string_view unit) {
+Ceiling Ceilings::from_measured(const hal::MeasuredRoof& roof, std::string_view unit,
+                                const Ceiling& nominal) {
   Ceiling ceiling;
   ceiling.value = roof.value;
   ceiling.unit = unit;
   ceiling.from = "measured";
   ceiling.formula = fmt::format("{} of the measured ceilings", roof.column);
+  if (nominal.value)
+    ceiling.formula += fmt::format("; nominal {} {}", number_text(*nominal.value), nominal.unit);
   return ceiling;
 }
 
@@ -101,14 +104,13 @@ Ceiling Ceilings::from_peak(const hal::Peak& peak) const {
 Ceiling Ceilings::bandwidth(std::string_view level) const {
   const auto pick = [&](const std::optional<hal::MeasuredRoof> hal::MeasuredRoofs::* measured,
                         const hal::Peak hal::Peaks::* peak) {
-    if (measured_ != nullptr && measured_->*measured)
-      return from_measured(*(measured_->*measured), "GB/s");
-    if (peaks_) return from_peak(*peaks_.*peak);
-    Ceiling none;
-    none.unit = "GB/s";
-    none.from = from_;
-    none.reason = reason_;
-    return none;
+    Ceiling table;
+    table.unit = "GB/s";
+    table.from = from_;
+    table.reason = reason_;
+    if (peaks_) table = from_peak(*peaks_.*peak);
+    if (measured_ == nullptr || !(measured_->*measured)) return table;
+    return from_measured(*(measured_->*measured), "GB/s", table);
   };
   if (level == "hbm") return pick(&hal::MeasuredRoofs::memory, &hal::Peaks::memory);
   if (level == "l2") return pick(&hal::MeasuredRoofs::l2, &hal::Peaks::l2);
@@ -126,7 +128,7 @@ Ceiling Ceilings::rate(hal::Pipe pipe, hal::Precision precision) const {
   if (measured == nullptr) return table;
   if (pipe == hal::Pipe::vector && table.value && measured->value > kPackedFrom * *table.value)
     return table;
-  return from_measured(*measured, table.unit);
+  return from_measured(*measured, table.unit, table);
 }
 
 }  // namespace perflab::analyze

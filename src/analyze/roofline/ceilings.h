@@ -33,7 +33,9 @@ class Ceilings {
 
  private:
   [[nodiscard]] Ceiling from_peak(const hal::Peak& peak) const;
-  [[nodiscard]] static Ceiling from_measured(const hal::MeasuredRoof& roof, std::string_view unit);
+  /// `nominal`: that of the tables, which stands beside it.
+  [[nodiscard]] static Ceiling from_measured(const hal::MeasuredRoof& roof, std::string_view unit,
+                                             const Ceiling& nominal);
 
   std::optional<hal::Peaks> peaks_;
   std::string reason_;  ///< why there are no peaks

@@ -26,13 +26,18 @@ using trace::kNone;
 constexpr const char* kGpuRemedy =
     "put rocprofv3's agent_info.csv, or rocprof-compute's sysinfo.csv, next to the table";
 
-FormulaConstants constants_of(const Gpu& gpu, std::optional<int> wave_size) {
+FormulaConstants constants_of(const Gpu& gpu, std::optional<int> wave_size,
+                              const hal::Product* product) {
   FormulaConstants constants;
   const auto number = [](const std::optional<std::int64_t>& value) {
     return value && *value > 0 ? std::optional(static_cast<double>(*value)) : std::nullopt;
   };
   constants.cus = number(gpu.compute_units);
   constants.xccs = number(gpu.xcc_count);
+  // A partition has some of the product's dies, each with its engines.
+  if (product != nullptr && product->shader_engines && product->xcds > 0 && constants.xccs)
+    constants.shader_engines =
+        static_cast<double>(*product->shader_engines) / product->xcds * *constants.xccs;
   const hal::Arch* const arch = hal::find_arch(gpu.architecture);
   if (arch == nullptr) return constants;
   constants.simds_per_cu = arch->simds_per_cu;
@@ -59,6 +64,39 @@ const hal::MeasuredRoofs* usable_roofs(const hal::MeasuredRoofs* roofs, const Co
                     "(--roofs-device)",
                     roofs->device, fmt::join(roofs->other_devices, ", ")));
   return roofs;
+}
+
+/// Why the calibration says nothing about kernels on this GPU; empty: it is of it.
+std::string other_gpu(const hal::Calibration& calibration, const Gpu& gpu) {
+  const hal::CalibratedGpu& ours = calibration.gpu;
+  if (ours.architecture != gpu.architecture)
+    return fmt::format("it is of {}, and kernels ran on {}", ours.architecture,
+                       gpu.architecture.empty() ? "an unknown GPU" : gpu.architecture);
+  if (!ours.name.empty() && !gpu.product.empty() && ours.name != gpu.product)
+    return fmt::format("it is of {}, and kernels ran on {}", ours.name, gpu.product);
+  return {};
+}
+
+/// Says what a calibration that is used found.
+std::string calibration_used(const hal::Calibration& calibration) {
+  std::vector<std::string_view> disproved;
+  for (const auto* const list : {&calibration.counters, &calibration.formulas})
+    for (const hal::CalibratedFigure& figure : *list)
+      if (figure.disproved()) disproved.push_back(figure.name);
+  constexpr std::size_t kMostNamed = 4;
+  const std::size_t all = disproved.size();
+  disproved.resize(std::min(all, kMostNamed));
+  return fmt::format(
+      "the calibration of {} is used ({}{}): {}", calibration.date, calibration.gpu.architecture,
+      calibration.gpu.driver.empty() ? "" : ", driver " + calibration.gpu.driver,
+      all == 0
+          ? std::string("it disproved nothing")
+          : fmt::format("not used is what it disproved: {}{}", fmt::join(disproved, ", "),
+                        all > kMostNamed ? fmt::format(" and {} more", all - kMostNamed) : ""));
+}
+
+void warn_once(std::string text, std::vector<std::string>& warnings) {
+  if (std::ranges::find(warnings, text) == warnings.end()) warnings.push_back(std::move(text));
 }
 
 /// Rows that the readers left out of counters and dispatches.
@@ -135,6 +173,7 @@ struct Context {
   const TimingScope& scope;
   const CounterJoin& join;
   RoofChoice roofs;
+  std::optional<hal::MeasuredRoofs> calibrated;  ///< ceilings of the calibration
   CounterIndex index;
   CounterNames names;
 };
@@ -146,15 +185,27 @@ KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& 
   const trace::Agent* const agent = kernel.agent == kNone ? nullptr : &trace.agents[kernel.agent];
   Gpu gpu = agent != nullptr ? describe_gpu(*agent) : Gpu{};
   gpu.architecture = kernel.architecture;
-  KernelCounters counters{.trace = &trace,
-                          .passes = &context.passes,
-                          .kernel = &kernel,
-                          .names = &context.names,
-                          .table = &table,
-                          .sums = sum_counters(trace, context.index, kernel),
-                          .doubts = {},
-                          .constants = constants_of(gpu, wave_size_of(trace, context.passes, kernel,
-                                                                      context.names, table))};
+  KernelCounters counters{
+      .trace = &trace,
+      .passes = &context.passes,
+      .kernel = &kernel,
+      .names = &context.names,
+      .table = &table,
+      .sums = sum_counters(trace, context.index, kernel),
+      .doubts = {},
+      .constants =
+          constants_of(gpu, wave_size_of(trace, context.passes, kernel, context.names, table),
+                       agent != nullptr ? product_of(*agent) : nullptr)};
+  const hal::MeasuredRoofs* measured = context.roofs.measured;
+  if (const hal::Calibration* const calibration = context.roofs.calibration) {
+    if (std::string why = other_gpu(*calibration, gpu); !why.empty()) {
+      warn_once("the calibration is not used: " + why, warnings);
+    } else {
+      counters.calibration = calibration;
+      warn_once(calibration_used(*calibration), warnings);
+      if (measured == nullptr && context.calibrated) measured = &*context.calibrated;
+    }
+  }
   counters.doubts =
       check_counters(trace, context.passes, kernel, counters.sums, context.names, table, gpu);
   const trace::Agent* const device = context.roofs.device;
@@ -164,10 +215,9 @@ KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& 
         fmt::format("{} ran on {}, which the device of --roofs-device is not: its ceilings are "
                     "those of the tables",
                     kernel.name, kernel.architecture));
-  const Ceilings ceilings(own_attributes ? device : agent, kernel.architecture,
-                          context.roofs.measured, own_attributes);
-  for (std::string& text : ceilings.contradictions())
-    if (std::ranges::find(warnings, text) == warnings.end()) warnings.push_back(std::move(text));
+  const Ceilings ceilings(own_attributes ? device : agent, kernel.architecture, measured,
+                          own_attributes);
+  for (std::string& text : ceilings.contradictions()) warn_once(std::move(text), warnings);
   KernelRoofline made =
       build_kernel_roofline(counters, context.index, context.scope, ceilings, gpu);
   std::ranges::copy(context.join.assumptions, std::back_inserter(made.assumptions));
@@ -216,14 +266,18 @@ MadeRoofline make_roofline(const trace::Trace& trace, const Passes& passes,
     roofline.warnings.push_back(fmt::format(
         "{} tables of counters hold what databases hold as well: the databases are used",
         passes.duplicates));
-  const Context context{
-      .trace = trace,
-      .passes = passes,
-      .scope = scope,
-      .join = join,
-      .roofs = {.measured = usable_roofs(roofs.measured, join, roofline), .device = roofs.device},
-      .index = CounterIndex(trace),
-      .names = CounterNames(trace)};
+  const Context context{.trace = trace,
+                        .passes = passes,
+                        .scope = scope,
+                        .join = join,
+                        .roofs = {.measured = usable_roofs(roofs.measured, join, roofline),
+                                  .device = roofs.device,
+                                  .calibration = roofs.calibration},
+                        .calibrated = roofs.calibration != nullptr
+                                          ? std::optional(roofs.calibration->roofs())
+                                          : std::nullopt,
+                        .index = CounterIndex(trace),
+                        .names = CounterNames(trace)};
   Uncountable uncountable;
   for (const JoinedKernel& kernel : join.kernels) {
     if (const hal::CounterTable* const table = hal::find_counter_table(kernel.architecture))

@@ -10,6 +10,7 @@
 #include "analyze/scope/timing_scope.h"
 #include "base/error.h"
 #include "base/missing.h"
+#include "hal/calibration.h"
 #include "hal/measured_roofs.h"
 #include "trace/trace.h"
 
@@ -25,6 +26,9 @@ struct MadeRoofline {
 struct RoofChoice {
   const hal::MeasuredRoofs* measured = nullptr;
   const trace::Agent* device = nullptr;  ///< whose own attributes are used, not its product's
+  /// Of kernels on its GPU: its ceilings go before the tables' (and behind `measured`), and what it
+  /// disproved is not used.
+  const hal::Calibration* calibration = nullptr;
 };
 
 /// The GPU with that number among the GPUs of the recording, counted from 0. Error (usage): there

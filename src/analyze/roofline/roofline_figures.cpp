@@ -47,7 +47,7 @@ struct Taken {
 };
 
 /// What stands in the way of a figure; of several obstacles the last of these is told.
-enum class Obstacle { absent, apart, uncovered, different, unknown_machine, suspicious };
+enum class Obstacle { absent, apart, uncovered, different, unknown_machine, suspicious, disproved };
 
 class Evaluator {
  public:
@@ -60,6 +60,10 @@ class Evaluator {
     figure_.unit = formula_.unit;
     figure_.note = formula_.note;
     figure_.formula = formula_.alternatives.front().text;
+    if (const hal::CalibratedFigure* const found = k_.disproved(formula_)) {
+      object_to(*found);
+      return figure_;
+    }
     for (const FormulaText& text : formula_.alternatives)
       if (in_one_pass(text)) return figure_;
     for (const FormulaText& text : formula_.alternatives)
@@ -230,7 +234,27 @@ class Evaluator {
     return true;
   }
 
+  /// A counter or formula that kernels of known work disproved on this GPU.
+  void object_to(const hal::CalibratedFigure& found) {
+    std::string what = "it counted something else than kernels of known work did";
+    if (found.verdict == hal::CalibrationVerdict::zero)
+      what = "it stayed 0 where kernels of known work counted";
+    else if (found.factor)
+      what = fmt::format("it counted {:.4g} times what kernels of known work did", *found.factor);
+    object(Obstacle::disproved,
+           {.reason =
+                fmt::format("{} is not used: the calibration of {} disproved it on this GPU ({})",
+                            found.name, k_.calibration->date, what),
+            .remedy = fmt::format("rocm-perf calibrate --explain {}", found.name),
+            .lack = Lack::confidence,
+            .doubt = "the calibration of this GPU disproved it"});
+  }
+
   bool doubtful(const FormulaText& text, std::span<const Taken> taken) {
+    if (const hal::CalibratedFigure* const found = k_.disproved(text)) {
+      object_to(*found);
+      return true;
+    }
     for (std::size_t i = 0; i < taken.size(); ++i) {
       const std::string& why = k_.doubts.of(taken[i].pass, taken[i].counter);
       if (why.empty()) continue;
@@ -383,10 +407,26 @@ class Evaluator {
 std::optional<double> FormulaConstants::of(std::string_view name) const {
   if (name == "CU") return cus;
   if (name == "XCC") return xccs;
+  if (name == "SE") return shader_engines;
   if (name == "SIMD_PER_CU") return simds_per_cu;
   if (name == "MAX_WAVES_PER_CU") return max_waves_per_cu;
   if (name == "LANES") return lanes;
   return std::nullopt;
+}
+
+const hal::CalibratedFigure* KernelCounters::disproved(const CounterFormula& formula) const {
+  const hal::CalibratedFigure* const found =
+      calibration == nullptr ? nullptr : calibration->formula(formula.name);
+  return found != nullptr && found->disproved() ? found : nullptr;
+}
+
+const hal::CalibratedFigure* KernelCounters::disproved(const FormulaText& text) const {
+  if (calibration == nullptr) return nullptr;
+  for (const std::string& name : text.counters)
+    if (const hal::CalibratedFigure* const found = calibration->counter(name);
+        found != nullptr && found->disproved())
+      return found;
+  return nullptr;
 }
 
 std::vector<Index> KernelCounters::candidates(std::string_view name) const {
@@ -461,6 +501,7 @@ struct JoinedDispatch {
   }
 
   [[nodiscard]] std::optional<double> evaluate(const FormulaText& text) const {
+    if (counters.disproved(text) != nullptr) return std::nullopt;
     std::map<std::string_view, double> values;
     for (const std::string& name : text.counters) {
       const auto value = value_of(name);
@@ -482,6 +523,7 @@ struct JoinedDispatch {
 std::optional<double> dispatch_figure(const KernelCounters& counters, const CounterIndex& index,
                                       const hal::CounterFormula& formula, const ShapeGroup& shape,
                                       std::size_t ordinal, PassChoice choice) {
+  if (counters.disproved(formula) != nullptr) return std::nullopt;
   const auto passes = static_cast<Index>(shape.in_pass.size());
   for (const FormulaText& text : formula.alternatives)
     for (Index pass = 0; pass < (choice == PassChoice::one ? passes : 1); ++pass) {

@@ -13,6 +13,7 @@
 #include "analyze/counters/counter_checks.h"
 #include "analyze/counters/counter_sums.h"
 #include "analyze/roofline/roofline.h"
+#include "hal/calibration.h"
 #include "hal/counter_catalogue.h"
 
 namespace perflab::analyze {
@@ -22,7 +23,7 @@ inline constexpr std::string_view kLanesFormula = "lanes";
 
 /// Values of hal::kConstants for the GPU that the kernel ran on; nullopt: not known.
 struct FormulaConstants {
-  std::optional<double> cus, xccs, simds_per_cu, max_waves_per_cu, lanes;
+  std::optional<double> cus, xccs, shader_engines, simds_per_cu, max_waves_per_cu, lanes;
 
   [[nodiscard]] std::optional<double> of(std::string_view name) const;
 };
@@ -37,6 +38,12 @@ struct KernelCounters {
   KernelSums sums;
   CounterDoubts doubts;
   FormulaConstants constants;
+  const hal::Calibration* calibration = nullptr;  ///< of this GPU; what it disproved is not used
+
+  /// What the calibration says of the formula, or of a counter of it, that it disproved; nullptr:
+  /// nothing.
+  [[nodiscard]] const hal::CalibratedFigure* disproved(const hal::CounterFormula& formula) const;
+  [[nodiscard]] const hal::CalibratedFigure* disproved(const hal::FormulaText& text) const;
 
   /// The recorded counters that can stand for a name of a formula, under any of its names.
   [[nodiscard]] std::vector<trace::Index> candidates(std::string_view name) const;

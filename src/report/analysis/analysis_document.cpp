@@ -7,6 +7,7 @@
 #include <set>
 
 #include "report/bottleneck/bottleneck_json.h"
+#include "report/bottleneck/occupancy_gap.h"
 #include "report/code/kernel_json.h"
 #include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
@@ -100,6 +101,7 @@ Json kernel_json(const analyze::Kernel& kernel) {
   out["code_object"] = code_json(kernel, missing);
   out["gpu"] = gpu_json(kernel.gpu);
   out["occupancy"] = occupancy_json(kernel.occupancy);
+  out["occupancy_gap"] = occupancy_gap_json(kernel, missing);
   out["assumptions"] = kernel.assumptions;
   out["missing"] = missing_json(missing);
   return out;

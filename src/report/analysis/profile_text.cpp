@@ -10,6 +10,7 @@
 #include "hal/terms.h"
 #include "report/analysis/analysis_text.h"
 #include "report/bottleneck/bottleneck_text.h"
+#include "report/bottleneck/occupancy_gap.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
@@ -74,6 +75,8 @@ std::string kernel_lines(const analyze::Kernel& kernel, const TerminalStyle& sty
   }
   if (kernel.occupancy)
     out += fmt::format("  {:<10} {}", "occupancy", occupancy_line(*kernel.occupancy));
+  if (kernel.occupancy_gap)
+    out += labelled("achieved", occupancy_gap_text(*kernel.occupancy_gap, platform), style.width);
   return out;
 }
 

@@ -17,7 +17,12 @@ class FiguresTest : public testing::Test {
  protected:
   FiguresTest() {
     b_.agent("gfx942");
-    constants_ = {.cus = 304, .xccs = 8, .simds_per_cu = 4, .max_waves_per_cu = 32, .lanes = 64};
+    constants_ = {.cus = 304,
+                  .xccs = 8,
+                  .shader_engines = 32,
+                  .simds_per_cu = 4,
+                  .max_waves_per_cu = 32,
+                  .lanes = 64};
   }
 
   void pass(std::optional<int> number) {
