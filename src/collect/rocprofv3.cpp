@@ -136,12 +136,14 @@ Result<Rocprofv3> find_rocprofv3() {
 
 std::vector<std::string> rocprofv3_command(const Rocprofv3& tool, const fs::path& folder,
                                            const std::vector<std::string>& options,
-                                           const std::vector<std::string>& target) {
+                                           const std::vector<std::string>& target,
+                                           const std::vector<std::string>& formats) {
   std::vector<std::string> command{tool.path.string()};
   command.insert(command.end(), options.begin(), options.end());
   // -f takes several values: it must not come last before a word without a dash.
-  for (std::string word : {std::string("-f"), std::string("rocpd"), std::string("-d"),
-                           folder.string(), std::string("--")})
+  command.emplace_back("-f");
+  command.insert(command.end(), formats.begin(), formats.end());
+  for (std::string word : {std::string("-d"), folder.string(), std::string("--")})
     command.push_back(std::move(word));
   command.insert(command.end(), target.begin(), target.end());
   return command;

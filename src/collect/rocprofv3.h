@@ -31,11 +31,12 @@ Result<Rocprofv3> find_rocprofv3();
 bool rocprofv3_is_there();
 
 /// The argument array of one run. `folder` must be absolute: the target may change its folder
-/// before rocprofv3 writes.
+/// before rocprofv3 writes. `formats`: of what it writes.
 std::vector<std::string> rocprofv3_command(const Rocprofv3& tool,
                                            const std::filesystem::path& folder,
                                            const std::vector<std::string>& options,
-                                           const std::vector<std::string>& target);
+                                           const std::vector<std::string>& target,
+                                           const std::vector<std::string>& formats = {"rocpd"});
 
 /// Makes the environment of a run that of rocprofv3: without variables that would change where or
 /// what it writes, and with its temporary files in `folder`. Elsewhere they would lie in the

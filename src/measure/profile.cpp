@@ -14,6 +14,7 @@
 #include "hal/counter_catalogue.h"
 #include "hal/pass_plan.h"
 #include "measure/att_step.h"
+#include "measure/pc_sampling_step.h"
 #include "trace/read/read_trace.h"
 
 namespace perflab::measure {
@@ -84,6 +85,12 @@ std::vector<std::string> similar_counters(const std::string& counter) {
 
 /// Refuses (usage) what the recorder of CUDA programs does not do.
 Result<void> check_cuda_options(const ProfileOptions& options, std::string_view why) {
+  if (options.pc_sampling)
+    return fail(ErrorCode::usage,
+                fmt::format("--pc-sampling: it drives rocprofv3, and this program is recorded on "
+                            "NVIDIA's GPUs ({})",
+                            why),
+                "leave it out, or add --platform amd");
   if (!options.att) return {};
   return fail(ErrorCode::usage,
               fmt::format("--att: thread traces are of AMD's GPUs, and this program is recorded on "
@@ -100,6 +107,9 @@ Result<void> check_options(const collect::CollectPlan& plan, const ProfileOption
                   "leave out --no-rocprof, or --att");
     if (!options.att->kernel.empty()) PERFLAB_TRY_VOID(Pattern::compile(options.att->kernel));
   }
+  if (options.pc_sampling && plan.no_rocprof)
+    return fail(ErrorCode::usage, "PC samples cannot be taken without rocprofv3",
+                "leave out --no-rocprof, or --pc-sampling");
   if (!options.wants_counters()) return {};
   if (plan.no_rocprof)
     return fail(ErrorCode::usage, "counters cannot be collected without rocprofv3",
@@ -325,20 +335,40 @@ void explain_no_thread_trace(Profile& profile, std::string_view why) {
         .field = "thread_traces", .reason = reason, .remedy = ""};
 }
 
-/// Counters first, then the thread trace: each needs runs that ended well, and neither the other.
+void explain_no_pc_samples(Profile& profile, std::string_view why) {
+  const std::string reason = fmt::format("none were taken: {}", why);
+  profile.warnings.push_back("PC sampling: " + reason);
+  if (profile.analyzed)
+    profile.analyzed->representative.analysis.pc_sampling_missing = {
+        .field = "pc_sampling", .reason = reason, .remedy = ""};
+}
+
+bool was_stopped(const Profile& profile) {
+  return profile.problem && profile.problem->code == ErrorCode::interrupted;
+}
+
+/// Counters first, then PC samples, then the thread trace, from what costs least: each needs runs
+/// that ended well, and none the others.
 void collect_further(const collect::CollectPlan& plan, const ProfileOptions& options,
                      const std::vector<Files>& groups, analyze::AnalyzeOptions analyze_options,
                      Profile& profile) {
   if (profile.problem || !profile.analyzed) {
     if (options.wants_counters()) explain_no_counters(profile);
+    if (options.pc_sampling) explain_no_pc_samples(profile, "the runs did not end well");
     if (options.att) explain_no_thread_trace(profile, "the runs did not end well");
     return;
   }
   if (options.wants_counters())
     CounterStep(plan, options, profile)
         .run(groups[profile.analyzed->representative_index], std::move(analyze_options));
+  if (options.pc_sampling) {
+    if (was_stopped(profile))
+      explain_no_pc_samples(profile, "the counter passes were stopped");
+    else
+      take_pc_samples(plan, options, profile);
+  }
   if (!options.att) return;
-  if (profile.problem && profile.problem->code == ErrorCode::interrupted)
+  if (was_stopped(profile))
     explain_no_thread_trace(profile, "the counter passes were stopped");
   else
     take_thread_trace(plan, options, profile);

@@ -12,6 +12,7 @@
 #include "collect/att_pass.h"
 #include "collect/collect.h"
 #include "collect/counter_passes.h"
+#include "collect/pc_sampling_pass.h"
 #include "collect/platform.h"
 #include "measure/att_choice.h"
 
@@ -39,9 +40,10 @@ struct ProfileOptions {
   bool roofline = false;                       ///< collect rocm-perf's own sets of counters
   std::vector<std::string> counters;           ///< counters of the user's, in addition (or alone)
   std::optional<std::filesystem::path> roofs;  ///< measured ceilings (hal/measured_roofs.h)
-  std::optional<int> roofs_device;   ///< row of that file; without one: GPU of the recording
-  std::optional<AttOptions> att;     ///< take a thread trace
-  bool timeline = false;             ///< analyze::AnalyzeOptions::timeline
+  std::optional<int> roofs_device;  ///< row of that file; without one: GPU of the recording
+  std::optional<AttOptions> att;    ///< take a thread trace
+  std::optional<collect::PcSamplingWish> pc_sampling;  ///< take PC samples
+  bool timeline = false;                               ///< analyze::AnalyzeOptions::timeline
   std::size_t keep_nodes_up_to = 0;  ///< analyze::CriticalPathOptions::keep_nodes_up_to
   unsigned threads = 0;              ///< to read with; 0: all cores
 
@@ -51,13 +53,15 @@ struct ProfileOptions {
 /// A profile as measured. `analyzed` is empty with --no-rocprof, and when no run left a database
 /// that can be used; then `problem` says why (for --no-rocprof only if the process itself failed).
 /// Where counters were wanted and there are none, its roofline_missing and `warnings` say why;
-/// where a thread trace was, its thread_traces_missing and `warnings` do. The rest of the profile
+/// where a thread trace or PC samples were, its thread_traces_missing or pc_sampling_missing and
+/// `warnings` do. The rest of the profile
 /// is whole all the same.
 struct Profile {
   collect::Collection collection;
   collect::ChosenPlatform platform;
   std::optional<collect::CounterCollection> counters;  ///< nullopt: none were collected
   std::optional<ThreadTracePass> thread_trace;         ///< nullopt: none was taken
+  std::optional<collect::PcSamplingRun> pc_sampling;   ///< nullopt: nothing was run for samples
   std::optional<analyze::AnalyzedRuns> analyzed;
   std::vector<std::optional<std::size_t>>
       analyzed_index;  ///< per run of the collection: place in analyzed, if any

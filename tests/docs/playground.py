@@ -147,6 +147,7 @@ class Playground:
                  "--form", "json")
         self.run(self.tool("docs", "playground_trace"), "att")
         shutil.copytree(self.files / "att/ui_output_agent_1_dispatch_2", self.files / "ui_output_agent_1_dispatch_2")
+        self.run(self.tool("support", "make-pc-samples"), "--out", self.out / "pc_samples", "--dispatches", "20")
         (self.files / "roofline.csv").write_text("device,HBMBw\n0,4321\n")
 
     def make_kernels(self):
@@ -218,6 +219,7 @@ class Playground:
             "FAKE_ROCPROFV3_PASS_DB": self.passes_in(self.share / "decode_step_counters"),
             "SOFTMAX_PASSES": self.passes_in(self.out / "softmax_counters"),
             "FAKE_ROCPROFV3_ATT": f"1={self.files / 'att'}",
+            "FAKE_ROCPROFV3_PC": str(self.out / "pc_samples"),
             "ROCPROF_ATT_LIBRARY_PATH": str(self.out / "decoder"),
             "ROCM_PERF_LLM_KEY": "a-key-of-the-playground",
         }

@@ -8,6 +8,7 @@
 #include "base/text/numbers.h"
 #include "base/text/progress.h"
 #include "cli/kit/output_file.h"
+#include "hal/calibration.h"
 #include "hal/measured_roofs.h"
 #include "report/critical_path/dag_document.h"
 #include "report/kit/document.h"
@@ -44,7 +45,18 @@ void add_roofs_options(CLI::App& command, RoofsArguments& arguments) {
                      "ceilings, where else its product's do");
 }
 
+void add_calibration_option(CLI::App& command, RoofsArguments& arguments) {
+  command.add_option(
+      "--calibration", arguments.calibration,
+      "What `calibrate` found about the GPU (default: on this machine): disproved counters and "
+      "formulas are not used, its measured ceilings are");
+}
+
 Result<void> apply(const RoofsArguments& arguments, analyze::AnalyzeOptions& options) {
+  options.find_calibration = true;
+  if (!arguments.calibration.empty()) {
+    PERFLAB_TRY(options.calibration, hal::read_calibration(arguments.calibration));
+  }
   if (arguments.file.empty()) {
     options.roofs_device = arguments.device;
     return {};

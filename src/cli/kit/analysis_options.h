@@ -16,12 +16,14 @@ class App;
 
 namespace perflab::cli {
 
-/// --roofs and --roofs-device.
+/// --roofs, --roofs-device and --calibration.
 struct RoofsArguments {
   std::string file;
   std::optional<int> device;
+  std::string calibration;
 };
 void add_roofs_options(CLI::App& command, RoofsArguments& arguments);
+void add_calibration_option(CLI::App& command, RoofsArguments& arguments);
 /// Reads the file, when one was given; else the number is that of a GPU of the recording.
 Result<void> apply(const RoofsArguments& arguments, analyze::AnalyzeOptions& options);
 

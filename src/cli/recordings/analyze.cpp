@@ -43,6 +43,7 @@ const char* option_about_recordings(const AnalyzeArguments& arguments) {
   if (!arguments.code.empty() && arguments.pc_samples.empty()) return "--code";
   if (!arguments.roofs.file.empty()) return "--roofs";
   if (arguments.roofs.device) return "--roofs-device";
+  if (!arguments.roofs.calibration.empty()) return "--calibration";
   if (!path.what_if.empty()) return "--what-if";
   if (path.segment) return "--segment";
   if (path.perfetto) return "--perfetto";
@@ -124,6 +125,7 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
   inputs.insert(inputs.end(), arguments.thread_traces.begin(), arguments.thread_traces.end());
   inputs.insert(inputs.end(), arguments.pc_samples.begin(), arguments.pc_samples.end());
   if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
+  if (!arguments.roofs.calibration.empty()) inputs.emplace_back(arguments.roofs.calibration);
   PERFLAB_TRY_VOID(check_perfetto_file(arguments.path, inputs, arguments.outputs.folder));
   PERFLAB_TRY_VOID(
       check_html_file(arguments.outputs.html, inputs, arguments.outputs.folder, &arguments.path));
@@ -187,6 +189,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
                       "Counter passes of the same command, for the roofline: databases, or "
                       "counter_collection.csv files");
   add_roofs_options(*command, arguments->roofs);
+  add_calibration_option(*command, arguments->roofs);
   add_path_options(*command, arguments->path);
   command
       ->add_flag("--no-critical-path", arguments->no_critical_path,

@@ -32,10 +32,12 @@ struct ProfileArguments {
   std::vector<std::string> words;
   int runs = 1;
   std::string timeout, platform, ranks;
-  bool no_rocprof = false, att = false;
+  bool no_rocprof = false, att = false, pc_sampling = false;
   RoofsArguments roofs;
   Outputs outputs{.folder = ".", .html = {}, .whole_recording = true};
   measure::AttOptions att_options;
+  std::string pc_method;
+  collect::PcSamplingWish pc_wish;
   measure::ProfileOptions options;
 };
 
@@ -89,11 +91,13 @@ Result<void> show(const ProfileArguments& arguments, const measure::Profile& pro
 /// (usage): what would start the program again, which its launcher did not.
 Result<void> fit_to_rank(const RankPart& part, ProfileArguments& arguments,
                          collect::CollectPlan& plan) {
-  if (arguments.runs > 1 || arguments.options.wants_counters() || arguments.att)
+  if (arguments.runs > 1 || arguments.options.wants_counters() || arguments.att ||
+      arguments.pc_sampling)
     return fail(
         ErrorCode::usage,
         "a rank of a job runs once: its launcher started it once, and the others wait for it",
-        "leave out --runs, --roofline, --counters and --att; or record the launcher: "
+        "leave out --runs, --roofline, --counters, --pc-sampling and --att; or record the "
+        "launcher: "
         "rocm-perf profile -- mpirun -n 2 ./app");
   const std::filesystem::path folder =
       std::filesystem::path(arguments.outputs.folder) / rank_name(part.rank);
@@ -136,6 +140,13 @@ Result<void> run_profile(ProfileArguments arguments,
   if (arguments.att) {
     options.att = arguments.att_options;
     options.att->keep_detail = true;
+  }
+  if (arguments.pc_sampling) {
+    options.pc_sampling = arguments.pc_wish;
+    if (!arguments.pc_method.empty())
+      options.pc_sampling->method = arguments.pc_method == "host_trap"
+                                        ? pc_sampling::Method::host_trap
+                                        : pc_sampling::Method::stochastic;
   }
   if (!arguments.roofs.file.empty()) {
     if (!options.wants_counters())
@@ -190,6 +201,23 @@ CLI::Validator whole_number(std::uint64_t most, bool bytes) {
       "");
 }
 
+void add_pc_sampling_options(CLI::App& command, ProfileArguments& arguments) {
+  CLI::Option* const pc_sampling = command.add_flag(
+      "--pc-sampling", arguments.pc_sampling,
+      "Run it again for PC samples (rocprofv3's beta option): where waves wait, and why");
+  command
+      .add_option("--pc-sampling-method", arguments.pc_method,
+                  "stochastic (by the hardware, with reasons) or host_trap; the first that the GPU "
+                  "has")
+      ->check(CLI::IsMember({"stochastic", "host_trap"}))
+      ->needs(pc_sampling);
+  command
+      .add_option("--pc-sampling-interval", arguments.pc_wish.interval,
+                  "Cycles (host_trap: us) between samples (default: 65536, host_trap: 512)")
+      ->transform(whole_number(UINT64_MAX, false))
+      ->needs(pc_sampling);
+}
+
 void add_att_options(CLI::App& command, ProfileArguments& arguments) {
   measure::AttOptions& options = arguments.att_options;
   CLI::Option* const att = command.add_flag(
@@ -222,7 +250,7 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
   CLI::App* command =
       app.add_subcommand("profile", "Run a program under rocprofv3 and profile its hottest kernel");
   set_examples(*command, {"rocm-perf profile --runs 5 -- ./app --size 4096",
-                          "rocm-perf profile --roofline --att -- ./app"});
+                          "rocm-perf profile --roofline --pc-sampling --att -- ./app"});
   command->footer(
       "Databases are kept under .rocpd_profile/, each run in its own folder. Started by srun, "
       "mpirun "
@@ -242,6 +270,7 @@ void add_profile(CLI::App& app, const std::vector<std::string>& target, int& exi
                       "Under srun, mpirun or torchrun: record only these ranks (0,7 or 0-3); the "
                       "others run the program alone");
   add_counter_options(*command, *arguments);
+  add_pc_sampling_options(*command, *arguments);
   add_att_options(*command, *arguments);
   command->add_flag("--no-rocprof", arguments->no_rocprof,
                     "Only time the process, without GPU figures");

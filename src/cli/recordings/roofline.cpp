@@ -31,6 +31,7 @@ Result<void> check_roofline_page(const RooflineArguments& arguments) {
   std::vector<std::filesystem::path> inputs(arguments.files.begin(), arguments.files.end());
   inputs.insert(inputs.end(), arguments.code.begin(), arguments.code.end());
   if (!arguments.roofs.file.empty()) inputs.emplace_back(arguments.roofs.file);
+  if (!arguments.roofs.calibration.empty()) inputs.emplace_back(arguments.roofs.calibration);
   return check_html_file(arguments.outputs.html, inputs, arguments.outputs.folder);
 }
 
@@ -82,6 +83,7 @@ void add_roofline(CLI::App& app, int& exit_code) {
                    "rocprofv3, tables of rocprof-compute; a database without counters gives times")
       ->required();
   add_roofs_options(*command, arguments->roofs);
+  add_calibration_option(*command, arguments->roofs);
   command->add_option("--kernel", arguments->kernel, "Only kernels whose name this regex matches");
   command
       ->add_option("--code", arguments->code,

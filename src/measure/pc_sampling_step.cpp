@@ -1,0 +1,157 @@
+// The order of the step, and a sentence for everything that keeps it from its figures.
+#include "measure/pc_sampling_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "collect/pc_sampling_pass.h"
+#include "pc_sampling/support.h"
+
+namespace perflab::measure {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files of the run's CSV, for a JSON that was cut off.
+std::vector<fs::path> tables_of(const fs::path& folder) {
+  std::vector<fs::path> tables;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error))
+    if (entry.path().extension() == ".csv" &&
+        entry.path().filename().string().find("_pc_sampling_") != std::string::npos)
+      tables.push_back(entry.path());
+  std::ranges::sort(tables);
+  return tables;
+}
+
+class PcSamplingStep {
+ public:
+  PcSamplingStep(const collect::CollectPlan& plan, const ProfileOptions& options, Profile& profile)
+      : plan_(plan), options_(options), profile_(profile) {}
+
+  void run() {
+    const std::optional<collect::PcSamplingChoice> choice = choose();
+    if (!choice) return;
+    collect::PcSamplingRequest request{
+        .choice = *choice,
+        .architecture = architecture(),
+        .limit = collect::pc_sampling_limit(plain_wall(), plan_.timeout)};
+    const collect::Rocprofv3& tool = *profile_.collection.rocprofv3;
+    for (const std::string& fault :
+         collect::known_pc_sampling_faults(collect::PcSamplingSymptom::always, request.architecture,
+                                           choice->method, tool.version))
+      warn("known: " + fault);
+    Result<collect::PcSamplingRun> taken =
+        collect::collect_pc_samples(plan_, profile_.collection, request);
+    if (!taken) return give_up("none were taken", std::move(taken).error());
+    profile_.pc_sampling = *std::move(taken);
+    const collect::PcSamplingRun& made = *profile_.pc_sampling;
+    for (const std::string& note : made.notes) warn(note);
+    if (made.files.empty()) {
+      PERFLAB_CHECK(made.problem.has_value());
+      return give_up("there are none", *made.problem);
+    }
+    analyze_samples(made);
+  }
+
+ private:
+  void warn(std::string text) { profile_.warnings.push_back("PC sampling: " + std::move(text)); }
+
+  [[nodiscard]] analyze::Analysis& analysis() const {
+    return profile_.analyzed->representative.analysis;
+  }
+
+  [[nodiscard]] const std::string& architecture() const {
+    return analysis().kernels[analysis().selection->kernel].gpu.architecture;
+  }
+
+  /// Of the longest run that ended well.
+  [[nodiscard]] Nanos plain_wall() const {
+    Nanos wall{0};
+    for (const collect::TargetRun& run : profile_.collection.runs)
+      if (run.complete()) wall = std::max(wall, run.process.wall_time);
+    return wall;
+  }
+
+  void give_up(std::string_view what, Error error) {
+    warn(fmt::format("{}: {}{}{}", what, error.message, error.remedy.empty() ? "" : "; ",
+                     error.remedy));
+    for (const std::string& note : error.notes) warn(note);
+    analysis().pc_sampling_missing = {.field = "pc_sampling",
+                                      .reason = fmt::format("{}: {}", what, error.message),
+                                      .remedy = error.remedy};
+    if (!profile_.problem) profile_.problem = std::move(error);
+  }
+
+  /// Asks before the target is run. A profiler that gives no answer is tried by the table of
+  /// architectures, with a warning.
+  std::optional<collect::PcSamplingChoice> choose() {
+    Result<std::vector<collect::PcSamplingOffer>> offers =
+        collect::ask_for_pc_sampling(*profile_.collection.rocprofv3);
+    if (!offers && offers.error().code == ErrorCode::interrupted) {
+      give_up("none were taken", std::move(offers).error());
+      return std::nullopt;
+    }
+    if (!offers) {
+      warn(fmt::format("{}: what the tables say of {} is tried", offers.error().message,
+                       architecture()));
+      offers = offers_of_tables();
+    }
+    Result<collect::PcSamplingChoice> choice =
+        collect::choose_pc_sampling(*offers, architecture(), *options_.pc_sampling);
+    if (!choice) {
+      give_up("none were taken", std::move(choice).error());
+      return std::nullopt;
+    }
+    for (const std::string& note : choice->notes) warn(note);
+    return *std::move(choice);
+  }
+
+  [[nodiscard]] std::vector<collect::PcSamplingOffer> offers_of_tables() const {
+    const pc_sampling::Support support = pc_sampling::support_of(architecture());
+    std::vector<collect::PcSamplingOffer> offers;
+    if (support.host_trap)
+      offers.push_back({.gpu = architecture(), .method = pc_sampling::Method::host_trap});
+    if (support.stochastic)
+      offers.push_back(
+          {.gpu = architecture(), .method = pc_sampling::Method::stochastic, .power_of_two = true});
+    return offers;
+  }
+
+  void analyze_samples(const collect::PcSamplingRun& made) {
+    analyze::PcSamplesRequest request{.places = made.files,
+                                      .interval = made.request.choice.interval,
+                                      .code_files = {},
+                                      .search_code = true,
+                                      .progress = {}};
+    Result<void> added = analyze::add_pc_samples(request, profile_.analyzed->representative);
+    if (!added && made.problem) {
+      // What a stopped profiler left of its JSON is no JSON; its tables can be whole.
+      request.places = tables_of(made.folder);
+      if (!request.places.empty())
+        added = analyze::add_pc_samples(request, profile_.analyzed->representative);
+    }
+    if (!added) return give_up("they cannot be used", made.problem ? *made.problem : added.error());
+    if (!made.problem) return;
+    warn("not all of them were taken: " + made.problem->message);
+    for (const std::string& note : made.problem->notes) warn(note);
+    if (!profile_.problem) profile_.problem = made.problem;
+  }
+
+  const collect::CollectPlan& plan_;
+  const ProfileOptions& options_;
+  Profile& profile_;
+};
+
+}  // namespace
+
+void take_pc_samples(const collect::CollectPlan& plan, const ProfileOptions& options,
+                     Profile& profile) {
+  PERFLAB_CHECK(options.pc_sampling && profile.analyzed && profile.collection.rocprofv3);
+  PcSamplingStep(plan, options, profile).run();
+}
+
+}  // namespace perflab::measure
