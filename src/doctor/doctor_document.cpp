@@ -13,10 +13,22 @@ Json part_json(const Part& part) {
           {"problem", or_null(part.problem)}, {"remedy", or_null(part.remedy)}};
 }
 
+Json calibration_json(const std::optional<CalibrationHere>& calibration) {
+  if (!calibration) return nullptr;
+  return {{"file", calibration->file.string()},         {"date", or_null(calibration->date)},
+          {"age_days", or_null(calibration->age_days)}, {"driver", or_null(calibration->driver)},
+          {"confirmed", calibration->confirmed},        {"disproved", calibration->disproved},
+          {"problem", or_null(calibration->problem)}};
+}
+
 Json gpu_json(const Gpu& gpu) {
-  return {{"node", or_null(gpu.node)},       {"processor", gpu.processor},
-          {"product", or_null(gpu.product)}, {"compute_units", or_null(gpu.compute_units)},
-          {"architecture_known", gpu.known}, {"compilable", gpu.compilable}};
+  return {{"node", or_null(gpu.node)},
+          {"processor", gpu.processor},
+          {"product", or_null(gpu.product)},
+          {"compute_units", or_null(gpu.compute_units)},
+          {"architecture_known", gpu.known},
+          {"compilable", gpu.compilable},
+          {"calibration", calibration_json(gpu.calibration)}};
 }
 
 Json command_json(const CommandReadiness& command) {
@@ -36,7 +48,7 @@ Json doctor_document(const Examination& examination) {
   for (const Gpu& gpu : examination.gpus) gpus.push_back(gpu_json(gpu));
   for (const CommandReadiness& command : examination.commands)
     commands.push_back(command_json(command));
-  return {{"schema_version", "1.0.0"},
+  return {{"schema_version", "1.1.0"},
           {"document", "doctor"},
           {"generator", report::generator_json()},
           {"commands", std::move(commands)},

@@ -123,7 +123,16 @@ std::string gpus_text(const Examination& examination, std::size_t width) {
                gpu.compilable                                             ? "knows it"
                : hal::platform_of(gpu.processor) == hal::Platform::nvidia ? "CUDA's own"
                                                                           : "does not know it"});
-  return table.text(width);
+  std::string text = table.text(width);
+  std::vector<std::string> said;  // GPUs of one architecture have one calibration
+  for (const Gpu& gpu : examination.gpus) {
+    if (!gpu.calibration) continue;
+    std::string line = fmt::format("{}: {}", gpu.processor, calibration_text(*gpu.calibration));
+    if (std::ranges::find(said, line) != said.end()) continue;
+    text += report::indented(line, width);
+    said.push_back(std::move(line));
+  }
+  return text;
 }
 
 /// A part's lines below its title.

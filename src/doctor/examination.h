@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "doctor/calibration_here.h"
 
 namespace perflab::doctor {
 
@@ -61,8 +62,9 @@ struct Gpu {
   std::string processor{};  ///< "gfx942"
   std::string product{};    ///< as the runtime calls it; empty: not opened
   std::optional<int> compute_units{};
-  bool known = false;       ///< the architecture is in our tables
-  bool compilable = false;  ///< a HIP compiler of this machine knows it
+  bool known = false;                            ///< the architecture is in our tables
+  bool compilable = false;                       ///< a HIP compiler of this machine knows it
+  std::optional<CalibrationHere> calibration{};  ///< of its architecture; nullopt: none was made
 };
 
 /// What a command can do here.

@@ -277,6 +277,8 @@ Result<Examination> examine(const Places& places) {
   PERFLAB_TRY_VOID(add_sandbox(out.parts));
   PERFLAB_TRY(std::vector<Part> cuda, cuda_parts(places, out.gpus));
   for (Part& part : cuda) out.parts.push_back(std::move(part));
+  for (Gpu& gpu : out.gpus)
+    gpu.calibration = calibration_here(gpu.processor, std::chrono::system_clock::now());
   PERFLAB_TRY(out.commands, readiness(out.parts, {}));
   out.system = system_name(places.release);
   utsname name{};
