@@ -73,7 +73,7 @@ constexpr int kClearScore = 3, kClearMargin = 2;
 /// then.
 Confidence confidence_without_trace(const KernelBottleneck& kernel) {
   const std::vector<ScoredBottleneck> candidates =
-      score(kernel.features.only_up_to(FeatureSource::counters));
+      score(kernel.features.only_up_to(FeatureSource::pc_sampling));
   if (decide(candidates) != kernel.verdict) return Confidence::low;
   const int runner_up = candidates.size() > 1 ? std::max(candidates[1].score, 0) : 0;
   const int margin = candidates.front().score - runner_up;
@@ -82,8 +82,23 @@ Confidence confidence_without_trace(const KernelBottleneck& kernel) {
                                                                            : Confidence::medium;
 }
 
+/// What PC samples do to the confidence. They alone make it medium at most: a sample says how
+/// often, never how long.
+void judge_samples(const ScoredBottleneck& winner, const KernelPcSamples* samples,
+                   KernelBottleneck& kernel) {
+  for (const CrossCheck& check : kernel.cross_checks)
+    if (!check.agrees) lower(kernel, Confidence::medium, check.text);
+  if (samples == nullptr || !rests_on(winner, FeatureSource::pc_sampling)) return;
+  if (decide(score(kernel.features.without(FeatureSource::pc_sampling))) == kernel.verdict) return;
+  lower(kernel, std::min(Confidence::medium, samples->confidence),
+        "only PC samples make it the verdict");
+  kernel.confidence_reasons.insert(kernel.confidence_reasons.end(),
+                                   samples->confidence_reasons.begin(),
+                                   samples->confidence_reasons.end());
+}
+
 void find_confidence(const Measurements& analysis, const KernelThreadTrace* traced,
-                     KernelBottleneck& kernel) {
+                     const KernelPcSamples* samples, KernelBottleneck& kernel) {
   const ScoredBottleneck* const winner = winner_of(kernel.candidates);
   if (winner == nullptr) {
     kernel.confidence = Confidence::low;
@@ -114,6 +129,7 @@ void find_confidence(const Measurements& analysis, const KernelThreadTrace* trac
   });
   if (analysis.timed_under_counters && timed)
     lower(kernel, Confidence::medium, "times were taken while counters were collected");
+  judge_samples(*winner, samples, kernel);
   if (traced == nullptr || !rests_on(*winner, FeatureSource::thread_trace)) return;
   // What stands without the trace is not less sure with it.
   const Confidence level = std::max(traced->confidence, confidence_without_trace(kernel));
@@ -184,8 +200,8 @@ std::vector<HistoryStep> find_history(const FeatureSet& features) {
 
 KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
                        std::optional<std::size_t> kernel_index,
-                       const KernelThreadTrace* thread_trace,
-                       const KernelCriticality* criticality) {
+                       const KernelThreadTrace* thread_trace, const KernelCriticality* criticality,
+                       const KernelPcSamples* samples) {
   KernelBottleneck result;
   result.features = features;
   result.analysis_kernel = kernel_index;
@@ -195,6 +211,9 @@ KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
     result.architecture = kernel->gpu.architecture;
   } else if (thread_trace != nullptr) {
     result.kernel = thread_trace->kernel;
+  } else if (samples != nullptr) {
+    result.kernel = samples->kernel;
+    result.architecture = samples->architecture;
   }
   result.candidates = score(features);
   result.verdict = decide(result.candidates);
@@ -205,7 +224,8 @@ KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
   result.next = find_next_measurement(features, result.candidates);
   result.bound = find_bound(features, result.verdict, analysis, criticality);
   if (winner != nullptr) result.advice = find_advice(*winner, kernel, thread_trace);
-  find_confidence(analysis, thread_trace, result);
+  result.cross_checks = cross_check(features);
+  find_confidence(analysis, thread_trace, samples, result);
   result.history = find_history(features);
   result.summary = summary_of(result);
   return result;
@@ -260,6 +280,7 @@ void say_in_cuda_terms(KernelBottleneck& one) {
   const auto say = [](std::string& text) { text = hal::in_terms(text, hal::Platform::nvidia); };
   say(one.summary);
   for (std::string& reason : one.confidence_reasons) say(reason);
+  for (CrossCheck& check : one.cross_checks) say(check.text);
   for (GainBound& part : one.bound.parts) say(part.text);
   for (Advice& advice : one.advice) say(advice.text);
   for (HistoryStep& step : one.history) say(step.change);
@@ -282,6 +303,7 @@ class BottleneckFinder {
         analysis_.kernels, [](const Kernel& kernel) { return kernel.runtime_helper; });
     dispatched(only_helpers);
     traced_only();
+    sampled_only();
     counted_only();
     for (KernelBottleneck& one : out_.kernels)
       if (hal::platform_of(one.architecture) == hal::Platform::nvidia) say_in_cuda_terms(one);
@@ -306,6 +328,7 @@ class BottleneckFinder {
     if (analysis_.kernels.empty()) return;
     const DispatchGaps gaps(trace_, scope_);
     const auto traces = traces_of_kernels(analysis_);
+    const auto sampled = samples_of_kernels(analysis_);
     for (std::size_t i = 0; i < analysis_.kernels.size(); ++i) {
       const Kernel& kernel = analysis_.kernels[i];
       if ((kernel.runtime_helper && !only_helpers) || communicates(kernel.name, i) || full())
@@ -313,10 +336,25 @@ class BottleneckFinder {
       const KernelThreadTrace* const traced =
           traces[i] ? &analysis_.thread_traces->kernels[*traces[i]] : nullptr;
       const auto found = criticality_.find(kernel.name);
-      const FeatureSet features = features_of_kernel(trace_, scope_, analysis_, i, traced, &gaps);
+      const KernelPcSamples* const samples =
+          sampled[i] ? &analysis_.pc_sampling->kernels[*sampled[i]] : nullptr;
+      const FeatureSet features =
+          features_of_kernel(trace_, scope_, analysis_, i, traced, &gaps, samples);
       out_.kernels.push_back(judge(features, analysis_, i, traced,
-                                   found == criticality_.end() ? nullptr : found->second));
+                                   found == criticality_.end() ? nullptr : found->second, samples));
       out_.kernels.back().thread_trace = traces[i];
+      out_.kernels.back().pc_samples = sampled[i];
+    }
+  }
+
+  void sampled_only() {
+    if (!analysis_.pc_sampling) return;
+    for (const std::size_t i : samples_without_kernel(*analysis_.pc_sampling)) {
+      const KernelPcSamples& samples = analysis_.pc_sampling->kernels[i];
+      if (communicates(samples.kernel, std::nullopt) || full()) continue;
+      out_.kernels.push_back(judge(features_of_pc_samples(samples), analysis_, std::nullopt,
+                                   nullptr, nullptr, &samples));
+      out_.kernels.back().pc_samples = i;
     }
   }
 

@@ -13,6 +13,7 @@
 #include "analyze/bottleneck/features.h"
 #include "analyze/bottleneck/gain_bound.h"
 #include "analyze/bottleneck/next_measurement.h"
+#include "analyze/bottleneck/pc_samples.h"
 #include "analyze/bottleneck/rules.h"
 #include "analyze/bottleneck/score.h"
 #include "analyze/thread_trace/cycle_figures.h"
@@ -35,9 +36,11 @@ struct KernelBottleneck {
   std::string architecture;                    ///< empty: not known
   std::optional<std::size_t> analysis_kernel;  ///< index into Analysis::kernels
   std::optional<std::size_t> thread_trace;     ///< index into ThreadTraces::kernels
+  std::optional<std::size_t> pc_samples;       ///< index into PcSampling::kernels
   Bottleneck verdict = Bottleneck::insufficient_data;
   Confidence confidence = Confidence::low;
   std::vector<std::string> confidence_reasons;
+  std::vector<CrossCheck> cross_checks;      ///< PC samples against counters and thread trace
   std::string summary;                       ///< one sentence
   std::vector<ScoredBottleneck> candidates;  ///< best first; only those with held or open rules
   std::optional<Bottleneck> runner_up;
@@ -64,10 +67,11 @@ struct Bottlenecks {
 inline constexpr std::size_t kMostBottlenecks = 50;
 
 /// Everything for one kernel. `kernel`: index into analysis.kernels; `thread_trace` and
-/// `criticality` (its row of analysis.critical_path) as far as they are there.
+/// `criticality` (its row of analysis.critical_path) and `samples` as far as they are there.
 KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
                        std::optional<std::size_t> kernel, const KernelThreadTrace* thread_trace,
-                       const KernelCriticality* criticality = nullptr);
+                       const KernelCriticality* criticality = nullptr,
+                       const KernelPcSamples* samples = nullptr);
 
 /// Verdicts of all kernels but runtime helpers (unless there is nothing else) and communication
 /// kernels, whose time other ranks decide.

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "analyze/bottleneck/feature_table.h"
+#include "analyze/kernels/cu_room.h"
+#include "analyze/pc_sampling/pc_figures.h"
 #include "analyze/thread_trace/cycle_figures.h"
 
 namespace perflab::analyze {
@@ -17,6 +19,8 @@ inline constexpr std::string_view kCountersRemedy =
     "collect counters: rocm-perf profile --roofline -- ./app";
 inline constexpr std::string_view kTimesRemedy =
     "add the database of a run without counters: rocm-perf profile -- ./app";
+inline constexpr std::string_view kPcSamplingRemedy =
+    "take PC samples: rocm-perf profile --pc-sampling -- ./app";
 inline constexpr std::string_view kThreadTraceRemedy =
     "take a thread trace: rocm-perf profile --att -- ./app";
 
@@ -39,6 +43,8 @@ inline void give(FeatureSet& set, FeatureId id, double value, std::string from) 
 inline void lack(FeatureSet& set, FeatureId id, std::string reason, std::string_view remedy) {
   set[id] = {.id = id,
              .value = {},
+             .low = {},
+             .high = {},
              .from = {},
              .reason = std::move(reason),
              .remedy = std::string(remedy)};
@@ -54,14 +60,15 @@ inline void lack_all(FeatureSet& set, FeatureSource source, std::string_view rea
 
 struct KernelRoofline;
 
-/// What a CU can hold of a kernel; nullopt: not known.
-struct CuRoom {
-  std::optional<double> resident_waves;  ///< of this kernel, resident model
-  std::optional<double> wave_slots;
-};
-
 /// Fills everything whose source is counters. `resident_waves`: see CuRoom.
 void add_counter_features(const KernelRoofline& roofline, const CuRoom& room, FeatureSet& set);
+
+/// Fills everything whose source is pc_sampling: the samples of one kernel.
+void add_pc_sampling_features(const KernelPcSamples& samples, FeatureSet& set);
+
+/// The same where there are none; `missing`: why. A remedy only where the architecture can be
+/// sampled so that reasons are known.
+void lack_pc_sampling(std::string_view architecture, const Missing& missing, FeatureSet& set);
 
 /// Fills everything whose source is thread_trace.
 void add_thread_trace_features(const KernelThreadTrace& thread_trace, FeatureSet& set);

@@ -69,6 +69,10 @@ constexpr std::array<FeatureInfo, kFeatures> kFeatureTable = {{
      Source::counters, "wave_time.dependency"},
     {wait_issue, "counters.wait_issue", "wave time spent waiting to issue", "share",
      Source::counters, "wave_time.issue"},
+    {gap_tail, "counters.gap_tail", "wave slots empty in the last round", "share", Source::counters,
+     "occupancy gap: tail (docs/models/occupancy_gap.md)"},
+    {gap_imbalance, "counters.gap_imbalance", "wave slots of CUs that ran out of work", "share",
+     Source::counters, "occupancy gap: imbalance (docs/models/occupancy_gap.md)"},
     {lanes_active, "counters.lanes_active", "lanes at work per vector instruction", "share",
      Source::counters, "lanes / lanes of a wave"},
     {partial_waves, "counters.partial_waves", "waves that are not full", "share", Source::counters,
@@ -76,6 +80,43 @@ constexpr std::array<FeatureInfo, kFeatures> kFeatureTable = {{
     {branch_share, "counters.branch_share", "branches among the instructions", "share",
      Source::counters, "branch_share"},
     {l2_hit, "counters.l2_hit", "L2 hit rate", "share", Source::counters, "hit.l2"},
+    {pc_issued, "pc_sampling.issued", "samples that issued", "share", Source::pc_sampling,
+     "issued samples / samples of the kernel"},
+    {pc_memory_wait, "pc_sampling.memory_wait", "samples waiting for memory", "share",
+     Source::pc_sampling, "stalled in waits on vector memory / samples of the kernel"},
+    {pc_lds_wait, "pc_sampling.lds_wait", "samples waiting for LDS", "share", Source::pc_sampling,
+     "stalled in waits on LDS / samples of the kernel"},
+    {pc_scalar_wait, "pc_sampling.scalar_wait", "samples waiting for scalar loads", "share",
+     Source::pc_sampling, "stalled in waits on scalar loads / samples of the kernel"},
+    {pc_wait_unknown, "pc_sampling.wait_unknown", "samples waiting for what is not known", "share",
+     Source::pc_sampling, "stalled in waits on several or unknown things / samples of the kernel"},
+    {pc_barrier, "pc_sampling.barrier", "samples in barriers", "share", Source::pc_sampling,
+     "stalled in barriers / samples of the kernel"},
+    {pc_vmem_backpressure, "pc_sampling.vmem_backpressure",
+     "memory instructions refused by their pipe", "share", Source::pc_sampling,
+     "vector memory instructions that won the arbiter and were refused / samples of the kernel"},
+    {pc_lds_backpressure, "pc_sampling.lds_backpressure", "LDS instructions refused by their pipe",
+     "share", Source::pc_sampling,
+     "LDS instructions that won the arbiter and were refused / samples of the kernel"},
+    {pc_matrix_busy, "pc_sampling.matrix_busy", "matrix instructions behind a full pipe", "share",
+     Source::pc_sampling,
+     "matrix instructions that won the arbiter and were refused / samples of the kernel"},
+    {pc_valu_busy, "pc_sampling.valu_busy", "vector instructions behind a full pipe", "share",
+     Source::pc_sampling,
+     "other vector instructions that won the arbiter and were refused / samples of the kernel"},
+    {pc_contention, "pc_sampling.contention", "samples ready but not picked", "share",
+     Source::pc_sampling, "stalled because another wave was taken / samples of the kernel"},
+    {pc_dependency, "pc_sampling.dependency", "samples waiting for arithmetic", "share",
+     Source::pc_sampling, "stalled on results of the ALU / samples of the kernel"},
+    {pc_instruction_fetch, "pc_sampling.instruction_fetch", "samples without an instruction",
+     "share", Source::pc_sampling,
+     "stalled with an empty instruction buffer / samples of the kernel"},
+    {pc_lanes_active, "pc_sampling.lanes_active", "lanes on in the samples", "share",
+     Source::pc_sampling, "lanes of the EXEC masks / lanes of a wave, mean of samples"},
+    {pc_waves_per_cu, "pc_sampling.waves_per_cu", "waves on a sampled CU", "waves",
+     Source::pc_sampling, "mean of samples; CUs without waves give none"},
+    {pc_simd_latency, "pc_sampling.simd_latency", "samples in which no pipe worked", "share",
+     Source::pc_sampling, "no pipe of the sampled SIMD was used / samples of the kernel"},
     {att_issue, "thread_trace.issue", "wave time issuing", "share", Source::thread_trace,
      "issue cycles, waits and barriers apart / cycles of the traced waves"},
     {att_wait, "thread_trace.wait", "wave time in waits", "share", Source::thread_trace,
@@ -120,6 +161,7 @@ std::string_view to_string(FeatureSource source) {
                                                             {resources, "resources"},
                                                             {critical_path, "critical_path"},
                                                             {counters, "counters"},
+                                                            {pc_sampling, "pc_sampling"},
                                                             {thread_trace, "thread_trace"}});
   return kNames[source];
 }
@@ -144,15 +186,28 @@ Feature& FeatureSet::operator[](FeatureId id) {
   return features_[static_cast<std::size_t>(id)];
 }
 
-FeatureSet FeatureSet::only_up_to(FeatureSource last) const {
-  FeatureSet kept = *this;
-  for (Feature& feature : kept.features_) {
-    if (info(feature.id).source <= last || !feature.value) continue;
+template <class Keep>
+FeatureSet FeatureSet::kept(const Keep& keep, std::string_view reason) const {
+  FeatureSet less = *this;
+  for (Feature& feature : less.features_) {
+    if (keep(info(feature.id).source) || !feature.value) continue;
     feature.value.reset();
+    feature.low.reset();
+    feature.high.reset();
     feature.from.clear();
-    feature.reason = "left out here: only what costs less to get is looked at";
+    feature.reason = reason;
   }
-  return kept;
+  return less;
+}
+
+FeatureSet FeatureSet::only_up_to(FeatureSource last) const {
+  return kept([&](FeatureSource source) { return source <= last; },
+              "left out here: only what costs less to get is looked at");
+}
+
+FeatureSet FeatureSet::without(FeatureSource left_out) const {
+  return kept([&](FeatureSource source) { return source != left_out; },
+              "left out here: only other sources are looked at");
 }
 
 }  // namespace perflab::analyze

@@ -17,9 +17,10 @@ enum class FeatureSource : std::uint8_t {
   resources,      ///< registers, LDS, occupancy: trace and code object
   critical_path,  ///< host calls of the trace
   counters,       ///< counter passes: roofline and counter figures
+  pc_sampling,    ///< samples of where waves were, and why they did not issue
   thread_trace,
 };
-inline constexpr std::size_t kFeatureSources = 5;
+inline constexpr std::size_t kFeatureSources = 6;
 std::string_view to_string(FeatureSource source);  ///< as documents have it: "thread_trace"
 
 enum class FeatureId : std::uint8_t {
@@ -54,10 +55,29 @@ enum class FeatureId : std::uint8_t {
   occupancy_reached,  ///< waves on CUs that have any / waves that such a CU can hold of this kernel
   wait_dependency,
   wait_issue,     ///< 0 to 1, of wave time
+  gap_tail,       ///< 0 to 1, of all wave slots: empty in the last round of work-groups
+  gap_imbalance,  ///< 0 to 1, of all wave slots: of CUs without work while others have some
   lanes_active,   ///< 0 to 1, of the wave's lanes per vector instruction
   partial_waves,  ///< 0 to 1
   branch_share,   ///< of instructions
   l2_hit,
+  // PC samples; shares of the kernel's samples, with intervals
+  pc_issued,
+  pc_memory_wait,        ///< waits on vector memory
+  pc_lds_wait,           ///< waits on LDS
+  pc_scalar_wait,        ///< waits on scalar loads
+  pc_wait_unknown,       ///< waits on what is not known
+  pc_barrier,            ///< waits at barriers
+  pc_vmem_backpressure,  ///< vector memory instructions that their pipe refused
+  pc_lds_backpressure,   ///< likewise of LDS
+  pc_matrix_busy,        ///< matrix instructions that their pipe refused: it is full
+  pc_valu_busy,          ///< other vector instructions likewise
+  pc_contention,         ///< ready, another wave was taken
+  pc_dependency,         ///< waits on results of arithmetic
+  pc_instruction_fetch,  ///< no instruction was there
+  pc_lanes_active,       ///< 0 to 1, of a wave's lanes
+  pc_waves_per_cu,       ///< waves on CUs that have any, on average
+  pc_simd_latency,       ///< no pipe of the SIMD was used
   // thread trace; shares of the traced waves' time
   att_issue,
   att_wait,
@@ -89,6 +109,8 @@ const FeatureInfo& info(FeatureId id);
 struct Feature {
   FeatureId id{};
   std::optional<double> value;
+  /// Of samples: the bounds of the 95 % interval. A condition has to hold at both.
+  std::optional<double> low, high;
   std::string from;    ///< with a value: its inputs: "SQ_WAIT_ANY / SQ_WAVE_CYCLES, pass 1"
   std::string reason;  ///< without one: why
   std::string remedy;
@@ -103,8 +125,13 @@ class FeatureSet {
   [[nodiscard]] std::span<const Feature> all() const { return features_; }
   /// A copy in which everything from other sources than those up to `last` is missing.
   [[nodiscard]] FeatureSet only_up_to(FeatureSource last) const;
+  /// A copy in which everything from this source is missing.
+  [[nodiscard]] FeatureSet without(FeatureSource source) const;
 
  private:
+  template <class Keep>
+  [[nodiscard]] FeatureSet kept(const Keep& keep, std::string_view reason) const;
+
   std::vector<Feature> features_;
 };
 

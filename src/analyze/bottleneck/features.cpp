@@ -10,6 +10,8 @@
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/feature_parts.h"
 #include "analyze/bottleneck/measurements.h"
+#include "analyze/kernels/cu_room.h"
+#include "analyze/roofline/explain_occupancy.h"
 #include "base/text/number_text.h"
 #include "hal/arch.h"
 #include "trace/api_calls.h"
@@ -18,38 +20,6 @@ namespace perflab::analyze {
 namespace {
 
 using enum FeatureId;
-
-/// Work-items of a work-group; 0: the recording has none.
-std::uint64_t workgroup_items(const trace::LaunchConfig& launch) {
-  return std::uint64_t{launch.workgroup[0]} * launch.workgroup[1] * launch.workgroup[2];
-}
-
-/// Work-items of a wave; 0: not known.
-std::uint64_t wave_size_of(const Kernel& kernel) {
-  const std::int64_t size =
-      kernel.occupancy ? kernel.occupancy->wave_size : kernel.gpu.wave_size.value_or(0);
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(size, 0));
-}
-
-/// What the tables have; nothing for an architecture that they do not know.
-CuRoom room_of(std::string_view architecture) {
-  CuRoom room;
-  if (const hal::Arch* const arch = hal::find_arch(architecture))
-    room.wave_slots = arch->max_waves_per_cu;
-  return room;
-}
-
-CuRoom room_of(const Kernel& kernel) {
-  CuRoom room = room_of(kernel.gpu.architecture);
-  if (kernel.occupancy) {
-    const hal::Occupancy& occupancy = *kernel.occupancy;
-    // Of the unit of the hardware's model: in WGP mode that is two CUs.
-    const double cus = occupancy.mode == hal::WorkgroupMode::wgp ? 2 : 1;
-    room.resident_waves = occupancy.hardware().waves_per_simd * occupancy.simds / cus;
-    room.wave_slots = occupancy.hardware().max_waves_per_simd * occupancy.simds / cus;
-  }
-  return room;
-}
 
 /// Index of the kernel's name in strings; nullopt: no dispatch has it.
 std::optional<trace::Index> name_index(const trace::Trace& trace, std::string_view name) {
@@ -103,10 +73,8 @@ void add_work(const Kernel& kernel, const CuRoom& room, FeatureSet& set) {
   const auto groups = static_cast<double>(*kernel.workgroups);
   give(set, work_per_cu, groups / cus,
        fmt::format("{} work-groups, {} CUs", *kernel.workgroups, *kernel.gpu.compute_units));
-  const std::uint64_t lanes = wave_size_of(kernel);
-  if (lanes == 0) return lack(set, work_fill, "the wave size is not known", "");
-  const auto items = workgroup_items(kernel.launch);
-  const std::uint64_t waves = (items + lanes - 1) / lanes;
+  const std::uint64_t waves = waves_per_workgroup(kernel);
+  if (wave_size_of(kernel) == 0) return lack(set, work_fill, "the wave size is not known", "");
   const std::optional<double> per_cu = room.resident_waves ? room.resident_waves : room.wave_slots;
   if (!per_cu || *per_cu <= 0)
     return lack(set, work_fill, "how many waves a CU can hold is not known", "");
@@ -193,20 +161,6 @@ void add_critical_path(const trace::Trace& trace, const Measurements& analysis,
   lack(set, path_kernel_share, "the kernel is not in the graph of the critical path", "");
 }
 
-/// The kernel's roofline on its own GPU; where that is not named, the only one of that name.
-const KernelRoofline* roofline_of(const Measurements& analysis, const Kernel& kernel) {
-  if (!analysis.roofline) return nullptr;
-  const KernelRoofline* found = nullptr;
-  for (const KernelRoofline& roofline : analysis.roofline->kernels) {
-    if (roofline.kernel != kernel.name) continue;
-    if (roofline.architecture == kernel.gpu.architecture) return &roofline;
-    if (!kernel.gpu.architecture.empty()) continue;
-    if (found != nullptr) return nullptr;
-    found = &roofline;
-  }
-  return found;
-}
-
 /// A launch of whole work-groups of whole waves has no wave that is not full.
 void add_whole_waves(const Kernel& kernel, FeatureSet& set) {
   if (set[partial_waves].value || !set[lanes_active].value) return;
@@ -219,11 +173,31 @@ void add_whole_waves(const Kernel& kernel, FeatureSet& set) {
        fmt::format("whole work-groups of {} work-items are whole waves of {}", items, wave_size));
 }
 
+/// Shares of the occupancy gap. Where counters are there and do not tell them, no measurement
+/// would.
+void add_gap(const Kernel& kernel, FeatureSet& set) {
+  for (const auto& [id, cause] :
+       {std::pair{gap_tail, GapCause::tail}, std::pair{gap_imbalance, GapCause::imbalance}}) {
+    if (!kernel.occupancy_gap) {
+      lack(set, id, kernel.occupancy_gap_missing.reason, "");
+      continue;
+    }
+    const OccupancyGap& gap = *kernel.occupancy_gap;
+    if (!gap[cause].share)
+      lack(set, id, gap[cause].reason, "");
+    else
+      give(set, id, *gap[cause].share,
+           fmt::format("of a gap of {:.6g}: {:.6g} possible, {:.6g} achieved", gap.gap,
+                       gap.theoretical, gap.achieved));
+  }
+}
+
 }  // namespace
 
 FeatureSet features_of_kernel(const trace::Trace& trace, const TimingScope& scope,
                               const Measurements& analysis, std::size_t kernel_index,
-                              const KernelThreadTrace* thread_trace, const DispatchGaps* gaps) {
+                              const KernelThreadTrace* thread_trace, const DispatchGaps* gaps,
+                              const KernelPcSamples* samples) {
   FeatureSet set;
   const Kernel& kernel = analysis.kernels[kernel_index];
   const CuRoom room = room_of(kernel);
@@ -231,9 +205,10 @@ FeatureSet features_of_kernel(const trace::Trace& trace, const TimingScope& scop
   add_work(kernel, room, set);
   add_resources(kernel, set);
   add_critical_path(trace, analysis, kernel, set);
-  if (const KernelRoofline* const roofline = roofline_of(analysis, kernel)) {
+  if (const KernelRoofline* const roofline = roofline_of(analysis.roofline, kernel)) {
     add_counter_features(*roofline, room, set);
     add_whole_waves(kernel, set);
+    add_gap(kernel, set);
   } else if (analysis.roofline) {
     lack_all(set, FeatureSource::counters, "no pass counted this kernel on its GPU",
              kCountersRemedy);
@@ -244,6 +219,13 @@ FeatureSet features_of_kernel(const trace::Trace& trace, const TimingScope& scop
              analysis.roofline_missing.reason.empty() ? kCountersRemedy
                                                       : analysis.roofline_missing.remedy);
   }
+  if (samples != nullptr)
+    add_pc_sampling_features(*samples, set);
+  else if (analysis.pc_sampling)
+    lack_pc_sampling(kernel.gpu.architecture,
+                     {.field = {}, .reason = "no PC sample is of this kernel", .remedy = {}}, set);
+  else
+    lack_pc_sampling(kernel.gpu.architecture, analysis.pc_sampling_missing, set);
   if (thread_trace != nullptr)
     add_thread_trace_features(*thread_trace, set);
   else
@@ -261,7 +243,20 @@ FeatureSet features_of_thread_trace(const KernelThreadTrace& thread_trace) {
        {FeatureSource::dispatches, FeatureSource::resources, FeatureSource::critical_path})
     lack_all(set, source, kOnly, "add the database of a run: rocm-perf profile -- ./app");
   lack_all(set, FeatureSource::counters, kOnly, kCountersRemedy);
+  lack_all(set, FeatureSource::pc_sampling, kOnly, "");
   add_thread_trace_features(thread_trace, set);
+  return set;
+}
+
+FeatureSet features_of_pc_samples(const KernelPcSamples& samples) {
+  FeatureSet set;
+  constexpr std::string_view kOnly = "only PC samples of this kernel were given";
+  for (const FeatureSource source :
+       {FeatureSource::dispatches, FeatureSource::resources, FeatureSource::critical_path})
+    lack_all(set, source, kOnly, kTimesRemedy);
+  lack_all(set, FeatureSource::counters, kOnly, kCountersRemedy);
+  add_pc_sampling_features(samples, set);
+  lack_all(set, FeatureSource::thread_trace, "no thread trace was given", kThreadTraceRemedy);
   return set;
 }
 
@@ -272,6 +267,8 @@ FeatureSet features_of_roofline(const KernelRoofline& roofline) {
        {FeatureSource::dispatches, FeatureSource::resources, FeatureSource::critical_path})
     lack_all(set, source, kOnly, kTimesRemedy);
   lack_all(set, FeatureSource::thread_trace, "no thread trace was given", kThreadTraceRemedy);
+  lack_pc_sampling(roofline.architecture,
+                   {.field = {}, .reason = "no PC samples were given", .remedy = {}}, set);
   add_counter_features(roofline, room_of(roofline.architecture), set);
   return set;
 }

@@ -165,6 +165,7 @@ std::string_view command_of(FeatureSource source) {
                                  {resources, "rocm-perf analyze RUN.db --code ./app"},
                                  {critical_path, "rocm-perf profile -- ./app"},
                                  {counters, "rocm-perf profile --roofline -- ./app"},
+                                 {pc_sampling, "rocm-perf profile --pc-sampling -- ./app"},
                                  {thread_trace, "rocm-perf profile --att -- ./app"}});
   return kNames[source];
 }

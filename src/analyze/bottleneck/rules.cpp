@@ -96,6 +96,11 @@ constexpr std::array kNotFilled = {
     Condition{occupancy_reached, below, 0.5,
               "CUs at work hold less than half of the waves that they could"},
     Condition{work_fill, at_least, 1, kFillsGpu}};
+constexpr std::array kLastRound = {
+    Condition{gap_tail, at_least, 0.2, "a fifth of what the GPU could hold stands empty there"}};
+constexpr std::array kRanOut = {Condition{gap_imbalance, at_least, 0.2,
+                                          "a fifth of what the GPU could hold stands empty there"},
+                                Condition{work_fill, at_least, 1, kFillsGpu}};
 constexpr std::array kPartialWaves = {
     Condition{partial_waves, at_least, 0.5, "at least every other wave is not full"},
     Condition{lanes_active, below, 0.6, "two lanes of five or more have nothing to do"}};
@@ -183,6 +188,32 @@ constexpr std::array kLdsWait = {Condition{
 constexpr std::array kBarrierWait = {
     Condition{att_barrier, at_least, 0.3, "a third of the time, waiting for the slowest wave"}};
 
+// PC samples: thresholds of the traced ones, which the interval's bound has to reach.
+constexpr std::array kSampledBackpressure = {
+    Condition{pc_vmem_backpressure, at_least, 0.2,
+              "memory instructions are refused: the path to memory is full, not slow to answer"}};
+constexpr std::array kSampledMatrix = {
+    Condition{pc_matrix_busy, at_least, 0.2,
+              "matrix instructions wait for the one before: the pipe has no gap"}};
+constexpr std::array kSampledVector = {Condition{
+    pc_valu_busy, at_least, 0.2, "vector instructions wait for the one before: the pipe is full"}};
+constexpr std::array kSampledMemoryFar = {Condition{pc_memory_wait, at_least, 0.5, kMajority},
+                                          Condition{nearest_roof, below, 0.4, kHalfOfAttainable}};
+constexpr std::array kSampledMemory = {Condition{pc_memory_wait, at_least, 0.5, kMajority}};
+constexpr std::array kSampledFewWaves = {
+    Condition{pc_memory_wait, at_least, 0.5, kMajority},
+    Condition{pc_waves_per_cu, below, 8,
+              "two waves per SIMD: too few accesses in flight to fill the path to memory"}};
+constexpr std::array kSampledLds = {
+    Condition{pc_lds_wait, at_least, 0.3, "a third of the time, for accesses of a hundred cycles"}};
+constexpr std::array kSampledBarrier = {
+    Condition{pc_barrier, at_least, 0.3, "a third of the time, waiting for the slowest wave"}};
+constexpr std::array kSampledDependency = {
+    Condition{pc_dependency, at_least, 0.3,
+              "a third of the time, for results of a few cycles: too little independent work"}};
+constexpr std::array kSampledFetch = {Condition{
+    pc_instruction_fetch, at_least, 0.3, "a third of the time without an instruction to issue"}};
+
 constexpr std::span<const Condition> kNoConditions = {};
 
 constexpr std::string_view kUseMoreCus =
@@ -236,6 +267,15 @@ constexpr std::array kRules = {
     Rule{"under_occupied.partial_waves", Bottleneck::under_occupied, 2, kPartialWaves,
          kNoConditions, "work-groups do not fill their waves",
          "use work-group sizes that are multiples of the wave size"},
+    Rule{
+        "under_occupied.last_round", Bottleneck::under_occupied, 1, kLastRound, kShortWork,
+        "the last round of work-groups fills a part of the GPU only",
+        "let work-groups fill whole rounds: another size, or work-groups that stay and fetch their "
+        "next piece themselves"},
+    Rule{"under_occupied.ran_out", Bottleneck::under_occupied, 1, kRanOut, kShortWork,
+         "CUs run out of work while others still have some",
+         "even the work out: smaller work-groups, longest pieces first, or work-groups that fetch "
+         "their next piece themselves"},
     Rule{"under_occupied.tail", Bottleneck::under_occupied, 1, kTail, kShortWork,
          "the dispatch ends in a long tail",
          "even the work out: smaller work-groups, or longest pieces first"},
@@ -278,6 +318,11 @@ constexpr std::array kRules = {
          "use fewer and wider memory instructions, and make the accesses of a wave contiguous",
          true},
 
+    Rule{"bandwidth.sampled_backpressure", Bottleneck::memory_bandwidth, 2, kSampledBackpressure,
+         kBackpressureAgainst, "sampled memory instructions are refused because their path is full",
+         "use fewer and wider memory instructions, and make the accesses of a wave contiguous",
+         true},
+
     Rule{"compute.near_roof", Bottleneck::compute_throughput, 3, kNearCompute, kComputeAgainst,
          "arithmetic runs near its roof",
          "do less arithmetic, or cheaper one: matrix instructions, packed or narrower types, fewer "
@@ -300,6 +345,12 @@ constexpr std::array kRules = {
          true},
     Rule{"compute.traced_alu", Bottleneck::compute_throughput, 2, kAluTraced, kComputeAgainst,
          "the traced waves spend most of their time in arithmetic",
+         "shorten the arithmetic of the hot lines", true},
+    Rule{"compute.sampled_matrix", Bottleneck::compute_throughput, 2, kSampledMatrix,
+         kComputeAgainst, "sampled matrix instructions queue for a full pipe",
+         "use a narrower type or a matrix shape with more work per cycle", true},
+    Rule{"compute.sampled_vector", Bottleneck::compute_throughput, 2, kSampledVector,
+         kComputeAgainst, "sampled vector instructions queue for a full pipe",
          "shorten the arithmetic of the hot lines", true},
     Rule{"compute.contention", Bottleneck::compute_throughput, 1, kContention, kComputeAgainst,
          "ready waves queue for the vector ALU",
@@ -331,6 +382,27 @@ constexpr std::array kRules = {
          "use fewer barriers, smaller work-groups, or two buffers so that loading and computing "
          "overlap",
          true},
+    Rule{"latency.sampled_memory_wait_far", Bottleneck::latency, 2, kSampledMemoryFar, kBusyUnits,
+         "sampled waves wait for memory, which is far from its roof", kHideLatency, true},
+    Rule{"latency.sampled_memory_wait", Bottleneck::latency, 1, kSampledMemory, kBusyGpu,
+         "sampled waves wait for memory for most of their time", kHideLatency, true},
+    Rule{"latency.sampled_few_waves", Bottleneck::latency, 1, kSampledFewWaves, kBusyGpu,
+         "and they are too few to fill the path to memory",
+         "let more waves run, or let each have more accesses in flight", true},
+    Rule{"latency.sampled_lds_wait", Bottleneck::latency, 2, kSampledLds, kBusyGpu,
+         "sampled waves wait for LDS",
+         "read LDS earlier and wider, and pad arrays against bank conflicts", true},
+    Rule{"latency.sampled_barrier", Bottleneck::latency, 2, kSampledBarrier, kBusyGpu,
+         "sampled waves wait for each other at barriers",
+         "use fewer barriers, smaller work-groups, or two buffers so that loading and computing "
+         "overlap",
+         true},
+    Rule{"latency.sampled_dependency", Bottleneck::latency, 1, kSampledDependency, kBusyGpu,
+         "sampled waves wait for results of their own arithmetic",
+         "interleave independent work: unroll, use several accumulators", true},
+    Rule{"latency.sampled_fetch", Bottleneck::latency, 1, kSampledFetch, kBusyGpu,
+         "sampled waves have no instruction to issue",
+         "shorten the hot loop so that it fits the instruction cache, and branch less", true},
 };
 
 }  // namespace

@@ -42,10 +42,11 @@ int score_of(const ScoredBottleneck& candidate) {
 }  // namespace
 
 std::optional<bool> holds(const Condition& condition, const FeatureSet& features) {
-  const std::optional<double>& value = features[condition.feature].value;
-  if (!value) return std::nullopt;
-  return condition.comparison == Relation::at_least ? *value >= condition.threshold
-                                                    : *value < condition.threshold;
+  const Feature& feature = features[condition.feature];
+  if (!feature.value) return std::nullopt;
+  return condition.comparison == Relation::at_least
+             ? feature.low.value_or(*feature.value) >= condition.threshold
+             : feature.high.value_or(*feature.value) < condition.threshold;
 }
 
 int HeldRule::counts() const {

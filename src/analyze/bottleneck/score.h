@@ -45,7 +45,8 @@ std::vector<ScoredBottleneck> score(const FeatureSet& features);
 /// The verdict of candidates: the first with at least kEnoughScore, else insufficient_data.
 Bottleneck decide(const std::vector<ScoredBottleneck>& candidates);
 
-/// Whether the condition holds; nullopt: the feature is missing.
+/// Whether the condition holds, of a figure with an interval everywhere in it; nullopt: the feature
+/// is missing.
 std::optional<bool> holds(const Condition& condition, const FeatureSet& features);
 
 /// The first of them when its score is enough for a verdict, else nullptr.

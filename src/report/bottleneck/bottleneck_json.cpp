@@ -149,7 +149,7 @@ void say_in_cuda_terms(Json& value, bool sentence) {
 Json kernel_bottleneck_json(const KernelBottleneck& bottleneck) {
   static const std::vector<Missing> kNone;
   NullReasons reasons(kNone);
-  Json out = object_with_room(22);
+  Json out = object_with_room(24);
   out["name"] = bottleneck.kernel;
   out["architecture"] = reasons.text("architecture", bottleneck.architecture,
                                      "nothing that was given says which GPU it ran on");
@@ -157,8 +157,16 @@ Json kernel_bottleneck_json(const KernelBottleneck& bottleneck) {
       reasons.value("kernel", bottleneck.analysis_kernel, {}, "it is in no recording of times");
   out["thread_trace"] =
       reasons.value("thread_trace", bottleneck.thread_trace, {}, "no thread trace of it was given");
+  out["pc_samples"] =
+      reasons.value("pc_samples", bottleneck.pc_samples, {}, "no PC samples of it were given");
   out.update(verdict_json(bottleneck));
   out["confidence_reasons"] = bottleneck.confidence_reasons;
+  out["cross_checks"] = Json::array();
+  for (const analyze::CrossCheck& check : bottleneck.cross_checks)
+    out["cross_checks"].push_back({{"feature", analyze::info(check.feature).name},
+                                   {"other", analyze::info(check.other).name},
+                                   {"agrees", check.agrees},
+                                   {"text", check.text}});
   out["runner_up"] = bottleneck.runner_up
                          ? Json(analyze::to_string(*bottleneck.runner_up))
                          : reasons.null("runner_up", {}, "no other verdict has a rule that holds");

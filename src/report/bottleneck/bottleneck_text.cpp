@@ -9,6 +9,7 @@
 #include "base/text/number_text.h"
 #include "hal/terms.h"
 #include "report/bottleneck/bottleneck_json.h"
+#include "report/bottleneck/occupancy_gap.h"
 #include "report/kit/quantities.h"
 #include "report/kit/text_parts.h"
 #include "report/kit/text_table.h"
@@ -189,8 +190,19 @@ std::string verdict_text(const KernelBottleneck& bottleneck) {
                      analyze::to_string(bottleneck.confidence));
 }
 
-std::string verdict_section(const KernelBottleneck& bottleneck, const TerminalStyle& style,
-                            const Paint& paint) {
+/// Where wave slots stand empty, when that is a large part.
+std::string occupancy_gap_line(const KernelBottleneck& bottleneck,
+                               const analyze::Analysis& analysis, std::size_t width) {
+  constexpr double kLargeGap = 0.2;
+  if (!bottleneck.analysis_kernel) return {};
+  const analyze::Kernel& kernel = analysis.kernels[*bottleneck.analysis_kernel];
+  if (!kernel.occupancy_gap || kernel.occupancy_gap->gap < kLargeGap) return {};
+  const hal::Platform platform = hal::platform_of(bottleneck.architecture);
+  return labelled("occupancy", occupancy_gap_text(*kernel.occupancy_gap, platform), width);
+}
+
+std::string verdict_section(const KernelBottleneck& bottleneck, const analyze::Analysis& analysis,
+                            const TerminalStyle& style, const Paint& paint) {
   const std::size_t width = style.width;
   std::string out = heading(
       paint, "What limits " + fit(bottleneck.kernel, std::max<std::size_t>(width, 32) - 12));
@@ -204,6 +216,9 @@ std::string verdict_section(const KernelBottleneck& bottleneck, const TerminalSt
     out += labelled("", fmt::format("confidence: {}", reason), width);
   if (const ScoredBottleneck* candidate = winner(bottleneck))
     out += evidence_lines(*candidate, bottleneck, width);
+  out += occupancy_gap_line(bottleneck, analysis, width);
+  for (std::size_t i = 0; i < bottleneck.cross_checks.size(); ++i)
+    out += labelled(i == 0 ? "sources" : "", bottleneck.cross_checks[i].text, width);
   out += runner_up_line(bottleneck, width);
   out += bound_lines(bottleneck.bound, width);
   out += advice_lines(bottleneck, width);
@@ -268,7 +283,8 @@ std::string bottleneck_text(const analyze::Analysis& analysis, const TerminalSty
   const KernelBottleneck* const main = main_bottleneck(analysis);
   if (main == nullptr) return without_verdict_lines(analysis, style.width);
   const Paint paint(style.colour);
-  return verdict_section(*main, style, paint) + others_section(analysis, main, style, paint) +
+  return verdict_section(*main, analysis, style, paint) +
+         others_section(analysis, main, style, paint) +
          without_verdict_lines(analysis, style.width);
 }
 

@@ -10,6 +10,21 @@
 
 namespace perflab::analyze {
 
+inline void set_value(FeatureSet& set, FeatureId id, double value) {
+  Feature& feature = set[id];
+  feature = Feature();
+  feature.id = id;
+  feature.value = value;
+  feature.from = "given";
+}
+
+/// A value with the bounds of its interval.
+inline void set_sampled(FeatureSet& set, FeatureId id, double low, double value, double high) {
+  set_value(set, id, value);
+  set[id].low = low;
+  set[id].high = high;
+}
+
 /// A set with these values; everything else is missing and can be had.
 inline FeatureSet features_of(std::initializer_list<std::pair<FeatureId, double>> values) {
   FeatureSet set;
@@ -18,13 +33,8 @@ inline FeatureSet features_of(std::initializer_list<std::pair<FeatureId, double>
     feature.reason = "not given";
     feature.remedy = "measure it";
   }
-  for (const auto& [id, value] : values)
-    set[id] = {.id = id, .value = value, .from = "given", .reason = {}, .remedy = {}};
+  for (const auto& [id, value] : values) set_value(set, id, value);
   return set;
-}
-
-inline void set_value(FeatureSet& set, FeatureId id, double value) {
-  set[id] = {.id = id, .value = value, .from = "given", .reason = {}, .remedy = {}};
 }
 
 /// The value nearest to the threshold on which the condition holds, or just does not.

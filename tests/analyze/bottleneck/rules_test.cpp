@@ -162,8 +162,22 @@ TEST(RuleTable, LeavesOutOnlyWhatIsShownForReading) {
   for (const Rule& rule : bottleneck_rules())
     for (const auto& conditions : {rule.when, rule.against})
       for (const Condition& condition : conditions) used.insert(condition.feature);
-  const std::set<FeatureId> shown = {scratch_bytes, vmem_busy, lds_busy, achieved_occupancy, l2_hit,
-                                     att_issue,     att_wait,  att_idle, att_issue_stall};
+  const std::set<FeatureId> shown = {scratch_bytes,
+                                     vmem_busy,
+                                     lds_busy,
+                                     achieved_occupancy,
+                                     l2_hit,
+                                     att_issue,
+                                     att_wait,
+                                     att_idle,
+                                     att_issue_stall,
+                                     pc_issued,
+                                     pc_scalar_wait,
+                                     pc_wait_unknown,
+                                     pc_lds_backpressure,
+                                     pc_contention,
+                                     pc_lanes_active,
+                                     pc_simd_latency};
   for (std::size_t i = 0; i < kFeatures; ++i) {
     const auto id = static_cast<FeatureId>(i);
     EXPECT_NE(used.contains(id), shown.contains(id)) << info(id).name;

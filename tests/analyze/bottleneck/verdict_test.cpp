@@ -186,7 +186,7 @@ TEST(NextMeasurement, OfTheFillIsTheCodeObject) {
   EXPECT_EQ(kernel.next->decides, std::vector{Bottleneck::under_occupied});
 }
 
-TEST(NextMeasurement, AsksForCountersThenForAThreadTrace) {
+TEST(NextMeasurement, AsksForCountersThenForSamplesThenForAThreadTrace) {
   FeatureSet set = features_of({{dispatch_count, 5},
                                 {dispatch_median, 1e6},
                                 {idle_before, 0.01},
@@ -203,6 +203,14 @@ TEST(NextMeasurement, AsksForCountersThenForAThreadTrace) {
   set_value(set, cu_busy, 0.9);
   set_value(set, occupancy_reached, 0.9);
   set_value(set, branch_share, 0.05);
+  set_value(set, gap_tail, 0.05);
+  set_value(set, gap_imbalance, 0.05);
+  ASSERT_TRUE(judged(set).next);
+  EXPECT_EQ(judged(set).next->command, "rocm-perf profile --pc-sampling -- ./app");
+  // A GPU that cannot be sampled so.
+  for (std::size_t i = 0; i < kFeatures; ++i)
+    if (const auto id = static_cast<FeatureId>(i); info(id).source == FeatureSource::pc_sampling)
+      set[id].remedy.clear();
   const KernelBottleneck kernel = judged(set);
   EXPECT_EQ(kernel.verdict, Bottleneck::insufficient_data);
   ASSERT_TRUE(kernel.next);
