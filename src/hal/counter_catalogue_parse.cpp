@@ -8,7 +8,7 @@
 
 #include "base/text/json_fields.h"
 #include "hal/counter_formula.h"
-#include "hal/counter_slots.h"
+#include "hal/counter_table.h"
 
 namespace perflab::hal {
 namespace {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -122,5 +123,12 @@ struct CounterName {
 
 /// Takes a name apart. A name that the table has as it is has no suffix.
 CounterName split_counter(const CounterTable& table, std::string_view name);
+
+/// The block that would have to count more at the same time than it can if these counters were
+/// asked for in one pass; empty: they fit. Channels and reductions of a counter share its slot,
+/// an accumulated level takes two (the level and the accumulator), derived metrics take those of
+/// their counters. A block whose slots are not known holds one. Facts: docs/facts/counters.md
+/// "Slots of a pass".
+std::string overfull_block(const CounterTable& table, std::span<const std::string> counters);
 
 }  // namespace perflab::hal

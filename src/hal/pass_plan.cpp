@@ -10,7 +10,7 @@
 #include <set>
 
 #include "hal/counter_catalogue.h"
-#include "hal/counter_slots.h"
+#include "hal/counter_table.h"
 
 namespace perflab::hal {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/system/files.h"
 #include "base/temp_folder.h"
 #include "code/tools/compiler.h"
+#include "code/tools/hip_command.h"
 #include "doctor/self_test/build_programs.h"
 #include "doctor/self_test/run_case.h"
 #include "doctor/self_test/self_test.h"
@@ -340,7 +341,7 @@ TEST(SelfTestPrograms, CompileForGfx942) {
   if (!compiler || !compiler->knows("gfx942") || !compiler->rocm_path)
     GTEST_SKIP() << "no compiler for gfx942 with HIP headers";
   const test::TempFolder folder;
-  const auto command = hip_compile_command(*compiler, "gfx942", folder.path());
+  const auto command = code::hip_compile_command(*compiler, "gfx942", folder.path());
   ASSERT_TRUE(command) << command.error().message;
   const auto builds = build_programs(*command, test_programs(), folder.path());
   ASSERT_TRUE(builds) << builds.error().message;

@@ -11,7 +11,7 @@
 
 #include "base/system/files.h"
 #include "hal/counter_catalogue.h"
-#include "hal/counter_slots.h"
+#include "hal/counter_table.h"
 #include "hal/counter_table_of.h"
 #include "hal/pass_plan.h"
 #include "support/prng.h"

@@ -8,7 +8,7 @@ FLOORS = {
     "base": 1,
     "stats": 2, "hal": 2, "sensors": 2, "hsa": 2, "cuda": 2, "code": 2, "trace": 2, "att": 2, "pc_sampling": 2, "capture": 2, "llm": 2, "mcp": 2, "slurm": 2,
     "collect": 3, "analyze": 3, "tune": 3, "isolate": 3, "record": 3, "replay": 3,
-    "compare": 4, "measure": 4, "ranks": 4,
+    "calibrate": 4, "compare": 4, "measure": 4, "ranks": 4,
     "report": 5,
     "optimize": 6, "api": 6,
     "doctor": 7,
@@ -17,6 +17,7 @@ FLOORS = {
 # From the bottom up; "." is the folder itself. Rooms of one line stand on one floor.
 ROOMS = {
     "base": [["."], ["text"], ["system"]],
+    "calibrate": [["."], ["programs"]],
     "hal": [["."], ["installed"]],
     "code": [["elf"], ["object", "tools"], ["files", "instructions"], ["cubin"]],
     "trace": [["."], ["counter_csv", "kineto", "rocpd", "rocprofv3_json"], ["trace_csv"], ["read"]],

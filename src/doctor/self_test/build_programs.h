@@ -6,17 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "code/tools/compiler.h"
 #include "doctor/self_test/test_outcome.h"
 
 namespace perflab::doctor {
-
-/// What compiles and links a HIP source in one step, without the source and `-o`. `folder`: where
-/// device libraries go when the user's cache cannot be written. Errors: those of
-/// code::device_library_folder().
-Result<std::vector<std::string>> hip_compile_command(const code::Compiler& compiler,
-                                                     const std::string& architecture,
-                                                     const std::filesystem::path& folder);
 
 /// Writes program_files() into the folder and compiles the programs named, several at a time. One
 /// that does not compile has a complaint. Errors: usage (the folder cannot be written),

@@ -12,6 +12,7 @@
 #include "base/text/command_line.h"
 #include "base/text/pattern.h"
 #include "code/tools/compiler.h"
+#include "code/tools/hip_command.h"
 #include "doctor/self_test/build_programs.h"
 #include "doctor/self_test/run_case.h"
 
@@ -128,7 +129,7 @@ Result<bool> prepare(const SelfTestRequest& request, const fs::path& folder, Sel
   request.on_progress("compiling the programs", 0);
   const fs::path sources = folder / "programs";
   PERFLAB_TRY(const std::vector<std::string> compile,
-              hip_compile_command(*compiler, test.architecture, sources));
+              code::hip_compile_command(*compiler, test.architecture, sources));
   PERFLAB_TRY(test.programs, build_programs(compile, programs_of(test.cases), sources));
   for (const ProgramBuild& build : test.programs) {
     const std::string place = "bin:" + build.id;
