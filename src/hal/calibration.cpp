@@ -82,6 +82,7 @@ CalibrationProof read_proof(JsonFields& fields) {
   fields.read("measured", proof.measured);
   if (std::ranges::any_of(proof.measured, [](double x) { return x < 0 || x > kMostOfAnything; }))
     fields.wrong("measured", "has a number that no counter gives");
+  if (fields.good() && proof.measured.empty()) fields.wrong("measured", "is empty");
   fields.read("tolerance", proof.tolerance, 0, 1);
   return proof;
 }
@@ -95,6 +96,9 @@ CalibratedFigure read_figure(JsonFields& fields) {
   fields.read("runs", figure.runs, 0);
   figure.reason = fields.text_or_null("reason");
   fields.each("proofs", [&](JsonFields& proof) { figure.proofs.push_back(read_proof(proof)); });
+  const bool measured = figure.verdict != CalibrationVerdict::not_measured;
+  if (fields.good() && figure.proofs.empty() == measured)
+    fields.wrong("proofs", "are there where something was measured, and only there");
   const bool by_factor = figure.verdict == CalibrationVerdict::wrong_by_factor;
   if (fields.good() && by_factor != figure.factor.has_value())
     fields.wrong("factor", "is of the verdict wrong_by_factor, and of no other");

@@ -35,7 +35,7 @@ struct CalibrationProof {
   std::string launch;            ///< "1024 x 256 threads, 16 rounds"
   std::string formula;           ///< what must be counted, as a formula of the launch
   double expected = 0;           ///< above 0
-  std::vector<double> measured;  ///< one per repetition; empty: it was not there
+  std::vector<double> measured;  ///< one per repetition, at least one
   double tolerance = 0;          ///< share of `expected`, 0 for what must be exact
 };
 
@@ -43,11 +43,11 @@ struct CalibrationProof {
 struct CalibratedFigure {
   std::string name;
   CalibrationVerdict verdict = CalibrationVerdict::not_measured;
-  std::optional<double> factor;  ///< measured over expected; of wrong_by_factor only
-  std::optional<double> spread;  ///< the largest of its proofs, (max - min) / median
-  int runs = 0;                  ///< repetitions behind the verdict
-  std::string reason;            ///< of wrong, noisy and not_measured, in words; else empty
-  std::vector<CalibrationProof> proofs;
+  std::optional<double> factor;          ///< measured over expected; of wrong_by_factor only
+  std::optional<double> spread;          ///< the largest of its proofs, (max - min) / median
+  int runs = 0;                          ///< repetitions behind the verdict
+  std::string reason;                    ///< of wrong, noisy and not_measured, in words; else empty
+  std::vector<CalibrationProof> proofs;  ///< none of not_measured, else at least one
 
   /// Whether figures made with it say something false: wrong_by_factor, wrong or zero.
   [[nodiscard]] bool disproved() const {

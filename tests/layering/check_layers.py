@@ -29,7 +29,7 @@ ROOMS = {
     "replay": [["."], ["addresses", "elements"], ["hsa", "cuda"], ["session"], ["verify"], ["inputs"]],
     "measure": [["."], ["tuning"]],
     "ranks": [["values"], ["contract", "match"], ["rank", "clocks"], ["figures", "path"], ["."]],
-    "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page", "ranks"],
+    "report": [["kit"], ["code", "comparison", "critical_path", "bottleneck", "replay", "tuning", "page", "ranks", "calibration"],
                ["pc_sampling", "perfetto", "roofline", "thread_trace"], ["analysis", "excerpt"], ["answers"],
                ["summary"]],
     "optimize": [[".", "ast"], ["flow"], ["model"], ["guards", "transform"], ["objects"], ["workshop"], ["rounds"], ["run"]],

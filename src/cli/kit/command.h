@@ -27,6 +27,7 @@ void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exi
 /// Not shown in the help: what autotune starts on the nodes of a cluster.
 void add_autotune_worker(CLI::App& app, int& exit_code);
 void add_rank_summary_task(CLI::App& app, int& exit_code);
+void add_calibrate(CLI::App& app, int& exit_code);
 void add_capture(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);

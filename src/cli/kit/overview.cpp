@@ -26,7 +26,7 @@ const std::array<Group, 4>& groups() {
   static const std::array<Group, 4> kAll = {{
       {.title = "Measure a run and understand it",
        .commands = {"profile", "analyze", "critical-path", "ranks", "rank-summary", "roofline",
-                    "compare", "report"}},
+                    "compare", "report", "calibrate"}},
       {.title = "Look at a kernel and make it faster",
        .commands = {"inspect", "occupancy", "autotune", "optimize"}},
       {.title = "Take one dispatch out of a program and run it again",

@@ -48,6 +48,10 @@ const std::vector<Facts>& all_facts() {
       {.command = "autotune",
        .effect = Effect::acts,
        .when = "Find the fastest of many configurations of a kernel or program by running them."},
+      {.command = "calibrate",
+       .effect = Effect::acts,
+       .when = "Do this GPU's counters count what is done, and what is the most that it reaches? "
+               "explain [\"SQ_WAVES\"] says what a counter counts and what proves it."},
       {.command = "capture check",
        .effect = Effect::reads,
        .when = "Can this capture be replayed? Use it before any replay tool.",
