@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text/numbers.h"
 #include "code/cubin/sass.h"
 
 namespace perflab::calibrate {
@@ -29,13 +30,32 @@ std::string_view kind_of(const KnownInstruction& one) {
                                                                                         : "add";
 }
 
+/// Operations of a matrix instruction on whole numbers, 2*m*n*k of "v_mfma_i32_32x32x16_i8": the
+/// tables of code/ count those of floating point only. 0: its name has no such part.
+double integer_operations(std::string_view mnemonic) {
+  const std::size_t cross = mnemonic.find('x');
+  const std::size_t begin = mnemonic.rfind('_', cross);
+  if (cross == std::string_view::npos || begin == std::string_view::npos) return 0;
+  std::string_view rest = mnemonic.substr(begin + 1);
+  double operations = 2;
+  for (int part = 0; part < 3; ++part) {
+    const auto size = take_number<int>(rest);
+    if (!size || (part < 2 && !rest.starts_with('x'))) return 0;
+    operations *= *size;
+    rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
+  }
+  return operations;
+}
+
 void count(const KnownInstruction& one, CodeCounts& counts) {
   const code::InstructionInfo& info = one.info;
   ++counts["all"];
   ++counts[std::string(code::to_string(info.instruction_class))];
   if (is_vmem(info.instruction_class)) ++counts["vmem"];
   if (info.instruction_class == InstructionClass::matrix)
-    counts["matrix_flops"] += info.flops_per_wave;
+    counts["matrix_flops"] += info.flops_per_wave > 0
+                                  ? info.flops_per_wave
+                                  : integer_operations(one.instruction.mnemonic);
   if (info.instruction_class != InstructionClass::valu) return;
   if (info.flops_per_lane > 0) {
     ++counts[fmt::format("{}_{}", kind_of(one), info.precision)];

@@ -30,8 +30,7 @@ Exceptions exceptions_of(const std::string& architecture) {
       {"gfx1100",
        {{"packed_fma_fp32", "matrix_fp32", "matrix_tf32", "matrix_fp64", "matrix_fp8"}, {}}},
       {"gfx1201", {{"packed_fma_fp32", "matrix_fp32", "matrix_tf32", "matrix_fp64"}, {}}},
-      {"sm_80",
-       {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "matrix_fp8", "salu", "smem"}, {}}},
+      {"sm_80", {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "matrix_fp8", "salu", "smem"}, {}}},
       // Its FP8 instructions take fragments in shared memory: what this one becomes is FP16.
       {"sm_90", {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "salu", "smem"}, {"matrix_fp8"}}},
       {"sm_120", {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "salu", "smem"}, {}}},

@@ -19,6 +19,7 @@
 #include "doctor/doctor_text.h"
 #include "doctor/self_test/self_test.h"
 #include "doctor/self_test/self_test_text.h"
+#include "report/kit/document.h"
 
 namespace perflab::cli {
 namespace {
