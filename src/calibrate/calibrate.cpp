@@ -122,6 +122,10 @@ class Run {
     plan.platform = plan_.gpu.arch->platform == hal::Platform::nvidia ? trace::Platform::cuda
                                                                       : trace::Platform::amd;
     plan.trace_options = {"--kernel-trace"};
+    // What records CUDA programs counts a few launches of each kernel unless it is told otherwise
+    // (docs/facts/cuda_counters.md, "Replay").
+    plan.environment = {{"PERFLAB_RECORD_COUNTER_LAUNCHES", "0"},
+                        {"PERFLAB_RECORD_COUNTER_SECONDS", "0"}};
     plan.progress = progress_;
     return plan;
   }

@@ -101,6 +101,8 @@ void set_extent(const PlanGpu& gpu, Launch& launch) {
   }
 }
 
+}  // namespace
+
 void set_buffers(Launch& launch) {
   const Work& work = *launch.work;
   const std::uint64_t threads = launch.threads();
@@ -119,6 +121,8 @@ void set_buffers(Launch& launch) {
       launch.one = bits.one;
     }
 }
+
+namespace {
 
 void set_numbers(const CodeShape& shape, const PlanGpu& gpu, Launch& launch) {
   const Work& work = *launch.work;

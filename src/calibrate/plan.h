@@ -37,6 +37,9 @@ struct Launch {
   [[nodiscard]] std::string text() const;
 };
 
+/// Sets buffers, stride and constants of a launch whose work, sizes, rounds and mask are set.
+void set_buffers(Launch& launch);
+
 /// The launches, in order. `runs`: repetitions that count, at least 1. `checked` and its rows must
 /// outlive them.
 std::vector<Launch> plan_launches(std::span<const CheckedWork> checked, const PlanGpu& gpu,

@@ -321,6 +321,9 @@ std::expected<void, std::string> hold_against(const Work& work, Platform platfor
       return std::unexpected(
           fmt::format("its loop has {}, which is not claimed", one.instruction.mnemonic));
   }
+  if (work.rate && count_of(shape.loop, "matrix") > 0 &&
+      count_of(shape.loop, "valu") > count_of(shape.loop, "matrix"))
+    return std::unexpected("its loop moves registers more often than it multiplies");
   for (const std::string_view precision : {"flops_f32", "flops_f64"})
     if (count_of(shape.outside, precision) > 0)
       return std::unexpected("it has arithmetic outside of its loop");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text/progress.h"
@@ -27,6 +28,8 @@ struct CollectPlan {
   /// CUDA: samples PCs beside what is recorded: "default", or n from 5 to 31 for samples 2^n cycles
   /// apart; empty: none. pc_sampling::read() takes the database.
   std::string cuda_pc_sampling;
+  /// Of the target and of what records it, added to ours.
+  std::vector<std::pair<std::string, std::string>> environment = {};
 
   /// Time that a stopped target gets between SIGTERM (SIGINT for Ctrl-C) and the next, harder
   /// signal. rocprofv3 writes its database in that time.

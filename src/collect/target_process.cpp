@@ -83,6 +83,7 @@ ProcessOptions process_options(const CollectPlan& plan, const std::filesystem::p
   ProcessOptions options;
   options.standard_output = StreamMode::to_stderr;
   options.standard_error = StreamMode::capture;
+  options.set_environment = plan.environment;
   options.timeout = timeout;
   options.grace = plan.grace;
   options.linger = plan.linger;

@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
-#if defined(CALIBRATE_WITH_CUDA)
+#if defined(CALIBRATE_HOST_PLATFORM)  // tests run it on the CPU
+#include CALIBRATE_HOST_PLATFORM
+#elif defined(CALIBRATE_WITH_CUDA)
 #include <cuda.h>
 using Status = CUresult;
 using Module = CUmodule;
@@ -56,7 +58,9 @@ struct Arguments {
 
 // ---- The GPU -----------------------------------------------------------------------------------
 
-#if defined(CALIBRATE_WITH_CUDA)
+#if defined(CALIBRATE_HOST_PLATFORM)
+// In its header.
+#elif defined(CALIBRATE_WITH_CUDA)
 static void start() {
   CUdevice device;
   CUcontext context;
@@ -96,7 +100,9 @@ static void launch(Function function, const Line& line, Arguments& arguments) {
   CHECK(cuCtxSynchronize());
 }
 #else
-static void start() { CHECK(hipSetDevice(0)); }
+static void start() {
+  CHECK(hipSetDevice(0));
+}
 static Module load(const char* file) {
   Module module;
   CHECK(hipModuleLoad(&module, file));
@@ -133,10 +139,14 @@ static void launch(Function function, const Line& line, Arguments& arguments) {
 
 // ---- What goes in ------------------------------------------------------------------------------
 
-static std::uint32_t pattern(std::uint32_t place) { return place * 2654435761U + 12345U; }
+static std::uint32_t pattern(std::uint32_t place) {
+  return place * 2654435761U + 12345U;
+}
 
 // Small whole numbers of either sign, as bits of each type.
-static int small_number(std::uint32_t place) { return static_cast<int>(pattern(place) >> 29) - 4; }
+static int small_number(std::uint32_t place) {
+  return static_cast<int>(pattern(place) >> 29) - 4;
+}
 static std::uint32_t float_bits(float value) {
   std::uint32_t bits;
   std::memcpy(&bits, &value, 4);
@@ -202,7 +212,9 @@ static std::function<std::uint32_t(std::uint32_t)> words_of(const std::string& i
 
 // ---- What has to come out ----------------------------------------------------------------------
 
-static bool begins(const std::string& text, const char* with) { return text.rfind(with, 0) == 0; }
+static bool begins(const std::string& text, const char* with) {
+  return text.rfind(with, 0) == 0;
+}
 
 // The word at `place` of the output.
 static std::uint32_t wanted(const Line& line, const std::vector<std::uint32_t>& in,
@@ -280,8 +292,8 @@ int main(int count, char** arguments) {
     }
     const Function function = find(module, line.function);
     clear(out, line.input == "counted" ? 0 : 0xa5, line.out_bytes);
-    Arguments work{in,         out,          line.rounds, line.group, line.threads(), line.mask,
-                   line.minus, line.one};
+    Arguments work{in,        out,        line.rounds, line.group, line.threads(),
+                   line.mask, line.minus, line.one};
     launch(function, line, work);
     std::vector<std::uint32_t> got(line.out_bytes / 4);
     download(got, out);

@@ -1,28 +1,23 @@
-// Kernels of known work (docs/CALIBRATE.md): one loop each, whose body is what work.cpp says, and as
-// little as possible around it. What must come out follows from what goes in without knowing how
+// Kernels of known work (docs/CALIBRATE.md): one loop each, whose body is what work.cpp says, and
+// as little as possible around it. What must come out follows from what goes in without knowing how
 // the GPU rounds, so that every kernel can be checked exactly.
 #include "steps.h"
 
 // ---- Bytes -------------------------------------------------------------------------------------
 // Four accesses per round, each a whole launch behind the one before: neighbours touch neighbours.
 
-#if defined(CALIBRATE_AMD)
-typedef u32 Words4 __attribute__((ext_vector_type(4)));  // a struct would go through memory
-#else
-typedef uint4 Words4;
-#endif
-
-#define COPY_KERNEL(name, Type)                                             \
-  CALIBRATE_KERNEL(name) {                                                  \
-    const Type* __restrict__ in = reinterpret_cast<const Type*>(work.in);   \
-    Type* __restrict__ out = reinterpret_cast<Type*>(work.out);             \
-    const u32 far = work.threads;                                           \
-    u32 i = CALIBRATE_INDEX, left = work.rounds;                            \
-    NO_UNROLL do {                                                          \
+#define COPY_KERNEL(name, Type)                                                        \
+  CALIBRATE_KERNEL(name) {                                                             \
+    const Type* __restrict__ in = reinterpret_cast<const Type*>(work.in);              \
+    Type* __restrict__ out = reinterpret_cast<Type*>(work.out);                        \
+    const u32 far = work.threads;                                                      \
+    u32 i = CALIBRATE_INDEX, left = work.rounds;                                       \
+    NO_UNROLL do {                                                                     \
       const Type a = in[i], b = in[i + far], c = in[i + 2 * far], d = in[i + 3 * far]; \
       out[i] = a, out[i + far] = b, out[i + 2 * far] = c, out[i + 3 * far] = d;        \
-      i = opaque(i + 4 * far);                                              \
-    } while (--left != 0);                                                  \
+      i = opaque(i + 4 * far);                                                         \
+    }                                                                                  \
+    while (--left != 0);                                                               \
   }
 
 COPY_KERNEL(calibrate_copy_16, Words4)
@@ -39,7 +34,8 @@ CALIBRATE_KERNEL(calibrate_write_16) {
     out[i + 2 * far] = Words4{i, i, i, i};
     out[i + 3 * far] = Words4{i, i, i, i};
     i = opaque(i + 4 * far);
-  } while (--left != 0);
+  }
+  while (--left != 0);
 }
 
 /// Exclusive or of what it reads. With a mask that covers the buffer every word is read once; with
@@ -57,20 +53,22 @@ CALIBRATE_KERNEL(calibrate_read_16) {
     sum.z ^= a.z ^ b.z ^ c.z ^ d.z;
     sum.w ^= a.w ^ b.w ^ c.w ^ d.w;
     i = opaque(i + 4 * far);
-  } while (--left != 0);
+  }
+  while (--left != 0);
   work.out[index] = sum.x ^ sum.y ^ sum.z ^ sum.w;
 }
 
 /// One word of every 32, 64 or 128 bytes.
-#define STRIDE_KERNEL(name, words)                           \
-  CALIBRATE_KERNEL(name) {                                   \
-    const u32 index = CALIBRATE_INDEX, far = work.threads * words; \
-    u32 i = index * words, left = work.rounds, sum = 0;      \
-    NO_UNROLL do {                                           \
+#define STRIDE_KERNEL(name, words)                                                        \
+  CALIBRATE_KERNEL(name) {                                                                \
+    const u32 index = CALIBRATE_INDEX, far = work.threads * words;                        \
+    u32 i = index * words, left = work.rounds, sum = 0;                                   \
+    NO_UNROLL do {                                                                        \
       sum ^= work.in[i] ^ work.in[i + far] ^ work.in[i + 2 * far] ^ work.in[i + 3 * far]; \
-      i = opaque(i + 4 * far);                               \
-    } while (--left != 0);                                   \
-    work.out[index] = sum;                                   \
+      i = opaque(i + 4 * far);                                                            \
+    }                                                                                     \
+    while (--left != 0);                                                                  \
+    work.out[index] = sum;                                                                \
   }
 
 STRIDE_KERNEL(calibrate_stride_32, 8)
@@ -86,7 +84,8 @@ CALIBRATE_KERNEL(calibrate_atomic_add) {
     atomic_increment(work.out + i + far);
     atomic_increment(work.out + i + 2 * far);
     atomic_increment(work.out + i + 3 * far);
-  } while (--left != 0);
+  }
+  while (--left != 0);
 }
 
 // ---- Arithmetic --------------------------------------------------------------------------------
@@ -97,21 +96,23 @@ CALIBRATE_KERNEL(calibrate_atomic_add) {
 #define CHAIN_LOAD(j) Value x##j = in[j];
 #define CHAIN_SUM(j) bits += as_bits(x##j);
 
-#define ARITHMETIC_KERNEL(name, Type, STEP)                                              \
-  CALIBRATE_KERNEL(name) {                                                               \
-    using Value = Type;                                                                  \
-    const u32 index = CALIBRATE_INDEX;                                                   \
-    const Value* in = reinterpret_cast<const Value*>(work.in) + (index & work.mask) * 8; \
-    const Value minus = from_bits<Value>(work.minus), one = from_bits<Value>(work.one);  \
-    REPEAT_8(CHAIN_LOAD)                                                                 \
-    u32 left = work.rounds;                                                              \
-    NO_UNROLL do {                                                                       \
-      REPEAT_8(STEP) REPEAT_8(STEP) REPEAT_8(STEP) REPEAT_8(STEP)                        \
-      REPEAT_8(STEP) REPEAT_8(STEP) REPEAT_8(STEP) REPEAT_8(STEP)                        \
-    } while (--left != 0);                                                               \
-    u64 bits = 0;                                                                        \
-    REPEAT_8(CHAIN_SUM)                                                                  \
-    work.out[index] = static_cast<u32>(bits) + static_cast<u32>(bits >> 32);             \
+#define ARITHMETIC_KERNEL(name, Type, STEP)                                                     \
+  CALIBRATE_KERNEL(name) {                                                                      \
+    using Value = Type;                                                                         \
+    const u32 index = CALIBRATE_INDEX;                                                          \
+    const Value* in = reinterpret_cast<const Value*>(work.in) + (index & work.mask) * 8;        \
+    const Value minus = from_bits<Value>(work.minus), one = from_bits<Value>(work.one);         \
+    REPEAT_8(CHAIN_LOAD)                                                                        \
+    u32 left = work.rounds;                                                                     \
+    NO_UNROLL do {                                                                              \
+      REPEAT_8(STEP)                                                                            \
+      REPEAT_8(STEP) REPEAT_8(STEP) REPEAT_8(STEP) REPEAT_8(STEP) REPEAT_8(STEP) REPEAT_8(STEP) \
+          REPEAT_8(STEP)                                                                        \
+    }                                                                                           \
+    while (--left != 0);                                                                        \
+    u64 bits = 0;                                                                               \
+    REPEAT_8(CHAIN_SUM)                                                                         \
+    work.out[index] = static_cast<u32>(bits) + static_cast<u32>(bits >> 32);                    \
   }
 
 ARITHMETIC_KERNEL(calibrate_fma_fp32, float, STEP_FMA_F32)
@@ -160,18 +161,19 @@ MATRIX_KERNEL(calibrate_matrix_fp8, MultiplyFp8)
 
 /// Eight reads per round of one word per thread, `step` words behind that of the thread before: the
 /// step decides how many threads meet in one bank. Every round reads the same.
-#define LDS_KERNEL(name, step)                                   \
-  CALIBRATE_KERNEL(name) {                                       \
-    __shared__ u32 words[256 * step];                            \
+#define LDS_KERNEL(name, step)                                    \
+  CALIBRATE_KERNEL(name) {                                        \
+    __shared__ u32 words[256 * step];                             \
     const u32 index = CALIBRATE_INDEX, thread = CALIBRATE_THREAD; \
-    words[thread * step] = work.in[index & work.mask];           \
-    CALIBRATE_BARRIER();                                         \
-    const u32 address = lds_address(words + thread * step);      \
-    u32 left = work.rounds, bits = 0;                            \
-    NO_UNROLL do {                                               \
-      bits += read_lds_8(address);                               \
-    } while (--left != 0);                                       \
-    work.out[index] = bits;                                      \
+    words[thread * step] = work.in[index & work.mask];            \
+    CALIBRATE_BARRIER();                                          \
+    const u32 address = lds_address(words + thread * step);       \
+    u32 left = work.rounds, bits = 0;                             \
+    NO_UNROLL do {                                                \
+      bits += read_lds_8(address);                                \
+    }                                                             \
+    while (--left != 0);                                          \
+    work.out[index] = bits;                                       \
   }
 
 LDS_KERNEL(calibrate_lds_read, 1)
@@ -184,11 +186,12 @@ CALIBRATE_KERNEL(calibrate_salu) {
   u32 x0 = work.block, x1 = x0, x2 = x0, x3 = x0, x4 = x0, x5 = x0, x6 = x0, x7 = x0;
   u32 left = work.rounds;
   NO_UNROLL do {
-    REPEAT_8(STEP_SCALAR_XOR) REPEAT_8(STEP_SCALAR_XOR)
-    REPEAT_8(STEP_SCALAR_XOR) REPEAT_8(STEP_SCALAR_XOR)
-    REPEAT_8(STEP_SCALAR_XOR) REPEAT_8(STEP_SCALAR_XOR)
-    REPEAT_8(STEP_SCALAR_XOR) REPEAT_8(STEP_SCALAR_XOR)
-  } while (--left != 0);
+    REPEAT_8(STEP_SCALAR_XOR)
+    REPEAT_8(STEP_SCALAR_XOR) REPEAT_8(STEP_SCALAR_XOR) REPEAT_8(STEP_SCALAR_XOR)
+        REPEAT_8(STEP_SCALAR_XOR) REPEAT_8(STEP_SCALAR_XOR) REPEAT_8(STEP_SCALAR_XOR)
+            REPEAT_8(STEP_SCALAR_XOR)
+  }
+  while (--left != 0);
   work.out[CALIBRATE_INDEX] = x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7;
 }
 
@@ -197,7 +200,8 @@ CALIBRATE_KERNEL(calibrate_smem) {
   u32 left = work.rounds, sum = 0;
   NO_UNROLL do {
     sum += read_scalar_8(work.in);
-  } while (--left != 0);
+  }
+  while (--left != 0);
   work.out[CALIBRATE_INDEX] = sum;
 }
 #endif

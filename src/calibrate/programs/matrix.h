@@ -50,13 +50,15 @@ __device__ inline void matrix_work(const Work& work) {
     Multiply::step(d2, a, b), Multiply::step(d3, a, b);
     Multiply::step(d0, minus_a, b), Multiply::step(d1, minus_a, b);
     Multiply::step(d2, minus_a, b), Multiply::step(d3, minus_a, b);
-  } while (--left != 0);
-  work.out[index] =
-      (xor_of_words(d0) ^ xor_of_words(d1) ^ xor_of_words(d2) ^ xor_of_words(d3)) + 1;
+  }
+  while (--left != 0);
+  work.out[index] = (xor_of_words(d0) ^ xor_of_words(d1) ^ xor_of_words(d2) ^ xor_of_words(d3)) + 1;
 }
 
 #define MATRIX_KERNEL(name, Multiply) \
-  CALIBRATE_KERNEL(name) { matrix_work<Multiply>(work); }
+  CALIBRATE_KERNEL(name) {            \
+    matrix_work<Multiply>(work);      \
+  }
 
 #if defined(CALIBRATE_AMD)
 
@@ -77,12 +79,14 @@ using Short4 = Vector<short, 4>;
 using Short8 = Vector<short, 8>;
 
 /// A matrix instruction by its builtin, whose arguments behind A, B and D are given.
-#define MULTIPLY(name, AType, DType, call)                            \
-  struct name {                                                       \
-    using A = AType;                                                  \
-    using B = AType;                                                  \
-    using D = DType;                                                  \
-    __device__ static void step(D& d, const A& a, const B& b) { d = call; } \
+#define MULTIPLY(name, AType, DType, call)                      \
+  struct name {                                                 \
+    using A = AType;                                            \
+    using B = AType;                                            \
+    using D = DType;                                            \
+    __device__ static void step(D& d, const A& a, const B& b) { \
+      d = call;                                                 \
+    }                                                           \
   };
 
 #if defined(CALIBRATE_MFMA)
@@ -109,33 +113,45 @@ MULTIPLY(MultiplyFp8, long, D32, __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(a, b
 using D8 = Vector<float, 8>;
 MULTIPLY(MultiplyFp16, Half16, D8, __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a, b, d))
 MULTIPLY(MultiplyBf16, Short16, D8, __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(a, b, d))
-MULTIPLY(MultiplyInt8, Int4, Int8, __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(true, a, true, b, d, false))
+MULTIPLY(MultiplyInt8, Int4, Int8,
+         __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(true, a, true, b, d, false))
 #elif defined(CALIBRATE_WMMA_12)
 using D8 = Vector<float, 8>;
 MULTIPLY(MultiplyFp16, Half8, D8, __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(a, b, d))
 MULTIPLY(MultiplyBf16, Short8, D8, __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(a, b, d))
-MULTIPLY(MultiplyInt8, Int2, Int8, __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(true, a, true, b, d, false))
+MULTIPLY(MultiplyInt8, Int2, Int8,
+         __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(true, a, true, b, d, false))
 MULTIPLY(MultiplyFp8, Int2, D8, __builtin_amdgcn_wmma_f32_16x16x16_fp8_fp8_w32_gfx12(a, b, d))
 #endif
 
 #else  // CUDA
 
-struct Two { u32 x, y; };
-struct alignas(16) Four { u32 x, y, z, w; };
-struct FourSums { float x, y, z, w; };
-struct FourCounts { int x, y, z, w; };
-struct TwoSums { double x, y; };
+struct Two {
+  u32 x, y;
+};
+struct alignas(16) Four {
+  u32 x, y, z, w;
+};
+struct FourSums {
+  float x, y, z, w;
+};
+struct FourCounts {
+  int x, y, z, w;
+};
+struct TwoSums {
+  double x, y;
+};
 
-#define MULTIPLY_4_2(name, Sums, letter, instruction)                                      \
-  struct name {                                                                            \
-    using A = Four;                                                                        \
-    using B = Two;                                                                         \
-    using D = Sums;                                                                        \
-    __device__ static void step(D& d, const A& a, const B& b) {                            \
-      asm volatile(instruction " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"    \
-                   : "+" letter(d.x), "+" letter(d.y), "+" letter(d.z), "+" letter(d.w)    \
-                   : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));          \
-    }                                                                                      \
+#define MULTIPLY_4_2(name, Sums, letter, instruction)                                   \
+  struct name {                                                                         \
+    using A = Four;                                                                     \
+    using B = Two;                                                                      \
+    using D = Sums;                                                                     \
+    __device__ static void step(D& d, const A& a, const B& b) {                         \
+      asm volatile(instruction " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+                   : "+" letter(d.x), "+" letter(d.y), "+" letter(d.z), "+" letter(d.w) \
+                   : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));       \
+    }                                                                                   \
   };
 #if __CUDA_ARCH__ >= 800
 MULTIPLY_4_2(MultiplyFp16, FourSums, "f", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")

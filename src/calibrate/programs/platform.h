@@ -3,7 +3,10 @@
 // volatile assembly, which a compiler neither removes nor repeats nor puts together.
 #pragma once
 
-#if defined(__HIP__)
+// A platform of somebody else's: tests run the kernels on the CPU.
+#if defined(CALIBRATE_PLATFORM)
+#include CALIBRATE_PLATFORM
+#elif defined(__HIP__)
 #define CALIBRATE_AMD 1
 #ifndef __global__
 #define __global__ __attribute__((global))
@@ -17,7 +20,10 @@
 #define CALIBRATE_THREAD __builtin_amdgcn_workitem_id_x()
 #define CALIBRATE_BLOCK __builtin_amdgcn_workgroup_id_x()
 #define CALIBRATE_BARRIER() __builtin_amdgcn_s_barrier()
-#define CALIBRATE_ATTRIBUTES __attribute__((amdgpu_flat_work_group_size(1, 256)))
+// Two waves per SIMD leave 256 registers: then LLVM keeps sums of MFMA where they are, and does not
+// move them to accumulation registers and back in every round.
+#define CALIBRATE_ATTRIBUTES \
+  __attribute__((amdgpu_flat_work_group_size(1, 256), amdgpu_waves_per_eu(2)))
 #if defined(__GFX9__)
 #define CALIBRATE_GFX9 1
 #endif
@@ -46,6 +52,17 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
+/// Four words, which one instruction moves.
+#if defined(CALIBRATE_CUDA)
+typedef uint4 Words4;
+#elif defined(__HIP__)
+typedef u32 Words4 __attribute__((ext_vector_type(4)));  // a struct would go through memory
+#else
+struct Words4 {
+  u32 x, y, z, w;
+};
+#endif
+
 /// Arguments of every kernel. The host fills `in`, and knows what `out` has to be.
 struct Work {
   const u32* in;
@@ -65,6 +82,8 @@ struct Work {
 
 #if defined(CALIBRATE_CUDA)
 #define NO_UNROLL _Pragma("unroll 1")
-#else
+#elif defined(__HIP__)
 #define NO_UNROLL _Pragma("nounroll")
+#else
+#define NO_UNROLL
 #endif

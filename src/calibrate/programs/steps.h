@@ -4,12 +4,14 @@
 
 #include "platform.h"
 
-#if defined(CALIBRATE_AMD)
+#if defined(CALIBRATE_PLATFORM)
+// They are that platform's.
+#elif defined(CALIBRATE_AMD)
 
-#define OPAQUE(Type)                    \
+#define OPAQUE(Type)                      \
   __device__ inline Type opaque(Type x) { \
-    asm volatile("" : "+v"(x));         \
-    return x;                           \
+    asm volatile("" : "+v"(x));           \
+    return x;                             \
   }
 OPAQUE(u32)
 OPAQUE(u64)
@@ -63,26 +65,25 @@ __device__ inline u32 lds_address(const u32* word) {
 /// The sum of the word at that address of LDS, read eight times.
 __device__ inline u32 read_lds_8(u32 address) {
   u32 a, b, c, d, e, f, g, h;
-  asm volatile(
-      LDS_READ "%0, %8\n" LDS_READ "%1, %8\n" LDS_READ "%2, %8\n" LDS_READ "%3, %8\n"
-      LDS_READ "%4, %8\n" LDS_READ "%5, %8\n" LDS_READ "%6, %8\n" LDS_READ "%7, %8\n"
-      WAIT_FOR_LDS
-      : "=&v"(a), "=&v"(b), "=&v"(c), "=&v"(d), "=&v"(e), "=&v"(f), "=&v"(g), "=&v"(h)
-      : "v"(address)
-      : "memory");
+  asm volatile(LDS_READ "%0, %8\n" LDS_READ "%1, %8\n" LDS_READ "%2, %8\n" LDS_READ
+                        "%3, %8\n" LDS_READ "%4, %8\n" LDS_READ "%5, %8\n" LDS_READ
+                        "%6, %8\n" LDS_READ "%7, %8\n" WAIT_FOR_LDS
+               : "=&v"(a), "=&v"(b), "=&v"(c), "=&v"(d), "=&v"(e), "=&v"(f), "=&v"(g), "=&v"(h)
+               : "v"(address)
+               : "memory");
   return a + b + c + d + e + f + g + h;
 }
 
 /// The sum of one word of memory, read eight times by the scalar unit.
 __device__ inline u32 read_scalar_8(const u32* word) {
   u32 a, b, c, d, e, f, g, h;
-  asm volatile(
-      SCALAR_READ "%0, %8, 0x0\n" SCALAR_READ "%1, %8, 0x0\n" SCALAR_READ "%2, %8, 0x0\n"
-      SCALAR_READ "%3, %8, 0x0\n" SCALAR_READ "%4, %8, 0x0\n" SCALAR_READ "%5, %8, 0x0\n"
-      SCALAR_READ "%6, %8, 0x0\n" SCALAR_READ "%7, %8, 0x0\n" WAIT_FOR_SCALAR
-      : "=&s"(a), "=&s"(b), "=&s"(c), "=&s"(d), "=&s"(e), "=&s"(f), "=&s"(g), "=&s"(h)
-      : "s"(word)
-      : "memory");
+  asm volatile(SCALAR_READ "%0, %8, 0x0\n" SCALAR_READ "%1, %8, 0x0\n" SCALAR_READ
+                           "%2, %8, 0x0\n" SCALAR_READ "%3, %8, 0x0\n" SCALAR_READ
+                           "%4, %8, 0x0\n" SCALAR_READ "%5, %8, 0x0\n" SCALAR_READ
+                           "%6, %8, 0x0\n" SCALAR_READ "%7, %8, 0x0\n" WAIT_FOR_SCALAR
+               : "=&s"(a), "=&s"(b), "=&s"(c), "=&s"(d), "=&s"(e), "=&s"(f), "=&s"(g), "=&s"(h)
+               : "s"(word)
+               : "memory");
   return a + b + c + d + e + f + g + h;
 }
 
@@ -131,10 +132,18 @@ __device__ inline void atomic_increment(u32* word) {
 
 #endif
 
-__device__ inline u64 as_bits(u32 x) { return x; }
-__device__ inline u64 as_bits(u64 x) { return x; }
-__device__ inline u64 as_bits(float x) { return __builtin_bit_cast(u32, x); }
-__device__ inline u64 as_bits(double x) { return __builtin_bit_cast(u64, x); }
+__device__ inline u64 as_bits(u32 x) {
+  return x;
+}
+__device__ inline u64 as_bits(u64 x) {
+  return x;
+}
+__device__ inline u64 as_bits(float x) {
+  return __builtin_bit_cast(u32, x);
+}
+__device__ inline u64 as_bits(double x) {
+  return __builtin_bit_cast(u64, x);
+}
 
 template <class T>
 __device__ inline T from_bits(u64 bits) {
