@@ -15,6 +15,7 @@ namespace {
 
 using hal::Platform;
 
+constexpr double kClass = 0.005;  ///< classes of instructions: a driver's own may be among them
 constexpr double kBytes = 0.02;   ///< other clients of the memory, lines that stay in a cache
 constexpr double kLoose = 0.05;   ///< definitions that leave waits and hints open
 constexpr double kMoment = 0.15;  ///< begin and end of a kernel, which are not known
@@ -64,14 +65,16 @@ constexpr Expectation kTable[] = {
     {"SQ_WAVES", false, "fma_fp32 copy_16 half_waves", "waves", 0, kLaunch, Platform::amd},
     {"SQ_WAVES_LT_64", false, "half_waves", "waves", 0, kLaunch, Platform::amd},
     {"SQ_INSTS", false, "fma_fp32 fma_fp64 int32", "waves*all", kLoose, kWholeCode, Platform::amd},
-    {"SQ_INSTS_VALU", false, "fma_fp32 fma_fp64 int32 copy_16", "waves*valu", 0, kWholeCode,
+    {"SQ_INSTS_VALU", false, "fma_fp32 fma_fp64 int32", "waves*valu", kClass, kWholeCode,
      Platform::amd},
     {"SQ_INSTS_SALU", false, "salu", "waves*salu", kLoose, kWholeCode, Platform::amd},
-    {"SQ_INSTS_SMEM", false, "smem", "waves*smem", 0, kWholeCode, Platform::amd},
-    {"SQ_INSTS_LDS", false, "lds_read lds_conflict_2", "waves*lds", 0, kWholeCode, Platform::amd},
-    {"SQ_INSTS_VMEM", false, "copy_16 read_16 write_16", "waves*vmem", 0, kWholeCode,
+    {"SQ_INSTS_SMEM", false, "smem", "waves*smem", kClass, kWholeCode, Platform::amd},
+    {"SQ_INSTS_LDS", false, "lds_read lds_conflict_2", "waves*lds", kClass, kWholeCode,
      Platform::amd},
-    {"SQ_INSTS_BRANCH", false, "fma_fp32 copy_16", "waves*branch", 0, kWholeCode, Platform::amd},
+    {"SQ_INSTS_VMEM", false, "copy_16 read_16 write_16", "waves*vmem", kClass, kWholeCode,
+     Platform::amd},
+    {"SQ_INSTS_BRANCH", false, "fma_fp32 copy_16", "waves*branch", kClass, kWholeCode,
+     Platform::amd},
     {"SQ_INSTS_VALU_FMA_F16", false, "fma_fp16", "waves*fma_f16", 0, kIsaFma, Platform::amd},
     {"SQ_INSTS_VALU_FMA_F32", false, "fma_fp32", "waves*fma_f32", 0, kIsaFma, Platform::amd},
     {"SQ_INSTS_VALU_ADD_F32", false, "add_fp32", "waves*add_f32", 0, kIsaFma, Platform::amd},

@@ -1,5 +1,5 @@
 // Thresholds: repetitions of the same dispatch count the same instructions, and the same bytes but
-// for a few per mille (docs/facts/cuda_cupti.md, "Counters"); 5 % is far outside of both.
+// for a few per mille (docs/facts/cuda_counters.md, "Known work"); 5 % is far outside of both.
 #include "calibrate/judge.h"
 
 #include <fmt/format.h>

@@ -52,7 +52,7 @@ constexpr std::array kBits = {
     ConstantBits{Input::matrix_int8, 0xfefefefefefefefe, 0},
 };
 
-/// Bytes of a request from L1 to L2 (docs/facts/counters.md "Memory", "L2, L1, LDS"): a sector on
+/// Bytes of a request from L1 to L2 (docs/facts/counters.md, "Bytes"): a sector on
 /// NVIDIA's GPUs, a line on AMD's.
 double line_bytes(const hal::Arch& arch) {
   if (arch.platform == Platform::nvidia) return 32;
@@ -138,7 +138,8 @@ void set_numbers(const CodeShape& shape, const PlanGpu& gpu, Launch& launch) {
   numbers["read"] = threads * rounds * work.read;
   numbers["written"] = threads * rounds * work.written;
   numbers["stride"] = work.stride;
-  numbers["conflicts"] = work.conflicts;
+  // Of 32 lanes, which go at a time, those that meet in one bank beside the first.
+  numbers["conflicts"] = std::max(1.0, 32.0 * work.lds_step / gpu.arch->lds_banks) - 1;
   numbers["LANES"] = lanes;
   numbers["CU"] = gpu.cus;
   numbers["LINE"] = line_bytes(*gpu.arch);

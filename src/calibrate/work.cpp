@@ -98,13 +98,13 @@ Work multiplying(std::string_view name, std::string_view function, std::string_v
 }
 
 Work shared_reading(std::string_view name, std::string_view function, std::string_view shows,
-                    int conflicts) {
+                    int step) {
   return {.name = name,
           .function = function,
           .shows = shows,
           .input = Input::lds,
           .body = {{.unit = lds, .count = kLdsReads, .bytes = 4}},
-          .conflicts = conflicts};
+          .lds_step = step};
 }
 
 Work shared_bandwidth(Work work) {
@@ -205,11 +205,11 @@ std::vector<Work> make_matrix() {
 std::vector<Work> make_others() {
   return {
       shared_bandwidth(
-          shared_reading("lds_read", "calibrate_lds_read", "reads LDS, each lane its own bank", 0)),
-      shared_reading("lds_conflict_2", "calibrate_lds_conflict_2",
-                     "reads LDS, two lanes in each bank", 1),
-      shared_reading("lds_conflict_8", "calibrate_lds_conflict_8",
-                     "reads LDS, eight lanes in each bank", 7),
+          shared_reading("lds_read", "calibrate_lds_read", "reads LDS, each lane its own bank", 1)),
+      shared_reading("lds_conflict_2", "calibrate_lds_conflict_2", "reads LDS, every second word",
+                     2),
+      shared_reading("lds_conflict_8", "calibrate_lds_conflict_8", "reads LDS, every eighth word",
+                     8),
       {.name = "salu",
        .function = "calibrate_salu",
        .shows = "scalar arithmetic",

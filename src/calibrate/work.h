@@ -72,7 +72,7 @@ struct Work {
   /// Bytes per thread and round that memory, or the level it reads from, gives and takes.
   int read = 0, written = 0;
   int stride = 0;                          ///< bytes between neighbours' words, of strided kernels
-  int conflicts = 0;                       ///< further cycles of an access to shared memory
+  int lds_step = 0;                        ///< words between neighbours' words in shared memory
   std::optional<hal::Platform> only = {};  ///< empty: both
   double cuda_matrix_flops = 0;  ///< of one matrix instruction of a warp; AMD's tell it themselves
   std::optional<hal::CalibratedLevel> level = {};  ///< whose bandwidth it can reach
