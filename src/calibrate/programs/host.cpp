@@ -156,8 +156,9 @@ static std::uint32_t half_bits(int value) {  // exact for |value| <= 4, and for 
   static const std::uint32_t kBits[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400};
   return (value < 0 ? 0x8000U : 0U) | kBits[value < 0 ? -value : value];
 }
-static std::uint32_t fp8_bits(int value) {  // e4m3; both codings of it have the same order
-  static const std::uint32_t kBits[] = {0, 0x38, 0x40, 0x44, 0x48};
+// e4m3; both codings of it have the same order. Never 0: -0 is a NaN in the coding of gfx942.
+static std::uint32_t fp8_bits(int value) {
+  static const std::uint32_t kBits[] = {0x48, 0x38, 0x40, 0x44, 0x48};
   return (value < 0 ? 0x80U : 0U) | kBits[value < 0 ? -value : value];
 }
 static std::uint32_t eighth_bits(std::uint32_t n) {  // n/8 as FP16, n from 1 to 7

@@ -9,12 +9,13 @@ template <class T>
 struct WordsOf {
   u32 word[sizeof(T) / sizeof(u32)];
 };
+/// 0 where all numbers are; a zero may have a sign.
 template <class T>
-__device__ inline u32 xor_of_words(const T& value) {
+__device__ inline u32 or_of_words(const T& value) {
   const WordsOf<T> words = __builtin_bit_cast(WordsOf<T>, value);
   u32 bits = 0;
 #pragma unroll
-  for (u32 k = 0; k < sizeof(T) / sizeof(u32); ++k) bits ^= words.word[k];
+  for (u32 k = 0; k < sizeof(T) / sizeof(u32); ++k) bits |= words.word[k] << 1;
   return bits;
 }
 
@@ -52,7 +53,7 @@ __device__ inline void matrix_work(const Work& work) {
     Multiply::step(d2, minus_a, b), Multiply::step(d3, minus_a, b);
   }
   while (--left != 0);
-  work.out[index] = (xor_of_words(d0) ^ xor_of_words(d1) ^ xor_of_words(d2) ^ xor_of_words(d3)) + 1;
+  work.out[index] = (or_of_words(d0) | or_of_words(d1) | or_of_words(d2) | or_of_words(d3)) + 1;
 }
 
 #define MATRIX_KERNEL(name, Multiply) \
