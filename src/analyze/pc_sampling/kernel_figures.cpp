@@ -122,6 +122,7 @@ void add_reasons(const PcSamples& samples, const KernelTally& tally, const Share
   }
   std::ranges::stable_sort(out.reasons, std::greater{}, &PcReason::samples);
   if (samples.reason.empty()) return;
+  if (samples.method == pc_sampling::Method::cupti) return;
   for (std::size_t i = 0; i < kPcWaits; ++i) out.waits[i] = shares.counted(tally.waits[i]);
   for (const auto& [one, sums] : tally.refused)
     out.refused_by_class.emplace_back(one, shares.counted(sums));
@@ -264,12 +265,15 @@ void explain_missing(const PcSamples& samples, KernelPcSamples& out) {
           "features.valu_busy", "features.contention", "features.dependency",
           "features.instruction_fetch"})
       miss(field, kTrap, kStochastic);
+  if (samples.method == pc_sampling::Method::cupti)
+    for (const char* const field : {"waits", "features.wait_unknown", "features.matrix_busy"})
+      miss(field, "CUPTI has no such reason");
   const char* const no_arbiter = samples.method == pc_sampling::Method::host_trap ? kTrap
                                  : csv ? "the CSV table has no states of the arbiter"
                                        : "these samples have no states of the arbiter";
-  if (!out.arbiter)
-    for (const char* const field : {"arbiter", "features.simd_latency"})
-      miss(field, no_arbiter, csv ? "give the JSON of the run" : "");
+  if (!out.arbiter) miss("arbiter", no_arbiter, csv ? "give the JSON of the run" : "");
+  if (!features.simd_latency.value)
+    miss("features.simd_latency", no_arbiter, csv ? "give the JSON of the run" : "");
   if (!out.waves)
     for (const char* const field : {"waves", "features.waves_per_busy_cu"})
       miss(field, samples.method == pc_sampling::Method::host_trap
@@ -314,9 +318,14 @@ void add_features(const PcSamples& samples, const KernelTally& tally, const Shar
       for (std::size_t i = 0; i < kStallFeatures; ++i)
         feature_at(features, static_cast<StallFeature>(i)) = shares.share(tally.features[i]);
     }
+    if (samples.method == pc_sampling::Method::cupti)
+      features.wait_unknown = features.matrix_busy = PcEstimate{};
     if (!samples.exec_mask.empty()) features.lanes_active = shares.mean(tally.lanes, shares.all());
     if (out.waves) features.waves_per_busy_cu = out.waves->mean;
-    if (out.arbiter) features.simd_latency = out.arbiter->no_pipe_used.share;
+    if (out.arbiter)
+      features.simd_latency = out.arbiter->no_pipe_used.share;
+    else if (samples.method == pc_sampling::Method::cupti)
+      features.simd_latency = shares.share(tally.no_pipe_used);
     explain_missing(samples, out);
     return;
   }

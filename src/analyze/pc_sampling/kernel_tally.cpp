@@ -56,6 +56,11 @@ class Tallier {
     out_.features.fill(zero);
     out_.used.fill(zero);
     out_.pushed_back.fill(zero);
+    // NVIDIA has two rows of each name: with and without another warp that issued.
+    for (const pc_sampling::StallReason& one : samples.reasons)
+      reason_of_.push_back(static_cast<std::uint8_t>(
+          std::ranges::find(samples.reasons, one.name, &pc_sampling::StallReason::name) -
+          samples.reasons.begin()));
   }
 
   void add(std::uint32_t row, std::size_t cluster, std::optional<std::uint32_t> tick) {
@@ -91,13 +96,15 @@ class Tallier {
     if (contradicts(instruction, issued, stall, architecture_))
       out_.reason_contradictions += weight;
     if ((samples_.flags[row] & pc_sampling::kLockError) != 0) out_.lock_errors += weight;
+    if (samples_.reasons[samples_.reason[row]].scheduler_idle)
+      out_.no_pipe_used[cluster_] += weight_;
     if (issued) {
       out_.issued[cluster_] += weight_;
       tally.issued[cluster_] += weight_;
       return;
     }
     out_.stalled[cluster_] += weight_;
-    const std::uint8_t reason = samples_.reason[row];
+    const std::uint8_t reason = reason_of_[samples_.reason[row]];
     tally.reasons[reason] += weight;
     count(out_.reasons.try_emplace(reason, shares_.zero()).first->second);
     if (*stall == StallKind::waitcnt)
@@ -156,6 +163,7 @@ class Tallier {
   const ShareMaker& shares_;
   std::string_view architecture_;
   KernelTally out_;
+  std::vector<std::uint8_t> reason_of_;  ///< first row of the table with the same name
   std::size_t cluster_ = 0;
   double weight_ = 0, waves_ = 0;
 };

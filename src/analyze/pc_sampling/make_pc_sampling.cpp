@@ -82,7 +82,9 @@ Grouped group_rows(const PcSamples& samples) {
   std::map<std::pair<int, int>, KernelRows> groups;
   Grouped out;
   for (std::uint32_t row = 0; row < samples.size(); ++row) {
-    const bool decoded = samples.pcs[samples.pc[row]].decoded;
+    // CUPTI names function and offset, and gives no text.
+    const bool decoded =
+        samples.pcs[samples.pc[row]].decoded || samples.method == pc_sampling::Method::cupti;
     const pc_sampling::Index kernel = samples.kernel_of(row), agent = samples.agent_of(row);
     if (!decoded && kernel == pc_sampling::kNone) {
       out.unknown += samples.weight_of(row);
@@ -253,8 +255,8 @@ PcSampleSet set_of(const PcSamples& samples) {
   return out;
 }
 
-void add_warnings(const PcSampleSet& set, const std::vector<KernelPcSamples>& kernels,
-                  std::vector<std::string>& warnings) {
+void add_warnings(const PcSamples& samples, const PcSampleSet& set,
+                  const std::vector<KernelPcSamples>& kernels, std::vector<std::string>& warnings) {
   if (set.samples == 0)
     warnings.emplace_back(
         "the PC samples hold none: the kernels were too short for the interval, or the GPU gave "
@@ -264,6 +266,9 @@ void add_warnings(const PcSampleSet& set, const std::vector<KernelPcSamples>& ke
   if (set.counts.dropped > 0)
     warnings.push_back(
         fmt::format("PC samples: {} damaged rows were left out", set.counts.dropped));
+  for (const pc_sampling::Source& source : samples.sources)
+    if (!source.problem.empty())
+      warnings.push_back(fmt::format("PC samples: not all could be taken: {}", source.problem));
   for (const KernelPcSamples& kernel : kernels) {
     if (kernel.slots_alias)
       warnings.push_back(fmt::format(
@@ -300,7 +305,7 @@ PcSampling analyze_pc_samples(const PcSamples& samples, PcIntervalSource source,
       set.other_kernels += weight_of(samples, grouped.kernels[i].rows);
     }
   }
-  add_warnings(set, out.kernels, out.warnings);
+  add_warnings(samples, set, out.kernels, out.warnings);
   std::ranges::copy(codes.warnings, std::back_inserter(out.warnings));
   out.sets.push_back(std::move(set));
   return out;

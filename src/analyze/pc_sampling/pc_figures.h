@@ -133,7 +133,7 @@ struct PcFeatures {
   PcEstimate instruction_fetch;  ///< NO_INSTRUCTION_AVAILABLE; NVIDIA: no_instructions
   PcEstimate lanes_active;       ///< mean share of the lanes that are on
   PcEstimate waves_per_busy_cu;  ///< waves on the CU (gfx12: SIMD), mean of samples
-  PcEstimate simd_latency;       ///< no pipe of the SIMD was used
+  PcEstimate simd_latency;  ///< no pipe of the SIMD was used; NVIDIA: its scheduler issued nothing
 };
 
 /// Waves on the CUs that gave samples: CUs without waves give none.

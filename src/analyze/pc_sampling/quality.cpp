@@ -64,7 +64,10 @@ void add_dispatches(const PcSamples& samples, const KernelRows& rows, KernelPcSa
   if (rows.dispatches.empty()) {
     for (const char* const field : {"quality.dispatches", "quality.dispatches_sampled",
                                     "quality.dispatches_lost", "quality.sampled_ns"})
-      lack_figure(out, field, "no dispatch of it was recorded", "record with --kernel-trace");
+      lack_figure(out, field,
+                  samples.method == pc_sampling::Method::cupti ? "CUPTI's samples name no launches"
+                                                               : "no dispatch of it was recorded",
+                  samples.method == pc_sampling::Method::cupti ? "" : "record with --kernel-trace");
     return;
   }
   std::set<pc_sampling::Index> sampled;

@@ -209,7 +209,7 @@ class SampledKernel {
   }
 
   Json waits() {
-    if (!kernel_.issued.share.value)
+    if (!kernel_.waits.front().share.value)
       return reasons_.null("waits", {}, "these samples do not say what was waited for");
     Json out = Json::object();
     for (std::size_t i = 0; i < analyze::kPcWaits; ++i)

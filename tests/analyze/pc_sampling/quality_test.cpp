@@ -207,6 +207,51 @@ TEST(PcQuality, ImpossibleSamplesAreCounted) {
   EXPECT_FALSE(contradicts(add, false, arbiter_not_win, "gfx942"));
 }
 
+TEST(PcQuality, CuptiHasCountsWithoutTicksAndText) {
+  pc_sampling::PcSamples samples;
+  samples.method = pc_sampling::Method::cupti;
+  samples.form = pc_sampling::Form::cuda_recording;
+  samples.sources.emplace_back().file = "run.db";
+  samples.agents.emplace_back().arch = "sm_90";
+  samples.code_objects.emplace_back().agent = 0;
+  pc_sampling::Kernel& copy = samples.kernels.emplace_back();
+  copy.code_object = 0;
+  copy.mangled_name = copy.name = "copy";
+  samples.reasons = {{"selected", pc_sampling::StallKind::selected, false},
+                     {"long_scoreboard", pc_sampling::StallKind::long_scoreboard, false},
+                     {"long_scoreboard", pc_sampling::StallKind::long_scoreboard, true},
+                     {"wait", pc_sampling::StallKind::fixed_latency, true}};
+  const auto add = [&](std::uint64_t offset, std::uint8_t reason, std::uint64_t count) {
+    pc_sampling::Pc& pc = samples.pcs.emplace_back();
+    pc.code_object = pc.kernel = 0;
+    pc.offset = offset;
+    samples.source.push_back(0);
+    samples.pc.push_back(static_cast<pc_sampling::Index>(samples.pcs.size() - 1));
+    samples.flags.push_back(reason == 0 ? pc_sampling::kIssued : 0);
+    samples.reason.push_back(reason);
+    samples.weight.push_back(count);
+  };
+  add(0x10, 0, 100);
+  add(0x20, 1, 200);
+  add(0x20, 2, 600);
+  add(0x30, 3, 100);
+  const PcSampling sampling = analysis_of(samples);
+  ASSERT_EQ(sampling.kernels.size(), 1U);
+  const KernelPcSamples& kernel = sampling.kernels.front();
+  EXPECT_EQ(kernel.samples, 1000U);
+  EXPECT_EQ(kernel.issued.samples, 100U);
+  ASSERT_EQ(kernel.reasons.size(), 2U);
+  EXPECT_EQ(kernel.reasons.front().name, "long_scoreboard");
+  EXPECT_EQ(kernel.reasons.front().samples, 800U);
+  EXPECT_EQ(*kernel.features.memory_wait.value, 0.8);
+  EXPECT_EQ(kernel.features.memory_wait.interval, stats::wilson(800, 1000));
+  EXPECT_EQ(*kernel.features.simd_latency.value, 0.7);
+  EXPECT_EQ(kernel.intervals, PcIntervals::independent);
+  EXPECT_EQ(kernel.confidence, Confidence::medium);
+  EXPECT_EQ(kernel.instructions[kernel.hot.front()].text, "+0x20");
+  EXPECT_EQ(kernel.instructions[kernel.hot.front()].samples, 800U);
+}
+
 TEST(PcQuality, NothingAtAllIsSaid) {
   PcRun run = copy_run(1);
   run.ticks = 0;
