@@ -28,7 +28,9 @@ NOT_IN_THE_TREE = {"web/node_modules", "web/dist", "docs/examples"}
 # Files of the reader in code spans are named like fields.
 FILES = re.compile(r".*\.(html|db|csv|hip|json|md|py|txt|xml)")
 # Dotted names of others in code spans, and whose they are.
-FOREIGN_FIELDS = {"id.handle": "rocprofv3's JSON", "correlation_id.internal": "rocprofv3's JSON", "definitions[].block": "rocprofiler-sdk's definitions", "v.xy": "C++"}
+FOREIGN_FIELDS = {"id.handle": "rocprofv3's JSON", "correlation_id.internal": "rocprofv3's JSON",
+                  "buffer_records.pc_sample_stochastic": "rocprofv3's JSON", "strings.pc_sample_instructions": "rocprofv3's JSON",
+                  "definitions[].block": "rocprofiler-sdk's definitions", "v.xy": "C++"}
 
 # Options of other programs that the documents name, and whose they are.
 FOREIGN = {
@@ -46,6 +48,11 @@ FOREIGN = {
     "--nproc-per-node": "torchrun",
     "--no-python": "torchrun",
     "--kernel-trace": "rocprofv3",
+    "--pc-sampling-beta-enabled": "rocprofv3",
+    "--pc-sampling-method": "rocprofv3",
+    "--pc-sampling-unit": "rocprofv3",
+    "--pc-sampling-interval": "rocprofv3",
+    "--output-format": "rocprofv3",
     "--pmc": "rocprofv3",
     "--default-stream": "nvcc",
     "--cudart": "nvcc",
