@@ -79,10 +79,9 @@ std::string why_not(const std::vector<CodeInstruction>& disassembly,
     ++compared;
     const auto found =
         std::ranges::lower_bound(disassembly, *one.in_kernel, {}, &CodeInstruction::in_kernel);
-    same += found != disassembly.end() && found->in_kernel == *one.in_kernel &&
-                    same_instruction(found->text, one.text)
-                ? 1
-                : 0;
+    if (found != disassembly.end() && found->in_kernel == *one.in_kernel &&
+        same_instruction(found->text, one.text))
+      ++same;
   }
   if (compared == 0)
     return "no sample has a place in the kernel that the code could be held against";
