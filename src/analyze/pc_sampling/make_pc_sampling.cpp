@@ -82,9 +82,7 @@ Grouped group_rows(const PcSamples& samples) {
   std::map<std::pair<int, int>, KernelRows> groups;
   Grouped out;
   for (std::uint32_t row = 0; row < samples.size(); ++row) {
-    // CUPTI names function and offset, and gives no text.
-    const bool decoded =
-        samples.pcs[samples.pc[row]].decoded || samples.method == pc_sampling::Method::cupti;
+    const bool decoded = samples.pcs[samples.pc[row]].decoded;
     const pc_sampling::Index kernel = samples.kernel_of(row), agent = samples.agent_of(row);
     if (!decoded && kernel == pc_sampling::kNone) {
       out.unknown += samples.weight_of(row);

@@ -63,8 +63,7 @@ PcInstruction sampled_row(const PcSamples& samples, pc_sampling::Index pc, const
       one.kernel != pc_sampling::kNone && samples.kernels[one.kernel].begin.has_value();
   if (!place.elsewhere && place.in_owner && *place.in_owner >= 0 && begin_known)
     out.in_kernel = static_cast<std::uint64_t>(*place.in_owner);
-  out.text =
-      one.instruction.empty() && one.offset ? fmt::format("+{:#x}", *one.offset) : one.instruction;
+  out.text = one.instruction;
   out.chain = chain_of(one.source_line);
   out.instruction_class = class_of(one.instruction);
   return out;

@@ -207,7 +207,7 @@ TEST(PcQuality, ImpossibleSamplesAreCounted) {
   EXPECT_FALSE(contradicts(add, false, arbiter_not_win, "gfx942"));
 }
 
-TEST(PcQuality, CuptiHasCountsWithoutTicksAndText) {
+TEST(PcQuality, CuptiHasCountsWithoutTicks) {
   pc_sampling::PcSamples samples;
   samples.method = pc_sampling::Method::cupti;
   samples.form = pc_sampling::Form::cuda_recording;
@@ -225,6 +225,8 @@ TEST(PcQuality, CuptiHasCountsWithoutTicksAndText) {
     pc_sampling::Pc& pc = samples.pcs.emplace_back();
     pc.code_object = pc.kernel = 0;
     pc.offset = offset;
+    pc.decoded = true;
+    pc.instruction = "+" + std::to_string(offset);
     samples.source.push_back(0);
     samples.pc.push_back(static_cast<pc_sampling::Index>(samples.pcs.size() - 1));
     samples.flags.push_back(reason == 0 ? pc_sampling::kIssued : 0);
@@ -248,7 +250,7 @@ TEST(PcQuality, CuptiHasCountsWithoutTicksAndText) {
   EXPECT_EQ(*kernel.features.simd_latency.value, 0.7);
   EXPECT_EQ(kernel.intervals, PcIntervals::independent);
   EXPECT_EQ(kernel.confidence, Confidence::medium);
-  EXPECT_EQ(kernel.instructions[kernel.hot.front()].text, "+0x20");
+  EXPECT_EQ(kernel.instructions[kernel.hot.front()].text, "+32");
   EXPECT_EQ(kernel.instructions[kernel.hot.front()].samples, 800U);
 }
 
