@@ -195,7 +195,11 @@ class Counting {
          {"SPI_RA_VGPR_SIMD_FULL_CSN", "SPI_RA_SGPR_SIMD_FULL_CSN", "SPI_RA_WAVE_SIMD_FULL_CSN",
           "SPI_RA_LDS_CU_FULL_CSN", "SPI_RA_BAR_CU_FULL_CSN"})
       out_[name] = 0;
-    out_["SPI_RA_REQ_NO_ALLOC_CSN"] = whole(waiting * gpu_.shader_engines.value_or(1));
+    const int engines = gpu_.shader_engines.value_or(1);
+    out_["SPI_CSN_BUSY"] = whole(cycles_ * engines);
+    out_["SPI_RA_REQ_NO_ALLOC_CSN"] = whole(waiting * engines);
+    // Each of four pipes is looked at in every fourth cycle.
+    out_["SPI_RA_RES_STALL_CSN"] = whole(waiting * engines / 4);
     for (const hal::Limiter limiter : resident.limiters) switch (limiter) {
         case hal::Limiter::vgpr:
           out_["SPI_RA_VGPR_SIMD_FULL_CSN"] = whole(waiting * gpu_.cus);
