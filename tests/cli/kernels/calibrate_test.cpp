@@ -61,9 +61,10 @@ TEST(CalibrateCommand, ExplainsWhatAFileSays) {
   // It is found where `calibrate` leaves it, too.
   fs::create_directories(folder / "state/rocm-perf");
   fs::rename(folder / "calibration.json", folder / "state/rocm-perf/calibration-gfx942.json");
+  ProcessOptions at_home;
+  at_home.set_environment = {{"XDG_STATE_HOME", (folder / "state").string()}};
   const Outcome kept =
-      rocm_perf(folder.path(), {"calibrate", "--explain", "SQ_WAVES", "--arch", "gfx942"},
-                {.set_environment = {{"XDG_STATE_HOME", (folder / "state").string()}}});
+      rocm_perf(folder.path(), {"calibrate", "--explain", "SQ_WAVES", "--arch", "gfx942"}, at_home);
   EXPECT_THAT(kept.out, HasSubstr("Here: wrong by a factor of 2"));
   static_cast<void>(folder.write("broken.json", "{}"));
   const Outcome broken =
