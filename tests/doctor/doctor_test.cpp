@@ -248,7 +248,7 @@ TEST(Doctor, TheSummaryPutsFirstWhatKeepsMostCommandsFromWorking) {
   for (const Json& row : report::part_named(summary, "missing")["rows"])
     needs.push_back(row["need"]);
   EXPECT_THAT(needs, ElementsAre("driver", "profiler", "cluster"));
-  EXPECT_EQ(summary["next"][0]["command"], "rocm-perf doctor isolate profile replay");
+  EXPECT_EQ(summary["next"][0]["command"], "rocm-perf doctor calibrate isolate profile replay");
   examination.commands = readiness(examination.parts, {"analyze", "inspect"}).value();
   const Json two = report::summary_document(
       std::vector<report::NamedDocument>{{"doctor", doctor_document(examination)}});

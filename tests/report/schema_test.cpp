@@ -32,9 +32,9 @@ nlohmann::json schema_json(const std::string& name) {
 TEST(Schemas, AreFoundByName) {
   const auto names = schema_names();
   for (const char* name :
-       {"analysis", "autotune", "capture", "certificate", "comparison", "dag", "doctor",
-        "inspection", "isolate", "occupancy", "optimization", "profile", "ranks", "replay", "reservation",
-        "roofline", "self_test", "summary", "thread_trace", "timeline"})
+       {"analysis",    "autotune", "capture",   "certificate",  "comparison",   "dag",     "doctor",
+        "inspection",  "isolate",  "occupancy", "optimization", "profile",      "ranks",   "replay",
+        "reservation", "roofline", "self_test", "summary",      "thread_trace", "timeline"})
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   EXPECT_EQ(schema_json("analysis").at("title"), "analysis.json of rocm-perf");
 }
@@ -130,12 +130,15 @@ TEST(CompleteSchema, RefusesADefinitionThatIsNotThere) {
 /// The keywords of draft 7 that the schemas use: a misspelt one would be ignored by every
 /// validator.
 TEST(Schemas, UseOnlyKeywordsAndTypesOfDraft7) {
-  const std::set<std::string> keywords = {
-      "$schema",    "$ref",     "title",      "description",
-      "type",       "required", "properties", "additionalProperties",
-      "items",      "minItems", "maxItems",   "minimum",
-      "maximum",    "const",    "enum",       "anyOf",
-      "definitions"};
+  const std::set<std::string> keywords = {"$schema",     "$ref",
+                                          "title",       "description",
+                                          "type",        "required",
+                                          "properties",  "additionalProperties",
+                                          "items",       "minItems",
+                                          "maxItems",    "minimum",
+                                          "maximum",     "const",
+                                          "enum",        "anyOf",
+                                          "definitions", "exclusiveMinimum"};
   const std::set<std::string> types = {"null",   "boolean", "object", "array",
                                        "number", "integer", "string"};
   for (const std::string& name : schema_names()) {
