@@ -86,7 +86,7 @@ std::string certainty_lines(const KernelPcSamples& kernel, const PcSampleSet& se
                   set.samples - kernel.samples - set.kernel_unknown, set.kernel_unknown);
   if (set.samples > kernel.samples) {
     if (!set.reasons.empty() && !kernel.reasons.empty())
-      others += fmt::format("; over all of them most stalls are {} ({}), in this kernel {} ({})",
+      others += fmt::format("; over all samples most stalls are {} ({}), in this kernel {} ({})",
                             set.reasons.front().name, estimate_text(set.reasons.front().of_stalled),
                             kernel.reasons.front().name,
                             estimate_text(kernel.reasons.front().of_stalled));
@@ -288,16 +288,17 @@ std::string waves_lines(const KernelPcSamples& kernel, std::size_t width) {
                     width);
   if (kernel.features.lanes_active.value)
     out += labelled("lanes",
-                    fmt::format("{} are on, in the mean of the samples",
+                    fmt::format("{} are on, on average over the samples",
                                 estimate_text(kernel.features.lanes_active)),
                     width);
   if (kernel.xccs.size() > 1) {
     const auto [least, most] = std::ranges::minmax(
         kernel.xccs, {}, [](const analyze::PcXcc& one) { return one.samples.samples; });
-    out += labelled("XCCs",
-                    fmt::format("{} with samples: {} in XCC {}, {} in XCC {}", kernel.xccs.size(),
-                                most.samples.samples, most.xcc, least.samples.samples, least.xcc),
-                    width);
+    out +=
+        labelled("XCCs",
+                 fmt::format("{} with samples, from {} (XCC {}) to {} (XCC {})", kernel.xccs.size(),
+                             least.samples.samples, least.xcc, most.samples.samples, most.xcc),
+                 width);
   }
   return out;
 }
