@@ -185,7 +185,7 @@ Json roofline_document(const trace::Trace& trace, const analyze::Analysis& analy
                        const RooflineRequest& request) {
   const analyze::Roofline& roofline = *analysis.roofline;
   Json document = object_with_room(12);
-  document["schema_version"] = "1.1.0";
+  document["schema_version"] = "1.2.0";
   document["document"] = "roofline";
   document["generator"] = generator_json();
   document["synthetic"] = or_null(trace::synthetic_note(trace));
