@@ -42,8 +42,8 @@ const std::vector<Facts>& all_facts() {
                "PyTorch's profiler) went, which kernel to look at first, what limits it, what to "
                "do next.",
        .reads = {"TRACE", "--att", "--pc-samples", "--pc-interval", "--code", "--counters",
-                 "--roofs", "--roofs-device", "--calibration", "--what-if", "--segment", "--full",
-                 "--handover", "--no-critical-path"},
+                 "--roofs", "--roofs-device", "--calibration", "--what-if", "--segment",
+                 "--no-critical-path"},
        .acts = {"--out"}},
       {.command = "autotune",
        .effect = Effect::acts,
@@ -72,14 +72,14 @@ const std::vector<Facts>& all_facts() {
        .effect = Effect::reads,
        .when = "What would a faster kernel gain for the whole run? what_if [\"NAME=2x\"] computes "
                "it; also which waits and gaps cost time.",
-       .reads = {"TRACE", "--what-if", "--segment", "--full", "--handover"},
+       .reads = {"TRACE", "--what-if", "--segment"},
        .acts = {"--out"}},
       {.command = "doctor",
        .effect = Effect::reads,
        .when = "What works on this machine and how to get the rest. Use it when another tool says "
                "that something is missing.",
        .reads = {"COMMAND"},
-       .acts = {"--self-test", "--only", "--time-budget", "--keep"}},
+       .acts = {"--self-test", "--only", "--time-budget"}},
       // A source is compiled for the architectures of --arch, and for none without: that is what
       // keeps a compiler from being run.
       {.command = "inspect",
@@ -104,7 +104,7 @@ const std::vector<Facts>& all_facts() {
        .when = "How many waves fit, from numbers alone, and what limits them. For a compiled "
                "kernel use inspect.",
        .reads = {"--arch", "--vgpr", "--agpr", "--sgpr", "--block", "--min-block", "--lds",
-                 "--dynamic-lds", "--wave", "--cu-mode", "--wgp-mode", "--waves-per-eu", "--llvm",
+                 "--dynamic-lds", "--wave", "--cu-mode", "--wgp-mode", "--waves-per-eu",
                  "--sweep"}},
       {.command = "optimize",
        .effect = Effect::acts,
@@ -160,15 +160,19 @@ const std::vector<Facts>& all_facts() {
 // The server says these itself, or they are texts for people.
 const Names kControlled = {"--json",  "--brief", "--details", "--threads",
                            "--quiet", "--help",  "--version"};
-// Pages and tables to look at (`report` makes pages of written documents), models and clusters that
-// somebody sets up, knobs of a search for whoever studies searches: no call of an agent needs them,
-// and every session would pay for them.
-const Names kForPeople = {"--model",      "--metric-unit", "--prune-factor", "--timeout-factor",
-                          "--html",       "--junit",       "--markdown",     "--perfetto",
-                          "--base-url",   "--provider",    "--max-tokens",   "--max-cost",
-                          "--price-in",   "--price-out",   "--transcript",   "--executor",
-                          "--workers",    "--slurm-arg",   "--partition",    "--build-jobs",
-                          "--keep-builds"};
+// Pages and tables to look at (`report` makes pages of written documents), models, sandboxes and
+// clusters that somebody sets up, knobs for whoever studies searches, graphs or this program: no
+// call of an agent needs them, and every session would pay for them.
+const Names kForPeople = {
+    "--model",       "--metric-unit",   "--prune-factor", "--timeout-factor",
+    "--html",        "--junit",         "--markdown",     "--perfetto",
+    "--base-url",    "--provider",      "--max-tokens",   "--max-cost",
+    "--price-in",    "--price-out",     "--transcript",   "--executor",
+    "--workers",     "--slurm-arg",     "--partition",    "--build-jobs",
+    "--keep-builds", "--no-sandbox",    "--sandbox-show", "--proposer-network",
+    "--seed",        "--patience",      "--full",         "--handover",
+    "--keep",        "--att-target-cu", "--effort",       "--llvm",
+    "--no-recopy"};
 // The one option with which a command has no document, and refuses --json.
 constexpr std::string_view kWithoutDocument = "--recheck";
 
