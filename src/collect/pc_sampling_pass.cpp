@@ -1,15 +1,18 @@
-// The one command line, what the profiler says while it runs, and how it ended.
+// The one start on each platform, what the profiler says while it runs, and how it ended.
 #include "collect/pc_sampling_pass.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <memory>
 #include <utility>
 
 #include "base/system/files.h"
 #include "base/text/text.h"
 #include "collect/log_sentences.h"
+#include "collect/recorder.h"
 #include "collect/target_process.h"
 #include "pc_sampling/read_pc_samples.h"
 
@@ -120,14 +123,17 @@ Error with_faults(Error error, PcSamplingSymptom symptom, const PcSamplingRun& r
   return error;
 }
 
+Error sampling_interrupted(const CollectPlan& plan) {
+  return {.code = ErrorCode::interrupted,
+          .message = fmt::format("{}: interrupted", plan.target.front()),
+          .notes = {"the PC samples are not complete"},
+          .remedy = {}};
+}
+
 std::optional<Error> problem_of_pc(const CollectPlan& plan, const Rocprofv3& tool,
                                    const PcSamplingRun& run, const PcLog& log) {
   const std::string heading = fmt::format("{}: PC sampling", plan.target.front());
-  if (run.process.interrupted)
-    return Error{.code = ErrorCode::interrupted,
-                 .message = fmt::format("{}: interrupted", plan.target.front()),
-                 .notes = {"the PC samples are not complete"},
-                 .remedy = {}};
+  if (run.process.interrupted) return sampling_interrupted(plan);
   if (run.process.timed_out)
     return with_faults(failure_of(run.process, heading, run.request.limit, {}),
                        PcSamplingSymptom::hang, run, tool);
@@ -160,6 +166,61 @@ bool has_samples(const fs::path& folder) {
   return false;
 }
 
+ProcessOptions sampling_options(const CollectPlan& plan, const fs::path& traced,
+                                milliseconds limit) {
+  return process_options(plan, traced, limit, [&plan](Nanos) {
+    return Shown{.text = fmt::format("PC sampling: {}", program_name(plan)),
+                 .fraction = std::nullopt};
+  });
+}
+
+/// What went wrong with a CUDA program. Databases without any sample are taken out of its files.
+std::optional<Error> problem_of_cuda(const CollectPlan& plan, const Recorder& recorder,
+                                     std::vector<std::string> rejected, PcSamplingRun& run) {
+  const std::string heading = fmt::format("{}: PC sampling", plan.target.front());
+  if (run.process.interrupted) return sampling_interrupted(plan);
+  if (!run.process.succeeded()) return failure_of(run.process, heading, run.request.limit, {});
+  if (run.files.empty()) return recorder.nothing_recorded(heading, run.folder, std::move(rejected));
+  const Result<pc_sampling::PcSamples> samples = pc_sampling::read(run.files);
+  if (!samples || samples->size() > 0) return std::nullopt;  // who analyses them says the error
+  run.files.clear();
+  Error error{.code = ErrorCode::missing_tool,
+              .message = fmt::format("{}: it ended well and left no sample", heading),
+              .notes = {},
+              .remedy =
+                  "let the kernels run longer, or sample more often: "
+                  "--pc-sampling-interval; rocm-perf doctor says whether this user may "
+                  "read counters"};
+  for (const pc_sampling::Source& source : samples->sources)
+    if (!source.problem.empty()) error.notes.push_back(source.problem);
+  return error;
+}
+
+Result<PcSamplingRun> collect_cuda_pc_samples(const CollectPlan& plan, PcSamplingRun run) {
+  CollectPlan sampled = plan;
+  const std::uint64_t cycles = run.request.choice.interval;
+  sampled.cuda_pc_sampling = cycles == 0 ? "default" : std::to_string(std::countr_zero(cycles));
+  PERFLAB_TRY(const std::unique_ptr<Recorder> recorder, make_recorder(sampled));
+  ProcessOptions options = sampling_options(plan, {}, run.request.limit);
+  recorder->set_environment(run.folder, {}, options);
+  const RewindableInput input;  // put back for the next start
+  Result<ProcessResult> process = run_program(recorder->command(run.folder, plan), options);
+  if (plan.progress != nullptr) plan.progress->erase();
+  if (!process) {
+    std::error_code ignored;
+    fs::remove(run.folder, ignored);
+    return std::unexpected(cannot_start(std::move(process).error(), recorder->wraps_target()));
+  }
+  run.process = *std::move(process);
+  run.notes = recorder->salvage(run.folder);
+  FoundDatabases found = find_databases(run.folder);
+  for (std::string& odd : oddities_of(run.process, found.databases, plan.linger))
+    run.notes.push_back(std::move(odd));
+  run.files = files_of(run.folder);
+  run.problem = problem_of_cuda(plan, *recorder, std::move(found.rejected), run);
+  return run;
+}
+
 }  // namespace
 
 milliseconds pc_sampling_limit(Nanos plain_wall, std::optional<milliseconds> timeout) {
@@ -170,9 +231,9 @@ milliseconds pc_sampling_limit(Nanos plain_wall, std::optional<milliseconds> tim
 
 Result<PcSamplingRun> collect_pc_samples(const CollectPlan& plan, const Collection& base,
                                          const PcSamplingRequest& request) {
-  PERFLAB_CHECK(base.rocprofv3.has_value());
-  const Rocprofv3& tool = *base.rocprofv3;
-  PERFLAB_TRY_VOID(check_pc_options(plan.extra_options));
+  const bool cuda = base.platform == trace::Platform::cuda;
+  PERFLAB_CHECK(cuda || base.rocprofv3.has_value());
+  if (!cuda) PERFLAB_TRY_VOID(check_pc_options(plan.extra_options));
   PcSamplingRun run{.request = request,
                     .folder = {},
                     .process = {},
@@ -180,11 +241,10 @@ Result<PcSamplingRun> collect_pc_samples(const CollectPlan& plan, const Collecti
                     .notes = {},
                     .problem = std::nullopt};
   PERFLAB_TRY(run.folder, make_pc_folder(base.folder));
+  if (cuda) return collect_cuda_pc_samples(plan, std::move(run));
+  const Rocprofv3& tool = *base.rocprofv3;
   PcLog log;
-  ProcessOptions options = process_options(plan, run.folder, request.limit, [&](Nanos) {
-    return Shown{.text = fmt::format("PC sampling: {}", program_name(plan)),
-                 .fraction = std::nullopt};
-  });
+  ProcessOptions options = sampling_options(plan, run.folder, request.limit);
   for (std::string& name : pc_sampling_variables())
     options.unset_environment.push_back(std::move(name));
   options.on_output = [&log, show = options.on_output](std::string_view text) {

@@ -1,7 +1,8 @@
-// Collecting PC samples: `rocprofv3 --pc-sampling-beta-enabled …` over one start of the target
-// apart from all others, into JSON and CSV, which pc_sampling/ reads; the default database holds
-// none. Its times are those of a sampled run: only ever compared with the plain one's. Facts:
-// docs/facts/pc_sampling.md "Collecting".
+// Collecting PC samples: one start of the target apart from all others, under `rocprofv3
+// --pc-sampling-beta-enabled …` into JSON and CSV, for the default database holds none; or on
+// NVIDIA's GPUs with the recording library inside, into its database. pc_sampling/ reads them all.
+// Its times are those of a sampled run: only ever compared with the plain one's. Facts:
+// docs/facts/pc_sampling.md "Collecting", docs/facts/cuda_cupti.md "PC sampling".
 #pragma once
 
 #include <chrono>
@@ -42,10 +43,10 @@ struct PcSamplingRun {
   std::optional<Error> problem;
 };
 
-/// Runs the target once. Precondition: `base` is traced by rocprofv3. Errors, with nothing to
-/// salvage: usage (the place cannot be written, an option of the plan that is set here),
-/// missing_tool (rocprofv3 is gone, or knows no PC sampling), interrupted (Ctrl-C before the
-/// start).
+/// Runs the target once. Precondition: `base` was recorded, and the method is one of its platform.
+/// Errors, with nothing to salvage: usage (the place cannot be written, an option of the plan that
+/// is set here), missing_tool (rocprofv3 or the recording library is gone, or rocprofv3 knows no PC
+/// sampling), interrupted (Ctrl-C before the start).
 Result<PcSamplingRun> collect_pc_samples(const CollectPlan& plan, const Collection& base,
                                          const PcSamplingRequest& request);
 

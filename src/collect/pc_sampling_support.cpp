@@ -192,7 +192,7 @@ bool applies(const KnownFault& fault, std::string_view architecture, Method meth
 }  // namespace
 
 std::string_view interval_unit(Method method) {
-  return method == Method::stochastic ? "cycles" : "us";
+  return method == Method::host_trap ? "us" : "cycles";
 }
 
 std::vector<PcSamplingOffer> pc_sampling_offers(std::string_view answer) {
@@ -253,6 +253,26 @@ Result<PcSamplingChoice> choose_pc_sampling(const std::vector<PcSamplingOffer>& 
                 std::string(kPcSamplingRemedy));
   PcSamplingChoice choice{.method = offer->method, .interval = 0, .notes = {}};
   PERFLAB_TRY(choice.interval, interval_of(*offer, wish.interval, choice.notes));
+  return choice;
+}
+
+Result<PcSamplingChoice> choose_cuda_pc_sampling(const PcSamplingWish& wish) {
+  constexpr std::uint64_t kLeast = 1 << 5, kMost = std::uint64_t{1} << 31;  // cupti_pcsampling.h
+  if (wish.method)
+    return fail(ErrorCode::usage,
+                "--pc-sampling-method: it is rocprofv3's choice, and this program is sampled by "
+                "CUPTI, which has one method",
+                "leave it out, or add --platform amd");
+  PcSamplingChoice choice{.method = Method::cupti, .interval = 0, .notes = {}};
+  if (!wish.interval) return choice;
+  if (*wish.interval < kLeast || *wish.interval > kMost || !std::has_single_bit(*wish.interval))
+    return fail(ErrorCode::usage,
+                fmt::format("--pc-sampling-interval: CUPTI takes powers of two from {} to {} "
+                            "cycles, not {}",
+                            kLeast, kMost, *wish.interval),
+                fmt::format("give {}, or leave it out",
+                            std::clamp(std::bit_floor(*wish.interval), kLeast, kMost)));
+  choice.interval = *wish.interval;
   return choice;
 }
 

@@ -40,7 +40,7 @@ struct PcSamplingWish {
 /// How to sample.
 struct PcSamplingChoice {
   pc_sampling::Method method = pc_sampling::Method::stochastic;
-  std::uint64_t interval = 0;
+  std::uint64_t interval = 0;      ///< as the wish has it; 0: CUPTI's own choice
   std::vector<std::string> notes;  ///< sentences for people: what was changed, and why
 };
 
@@ -50,6 +50,10 @@ struct PcSamplingChoice {
 Result<PcSamplingChoice> choose_pc_sampling(const std::vector<PcSamplingOffer>& offers,
                                             std::string_view architecture,
                                             const PcSamplingWish& wish);
+
+/// CUPTI's own choice of interval (0), or the cycles of the wish. Errors (usage): a method, for
+/// CUPTI has one; cycles that are no power of two from 32 to 2^31.
+Result<PcSamplingChoice> choose_cuda_pc_sampling(const PcSamplingWish& wish);
 
 /// "cycles" or "us": of intervals, for people.
 std::string_view interval_unit(pc_sampling::Method method);

@@ -33,17 +33,19 @@ class PcSamplingStep {
       : plan_(plan), options_(options), profile_(profile) {}
 
   void run() {
-    const std::optional<collect::PcSamplingChoice> choice = choose();
+    const bool cuda = profile_.collection.platform == trace::Platform::cuda;
+    const std::optional<collect::PcSamplingChoice> choice =
+        cuda ? given(collect::choose_cuda_pc_sampling(*options_.pc_sampling)) : choose();
     if (!choice) return;
     collect::PcSamplingRequest request{
         .choice = *choice,
         .architecture = architecture(),
         .limit = collect::pc_sampling_limit(plain_wall(), plan_.timeout)};
-    const collect::Rocprofv3& tool = *profile_.collection.rocprofv3;
-    for (const std::string& fault :
-         collect::known_pc_sampling_faults(collect::PcSamplingSymptom::always, request.architecture,
-                                           choice->method, tool.version))
-      warn("known: " + fault);
+    if (const auto& tool = profile_.collection.rocprofv3)
+      for (const std::string& fault :
+           collect::known_pc_sampling_faults(collect::PcSamplingSymptom::always,
+                                             request.architecture, choice->method, tool->version))
+        warn("known: " + fault);
     Result<collect::PcSamplingRun> taken =
         collect::collect_pc_samples(plan_, profile_.collection, request);
     if (!taken) return give_up("none were taken", std::move(taken).error());
@@ -100,8 +102,11 @@ class PcSamplingStep {
                        architecture()));
       offers = offers_of_tables();
     }
-    Result<collect::PcSamplingChoice> choice =
-        collect::choose_pc_sampling(*offers, architecture(), *options_.pc_sampling);
+    return given(collect::choose_pc_sampling(*offers, architecture(), *options_.pc_sampling));
+  }
+
+  /// The choice, when there is one; else the step is given up.
+  std::optional<collect::PcSamplingChoice> given(Result<collect::PcSamplingChoice> choice) {
     if (!choice) {
       give_up("none were taken", std::move(choice).error());
       return std::nullopt;
@@ -122,11 +127,13 @@ class PcSamplingStep {
   }
 
   void analyze_samples(const collect::PcSamplingRun& made) {
-    analyze::PcSamplesRequest request{.places = made.files,
-                                      .interval = made.request.choice.interval,
-                                      .code_files = {},
-                                      .search_code = true,
-                                      .progress = {}};
+    const std::uint64_t interval = made.request.choice.interval;
+    analyze::PcSamplesRequest request{
+        .places = made.files,
+        .interval = interval == 0 ? std::nullopt : std::optional(interval),
+        .code_files = {},
+        .search_code = true,
+        .progress = {}};
     Result<void> added = analyze::add_pc_samples(request, profile_.analyzed->representative);
     if (!added && made.problem) {
       // What a stopped profiler left of its JSON is no JSON; its tables can be whole.
@@ -150,7 +157,7 @@ class PcSamplingStep {
 
 void take_pc_samples(const collect::CollectPlan& plan, const ProfileOptions& options,
                      Profile& profile) {
-  PERFLAB_CHECK(options.pc_sampling && profile.analyzed && profile.collection.rocprofv3);
+  PERFLAB_CHECK(options.pc_sampling && profile.analyzed && profile.collection.traced);
   PcSamplingStep(plan, options, profile).run();
 }
 

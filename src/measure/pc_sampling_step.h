@@ -9,8 +9,8 @@
 namespace perflab::measure {
 
 /// Takes the step. One that cannot be taken leaves the profile as it is, says why in its warnings
-/// and sets its problem when it has none yet. Preconditions: the profile was analysed, rocprofv3
-/// recorded it, and options.pc_sampling is set.
+/// and sets its problem when it has none yet. Preconditions: the profile was recorded and analysed,
+/// and options.pc_sampling is set.
 void take_pc_samples(const collect::CollectPlan& plan, const ProfileOptions& options,
                      Profile& profile);
 

@@ -85,12 +85,7 @@ std::vector<std::string> similar_counters(const std::string& counter) {
 
 /// Refuses (usage) what the recorder of CUDA programs does not do.
 Result<void> check_cuda_options(const ProfileOptions& options, std::string_view why) {
-  if (options.pc_sampling)
-    return fail(ErrorCode::usage,
-                fmt::format("--pc-sampling: it drives rocprofv3, and this program is recorded on "
-                            "NVIDIA's GPUs ({})",
-                            why),
-                "leave it out, or add --platform amd");
+  if (options.pc_sampling) PERFLAB_TRY_VOID(collect::choose_cuda_pc_sampling(*options.pc_sampling));
   if (!options.att) return {};
   return fail(ErrorCode::usage,
               fmt::format("--att: thread traces are of AMD's GPUs, and this program is recorded on "

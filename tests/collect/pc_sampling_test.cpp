@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "base/system/interrupt.h"
@@ -95,6 +98,24 @@ TEST(PcSamplingChoice, RefusalsHaveTheirReason) {
               HasSubstr("does not offer stochastic sampling on gfx90a"));
   EXPECT_EQ(refused("gfx942", {.method = {}, .interval = 128}).code, ErrorCode::usage);
   EXPECT_THAT(refused("gfx942", {.method = {}, .interval = 70'000}).remedy, HasSubstr("65536"));
+}
+
+TEST(PcSamplingChoice, OfCuptiIsItsOwnUnlessCyclesAreGiven) {
+  const auto choice = [](std::optional<Method> method, std::optional<std::uint64_t> interval) {
+    return choose_cuda_pc_sampling({.method = method, .interval = interval});
+  };
+  EXPECT_EQ(choice({}, {}).value().method, Method::cupti);
+  EXPECT_EQ(choice({}, {}).value().interval, 0U);
+  EXPECT_EQ(choice({}, 32).value().interval, 32U);
+  EXPECT_EQ(choice({}, std::uint64_t{1} << 31).value().interval, std::uint64_t{1} << 31);
+  ASSERT_FALSE(choice(Method::stochastic, {}));
+  EXPECT_EQ(choice(Method::stochastic, {}).error().code, ErrorCode::usage);
+  for (const auto& [cycles, remedy] : std::map<std::uint64_t, std::string>{
+           {16, "give 32,"}, {1000, "give 512,"}, {std::uint64_t{1} << 32, "give 2147483648,"}}) {
+    ASSERT_FALSE(choice({}, cycles)) << cycles;
+    EXPECT_EQ(choice({}, cycles).error().code, ErrorCode::usage);
+    EXPECT_THAT(choice({}, cycles).error().remedy, HasSubstr(remedy));
+  }
 }
 
 TEST(PcSamplingFaults, AreThoseOfTheGpuMethodAndVersion) {

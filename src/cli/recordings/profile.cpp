@@ -204,7 +204,8 @@ CLI::Validator whole_number(std::uint64_t most, bool bytes) {
 void add_pc_sampling_options(CLI::App& command, ProfileArguments& arguments) {
   CLI::Option* const pc_sampling = command.add_flag(
       "--pc-sampling", arguments.pc_sampling,
-      "Run it again for PC samples (rocprofv3's beta option): where waves wait, and why");
+      "Run it again for PC samples (rocprofv3's beta option; NVIDIA: CUPTI): where waves wait, and "
+      "why");
   command
       .add_option("--pc-sampling-method", arguments.pc_method,
                   "stochastic (by the hardware, with reasons) or host_trap; the first that the GPU "

@@ -137,10 +137,12 @@ TEST_F(ProfileCuda, CountersThatNobodyCountedAreMissingWithAReason) {
 }
 
 /// The recording library in a program of the stand-in CUDA (tests/cuda_sim).
-Outcome run_in_stand_in(const fs::path& folder, std::vector<std::string> arguments) {
+Outcome run_in_stand_in(const fs::path& folder, std::vector<std::string> arguments,
+                        const std::string& faults = "") {
   ProcessOptions options;
   options.set_environment = {{"LD_LIBRARY_PATH", PERFLAB_CUDA_SIM_FOLDER},
-                             {"PERFLAB_RECORD_LIBRARY", PERFLAB_RECORD_LIBRARY_FILE}};
+                             {"PERFLAB_RECORD_LIBRARY", PERFLAB_RECORD_LIBRARY_FILE},
+                             {"CUDA_SIM_CUPTI_FAIL", faults}};
   return rocm_perf(folder, std::move(arguments), options);
 }
 
@@ -154,6 +156,47 @@ TEST_F(ProfileCuda, OfAProgramThatIsReallyRecorded) {
   EXPECT_EQ(analysis["totals"]["dispatches"], 10);
   EXPECT_EQ(analysis["recordings"][0]["complete"], true);
   EXPECT_EQ(written("dag")["graph"]["without_launch"], 0);
+}
+
+// Of each of the 50 launches the stand-in gives two samples that issued, five that wait for memory
+// and one at a barrier.
+TEST_F(ProfileCuda, PcSamplesAreTakenInARunOfTheirOwn) {
+  const Outcome outcome = run_in_stand_in(
+      folder_.path(), {"profile", "--platform", "cuda", "--pc-sampling", "--pc-sampling-interval",
+                       "1024", "--", PERFLAB_CUDA_SIM_FOLDER "/cuda_sim_app", "many", "50"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json analysis = written("analysis");
+  EXPECT_EQ(analysis["totals"]["dispatches"], 50);
+  ASSERT_FALSE(analysis["pc_sampling"].is_null());
+  const Json& set = analysis["pc_sampling"]["sets"][0];
+  EXPECT_EQ(set["method"], "cupti");
+  EXPECT_EQ(set["interval"]["value"], 1024);
+  const Json& kernel = analysis["pc_sampling"]["kernels"][0];
+  EXPECT_EQ(kernel["kernel"], 0);
+  EXPECT_EQ(kernel["samples"], 400);
+  EXPECT_EQ(kernel["issued"]["samples"], 100);
+  EXPECT_EQ(kernel["reasons"][0]["name"], "long_scoreboard");
+  EXPECT_EQ(kernel["reasons"][0]["samples"], 250);
+  EXPECT_EQ(analysis["bottlenecks"]["kernels"][0]["pc_samples"], 0);
+
+  const Outcome again = run_in_stand_in(
+      folder_.path(), {"analyze", "--pc-samples", ".rocpd_profile/0001/pc_sampling", "--json"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(document("analysis", again.out)["pc_sampling"]["kernels"][0]["samples"], 400);
+}
+
+TEST_F(ProfileCuda, WhatKeepsPcSamplesAwayIsSaid) {
+  const Outcome outcome = run_in_stand_in(folder_.path(),
+                                          {"profile", "--platform", "cuda", "--pc-sampling", "--",
+                                           PERFLAB_CUDA_SIM_FOLDER "/cuda_sim_app", "many", "5"},
+                                          "cuptiPCSamplingEnable=35");
+  EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("it ended well and left no sample"));
+  EXPECT_THAT(outcome.err, HasSubstr("cuptiPCSamplingEnable"));
+  const Json analysis = written("analysis");
+  EXPECT_EQ(analysis["totals"]["dispatches"], 5);
+  EXPECT_TRUE(analysis["pc_sampling"].is_null());
+  EXPECT_THAT(analysis["missing"].dump(), HasSubstr("left no sample"));
 }
 
 TEST_F(ProfileCuda, TheStandInsDriverIsFound) {
