@@ -50,6 +50,22 @@ test('a verdict shows its evidence, thresholds and advice', async ({ page }) => 
   for (const advice of kernel.advice) await expect(card).toContainText(advice.text);
 });
 
+test('PC samples are shown with their intervals, and what other sources say of them', async ({ page }) => {
+  await open(page, 'sampled');
+  const analysis = written('sampled', 'analysis');
+  const [first, second] = analysis.pc_sampling.kernels;
+  const section = page.locator('#pc-samples');
+  expect(await column(page, 'sampled-reasons', 4)).toEqual([first.issued, ...first.reasons].sort((a: any, b: any) => b.samples - a.samples).map((one: any) => one.samples.toLocaleString('en-US')));
+  const hot = first.hot[0];
+  await expect(section.locator('#sampled-instructions tbody tr').first()).toContainText(hot.text);
+  await expect(section.locator('#sampled-instructions tbody tr').first()).toContainText(`(${(100 * hot.share.low).toPrecision(3)} to ${(100 * hot.share.high).toPrecision(3)})`);
+  await section.locator('select').selectOption('1');
+  await expect(section.locator('#sampled-instructions tbody tr').first()).toContainText(second.hot[0].text);
+  const card = page.locator('#verdicts details.card').first();
+  await expect(card).toContainText('contradict');
+  await expect(card).toContainText('samples wait for memory, and counters say they do not');
+});
+
 test('the kernels table holds the document, sorts and filters', async ({ page }) => {
   await open(page, 'sample');
   const kernels = written('sample', 'analysis').kernels as any[];
@@ -84,6 +100,7 @@ test('a kernel opens its details by keyboard', async ({ page }) => {
   await expect(details).toHaveCount(1);
   await expect(details).toContainText(String(first.resources.vgpr_per_thread));
   for (const name of ['llvm', 'hip', 'resident']) await expect(details).toContainText(name);
+  for (const cause of first.occupancy_gap.causes) if (cause.share !== 0) await expect(details).toContainText(cause.label);
   await expect(button).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(details).toHaveCount(0);

@@ -9,6 +9,8 @@ const build = process.env.PERFLAB_BUILD ?? join(root, 'build/dev');
 
 /** The program; the tests fail without it. */
 export const program = resolve(process.env.ROCM_PERF ?? join(build, 'src/cli/rocm-perf'));
+/** Writes PC samples. */
+export const pcSamplesWriter = join(build, 'tests/support/make-pc-samples');
 /** Folder of the bundled sample: decode_step.db and decode_step_counters. */
 export const share = resolve(process.env.PERFLAB_SHARE ?? join(build, 'share'));
 /** The page's template, as the build made it. */

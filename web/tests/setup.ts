@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packed, readDocuments } from '../scripts/pack.mjs';
 import { RANK_JOBS, writeJob } from './ranks-job';
-import { pageFile, program, results, share, shared, template, web } from './places';
+import { pageFile, pcSamplesWriter, program, results, share, shared, template, web } from './places';
 
 const run = (...args: string[]): string => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
 /** Exit code 1 is an answer, not a failure. */
@@ -77,6 +77,18 @@ function hostile(folder: string): void {
   writeFileSync(pageFile('hostile'), page);
 }
 
+/** PC samples of two kernels; the first one's verdict has counters that contradict them, as a recording with counters can have. */
+function sampled(folder: string): void {
+  const samples = join(results, 'pc-samples');
+  execFileSync(pcSamplesWriter, ['--out', samples, '--form', 'json', '--kernel', 'copy,matrix', '--dispatches', '20']);
+  run('analyze', '--pc-samples', samples, '--pc-interval', '65536', '--out', folder);
+  const file = join(folder, 'analysis.json');
+  const analysis = JSON.parse(readFileSync(file, 'utf8'));
+  analysis.bottlenecks.kernels[0].cross_checks = [{ feature: 'pc_sampling.memory_wait', other: 'counters.wait_dependency', agrees: false, text: 'samples wait for memory, and counters say they do not' }];
+  writeFileSync(file, JSON.stringify(analysis));
+  run('report', folder, '--html', pageFile('sampled'));
+}
+
 export default function setup(): void {
   if (!existsSync(program)) throw new Error(`no program at ${program}: build it, or set ROCM_PERF`);
   rmSync(results, { recursive: true, force: true });
@@ -85,6 +97,7 @@ export default function setup(): void {
   run('analyze', join(share, 'decode_step.db'), '--counters', ...counterFiles(), '--out', folder, '--html', pageFile('sample'));
   others(join(results, 'others'));
   hostile(folder);
+  sampled(join(results, 'sampled'));
   const recorded = join(share, 'decode_step_recorded');
   run('analyze', join(recorded, 'decode_step.db'), '--counters', join(recorded, 'counters/pass_1/1_results.db'), '--out', join(results, 'cuda'), '--html', pageFile('cuda'));
   for (const [name, job] of Object.entries(RANK_JOBS)) {

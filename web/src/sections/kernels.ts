@@ -26,6 +26,19 @@ function occupancyTable(occupancy: NonNullable<Kernel['occupancy']>, { format }:
       h('td', { class: 'num' }, model.max_waves_per_simd), h('td', { class: 'num' }, format.percent(model.occupancy)), h('td', { class: 'num' }, String(model.workgroups_per_cu ?? format.UNKNOWN)), h('td', {}, limitersText(model)))))));
 }
 
+/** What counters say was achieved, and why the rest of the possible occupancy stood empty. */
+function occupancyGap({ occupancy_gap: gap, missing }: Kernel, { format, value }: Context): Child {
+  if (!gap) return null; // its reason stands among what is missing
+  const waited = gap.waited_for.map((one) => `${format.words(one.resource)} ${format.percent(one.share)}`).join(', ');
+  return [h('h4', {}, 'Achieved occupancy'), factList([
+    ['achieved', `${format.percent(gap.achieved)} of ${format.percent(gap.theoretical)} possible`],
+    ...gap.causes.filter(({ share }) => share !== 0).map((one): [string, Child] => [one.label, one.share === null ? h('span', { class: 'unknown', title: one.reason ?? '' }, format.UNKNOWN) : format.percent(one.share)]),
+    ...(gap.not_attributed > 0 ? [['not attributed', format.percent(gap.not_attributed)] as [string, Child]] : []),
+    ['rounds of work-groups', value(gap.rounds, (rounds) => format.number(rounds), missing, 'occupancy_gap.rounds')],
+    ...(waited ? [['work-groups waited for', `${waited} of the cycles`] as [string, Child]] : []),
+  ])];
+}
+
 function details(kernel: Kernel, context: Context): HTMLElement {
   const { format, note, value } = context;
   const code = kernel.code_object;
@@ -37,6 +50,7 @@ function details(kernel: Kernel, context: Context): HTMLElement {
       h('div', {}, h('h4', {}, 'Resources'), factList(fields(kernel.resources, 'resources', kernel.missing, context))),
       h('div', {}, h('h4', {}, 'GPU'), factList(fields(kernel.gpu, 'gpu', kernel.missing, context).filter(([label]) => label !== 'table differences')))),
     h('h4', {}, 'Occupancy by model'), kernel.occupancy?.models ? occupancyTable(kernel.occupancy, context) : reason(kernel, 'occupancy.models', note),
+    occupancyGap(kernel, context),
     code ? [h('h4', {}, 'Code object'), h('p', {}, `${code.file} (${code.target})`),
       code.corrections.length > 0 ? h('ul', {}, code.corrections.map((one) => h('li', {}, `${format.words(one.field)}: ${String(one.code_object)}; the profiler had recorded ${String(one.recorded)}`))) : h('p', { class: 'muted' }, 'It agrees with what the profiler recorded.')] : null,
     kernel.assumptions.length > 0 ? [h('h4', {}, 'Assumptions'), h('ul', {}, kernel.assumptions.map((one) => h('li', {}, one)))] : null);

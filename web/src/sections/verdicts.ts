@@ -4,6 +4,7 @@ import { h, longName, type Child } from '../dom';
 import type { Documents, DocumentTypes } from '../documents';
 import * as format from '../format';
 import type { Section } from '../section';
+import { outcomeBadge } from './comparison';
 
 export type Bottlenecks = NonNullable<DocumentTypes['analysis']['bottlenecks']>;
 export type Verdict = Bottlenecks['kernels'][number];
@@ -65,6 +66,7 @@ export function verdictDetails(kernel: Verdict, all: Bottlenecks): HTMLElement {
   return h('div', { class: 'verdict' },
     kernel.evidence.length > 0 ? part('It rests on', evidenceTable(kernel.evidence)) : part('It rests on', h('p', { class: 'muted' }, 'no rule held')),
     kernel.against.length > 0 ? part('What speaks against it', evidenceTable(kernel.against)) : null,
+    kernel.cross_checks.length > 0 ? part('The sources against each other', h('ul', {}, kernel.cross_checks.map((check) => h('li', {}, outcomeBadge(check.agrees ? 'agree' : 'contradict', check.agrees ? 'good' : 'bad'), ` ${check.text}`)))) : null,
     kernel.runner_up ? part('Runner-up', h('p', {}, `${label(all, kernel.runner_up)} (${scoreOf(kernel, kernel.runner_up)})`)) : null,
     kernel.confidence_reasons.length > 0 ? part(`Why the confidence is ${kernel.confidence}`, h('ul', {}, kernel.confidence_reasons.map((reason) => h('li', {}, reason)))) : null,
     kernel.bound ? gain(kernel.bound) : null,
