@@ -300,6 +300,11 @@ analyze::Analysis sample_thread_traces_alone() {
   for (KernelThreadTrace& kernel : out.thread_traces->kernels) kernel.analysis_kernel.reset();
   out.bottlenecks = {.kernels = {loose_verdict()}, .left_out = 0};
   out.warnings = {"a warning of a thread trace"};
+  // As analyze_thread_traces() says it.
+  out.roofline_missing = {
+      .field = "roofline",
+      .reason = "only thread traces were given",
+      .remedy = "add the database of a run: rocm-perf analyze run.db --att DIR"};
   return out;
 }
 

@@ -2,8 +2,11 @@
 #include "report/answers/samples_summary.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace perflab::report {
 namespace {
@@ -37,21 +40,25 @@ Part why_part(const DocumentPlace& sampled) {
     part.missing = "host traps say where waves were, not whether or why they stalled";
     return part;
   }
-  if (const DocumentPlace issued = sampled["issued"]; issued["share"]) {
-    Json row = issued.excerpt({"samples"}, "issued");
-    row["share"] = bounded_share(issued["share"]);
-    part.rows.push_back(std::move(row));
-  }
+  // By samples, "issued" among the reasons: the first rows are those that stay on a page.
+  std::vector<std::pair<double, Json>> rows;
+  const auto add = [&rows](const DocumentPlace& one, std::string_view name,
+                           const DocumentPlace& share) {
+    Json row = one.excerpt({"samples"}, name);
+    row["share"] = bounded_share(share);
+    rows.emplace_back(one["samples"].number(), std::move(row));
+  };
+  if (const DocumentPlace issued = sampled["issued"]; issued["share"])
+    add(issued, "issued", issued["share"]);
   const DocumentPlace reasons = sampled["reasons"];
-  for (std::size_t i = 0; i < reasons.size(); ++i) {
-    if (part.rows.size() == kMostSummaryRows) {
-      part.left_out = reasons.size() - i;
-      break;
-    }
-    Json row = reasons[i].excerpt({"samples"}, reasons[i]["name"].text());
-    row["share"] = bounded_share(reasons[i]["of_all"]);
-    part.rows.push_back(std::move(row));
-  }
+  for (std::size_t i = 0; i < reasons.size(); ++i)
+    add(reasons[i], reasons[i]["name"].text(), reasons[i]["of_all"]);
+  std::ranges::stable_sort(rows, std::ranges::greater{}, &std::pair<double, Json>::first);
+  for (auto& [samples, row] : rows)
+    if (part.rows.size() == kMostSummaryRows)
+      ++part.left_out;
+    else
+      part.rows.push_back(std::move(row));
   return part;
 }
 

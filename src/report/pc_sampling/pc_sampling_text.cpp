@@ -256,7 +256,7 @@ std::string sampled_classes_table(const KernelPcSamples& kernel, const TerminalS
     cells.emplace_back(code::to_string(one.instruction_class));
     table.add(std::move(cells));
   }
-  if (table.empty()) return {};
+  if (kernel.classes.size() < 2) return {};  // CUPTI's have no text, so no class
   return heading(paint, "Classes of instructions") + table.text(style.width);
 }
 
