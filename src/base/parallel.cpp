@@ -1,12 +1,50 @@
 // A parallel loop over an atomic counter. Threads are made per loop: loops here run for
-// milliseconds and more.
+// milliseconds and more. They may be made inside another program's process, whose signals are not
+// theirs.
 #include "base/parallel.h"
 
 #include <sched.h>
 
 #include <atomic>
+#include <csignal>
+#include <system_error>
 
 namespace perflab {
+namespace {
+
+/// All signals are blocked while it lives, for threads that are made meanwhile.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked(SignalsBlocked&&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(SignalsBlocked&&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+/// Threads that run work(1), work(2), ...: as many as the system gives, up to `most`.
+template <class Work>
+std::vector<std::jthread> make_helpers(unsigned most, const Work& work) {
+  const SignalsBlocked blocked;
+  std::vector<std::jthread> helpers;
+  helpers.reserve(most);
+  try {
+    for (unsigned worker = 1; worker <= most; ++worker) helpers.emplace_back(work, worker);
+  } catch (const std::system_error&) {
+    // A limit of the process or its container: those that are there do it all.
+  }
+  return helpers;
+}
+
+}  // namespace
 
 unsigned thread_count(unsigned requested) {
   if (requested > 0) return requested;
@@ -41,8 +79,7 @@ Result<void> parallel_for(std::size_t count, unsigned threads,
   const auto workers = static_cast<unsigned>(
       std::min<std::size_t>(std::max(1U, threads), std::max<std::size_t>(count, 1)));
   {
-    std::vector<std::jthread> helpers;
-    for (unsigned worker = 1; worker < workers; ++worker) helpers.emplace_back(work, worker);
+    const std::vector<std::jthread> helpers = make_helpers(workers - 1, work);
     work(0);
   }
   if (error) return std::unexpected(std::move(*error));

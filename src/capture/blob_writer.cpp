@@ -1,5 +1,6 @@
 // The packing of capture/blob_writer.h: a frame is compressed only when a sample of it shrinks, and
-// pages that are stored as they are go from the caller's memory to the file.
+// pages that are stored as they are go from the caller's memory to the file. Frames are packed on
+// all cores, and hashed while they are written: a capture holds the program up.
 #include "capture/blob_writer.h"
 
 #include <fcntl.h>
@@ -14,6 +15,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/parallel.h"
+
 namespace perflab::capture {
 namespace {
 
@@ -21,6 +24,8 @@ namespace {
 constexpr std::size_t kSampleStep = 16, kSampleBytes = 2048;
 /// The disk begins to write after that many bytes, not all at the end.
 constexpr std::uint64_t kEarlyWriteBytes = std::uint64_t{32} << 20;
+/// Frames that are packed at the same time at most: 8 MiB.
+constexpr std::size_t kFramesAtOnce = 32;
 
 /// Compression pays when a sixteenth is saved.
 bool pays(std::size_t packed, std::size_t plain) {
@@ -56,30 +61,32 @@ void PageIndex::insert(const PageHash& hash, PagePlace place) {
           .place = static_cast<std::uint64_t>(place.blob) << kBlobShift | place.index};
 }
 
+void BlobWriter::FreeContext::operator()(ZSTD_CCtx_s* context) const {
+  ZSTD_freeCCtx(context);
+}
+
 BlobWriter::BlobWriter(std::filesystem::path folder, int zstd_level, std::size_t shared_page_limit)
     : folder_(std::move(folder)),
       zstd_level_(zstd_level),
       index_(shared_page_limit),
-      own_(kFrameBytes),
-      gathered_(kFrameBytes),
-      packed_(ZSTD_compressBound(kFrameBytes)),
+      contexts_(std::min<std::size_t>(thread_count(0), kFramesAtOnce)),
+      waiting_(kFramesAtOnce),
       frames_(folder_),
       runs_(folder_) {}
 
 BlobWriter::~BlobWriter() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  ZSTD_freeCCtx(context_);
 }
 
 void BlobWriter::start(std::string file, std::uint32_t number) {
-  PERFLAB_CHECK(descriptor_ < 0 && in_frame_ == 0);
+  PERFLAB_CHECK(descriptor_ < 0 && full_ == 0 && waiting_[0].count == 0);
   blob_ = {};
   blob_.file = std::move(file);
   blob_.number = number;
   run_ = {};
   frames_.clear();
   runs_.clear();
-  frame_count_ = run_count_ = 0;
+  run_count_ = 0;
   offset_ = synced_ = 0;
   hash_ = {};
 }
@@ -95,20 +102,26 @@ Result<void> BlobWriter::add(const std::byte* page, const PageHash& hash) {
   }
   const PagePlace place{.blob = blob_.number, .index = blob_.stored_pages++};
   index_.insert(hash, place);
-  pages_[in_frame_] = page;
-  hashes_[in_frame_] = hash;
-  ++in_frame_;
+  Frame& frame = waiting_[full_];
+  frame.pages[frame.count] = page;
+  frame.hashes[frame.count] = hash;
+  ++frame.count;
   PERFLAB_TRY_VOID(extend_run(RunKind::stored, place));
-  return in_frame_ == kFramePages ? flush_frame() : Result<void>{};
+  if (frame.count < kFramePages) return {};
+  return ++full_ == waiting_.size() ? flush_frames(full_) : Result<void>{};
 }
 
-void BlobWriter::settle() {
-  for (std::size_t i = 0; i < in_frame_; ++i) {
-    std::byte* const own = own_.data() + i * kPageBytes;
-    if (pages_[i] == own) continue;
-    std::memcpy(own, pages_[i], kPageBytes);
-    pages_[i] = own;
+Result<void> BlobWriter::settle() {
+  PERFLAB_TRY_VOID(flush_frames(full_));
+  Frame& frame = waiting_[0];
+  frame.own.resize(kFrameBytes);
+  for (std::size_t i = 0; i < frame.count; ++i) {
+    std::byte* const own = frame.own.data() + i * kPageBytes;
+    if (frame.pages[i] == own) continue;
+    std::memcpy(own, frame.pages[i], kPageBytes);
+    frame.pages[i] = own;
   }
+  return {};
 }
 
 Result<void> BlobWriter::extend_run(RunKind kind, PagePlace place) {
@@ -149,61 +162,84 @@ Result<void> BlobWriter::write(std::span<const std::byte> bytes) {
   return {};
 }
 
-bool BlobWriter::compresses() {
-  if (zstd_level_ == 0) return false;
-  if (context_ == nullptr) {
-    context_ = ZSTD_createCCtx();
-    if (context_ == nullptr) return false;
-    ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, zstd_level_);
+std::span<const std::byte> BlobWriter::Frame::in_one_piece() {
+  const std::size_t size = count * kPageBytes;
+  bool together = true;
+  for (std::size_t i = 1; i < count; ++i) together &= pages[i] == pages[i - 1] + kPageBytes;
+  if (together) return {pages[0], size};
+  gathered.resize(kFrameBytes);
+  for (std::size_t i = 0; i < count; ++i)
+    std::memcpy(gathered.data() + i * kPageBytes, pages[i], kPageBytes);
+  return {gathered.data(), size};
+}
+
+void BlobWriter::pack(Frame& frame, Context& context) const {
+  frame.packing = Packing::raw;
+  frame.stored = frame.in_one_piece();
+  if (zstd_level_ == 0) return;
+  if (context == nullptr) {
+    context.reset(ZSTD_createCCtx());
+    if (context == nullptr) return;
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, zstd_level_);
   }
+  frame.packed.resize(ZSTD_compressBound(kFrameBytes));
+  const auto packs = [&](std::span<const std::byte> bytes) -> std::optional<std::size_t> {
+    const std::size_t packed = ZSTD_compress2(context.get(), frame.packed.data(),
+                                              frame.packed.size(), bytes.data(), bytes.size());
+    if (ZSTD_isError(packed) != 0 || !pays(packed, bytes.size())) return std::nullopt;
+    return packed;
+  };
   std::array<std::byte, kFramePages / kSampleStep * kSampleBytes> sample;
   std::size_t size = 0;
-  for (std::size_t i = 0; i < in_frame_; i += kSampleStep) {
-    std::memcpy(sample.data() + size, pages_[i], kSampleBytes);
+  for (std::size_t i = 0; i < frame.count; i += kSampleStep) {
+    std::memcpy(sample.data() + size, frame.pages[i], kSampleBytes);
     size += kSampleBytes;
   }
-  const std::size_t packed =
-      ZSTD_compress2(context_, packed_.data(), packed_.size(), sample.data(), size);
-  return ZSTD_isError(packed) == 0 && pays(packed, size);
-}
-
-std::span<const std::byte> BlobWriter::in_one_piece() {
-  const std::size_t size = in_frame_ * kPageBytes;
-  bool together = true;
-  for (std::size_t i = 1; i < in_frame_; ++i) together &= pages_[i] == pages_[i - 1] + kPageBytes;
-  if (together) return {pages_[0], size};
-  for (std::size_t i = 0; i < in_frame_; ++i)
-    std::memcpy(gathered_.data() + i * kPageBytes, pages_[i], kPageBytes);
-  return {gathered_.data(), size};
-}
-
-Result<void> BlobWriter::flush_frame() {
-  if (in_frame_ == 0) return {};
-  if (descriptor_ < 0) PERFLAB_TRY_VOID(create_file());
-  std::span<const std::byte> bytes = in_one_piece();
-  Packing packing = Packing::raw;
-  if (compresses()) {
-    const std::size_t packed =
-        ZSTD_compress2(context_, packed_.data(), packed_.size(), bytes.data(), bytes.size());
-    if (ZSTD_isError(packed) == 0 && pays(packed, bytes.size())) {
-      packing = Packing::zstd;
-      bytes = {packed_.data(), packed};
-    }
+  if (!packs(std::span(sample).first(size))) return;
+  if (const auto packed = packs(frame.stored)) {
+    frame.packing = Packing::zstd;
+    frame.stored = std::span(frame.packed).first(*packed);
   }
-  const FrameEntry entry{.offset = offset_,
-                         .bytes = static_cast<std::uint32_t>(bytes.size()),
-                         .packing = packing,
-                         .hash = hash_of(hashes_.data(), in_frame_)};
-  PERFLAB_TRY_VOID(write(bytes));
-  in_frame_ = 0;
-  ++frame_count_;
+}
+
+Result<void> BlobWriter::write_frames(std::span<const Frame> frames) {
+  for (const Frame& frame : frames) {
+    const FrameEntry entry{.offset = offset_,
+                           .bytes = static_cast<std::uint32_t>(frame.stored.size()),
+                           .packing = frame.packing,
+                           .hash = hash_of(frame.hashes.data(), frame.count)};
+    const int error = write_all(descriptor_, frame.stored);
+    if (error != 0) return cannot_write(folder_ / blob_.file, error);
+    offset_ += frame.stored.size();
+    PERFLAB_TRY_VOID(frames_.add(std::as_bytes(std::span(&entry, 1))));
+  }
   if (offset_ - synced_ >= kEarlyWriteBytes) {
     // A hint: what it answers does not matter, fsync comes at the end.
     (void)::sync_file_range(descriptor_, static_cast<off_t>(synced_),
                             static_cast<off_t>(offset_ - synced_), SYNC_FILE_RANGE_WRITE);
     synced_ = offset_;
   }
-  return frames_.add(std::as_bytes(std::span(&entry, 1)));
+  return {};
+}
+
+Result<void> BlobWriter::flush_frames(std::size_t count) {
+  if (count == 0) return {};
+  if (descriptor_ < 0) PERFLAB_TRY_VOID(create_file());
+  const auto frames = std::span(waiting_).first(count);
+  const auto threads = static_cast<unsigned>(contexts_.size());
+  PERFLAB_TRY_VOID(parallel_for(count, threads, [&](unsigned worker, std::size_t i) {
+    pack(frames[i], contexts_[worker]);
+    return Result<void>{};
+  }));
+  PERFLAB_TRY_VOID(parallel_for(2, threads, [&](unsigned, std::size_t which) -> Result<void> {
+    if (which == 0) return write_frames(frames);
+    for (const Frame& frame : frames) hash_.add(frame.stored.data(), frame.stored.size());
+    return {};
+  }));
+  for (Frame& frame : frames) frame.count = 0;
+  if (count < waiting_.size()) std::swap(waiting_[0], waiting_[count]);
+  full_ = 0;
+  return {};
 }
 
 Result<void> BlobWriter::write_tables(BlobHeader& header, std::span<const PageRun> places) {
@@ -226,7 +262,7 @@ Result<void> BlobWriter::write_tables(BlobHeader& header, std::span<const PageRu
 }
 
 Result<Blob> BlobWriter::finish(std::span<const PageRun> places) {
-  PERFLAB_TRY_VOID(flush_frame());
+  PERFLAB_TRY_VOID(flush_frames(waiting_[full_].count > 0 ? full_ + 1 : full_));
   PERFLAB_TRY_VOID(close_run());
   if (blob_.zero_pages == blob_.pages && places.empty()) {  // nothing to say
     blob_.file.clear();

@@ -60,19 +60,35 @@ class BlobWriter {
   void start(std::string file, std::uint32_t number);
   /// The next page. Its bytes must stay where they are until settle() or finish().
   Result<void> add(const std::byte* page, const PageHash& hash);
-  /// Copies what is not written yet and belongs to the caller.
-  void settle();
+  /// Writes full frames, and copies what is left and belongs to the caller.
+  Result<void> settle();
   /// Ends the blob. `places`: what goes into its third table; with some there is always a file.
   Result<Blob> finish(std::span<const PageRun> places);
 
  private:
   Result<void> create_file();
-  Result<void> flush_frame();
-  /// The frame's bytes as one piece: where they are, or gathered.
-  std::span<const std::byte> in_one_piece();
-  /// Whether a sample of the frame gets smaller.
-  bool compresses();
+  /// Pages that are stored together.
+  struct Frame {
+    std::array<const std::byte*, kFramePages> pages{};
+    std::array<PageHash, kFramePages> hashes{};
+    std::size_t count = 0;  ///< of these
+    std::vector<std::byte> own, gathered, packed;
+    std::span<const std::byte> stored;  ///< once it is packed: what goes into the file
+    Packing packing = Packing::raw;
+
+    /// Its bytes as one piece: where they are, or gathered.
+    std::span<const std::byte> in_one_piece();
+  };
+  struct FreeContext {
+    void operator()(ZSTD_CCtx_s* context) const;
+  };
+  using Context = std::unique_ptr<ZSTD_CCtx_s, FreeContext>;
+
+  /// Packs the first `count` frames on all cores and writes them one after the other.
+  Result<void> flush_frames(std::size_t count);
+  void pack(Frame& frame, Context& context) const;
   Result<void> write(std::span<const std::byte> bytes);
+  Result<void> write_frames(std::span<const Frame> frames);
   Result<void> extend_run(RunKind kind, PagePlace place);
   Result<void> close_run();
   Result<void> write_tables(BlobHeader& header, std::span<const PageRun> places);
@@ -80,24 +96,23 @@ class BlobWriter {
   std::filesystem::path folder_;
   int zstd_level_;
   PageIndex index_;
-  ZSTD_CCtx_s* context_ = nullptr;
-  std::vector<std::byte> own_, gathered_, packed_;
+  std::vector<Context> contexts_;  ///< one per thread
 
   Blob blob_;
   int descriptor_ = -1;
   std::uint64_t offset_ = 0;  ///< bytes in the file
   std::uint64_t synced_ = 0;  ///< of these, handed to the disk
   Sha256 hash_;               ///< of what was written, but for the header
-  std::array<const std::byte*, kFramePages> pages_{};
-  std::array<PageHash, kFramePages> hashes_{};
-  std::size_t in_frame_ = 0;  ///< pages
+  /// Those before `full_` are full, that one may have pages.
+  std::vector<Frame> waiting_;
+  std::size_t full_ = 0;
   struct Run {
     std::uint64_t first = 0, count = 0;
     RunKind kind = RunKind::zero;
     PagePlace place;
   } run_;
   Spool frames_, runs_;
-  std::uint64_t frame_count_ = 0, run_count_ = 0;
+  std::uint64_t run_count_ = 0;
 };
 
 }  // namespace perflab::capture

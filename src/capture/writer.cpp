@@ -234,7 +234,7 @@ Result<void> Writer::State::add_pages(std::span<const std::byte> bytes) {
     else
       PERFLAB_TRY_VOID(add_written_page(page, (received + offset) / kPageBytes));
   }
-  blobs.settle();
+  PERFLAB_TRY_VOID(blobs.settle());
   return page_hashes.add(std::as_bytes(std::span(fresh)));
 }
 

@@ -27,7 +27,7 @@ struct Batch {
 using BatchSink = std::function<Result<void>(const Batch&)>;
 
 /// Most bytes of a batch.
-inline constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kBatchBytes = std::size_t{4} << 20;
 
 /// The pages of the captured write set, ascending. Errors: those of the reader and of the sink.
 Result<void> each_written_batch(const capture::Capture& capture, std::size_t region,

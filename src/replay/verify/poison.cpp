@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/parallel.h"
+
 namespace perflab::replay {
 namespace {
 
@@ -12,6 +14,9 @@ namespace {
 /// NaN and -1. What a kernel adds to its output, or takes the least or the largest of, shows in one
 /// of them. Two bytes rule out at most two of the three.
 constexpr std::array<std::byte, 3> kPatterns{std::byte{0x77}, std::byte{0xf7}, std::byte{0xff}};
+
+/// Pages that one thread makes before it takes the next ones.
+constexpr std::size_t kPagesAtOnce = 64;
 
 std::byte poison_of(std::uint64_t turn, std::byte before, std::byte after) {
   for (std::size_t i = 0; i < 2; ++i) {
@@ -84,6 +89,26 @@ PoisonedPage Poisoner::page(const capture::MemoryRegion& region, const PageView&
   for (std::size_t i = words; i < size; ++i)
     if (out.poisoned.test(i))
       out.bytes.at(i) = poison_of((view.offset + i) / 8, view.before[i], view.after[i]);
+  return out;
+}
+
+std::vector<PoisonedPage> Poisoner::pages(const capture::MemoryRegion& region, const Batch& batch,
+                                          bool whole, std::size_t element_bytes) const {
+  std::vector<PageView> views;
+  const auto listed = each_page(batch, batch.before, [&](const PageView& view) -> Result<void> {
+    views.push_back(view);
+    return {};
+  });
+  std::vector<PoisonedPage> out(views.size());
+  const std::size_t pieces = (views.size() + kPagesAtOnce - 1) / kPagesAtOnce;
+  const auto made =
+      parallel_for(pieces, thread_count(0), [&](unsigned, std::size_t piece) -> Result<void> {
+        const std::size_t end = std::min((piece + 1) * kPagesAtOnce, views.size());
+        for (std::size_t i = piece * kPagesAtOnce; i < end; ++i)
+          out[i] = page(region, views[i], whole, element_bytes);
+        return {};
+      });
+  PERFLAB_CHECK(listed.has_value() && made.has_value());
   return out;
 }
 

@@ -31,6 +31,11 @@ class Poisoner {
   [[nodiscard]] PoisonedPage page(const capture::MemoryRegion& region, const PageView& view,
                                   bool whole, std::size_t element_bytes) const;
 
+  /// All pages of a batch, made on all cores.
+  [[nodiscard]] std::vector<PoisonedPage> pages(const capture::MemoryRegion& region,
+                                                const Batch& batch, bool whole,
+                                                std::size_t element_bytes) const;
+
   /// Whether a word is an address in (or just behind) a region of the capture.
   [[nodiscard]] bool is_address(std::uint64_t word) const;
 

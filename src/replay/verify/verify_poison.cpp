@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -45,15 +46,15 @@ Result<void> write_poison(VerifyState& state, const Poisoner& poisoner, const Ta
   const std::size_t region = target.region->region;
   std::vector<std::byte> buffer;
   const auto poison = [&](const Batch& batch) -> Result<void> {
-    buffer.clear();
-    PERFLAB_TRY_VOID(each_page(batch, batch.before, [&](const PageView& view) -> Result<void> {
-      const PoisonedPage page =
-          poisoner.page(state.description_of(*target.region), view, target.whole,
-                        target.region->comparer.element_bytes());
-      buffer.insert(buffer.end(), page.bytes.begin(),
-                    page.bytes.begin() + static_cast<std::ptrdiff_t>(view.before.size()));
-      return {};
-    }));
+    buffer.resize(batch.before.size());
+    std::size_t at = 0;
+    for (const PoisonedPage& page :
+         poisoner.pages(state.description_of(*target.region), batch, target.whole,
+                        target.region->comparer.element_bytes())) {
+      const std::size_t size = std::min(page.bytes.size(), buffer.size() - at);
+      std::memcpy(buffer.data() + at, page.bytes.data(), size);
+      at += size;
+    }
     return state.session.write(region, batch.offset, buffer);
   };
   PERFLAB_TRY_VOID(each_written_batch(state.capture, region, poison));
@@ -131,13 +132,27 @@ std::uint64_t changed_poison(const PageView& view, const PoisonedPage& page) {
   return changed.count();
 }
 
+/// Hands over take(page, its poison) for every page of a target after a run on poison.
+template <class F>
+Result<void> scan_poisoned(VerifyState& state, const Poisoner& poisoner, const Target& target,
+                           F&& take) {
+  const RegionState& region = *target.region;
+  const auto look = [&](const Batch& batch, std::span<const std::byte> found) {
+    const std::vector<PoisonedPage> poisoned = poisoner.pages(
+        state.description_of(region), batch, target.whole, region.comparer.element_bytes());
+    std::size_t at = 0;
+    return each_page(batch, found,
+                     [&](const PageView& view) { return take(view, poisoned[at++]); });
+  };
+  return scan_batches(state, region.region, target.whole ? Look::every : Look::written, look);
+}
+
 /// After a run of the original: elements whose poisoned bytes all became the post-image's.
 Result<void> find_pure_outputs(VerifyState& state, const Poisoner& poisoner, Target& target) {
   RegionState& region = *target.region;
   region.verdict.poisoned = true;
   const std::size_t step = region.comparer.element_bytes();
-  const auto look = [&](const PageView& view) -> Result<void> {
-    const PoisonedPage page = poisoner.page(state.description_of(region), view, target.whole, step);
+  const auto look = [&](const PageView& view, const PoisonedPage& page) -> Result<void> {
     KeptPage kept;
     const PageStore::Key key{region.region, view.page};
     if (state.kept.has(key)) {
@@ -167,7 +182,7 @@ Result<void> find_pure_outputs(VerifyState& state, const Poisoner& poisoner, Tar
     target.pure.set(view.page, page.poisoned, pure);
     return {};
   };
-  return scan(state, region.region, target.whole ? Look::every : Look::written, look);
+  return scan_poisoned(state, poisoner, target, look);
 }
 
 /// Bytes of an element that are no longer unexpected.
@@ -185,38 +200,35 @@ Result<void> check_pure_outputs(VerifyState& state, const Poisoner& poisoner,
                                 const Target& target) {
   RegionState& region = *target.region;
   const std::size_t step = region.comparer.element_bytes();
-  return scan(state, region.region, target.whole ? Look::every : Look::written,
-              [&](const PageView& view) -> Result<void> {
-                const PoisonedPage page =
-                    poisoner.page(state.description_of(region), view, target.whole, step);
-                const ByteMask pure = target.pure.of(view.page, page.poisoned);
-                const auto eight = [&](std::size_t at, std::uint8_t bits) {
-                  const std::uint8_t whole = whole_elements(bits, step);
-                  return (other_elements(view, at, step) & whole) == 0 &&
-                         (whole & ~changed_elements(view, at, step)) == 0;
-                };
-                each_element(pure, step, view.before.size(), eight, [&](const Place& place) {
-                  const auto expected = view.after.subspan(place.at, place.bytes);
-                  const auto found = view.found.subspan(place.at, place.bytes);
-                  std::uint64_t bytes = 0;
-                  bool poisoned = true;
-                  for (std::size_t i = place.at; i < place.at + place.bytes; ++i) {
-                    bytes += pure.test(i);
-                    poisoned = poisoned && (!pure.test(i) || view.found[i] == page.bytes.at(i));
-                  }
-                  const bool fine = region.comparer.accepts(expected, found);
-                  if (!fine) {
-                    auto& wrong = poisoned ? region.verdict.not_rewritten_bytes
-                                           : region.verdict.wrong_on_poison_bytes;
-                    wrong += bytes;
-                  }
-                  if (!unchanged(view, place)) return;
-                  if (fine || !poisoned)
-                    region.comparer.count(view.offset + place.at, expected, found);
-                  forgive(region, view.page, place);
-                });
-                return {};
-              });
+  return scan_poisoned(
+      state, poisoner, target, [&](const PageView& view, const PoisonedPage& page) -> Result<void> {
+        const ByteMask pure = target.pure.of(view.page, page.poisoned);
+        const auto eight = [&](std::size_t at, std::uint8_t bits) {
+          const std::uint8_t whole = whole_elements(bits, step);
+          return (other_elements(view, at, step) & whole) == 0 &&
+                 (whole & ~changed_elements(view, at, step)) == 0;
+        };
+        each_element(pure, step, view.before.size(), eight, [&](const Place& place) {
+          const auto expected = view.after.subspan(place.at, place.bytes);
+          const auto found = view.found.subspan(place.at, place.bytes);
+          std::uint64_t bytes = 0;
+          bool poisoned = true;
+          for (std::size_t i = place.at; i < place.at + place.bytes; ++i) {
+            bytes += pure.test(i);
+            poisoned = poisoned && (!pure.test(i) || view.found[i] == page.bytes.at(i));
+          }
+          const bool fine = region.comparer.accepts(expected, found);
+          if (!fine) {
+            auto& wrong = poisoned ? region.verdict.not_rewritten_bytes
+                                   : region.verdict.wrong_on_poison_bytes;
+            wrong += bytes;
+          }
+          if (!unchanged(view, place)) return;
+          if (fine || !poisoned) region.comparer.count(view.offset + place.at, expected, found);
+          forgive(region, view.page, place);
+        });
+        return {};
+      });
 }
 
 /// Poisons one group for each code object. False: a dispatch failed and the device is lost.

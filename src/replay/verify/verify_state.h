@@ -62,9 +62,9 @@ enum class Look : std::uint8_t {
   every,    ///< every page
 };
 
-/// Hands over pages of a region with what the device holds there now.
+/// Hands over take(batch, found): batches of a region, and what the device holds there now.
 template <class F>
-Result<void> scan(VerifyState& state, std::size_t region, Look where, F&& take) {
+Result<void> scan_batches(VerifyState& state, std::size_t region, Look where, F&& take) {
   std::vector<std::byte> found(kBatchBytes);
   const auto look = [&](const Batch& batch) -> Result<void> {
     const auto now = std::span(found).first(batch.before.size());
@@ -76,12 +76,21 @@ Result<void> scan(VerifyState& state, std::size_t region, Look where, F&& take) 
         kept->first.second * capture::kPageBytes < batch.offset + batch.before.size();
     const bool passes = where == Look::wrong || (where == Look::changed && !batch.written);
     if (passes && !any_kept && same_bytes(now, batch.after)) return {};
-    return each_page(batch, now, take);
+    return take(batch, std::span<const std::byte>(now));
   };
   PERFLAB_TRY_VOID(where == Look::wrong ? each_after_batch(state.capture, region, look)
                                         : each_written_batch(state.capture, region, look));
   if (where == Look::written) return {};
   return each_other_batch(state.capture, region, look);
+}
+
+/// Hands over pages of a region with what the device holds there now.
+template <class F>
+Result<void> scan(VerifyState& state, std::size_t region, Look where, F&& take) {
+  return scan_batches(state, region, where,
+                      [&](const Batch& batch, std::span<const std::byte> found) {
+                        return each_page(batch, found, take);
+                      });
 }
 
 /// The regions that can be compared, each with its type, and notes on those that cannot.

@@ -88,7 +88,8 @@ TEST_F(RankSummarySlurm, AKilledTaskCostsItsOwnRankAlone) {
   const Json found = json("ranks", "ranks", {"sums"});
   EXPECT_THAT(found["job"]["missing_ranks"].get<std::vector<int>>(), testing::Contains(2));
   // The other rank of its node may be lost with it.
-  EXPECT_THAT(run({"ranks", "sums"}).out, testing::ContainsRegex("(rank 2 is|ranks [02], [23] are) missing"));
+  EXPECT_THAT(run({"ranks", "sums"}).out,
+              testing::ContainsRegex("(rank 2 is|ranks [02], [23] are) missing"));
 
   options_.set_environment.resize(options_.set_environment.size() - 2);
   const Outcome again = on_nodes();
