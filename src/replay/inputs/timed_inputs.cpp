@@ -94,7 +94,9 @@ struct TimedInputs::State {
   [[nodiscard]] std::vector<CopyRun> copy_runs(std::uint64_t copy, bool into_regions) const;
   Result<std::string> compare_all(TimedInput& input, bool everywhere);
   Result<bool> was_right_before(const TimedInput& input, std::size_t region,
+                                std::span<const capture::PageRun> runs,
                                 std::vector<std::uint64_t>& hashes);
+  [[nodiscard]] std::vector<capture::PageRun> loose_runs(std::size_t region) const;
   Result<void> compare_region(TimedInput& input, std::size_t place, bool everywhere,
                               std::vector<std::uint64_t>& hashes);
   Result<void> compare_batch(TimedInput& input, std::size_t place, const Batch& batch,
@@ -364,22 +366,23 @@ Result<void> TimedInputs::State::compare_region(TimedInput& input, std::size_t p
                                                 std::vector<std::uint64_t>& hashes) {
   const std::size_t region = oracle->verify.regions[place].region;
   const auto look = [&](const Batch& batch) { return compare_batch(input, place, batch, hashes); };
-  PERFLAB_TRY(const bool known, was_right_before(input, region, hashes));
+  const auto& written = session.capture().description().regions[region].written;
+  PERFLAB_TRY(const bool known, was_right_before(input, region, written, hashes));
   if (!known) PERFLAB_TRY_VOID(each_written_batch(session.capture(), region, look));
   return everywhere ? each_other_batch(session.capture(), region, look)
                     : compare_loose(input, place, hashes);
 }
 
-/// Whether all of a region's write set is as it was found right before on this input: the captured
+/// Whether all of these pages are as they were found right before on this input: the captured
 /// bytes need not be unpacked then, which takes longer than everything else here.
 Result<bool> TimedInputs::State::was_right_before(const TimedInput& input, std::size_t region,
+                                                  std::span<const capture::PageRun> runs,
                                                   std::vector<std::uint64_t>& hashes) {
-  const capture::MemoryRegion& description = session.capture().description().regions[region];
+  const std::uint64_t bytes = session.capture().description().regions[region].bytes;
   bool known = true;
   std::vector<std::byte> found;
-  for (const capture::PageRun& run : description.written) {
-    const std::uint64_t end =
-        std::min((run.first + run.count) * kPageBytes, std::uint64_t{description.bytes});
+  for (const capture::PageRun& run : runs) {
+    const std::uint64_t end = std::min((run.first + run.count) * kPageBytes, bytes);
     for (std::uint64_t at = run.first * kPageBytes; at < end; at += found.size()) {
       found.resize(std::min<std::uint64_t>(kBatchBytes, end - at));
       PERFLAB_TRY_VOID(session.read(region, at, found));
@@ -390,9 +393,21 @@ Result<bool> TimedInputs::State::was_right_before(const TimedInput& input, std::
   return known;
 }
 
+std::vector<capture::PageRun> TimedInputs::State::loose_runs(std::size_t region) const {
+  std::vector<capture::PageRun> runs;
+  for (auto at = loose.lower_bound({region, 0}); at != loose.end() && at->first == region; ++at)
+    if (!runs.empty() && runs.back().first + runs.back().count == at->second)
+      ++runs.back().count;
+    else
+      runs.push_back({.first = at->second, .count = 1});
+  return runs;
+}
+
 Result<void> TimedInputs::State::compare_loose(TimedInput& input, std::size_t place,
                                                std::vector<std::uint64_t>& hashes) {
   const std::size_t region = oracle->verify.regions[place].region;
+  PERFLAB_TRY(const bool known, was_right_before(input, region, loose_runs(region), hashes));
+  if (known) return {};
   for (auto at = loose.lower_bound({region, 0}); at != loose.end() && at->first == region; ++at) {
     PageBytes bytes{};
     const std::uint64_t offset = at->second * kPageBytes;
