@@ -140,7 +140,8 @@ report::AutotuneData report_data(const measure::AutotuneRequest& request,
                           .executor = !request.simulate.empty() ? ""
                                       : request.slurm           ? "slurm"
                                                                 : "local",
-                          .capture = request.capture.folder.string()},
+                          .capture = request.capture.folder.string(),
+                          .conditions = run.conditions},
           .capture = capture_data(request.capture, run)};
 }
 

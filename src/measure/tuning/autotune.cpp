@@ -541,6 +541,7 @@ Result<AutotuneRun> on_capture(const AutotuneRequest& request, const OnAutotuneP
               finished(std::move(space), std::move(result), timer->gpu(), templates));
   done.captured = captured;
   done.capture_hash = capture.hash();
+  done.conditions = timer->conditions();
   return done;
 }
 

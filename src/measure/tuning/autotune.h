@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "capture/model.h"
 #include "replay/elements/element_diff.h"
+#include "sensors/turn.h"
 #include "tune/evaluate/executor.h"
 #include "tune/records/journal.h"
 #include "tune/run/tune.h"
@@ -65,6 +66,7 @@ struct AutotuneRun {
   std::string gpu;                               ///< of the workers; empty: none is known
   std::optional<capture::Description> captured;  ///< the launch that was replayed
   std::string capture_hash;
+  std::optional<sensors::Conditions> conditions;  ///< of this process's measurements on a capture
   /// Filled with the winner, {build_dir} as "tuned"; empty: no winner, or no template.
   std::vector<std::string> best_command, best_build;
 };

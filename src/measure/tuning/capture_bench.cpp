@@ -13,6 +13,7 @@
 #include "base/enum_names.h"
 #include "base/text/json_fields.h"
 #include "measure/backend_replay.h"
+#include "measure/sensed_json.h"
 #include "measure/tolerance_json.h"
 #include "replay/failures.h"
 #include "replay/session/open_device.h"
@@ -97,7 +98,11 @@ CaptureBench::CaptureBench(replay::Session session, const CaptureBenchSetup& set
     : session_(std::move(session)),
       setup_(setup),
       on_step_(std::move(on_step)),
-      backend_(make_replay_backend(session_, {.iterations = setup.iterations})) {}
+      sensed_(sensors::open_sensors(session_.device().facts().pci_address)),
+      backend_(make_replay_backend(session_, {.iterations = setup.iterations,
+                                              .inputs = {},
+                                              .sensors = sensed_.sensors.get(),
+                                              .no_sensors_because = sensed_.missing_because})) {}
 
 Result<std::unique_ptr<CaptureBench>> CaptureBench::open(const capture::Capture& capture,
                                                          replay::Device& device,
@@ -217,7 +222,8 @@ Result<Json> CaptureBench::measure(const Asked& asked) {
   lost_ = !measured->failure.empty();
   return Json{{"outcome", to_string(lost_ ? Outcome::run_failed : Outcome::correct)},
               {"detail", measured->failure},
-              {"samples", measured->samples}};
+              {"samples", measured->samples},
+              {"sensed", sensed_json(measured->sensed)}};
 }
 
 namespace {

@@ -17,6 +17,7 @@
 #include "replay/device.h"
 #include "replay/session/session.h"
 #include "replay/verify/certificate.h"
+#include "sensors/sensors.h"
 #include "tune/values/outcome.h"
 
 namespace perflab::measure {
@@ -49,7 +50,7 @@ inline constexpr std::string_view kConfiguration = "configuration";
 ///   {"outcome": of the proof (tune::Outcome), "detail": why, "proof": a certificate in short,
 ///    "gpu": what it ran on}
 ///   {"poison_failed": how the original ended on poisoned memory}: ask again without
-///   {"outcome", "detail", "samples": in ns}.
+///   {"outcome", "detail", "samples": in ns, "sensed": sensed_json()}.
 /// Errors: what is no configuration's fault.
 class CaptureBench final : public WorkerBench {
  public:
@@ -74,6 +75,7 @@ class CaptureBench final : public WorkerBench {
   replay::Session session_;
   CaptureBenchSetup setup_;
   OnStep on_step_;
+  sensors::Opened sensed_;
   std::unique_ptr<Backend> backend_;
   bool repeatable_ = false;  ///< the captured code object leaves the same bytes in every run
   bool measured_ = false;    ///< since the last restore

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "base/hash.h"
 #include "base/system/files.h"
 #include "base/text/json_fields.h"
+#include "measure/sensed_json.h"
 
 namespace perflab::measure {
 namespace {
@@ -40,6 +42,18 @@ Result<std::string> ended_of_configuration(const BenchAnswer& answer) {
   return fail(ErrorCode::target_failed,
               fmt::format("the process that replays the captured code object {}", answer.ended),
               "`rocm-perf replay verify` on this capture shows it alone");
+}
+
+/// What the sensors said around a measurement. Whether it counts.
+bool takes_turn(sensors::TurnWatch& watch, Sensed sensed) {
+  sensors::Conditions& conditions = watch.conditions();
+  if (sensed.source.empty()) {
+    conditions.missing_because = std::move(sensed.missing_because);
+    return true;
+  }
+  conditions.source = std::move(sensed.source);
+  conditions.missing.merge(sensed.missing);
+  return watch.take(std::array{sensed.span});
 }
 
 }  // namespace
@@ -143,6 +157,17 @@ Result<tune::ProfiledRun> CaptureTimer::time(const tune::Job& job) {
     run.problem = proof.detail;
     return run;
   }
+  for (bool counts = false; !counts;) {
+    PERFLAB_TRY(run, measure(what, counts));
+  }
+  run.proof = proof.proof;
+  return run;
+}
+
+/// `counts`: whether the sensors say nothing against it.
+Result<tune::ProfiledRun> CaptureTimer::measure(const Json& what, bool& counts) {
+  tune::ProfiledRun run;
+  counts = true;
   const auto began = std::chrono::steady_clock::now();
   PERFLAB_TRY(const BenchAnswer answer, ask_({{"measure", what}}));
   run.wall_seconds =
@@ -157,6 +182,9 @@ Result<tune::ProfiledRun> CaptureTimer::time(const tune::Job& job) {
     in.read("detail", run.problem);
   } else {
     in.read("samples", run.samples);
+    PERFLAB_TRY(Sensed sensed,
+                sensed_from_json(answer.answer->value("sensed", Json::object()), kAnswer));
+    counts = takes_turn(watch_, std::move(sensed));
   }
   PERFLAB_TRY_VOID(in.result());
   return run;

@@ -13,6 +13,7 @@
 #include "capture/model.h"
 #include "measure/replay_worker.h"
 #include "measure/tuning/capture_bench.h"
+#include "sensors/turn.h"
 #include "tune/evaluate/evaluator.h"
 
 namespace perflab::measure {
@@ -25,10 +26,13 @@ class CaptureTimer {
                                                     AskBench ask, std::chrono::milliseconds limit);
 
   /// A tune::GpuTimer: the proof of Job::captured, once for each code object and launch, then its
-  /// times. From one thread at a time.
+  /// times: again while the GPU's clock changed or it was throttled, as far as
+  /// sensors::TurnLimits allow. From one thread at a time.
   Result<tune::ProfiledRun> time(const tune::Job& job);
   /// What it runs on: "AMD Instinct MI300X gfx942".
   [[nodiscard]] const std::string& gpu() const { return gpu_; }
+  /// Of the measurements so far, a turn each.
+  [[nodiscard]] const sensors::Conditions& conditions() { return watch_.conditions(); }
 
  private:
   /// A proof, or what kept a configuration from one.
@@ -43,8 +47,11 @@ class CaptureTimer {
   Result<Proven> proven(const std::filesystem::path& code_object, const Json& what,
                         const replay::LaunchChange& launch);
 
+  Result<tune::ProfiledRun> measure(const Json& what, bool& counts);
+
   capture::Dispatch dispatch_;
   AskBench ask_;
+  sensors::TurnWatch watch_{sensors::TurnLimits{}};
   std::string gpu_;
   bool poison_ = true;                    ///< until the original does not end well on it
   std::map<std::string, Proven> proven_;  ///< by hash of the code object, and launch

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "report/kit/document.h"
+#include "sensors/conditions.h"
 
 namespace perflab::report {
 namespace {
@@ -332,21 +333,24 @@ class AutotuneWriter {
     Json by_name = Json::array();
     for (const auto& [name, evaluations] : workers)
       by_name.push_back({{"name", name}, {"evaluations", evaluations}});
-    return {{"command", or_null(environment.command)},
-            {"build", or_null(environment.build)},
-            {"check", or_null(environment.check)},
-            {"code_object", or_null(environment.code_object)},
-            {"best_command", environment.best_command},
-            {"best_build", environment.best_build},
-            {"space_file", or_null(environment.space_file)},
-            {"simulated", or_null(environment.simulated)},
-            {"warm_start", or_null(environment.warm_start)},
-            {"journal", or_null(environment.journal)},
-            {"resumed", result_.resumed},
-            {"journal_torn", result_.journal_torn},
-            {"executor", or_null(environment.executor)},
-            {"capture", or_null(environment.capture)},
-            {"workers", std::move(by_name)}};
+    return {
+        {"command", or_null(environment.command)},
+        {"build", or_null(environment.build)},
+        {"check", or_null(environment.check)},
+        {"code_object", or_null(environment.code_object)},
+        {"best_command", environment.best_command},
+        {"best_build", environment.best_build},
+        {"space_file", or_null(environment.space_file)},
+        {"simulated", or_null(environment.simulated)},
+        {"warm_start", or_null(environment.warm_start)},
+        {"journal", or_null(environment.journal)},
+        {"resumed", result_.resumed},
+        {"journal_torn", result_.journal_torn},
+        {"executor", or_null(environment.executor)},
+        {"capture", or_null(environment.capture)},
+        {"conditions", environment.conditions ? sensors::conditions_json(*environment.conditions)
+                                              : Json(nullptr)},
+        {"workers", std::move(by_name)}};
   }
 
   const AutotuneData& data_;

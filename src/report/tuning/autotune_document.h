@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text/json.h"
+#include "sensors/turn.h"
 #include "tune/evaluate/evaluator.h"
 #include "tune/run/tune.h"
 
@@ -20,8 +21,9 @@ struct AutotuneEnvironment {
   std::vector<std::string> best_build;
   std::string best_build_folder;  ///< that best_build writes to, for the text
   std::string space_file, simulated, warm_start, journal;
-  std::string executor;   ///< "local", "slurm"
-  std::string capture{};  ///< folder
+  std::string executor;                             ///< "local", "slurm"
+  std::string capture{};                            ///< folder
+  std::optional<sensors::Conditions> conditions{};  ///< of measurements on a capture
 };
 
 /// The captured launch that was replayed instead of a command.
