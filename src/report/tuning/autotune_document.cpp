@@ -24,7 +24,7 @@ class AutotuneWriter {
       : data_(data), space_(*data.space), result_(*data.result) {}
 
   Json document() {
-    Json out = {{"schema_version", "1.1.0"},
+    Json out = {{"schema_version", "1.2.0"},
                 {"document", "autotune"},
                 {"generator", generator_json()},
                 {"objective", objective()}};

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/system/files.h"
+#include "base/temp_folder.h"
 #include "cli/program.h"
 #include "hsa_sim/sim_code_objects.h"
 #include "replay/sample_capture.h"
@@ -244,6 +245,23 @@ class AutotuneCaptureCuda : public AutotuneCapture {
 
 TEST_F(AutotuneCaptureCuda, EveryConfigurationIsProvenBeforeItIsTimed) {
   expect_best_of_all();
+}
+
+TEST_F(AutotuneCaptureCuda, AMeasurementWhileTheGpuIsThrottledIsRepeated) {
+  // Readings: before and after the first measurement, after which nothing is slowed down any more.
+  const test::ScopedVariable script("NVML_SIM_SCRIPT", "1980,1410/4,1980");
+  runtime_ += ":" PERFLAB_NVML_SIM_FOLDER;
+  const Json conditions = json({"--budget", "12"})["environment"]["conditions"];
+  EXPECT_EQ(conditions["source"], "nvml");
+  EXPECT_EQ(conditions["repeated"], 1);
+  EXPECT_EQ(conditions["disturbed"], 0);
+  EXPECT_GT(conditions["turns"].size(), 12U);
+}
+
+TEST_F(AutotuneCapture, WithoutSensorsTheReasonIsThere) {
+  const Json conditions = json({"--budget", "4"})["environment"]["conditions"];
+  EXPECT_EQ(conditions["source"], nullptr);
+  EXPECT_NE(conditions["no_source_because"], nullptr);
 }
 
 TEST_F(AutotuneCapture, TheAnswerSaysWhatIsGainedOverWhatWasCaptured) {
