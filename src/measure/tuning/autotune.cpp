@@ -371,6 +371,7 @@ Result<AutotuneRun> finished(tune::Space space, tune::TuneResult result, std::st
                      .gpu = std::move(gpu),
                      .captured = {},
                      .capture_hash = {},
+                     .conditions = {},
                      .best_command = std::move(command),
                      .best_build = std::move(build)};
 }
