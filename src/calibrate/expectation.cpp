@@ -17,6 +17,8 @@ using hal::Platform;
 
 constexpr double kClass = 0.005;  ///< classes of instructions: a driver's own may be among them
 constexpr double kBytes = 0.02;   ///< other clients of the memory, lines that stay in a cache
+/// Of bytes written to memory: what is still in L2 when the kernel ends, 6 MB of 259 on an H200.
+constexpr double kWritten = 0.05;
 constexpr double kLoose = 0.05;   ///< definitions that leave waits and hints open
 constexpr double kMoment = 0.15;  ///< begin and end of a kernel, which are not known
 
@@ -45,7 +47,7 @@ constexpr Expectation kTable[] = {
     {"partial_waves", true, "half_waves", "100", 0, kLaunch},
     {"instructions_per_wave", true, "fma_fp32 fma_fp64 int32", "all", kLoose, kWholeCode},
     {"fabric.read_bytes", true, "copy_16 copy_8 copy_4 read_16", "read", kBytes, kTouched},
-    {"fabric.write_bytes", true, "copy_16 copy_8 copy_4 write_16", "written", kBytes, kTouched},
+    {"fabric.write_bytes", true, "copy_16 copy_8 copy_4 write_16", "written", kWritten, kTouched},
     {"l2.read_bytes", true, "copy_16 read_16", "read", kBytes, kTouched},
     {"l2.read_bytes", true, "stride_32 stride_64 stride_128", "read/4*min(stride,LINE)", kBytes,
      "a request per line that its words lie in"},
@@ -109,8 +111,8 @@ constexpr Expectation kTable[] = {
      kWholeCode, Platform::nvidia},
     {"smsp__thread_inst_executed.sum", false, "fma_fp32 fma_fp64 half_waves", "threads*all", 0,
      kWholeCode, Platform::nvidia},
-    {"smsp__inst_executed_op_branch.sum", false, "fma_fp32 copy_16", "waves*branch", kLoose,
-     kWholeCode, Platform::nvidia},
+    {"smsp__inst_executed_op_branch.sum", false, "fma_fp32 copy_16", "waves*(branch+1)", kClass,
+     "its branches and EXIT, by disassembly (seen on an H200)", Platform::nvidia},
     {"sm__sass_thread_inst_executed_op_ffma_pred_on.sum", false, "fma_fp32 half_waves",
      "threads*fma_f32", 0, kIsaFma, Platform::nvidia},
     {"sm__sass_thread_inst_executed_op_fadd_pred_on.sum", false, "add_fp32", "threads*add_f32", 0,
@@ -136,7 +138,7 @@ constexpr Expectation kTable[] = {
     {"sm__ops_path_tensor_src_int8.sum", false, "matrix_int8", "waves*matrix_flops", 0,
      "2*m*n*k of its instructions", Platform::nvidia},
     {"dram__bytes_read.sum", false, "copy_16 read_16", "read", kBytes, kTouched, Platform::nvidia},
-    {"dram__bytes_write.sum", false, "copy_16 write_16", "written", kBytes, kTouched,
+    {"dram__bytes_write.sum", false, "copy_16 write_16", "written", kWritten, kTouched,
      Platform::nvidia},
     {"lts__t_sectors_srcunit_tex_op_read.sum", false, "read_16", "read/32", kBytes,
      "sectors of 32 bytes", Platform::nvidia},

@@ -112,6 +112,7 @@ extern "C" {
 CuptiResult cuptiPCSamplingSetConfigurationAttribute(cuda::PcSamplingConfigure* call) {
   return sampling_call(
       "cuptiPCSamplingSetConfigurationAttribute", call->context, [&](SampledContext& sampled) {
+        if (!sampled.enabled) return CuptiResult::invalid_operation;
         for (std::size_t i = 0; i < call->count; ++i) {
           cuda::PcSamplingSetting& setting = call->settings[i];
           setting.status = CuptiResult::success;
@@ -159,10 +160,12 @@ CuptiResult cuptiPCSamplingGetData(cuda::PcSamplingGetData* call) {
 }
 
 CuptiResult cuptiPCSamplingGetNumStallReasons(cuda::PcSamplingReasonCount* call) {
-  return sampling_call("cuptiPCSamplingGetNumStallReasons", call->context, [&](SampledContext&) {
-    *call->count = std::size(reason_names);
-    return CuptiResult::success;
-  });
+  return sampling_call("cuptiPCSamplingGetNumStallReasons", call->context,
+                       [&](SampledContext& sampled) {
+                         if (!sampled.enabled) return CuptiResult::invalid_operation;
+                         *call->count = std::size(reason_names);
+                         return CuptiResult::success;
+                       });
 }
 
 CuptiResult cuptiPCSamplingGetStallReasons(cuda::PcSamplingReasons* call) {

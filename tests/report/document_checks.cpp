@@ -148,6 +148,7 @@ bool null_is_ordinary(const std::string& path) {
       "capture",          // a command was run
       "history[].proof",  // likewise, or it did not end
       "environment.capture",
+      "environment.conditions",  // a command was run, or a recording searched
       "capture.launch.workgroup",  // as captured
       "capture.launch.grid",
       "capture.launch.blocks",

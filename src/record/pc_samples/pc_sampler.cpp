@@ -1,5 +1,6 @@
-// The order of calls is that of CUPTI's documentation: configure, enable, data while it runs,
-// disable, which leaves the rest in the buffer that was configured.
+// The order of calls is what CUPTI 13.0 takes on an H200: enable, before which it names no reason
+// (INVALID_OPERATION), then configure, data while it runs, and disable, which leaves the rest in
+// the buffer that was configured.
 #include "record/pc_samples/pc_sampler.h"
 
 #include <array>
@@ -106,10 +107,7 @@ bool PcSampler::configure(Sampled& sampled) {
   call.context = sampled.context;
   call.count = settings.size();
   call.settings = settings.data();
-  if (!good("cuptiPCSamplingSetConfigurationAttribute", api_.configure(&call))) return false;
-  auto enable = cuda::sized<cuda::PcSamplingCall>();
-  enable.context = sampled.context;
-  return good("cuptiPCSamplingEnable", api_.enable(&enable));
+  return good("cuptiPCSamplingSetConfigurationAttribute", api_.configure(&call));
 }
 
 void PcSampler::context_created(cuda::Context context) {
@@ -117,7 +115,13 @@ void PcSampler::context_created(cuda::Context context) {
   auto sampled = std::make_shared<Sampled>();
   sampled->context = context;
   if (cupti_.api.get_device_id != nullptr) cupti_.api.get_device_id(context, &sampled->device);
-  if (!name_reasons(*sampled) || !configure(*sampled)) return;
+  auto context_call = cuda::sized<cuda::PcSamplingCall>();
+  context_call.context = context;
+  if (!good("cuptiPCSamplingEnable", api_.enable(&context_call))) return;
+  if (!name_reasons(*sampled) || !configure(*sampled)) {
+    api_.disable(&context_call);
+    return;
+  }
   sampled->enabled = true;
   const std::scoped_lock lock(contexts_mutex_);
   contexts_.push_back(std::move(sampled));
