@@ -46,8 +46,9 @@ void add_estimate(const KernelPcSamples& samples, const PcFeatureField& field, F
   if (estimate.value && estimate.interval) {
     const double scale = info(field.id).unit == "share" ? 100 : 1;
     give(set, field.id, *estimate.value,
-         fmt::format("{} samples in {} ticks; 95 % interval {:.3g} to {:.3g}{}", samples.samples,
-                     samples.ticks, scale * estimate.interval->low, scale * estimate.interval->high,
+         fmt::format("{} samples{}; 95 % interval {:.3g} to {:.3g}{}", samples.samples,
+                     samples.ticks > 0 ? fmt::format(" in {} ticks", samples.ticks) : "",
+                     scale * estimate.interval->low, scale * estimate.interval->high,
                      scale == 1 ? "" : " %"));
     set[field.id].low = estimate.interval->low;
     set[field.id].high = estimate.interval->high;

@@ -265,9 +265,12 @@ void explain_missing(const PcSamples& samples, KernelPcSamples& out) {
           "features.valu_busy", "features.contention", "features.dependency",
           "features.instruction_fetch"})
       miss(field, kTrap, kStochastic);
-  if (samples.method == pc_sampling::Method::cupti)
-    for (const char* const field : {"waits", "features.wait_unknown", "features.matrix_busy"})
+  if (samples.method == pc_sampling::Method::cupti) {
+    for (const char* const field : {"waits", "features.matrix_busy"})
       miss(field, "CUPTI has no such reason");
+    for (const char* const field : {"features.lds_wait", "features.lds_backpressure"})
+      miss(field, "CUPTI's reasons do not tell shared memory from special functions");
+  }
   const char* const no_arbiter = samples.method == pc_sampling::Method::host_trap ? kTrap
                                  : csv ? "the CSV table has no states of the arbiter"
                                        : "these samples have no states of the arbiter";
@@ -319,7 +322,7 @@ void add_features(const PcSamples& samples, const KernelTally& tally, const Shar
         feature_at(features, static_cast<StallFeature>(i)) = shares.share(tally.features[i]);
     }
     if (samples.method == pc_sampling::Method::cupti)
-      features.wait_unknown = features.matrix_busy = PcEstimate{};
+      features.lds_wait = features.lds_backpressure = features.matrix_busy = PcEstimate{};
     if (!samples.exec_mask.empty()) features.lanes_active = shares.mean(tally.lanes, shares.all());
     if (out.waves) features.waves_per_busy_cu = out.waves->mean;
     if (out.arbiter)

@@ -188,7 +188,7 @@ std::optional<StallFeature> stall_feature(StallKind kind, InstructionClass instr
     case StallKind::long_scoreboard:
       return memory_wait;
     case StallKind::short_scoreboard:
-      return lds_wait;
+      return wait_unknown;  // shared memory, or a special function
     case StallKind::constant_miss:
       return scalar_wait;
     case StallKind::barrier_wait:
@@ -196,8 +196,6 @@ std::optional<StallFeature> stall_feature(StallKind kind, InstructionClass instr
     case StallKind::lg_throttle:
     case StallKind::tex_throttle:
       return vmem_backpressure;
-    case StallKind::mio_throttle:
-      return lds_backpressure;
     case StallKind::math_pipe_throttle:
       return valu_busy;
     case StallKind::arbiter_not_win:

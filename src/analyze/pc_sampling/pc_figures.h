@@ -120,12 +120,12 @@ struct PcArbiter {
 struct PcFeatures {
   PcEstimate issued;
   PcEstimate memory_wait;        ///< WAITCNT on vector memory; NVIDIA: long_scoreboard
-  PcEstimate lds_wait;           ///< WAITCNT on the LDS; NVIDIA: short_scoreboard
+  PcEstimate lds_wait;           ///< WAITCNT on the LDS
   PcEstimate scalar_wait;        ///< WAITCNT on scalar loads; NVIDIA: imc_miss
-  PcEstimate wait_unknown;       ///< WAITCNT on what is not known
+  PcEstimate wait_unknown;       ///< WAITCNT on what is not known; NVIDIA: short_scoreboard
   PcEstimate barrier;            ///< BARRIER_WAIT
   PcEstimate vmem_backpressure;  ///< EX_STALL of vector memory; NVIDIA: lg_throttle, tex_throttle
-  PcEstimate lds_backpressure;   ///< EX_STALL of the LDS; NVIDIA: mio_throttle
+  PcEstimate lds_backpressure;   ///< EX_STALL of the LDS
   PcEstimate matrix_busy;        ///< EX_STALL of matrix instructions
   PcEstimate valu_busy;   ///< EX_STALL of other vector instructions; NVIDIA: math_pipe_throttle
   PcEstimate contention;  ///< ARBITER_NOT_WIN; NVIDIA: not_selected
