@@ -1,4 +1,4 @@
-"""What scripts/device-zoo, device-ranks, device-captures and device-optimize take along to a machine with a GPU: rocm-perf, its library, and what they need."""
+"""What scripts/device-zoo and the other device-* take along to a machine with a GPU: rocm-perf, its library, and what they need."""
 import shutil
 import subprocess
 import sys
