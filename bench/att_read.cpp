@@ -8,16 +8,18 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
 
 #include "att/read_thread_trace.h"
+#include "reader_cost.h"
 #include "support/prng.h"
 
 namespace {
+
+using perflab::bench::cpu_seconds;
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
@@ -29,12 +31,6 @@ double seconds_since(Clock::time_point begin) {
 }
 
 /// Of this process, all threads: what a busy machine changes least.
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
 std::int64_t peak_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -3,35 +3,21 @@
 // memory. Prints one JSON line: processor seconds and peak memory.
 #include <fmt/format.h>
 #include <simdjson.h>
-#include <sys/resource.h>
 
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 
 #include "pc_sampling/read_pc_samples.h"
+#include "reader_cost.h"
 #include "support/pc_samples_writer.h"
 
 namespace {
 
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-int report(const char* what, double seconds, std::uint64_t bytes, std::size_t samples) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  fmt::print(R"({{"what":"{}","seconds":{:.3f},"mb_per_s":{:.0f},"samples":{},"peak_mb":{}}})"
-             "\n",
-             what, seconds, static_cast<double>(bytes) / seconds / 1e6, samples,
-             usage.ru_maxrss / 1024);
-  return 0;
-}
+using perflab::bench::cpu_seconds;
+using perflab::bench::print_cost;
 
 /// An MI300X has 304 CUs: so many samples per tick.
 int generate(const char* file, std::int64_t samples) {
@@ -51,7 +37,8 @@ int read_samples(const std::filesystem::path& file) {
   const double begin = cpu_seconds();
   const auto samples = perflab::pc_sampling::read(std::span(&file, 1));
   if (!samples) return 1;
-  return report("read", cpu_seconds() - begin, std::filesystem::file_size(file), samples->size());
+  return print_cost("read", cpu_seconds() - begin, std::filesystem::file_size(file), "samples",
+                    samples->size());
 }
 
 int parse_only(const char* file) {
@@ -61,7 +48,7 @@ int parse_only(const char* file) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   if (parser.parse(text).get(root) != simdjson::SUCCESS) return 1;
-  return report("parse", cpu_seconds() - begin, text.size(), 0);
+  return print_cost("parse", cpu_seconds() - begin, text.size(), "samples", 0);
 }
 
 }  // namespace

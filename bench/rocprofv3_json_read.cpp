@@ -3,35 +3,21 @@
 // seconds and peak memory.
 #include <fmt/format.h>
 #include <simdjson.h>
-#include <sys/resource.h>
 
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <string>
 #include <string_view>
 
+#include "reader_cost.h"
 #include "trace/load_state.h"
 #include "trace/rocprofv3_json/read_rocprofv3_json.h"
 
 namespace {
 
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-int report(const char* what, double seconds, std::uint64_t bytes, std::size_t rows) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  fmt::print(R"({{"what":"{}","seconds":{:.3f},"mb_per_s":{:.0f},"rows":{},"peak_mb":{}}})"
-             "\n",
-             what, seconds, static_cast<double>(bytes) / seconds / 1e6, rows,
-             usage.ru_maxrss / 1024);
-  return 0;
-}
+using perflab::bench::cpu_seconds;
+using perflab::bench::print_cost;
 
 /// As many launches as asked for: a call with its argument, and its dispatch.
 int generate(const char* file, std::uint64_t launches) {
@@ -75,8 +61,8 @@ int read_rows(const char* file) {
   perflab::trace::LoadState state(trace);
   if (!perflab::trace::rocprofv3_json::load_text(state, std::move(text), file)) return 1;
   if (!perflab::trace::finish(state)) return 1;
-  return report("read", cpu_seconds() - begin, bytes,
-                trace.dispatches.size() + trace.regions.size());
+  return print_cost("read", cpu_seconds() - begin, bytes, "rows",
+                    trace.dispatches.size() + trace.regions.size());
 }
 
 int parse_only(const char* file) {
@@ -86,7 +72,7 @@ int parse_only(const char* file) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   if (parser.parse(text).get(root) != simdjson::SUCCESS) return 1;
-  return report("parse", cpu_seconds() - begin, text.size(), 0);
+  return print_cost("parse", cpu_seconds() - begin, text.size(), "rows", 0);
 }
 
 }  // namespace
