@@ -3,15 +3,10 @@
 // rocpd reader.
 #pragma once
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "analyze/pipeline.h"
 #include "check_rows.h"
@@ -20,6 +15,7 @@
 #include "report/analysis/profile_document.h"
 #include "report/analysis/profile_text.h"
 #include "report/kit/document.h"
+#include "scratch_file.h"
 
 namespace perflab::fuzz {
 
@@ -33,15 +29,12 @@ inline void check_document(std::string_view name, const Json& value) {
 /// Reads, analyses and reports the bytes. They go through a file, because SQLite and the checks
 /// before it work on files.
 inline void check_rocpd(std::span<const std::uint8_t> bytes) {
-  static const int memory_file = ::memfd_create("rocpd-fuzz", MFD_CLOEXEC);
-  static const std::string path = "/proc/self/fd/" + std::to_string(memory_file);
-  if (::ftruncate(memory_file, 0) != 0 ||
-      ::pwrite(memory_file, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return;
+  static const ScratchFile file("rocpd-fuzz");
+  PERFLAB_CHECK(file.fill(bytes.data(), bytes.size()));
   // Two threads find what one does not.
   const unsigned threads = 1 + (bytes.size() & 1U);
-  const auto runs = analyze::analyze_runs({{std::filesystem::path(path)}},
-                                          {.threads = threads, .search_code = false});
+  const auto runs =
+      analyze::analyze_runs({{file.path()}}, {.threads = threads, .search_code = false});
   if (!runs) {
     PERFLAB_CHECK(runs.error().code == ErrorCode::bad_input);
     PERFLAB_CHECK(!runs.error().message.empty());
