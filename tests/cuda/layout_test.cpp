@@ -11,16 +11,10 @@
 #include "cuda/cupti_types.h"
 #include "cuda/launch_parameters.h"
 #include "cuda/records.h"
+#include "cuda/same_field.h"
 
 namespace perflab::cuda {
 namespace {
-
-// NOLINTBEGIN(cppcoreguidelines-macro-usage)
-#define SAME_FIELD(ours, theirs)                                   \
-  static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs)); \
-  static_assert(sizeof(static_cast<Ours*>(nullptr)->ours) ==       \
-                sizeof(static_cast<Theirs*>(nullptr)->theirs))
-// NOLINTEND(cppcoreguidelines-macro-usage)
 
 TEST(CudaLayout, LaunchConfiguration) {
   using Ours = LaunchConfiguration;

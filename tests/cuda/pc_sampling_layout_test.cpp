@@ -9,16 +9,10 @@
 #include <cstddef>
 
 #include "cuda/pc_sampling_types.h"
+#include "cuda/same_field.h"
 
 namespace perflab::cuda {
 namespace {
-
-// NOLINTBEGIN(cppcoreguidelines-macro-usage)
-#define SAME_FIELD(ours, theirs)                                   \
-  static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs)); \
-  static_assert(sizeof(static_cast<Ours*>(nullptr)->ours) ==       \
-                sizeof(static_cast<Theirs*>(nullptr)->theirs))
-// NOLINTEND(cppcoreguidelines-macro-usage)
 
 TEST(PcSamplingLayout, StallCount) {
   using Ours = PcStallCount;
