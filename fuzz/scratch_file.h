@@ -18,8 +18,8 @@ namespace perflab::fuzz {
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& name)
-      : path_((std::filesystem::exists("/dev/shm") ? std::filesystem::path("/dev/shm")
-                                                   : std::filesystem::temp_directory_path()) /
+      : path_((::access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm")
+                                               : std::filesystem::temp_directory_path()) /
               (name + "-" + std::to_string(::getpid()))),
         file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {}
   ScratchFile(const ScratchFile&) = delete;
