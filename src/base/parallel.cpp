@@ -6,34 +6,17 @@
 #include <sched.h>
 
 #include <atomic>
-#include <csignal>
 #include <system_error>
+
+#include "base/blocked_signals.h"
 
 namespace perflab {
 namespace {
 
-/// All signals are blocked while it lives, for threads that are made meanwhile.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked(SignalsBlocked&&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(SignalsBlocked&&) = delete;
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 /// Threads that run work(1), work(2), ...: as many as the system gives, up to `most`.
 template <class Work>
 std::vector<std::jthread> make_helpers(unsigned most, const Work& work) {
-  const SignalsBlocked blocked;
+  const BlockedSignals on_the_new_threads;
   std::vector<std::jthread> helpers;
   helpers.reserve(most);
   try {

@@ -20,7 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/system/blocked_signals.h"
+#include "base/blocked_signals.h"
 #include "base/system/broken_pipe.h"
 #include "base/system/descriptor.h"
 #include "base/system/files.h"

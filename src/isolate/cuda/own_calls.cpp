@@ -2,13 +2,14 @@
 #include "isolate/cuda/own_calls.h"
 
 #include <condition_variable>
-#include <csignal>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "base/blocked_signals.h"
 
 namespace perflab::isolate {
 
@@ -22,28 +23,12 @@ struct Run {
   std::optional<Result<void>> result;
 };
 
-// Signals are for the program's threads.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 }  // namespace
 
 Result<bool> run_within(std::chrono::milliseconds patience, std::function<Result<void>()> body) {
   const auto run = std::make_shared<Run>();
   try {
-    const SignalsBlocked blocked;
+    const BlockedSignals on_the_new_thread;
     std::thread([run, body = std::move(body)] {
       const OwnCalls own;
       Result<void> result = body();

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/system/blocked_signals.h"
+#include "base/blocked_signals.h"
 #include "isolate/machine/topology.h"
 
 namespace perflab::isolate {

@@ -2,7 +2,6 @@
 // "Buffers", docs/facts/rocpd_cuda.md "The library in a process".
 #include "record/tool/recorder.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/blocked_signals.h"
 #include "base/rank_variables.h"
 #include "base/version.h"
 #include "cuda/launch_parameters.h"
@@ -80,26 +80,10 @@ std::string command_line() {
   return text;
 }
 
-/// Signals are for the program's threads.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 /// A thread of ours that nobody joins. False: there is no other thread to be had.
 template <class Body>
 bool start_thread(const Body& body) {
-  const NoSignals blocked;
+  const BlockedSignals on_the_new_thread;
   try {
     std::thread([body] {
       own_thread = true;
