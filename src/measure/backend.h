@@ -39,6 +39,10 @@ struct Sensed {
   sensors::Span span;
 };
 
+/// What was read around the parts of a turn goes to `watch`, or why nothing was. False: what
+/// happened to the GPU meanwhile spoils the turn, which is to be repeated.
+bool judge_turn(sensors::TurnWatch& watch, std::span<const Sensed> parts);
+
 /// One measurement of a variant.
 struct Measured {
   std::vector<double> samples;  ///< at least one, in the backend's unit

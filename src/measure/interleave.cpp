@@ -33,18 +33,6 @@ Result<std::optional<double>> measure_side(Backend& backend, const Side& side, S
   return median;
 }
 
-/// What the sensors said of both sides of a turn. Whether it counts.
-bool judge_turn(sensors::TurnWatch& watch, Sensed& one, const Sensed& other) {
-  sensors::Conditions& conditions = watch.conditions();
-  if (one.source.empty() || other.source.empty()) {
-    conditions.missing_because = one.source.empty() ? one.missing_because : other.missing_because;
-    return true;
-  }
-  conditions.source = one.source;
-  conditions.missing.merge(one.missing);
-  return watch.take(std::array{one.span, other.span});
-}
-
 /// Both sides once, the first one first, again while what happened to the GPU spoils it. A turn
 /// counts as a whole or not at all; false: a failure. `watch`: null: it does not count.
 Result<bool> take_turn(Backend& backend, const Side& first, const Side& second,
@@ -56,7 +44,7 @@ Result<bool> take_turn(Backend& backend, const Side& first, const Side& second,
     PERFLAB_TRY(const std::optional<double> other, measure_side(backend, second, of_other));
     if (!other) return false;
     if (watch == nullptr) return true;
-    if (!judge_turn(*watch, of_one, of_other)) continue;
+    if (!judge_turn(*watch, std::array{of_one, of_other})) continue;
     first.samples.push_back(*one);
     second.samples.push_back(*other);
     (order += first.letter) += second.letter;
@@ -65,6 +53,21 @@ Result<bool> take_turn(Backend& backend, const Side& first, const Side& second,
 }
 
 }  // namespace
+
+bool judge_turn(sensors::TurnWatch& watch, std::span<const Sensed> parts) {
+  sensors::Conditions& conditions = watch.conditions();
+  std::vector<sensors::Span> spans;
+  for (const Sensed& part : parts) {
+    if (part.source.empty()) {
+      conditions.missing_because = part.missing_because;
+      return true;
+    }
+    spans.push_back(part.span);
+  }
+  conditions.source = parts.front().source;
+  conditions.missing.insert(parts.front().missing.begin(), parts.front().missing.end());
+  return watch.take(spans);
+}
 
 stats::Comparison compare_interleaved(std::span<const double> a, std::span<const double> b,
                                       const InterleaveOptions& options) {

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/system/files.h"
 #include "base/text/json_fields.h"
+#include "measure/backend.h"
 #include "measure/sensed_json.h"
 
 namespace perflab::measure {
@@ -42,18 +43,6 @@ Result<std::string> ended_of_configuration(const BenchAnswer& answer) {
   return fail(ErrorCode::target_failed,
               fmt::format("the process that replays the captured code object {}", answer.ended),
               "`rocm-perf replay verify` on this capture shows it alone");
-}
-
-/// What the sensors said around a measurement. Whether it counts.
-bool takes_turn(sensors::TurnWatch& watch, Sensed sensed) {
-  sensors::Conditions& conditions = watch.conditions();
-  if (sensed.source.empty()) {
-    conditions.missing_because = std::move(sensed.missing_because);
-    return true;
-  }
-  conditions.source = std::move(sensed.source);
-  conditions.missing.merge(sensed.missing);
-  return watch.take(std::array{sensed.span});
 }
 
 }  // namespace
@@ -182,9 +171,9 @@ Result<tune::ProfiledRun> CaptureTimer::measure(const Json& what, bool& counts) 
     in.read("detail", run.problem);
   } else {
     in.read("samples", run.samples);
-    PERFLAB_TRY(Sensed sensed,
+    PERFLAB_TRY(const Sensed sensed,
                 sensed_from_json(answer.answer->value("sensed", Json::object()), kAnswer));
-    counts = takes_turn(watch_, std::move(sensed));
+    counts = judge_turn(watch_, std::array{sensed});
   }
   PERFLAB_TRY_VOID(in.result());
   return run;
