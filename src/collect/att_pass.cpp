@@ -73,6 +73,9 @@ class AttLog {
   std::optional<std::string> decoder_fault_;
 };
 
+constexpr std::array<std::string_view, 4> kAttOptions{"--att", "--advanced-thread-trace",
+                                                      "--kernel-", "--pmc"};
+
 /// What the environment could set behind our back: rocprofv3 takes these where no option does.
 std::vector<std::string> att_variables() {
   return {"ROCPROF_ATT_CONSECUTIVE_KERNELS",     "ROCPROF_ATT_LIBRARY_PATH",
@@ -82,16 +85,6 @@ std::vector<std::string> att_variables() {
           "ROCPROF_ATT_PARAM_SIMD_SELECT",       "ROCPROF_ATT_PARAM_TARGET_CU",
           "ROCPROF_ATT_PARAM_TARGET_ONLY",       "ROCPROF_KERNEL_FILTER_EXCLUDE_REGEX",
           "ROCPROF_KERNEL_FILTER_INCLUDE_REGEX", "ROCPROF_KERNEL_FILTER_RANGE"};
-}
-
-Result<void> check_att_options(const std::vector<std::string>& options) {
-  for (const std::string& option : options)
-    if (option.starts_with("--att") || option.starts_with("--advanced-thread-trace") ||
-        option.starts_with("--kernel-") || option.starts_with("--pmc"))
-      return fail(ErrorCode::usage,
-                  fmt::format("{}: rocm-perf sets this option of rocprofv3 itself", option),
-                  "leave it out; rocm-perf profile --help says what can be recorded");
-  return {};
 }
 
 /// The folder of this CU's trace; a further one of the same collection gets another name.
@@ -130,15 +123,6 @@ void take_back_att_folder(const AttRun& run) {
   fs::remove(run.folder.parent_path(), ignored);
 }
 
-Result<void> check_att_refusal(const CollectPlan& plan, const Rocprofv3& tool,
-                               const ProcessResult& process) {
-  Result<void> accepted = check_refusal(tool, process, plan.extra_options);
-  if (!accepted && accepted.error().code == ErrorCode::missing_tool)
-    accepted.error().remedy =
-        "a thread trace needs rocprofv3 of ROCm 7.0 or newer; leave out --att";
-  return accepted;
-}
-
 std::optional<Error> problem_of_att(const CollectPlan& plan, const AttRun& run, const AttLog& log) {
   if (run.process.interrupted)
     return Error{.code = ErrorCode::interrupted,
@@ -173,7 +157,7 @@ Result<AttRun> collect_thread_trace(const CollectPlan& plan, const Collection& b
                                     const AttRequest& request) {
   PERFLAB_CHECK(base.rocprofv3.has_value());
   const Rocprofv3& tool = *base.rocprofv3;
-  PERFLAB_TRY_VOID(check_att_options(plan.extra_options));
+  PERFLAB_TRY_VOID(check_own_options(plan.extra_options, kAttOptions));
   AttRun run{.request = request,
              .folder = {},
              .process = {},
@@ -182,32 +166,24 @@ Result<AttRun> collect_thread_trace(const CollectPlan& plan, const Collection& b
              .problem = std::nullopt};
   PERFLAB_TRY(run.folder, make_att_folder(base.folder, request.target_cu));
   AttLog log;
-  ProcessOptions options = process_options(plan, run.folder, plan.timeout, [&](Nanos) {
+  const auto shown = [&](Nanos) {
     return Shown{
         .text = fmt::format("thread trace on CU {}: {}", request.target_cu, program_name(plan)),
         .fraction = std::nullopt};
-  });
-  for (std::string& name : att_variables()) options.unset_environment.push_back(std::move(name));
-  options.on_output = [&log, show = options.on_output](std::string_view text) {
-    log.read(text);
-    if (show) show(text);
   };
-  const RewindableInput input;  // put back for the next start
-  Result<ProcessResult> process = run_program(att_command(plan, tool, run), options);
-  if (plan.progress != nullptr) plan.progress->erase();
+  Result<ProcessResult> process = run_extra_pass(
+      plan, tool,
+      {.command = att_command(plan, tool, run),
+       .options = process_options(plan, run.folder, plan.timeout, shown),
+       .unset = att_variables(),
+       .read = [&](std::string_view text) { log.read(text); },
+       .needs = "a thread trace needs rocprofv3 of ROCm 7.0 or newer; leave out --att"});
   if (!process) {
     take_back_att_folder(run);
-    return std::unexpected(cannot_start(std::move(process).error(), true));
+    return std::unexpected(std::move(process).error());
   }
   log.finish();
   run.process = *std::move(process);
-  if (!run.process.succeeded()) {
-    Result<void> accepted = check_att_refusal(plan, tool, run.process);
-    if (!accepted) {
-      take_back_att_folder(run);
-      return std::unexpected(std::move(accepted).error());
-    }
-  }
   run.losses = log.losses();
   run.notes = oddities_of(run.process, {}, plan.linger);
   run.problem = problem_of_att(plan, run, log);

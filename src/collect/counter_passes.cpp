@@ -84,10 +84,7 @@ class CounterCollector {
  private:
   Result<void> prepare(const std::vector<std::vector<std::string>>& passes) {
     for (const std::string& option : plan_.extra_options)
-      if (option == "--pmc" || option.starts_with("--pmc="))
-        return fail(ErrorCode::usage,
-                    fmt::format("{}: rocm-perf sets this option of rocprofv3 itself", option),
-                    "leave it out; rocm-perf profile --help says what can be recorded");
+      if (option == "--pmc" || option.starts_with("--pmc=")) return set_by_us(option);
     PERFLAB_TRY_VOID(make_directories(collection_.folder));
     PERFLAB_TRY_VOID(write_file_atomically(collection_.job_file, counter_job_file(passes)));
     for (const std::vector<std::string>& counters : passes) {

@@ -80,15 +80,7 @@ std::vector<std::string> pc_sampling_variables() {
           "ROCPROF_PC_SAMPLING_UNIT"};
 }
 
-Result<void> check_pc_options(const std::vector<std::string>& options) {
-  for (const std::string& option : options)
-    if (option.starts_with("--pc-sampling") || option.starts_with("--pmc") ||
-        option.starts_with("--att"))
-      return fail(ErrorCode::usage,
-                  fmt::format("{}: rocm-perf sets this option of rocprofv3 itself", option),
-                  "leave it out; rocm-perf profile --help says what can be recorded");
-  return {};
-}
+constexpr std::array<std::string_view, 3> kPcOptions{"--pc-sampling", "--pmc", "--att"};
 
 Result<fs::path> make_pc_folder(const fs::path& collection) {
   fs::path folder = collection / "pc_sampling";
@@ -233,7 +225,7 @@ Result<PcSamplingRun> collect_pc_samples(const CollectPlan& plan, const Collecti
                                          const PcSamplingRequest& request) {
   const bool cuda = base.platform == trace::Platform::cuda;
   PERFLAB_CHECK(cuda || base.rocprofv3.has_value());
-  if (!cuda) PERFLAB_TRY_VOID(check_pc_options(plan.extra_options));
+  if (!cuda) PERFLAB_TRY_VOID(check_own_options(plan.extra_options, kPcOptions));
   PcSamplingRun run{.request = request,
                     .folder = {},
                     .process = {},
@@ -244,33 +236,20 @@ Result<PcSamplingRun> collect_pc_samples(const CollectPlan& plan, const Collecti
   if (cuda) return collect_cuda_pc_samples(plan, std::move(run));
   const Rocprofv3& tool = *base.rocprofv3;
   PcLog log;
-  ProcessOptions options = sampling_options(plan, run.folder, request.limit);
-  for (std::string& name : pc_sampling_variables())
-    options.unset_environment.push_back(std::move(name));
-  options.on_output = [&log, show = options.on_output](std::string_view text) {
-    log.read(text);
-    if (show) show(text);
-  };
-  const RewindableInput input;  // put back for the next start
-  Result<ProcessResult> process = run_program(pc_command(plan, tool, run), options);
-  if (plan.progress != nullptr) plan.progress->erase();
-  std::error_code ignored;
+  Result<ProcessResult> process = run_extra_pass(
+      plan, tool,
+      {.command = pc_command(plan, tool, run),
+       .options = sampling_options(plan, run.folder, request.limit),
+       .unset = pc_sampling_variables(),
+       .read = [&](std::string_view text) { log.read(text); },
+       .needs = "PC sampling needs rocprofv3 of ROCm 6.4 or newer; leave out --pc-sampling"});
   if (!process) {
+    std::error_code ignored;
     fs::remove(run.folder, ignored);
-    return std::unexpected(cannot_start(std::move(process).error(), true));
+    return std::unexpected(std::move(process).error());
   }
   log.finish();
   run.process = *std::move(process);
-  if (!run.process.succeeded()) {
-    Result<void> accepted = check_refusal(tool, run.process, plan.extra_options);
-    if (!accepted) {
-      fs::remove(run.folder, ignored);
-      if (accepted.error().code == ErrorCode::missing_tool)
-        accepted.error().remedy =
-            "PC sampling needs rocprofv3 of ROCm 6.4 or newer; leave out --pc-sampling";
-      return std::unexpected(std::move(accepted).error());
-    }
-  }
   if (has_samples(run.folder)) run.files = files_of(run.folder);
   run.notes = oddities_of(run.process, {}, plan.linger);
   run.problem = problem_of_pc(plan, tool, run, log);

@@ -158,6 +158,12 @@ void set_rocprofv3_environment(const fs::path& folder, ProcessOptions& options) 
   options.set_environment.emplace_back("ROCPROF_TMPDIR", folder.string());
 }
 
+std::unexpected<Error> set_by_us(std::string_view option) {
+  return fail(ErrorCode::usage,
+              fmt::format("{}: rocm-perf sets this option of rocprofv3 itself", option),
+              "leave it out; rocm-perf profile --help says what can be recorded");
+}
+
 Result<void> check_extra_options(const std::vector<std::string>& options) {
   static constexpr std::array<std::string_view, 5> kLong{"--output-directory", "--output-file",
                                                          "--output-format", "--input", "--pid"};
@@ -170,9 +176,7 @@ Result<void> check_extra_options(const std::vector<std::string>& options) {
     const auto is_short = [&](std::string_view name) { return option.starts_with(name); };
     if (option == "--" || std::ranges::any_of(kLong, is_long) ||
         std::ranges::any_of(kShort, is_short))
-      return fail(ErrorCode::usage,
-                  fmt::format("{}: rocm-perf sets this option of rocprofv3 itself", option),
-                  "leave it out; rocm-perf profile --help says what can be recorded");
+      return set_by_us(option);
   }
   return {};
 }

@@ -43,6 +43,9 @@ std::vector<std::string> rocprofv3_command(const Rocprofv3& tool,
 /// current folder, which may not be writable (rocprofv3 aborts then) and keeps a ".rocprofv3".
 void set_rocprofv3_environment(const std::filesystem::path& folder, ProcessOptions& options);
 
+/// The error (usage) for an option of the user's for rocprofv3 that is ours to set.
+std::unexpected<Error> set_by_us(std::string_view option);
+
 /// Refuses (usage) options of the user's that would take the output away from the run's folder or
 /// from rocpd: -d, -o, -f, -i, -p in every spelling, and "--".
 Result<void> check_extra_options(const std::vector<std::string>& options);

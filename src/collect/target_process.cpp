@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/system/interrupt.h"
@@ -123,6 +125,33 @@ Result<void> check_refusal(const Rocprofv3& tool, const ProcessResult& process,
                                                     : "of ROCm " + tool.rocm_version,
                           *line),
               how_to_get_rocprofv3());
+}
+
+Result<void> check_own_options(const std::vector<std::string>& options,
+                               std::span<const std::string_view> ours) {
+  for (const std::string& option : options)
+    if (std::ranges::any_of(ours, [&](std::string_view one) { return option.starts_with(one); }))
+      return set_by_us(option);
+  return {};
+}
+
+Result<ProcessResult> run_extra_pass(const CollectPlan& plan, const Rocprofv3& tool,
+                                     ExtraPass pass) {
+  std::ranges::move(pass.unset, std::back_inserter(pass.options.unset_environment));
+  pass.options.on_output = [&pass, show = pass.options.on_output](std::string_view text) {
+    pass.read(text);
+    if (show) show(text);
+  };
+  const RewindableInput input;  // put back for the next start
+  Result<ProcessResult> process = run_program(pass.command, pass.options);
+  if (plan.progress != nullptr) plan.progress->erase();
+  if (!process) return std::unexpected(cannot_start(std::move(process).error(), true));
+  if (process->succeeded()) return process;
+  if (Result<void> accepted = check_refusal(tool, *process, plan.extra_options); !accepted) {
+    if (accepted.error().code == ErrorCode::missing_tool) accepted.error().remedy = pass.needs;
+    return std::unexpected(std::move(accepted).error());
+  }
+  return process;
 }
 
 Error failure_of(const ProcessResult& process, std::string_view heading,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,22 @@ Error cannot_start(Error error, bool traced);
 /// usage (an option of the user's), missing_tool (one that is needed).
 Result<void> check_refusal(const Rocprofv3& tool, const ProcessResult& process,
                            const std::vector<std::string>& extra_options);
+
+/// Options of ours among the user's own ones for rocprofv3: error (usage). `ours`: how they begin.
+Result<void> check_own_options(const std::vector<std::string>& options,
+                               std::span<const std::string_view> ours);
+
+/// One more start under rocprofv3, for something else than its dispatches.
+struct ExtraPass {
+  std::vector<std::string> command;
+  ProcessOptions options;
+  std::vector<std::string> unset;  ///< variables that could set something behind our back
+  std::function<void(std::string_view)> read;  ///< is given the output as it comes
+  std::string_view needs;  ///< the remedy where this rocprofv3 does not know what it is told
+};
+/// Runs it. Errors: of cannot_start() and check_refusal(); nothing was run then.
+Result<ProcessResult> run_extra_pass(const CollectPlan& plan, const Rocprofv3& tool,
+                                     ExtraPass pass);
 
 /// target_failed: "<heading> exited with code 3", or that it took longer than the timeout; with
 /// `notes` and the last line that the target wrote. Precondition: it did not succeed.

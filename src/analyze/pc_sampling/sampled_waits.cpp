@@ -9,7 +9,7 @@
 namespace perflab::analyze {
 namespace {
 
-/// Instructions that a counter is_counted, before a wait.
+/// Instructions that a counter counts, before a wait.
 struct MayBeOutstanding {
   std::vector<std::size_t> found;  ///< latest first
   bool lds = false, scalar = false, flat = false;
