@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "cli/profile_outputs.h"
 #include "cli/program.h"
 #include "support/att_writer.h"
 #include "support/rocpd_writer.h"
@@ -59,12 +60,7 @@ class ProfileAtt : public testing::Test {
   Json written(const std::string& name) {
     return document(name, test::text_of(folder_ / (name + ".json")));
   }
-  std::string warnings() {
-    std::string all;
-    const Json profile = written("profile");
-    for (const Json& warning : profile["warnings"]) all += warning.get<std::string>() + "\n";
-    return all;
-  }
+  std::string warnings() { return warnings_of(written("profile")); }
 
   /// Names of the traced dispatches in analysis.json; "none" for null.
   std::string traced() {
@@ -74,11 +70,7 @@ class ProfileAtt : public testing::Test {
 
   /// The values of an option over all calls of rocprofv3.
   [[nodiscard]] std::vector<std::string> values_of(const std::string& option) const {
-    std::vector<std::string> values;
-    std::istringstream log(test::text_of(folder_ / "log"));
-    for (std::string line, before; std::getline(log, line); before = line)
-      if (before == option) values.push_back(line);
-    return values;
+    return cli::values_of(folder_ / "log", option);
   }
 
   /// A database of one process with these dispatches.

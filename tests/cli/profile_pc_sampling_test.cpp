@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "cli/profile_outputs.h"
 #include "cli/program.h"
 #include "support/pc_samples_writer.h"
 #include "support/rocpd_writer.h"
@@ -64,12 +65,7 @@ class ProfilePcSampling : public testing::Test {
     return document(name, test::text_of(folder_ / (name + ".json")));
   }
 
-  std::string warnings() {
-    std::string all;
-    const Json profile = written("profile");
-    for (const Json& warning : profile["warnings"]) all += warning.get<std::string>() + "\n";
-    return all;
-  }
+  std::string warnings() { return warnings_of(written("profile")); }
 
   /// The reason for a null of analysis.json; empty: it is there.
   std::string missing() {
@@ -81,11 +77,7 @@ class ProfilePcSampling : public testing::Test {
 
   /// The values of an option over all calls of rocprofv3.
   [[nodiscard]] std::vector<std::string> values_of(const std::string& option) const {
-    std::vector<std::string> values;
-    std::istringstream log(test::text_of(folder_ / "log"));
-    for (std::string line, before; std::getline(log, line); before = line)
-      if (before == option) values.push_back(line);
-    return values;
+    return cli::values_of(folder_ / "log", option);
   }
 
   test::TempFolder folder_;

@@ -12,6 +12,7 @@
 #include "base/temp_folder.h"
 #include "base/text/pattern.h"
 #include "collect/decoder.h"
+#include "collect/stand_in_rocprofv3.h"
 
 namespace perflab::collect {
 namespace {
@@ -33,13 +34,7 @@ constexpr const char* kKernel = "void scale<float, 4>(float*, int)";
 class AttPass : public testing::Test {
  protected:
   AttPass() {
-    base_.traced = true;
-    base_.rocprofv3 =
-        Rocprofv3{.path = fs::path(PERFLAB_SOURCE_DIR) / "tests/collect/fake_rocprofv3",
-                  .version = "1.1.0",
-                  .rocm_version = "7.1.1"};
-    base_.folder = folder_ / "0001";
-    fs::create_directory(base_.folder);
+    base_ = test::traced_collection(folder_.path());
     fs::create_directory(folder_ / "decoder");
     const fs::path library = folder_.write("decoder/" + std::string(kLibrary), "a stand-in");
     request_.kernel = kKernel;

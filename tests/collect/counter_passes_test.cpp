@@ -14,6 +14,7 @@
 #include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "base/text/json.h"
+#include "collect/stand_in_rocprofv3.h"
 
 namespace perflab::collect {
 namespace {
@@ -41,13 +42,7 @@ class CounterPasses : public testing::Test {
     two_ = folder_.write("two.db", "the second one");
     three_ = folder_.write("three.db", "the third");
     deliver(one_.string() + "|" + two_.string() + "|" + three_.string());
-    base_.traced = true;
-    base_.rocprofv3 =
-        Rocprofv3{.path = fs::path(PERFLAB_SOURCE_DIR) / "tests/collect/fake_rocprofv3",
-                  .version = "1.1.0",
-                  .rocm_version = "7.1.1"};
-    base_.folder = folder_ / "0001";
-    fs::create_directory(base_.folder);
+    base_ = test::traced_collection(folder_.path());
   }
 
   static void deliver(const std::string& groups) {

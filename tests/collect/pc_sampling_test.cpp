@@ -10,6 +10,7 @@
 #include "base/system/interrupt.h"
 #include "base/temp_folder.h"
 #include "collect/pc_sampling_pass.h"
+#include "collect/stand_in_rocprofv3.h"
 
 namespace perflab::collect {
 namespace {
@@ -133,13 +134,7 @@ TEST(PcSamplingFaults, AreThoseOfTheGpuMethodAndVersion) {
 class PcSamplingPass : public testing::Test {
  protected:
   PcSamplingPass() {
-    base_.traced = true;
-    base_.rocprofv3 =
-        Rocprofv3{.path = fs::path(PERFLAB_SOURCE_DIR) / "tests/collect/fake_rocprofv3",
-                  .version = "1.1.0",
-                  .rocm_version = "7.1.1"};
-    base_.folder = folder_ / "0001";
-    fs::create_directory(base_.folder);
+    base_ = test::traced_collection(folder_.path());
     fs::create_directory(folder_ / "samples");
     for (const char* const file :
          {"1_results.json", "1_pc_sampling_stochastic.csv", "1_kernel_trace.csv"})

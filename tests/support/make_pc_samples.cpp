@@ -10,6 +10,7 @@
 #include "base/text/json.h"
 #include "base/text/json_fields.h"
 #include "support/pc_samples_writer.h"
+#include "support/writer_main.h"
 
 namespace perflab::test {
 namespace {
@@ -120,18 +121,7 @@ int make_pc_samples_main(int argc, char** argv) {
                "make-pc-samples");
   PcArguments args;
   declare_pc(app, args);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help
-    fmt::print(stderr, "make-pc-samples: {}\n  try: make-pc-samples --help\n", error.what());
-    return exit_code(ErrorCode::usage);
-  }
-  if (const Result<void> done = write_described(args); !done) {
-    fmt::print(stderr, "make-pc-samples: {}\n", describe(done.error()));
-    return exit_code(done.error().code);
-  }
-  return 0;
+  return writer_main(app, argc, argv, [&] { return write_described(args); });
 }
 
 }  // namespace

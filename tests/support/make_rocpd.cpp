@@ -15,6 +15,7 @@
 #include "support/quirks_trace.h"
 #include "support/rank_recordings.h"
 #include "support/trace_description.h"
+#include "support/writer_main.h"
 
 namespace perflab::test {
 namespace {
@@ -166,18 +167,7 @@ int make_rocpd(int argc, char** argv) {
                "make-rocpd");
   Arguments args;
   declare(app, args);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help
-    fmt::print(stderr, "make-rocpd: {}\n  try: make-rocpd --help\n", error.what());
-    return exit_code(ErrorCode::usage);
-  }
-  if (const Result<void> done = run(args); !done) {
-    fmt::print(stderr, "make-rocpd: {}\n", describe(done.error()));
-    return exit_code(done.error().code);
-  }
-  return 0;
+  return writer_main(app, argc, argv, [&] { return run(args); });
 }
 
 }  // namespace
