@@ -369,10 +369,14 @@ DriverResult cuStreamQuery(cuda::Stream stream) {
     Machine& machine = Machine::get();
     const StreamState* const state = machine.stream_of(stream);
     if (state == nullptr) return DriverResult::invalid_context;
+    bool ended = false;
+    {
+      const std::lock_guard held(machine.lock);
+      ended = state->tasks.empty() && state->free_at <= Machine::now();
+    }
+    // Asked last: a kernel that faults meanwhile has not ended well.
     if (machine.is_dead(*state->context)) return state->context->fault;
-    const std::lock_guard held(machine.lock);
-    return state->tasks.empty() && state->free_at <= Machine::now() ? DriverResult::success
-                                                                    : DriverResult::not_ready;
+    return ended ? DriverResult::success : DriverResult::not_ready;
   });
 }
 
@@ -469,13 +473,18 @@ DriverResult cuEventSynchronize(cuda::Event event) {
 DriverResult cuEventQuery(cuda::Event event) {
   return called(driver_calls::cuEventQuery, [&](Call&) {
     Machine& machine = Machine::get();
+    bool ended = false;
+    {
+      const std::lock_guard held(machine.lock);
+      const auto& state = *reinterpret_cast<const EventState*>(event);
+      const bool done = state.task == nullptr || state.task->done;
+      ended = done && state.when() <= Machine::now();
+    }
+    // Asked last: a kernel that faults meanwhile has not ended well.
     if (const ContextState* const context = Machine::current();
         context != nullptr && machine.is_dead(*context))
       return context->fault;
-    const std::lock_guard held(machine.lock);
-    const auto& state = *reinterpret_cast<const EventState*>(event);
-    const bool done = state.task == nullptr || state.task->done;
-    return done && state.when() <= Machine::now() ? DriverResult::success : DriverResult::not_ready;
+    return ended ? DriverResult::success : DriverResult::not_ready;
   });
 }
 
