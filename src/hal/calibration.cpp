@@ -10,7 +10,7 @@
 #include "base/enum_names.h"
 #include "base/system/environment.h"
 #include "base/system/files.h"
-#include "base/text/json_fields.h"
+#include "base/text/json_names.h"
 
 namespace perflab::hal {
 namespace {
@@ -63,15 +63,6 @@ Json gpu_json(const CalibratedGpu& gpu) {
           {"compiler", or_null(gpu.compiler)}};
 }
 
-/// The enumerator of a name; a fault of `fields` where there is none.
-template <class E>
-E read_name(JsonFields& fields, std::string_view key) {
-  const auto name = fields.get<std::string>(key);
-  if (const auto value = from_name<E>(name)) return *value;
-  if (fields.good()) fields.wrong(key, fmt::format("has no meaning: \"{}\"", name.substr(0, 40)));
-  return {};
-}
-
 CalibrationProof read_proof(JsonFields& fields) {
   CalibrationProof proof;
   fields.read("kernel", proof.kernel);
@@ -90,7 +81,7 @@ CalibrationProof read_proof(JsonFields& fields) {
 CalibratedFigure read_figure(JsonFields& fields) {
   CalibratedFigure figure;
   fields.read("name", figure.name);
-  figure.verdict = read_name<CalibrationVerdict>(fields, "verdict");
+  read_name(fields, "verdict", figure.verdict);
   fields.read("factor", figure.factor);
   fields.read("spread", figure.spread);
   fields.read("runs", figure.runs, 0);
@@ -117,10 +108,12 @@ CalibratedCeiling read_ceiling(JsonFields& fields) {
   CalibratedCeiling ceiling;
   const bool is_level = !fields.is_null("level");
   const bool is_rate = !fields.is_null("pipe");
-  if (is_level) ceiling.level = read_name<CalibratedLevel>(fields, "level");
-  if (is_rate)
-    ceiling.rate = {.pipe = read_name<Pipe>(fields, "pipe"),
-                    .precision = read_name<Precision>(fields, "precision")};
+  read_name(fields, "level", ceiling.level);
+  if (is_rate) {
+    ceiling.rate.emplace();
+    read_name(fields, "pipe", ceiling.rate->pipe);
+    read_name(fields, "precision", ceiling.rate->precision);
+  }
   if (fields.good() && is_level == is_rate)
     fields.wrong("level",
                  "is that of a bandwidth, pipe and precision those of a rate: one of both");
@@ -152,7 +145,7 @@ CalibrationKernel read_kernel(JsonFields& fields) {
   CalibrationKernel kernel;
   fields.read("name", kernel.name);
   fields.read("shows", kernel.shows);
-  kernel.check = read_name<KernelCheck>(fields, "check");
+  read_name(fields, "check", kernel.check);
   kernel.stream = fields.text_or_null("stream");
   kernel.reason = fields.text_or_null("reason");
   return kernel;

@@ -1,12 +1,7 @@
 // DiffOptions, field by field.
 #include "measure/tolerance_json.h"
 
-#include <fmt/format.h>
-
-#include <optional>
-#include <string>
-
-#include "base/enum_names.h"
+#include "base/text/json_names.h"
 
 namespace perflab::measure {
 
@@ -20,11 +15,7 @@ Json tolerance_json(const replay::DiffOptions& compare) {
 
 replay::DiffOptions tolerance_from(JsonFields in) {
   replay::DiffOptions compare;
-  const auto type = in.get<std::optional<std::string>>("type");
-  if (type) {
-    compare.type = from_name<replay::ElementType>(*type);
-    if (!compare.type) in.wrong("type", fmt::format("is {}, which is not known", *type));
-  }
+  read_name(in, "type", compare.type);
   in.read("max_ulp", compare.max_ulp);
   in.read("max_relative", compare.max_relative);
   in.read("max_absolute", compare.max_absolute);

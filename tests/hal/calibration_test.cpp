@@ -124,7 +124,7 @@ TEST(CalibrationTest, SaysWhatIsWrongWithAFile) {
               HasSubstr("\"document\" is not \"calibration\""));
   EXPECT_THAT(error_after([](Json& d) { d["schema_version"] = "2.0.0"; }), HasSubstr("not 1.x"));
   EXPECT_THAT(error_after([](Json& d) { d["counters"][0]["verdict"] = "good"; }),
-              HasSubstr("counters[0]: \"verdict\" has no meaning: \"good\""));
+              HasSubstr("counters[0]: \"verdict\" is \"good\", which is not known"));
   EXPECT_THAT(error_after([](Json& d) { d["counters"][0]["factor"] = nullptr; }),
               HasSubstr("counters[0]: \"factor\""));
   EXPECT_THAT(error_after([](Json& d) { d["counters"][0]["factor"] = -2; }),

@@ -139,7 +139,8 @@ class ReplayBench : public testing::Test {
     ASSERT_TRUE(session) << describe(session.error());
     session_.emplace(*std::move(session));
     device_.forget();
-    backend_ = make_replay_backend(*session_, {.iterations = 3});
+    backend_ =
+        make_replay_backend(*session_, {.iterations = 3, .caches = replay::Caches::restored});
   }
 
   static float* first_float(const replay::Launch& launch) {
@@ -182,6 +183,41 @@ TEST_F(ReplayBench, MeasuresBothFromTheCapturedMemory) {
             "cccc"
             "oooo");
   EXPECT_THAT(started_from_, testing::Each(0.0F)) << "each from the pre-image";
+}
+
+TEST_F(ReplayBench, WarmsCachesWithADispatchThatDoesNotCount) {
+  backend_ = make_replay_backend(*session_, {.iterations = 3});
+  EXPECT_THAT(measured(*backend_, {}).samples, ElementsAre(4000, 6000, 8000));
+  EXPECT_THAT(started_from_, testing::Each(0.0F)) << "its outputs are put back";
+}
+
+TEST_F(ReplayBench, ANoteToTheDispatchThatCountsIsSeenBeforeItIsTakenAway) {
+  auto* const aside = reinterpret_cast<char*>(kQuietBase + 4096);
+  // Every other dispatch finds the note, does nothing, and removes it.
+  const Variant cheat =
+      other("cheat", [&](const replay::Launch&) { *aside = *aside == 5 ? 6 : 5; });
+  int brought = 0, put_back = 0;
+  std::set<std::uint64_t> looked_at;
+  backend_ = make_replay_backend(
+      *session_,
+      {.iterations = 3,
+       .inputs = ReplayInputs{
+           .bring = [&](std::uint64_t) -> Result<void> { return ++brought, Result<void>(); },
+           .bring_written = [&](std::uint64_t) -> Result<void> {
+             return ++put_back, Result<void>();
+           },
+           .is_new = [&](const Variant&, std::uint64_t n) { return !looked_at.contains(n); },
+           .check = [&](const Variant&, std::uint64_t n) -> Result<std::string> {
+             looked_at.insert(n);
+             return std::string(*aside == 5 ? "" : "a byte was written");
+           }}});
+  EXPECT_EQ(measured(*backend_, cheat).failure, "a timed dispatch is wrong: a byte was written");
+  EXPECT_EQ(put_back, 0) << "seen after its first dispatch";
+  *aside = 5;
+  brought = 0;
+  EXPECT_THAT(measured(*backend_, {}).failure, IsEmpty());
+  EXPECT_EQ(put_back, 4);
+  EXPECT_EQ(brought, 4 + 3) << "again where the variant was new to the input";
 }
 
 TEST_F(ReplayBench, RestoresWhatACodeObjectWritesBesides) {

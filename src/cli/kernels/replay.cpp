@@ -38,6 +38,7 @@ struct FullVmArguments {
   Outputs outputs;
   std::string time_limit = "60s";
   std::int64_t iterations = 10, warmup = 1;
+  replay::Caches caches = replay::Caches::restored;
   bool no_recopy = false, ignore_findings = false;
 };
 
@@ -84,6 +85,7 @@ Result<report::ReplayData> replay_capture(const FullVmArguments& arguments) {
       .iterations = static_cast<std::uint64_t>(arguments.iterations),
       .warmup = arguments.no_recopy ? 0 : static_cast<std::uint64_t>(arguments.warmup),
       .no_recopy = arguments.no_recopy,
+      .caches = arguments.caches,
       .sensors = sensed.sensors.get(),
       .no_sensors_because = sensed.missing_because};
   data.warmup = options.warmup;
@@ -140,8 +142,10 @@ void add_full_vm(CLI::App& replay, int& exit_code) {
       ->add_option("--warmup", arguments->warmup,
                    "Dispatches before the first timed one (default: 1; none with --no-recopy)")
       ->check(CLI::Range(std::int64_t{0}, kMostIterations));
-  command->add_flag("--no-recopy", arguments->no_recopy,
-                    "Restore nothing between iterations: the state carries over");
+  command
+      ->add_flag("--no-recopy", arguments->no_recopy,
+                 "Restore nothing between iterations: the state carries over")
+      ->excludes(add_caches_option(*command, arguments->caches));
   command->add_option("--hsaco", arguments->hsaco,
                       "Another code object (or a file that holds one) with a kernel of the same "
                       "symbol and arguments");

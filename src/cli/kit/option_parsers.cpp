@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "base/enum_names.h"
 #include "base/text/numbers.h"
 #include "replay/elements/element_type.h"
 
@@ -41,6 +42,21 @@ std::vector<std::string> element_type_names() {
   for (std::size_t i = 0; i < replay::kElementTypes; ++i)
     names.emplace_back(to_string(static_cast<replay::ElementType>(i)));
   return names;
+}
+
+CLI::Option* add_caches_option(CLI::App& command, replay::Caches& caches) {
+  std::vector<std::string> names;
+  for (const auto one : enumerators<replay::Caches>()) names.emplace_back(to_string(one));
+  return command
+      .add_option_function<std::string>(
+          "--caches",
+          [&caches](const std::string& name) {
+            caches = from_name<replay::Caches>(name).value_or(caches);
+          },
+          fmt::format("What timed dispatches find in the caches: what restored memory leaves, what "
+                      "the same dispatch before leaves (warm), or nothing (cold); default: {}",
+                      to_string(caches)))
+      ->check(CLI::IsMember(names));
 }
 
 }  // namespace perflab::cli

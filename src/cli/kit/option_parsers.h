@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/session/caches.h"
+
 namespace perflab::cli {
 
 /// "2%" or "0.02" as 0.02, from 0 to `most`; missing: the text is no such share.
@@ -24,5 +26,9 @@ CLI::Validator offered(const std::vector<std::string>& names);
 
 /// The names of replay::ElementType, in its order.
 std::vector<std::string> element_type_names();
+
+/// --caches: what timed dispatches of a capture find in the GPU's caches. `caches` has to outlive
+/// the command line; what it holds is the default.
+CLI::Option* add_caches_option(CLI::App& command, replay::Caches& caches);
 
 }  // namespace perflab::cli

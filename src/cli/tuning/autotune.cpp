@@ -46,8 +46,8 @@ constexpr double kCaptureTimeoutSeconds = 10;
 
 /// What only says something of a captured launch.
 const std::vector<std::string> kCaptureOptions = {
-    "--workgroup", "--grid", "--blocks", "--dynamic-lds", "--type",
-    "--max-ulp",   "--rtol", "--atol",   "--iterations",  "--ignore-findings"};
+    "--workgroup", "--grid", "--blocks",     "--dynamic-lds", "--type",           "--max-ulp",
+    "--rtol",      "--atol", "--iterations", "--caches",      "--ignore-findings"};
 
 template <class T>
 using Named = std::map<std::string, T>;
@@ -118,7 +118,8 @@ std::optional<report::AutotuneCaptureData> capture_data(const measure::AutotuneC
       .blocks = capture.launch.blocks,
       .dynamic_lds = capture.launch.dynamic_lds,
       .tolerance = measure::tolerance_json(capture.compare),
-      .iterations = capture.iterations};
+      .iterations = capture.iterations,
+      .caches = std::string(to_string(capture.caches))};
 }
 
 report::AutotuneData report_data(const measure::AutotuneRequest& request,
@@ -330,6 +331,7 @@ void add_capture_options(CLI::App& command, AutotuneArguments& arguments) {
   command.add_option("--iterations", capture.iterations, "Capture: dispatches a measurement")
       ->check(whole_from(1, 1'000'000))
       ->capture_default_str();
+  add_caches_option(command, capture.caches);
   command.add_flag("--ignore-findings", capture.ignore_findings,
                    "Capture: replay in spite of findings");
 }

@@ -84,6 +84,7 @@ void add_measuring_options(CLI::App& command, OptimizeArguments& arguments) {
       .add_option("--iterations", request.replay.iterations, "Dispatches per replayed measurement")
       ->check(whole_from(1, 1'000'000))
       ->capture_default_str();
+  add_caches_option(command, request.replay.caches);
   command.add_flag("--ignore-findings", request.replay.ignore_findings,
                    "Replay even if `capture check` finds an error");
   command

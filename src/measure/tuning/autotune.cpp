@@ -477,7 +477,8 @@ std::string capture_key(const AutotuneCapture& capture, const std::string& hash)
                                 {"blocks", capture.launch.blocks},
                                 {"dynamic_lds", capture.launch.dynamic_lds},
                                 {"tolerance", tolerance_json(capture.compare)},
-                                {"iterations", capture.iterations}});
+                                {"iterations", capture.iterations},
+                                {"caches", to_string(capture.caches)}});
 }
 
 /// The process that holds the GPU, with the capture proven.
@@ -488,7 +489,8 @@ Result<std::shared_ptr<CaptureTimer>> timer_on(const AutotuneRequest& request,
       to_json(CaptureBenchSetup{.capture = fs::absolute(request.capture.folder),
                                 .compare = request.capture.compare,
                                 .ignore_findings = request.capture.ignore_findings,
-                                .iterations = request.capture.iterations}));
+                                .iterations = request.capture.iterations,
+                                .caches = request.capture.caches}));
   const std::chrono::duration<double> limit(request.options.first_timeout_seconds);
   return CaptureTimer::open(
       captured, [worker](const Json& what) { return worker->ask(what); },

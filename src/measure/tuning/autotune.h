@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "capture/model.h"
 #include "replay/elements/element_diff.h"
+#include "replay/session/caches.h"
 #include "sensors/turn.h"
 #include "tune/evaluate/executor.h"
 #include "tune/records/journal.h"
@@ -24,9 +25,10 @@ namespace perflab::measure {
 struct AutotuneCapture {
   std::filesystem::path folder;  ///< empty: there is none
   tune::LaunchTexts launch;
-  replay::DiffOptions compare;   ///< how far outputs may differ
-  bool ignore_findings = false;  ///< replay::SessionOptions
-  std::uint64_t iterations = 5;  ///< dispatches of one measurement
+  replay::DiffOptions compare;                   ///< how far outputs may differ
+  bool ignore_findings = false;                  ///< replay::SessionOptions
+  std::uint64_t iterations = 5;                  ///< dispatches of one measurement
+  replay::Caches caches = replay::Caches::warm;  ///< as those find them
 };
 
 /// Command templates as typed; empty: none.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/enum_names.h"
-#include "base/text/json_fields.h"
+#include "base/text/json_names.h"
 #include "measure/backend_replay.h"
 #include "measure/sensed_json.h"
 #include "measure/tolerance_json.h"
@@ -67,7 +67,8 @@ Json to_json(const CaptureBenchSetup& setup) {
   return {{"capture", setup.capture.string()},
           {"tolerance", tolerance_json(setup.compare)},
           {"ignore_findings", setup.ignore_findings},
-          {"iterations", setup.iterations}};
+          {"iterations", setup.iterations},
+          {"caches", to_string(setup.caches)}};
 }
 
 Result<CaptureBenchSetup> capture_bench_setup_from_json(const Json& json, std::string_view what) {
@@ -77,6 +78,7 @@ Result<CaptureBenchSetup> capture_bench_setup_from_json(const Json& json, std::s
   setup.compare = tolerance_from(in.object("tolerance"));
   in.read("ignore_findings", setup.ignore_findings);
   in.read("iterations", setup.iterations, 1);
+  read_name(in, "caches", setup.caches);
   PERFLAB_TRY_VOID(in.result());
   return setup;
 }
@@ -101,6 +103,7 @@ CaptureBench::CaptureBench(replay::Session session, const CaptureBenchSetup& set
       sensed_(sensors::open_sensors(session_.device().facts().pci_address)),
       backend_(make_replay_backend(session_, {.iterations = setup.iterations,
                                               .inputs = {},
+                                              .caches = setup.caches,
                                               .sensors = sensed_.sensors.get(),
                                               .no_sensors_because = sensed_.missing_because})) {}
 

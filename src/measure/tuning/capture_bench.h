@@ -15,6 +15,7 @@
 #include "measure/backend.h"
 #include "measure/replay_worker.h"
 #include "replay/device.h"
+#include "replay/session/caches.h"
 #include "replay/session/session.h"
 #include "replay/verify/certificate.h"
 #include "sensors/sensors.h"
@@ -26,8 +27,9 @@ namespace perflab::measure {
 struct CaptureBenchSetup {
   std::filesystem::path capture{};
   replay::DiffOptions compare{};
-  bool ignore_findings = false;  ///< replay::SessionOptions
-  std::uint64_t iterations = 5;  ///< dispatches of one measurement
+  bool ignore_findings = false;                  ///< replay::SessionOptions
+  std::uint64_t iterations = 5;                  ///< dispatches of one measurement
+  replay::Caches caches = replay::Caches::warm;  ///< as those find them
 };
 Json to_json(const CaptureBenchSetup& setup);
 /// Error (bad_input) naming `what`.

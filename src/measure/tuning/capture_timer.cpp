@@ -8,10 +8,9 @@
 #include <chrono>
 #include <utility>
 
-#include "base/enum_names.h"
 #include "base/hash.h"
 #include "base/system/files.h"
-#include "base/text/json_fields.h"
+#include "base/text/json_names.h"
 #include "measure/backend.h"
 #include "measure/sensed_json.h"
 
@@ -30,10 +29,9 @@ std::array<std::int64_t, 3> axes_of(const auto& values) {
 }
 
 Outcome read_outcome(JsonFields& in) {
-  const auto name = in.get<std::string>("outcome");
-  const auto outcome = from_name<Outcome>(name);
-  if (!outcome) in.wrong("outcome", fmt::format("is {}, which is not known", name));
-  return outcome.value_or(Outcome::run_failed);
+  auto outcome = Outcome::run_failed;
+  read_name(in, "outcome", outcome);
+  return outcome;
 }
 
 /// Error: the worker ended before it ran anything, or of the captured code object.

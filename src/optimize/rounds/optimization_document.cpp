@@ -93,7 +93,7 @@ Json optimization_document(const OptimizationData& data) {
   std::vector<Missing> missing;
   Json candidates = Json::array();
   for (const Candidate& candidate : out.candidates) candidates.push_back(to_json(candidate));
-  Json document = {{"schema_version", "1.2.0"},
+  Json document = {{"schema_version", "1.3.0"},
                    {"document", "optimization"},
                    {"generator", report::generator_json()},
                    {"source", source_json(out)},

@@ -1,25 +1,9 @@
 // What travels between the replay workshop and its worker: set-up and proofs as JSON.
-#include <fmt/format.h>
-
-#include "base/enum_names.h"
-#include "base/text/json_fields.h"
+#include "base/text/json_names.h"
 #include "measure/tolerance_json.h"
 #include "optimize/workshop/replay_bench.h"
 
 namespace perflab::optimize {
-namespace {
-
-/// A name of an enum, null for none.
-template <class E>
-void read_name(JsonFields& in, std::string_view key, std::optional<E>& out) {
-  const auto name = in.get<std::optional<std::string>>(key);
-  if (!name) return;
-  out = from_name<E>(*name);
-  if (!out) in.wrong(key, fmt::format("is {}, which is not known", *name));
-}
-
-}  // namespace
-
 Json to_json(const BenchSetup& setup) {
   return {{"capture", setup.capture.string()},
           {"tolerance", measure::tolerance_json(setup.compare)},
@@ -27,7 +11,8 @@ Json to_json(const BenchSetup& setup) {
           {"ignore_findings", setup.ignore_findings},
           {"seed", setup.seed},
           {"time_limit_ms", setup.time_limit.count()},
-          {"iterations", setup.iterations}};
+          {"iterations", setup.iterations},
+          {"caches", to_string(setup.caches)}};
 }
 
 Result<BenchSetup> bench_setup_from_json(const Json& json, std::string_view what) {
@@ -41,6 +26,7 @@ Result<BenchSetup> bench_setup_from_json(const Json& json, std::string_view what
   in.read("time_limit_ms", limit_ms, 1);
   setup.time_limit = std::chrono::milliseconds(limit_ms);
   in.read("iterations", setup.iterations, 1);
+  read_name(in, "caches", setup.caches);
   setup.compare = measure::tolerance_from(in.object("tolerance"));
   PERFLAB_TRY_VOID(in.result());
   return setup;

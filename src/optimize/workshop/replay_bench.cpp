@@ -195,10 +195,17 @@ ReplayBench::ReplayBench(replay::Session session, const BenchSetup& setup, OnSte
           session_, {.iterations = setup.iterations,
                      .inputs = measure::ReplayInputs{
                          .bring = [this](std::uint64_t number) { return timed_.bring(number); },
+                         .bring_written =
+                             [this](std::uint64_t number) { return timed_.bring_written(number); },
+                         .is_new =
+                             [this](const measure::Variant& variant, std::uint64_t number) {
+                               return timed_.is_new(variant.code_object.string(), number);
+                             },
                          .check =
                              [this](const measure::Variant& variant, std::uint64_t number) {
                                return timed_.check(variant.code_object.string(), number);
                              }},
+                     .caches = setup.caches,
                      .sensors = sensed_.sensors.get(),
                      .no_sensors_because = sensed_.missing_because})) {}
 

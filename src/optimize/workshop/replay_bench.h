@@ -19,6 +19,7 @@
 #include "replay/device.h"
 #include "replay/inputs/perturb.h"
 #include "replay/inputs/timed_inputs.h"
+#include "replay/session/caches.h"
 #include "replay/session/session.h"
 #include "replay/verify/verify.h"
 
@@ -33,6 +34,7 @@ struct BenchSetup {
   std::uint64_t seed = 1;
   std::chrono::milliseconds time_limit{60'000};  ///< of a dispatch
   std::uint64_t iterations = 5;                  ///< dispatches of one measurement
+  replay::Caches caches = replay::Caches::warm;  ///< as those find them
 };
 Json to_json(const BenchSetup& setup);
 /// Error (bad_input) naming `what`.

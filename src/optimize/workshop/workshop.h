@@ -18,6 +18,7 @@
 #include "optimize/guards/guards.h"
 #include "optimize/reasons.h"
 #include "replay/elements/element_diff.h"
+#include "replay/session/caches.h"
 
 namespace perflab::optimize {
 
@@ -97,6 +98,7 @@ struct ReplayWorkshopOptions {
   std::uint64_t seed = 1;
   std::chrono::milliseconds time_limit{60'000};  ///< of a dispatch, and of a build by command
   std::uint64_t iterations = 5;                  ///< dispatches of one measurement
+  replay::Caches caches = replay::Caches::warm;  ///< as those find them
   /// Where builds and the process with the device run; null: none.
   std::shared_ptr<const Sandbox> sandbox{};
 };

@@ -202,7 +202,8 @@ Json ReplayWorkshop::identity() const {
           {"timed_inputs", replay::kTimedInputs},
           {"seed", options_.seed},
           {"time_limit_ms", options_.time_limit.count()},
-          {"iterations", options_.iterations}};
+          {"iterations", options_.iterations},
+          {"caches", to_string(options_.caches)}};
 }
 
 Result<BuildOutcome> ReplayWorkshop::build(const fs::path& source, const fs::path& folder) {
@@ -367,7 +368,8 @@ BenchSetup setup_of(const ReplayWorkshopOptions& options) {
           .ignore_findings = options.ignore_findings,
           .seed = options.seed,
           .time_limit = options.time_limit,
-          .iterations = options.iterations};
+          .iterations = options.iterations,
+          .caches = options.caches};
 }
 
 namespace {

@@ -16,7 +16,8 @@ namespace perflab::optimize {
 BenchSetup setup_of(const ReplayWorkshopOptions& options);
 
 /// `compiler`: missing when `options.build` says how candidates are built. Errors (usage): a build
-/// template that cannot be read, or has no {code_object}; a CUDA capture without one; bad_input: the capture's ISA is none.
+/// template that cannot be read, or has no {code_object}; a CUDA capture without one; bad_input:
+/// the capture's ISA is none.
 Result<std::unique_ptr<Workshop>> make_replay_workshop(const capture::Capture& capture,
                                                        const ReplayWorkshopOptions& options,
                                                        std::optional<code::Compiler> compiler,

@@ -72,6 +72,7 @@ struct TimedInputs::State {
   std::optional<PerturbState> oracle;
   std::vector<TimedInput> inputs;
   std::vector<VariedPages> varied;
+  std::vector<VariedPages> varied_written;  ///< those of `varied` that the oracle writes
   std::set<PageStore::Key> loose;  ///< that the oracle writes outside of the captured write set
   std::string original_failed, captured_only_because;
   bool changes_nothing = false;  ///< the captured dispatch: seen by what it writes alone
@@ -85,13 +86,16 @@ struct TimedInputs::State {
   void choose(const TimedInput& input) { oracle->memory.choose(options->seed, input.number); }
 
   void find_varied_pages();
+  void find_varied_written();
   Result<void> make_inputs();
   Result<bool> make_input(int number);
   Result<void> keep_copy(TimedInput& input, std::size_t place);
-  Result<void> write_varied();
+  Result<void> bring(const TimedInput& input, const std::vector<VariedPages>& pages);
+  Result<void> write_pages(const std::vector<VariedPages>& all);
   Result<void> write_loose(bool copied);
   [[nodiscard]] bool is_varied(std::size_t region, std::uint64_t page) const;
-  [[nodiscard]] std::vector<CopyRun> copy_runs(std::uint64_t copy, bool into_regions) const;
+  [[nodiscard]] std::vector<CopyRun> copy_runs(const std::vector<VariedPages>& all,
+                                               std::uint64_t copy, bool into_regions) const;
   Result<std::string> compare_all(TimedInput& input, bool everywhere);
   Result<bool> was_right_before(const TimedInput& input, std::size_t region,
                                 std::span<const capture::PageRun> runs,
@@ -116,6 +120,7 @@ TimedInputs::TimedInputs(Session& session, OnStep on_step)
                                            .oracle = {},
                                            .inputs = {},
                                            .varied = {},
+                                           .varied_written = {},
                                            .loose = {},
                                            .original_failed = {},
                                            .captured_only_because = {},
@@ -185,8 +190,28 @@ void TimedInputs::State::find_varied_pages() {
   }
 }
 
+/// Runs of pages, clipped to those that the captured dispatch or the oracle on an input wrote.
+void TimedInputs::State::find_varied_written() {
+  varied_written.clear();
+  for (const VariedPages& pages : varied) {
+    const capture::MemoryRegion& region = session.capture().description().regions[pages.region];
+    std::vector<capture::PageRun> runs = loose_runs(pages.region);
+    runs.insert(runs.end(), region.written.begin(), region.written.end());
+    for (const capture::PageRun& run : runs) {
+      const std::uint64_t begin = std::max(pages.begin, run.first * kPageBytes);
+      const std::uint64_t end = std::min(pages.end, (run.first + run.count) * kPageBytes);
+      if (begin < end)
+        varied_written.push_back({.region = pages.region,
+                                  .begin = begin,
+                                  .end = end,
+                                  .at = pages.at + (begin - pages.begin)});
+    }
+  }
+}
+
 Result<void> TimedInputs::State::make_inputs() {
   varied.clear();
+  varied_written.clear();
   if (!options->scope) {
     captured_only_because = options->no_scope_because;
   } else if (!oracle->result.none_because.empty()) {
@@ -210,6 +235,7 @@ Result<void> TimedInputs::State::make_inputs() {
                               std::exchange(original_failed, {})),
                   "`rocm-perf replay verify` on this capture shows it alone");
   }
+  find_varied_written();
   changes_nothing = std::ranges::all_of(
       session.capture().description().regions,
       [](const capture::MemoryRegion& region) { return region.written.empty(); });
@@ -246,12 +272,13 @@ Result<void> TimedInputs::State::keep_copy(TimedInput& input, std::size_t place)
     rooms[place] = {*room, bytes};
   }
   input.copy_at = rooms[place].first;
-  return session.copy(copy_runs(*input.copy_at, false));
+  return session.copy(copy_runs(varied, *input.copy_at, false));
 }
 
-std::vector<CopyRun> TimedInputs::State::copy_runs(std::uint64_t copy, bool into_regions) const {
+std::vector<CopyRun> TimedInputs::State::copy_runs(const std::vector<VariedPages>& all,
+                                                   std::uint64_t copy, bool into_regions) const {
   std::vector<CopyRun> runs;
-  for (const VariedPages& pages : varied) {
+  for (const VariedPages& pages : all) {
     const auto base = session.address(pages.region);
     if (!base) continue;
     const std::uint64_t here = *base + pages.begin, there = copy + pages.at;
@@ -262,10 +289,10 @@ std::vector<CopyRun> TimedInputs::State::copy_runs(std::uint64_t copy, bool into
   return runs;
 }
 
-/// Makes the chosen input on the host.
-Result<void> TimedInputs::State::write_varied() {
+/// Makes these pages of the chosen input on the host.
+Result<void> TimedInputs::State::write_pages(const std::vector<VariedPages>& all) {
   std::vector<std::byte> bytes;
-  for (const VariedPages& pages : varied) {
+  for (const VariedPages& pages : all) {
     if (!session.address(pages.region)) continue;
     for (std::uint64_t at = pages.begin; at < pages.end; at += bytes.size()) {
       bytes.resize(std::min<std::uint64_t>(kBatchBytes, pages.end - at));
@@ -300,15 +327,29 @@ Result<void> TimedInputs::State::write_loose(bool copied) {
   return {};
 }
 
+/// What the oracle writes, and `pages`, as the input has them.
+Result<void> TimedInputs::State::bring(const TimedInput& input,
+                                       const std::vector<VariedPages>& pages) {
+  choose(input);
+  PERFLAB_TRY([[maybe_unused]] const Restored restored, session.restore_writes());
+  PERFLAB_TRY_VOID(write_loose(input.copy_at.has_value()));
+  if (pages.empty()) return {};
+  if (input.copy_at) return session.copy(copy_runs(pages, *input.copy_at, true));
+  return input.number > 0 ? write_pages(pages) : Result<void>{};
+}
+
 Result<void> TimedInputs::bring(std::uint64_t number) {
-  State& state = *state_;
-  PERFLAB_CHECK(!state.inputs.empty());
-  const State::TimedInput& input = state.inputs[number % state.inputs.size()];
-  state.choose(input);
-  PERFLAB_TRY([[maybe_unused]] const Restored restored, state.session.restore_writes());
-  PERFLAB_TRY_VOID(state.write_loose(input.copy_at.has_value()));
-  if (input.copy_at) return state.session.copy(state.copy_runs(*input.copy_at, true));
-  return input.number > 0 ? state.write_varied() : Result<void>{};
+  PERFLAB_CHECK(!state_->inputs.empty());
+  return state_->bring(state_->inputs[number % state_->inputs.size()], state_->varied);
+}
+
+Result<void> TimedInputs::bring_written(std::uint64_t number) {
+  PERFLAB_CHECK(!state_->inputs.empty());
+  return state_->bring(state_->inputs[number % state_->inputs.size()], state_->varied_written);
+}
+
+bool TimedInputs::is_new(const std::string& who, std::uint64_t number) const {
+  return !state_->seen.contains({who, number % state_->inputs.size()});
 }
 
 Result<std::string> TimedInputs::check(const std::string& who, std::uint64_t number) {

@@ -61,6 +61,11 @@ class TimedInputs {
 
   /// Puts memory as dispatch `number` of a measurement (from 0) is to find it. Inputs take turns.
   Result<void> bring(std::uint64_t number);
+  /// The same where, since it was brought, only dispatches have written that check() found right:
+  /// the input itself stays where it is, in the caches too.
+  Result<void> bring_written(std::uint64_t number);
+  /// Whether check() is going to look at all memory.
+  [[nodiscard]] bool is_new(const std::string& who, std::uint64_t number) const;
   /// What is wrong with what that dispatch left, in words; empty: nothing. All memory is looked at
   /// when `who` (any name of a code object) has run on this input for the first time, afterwards
   /// only where the captured code object writes (still all of it where that changed nothing).

@@ -30,13 +30,17 @@ sensors::TurnLimits limits_of(const FullVmOptions& options) {
 class Loop {
  public:
   Loop(Session& session, const FullVmOptions& options)
-      : session_(session), options_(options), watch_(limits_of(options)) {
+      : session_(session),
+        options_(options),
+        caches_(session, options.caches),
+        watch_(limits_of(options)) {
     const capture::Description& description = session.capture().description();
     result_.kernel = description.dispatch.kernel;
     result_.demangled = description.dispatch.demangled;
     result_.captured_ns = description.dispatch.captured_ns;
     result_.iterations = options.iterations;
     result_.recopy = !options.no_recopy;
+    result_.caches = options.no_recopy ? Caches::warm : options.caches;
     result_.iterations_per_turn = (options.iterations + kMostTurns - 1) / kMostTurns;
     std::uint64_t bytes = 0;
     for (const capture::MemoryRegion& region : description.regions)
@@ -93,9 +97,8 @@ class Loop {
                                                       result_.times.size(), options_.iterations));
     const Clock::time_point start = Clock::now();
     if (!options_.no_recopy) {
-      PERFLAB_TRY(const Restored restored, session_.restore_writes());
-      result_.restored_bytes_per_iteration = restored.bytes;
-      result_.restored_on_device = restored.on_device;
+      PERFLAB_TRY_VOID(restore());
+      PERFLAB_TRY_VOID(caches_.prepare([this] { return restore(); }));
     }
     PERFLAB_TRY(const Nanos time, session_.run());
     if (counted != nullptr) {
@@ -108,8 +111,16 @@ class Loop {
     return {};
   }
 
+  Result<void> restore() {
+    PERFLAB_TRY(const Restored restored, session_.restore_writes());
+    result_.restored_bytes_per_iteration = restored.bytes;
+    result_.restored_on_device = restored.on_device;
+    return {};
+  }
+
   Session& session_;
   const FullVmOptions& options_;
+  CacheState caches_;
   FullVmResult result_;
   sensors::TurnWatch watch_;
   bool to_learn_ = false;  ///< after the first dispatch

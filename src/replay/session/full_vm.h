@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "replay/session/caches.h"
 #include "replay/session/session.h"
 #include "sensors/turn.h"
 
@@ -19,8 +20,9 @@ namespace perflab::replay {
 
 struct FullVmOptions {
   std::uint64_t iterations = 10;
-  std::uint64_t warmup = 1;  ///< dispatches before the first that counts; 0 with no_recopy
-  bool no_recopy = false;    ///< state carries over from iteration to iteration
+  std::uint64_t warmup = 1;          ///< dispatches before the first that counts; 0 with no_recopy
+  bool no_recopy = false;            ///< state carries over from iteration to iteration
+  Caches caches = Caches::restored;  ///< as dispatches find them; with no_recopy always warm
   /// Read around each turn: an iteration, or a hundredth of them when there are more than a
   /// hundred. Null: not read. `no_recopy` repeats no turn.
   sensors::Sensors* sensors = nullptr;
@@ -32,6 +34,7 @@ struct FullVmResult {
   std::string kernel, demangled;
   std::uint64_t iterations = 0;
   bool recopy = true;
+  Caches caches = Caches::restored;
   std::vector<Nanos> times;  ///< GPU time of every counted iteration, in order
   Nanos wall{};              ///< of the counted iterations, restores included
   std::uint64_t restored_bytes_per_iteration = 0;

@@ -65,7 +65,7 @@ std::optional<double> ratio_to_captured(const ReplayData& data) {
 Json replay_document(const ReplayData& data) {
   std::vector<Missing> missing;
   const replay::FullVmResult& result = data.result;
-  Json document = {{"schema_version", "1.1.0"},
+  Json document = {{"schema_version", "1.2.0"},
                    {"document", "replay"},
                    {"generator", generator_json()},
                    {"kernel",
@@ -78,6 +78,7 @@ Json replay_document(const ReplayData& data) {
                    {"execution",
                     {{"iterations", result.iterations},
                      {"mode", result.recopy ? "recopy" : "no_recopy"},
+                     {"caches", to_string(result.caches)},
                      {"warmup", data.warmup},
                      {"restored_bytes_per_iteration", result.restored_bytes_per_iteration},
                      {"restored_on_device", result.restored_on_device},

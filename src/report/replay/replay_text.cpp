@@ -23,9 +23,11 @@ std::string spread_text(const stats::DurationSummary& summary) {
 
 std::string restore_clause(const replay::FullVmResult& result) {
   if (!result.recopy) return "nothing: the state carries over (--no-recopy)";
-  return fmt::format("{} before each iteration, {}",
-                     bytes_text(static_cast<double>(result.restored_bytes_per_iteration)),
-                     result.restored_on_device ? "on the GPU" : "from the host");
+  return fmt::format(
+      "{} before each iteration, {}; caches {}",
+      bytes_text(static_cast<double>(result.restored_bytes_per_iteration)),
+      result.restored_on_device ? "on the GPU" : "from the host",
+      result.caches == replay::Caches::restored ? "as that leaves them" : to_string(result.caches));
 }
 
 std::string conditions_clause(const sensors::Conditions& conditions) {

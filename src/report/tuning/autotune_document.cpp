@@ -24,7 +24,7 @@ class AutotuneWriter {
       : data_(data), space_(*data.space), result_(*data.result) {}
 
   Json document() {
-    Json out = {{"schema_version", "1.2.0"},
+    Json out = {{"schema_version", "1.3.0"},
                 {"document", "autotune"},
                 {"generator", generator_json()},
                 {"objective", objective()}};
@@ -131,6 +131,7 @@ class AutotuneWriter {
                   {"dynamic_lds", or_null(capture.dynamic_lds)}}},
                 {"tolerance", capture.tolerance},
                 {"iterations", capture.iterations},
+                {"caches", capture.caches},
                 {"proof", proof(code.evaluation.proof)},
                 {"value", code.value},
                 {"samples", code.samples}};

@@ -32,6 +32,7 @@ struct AutotuneCaptureData {
   std::string workgroup, grid, blocks, dynamic_lds;  ///< expressions as typed; empty: as captured
   Json tolerance;                                    ///< an object of the schema's form
   std::uint64_t iterations = 0;
+  std::string caches;
 };
 
 /// A finished search. `space` and `result` have to outlive it.

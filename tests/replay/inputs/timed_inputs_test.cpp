@@ -101,6 +101,56 @@ TEST(TimedInputMemory, IsBroughtBackWhateverWasWrittenWithCopiesOnTheDeviceAndWi
   }
 }
 
+/// Adds one to its input, in place.
+void next_number(const Launch& launch) {
+  for (std::size_t i = 0; i < kCount; ++i) buffer(launch, 0)[i] += 1;
+  buffer(launch, 1)[0] = buffer(launch, 0)[0];
+}
+
+TEST(TimedInputMemory, WhatIsWrittenIsPutBackAndTheRestIsNotTouched) {
+  for (const std::uint64_t room : {UINT64_MAX, std::uint64_t{4096}}) {
+    TimedBench bench;
+    bench.device.room = room;
+    bench.prepare({.seed = 9});
+    ASSERT_TRUE(bench.inputs->bring(2));
+    const auto input = bench.memory(0), output = bench.memory(1);
+    EXPECT_TRUE(bench.inputs->is_new("it", 2));
+    EXPECT_EQ(bench.run(2), "");
+    EXPECT_FALSE(bench.inputs->is_new("it", 2));
+    EXPECT_FALSE(bench.inputs->is_new("it", 7)) << "the same input";
+    EXPECT_TRUE(bench.inputs->is_new("it", 3));
+    ASSERT_TRUE(bench.session->write(0, 0, std::vector<std::byte>(4)));
+    ASSERT_TRUE(bench.inputs->bring_written(2));
+    EXPECT_EQ(bench.memory(1), output);
+    EXPECT_NE(bench.memory(0), input) << "nobody writes there";
+    ASSERT_TRUE(bench.inputs->bring(2));
+    EXPECT_EQ(bench.memory(0), input);
+  }
+}
+
+TEST(TimedInputMemory, AnInputThatIsWrittenInPlaceIsPutBack) {
+  for (const std::uint64_t room : {UINT64_MAX, std::uint64_t{4096}}) {
+    KernelBench bench(std::vector<float>(kCount, 2.0F), std::vector<float>(kCount, 0.0F),
+                      next_number, "k(float*, float*, unsigned int)");
+    bench.device.room = room;
+    bench.open();
+    TimedInputs inputs(*bench.session, [](std::string_view) { return Result<void>(); });
+    const auto prepared = inputs.prepare({});
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    const auto memory = [&] {
+      std::vector<std::byte> now(kCount * 4);
+      EXPECT_TRUE(bench.session->read(0, 0, now));
+      return now;
+    };
+    ASSERT_TRUE(inputs.bring(1));
+    const auto input = memory();
+    ASSERT_TRUE(bench.session->run());
+    EXPECT_NE(memory(), input);
+    ASSERT_TRUE(inputs.bring_written(1));
+    EXPECT_EQ(memory(), input);
+  }
+}
+
 TEST(TimedInputMemory, IsMadeOnceAndThenTheRoomIsUsedAgain) {
   TimedBench bench;
   bench.prepare({.seed = 1});

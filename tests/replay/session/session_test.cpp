@@ -351,6 +351,47 @@ TEST(FullVm, StartsEveryIterationFromThePreImage) {
   EXPECT_EQ(bench.device.count("run"), 4);
 }
 
+TEST(FullVm, WarmCachesAreThoseOfADispatchWhoseOutputsWerePutBack) {
+  SessionBench bench;
+  bench.device.times.clear();
+  for (int i = 1; i <= 8; ++i) bench.device.times.push_back(Nanos{1000 * i});
+  auto session = bench.open();
+  ASSERT_TRUE(session.has_value());
+  const auto result = run_full_vm(*session, {.iterations = 3, .caches = Caches::warm});
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->caches, Caches::warm);
+  EXPECT_THAT(result->times, ElementsAre(Nanos{4000}, Nanos{6000}, Nanos{8000}));
+  EXPECT_EQ(floats(*session)[5], 6);  // one dispatch after the last restore
+}
+
+TEST(FullVm, ColdCachesWereDisplacedBeforeEachDispatch) {
+  SessionBench bench;
+  auto session = bench.open();
+  ASSERT_TRUE(session.has_value());
+  bench.device.room = kDisplacingBytes;
+  bench.device.forget();
+  const auto result = run_full_vm(*session, {.iterations = 3, .caches = Caches::cold});
+  ASSERT_TRUE(result.has_value());
+  std::vector<std::string> order;
+  for (const std::string& call : bench.device.log)
+    if (const std::string moved = fmt::format("{:#x}", kDisplacingBytes / 2);
+        call == "run" || call.ends_with(moved))
+      order.push_back(call == "run" ? call : "displace");
+  EXPECT_THAT(order, ElementsAre("displace", "run", "displace", "run", "displace", "run",
+                                 "displace", "run"));
+  EXPECT_EQ(floats(*session)[5], 6);
+}
+
+TEST(FullVm, ColdCachesTakeRoom) {
+  SessionBench bench;
+  auto session = bench.open();
+  ASSERT_TRUE(session.has_value());
+  bench.device.room = kDisplacingBytes - 1;
+  const auto refused = run_full_vm(*session, {.iterations = 3, .caches = Caches::cold});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::missing_tool);
+}
+
 TEST(FullVm, WithoutRecopyTheStateCarriesOver) {
   SessionBench bench;
   auto session = bench.open();
