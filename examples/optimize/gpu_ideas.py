@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""A proposer for `rocm-perf optimize --proposer exec:`: what somebody who knows GPUs would write for three kernels of these
+"""A proposer for `rocm-perf optimize --proposer exec:`: what somebody who knows GPUs would write for four kernels of these
 folders, with launches as they are. The first idea for each is wrong or of no use, and has to be found out.
 
 Each call gets one JSON object on stdin and answers with the whole source file on stdout; the last line on stderr says what the
 idea is. No answer ends the search."""
 import json
+import re
 import sys
 
 TRANSPOSE = """__global__ void transpose(const float* input, float* output, int rows, int columns) {
@@ -81,6 +82,44 @@ LAYER_NORM = """__global__ void layer_norm(const float* input, const float* weig
     output[blockIdx.x * columns + i] = (row[i] - mean) * scale * weight[i] + bias[i];
 }"""
 
+SOFTMAX_ROWS = """__global__ void softmax_rows(const float* input, float* output, int rows, int columns) {
+  constexpr int kKept = 34;
+  const int lane = threadIdx.x % warpSize;
+  const int warps = blockDim.x / warpSize;
+  for (int local = threadIdx.x / warpSize; local < blockDim.x; local += warps) {
+    const int row = blockIdx.x * blockDim.x + local;
+    if (row >= rows) break;
+    const float* const values = input + row * columns;
+    float* const results = output + row * columns;
+    float kept[kKept] = {};
+    float largest = values[0];
+#pragma unroll
+    for (int k = 0; k < kKept; ++k) {
+      const int i = lane + k * warpSize;
+      kept[k] = i < columns ? values[i] : values[0];
+      largest = fmaxf(largest, kept[k]);
+    }
+    for (int i = lane + kKept * warpSize; i < columns; i += warpSize)
+      largest = fmaxf(largest, values[i]);
+    for (int d = warpSize / 2; d > 0; d /= 2) largest = fmaxf(largest, __shfl_xor(largest, d));
+    float sum = 0.0F;
+#pragma unroll
+    for (int k = 0; k < kKept; ++k) {
+      kept[k] = lane + k * warpSize < columns ? SHIFTED(kept[k]) : 0.0F;
+      sum += kept[k];
+    }
+    for (int i = lane + kKept * warpSize; i < columns; i += warpSize) sum += SHIFTED(values[i]);
+    for (int d = warpSize / 2; d > 0; d /= 2) sum += __shfl_xor(sum, d);
+#pragma unroll
+    for (int k = 0; k < kKept; ++k) {
+      const int i = lane + k * warpSize;
+      if (i < columns) results[i] = kept[k] / sum;
+    }
+    for (int i = lane + kKept * warpSize; i < columns; i += warpSize)
+      results[i] = SHIFTED(values[i]) / sum;
+  }
+}"""
+
 IDEAS = {
     "transpose": [
         ("through a tile, without the barrier", TRANSPOSE.replace("BARRIER", "")),
@@ -89,6 +128,10 @@ IDEAS = {
     "softmax": [
         ("the row in registers; the largest number of the thread is enough", SOFTMAX.replace("SHIFT", "expf(kept[k] - largest)")),
         ("the row is read once and kept in registers", SOFTMAX.replace("SHIFT", "expf(kept[k] - of_row)")),
+    ],
+    "softmax_rows": [
+        ("a warp per row, and exponentials as they are", re.sub(r"SHIFTED\((.*?\])\)", r"expf(\1)", SOFTMAX_ROWS)),
+        ("a warp per row, kept in registers", re.sub(r"SHIFTED\((.*?\])\)", r"expf(\1 - largest)", SOFTMAX_ROWS)),
     ],
     "layer_norm": [
         ("all threads add, by one column too few", LAYER_NORM.replace("DIVISOR", "columns - 1")),
