@@ -68,7 +68,8 @@ inline void tamper(const std::filesystem::path& object, const std::string& when)
   if (says(text, "tampers-" + when + "-best")) overwrite(folder / "builds/001/object");
 }
 
-/// Times of a variant: its source's speed with a little deterministic noise.
+/// Times of a variant: its source's speed ("captured 2.0": there, on the captured input) with a
+/// little deterministic noise.
 class FakeBackend : public measure::Backend {
  public:
   [[nodiscard]] std::string name() const override { return "fake"; }
@@ -78,12 +79,16 @@ class FakeBackend : public measure::Backend {
     const std::string text = test::text_of(variant.code_object);
     tamper(variant.code_object, "timing");
     if (says(text, "crash")) return measure::Measured{.samples = {}, .failure = "it crashed"};
-    const std::size_t at = text.find("speed ");
-    const double time = at == std::string::npos ? 1.0 : std::stod(text.substr(at + 6));
+    if (captured && says(text, "wrong there"))
+      return measure::Measured{.samples = {}, .failure = "a timed dispatch is wrong"};
+    const std::string word = captured && says(text, "captured ") ? "captured " : "speed ";
+    const std::size_t at = text.find(word);
+    const double time = at == std::string::npos ? 1.0 : std::stod(text.substr(at + word.size()));
     const double noise = 0.002 * static_cast<double>((measured * 7) % 11);
     return measure::Measured{.samples = {time * 1000 * (1 + noise)}, .failure = {}};
   }
   int measured = 0;
+  bool captured = false;
 };
 
 class FakeWorkshop : public Workshop {
@@ -139,13 +144,19 @@ class FakeWorkshop : public Workshop {
                               const Built& /*after*/) override {
     EXPECT_EQ(original.folder.filename(), "000");
     ++prepared;
+    backend_.captured = false;
     return {};
+  }
+  bool time_as_captured() override {
+    backend_.captured = has_captured_input;
+    return has_captured_input;
   }
   [[nodiscard]] measure::Backend& backend() override { return backend_; }
   [[nodiscard]] std::optional<std::int64_t> workgroup_size() const override { return 256; }
 
   [[nodiscard]] int measured() const { return backend_.measured; }
   int builds = 0, proofs = 0, prepared = 0, fail_proof = -1, seed = 1;
+  bool has_captured_input = false;
   std::string flags;  ///< of the compiler: they are in the hashes of builds
 
  private:

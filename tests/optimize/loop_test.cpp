@@ -47,6 +47,39 @@ TEST(Loop, DecidesEveryCandidateForItsOwnReason) {
   EXPECT_EQ(test::text_of(bench.source), fakes::kOriginal);  // nothing was applied
 }
 
+TEST(Loop, SaysWhatTheGainIsOnTheCapturedInput) {
+  for (const bool differs : {true, false}) {
+    Bench bench;
+    bench.workshop.has_captured_input = true;
+    FakeProposer proposer({differs ? "speed 0.5 captured 0.25\n" : "speed 0.5\n"});
+    const auto done = bench.run(proposer);
+    ASSERT_TRUE(done && done->accepted);
+    const FinalProof& proof = *done->final_proof;
+    ASSERT_TRUE(proof.as_captured);
+    EXPECT_NEAR(speed_up(*proof.measurement)->value, 2, 0.05);
+    EXPECT_NEAR(speed_up(*proof.as_captured)->value, differs ? 4 : 2, 0.1);
+    EXPECT_EQ(std::ranges::count_if(done->warnings,
+                                    [](const std::string& warning) {
+                                      return warning.starts_with("the gain depends on the data: ");
+                                    }),
+              differs ? 1 : 0);
+    const auto again = final_proof_from_json(to_json(proof), "here");
+    ASSERT_TRUE(again);
+    EXPECT_EQ(to_json(*again), to_json(proof));
+  }
+}
+
+TEST(Loop, WhatIsWrongOnTheCapturedInputAloneIsNotAccepted) {
+  Bench bench;
+  bench.workshop.has_captured_input = true;
+  FakeProposer proposer({"speed 0.5 wrong there\n"});
+  const auto done = bench.run(proposer);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_FALSE(done->accepted);
+  EXPECT_EQ(done->decision.reason, Reason::faulted);
+  EXPECT_THAT(done->decision.sentence, HasSubstr("a timed dispatch is wrong"));
+}
+
 TEST(Loop, DoesOnlyTheStepsThatAreNeeded) {
   Bench bench;
   FakeProposer proposer({"forbidden\n", "speed 1.0 // same\n", "broken\n"});
@@ -324,6 +357,11 @@ TEST(Decision, RecordsThatContradictThemselvesAcceptNothing) {
     EXPECT_EQ(decision->reason, reason) << decision->sentence;
     FinalProof proof = *done->final_proof;
     change(proof.proof, *proof.measurement);
+    EXPECT_EQ(decision_of_final(proof, bench.options.judge).reason, reason);
+    if (reason != Reason::faulted && reason != Reason::files_changed) continue;
+    proof = *done->final_proof;
+    proof.as_captured = proof.measurement;
+    change(proof.proof, *proof.as_captured);
     EXPECT_EQ(decision_of_final(proof, bench.options.judge).reason, reason);
   }
 }

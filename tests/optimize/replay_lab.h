@@ -47,6 +47,7 @@ class ReplayLab {
       : kernels_(before.empty() ? std::vector<float>(kCount) : before, doubles(),
                  std::move(original)) {
     options.build = "cp {source} {code_object}";
+    options.caches = replay::Caches::restored;  // tests count dispatches
   }
   ReplayLab(const ReplayLab&) = delete;
   ReplayLab(ReplayLab&&) = delete;

@@ -82,6 +82,35 @@ TEST(TimedInputs, DifferFromDispatchToDispatchAndAreTheSameForBoth) {
   EXPECT_EQ(std::ranges::count(a, captured_input()), 0);
 }
 
+TEST(TimedInputs, AreSeenTwiceInARowWhereCachesAreWarm) {
+  Inputs a, b;
+  Timing lab;
+  lab.options.caches = replay::Caches::warm;
+  lab.compare(recording(a), recording(b));
+  EXPECT_EQ(lab.failure(lab.before), "");
+  EXPECT_EQ(lab.failure(lab.after), "");
+  // Once to be looked at on each of five inputs; then twice in each of six dispatches.
+  ASSERT_EQ(a.size(), 5U + 12U);
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(a[0], a[1]);
+  EXPECT_EQ(a[0], a[2]);
+  EXPECT_NE(a[2], a[3]);
+  EXPECT_EQ(a[15], a[16]);
+}
+
+TEST(TimedInputs, ANoteToTheDispatchThatCountsIsSeen) {
+  Timing lab;
+  lab.options.caches = replay::Caches::warm;
+  // Every other dispatch takes back what the one before changed in the input.
+  const KernelBody notes = [](const Launch& launch) {
+    doubled(launch);
+    float& last = buffer(launch, 0)[kCount - 1];
+    last = -last;
+  };
+  lab.compare(doubled, notes);
+  EXPECT_THAT(lab.failure(lab.after), HasSubstr("on input 1 of 5 made from the captured one, "));
+}
+
 TEST(TimedInputs, FollowFromTheCandidateAndTheSeed) {
   const Inputs first = inputs_of("candidate").first;
   EXPECT_EQ(inputs_of("candidate").first, first);

@@ -198,12 +198,24 @@ std::optional<Decision> decision_of(const Candidate& candidate, const JudgeOptio
   return decision;
 }
 
+std::string data_words(const FinalProof& proof) {
+  if (!proof.measurement || !proof.as_captured) return {};
+  const auto made = speed_up(*proof.measurement), captured = speed_up(*proof.as_captured);
+  if (!made || !captured || (made->low <= captured->high && captured->low <= made->high)) return {};
+  return fmt::format(
+      "the gain depends on the data: {} on inputs made from the captured one, {} on that",
+      speed_text(*made), speed_text(*captured));
+}
+
 Decision decision_of_final(const FinalProof& proof, const JudgeOptions& options) {
   const std::string_view begin = "the final comparison with the original does not hold: ";
   if (const auto refused = refused_proof(proof.proof))
     return refusal(*refused->reason, std::string(begin) + refused->sentence);
   if (!proof.measurement) return refusal(Reason::proves_nothing, "there is no final comparison");
   Decision decision = judge_times(*proof.measurement, options);
+  if (decision.outcome == Outcome::accepted && proof.as_captured &&
+      (!proof.as_captured->failure_after.empty() || !proof.as_captured->changed_file.empty()))
+    decision = judge_times(*proof.as_captured, options);
   if (decision.outcome == Outcome::accepted) return decision;
   return refusal(decision.reason.value_or(Reason::undecided),
                  std::string(begin) + decision.sentence);

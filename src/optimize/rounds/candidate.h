@@ -115,7 +115,13 @@ struct FinalProof {
   std::string hash;  ///< of the final source
   Correctness proof;
   std::optional<Measurement> measurement;  ///< missing: the proof failed
+  /// The same two on the captured input, which is the application's: it decides nothing, unless a
+  /// dispatch is wrong. Missing: nothing is accepted, or there is no such input.
+  std::optional<Measurement> as_captured;
 };
+/// That the gain depends on the numbers, with both gains; empty: the two intervals have something
+/// in common, or there is one of them only.
+std::string data_words(const FinalProof& proof);
 /// Accepted, or why not.
 Decision decision_of_final(const FinalProof& proof, const JudgeOptions& options);
 

@@ -69,13 +69,8 @@ class LedgerReader {
   }
 
   Result<void> final_proof(const Json& line) {
-    Candidate steps;
-    PERFLAB_TRY_VOID(add_steps(line, what_, steps));
-    if (!steps.proof || !line.value("hash", Json()).is_string())
-      return fail(ErrorCode::bad_input, fmt::format("{}: a \"final\" without a proof", what_));
-    contents_.finals.push_back({.hash = line.at("hash").get<std::string>(),
-                                .proof = std::move(*steps.proof),
-                                .measurement = std::move(steps.measurement)});
+    PERFLAB_TRY(FinalProof proof, final_proof_from_json(line, what_));
+    contents_.finals.push_back(std::move(proof));
     return {};
   }
 

@@ -363,6 +363,8 @@ class OptimizationLoop {
       if (out_.decision.outcome == Outcome::accepted) {
         out_.accepted = out_.best;
         out_.accepted_text = best_text_;
+        if (std::string words = data_words(*out_.final_proof); !words.empty())
+          warn(std::move(words));
       }
     } else {
       out_.decision = {.outcome = Outcome::refused,

@@ -61,6 +61,11 @@ Json final_json(const Optimization& out, std::vector<Missing>& missing) {
     return nullptr;
   }
   Json json = to_json(*out.final_proof);
+  if (!out.final_proof->as_captured)
+    missing.push_back({.field = "final.as_captured",
+                       .reason = out.accepted ? "times are taken on no other input than this one"
+                                              : "nothing is accepted",
+                       .remedy = {}});
   json["number"] = *out.best;
   return json;
 }

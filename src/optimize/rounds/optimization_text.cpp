@@ -141,6 +141,10 @@ std::string final_text(const Optimization& out, std::size_t width) {
                   times.backend, comparison.samples_b, speed_words(times),
                   stats::to_string(comparison.verdict)),
       width);
+  if (proof.as_captured)
+    text += report::labelled(
+        "captured", fmt::format("on the captured input {}", speed_words(*proof.as_captured)),
+        width);
   for (const auto& [name, health] :
        {std::pair{"original", &comparison.health_a}, {"final source", &comparison.health_b}})
     if (health->outliers > 0 || health->drifting)

@@ -190,13 +190,12 @@ class Rechecker {
     if (!final_proof.is_object())
       return add("nothing is accepted without a final proof", accepted.is_null(),
                  "there is no final proof");
-    Candidate steps;
-    if (const Result<void> read = add_steps(final_proof, "final", steps); !read || !steps.proof)
-      return add("the final proof", false, "it cannot be read");
-    const FinalProof proof{.hash = final_proof["hash"].get<std::string>(),
-                           .proof = *steps.proof,
-                           .measurement = steps.measurement};
+    const Result<FinalProof> read = final_proof_from_json(final_proof, "final");
+    if (!read) return add("the final proof", false, "it cannot be read");
+    const FinalProof& proof = *read;
     if (proof.measurement) check_measurement("the final comparison", *proof.measurement);
+    if (proof.as_captured)
+      check_measurement("the comparison on the captured input", *proof.as_captured);
     const Decision again = decision_of_final(proof, judge_);
     const bool accepts = again.outcome == Outcome::accepted;
     add("what is accepted follows from the final proof",

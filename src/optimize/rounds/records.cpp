@@ -264,7 +264,8 @@ Json to_json(const Candidate& candidate) {
 Json to_json(const FinalProof& proof) {
   return {{"hash", proof.hash},
           {"proof", to_json(proof.proof)},
-          {"measurement", proof.measurement ? to_json(*proof.measurement) : Json(nullptr)}};
+          {"measurement", proof.measurement ? to_json(*proof.measurement) : Json(nullptr)},
+          {"as_captured", proof.as_captured ? to_json(*proof.as_captured) : Json(nullptr)}};
 }
 
 Result<Candidate> candidate_from_json(const Json& json, std::string_view what) {
@@ -286,6 +287,22 @@ Result<Candidate> candidate_from_json(const Json& json, std::string_view what) {
   read_steps(in, candidate);
   PERFLAB_TRY_VOID(in.result());
   return candidate;
+}
+
+Result<FinalProof> final_proof_from_json(const Json& json, std::string_view what) {
+  JsonFields in(json, damaged(what));
+  Candidate steps;
+  read_steps(in, steps);
+  if (!steps.proof) in.wrong("proof", "is missing");
+  FinalProof proof{.hash = in.get<std::string>("hash"),
+                   .proof = std::move(steps.proof).value_or(Correctness()),
+                   .measurement = std::move(steps.measurement),
+                   .as_captured = {}};
+  // Not in those of versions before 1.3.0.
+  if (in.has("as_captured") && !in.is_null("as_captured"))
+    proof.as_captured = measurement_of(in.object("as_captured"));
+  PERFLAB_TRY_VOID(in.result());
+  return proof;
 }
 
 Result<void> add_steps(const Json& json, std::string_view what, Candidate& candidate) {

@@ -25,6 +25,8 @@ Json to_json(const Candidate& candidate);
 /// Reads what to_json(Candidate) wrote. Fields of steps may be missing. Error (bad_input) naming
 /// `what`.
 Result<Candidate> candidate_from_json(const Json& json, std::string_view what);
+/// Reads what to_json(FinalProof) wrote. Error as above.
+Result<FinalProof> final_proof_from_json(const Json& json, std::string_view what);
 /// Adds the fields of one step ("guards", "build", ...) that stand in `json`. Error as above.
 Result<void> add_steps(const Json& json, std::string_view what, Candidate& candidate);
 

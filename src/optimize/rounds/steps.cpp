@@ -308,8 +308,9 @@ Result<Correctness> Steps::prove(const Candidate& original, const Candidate& bes
 
 Result<measure::Interleaved> Steps::take_turns(const Built& original, const Built& before,
                                                const Built& after, const Candidate& candidate,
-                                               bool limited) {
-  PERFLAB_TRY_VOID(tools_.workshop->prepare_timing(original, before, after));
+                                               Turns turns) {
+  if (turns != Turns::as_captured)
+    PERFLAB_TRY_VOID(tools_.workshop->prepare_timing(original, before, after));
   measure::Backend& backend = tools_.workshop->backend();
   const JudgeOptions& judge = options_.judge;
   const bool larger_is_better = backend.larger_is_better();
@@ -317,7 +318,7 @@ Result<measure::Interleaved> Steps::take_turns(const Built& original, const Buil
   options.stopping = judge.stopping;
   options.warmup = judge.warmup;
   options.comparison = judge.comparison(larger_is_better);
-  if (limited) options.out_of_time = out_of_time_;
+  if (turns == Turns::candidate) options.out_of_time = out_of_time_;
   options.decided = [&](const stats::Comparison& comparison) {
     return times_are_clear(comparison, judge, larger_is_better);
   };
@@ -329,12 +330,12 @@ Result<measure::Interleaved> Steps::take_turns(const Built& original, const Buil
 }
 
 Result<Measurement> Steps::measure(const Candidate& original, const Candidate& before,
-                                   const Candidate& after, bool limited) {
+                                   const Candidate& after, Turns turns) {
   PERFLAB_TRY(const Built* built_original, built_and_proven(original));
   PERFLAB_TRY(const Built* built_before, built(before));
   PERFLAB_TRY(const Built* built_after, built(after));
   Result<measure::Interleaved> timed =
-      take_turns(*built_original, *built_before, *built_after, after, limited);
+      take_turns(*built_original, *built_before, *built_after, after, turns);
   if (!timed && timed.error().code == ErrorCode::interrupted)
     return std::unexpected(std::move(timed).error());
   Measurement out;
@@ -372,7 +373,7 @@ Result<void> Steps::next_step(const std::string& text, const std::string& kernel
     PERFLAB_TRY(candidate.proof, prove(original, best, candidate));
     return record(candidate, "proof", "proof", to_json(*candidate.proof));
   }
-  PERFLAB_TRY(candidate.measurement, measure(original, best, candidate, true));
+  PERFLAB_TRY(candidate.measurement, measure(original, best, candidate, Turns::candidate));
   return record(candidate, "measured", "measurement", to_json(*candidate.measurement));
 }
 
@@ -399,8 +400,9 @@ Result<void> Steps::judge(const std::string& text, const std::string& kernel,
 Result<FinalProof> Steps::prove_final(const Candidate& original, const Candidate& best) {
   for (const FinalProof& proof : ledger_.earlier().finals) {
     if (proof.hash != best.hash) continue;
-    if (proof.measurement)
-      if (const std::string other = altered_figure(options_.judge, *proof.measurement);
+    for (const auto* const times : {&proof.measurement, &proof.as_captured})
+      if (const std::string other =
+              *times ? altered_figure(options_.judge, **times) : std::string();
           !other.empty())
         return unsound(options_.folder, "the final proof", other);
     PERFLAB_TRY_VOID(built(original));
@@ -414,7 +416,11 @@ Result<FinalProof> Steps::prove_final(const Candidate& original, const Candidate
   out.hash = best.hash;
   PERFLAB_TRY(out.proof, prove(original, original, best));
   if (!refused_proof(out.proof)) {
-    PERFLAB_TRY(out.measurement, measure(original, original, best, false));
+    PERFLAB_TRY(out.measurement, measure(original, original, best, Turns::final_proof));
+  }
+  if (decision_of_final(out, options_.judge).outcome == Outcome::accepted &&
+      tools_.workshop->time_as_captured()) {
+    PERFLAB_TRY(out.as_captured, measure(original, original, best, Turns::as_captured));
   }
   PERFLAB_TRY_VOID(ledger_.append("final", to_json(out)));
   return out;

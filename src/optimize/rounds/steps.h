@@ -57,6 +57,11 @@ class Steps {
   /// Built, and not changed since. Errors: bad_input (it builds to something else now), refused (it
   /// was changed, and another build would not be the same).
   Result<const Built*> built(const Candidate& candidate);
+  enum class Turns : std::uint8_t {
+    candidate,    ///< within the time of the search
+    final_proof,  ///< however long it takes
+    as_captured,  ///< likewise, on the captured input
+  };
   Result<void> restore_text(const Candidate& candidate);
   /// The first file of a candidate that is not what it was; empty: none.
   [[nodiscard]] std::string changed_file_of(const Candidate& candidate) const;
@@ -77,9 +82,9 @@ class Steps {
                             const Candidate& candidate);
   Result<measure::Interleaved> take_turns(const Built& original, const Built& before,
                                           const Built& after, const Candidate& candidate,
-                                          bool limited);
+                                          Turns turns);
   Result<Measurement> measure(const Candidate& original, const Candidate& before,
-                              const Candidate& after, bool limited);
+                              const Candidate& after, Turns turns);
   Result<void> record(const Candidate& candidate, std::string_view event, const char* key,
                       Json value);
   void say(const Candidate& candidate, std::string_view step, std::size_t turns = 0) const;

@@ -79,6 +79,9 @@ class Workshop {
   /// The oracle is `original`, or on a capture the captured code object. Errors: those of prove().
   virtual Result<void> prepare_timing(const Built& original, const Built& before,
                                       const Built& after) = 0;
+  /// From now on, until prepare_timing(), times are taken on the captured input. False: they always
+  /// are, or there is none.
+  virtual bool time_as_captured() { return false; }
   [[nodiscard]] virtual measure::Backend& backend() = 0;
   /// Work-items of the work-group that is launched, when known.
   [[nodiscard]] virtual std::optional<std::int64_t> workgroup_size() const { return {}; }

@@ -64,6 +64,7 @@ class BenchBackend final : public measure::Backend {
 
   /// From now on, dispatches are timed on the inputs of this seed.
   void use_inputs(std::uint64_t seed) { seed_ = seed; }
+  void use_captured_input() { seed_.reset(); }
 
   Result<measure::Measured> measure(const measure::Variant& variant) override {
     // Each turn but the last makes the scope milder, of which there are three.
@@ -156,6 +157,10 @@ class ReplayWorkshop final : public Workshop {
   Result<Correctness> prove(const Built& original, const Built& candidate) override;
   Result<void> prepare_timing(const Built& original, const Built& before,
                               const Built& after) override;
+  bool time_as_captured() override {
+    backend_.use_captured_input();
+    return options_.perturbations > 0;
+  }
   [[nodiscard]] measure::Backend& backend() override { return backend_; }
   [[nodiscard]] std::optional<std::int64_t> workgroup_size() const override {
     return analyze::workgroup_size(description_.dispatch.workgroup);

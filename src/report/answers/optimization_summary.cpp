@@ -70,6 +70,11 @@ Part accepted_part(const DocumentPlace& document) {
   Json times = last.excerpt({}, "against the original, once more");
   add_times(last["measurement"], times);
   part.rows.push_back(std::move(times));
+  if (const DocumentPlace captured = last["as_captured"]; captured) {
+    Json on_that = last.excerpt({}, "on the captured input");
+    add_times(captured, on_that["as_captured"]);
+    part.rows.push_back(std::move(on_that));
+  }
   part.rows.push_back(last["proof"]["checks"].count("checks of its results, all passed"));
   return part;
 }
