@@ -79,7 +79,7 @@ class FakeBackend : public measure::Backend {
     const std::string text = test::text_of(variant.code_object);
     tamper(variant.code_object, "timing");
     if (says(text, "crash")) return measure::Measured{.samples = {}, .failure = "it crashed"};
-    if (captured && says(text, "wrong there"))
+    if (captured && says(text, "strays there"))
       return measure::Measured{.samples = {}, .failure = "a timed dispatch is wrong"};
     const std::string word = captured && says(text, "captured ") ? "captured " : "speed ";
     const std::size_t at = text.find(word);

@@ -72,7 +72,7 @@ TEST(Loop, SaysWhatTheGainIsOnTheCapturedInput) {
 TEST(Loop, WhatIsWrongOnTheCapturedInputAloneIsNotAccepted) {
   Bench bench;
   bench.workshop.has_captured_input = true;
-  FakeProposer proposer({"speed 0.5 wrong there\n"});
+  FakeProposer proposer({"speed 0.5 strays there\n"});
   const auto done = bench.run(proposer);
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_FALSE(done->accepted);

@@ -235,7 +235,8 @@ AutotuneSample sample_autotune_capture() {
                                        {"max_relative", nullptr},
                                        {"max_absolute", nullptr},
                                        {"nan_equal", false}},
-                         .iterations = 5};
+                         .iterations = 5,
+                         .caches = "warm"};
   sample.rest.environment.command.clear();
   sample.rest.environment.best_command.clear();
   sample.rest.environment.capture = "gemm.capture";
