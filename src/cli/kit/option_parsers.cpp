@@ -53,9 +53,7 @@ CLI::Option* add_caches_option(CLI::App& command, replay::Caches& caches) {
           [&caches](const std::string& name) {
             caches = from_name<replay::Caches>(name).value_or(caches);
           },
-          fmt::format("What timed dispatches find in the caches: what restored memory leaves, what "
-                      "the same dispatch before leaves (warm), or nothing (cold); default: {}",
-                      to_string(caches)))
+          fmt::format("What timed dispatches find in the caches (default: {})", to_string(caches)))
       ->check(CLI::IsMember(names));
 }
 

@@ -40,6 +40,8 @@ void summarise_inspection(std::span<const NamedDocument> documents, Json& summar
 void summarise_doctor(std::span<const NamedDocument> documents, Json& summary);
 void summarise_capture(std::span<const NamedDocument> documents, Json& summary);
 void summarise_autotune(std::span<const NamedDocument> documents, Json& summary);
+/// Which row has the times on the captured input: its "what".
+inline constexpr std::string_view kOnCaptured = "on the captured input";
 void summarise_optimization(std::span<const NamedDocument> documents, Json& summary);
 void summarise_comparison(std::span<const NamedDocument> documents, Json& summary);
 void summarise_certificate(std::span<const NamedDocument> documents, Json& summary);

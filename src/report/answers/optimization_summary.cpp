@@ -71,8 +71,8 @@ Part accepted_part(const DocumentPlace& document) {
   add_times(last["measurement"], times);
   part.rows.push_back(std::move(times));
   if (const DocumentPlace captured = last["as_captured"]; captured) {
-    Json on_that = last.excerpt({}, "on the captured input");
-    add_times(captured, on_that["as_captured"]);
+    Json on_that = last.excerpt({}, kOnCaptured);
+    add_times(captured, on_that);
     part.rows.push_back(std::move(on_that));
   }
   part.rows.push_back(last["proof"]["checks"].count("checks of its results, all passed"));

@@ -400,10 +400,10 @@ std::string accepted_text(const Json& part, std::size_t width) {
                   row_number(speed, "low"), row_number(speed, "high"), asked_words(row)),
       width);
   if (!times.is_null()) out += indented(times_words(times), width);
-  if (const Json& captured = row_with(part, "as_captured"); !captured.is_null())
-    out += indented(fmt::format("on the captured input {} times as fast",
-                                speed_words(speed_of(member_at(captured, "as_captured")))),
-                    width);
+  for (const Json& other : part["rows"])
+    if (row_text(other, "what") == kOnCaptured)
+      out += indented(
+          fmt::format("{}: {} times as fast", kOnCaptured, speed_words(speed_of(other))), width);
   if (const std::size_t checks = counted_elements(part); checks > 0)
     out += indented(fmt::format("{} of its results passed", counted(checks, "check")), width);
   if (const std::string idea = row_text(member_at(row, "idea"), "summary"); !idea.empty())
