@@ -197,6 +197,10 @@ std::vector<Work> make_matrix() {
                   Input::matrix_fp64, Precision::fp64, 512),
       multiplying("matrix_fp8", "calibrate_matrix_fp8", "FP8 matrix instructions",
                   Input::matrix_fp8, Precision::fp8, 8192),
+      only_on(multiplying("matrix_f8f6f4", "calibrate_matrix_f8f6f4",
+                          "FP8 in matrix instructions for 8, 6 and 4 bits", Input::matrix_fp8,
+                          Precision::fp8, 0),
+              Platform::amd),
       multiplying("matrix_int8", "calibrate_matrix_int8", "INT8 matrix instructions",
                   Input::matrix_int8, Precision::int8, 8192),
   };

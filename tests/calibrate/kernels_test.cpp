@@ -24,16 +24,25 @@ struct Exceptions {
 
 Exceptions exceptions_of(const std::string& architecture) {
   static const std::map<std::string, Exceptions> kOf = {
-      {"gfx90a", {{"matrix_tf32", "matrix_fp8"}, {}}},
-      {"gfx942", {{"matrix_tf32"}, {}}},
+      {"gfx90a", {{"matrix_tf32", "matrix_fp8", "matrix_f8f6f4"}, {}}},
+      {"gfx942", {{"matrix_f8f6f4"}, {}}},
       {"gfx950", {{"matrix_tf32"}, {}}},
       {"gfx1100",
-       {{"packed_fma_fp32", "matrix_fp32", "matrix_tf32", "matrix_fp64", "matrix_fp8"}, {}}},
-      {"gfx1201", {{"packed_fma_fp32", "matrix_fp32", "matrix_tf32", "matrix_fp64"}, {}}},
-      {"sm_80", {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "matrix_fp8", "salu", "smem"}, {}}},
+       {{"packed_fma_fp32", "matrix_fp32", "matrix_tf32", "matrix_fp64", "matrix_fp8",
+         "matrix_f8f6f4"},
+        {}}},
+      {"gfx1201",
+       {{"packed_fma_fp32", "matrix_fp32", "matrix_tf32", "matrix_fp64", "matrix_f8f6f4"}, {}}},
+      {"sm_80",
+       {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "matrix_fp8", "matrix_f8f6f4", "salu",
+         "smem"},
+        {}}},
       // Its FP8 instructions take fragments in shared memory: what this one becomes is FP16.
-      {"sm_90", {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "salu", "smem"}, {"matrix_fp8"}}},
-      {"sm_120", {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "salu", "smem"}, {}}},
+      {"sm_90",
+       {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "matrix_f8f6f4", "salu", "smem"},
+        {"matrix_fp8"}}},
+      {"sm_120",
+       {{"fma_fp16", "packed_fma_fp32", "matrix_fp32", "matrix_f8f6f4", "salu", "smem"}, {}}},
   };
   return kOf.at(architecture);
 }

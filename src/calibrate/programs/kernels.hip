@@ -148,12 +148,15 @@ MATRIX_KERNEL(calibrate_matrix_fp32, MultiplyFp32)
 #if defined(CALIBRATE_MFMA) || (defined(CALIBRATE_CUDA) && __CUDA_ARCH__ >= 800)
 MATRIX_KERNEL(calibrate_matrix_fp64, MultiplyFp64)
 #endif
-#if defined(CALIBRATE_CUDA) && __CUDA_ARCH__ >= 800
+#if defined(CALIBRATE_MFMA_TF32) || (defined(CALIBRATE_CUDA) && __CUDA_ARCH__ >= 800)
 MATRIX_KERNEL(calibrate_matrix_tf32, MultiplyTf32)
 #endif
 #if defined(CALIBRATE_MFMA_FP8) || defined(CALIBRATE_WMMA_12) || \
     (defined(CALIBRATE_CUDA) && __CUDA_ARCH__ >= 890)
 MATRIX_KERNEL(calibrate_matrix_fp8, MultiplyFp8)
+#endif
+#if defined(CALIBRATE_MFMA_F8F6F4)
+MATRIX_KERNEL(calibrate_matrix_f8f6f4, MultiplyF8f6f4)
 #endif
 #endif  // CALIBRATE_WITHOUT_MATRIX
 

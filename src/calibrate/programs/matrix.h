@@ -68,6 +68,7 @@ using Vector = T __attribute__((ext_vector_type(kCount)));
 
 using Bfloat8 = Vector<__bf16, 8>;
 using Double4 = Vector<double, 4>;
+using Float2 = Vector<float, 2>;
 using Half16 = Vector<_Float16, 16>;
 using Half4 = Vector<_Float16, 4>;
 using Half8 = Vector<_Float16, 8>;
@@ -96,6 +97,9 @@ using D32 = Vector<float, 16>;
 MULTIPLY(MultiplyFp16, Half8, D32, __builtin_amdgcn_mfma_f32_32x32x16_f16(a, b, d, 0, 0, 0))
 MULTIPLY(MultiplyBf16, Bfloat8, D32, __builtin_amdgcn_mfma_f32_32x32x16_bf16(a, b, d, 0, 0, 0))
 MULTIPLY(MultiplyInt8, Int4, Int16, __builtin_amdgcn_mfma_i32_32x32x32_i8(a, b, d, 0, 0, 0))
+// Both formats 0: FP8 (E4M3). Scales that are 0 make it the instruction without scales.
+MULTIPLY(MultiplyF8f6f4, Int8, D32,
+         __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(a, b, d, 0, 0, 0, 0, 0, 0))
 #else
 MULTIPLY(MultiplyFp16, Half4, D32, __builtin_amdgcn_mfma_f32_32x32x8f16(a, b, d, 0, 0, 0))
 MULTIPLY(MultiplyBf16, Short4, D32, __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(a, b, d, 0, 0, 0))
@@ -106,6 +110,9 @@ MULTIPLY(MultiplyInt8, int, Int16, __builtin_amdgcn_mfma_i32_32x32x8i8(a, b, d, 
 #endif
 #endif
 MULTIPLY(MultiplyFp32, float, D32, __builtin_amdgcn_mfma_f32_32x32x2f32(a, b, d, 0, 0, 0))
+#if defined(CALIBRATE_MFMA_TF32)
+MULTIPLY(MultiplyTf32, Float2, D32, __builtin_amdgcn_mfma_f32_32x32x4_xf32(a, b, d, 0, 0, 0))
+#endif
 MULTIPLY(MultiplyFp64, double, Double4, __builtin_amdgcn_mfma_f64_16x16x4f64(a, b, d, 0, 0, 0))
 #if defined(CALIBRATE_MFMA_FP8)
 MULTIPLY(MultiplyFp8, long, D32, __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(a, b, d, 0, 0, 0))

@@ -34,6 +34,12 @@
 #endif
 #if defined(__gfx942__) || defined(__gfx950__) || defined(__gfx940__) || defined(__gfx941__)
 #define CALIBRATE_MFMA_FP8 1
+// gfx950 has no TF32, and reaches its peak of FP8 only by its instructions for 8, 6 and 4 bits.
+#if defined(__gfx950__)
+#define CALIBRATE_MFMA_F8F6F4 1
+#else
+#define CALIBRATE_MFMA_TF32 1
+#endif
 #endif
 #if defined(__GFX11__)
 #define CALIBRATE_WMMA_11 1
