@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "analyze/kernels/kernel_table.h"
+#include "base/text/pattern.h"
 #include "collect/pc_sampling_pass.h"
 #include "pc_sampling/support.h"
 
@@ -34,8 +36,9 @@ class PcSamplingStep {
 
   void run() {
     const bool cuda = profile_.collection.platform == trace::Platform::cuda;
+    if (!choose_kernel()) return;
     const std::optional<collect::PcSamplingChoice> choice =
-        cuda ? given(collect::choose_cuda_pc_sampling(*options_.pc_sampling)) : choose();
+        cuda ? given(collect::choose_cuda_pc_sampling(options_.pc_sampling->wish)) : choose();
     if (!choice) return;
     collect::PcSamplingRequest request{
         .choice = *choice,
@@ -67,7 +70,28 @@ class PcSamplingStep {
   }
 
   [[nodiscard]] const std::string& architecture() const {
-    return analysis().kernels[analysis().selection->kernel].gpu.architecture;
+    return analysis().kernels[kernel_.value_or(analysis().selection->kernel)].gpu.architecture;
+  }
+
+  /// False, with the reason said: there is none of that name.
+  bool choose_kernel() {
+    const PcSamplingOptions& wanted = *options_.pc_sampling;
+    if (wanted.all_kernels) return true;
+    std::optional<Pattern> pattern;
+    if (!wanted.kernel.empty()) {
+      Result<Pattern> compiled = Pattern::compile(wanted.kernel);
+      PERFLAB_CHECK(compiled.has_value());  // checked before anything was run
+      pattern = *std::move(compiled);
+    }
+    kernel_ = analyze::kernel_with_most_time(analysis().kernels, pattern ? &*pattern : nullptr);
+    if (kernel_) return true;
+    give_up("none were taken",
+            {.code = ErrorCode::usage,
+             .message = fmt::format("--pc-sampling-kernel: no kernel of the run matches \"{}\"",
+                                    wanted.kernel),
+             .notes = {},
+             .remedy = "rocm-perf analyze lists the kernels of a run"});
+    return false;
   }
 
   /// Of the longest run that ended well.
@@ -102,7 +126,7 @@ class PcSamplingStep {
                        architecture()));
       offers = offers_of_tables();
     }
-    return given(collect::choose_pc_sampling(*offers, architecture(), *options_.pc_sampling));
+    return given(collect::choose_pc_sampling(*offers, architecture(), options_.pc_sampling->wish));
   }
 
   /// The choice, when there is one; else the step is given up.
@@ -133,6 +157,7 @@ class PcSamplingStep {
         .interval = interval == 0 ? std::nullopt : std::optional(interval),
         .code_files = {},
         .search_code = true,
+        .only_kernel = kernel_,
         .progress = {}};
     Result<void> added = analyze::add_pc_samples(request, profile_.analyzed->representative);
     if (!added && made.problem) {
@@ -142,15 +167,35 @@ class PcSamplingStep {
         added = analyze::add_pc_samples(request, profile_.analyzed->representative);
     }
     if (!added) return give_up("they cannot be used", made.problem ? *made.problem : added.error());
-    if (!made.problem) return;
-    warn("not all of them were taken: " + made.problem->message);
-    for (const std::string& note : made.problem->notes) warn(note);
-    if (!profile_.problem) profile_.problem = made.problem;
+    if (made.problem) {
+      warn("not all of them were taken: " + made.problem->message);
+      for (const std::string& note : made.problem->notes) warn(note);
+      if (!profile_.problem) profile_.problem = made.problem;
+    }
+    if (kernel_ && analysis().pc_sampling->kernels.empty()) say_whose_they_are();
+  }
+
+  /// None is of the kernel that they were taken for.
+  void say_whose_they_are() {
+    Error error{.code = ErrorCode::missing_tool,
+                .message = fmt::format("{}: PC sampling left no sample of {}", plan_.target.front(),
+                                       analysis().kernels[*kernel_].name),
+                .notes = {},
+                .remedy =
+                    "let it run longer, or sample more often: --pc-sampling-interval; "
+                    "--pc-sampling-all-kernels takes what there is"};
+    for (const analyze::PcSampleSet& set : analysis().pc_sampling->sets)
+      for (const analyze::PcOtherKernel& other : set.others)
+        error.notes.push_back(fmt::format("{} samples are of {}", other.samples, other.name));
+    warn(error.message);
+    for (const std::string& note : error.notes) warn(note);
+    if (!profile_.problem) profile_.problem = std::move(error);
   }
 
   const collect::CollectPlan& plan_;
   const ProfileOptions& options_;
   Profile& profile_;
+  std::optional<std::size_t> kernel_;  ///< whose samples are wanted; none: all kernels'
 };
 
 }  // namespace

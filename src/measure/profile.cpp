@@ -85,7 +85,8 @@ std::vector<std::string> similar_counters(const std::string& counter) {
 
 /// Refuses (usage) what the recorder of CUDA programs does not do.
 Result<void> check_cuda_options(const ProfileOptions& options, std::string_view why) {
-  if (options.pc_sampling) PERFLAB_TRY_VOID(collect::choose_cuda_pc_sampling(*options.pc_sampling));
+  if (options.pc_sampling)
+    PERFLAB_TRY_VOID(collect::choose_cuda_pc_sampling(options.pc_sampling->wish));
   if (!options.att) return {};
   return fail(ErrorCode::usage,
               fmt::format("--att: thread traces are of AMD's GPUs, and this program is recorded on "
@@ -102,9 +103,13 @@ Result<void> check_options(const collect::CollectPlan& plan, const ProfileOption
                   "leave out --no-rocprof, or --att");
     if (!options.att->kernel.empty()) PERFLAB_TRY_VOID(Pattern::compile(options.att->kernel));
   }
-  if (options.pc_sampling && plan.no_rocprof)
-    return fail(ErrorCode::usage, "PC samples cannot be taken without rocprofv3",
-                "leave out --no-rocprof, or --pc-sampling");
+  if (options.pc_sampling) {
+    if (plan.no_rocprof)
+      return fail(ErrorCode::usage, "PC samples cannot be taken without rocprofv3",
+                  "leave out --no-rocprof, or --pc-sampling");
+    if (!options.pc_sampling->kernel.empty())
+      PERFLAB_TRY_VOID(Pattern::compile(options.pc_sampling->kernel));
+  }
   if (!options.wants_counters()) return {};
   if (plan.no_rocprof)
     return fail(ErrorCode::usage, "counters cannot be collected without rocprofv3",

@@ -28,6 +28,14 @@ struct AttOptions {
   bool keep_detail = false;                     ///< analyze::AnalyzeOptions::keep_trace_detail
 };
 
+/// How to sample with --pc-sampling, and whose samples are analysed: no profiler samples one kernel
+/// alone.
+struct PcSamplingOptions {
+  collect::PcSamplingWish wish;
+  std::string kernel;        ///< regex; empty: the one with most time
+  bool all_kernels = false;  ///< all of them instead of one
+};
+
 /// The thread trace as it was taken.
 struct ThreadTracePass {
   AttChoice choice;
@@ -42,10 +50,10 @@ struct ProfileOptions {
   std::optional<std::filesystem::path> roofs;  ///< measured ceilings (hal/measured_roofs.h)
   std::optional<int> roofs_device;  ///< row of that file; without one: GPU of the recording
   std::optional<AttOptions> att;    ///< take a thread trace
-  std::optional<collect::PcSamplingWish> pc_sampling;  ///< take PC samples
-  bool timeline = false;                               ///< analyze::AnalyzeOptions::timeline
-  std::size_t keep_nodes_up_to = 0;  ///< analyze::CriticalPathOptions::keep_nodes_up_to
-  unsigned threads = 0;              ///< to read with; 0: all cores
+  std::optional<PcSamplingOptions> pc_sampling;  ///< take PC samples
+  bool timeline = false;                         ///< analyze::AnalyzeOptions::timeline
+  std::size_t keep_nodes_up_to = 0;              ///< analyze::CriticalPathOptions::keep_nodes_up_to
+  unsigned threads = 0;                          ///< to read with; 0: all cores
 
   [[nodiscard]] bool wants_counters() const { return roofline || !counters.empty(); }
 };

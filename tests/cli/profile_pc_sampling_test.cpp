@@ -39,6 +39,35 @@ class ProfilePcSampling : public testing::Test {
     write_samples(true);
   }
 
+  /// Two kernels in turns: the copy with most time, the other with the longest dispatch.
+  void write_two_kernels() {
+    const std::vector<test::PcKernel> kernels = {test::pc_copy_kernel(), test::pc_matrix_kernel()};
+    fs::remove(folder_ / "base.db");
+    test::RocpdWriter writer(folder_ / "base.db", {.guid = "base", .process = {.pid = 4242}});
+    writer.agent(test::host_agent());
+    writer.agent(test::mi300x_agent());
+    writer.queue();
+    writer.stream();
+    writer.code_object({});
+    std::vector<test::Id> ids;
+    for (const test::PcKernel& kernel : kernels)
+      ids.push_back(writer.kernel({.name = kernel.mangled, .display_name = kernel.name}));
+    for (std::int64_t i = 0; i < 20; ++i) {
+      const std::int64_t start = 1'000'000 + i * 800'000;
+      writer.dispatch({.kernel = ids[0], .start = start, .end = start + 130'000});
+      writer.dispatch({.kernel = ids[1],
+                       .start = start + 200'000,
+                       .end = start + (i == 0 ? 700'000 : 265'000)});
+    }
+    EXPECT_TRUE(writer.close().has_value());
+    test::PcRun run;
+    run.kernels = kernels;
+    for (test::PcKernel& kernel : run.kernels) kernel.dispatches = 20;
+    run.undecoded = 20;
+    fs::remove_all(folder_ / "samples");
+    test::write_pc_run(folder_ / "samples", "4242", run, {});
+  }
+
   void write_samples(bool stochastic) {
     test::PcRun run;
     run.stochastic = stochastic;
@@ -105,6 +134,71 @@ TEST_F(ProfilePcSampling, SamplesBecomeAPartOfTheAnalysis) {
       memory_wait = feature["value"];
   EXPECT_GT(memory_wait, 0.8);
   EXPECT_THAT(warnings(), Not(HasSubstr("PC sampling")));
+}
+
+TEST_F(ProfilePcSampling, TheKernelWithMostTimeIsAnalysedAndSamplesOfOthersAreCounted) {
+  write_two_kernels();
+  const std::string copy = test::pc_copy_kernel().name, matrix = test::pc_matrix_kernel().name;
+  const Outcome outcome = run({"--", "sh", "-c", "echo x >> starts"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(lines(test::text_of(folder_ / "starts")), 2);
+  const Json analysis = written("analysis");
+  EXPECT_EQ(analysis["selected_kernel"]["name"], matrix);
+  const Json& sampling = analysis["pc_sampling"];
+  ASSERT_EQ(sampling["kernels"].size(), 1);
+  EXPECT_EQ(sampling["kernels"][0]["name"], copy);
+  const Json& set = sampling["sets"][0];
+  const std::uint64_t in = set["in_kernels"], others = set["other_kernels"];
+  EXPECT_EQ(sampling["kernels"][0]["samples"], in);
+  ASSERT_EQ(set["others"].size(), 1);
+  EXPECT_EQ(set["others"][0]["name"], matrix);
+  EXPECT_EQ(set["others"][0]["samples"], others);
+  EXPECT_GT(others, 100);
+  EXPECT_EQ(in + others + set["kernel_unknown"].get<std::uint64_t>(), set["samples"]);
+  for (const Json& verdict : analysis["bottlenecks"]["kernels"])
+    EXPECT_EQ(verdict["pc_samples"].is_null(), verdict["name"] == matrix);
+  EXPECT_THAT(outcome.err, HasSubstr("PC samples of " + copy + ": " + std::to_string(in) + " of "));
+  // What is kept is whole: another look needs no other run.
+  const Outcome again = rocm_perf(
+      folder_.path(), {"analyze", "--pc-samples", ".rocpd_profile/0001/pc_sampling", "--json"});
+  EXPECT_EQ(document("analysis", again.out)["pc_sampling"]["kernels"].size(), 2) << again.err;
+}
+
+TEST_F(ProfilePcSampling, AnotherKernelOrAllOfThemCanBeAskedFor) {
+  write_two_kernels();
+  const std::string copy = test::pc_copy_kernel().name, matrix = test::pc_matrix_kernel().name;
+  EXPECT_EQ(run({"--pc-sampling-kernel", "^gemm", "--", "true"}).exit_code, 0);
+  const Json one = written("analysis")["pc_sampling"];
+  ASSERT_EQ(one["kernels"].size(), 1);
+  EXPECT_EQ(one["kernels"][0]["name"], matrix);
+  EXPECT_EQ(one["sets"][0]["others"][0]["name"], copy);
+  const Outcome details =
+      run({"--pc-sampling-kernel", "^gemm", "--details", "pc-samples", "--", "true"});
+  EXPECT_THAT(details.out, AllOf(HasSubstr("PC samples of " + matrix),
+                                 HasSubstr("Other kernels with samples"), HasSubstr(copy)));
+
+  EXPECT_EQ(run({"--pc-sampling-all-kernels", "--", "true"}).exit_code, 0);
+  const Json all = written("analysis")["pc_sampling"];
+  EXPECT_EQ(all["kernels"].size(), 2);
+  EXPECT_EQ(all["sets"][0]["other_kernels"], 0);
+  EXPECT_TRUE(all["sets"][0]["others"].empty());
+}
+
+TEST_F(ProfilePcSampling, AKernelThatIsNotThereOrHasNoSamplesIsSaid) {
+  const Outcome none = run({"--pc-sampling-kernel", "gemm", "--", "sh", "-c", "echo x >> starts"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--pc-sampling-kernel: no kernel of the run matches \"gemm\""));
+  EXPECT_EQ(lines(test::text_of(folder_ / "starts")), 1);
+  EXPECT_THAT(missing(), HasSubstr("no kernel of the run matches"));
+  EXPECT_FALSE(written("profile")["runtime_ms"].is_null());
+
+  write_two_kernels();
+  write_samples(true);  // of the copy alone
+  const Outcome empty = run({"--pc-sampling-kernel", "gemm", "--", "true"});
+  EXPECT_EQ(empty.exit_code, 4) << empty.err;
+  EXPECT_THAT(empty.err, HasSubstr("PC sampling left no sample of gemm"));
+  EXPECT_THAT(warnings(), HasSubstr("samples are of " + test::pc_copy_kernel().name));
+  EXPECT_TRUE(written("analysis")["pc_sampling"]["kernels"].empty());
 }
 
 TEST_F(ProfilePcSampling, AGpuWithHostTrapsAloneIsSampledThatWayAndGetsNoVerdictFromIt) {
@@ -177,6 +271,10 @@ TEST_F(ProfilePcSampling, UsageErrorsComeBeforeAnyRun) {
         {"--pc-sampling-interval", "70000", "--platform", "cuda", "--", "sh", "-c",
          "echo x >> starts"},
         {"--pc-sampling-method", "magic", "--", "sh", "-c", "echo x >> starts"},
+        {"--pc-sampling-kernel", "ge(mm", "--", "sh", "-c", "echo x >> starts"},
+        {"--pc-sampling-kernel", "", "--", "sh", "-c", "echo x >> starts"},
+        {"--pc-sampling-kernel", "gemm", "--pc-sampling-all-kernels", "--", "sh", "-c",
+         "echo x >> starts"},
         {"--pc-sampling-interval", "0", "--", "sh", "-c", "echo x >> starts"}}) {
     EXPECT_EQ(run(std::move(arguments)).exit_code, 2);
     EXPECT_FALSE(fs::exists(folder_ / "starts"));

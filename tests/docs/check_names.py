@@ -52,6 +52,7 @@ FOREIGN = {
     "--pc-sampling-method": "rocprofv3",
     "--pc-sampling-unit": "rocprofv3",
     "--pc-sampling-interval": "rocprofv3",
+    "--selected-regions": "rocprofv3",
     "--output-format": "rocprofv3",
     "--pmc": "rocprofv3",
     "--default-stream": "nvcc",

@@ -59,6 +59,7 @@ test('PC samples are shown with their intervals, and what other sources say of t
   const hot = first.hot[0];
   await expect(section.locator('#sampled-instructions tbody tr').first()).toContainText(hot.text);
   await expect(section.locator('#sampled-instructions tbody tr').first()).toContainText(`(${(100 * hot.share.low).toPrecision(3)} to ${(100 * hot.share.high).toPrecision(3)})`);
+  await expect(section).toContainText('relu(float*) (12)');
   await section.locator('select').selectOption('1');
   await expect(section.locator('#sampled-instructions tbody tr').first()).toContainText(second.hot[0].text);
   const card = page.locator('#verdicts details.card').first();

@@ -78,7 +78,8 @@ function hostile(folder: string): void {
   writeFileSync(pageFile('hostile'), page);
 }
 
-/** PC samples of two kernels; the first one's verdict has counters that contradict them, as a recording with counters can have. */
+/** PC samples of two kernels, and of a third that were only counted; the first one's verdict has counters that contradict them, as a recording
+ *  with counters can have. */
 function sampled(folder: string): void {
   const samples = join(results, 'pc-samples');
   execFileSync(pcSamplesWriter, ['--out', samples, '--form', 'json', '--kernel', 'copy,matrix', '--dispatches', '20']);
@@ -86,6 +87,7 @@ function sampled(folder: string): void {
   const file = join(folder, 'analysis.json');
   const analysis = JSON.parse(readFileSync(file, 'utf8'));
   analysis.bottlenecks.kernels[0].cross_checks = [{ feature: 'pc_sampling.memory_wait', other: 'counters.wait_dependency', agrees: false, text: 'samples wait for memory, and counters say they do not' }];
+  analysis.pc_sampling.sets[0].others = [{ name: 'relu(float*)', samples: 12 }];
   writeFileSync(file, JSON.stringify(analysis));
   run('report', folder, '--html', pageFile('sampled'));
 }

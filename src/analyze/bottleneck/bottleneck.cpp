@@ -13,6 +13,7 @@
 #include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/bottleneck/in_words.h"
 #include "analyze/bottleneck/measurements.h"
+#include "analyze/kernels/kernel_table.h"
 #include "base/communication_kernels.h"
 #include "hal/terms.h"
 
@@ -222,6 +223,10 @@ KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
   if (result.candidates.size() > second && result.candidates[second].score > 0)
     result.runner_up = result.candidates[second].verdict;
   result.next = find_next_measurement(features, result.candidates);
+  // Without an option only the kernel with most time gets figures of samples.
+  if (result.next && result.next->source == FeatureSource::pc_sampling && kernel_index &&
+      kernel_index != kernel_with_most_time(analysis.kernels))
+    result.next->command = "rocm-perf profile --pc-sampling --pc-sampling-all-kernels -- ./app";
   result.bound = find_bound(features, result.verdict, analysis, criticality);
   if (winner != nullptr) result.advice = find_advice(*winner, kernel, thread_trace);
   result.cross_checks = cross_check(features);

@@ -173,4 +173,14 @@ std::optional<Selection> select_kernel(const std::vector<Kernel>& kernels) {
   return best;
 }
 
+std::optional<std::size_t> kernel_with_most_time(const std::vector<Kernel>& kernels,
+                                                 const Pattern* pattern) {
+  for (const bool helpers : {false, true})
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      if (kernels[i].runtime_helper == helpers &&
+          (pattern == nullptr || pattern->found_in(kernels[i].name)))
+        return i;
+  return std::nullopt;
+}
+
 }  // namespace perflab::analyze

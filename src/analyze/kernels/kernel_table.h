@@ -7,6 +7,7 @@
 #include "analyze/kernels/code_join.h"
 #include "analyze/kernels/kernel.h"
 #include "analyze/scope/timing_scope.h"
+#include "base/text/pattern.h"
 
 namespace perflab::analyze {
 
@@ -23,5 +24,11 @@ std::vector<Kernel> make_kernel_table(const trace::Trace& trace, const TimingSco
 /// The kernel of the longest dispatch that is not a runtime helper's; of the longest of all when
 /// there are only helpers.
 std::optional<Selection> select_kernel(const std::vector<Kernel>& kernels);
+
+/// Index of the kernel with the most time, of those whose name `pattern` is found in (null: of
+/// all); of the runtime's helpers only when nothing else is left. Nullopt: there is none.
+/// Precondition: most time first, as in the table.
+std::optional<std::size_t> kernel_with_most_time(const std::vector<Kernel>& kernels,
+                                                 const Pattern* pattern = nullptr);
 
 }  // namespace perflab::analyze

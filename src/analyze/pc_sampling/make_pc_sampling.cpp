@@ -253,6 +253,17 @@ PcSampleSet set_of(const PcSamples& samples) {
   return out;
 }
 
+/// On however many GPUs it ran.
+void add_other(std::string name, std::uint64_t many, PcSampleSet& set) {
+  if (many == 0) return;
+  set.other_kernels += many;
+  const auto known = std::ranges::find(set.others, name, &PcOtherKernel::name);
+  if (known != set.others.end())
+    known->samples += many;
+  else if (set.others.size() < kMostPcKernels)
+    set.others.push_back({.name = std::move(name), .samples = many});
+}
+
 void add_warnings(const PcSamples& samples, const PcSampleSet& set,
                   const std::vector<KernelPcSamples>& kernels, std::vector<std::string>& warnings) {
   if (set.samples == 0)
@@ -284,7 +295,8 @@ void add_warnings(const PcSamples& samples, const PcSampleSet& set,
 
 PcSampling analyze_pc_samples(const PcSamples& samples, PcIntervalSource source,
                               const KernelCodes& codes, const trace::Trace& trace,
-                              const std::vector<Kernel>& kernels) {
+                              const std::vector<Kernel>& kernels,
+                              std::optional<std::size_t> only_kernel) {
   PcSampling out;
   PcSampleSet set = set_of(samples);
   const TickLength length = tick_length(samples, source);
@@ -294,15 +306,19 @@ PcSampling analyze_pc_samples(const PcSamples& samples, PcIntervalSource source,
   Grouped grouped = group_rows(samples);
   set.kernel_unknown = grouped.unknown;
   const KernelMaker maker(samples, set, length, ticks, codes);
-  for (std::size_t i = 0; i < grouped.kernels.size(); ++i) {
-    if (i < kMostPcKernels) {
-      out.kernels.push_back(maker.make(grouped.kernels[i], trace, kernels));
+  for (const KernelRows& rows : grouped.kernels) {
+    set.kernel_unknown += rows.undecoded;
+    KernelPcSamples identity;
+    add_names(samples, rows, kernels, identity);
+    if (out.kernels.size() < kMostPcKernels &&
+        (!only_kernel || identity.analysis_kernel == only_kernel)) {
+      out.kernels.push_back(maker.make(rows, trace, kernels));
       set.in_kernels += out.kernels.back().samples;
-      set.kernel_unknown += grouped.kernels[i].undecoded;
     } else {
-      set.other_kernels += weight_of(samples, grouped.kernels[i].rows);
+      add_other(std::move(identity.kernel), weight_of(samples, rows.rows), set);
     }
   }
+  std::ranges::stable_sort(set.others, std::greater{}, &PcOtherKernel::samples);
   add_warnings(samples, set, out.kernels, out.warnings);
   std::ranges::copy(codes.warnings, std::back_inserter(out.warnings));
   out.sets.push_back(std::move(set));
@@ -325,7 +341,7 @@ Result<PcSampling> make_pc_sampling(const PcSamplesRequest& request, const trace
   }
   PERFLAB_TRY(const KernelCodes codes,
               find_kernel_codes(samples, request.code_files, request.search_code));
-  return analyze_pc_samples(samples, source, codes, trace, kernels);
+  return analyze_pc_samples(samples, source, codes, trace, kernels, request.only_kernel);
 }
 
 }  // namespace perflab::analyze

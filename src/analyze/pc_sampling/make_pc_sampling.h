@@ -22,13 +22,17 @@ struct PcSamplesRequest {
   std::optional<std::uint64_t> interval;
   std::vector<std::filesystem::path> code_files;  ///< binaries that hold the kernels
   bool search_code = true;                        ///< also look where the samples say
+  /// Index into the recording's kernels: only this one is analysed. Without: all.
+  std::optional<std::size_t> only_kernel = std::nullopt;
   TellProgress progress = {};
 };
 
 /// Figures of samples: pure. `trace` and `kernels`: a recording of the same command, may be empty.
+/// `only_kernel` as PcSamplesRequest::only_kernel.
 PcSampling analyze_pc_samples(const pc_sampling::PcSamples& samples, PcIntervalSource source,
                               const KernelCodes& codes, const trace::Trace& trace,
-                              const std::vector<Kernel>& kernels);
+                              const std::vector<Kernel>& kernels,
+                              std::optional<std::size_t> only_kernel = std::nullopt);
 
 /// Reads samples and analyses them. Errors: those of pc_sampling::read, and a code file that cannot
 /// be used.

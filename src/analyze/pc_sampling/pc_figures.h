@@ -226,6 +226,12 @@ struct KernelPcSamples {
   std::vector<Missing> missing;  ///< fields relative to this
 };
 
+/// A kernel whose samples are counted and no more.
+struct PcOtherKernel {
+  std::string name;  ///< as KernelPcSamples::kernel
+  std::uint64_t samples = 0;
+};
+
 /// Samples of one method, as they were read.
 struct PcSampleSet {
   std::vector<std::string> files;  ///< their names
@@ -233,11 +239,13 @@ struct PcSampleSet {
   pc_sampling::Form form = pc_sampling::Form::rocprofv3_json;
   std::optional<pc_sampling::Interval> interval;
   PcIntervalSource interval_source = PcIntervalSource::none;
-  std::optional<double> tick_ns;     ///< the interval in ns, by the clock of the GPU or estimated
-  std::uint64_t samples = 0;         ///< all of them
-  std::uint64_t in_kernels = 0;      ///< in the figures of PcSampling::kernels
-  std::uint64_t other_kernels = 0;   ///< of kernels beyond kMostPcKernels
-  std::uint64_t kernel_unknown = 0;  ///< decoded or not, of no known kernel
+  std::optional<double> tick_ns;      ///< the interval in ns, by the clock of the GPU or estimated
+  std::uint64_t samples = 0;          ///< all of them
+  std::uint64_t in_kernels = 0;       ///< in the figures of PcSampling::kernels
+  std::uint64_t other_kernels = 0;    ///< of kernels that were not asked for, or beyond
+                                      ///< kMostPcKernels
+  std::vector<PcOtherKernel> others;  ///< those, most samples first; kMostPcKernels at most
+  std::uint64_t kernel_unknown = 0;   ///< decoded or not, of no known kernel
   pc_sampling::Counts counts;
   std::vector<PcReason> reasons;  ///< over all samples, unfiltered, decoded or not
 };

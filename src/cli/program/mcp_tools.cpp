@@ -163,16 +163,24 @@ const Names kControlled = {"--json",  "--brief", "--details", "--threads",
 // Pages and tables to look at (`report` makes pages of written documents), models, sandboxes and
 // clusters that somebody sets up, knobs for whoever studies searches, graphs or this program: no
 // call of an agent needs them, and every session would pay for them.
-const Names kForPeople = {
-    "--model",       "--metric-unit",   "--prune-factor", "--timeout-factor",
-    "--html",        "--junit",         "--markdown",     "--perfetto",
-    "--base-url",    "--provider",      "--max-tokens",   "--max-cost",
-    "--price-in",    "--price-out",     "--transcript",   "--executor",
-    "--workers",     "--slurm-arg",     "--partition",    "--build-jobs",
-    "--keep-builds", "--no-sandbox",    "--sandbox-show", "--proposer-network",
-    "--seed",        "--patience",      "--full",         "--handover",
-    "--keep",        "--att-target-cu", "--effort",       "--llvm",
-    "--no-recopy"};
+const Names kForPeople = {"--model",          "--metric-unit",
+                          "--prune-factor",   "--pc-sampling-all-kernels",
+                          "--timeout-factor", "--html",
+                          "--junit",          "--pc-sampling-method",
+                          "--markdown",       "--perfetto",
+                          "--base-url",       "--provider",
+                          "--max-tokens",     "--max-cost",
+                          "--price-in",       "--price-out",
+                          "--transcript",     "--executor",
+                          "--workers",        "--slurm-arg",
+                          "--partition",      "--build-jobs",
+                          "--keep-builds",    "--no-sandbox",
+                          "--sandbox-show",   "--proposer-network",
+                          "--seed",           "--patience",
+                          "--full",           "--handover",
+                          "--keep",           "--att-target-cu",
+                          "--effort",         "--llvm",
+                          "--no-recopy"};
 // The one option with which a command has no document, and refuses --json.
 constexpr std::string_view kWithoutDocument = "--recheck";
 

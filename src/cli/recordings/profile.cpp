@@ -37,7 +37,7 @@ struct ProfileArguments {
   Outputs outputs{.folder = ".", .html = {}, .whole_recording = true};
   measure::AttOptions att_options;
   std::string pc_method;
-  collect::PcSamplingWish pc_wish;
+  measure::PcSamplingOptions pc_options;
   measure::ProfileOptions options;
 };
 
@@ -63,6 +63,17 @@ void say_what_was_traced(const measure::ThreadTracePass& pass) {
              pass.runs.back().request.target_cu, pass.runs.back().folder.string());
 }
 
+/// Whose samples they are, and where they lie.
+void say_what_was_sampled(const collect::PcSamplingRun& run, const analyze::PcSampling& samples) {
+  for (const analyze::PcSampleSet& set : samples.sets) {
+    const std::string whose = samples.kernels.size() == 1
+                                  ? printable(samples.kernels.front().kernel)
+                                  : fmt::format("{} kernels", samples.kernels.size());
+    fmt::print(stderr, "\nPC samples of {}: {} of {}; all are in {}\n", whose, set.in_kernels,
+               set.samples, run.folder.string());
+  }
+}
+
 /// What --details prints: of a process that was only timed, that.
 std::vector<Section> sections_of(const measure::Profile& profile, const report::ProfileData& data) {
   if (profile.analyzed)
@@ -84,6 +95,9 @@ Result<void> show(const ProfileArguments& arguments, const measure::Profile& pro
   if (talks && profile.thread_trace && profile.analyzed &&
       profile.analyzed->representative.analysis.thread_traces)
     say_what_was_traced(*profile.thread_trace);
+  if (talks && profile.pc_sampling && profile.analyzed)
+    if (const auto& samples = profile.analyzed->representative.analysis.pc_sampling)
+      say_what_was_sampled(*profile.pc_sampling, *samples);
   return {};
 }
 
@@ -142,11 +156,16 @@ Result<void> run_profile(ProfileArguments arguments,
     options.att->keep_detail = true;
   }
   if (arguments.pc_sampling) {
-    options.pc_sampling = arguments.pc_wish;
+    // CLI11's excludes() would make a line of the help longer than 80 columns.
+    if (arguments.pc_options.all_kernels && !arguments.pc_options.kernel.empty())
+      return fail(ErrorCode::usage,
+                  "--pc-sampling-kernel names one kernel, and --pc-sampling-all-kernels wants all",
+                  "leave one of them out");
+    options.pc_sampling = arguments.pc_options;
     if (!arguments.pc_method.empty())
-      options.pc_sampling->method = arguments.pc_method == "host_trap"
-                                        ? pc_sampling::Method::host_trap
-                                        : pc_sampling::Method::stochastic;
+      options.pc_sampling->wish.method = arguments.pc_method == "host_trap"
+                                             ? pc_sampling::Method::host_trap
+                                             : pc_sampling::Method::stochastic;
   }
   if (!arguments.roofs.file.empty()) {
     if (!options.wants_counters())
@@ -201,11 +220,16 @@ CLI::Validator whole_number(std::uint64_t most, bool bytes) {
       "");
 }
 
+/// A check of CLI11's: what is wrong, or nothing.
+std::string names_something(const std::string& pattern) {
+  return pattern.empty() ? std::string("an empty pattern names no kernel") : std::string();
+}
+
 void add_pc_sampling_options(CLI::App& command, ProfileArguments& arguments) {
-  CLI::Option* const pc_sampling = command.add_flag(
-      "--pc-sampling", arguments.pc_sampling,
-      "Run it again for PC samples (rocprofv3's beta option; NVIDIA: CUPTI): where waves wait, and "
-      "why");
+  CLI::Option* const pc_sampling =
+      command.add_flag("--pc-sampling", arguments.pc_sampling,
+                       "Run it again for PC samples (rocprofv3's beta option; NVIDIA: CUPTI): "
+                       "where waves of the kernel with most time wait, and why");
   command
       .add_option("--pc-sampling-method", arguments.pc_method,
                   "stochastic (by the hardware, with reasons) or host_trap; the first that the GPU "
@@ -213,9 +237,18 @@ void add_pc_sampling_options(CLI::App& command, ProfileArguments& arguments) {
       ->check(CLI::IsMember({"stochastic", "host_trap"}))
       ->needs(pc_sampling);
   command
-      .add_option("--pc-sampling-interval", arguments.pc_wish.interval,
+      .add_option("--pc-sampling-interval", arguments.pc_options.wish.interval,
                   "Cycles (host_trap: us) between samples (default: 65536, host_trap: 512)")
       ->transform(whole_number(UINT64_MAX, false))
+      ->needs(pc_sampling);
+  command
+      .add_option("--pc-sampling-kernel", arguments.pc_options.kernel,
+                  "Analyse the samples of a kernel whose name this regex matches")
+      ->check(names_something)
+      ->needs(pc_sampling);
+  command
+      .add_flag("--pc-sampling-all-kernels", arguments.pc_options.all_kernels,
+                "Analyse the samples of all kernels")
       ->needs(pc_sampling);
 }
 
@@ -228,9 +261,7 @@ void add_att_options(CLI::App& command, ProfileArguments& arguments) {
     return command.add_option(name, value, text)->needs(att);
   };
   add("--att-kernel", options.kernel, "Trace a kernel whose name this regex matches")
-      ->check([](const std::string& text) {
-        return text.empty() ? std::string("an empty pattern names no kernel") : std::string();
-      });
+      ->check(names_something);
   add("--att-iteration", options.iteration, "Trace its Nth dispatch, from 1")
       ->transform(whole_number(INT32_MAX, false));
   add("--att-target-cu", options.target_cu, "CU (RDNA: WGP) whose waves are traced")

@@ -331,6 +331,9 @@ Json set_json(const PcSampleSet& set) {
     reasons.push_back({{"name", one.name},
                        {"samples", one.samples},
                        {"of_stalled", one.of_stalled.value.value_or(0)}});
+  Json others = Json::array();
+  for (const analyze::PcOtherKernel& one : set.others)
+    others.push_back({{"name", one.name}, {"samples", one.samples}});
   return {{"files", set.files},
           {"method", pc_sampling::to_string(set.method)},
           {"form", form_name(set.form)},
@@ -338,6 +341,7 @@ Json set_json(const PcSampleSet& set) {
           {"samples", set.samples},
           {"in_kernels", set.in_kernels},
           {"other_kernels", set.other_kernels},
+          {"others", std::move(others)},
           {"kernel_unknown", set.kernel_unknown},
           {"counts", odd_counts_json(set.counts)},
           {"reasons", std::move(reasons)},

@@ -306,7 +306,11 @@ std::string waves_lines(const KernelPcSamples& kernel, std::size_t width) {
 std::string other_samples_table(const analyze::Analysis& analysis, const KernelPcSamples* above,
                                 const TerminalStyle& style, const Paint& paint) {
   const auto& kernels = analysis.pc_sampling->kernels;
-  if (kernels.size() < 2) return {};
+  std::vector<analyze::PcOtherKernel> counted_only;
+  for (const PcSampleSet& set : analysis.pc_sampling->sets)
+    counted_only.insert(counted_only.end(), set.others.begin(), set.others.end());
+  const std::size_t all = kernels.size() - 1 + counted_only.size();
+  if (all == 0) return {};
   TextTable table({SampleColumn{"samples"}, SampleColumn{"issued"},
                    SampleColumn{.title = "most stalls", .align = left, .expendable = 1},
                    SampleColumn{.title = "of stalled", .expendable = 2}, SampleColumn{"sure", left},
@@ -320,8 +324,13 @@ std::string other_samples_table(const analyze::Analysis& analysis, const KernelP
                one.reasons.empty() ? kDash : estimate_text(one.reasons.front().of_stalled),
                std::string(analyze::to_string(one.confidence)), one.kernel});
   }
+  for (const analyze::PcOtherKernel& one : counted_only) {
+    if (shown == style.most_rows) break;
+    ++shown;
+    table.add({fmt::format("{}", one.samples), kDash, kDash, kDash, kDash, one.name});
+  }
   return heading(paint, "Other kernels with samples") + table.text(style.width) +
-         cut_note(kernels.size() - 1, shown);
+         cut_note(all, shown);
 }
 
 }  // namespace

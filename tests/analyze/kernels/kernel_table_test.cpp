@@ -48,6 +48,24 @@ TEST_F(Selecting, LeavesOutTheHelpersOfTheRuntime) {
   EXPECT_FALSE(analysis().kernels[1].runtime_helper);
 }
 
+TEST_F(Selecting, MostTimeIsTheLargestTotalOfThoseWithTheNameHelpersLast) {
+  b_.dispatches(b_.kernel("__amd_rocclr_fillBufferAligned"), {900});
+  b_.dispatches(b_.kernel("often"), {40, 40, 40, 40});
+  b_.dispatches(b_.kernel("long"), {50});
+  const std::vector<Kernel> kernels = analysis().kernels;
+  const auto with_name = [&](const char* text) -> std::string {
+    const Result<Pattern> pattern = Pattern::compile(text);
+    const auto found = kernel_with_most_time(kernels, &pattern.value());
+    return found ? kernels[*found].name : "(none)";
+  };
+  EXPECT_EQ(kernels[kernel_with_most_time(kernels).value()].name, "often");
+  EXPECT_EQ(with_name("o"), "often");
+  EXPECT_EQ(with_name("^l"), "long");
+  EXPECT_EQ(with_name("fillBuffer"), "__amd_rocclr_fillBufferAligned");
+  EXPECT_EQ(with_name("gemm"), "(none)");
+  EXPECT_FALSE(kernel_with_most_time({}));
+}
+
 TEST_F(Selecting, KeepsAUserKernelCalledHipAnything) {
   const Index user = b_.code_object();
   b_.dispatches(b_.kernel("hip_anything", {.code_object = user}), {900});

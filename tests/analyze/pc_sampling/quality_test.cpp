@@ -153,6 +153,38 @@ TEST(PcQuality, SlowedKernelsAreRefused) {
   EXPECT_TRUE(is_missing(again.kernels.front().missing, "quality.plain_ns"));
 }
 
+TEST(PcQuality, OfOneKernelThereAreFiguresOfTheOthersCounts) {
+  PcRun run;
+  run.agents = {{.handle = 1}, {.handle = 2}};
+  run.undecoded = 20;
+  for (int i = 0; i < 25; ++i) {
+    test::PcKernel& kernel = run.kernels.emplace_back(test::pc_copy_kernel());
+    kernel.name = "kernel_" + std::to_string(i);
+    kernel.mangled = "k" + std::to_string(i);
+    kernel.dispatches = 4 + i;
+  }
+  const auto samples = samples_of(run);
+  Kernel recorded;
+  recorded.mangled_name = "k3";
+  recorded.name = "kernel_3";
+  const auto made = analyze_pc_samples(samples, PcIntervalSource::given, {}, {}, {recorded}, 0);
+  const PcSampleSet& set = made.sets.front();
+  ASSERT_EQ(made.kernels.size(), 2U);  // on two GPUs
+  for (const KernelPcSamples& kernel : made.kernels) EXPECT_EQ(kernel.kernel, "kernel_3");
+  EXPECT_EQ(set.in_kernels + set.other_kernels + set.kernel_unknown, set.samples);
+  EXPECT_EQ(set.in_kernels, made.kernels[0].samples + made.kernels[1].samples);
+  ASSERT_EQ(set.others.size(), kMostPcKernels);
+  EXPECT_EQ(set.others.front().name, "kernel_24");
+  EXPECT_TRUE(std::ranges::is_sorted(set.others, std::greater{}, &PcOtherKernel::samples));
+  // The same figures as where all are analysed.
+  const auto all = analyze_pc_samples(samples, PcIntervalSource::given, {}, {}, {recorded});
+  EXPECT_EQ(all.kernels.size(), kMostPcKernels);
+  EXPECT_EQ(all.sets.front().samples, set.samples);
+  EXPECT_EQ(all.sets.front().kernel_unknown, set.kernel_unknown);
+  EXPECT_EQ(all.sets.front().in_kernels + all.sets.front().other_kernels + set.kernel_unknown,
+            set.samples);
+}
+
 TEST(PcQuality, HostTrapsHaveNoReasons) {
   PcRun run = copy_run(20);
   run.stochastic = false;

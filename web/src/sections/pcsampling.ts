@@ -30,6 +30,7 @@ function seen(host: HTMLElement, sampling: Sampling, kernel: Kernel, context: Co
     h('p', { class: 'muted' }, 'Shares are of its samples, with their 95 % interval: how often waves were there, never how long.'),
     h('ul', {},
       fact('Samples', `${format.count(kernel.samples)} of ${format.count(set.samples)}; ${format.count(set.kernel_unknown)} are of no known kernel`),
+      set.others.length ? fact('Counted only', set.others.map((one) => `${one.name} (${format.count(one.samples)})`).join(', ')) : null,
       fact('Ticks', format.count(kernel.ticks)),
       fact('Delivered', value(kernel.quality.delivered, format.percent, kernel.missing, 'quality.delivered'), ' of those expected'),
       fact('Dispatches with samples', value(kernel.quality.dispatches_sampled, format.count, kernel.missing, 'quality.dispatches_sampled'), ' of ', value(kernel.quality.dispatches, format.count, kernel.missing, 'quality.dispatches'))));
