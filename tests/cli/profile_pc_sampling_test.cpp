@@ -3,6 +3,7 @@
 // Synthetic samples.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -23,25 +24,37 @@ using testing::Not;
 class ProfilePcSampling : public testing::Test {
  protected:
   ProfilePcSampling() {
-    const test::PcKernel copy = test::pc_copy_kernel();
-    test::RocpdWriter writer(folder_ / "base.db", {.guid = "base", .process = {.pid = 4242}});
-    writer.agent(test::host_agent());
-    writer.agent(test::mi300x_agent());
-    writer.queue();
-    writer.stream();
-    writer.code_object({});
-    const test::Id kernel = writer.kernel({.name = copy.mangled, .display_name = copy.name});
-    for (std::int64_t i = 0; i < 20; ++i)
-      writer.dispatch({.kernel = kernel,
-                       .start = 1'000'000 + i * 200'000,
-                       .end = 1'000'000 + i * 200'000 + 130'000});
-    EXPECT_TRUE(writer.close().has_value());
+    write_recording({test::pc_copy_kernel()},
+                    [](test::RocpdWriter& writer, const std::vector<test::Id>& ids) {
+                      for (std::int64_t i = 0; i < 20; ++i)
+                        writer.dispatch({.kernel = ids[0],
+                                         .start = 1'000'000 + i * 200'000,
+                                         .end = 1'000'000 + i * 200'000 + 130'000});
+                    });
     write_samples(true);
   }
 
   /// Two kernels in turns: the copy with most time, the other with the longest dispatch.
   void write_two_kernels() {
-    const std::vector<test::PcKernel> kernels = {test::pc_copy_kernel(), test::pc_matrix_kernel()};
+    test::PcRun run;
+    run.kernels = {test::pc_copy_kernel(), test::pc_matrix_kernel()};
+    run.undecoded = 20;
+    write_recording(run.kernels, [](test::RocpdWriter& writer, const std::vector<test::Id>& ids) {
+      for (std::int64_t i = 0; i < 20; ++i) {
+        const std::int64_t start = 1'000'000 + i * 800'000;
+        writer.dispatch({.kernel = ids[0], .start = start, .end = start + 130'000});
+        writer.dispatch({.kernel = ids[1],
+                         .start = start + 200'000,
+                         .end = start + (i == 0 ? 700'000 : 265'000)});
+      }
+    });
+    write_samples(std::move(run));
+  }
+
+  /// `add` writes the dispatches of these kernels.
+  void write_recording(
+      const std::vector<test::PcKernel>& kernels,
+      const std::function<void(test::RocpdWriter&, const std::vector<test::Id>&)>& add) {
     fs::remove(folder_ / "base.db");
     test::RocpdWriter writer(folder_ / "base.db", {.guid = "base", .process = {.pid = 4242}});
     writer.agent(test::host_agent());
@@ -52,27 +65,19 @@ class ProfilePcSampling : public testing::Test {
     std::vector<test::Id> ids;
     for (const test::PcKernel& kernel : kernels)
       ids.push_back(writer.kernel({.name = kernel.mangled, .display_name = kernel.name}));
-    for (std::int64_t i = 0; i < 20; ++i) {
-      const std::int64_t start = 1'000'000 + i * 800'000;
-      writer.dispatch({.kernel = ids[0], .start = start, .end = start + 130'000});
-      writer.dispatch({.kernel = ids[1],
-                       .start = start + 200'000,
-                       .end = start + (i == 0 ? 700'000 : 265'000)});
-    }
+    add(writer, ids);
     EXPECT_TRUE(writer.close().has_value());
-    test::PcRun run;
-    run.kernels = kernels;
-    for (test::PcKernel& kernel : run.kernels) kernel.dispatches = 20;
-    run.undecoded = 20;
-    fs::remove_all(folder_ / "samples");
-    test::write_pc_run(folder_ / "samples", "4242", run, {});
   }
 
   void write_samples(bool stochastic) {
     test::PcRun run;
     run.stochastic = stochastic;
     run.kernels = {test::pc_copy_kernel()};
-    run.kernels[0].dispatches = 20;
+    write_samples(std::move(run));
+  }
+  /// Of twenty dispatches of each kernel.
+  void write_samples(test::PcRun run) {
+    for (test::PcKernel& kernel : run.kernels) kernel.dispatches = 20;
     fs::remove_all(folder_ / "samples");
     test::write_pc_run(folder_ / "samples", "4242", run, {});
   }
