@@ -5,7 +5,6 @@ folders, with launches as they are. The first idea for each is wrong or of no us
 Each call gets one JSON object on stdin and answers with the whole source file on stdout; the last line on stderr says what the
 idea is. No answer ends the search."""
 import json
-import re
 import sys
 
 TRANSPOSE = """__global__ void transpose(const float* input, float* output, int rows, int columns) {
@@ -105,10 +104,10 @@ SOFTMAX_ROWS = """__global__ void softmax_rows(const float* input, float* output
     float sum = 0.0F;
 #pragma unroll
     for (int k = 0; k < kKept; ++k) {
-      kept[k] = lane + k * warpSize < columns ? SHIFTED(kept[k]) : 0.0F;
+      kept[k] = lane + k * warpSize < columns ? expf(kept[k]SHIFT) : 0.0F;
       sum += kept[k];
     }
-    for (int i = lane + kKept * warpSize; i < columns; i += warpSize) sum += SHIFTED(values[i]);
+    for (int i = lane + kKept * warpSize; i < columns; i += warpSize) sum += expf(values[i]SHIFT);
     for (int d = warpSize / 2; d > 0; d /= 2) sum += __shfl_xor(sum, d);
 #pragma unroll
     for (int k = 0; k < kKept; ++k) {
@@ -116,7 +115,7 @@ SOFTMAX_ROWS = """__global__ void softmax_rows(const float* input, float* output
       if (i < columns) results[i] = kept[k] / sum;
     }
     for (int i = lane + kKept * warpSize; i < columns; i += warpSize)
-      results[i] = SHIFTED(values[i]) / sum;
+      results[i] = expf(values[i]SHIFT) / sum;
   }
 }"""
 
@@ -130,8 +129,8 @@ IDEAS = {
         ("the row is read once and kept in registers", SOFTMAX.replace("SHIFT", "expf(kept[k] - of_row)")),
     ],
     "softmax_rows": [
-        ("a warp per row, and exponentials as they are", re.sub(r"SHIFTED\((.*?\])\)", r"expf(\1)", SOFTMAX_ROWS)),
-        ("a warp per row, kept in registers", re.sub(r"SHIFTED\((.*?\])\)", r"expf(\1 - largest)", SOFTMAX_ROWS)),
+        ("a warp per row, and exponentials as they are", SOFTMAX_ROWS.replace("SHIFT", "")),
+        ("a warp per row, kept in registers", SOFTMAX_ROWS.replace("SHIFT", " - largest")),
     ],
     "layer_norm": [
         ("all threads add, by one column too few", LAYER_NORM.replace("DIVISOR", "columns - 1")),

@@ -37,16 +37,22 @@ CLI::Validator offered(const std::vector<std::string>& names) {
                         fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
-std::vector<std::string> element_type_names() {
+namespace {
+
+template <class E>
+std::vector<std::string> enumerator_names() {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < replay::kElementTypes; ++i)
-    names.emplace_back(to_string(static_cast<replay::ElementType>(i)));
+  for (const E one : enumerators<E>()) names.emplace_back(to_string(one));
   return names;
 }
 
+}  // namespace
+
+std::vector<std::string> element_type_names() {
+  return enumerator_names<replay::ElementType>();
+}
+
 CLI::Option* add_caches_option(CLI::App& command, replay::Caches& caches) {
-  std::vector<std::string> names;
-  for (const auto one : enumerators<replay::Caches>()) names.emplace_back(to_string(one));
   return command
       .add_option_function<std::string>(
           "--caches",
@@ -54,7 +60,7 @@ CLI::Option* add_caches_option(CLI::App& command, replay::Caches& caches) {
             caches = from_name<replay::Caches>(name).value_or(caches);
           },
           fmt::format("What timed dispatches find in the caches (default: {})", to_string(caches)))
-      ->check(CLI::IsMember(names));
+      ->check(CLI::IsMember(enumerator_names<replay::Caches>()));
 }
 
 }  // namespace perflab::cli

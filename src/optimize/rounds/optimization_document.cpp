@@ -63,8 +63,9 @@ Json final_json(const Optimization& out, std::vector<Missing>& missing) {
   Json json = to_json(*out.final_proof);
   if (!out.final_proof->as_captured)
     missing.push_back({.field = "final.as_captured",
-                       .reason = out.accepted ? "times are taken on no other input than this one"
-                                              : "nothing is accepted",
+                       .reason = out.accepted
+                                     ? "there is no captured input that times were not taken on"
+                                     : "nothing is accepted",
                        .remedy = {}});
   json["number"] = *out.best;
   return json;

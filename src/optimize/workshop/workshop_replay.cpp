@@ -158,8 +158,9 @@ class ReplayWorkshop final : public Workshop {
   Result<void> prepare_timing(const Built& original, const Built& before,
                               const Built& after) override;
   bool time_as_captured() override {
+    if (options_.perturbations == 0) return false;
     backend_.use_captured_input();
-    return options_.perturbations > 0;
+    return true;
   }
   [[nodiscard]] measure::Backend& backend() override { return backend_; }
   [[nodiscard]] std::optional<std::int64_t> workgroup_size() const override {

@@ -84,10 +84,8 @@ done:
 
 constexpr const char* kSplit = "left_memory_split";
 constexpr int kLargestL1 = 0;  // percent of shared memory
-constexpr const char* kSplitPtx = R"(.version 6.4
-.target sm_70
-.address_size 64
-.visible .entry left_memory_split(.param .u32 pattern, .param .u32 words, .param .u32 never)
+constexpr const char* kSplitBody =
+    R"(.visible .entry left_memory_split(.param .u32 pattern, .param .u32 words, .param .u32 never)
 .maxntid 256, 1, 1
 {
   ret;
@@ -169,7 +167,7 @@ void CudaTrap::open() {
   }
   registers_ = load(trap_registers_ptx(), "left_memory_registers");
   if (!registers_) return;
-  split_ = load(kSplitPtx, kSplit);
+  split_ = load(std::string(kPtxHead) + kSplitBody, kSplit);
   if (!split_) return;
   // Where it cannot be asked for, there is no split to choose.
   driver_.function_set_attribute(split_->function,

@@ -359,8 +359,7 @@ Result<std::string> TimedInputs::check(const std::string& who, std::uint64_t num
   State::TimedInput& input = state.inputs[place];
   state.choose(input);
   // Where nothing changed, nothing says where the original writes.
-  const bool everywhere =
-      !state.seen.contains({who, place}) || (state.as_captured() && state.changes_nothing);
+  const bool everywhere = is_new(who, number) || (state.as_captured() && state.changes_nothing);
   PERFLAB_TRY(std::string wrong, state.compare_all(input, everywhere));
   state.seen.insert({who, place});
   if (wrong.empty()) return wrong;

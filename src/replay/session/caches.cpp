@@ -2,6 +2,8 @@
 // both platforms, and displace what they held.
 #include "replay/session/caches.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "base/enum_names.h"
@@ -21,7 +23,8 @@ Result<void> CacheState::displace() {
   }
   if (!room_)
     return fail(ErrorCode::missing_tool,
-                "the GPU has no 512 MiB left beside the capture, which cold caches take",
+                fmt::format("the GPU has no {} MiB left beside the capture, which cold caches take",
+                            kDisplacingBytes >> 20U),
                 "--caches warm needs none");
   constexpr std::uint64_t kHalf = kDisplacingBytes / 2;
   return session_.copy(std::array{CopyRun{.to = *room_, .from = *room_ + kHalf, .bytes = kHalf}});
