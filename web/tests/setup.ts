@@ -39,7 +39,7 @@ function ofCapture(document: any): unknown {
   const nothing = { type: null, max_ulp: null, max_relative: null, max_absolute: null, nan_equal: true };
   return {
     ...document, simulation: null,
-    capture: { hash: 'sha256:77', kernel: '_Z4gemmPKf', demangled: 'gemm(float const*)', platform: 'cuda', isa: 'sm_90', launch: { workgroup: '64', grid: null, blocks: '1024 // BN', dynamic_lds: null }, tolerance: { ...nothing, type: 'f32', max_ulp: 2 }, iterations: 5, proof: { ...proof, verdict: 'bitwise', sentence: 'This capture reproduces itself, bitwise.' }, value: 3.25, samples: 12, cv: 0.01, gain: { ratio: 1.6, low: 1.58, high: 1.62 } },
+    capture: { hash: 'sha256:77', kernel: '_Z4gemmPKf', demangled: 'gemm(float const*)', platform: 'cuda', isa: 'sm_90', launch: { workgroup: '64', grid: null, blocks: '1024 // BN', dynamic_lds: null }, tolerance: { ...nothing, type: 'f32', max_ulp: 2 }, iterations: 5, caches: 'warm', proof: { ...proof, verdict: 'bitwise', sentence: 'This capture reproduces itself, bitwise.' }, value: 3.25, samples: 12, cv: 0.01, gain: { ratio: 1.6, low: 1.58, high: 1.62 } },
     history: document.history.map((entry: any) => ({ ...entry, proof: entry.value === null ? null : proof })),
   };
 }
