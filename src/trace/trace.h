@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sqlite_pages/ask_sqlite.h"
 #include "trace/string_pool.h"
 
 namespace perflab::trace {
@@ -300,6 +301,10 @@ struct ReadReport {
   std::map<Key, std::uint64_t> dropped;       ///< rows that are not in the Trace
   std::map<Key, std::uint64_t> odd;           ///< rows that are
   std::map<std::string, std::uint64_t> rows;  ///< rows read, by table (base name)
+  /// Ranges of rows of a database that were scanned: by table, and by why SQLite had to be asked
+  /// (nothing: they were read from their pages).
+  using Ranges = std::pair<std::string, std::optional<sqlite_pages::AskSqlite>>;
+  std::map<Ranges, std::uint64_t> ranges;
 };
 
 /// Adds `many` to a count; does nothing for 0, so that no reason is listed that did not occur.

@@ -16,7 +16,7 @@ FLOORS = {
 }
 # From the bottom up; "." is the folder itself. Rooms of one line stand on one floor.
 ROOMS = {
-    "base": [["."], ["text"], ["system"]],
+    "base": [["."], ["text"], ["system"], ["sqlite_pages"]],
     "calibrate": [["."], ["programs"]],
     "hal": [["."], ["installed"]],
     "code": [["elf"], ["object", "tools"], ["files", "instructions"], ["cubin"]],

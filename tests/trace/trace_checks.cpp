@@ -114,9 +114,16 @@ std::filesystem::path recorded_folder() {
 
 Trace read_ok(const Paths& files, unsigned threads) {
   Result<Trace> trace = rocpd::read(files, {.threads = threads});
-  if (trace) return std::move(*trace);
-  ADD_FAILURE() << describe(trace.error());
-  return {};
+  if (!trace) {
+    ADD_FAILURE() << describe(trace.error());
+    return {};
+  }
+  constexpr std::size_t kMostCompared = 20'000;
+  if (trace->dispatches.size() <= kMostCompared) {
+    const Result<Trace> judge = rocpd::read(files, {.threads = threads, .sqlite_only = true});
+    EXPECT_TRUE(judge && dump(*judge) == dump(*trace)) << "through SQLite it is another Trace";
+  }
+  return std::move(*trace);
 }
 
 Error read_error(const Paths& files, unsigned threads) {
@@ -127,6 +134,8 @@ Error read_error(const Paths& files, unsigned threads) {
     return {};
   }
   Error error = std::move(trace).error();
+  const Result<Trace> judge = rocpd::read(files, {.threads = threads, .sqlite_only = true});
+  EXPECT_TRUE(!judge && judge.error().message == error.message) << error.message;
   EXPECT_EQ(error.code, ErrorCode::bad_input) << error.message;
   EXPECT_TRUE(is_one_sentence(error.message)) << error.message;
   EXPECT_TRUE(error.message.find(files.front().string()) != std::string::npos) << error.message;

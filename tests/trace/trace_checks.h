@@ -28,7 +28,8 @@ std::filesystem::path recorded_folder();
   GTEST_SKIP() << "skipped: " << (path) << " is not there (recorded inputs are kept " \
                << "outside the project)"
 
-/// Reads the files. A failure is reported to GoogleTest, and the Trace is then empty.
+/// Reads the files, and when they are small once more through SQLite alone, which must give the
+/// same. A failure is reported to GoogleTest, and the Trace is then empty.
 Trace read_ok(const Paths& files, unsigned threads = 1);
 
 /// The error of reading the files; reports a failure when they can be read, or when the error is

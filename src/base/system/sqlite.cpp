@@ -42,6 +42,18 @@ Error describe_sqlite(int code, std::string_view what, const char* detail) {
 
 }  // namespace
 
+std::optional<std::int64_t> whole_of_real(double value) {
+  if (std::trunc(value) == value && std::fabs(value) < 9.2e18)
+    return static_cast<std::int64_t>(value);
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> whole_of_text(std::string_view digits) {
+  if (const auto value = whole_number<std::int64_t>(digits)) return value;
+  if (const auto wide = whole_number(digits)) return static_cast<std::int64_t>(*wide);
+  return std::nullopt;
+}
+
 Result<bool> Statement::step() {
   const int code = sqlite3_step(handle_.get());
   if (code == SQLITE_ROW) return true;
@@ -57,17 +69,8 @@ void Statement::bind(int index, std::string_view text) {
 
 std::optional<std::int64_t> Statement::slow_integer(int column) const {
   const int type = sqlite3_column_type(handle_.get(), column);
-  if (type == SQLITE_FLOAT) {
-    const double value = sqlite3_column_double(handle_.get(), column);
-    if (std::trunc(value) == value && std::fabs(value) < 9.2e18)
-      return static_cast<std::int64_t>(value);
-    return std::nullopt;
-  }
-  if (type != SQLITE_TEXT) return std::nullopt;
-  const std::string_view digits = text(column);
-  if (const auto value = whole_number<std::int64_t>(digits)) return value;
-  if (const auto wide = whole_number(digits)) return static_cast<std::int64_t>(*wide);
-  return std::nullopt;
+  if (type == SQLITE_FLOAT) return whole_of_real(sqlite3_column_double(handle_.get(), column));
+  return type == SQLITE_TEXT ? whole_of_text(text(column)) : std::nullopt;
 }
 
 std::optional<double> Statement::real(int column) const {

@@ -16,6 +16,11 @@
 
 namespace perflab {
 
+/// The integer that a stored number is; nullopt: not whole, or not surely in 64 bits.
+std::optional<std::int64_t> whole_of_real(double value);
+/// The integer that a stored text is: unsigned ones above INT64_MAX are the same 64 bits.
+std::optional<std::int64_t> whole_of_text(std::string_view digits);
+
 /// A prepared SELECT. step() moves to the next row; columns are read from the current row.
 class Statement {
  public:

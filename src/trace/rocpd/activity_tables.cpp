@@ -15,7 +15,8 @@ struct Rejected {
 };
 
 /// Start and end of a row, if it is a finished one; counted otherwise.
-std::optional<std::pair<std::int64_t, std::int64_t>> read_times(const Statement& row,
+template <class Row>
+std::optional<std::pair<std::int64_t, std::int64_t>> read_times(const Row& row,
                                                                 Rejected& rejected) {
   const auto start = row.integer(0);
   const auto end = row.integer(1);
@@ -57,7 +58,8 @@ struct CopyChunk {
   Rejected rejected;
 };
 
-Index event_of(const Statement& row, int column, const EventTable& events) {
+template <class Row>
+Index event_of(const Row& row, int column, const EventTable& events) {
   const auto id = row.integer(column);
   return id ? events.index.find(*id) : kNone;
 }
@@ -75,7 +77,7 @@ Result<void> RecordingLoader::load_regions() {
   std::vector<Index> categories;
   for (const std::int64_t id : events_.categories) categories.push_back(string_of(id));
 
-  const auto decode = [&](const Statement& row, RegionChunk& chunk) {
+  const auto decode = [&](const auto& row, RegionChunk& chunk) {
     const auto times = read_times(row, chunk.rejected);
     if (!times) return;
     chunk.rows.push_back({.start = times->first,
@@ -110,7 +112,7 @@ Result<void> RecordingLoader::load_copies() {
   const Table* table = set_.find("memory_copy");
   if (table == nullptr) return {};
   CopyColumns& all = trace_.copies;
-  const auto decode = [&](const Statement& row, CopyChunk& chunk) {
+  const auto decode = [&](const auto& row, CopyChunk& chunk) {
     const auto times = read_times(row, chunk.rejected);
     const auto bytes = row.integer(5);
     if (times && (!bytes || *bytes < 0)) ++chunk.rejected.malformed;

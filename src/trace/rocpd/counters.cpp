@@ -44,7 +44,7 @@ void accumulate(CounterColumns& all, const CounterRow& row) {
 Result<void> RecordingLoader::load_counters() {
   const Table* table = set_.find("pmc_event");
   if (table == nullptr) return {};
-  const auto decode = [&](const Statement& row, CounterChunk& chunk) {
+  const auto decode = [&](const auto& row, CounterChunk& chunk) {
     const auto event_id = row.integer(0);
     const Index counter = lookup(counters_, row.integer(1));
     const auto value = row.real(2);

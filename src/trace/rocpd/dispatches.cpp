@@ -51,7 +51,8 @@ struct DispatchChunk {
 };
 
 /// A size that must fit 32 bits; NULL is 0.
-bool read_size(const Statement& row, int column, std::uint32_t& out) {
+template <class Row>
+bool read_size(const Row& row, int column, std::uint32_t& out) {
   const auto value = row.integer(column);
   if (!value) return row.is_null(column);
   if (*value < 0 || *value > std::numeric_limits<std::uint32_t>::max()) return false;
@@ -59,7 +60,8 @@ bool read_size(const Statement& row, int column, std::uint32_t& out) {
   return true;
 }
 
-bool read_config(const Statement& row, LaunchConfig& config) {
+template <class Row>
+bool read_config(const Row& row, LaunchConfig& config) {
   bool good = read_size(row, 9, config.scratch_bytes) && read_size(row, 10, config.lds_bytes);
   for (int axis = 0; axis < 3; ++axis) {
     good = good && read_size(row, 11 + axis, config.workgroup[static_cast<std::size_t>(axis)]);
@@ -68,7 +70,8 @@ bool read_config(const Statement& row, LaunchConfig& config) {
   return good;
 }
 
-void decode(const Statement& row, const EventTable& events, DispatchChunk& chunk) {
+template <class Row>
+void decode(const Row& row, const EventTable& events, DispatchChunk& chunk) {
   const auto start = row.integer(0);
   const auto end = row.integer(1);
   const auto kernel = row.integer(4);
@@ -156,7 +159,7 @@ Result<void> RecordingLoader::load_dispatches() {
   };
   return scan<DispatchChunk>(
       file_, *table, filter_, kDispatchColumns,
-      [&](const Statement& row, DispatchChunk& chunk) { decode(row, events_, chunk); }, commit);
+      [&](const auto& row, DispatchChunk& chunk) { decode(row, events_, chunk); }, commit);
 }
 
 }  // namespace perflab::trace::rocpd

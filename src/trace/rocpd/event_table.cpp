@@ -38,7 +38,7 @@ Result<EventTable> read_events(File& file, const TableSet& set, const RowFilter&
   reserve_more(events.parent_stack, bound);
   reserve_more(events.category, bound);
 
-  const auto decode = [&](const Statement& row, EventChunk& chunk) {
+  const auto decode = [&](const auto& row, EventChunk& chunk) {
     const auto id = row.integer(0);
     if (!id) {
       ++chunk.without_id;

@@ -151,6 +151,7 @@ Result<File> File::open(const fs::path& path, unsigned workers) {
   // Locks of network file systems may hang or not be there: nobody writes to a recording, and that
   // its writer is gone was seen above and is seen again at the end (check_unchanged).
   file.on_network_ = !network_file_system_of(path).empty();
+  bool locked = !file.on_network_;
   for (unsigned worker = 0; worker < std::max(1U, workers); ++worker) {
     Result<Connection> opened = Connection::open(path, file.on_network_);
     Result<void> begun =
@@ -162,9 +163,11 @@ Result<File> File::open(const fs::path& path, unsigned workers) {
           !immutable || !immutable->begin_read())
         return std::unexpected(std::move(begun).error());
       opened = std::move(immutable);
+      locked = false;
     }
     file.connections_.push_back(std::move(*opened));
   }
+  if (locked) file.page_file_ = sqlite_pages::PageFile::open(path);
   PERFLAB_TRY_VOID(file.discover_tables());
   return file;
 }
@@ -305,10 +308,24 @@ Result<Statement> File::select(unsigned worker, const Table& table,
   return connections_[worker].prepare(sql, table.name);
 }
 
+sqlite_pages::FromPages<sqlite_pages::TablePages> File::pages_of(
+    const Table& table, std::span<const std::string_view> columns, bool all_rows) {
+  using sqlite_pages::AskSqlite;
+  if (!page_file_) return std::unexpected(page_file_.error());
+  auto layout = sqlite_pages::layout_of(connections_[0], table.name, columns);
+  if (!layout) return std::unexpected(layout.error());
+  if (all_rows && layout->indexed) return std::unexpected(AskSqlite::indexed);
+  auto leaves = sqlite_pages::leaves_of(*page_file_, layout->root);
+  if (!leaves) return std::unexpected(leaves.error());
+  return sqlite_pages::TablePages{.layout = std::move(*layout), .leaves = std::move(*leaves)};
+}
+
 Result<void> File::check_unchanged() const {
+  const bool pages_unchanged = !page_file_ || page_file_->unchanged();
   const std::optional<Header> header = read_header(path_);
   const bool unlocked_writer = on_network_ && !left_by_writer(path_).empty();
-  if (header && header->change_counter == change_counter_ && !unlocked_writer) return {};
+  if (pages_unchanged && header && header->change_counter == change_counter_ && !unlocked_writer)
+    return {};
   return bad(fmt::format("{}: the database was changed while it was being read", path_),
              "wait until the profiled program has ended, then run again");
 }

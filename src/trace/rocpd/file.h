@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text/progress.h"
+#include "base/sqlite_pages/rows.h"
 #include "base/system/sqlite.h"
+#include "base/text/progress.h"
+#include "trace/trace.h"
 
 namespace perflab::trace::rocpd {
 
@@ -85,7 +87,17 @@ class File {
                            std::span<const std::string_view> columns, bool ranged,
                            std::string_view condition = {});
 
+  /// What reading the columns of a table from its pages takes; `all_rows`: in one piece, without
+  /// ranges of row ids. Else why SQLite has to be asked.
+  sqlite_pages::FromPages<sqlite_pages::TablePages> pages_of(
+      const Table& table, std::span<const std::string_view> columns, bool all_rows);
+  /// Precondition: pages_of() gave pages.
+  [[nodiscard]] const sqlite_pages::PageFile& page_file() const { return *page_file_; }
+  /// From now on all rows are read through SQLite.
+  void ask_sqlite_only() { page_file_ = std::unexpected(sqlite_pages::AskSqlite::not_wanted); }
+
   ScanMeter meter;
+  std::map<ReadReport::Ranges, std::uint64_t> ranges;  ///< that were scanned
 
  private:
   File() = default;
@@ -98,6 +110,9 @@ class File {
   std::uint64_t size_ = 0;
   std::uint32_t change_counter_ = 0;
   bool on_network_ = false;  ///< read without locks
+  /// Closed after the connections, whose locks would else be lost.
+  sqlite_pages::FromPages<sqlite_pages::PageFile> page_file_ =
+      std::unexpected(sqlite_pages::AskSqlite::unlocked);
   std::vector<Connection> connections_;
   std::vector<TableSet> sets_;
   std::uint64_t rejected_tables_ = 0;

@@ -25,6 +25,7 @@ std::size_t units_of(const File& file) {
 
 Result<void> load(LoadState& state, const fs::path& path, const ReadOptions& options) {
   PERFLAB_TRY(File file, File::open(path, thread_count(options.threads)));
+  if (options.sqlite_only) file.ask_sqlite_only();
   if (options.progress)
     file.meter = {.tell = options.progress,
                   .what = "reading " + path.filename().string(),
@@ -54,6 +55,7 @@ Result<void> load(LoadState& state, const fs::path& path, const ReadOptions& opt
   }
   count(state.trace.report.dropped,
         {"(any table)", "row of a recording that the process table does not name"}, strangers);
+  for (const auto& [range, many] : file.ranges) state.trace.report.ranges[range] += many;
   return file.check_unchanged();
 }
 

@@ -7,9 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,46 +78,117 @@ struct RowFilter {
   }
 };
 
-/// Scans the rows of one recording. `columns` are read as columns 0… of the statement;
-/// decode(statement, chunk) is called for every row, on any thread; commit(chunk) once per range,
-/// in row-id order, one at a time. `condition`: see File::select.
-template <class Chunk>
-Result<void> scan(File& file, const Table& table, const RowFilter& filter,
-                  std::span<const std::string_view> columns,
-                  const std::function<void(const Statement&, Chunk&)>& decode,
-                  const std::function<void(Chunk&&)>& commit, std::string_view condition = {}) {
-  const auto ranges = scan_ranges(table, file.size_bytes());
-  std::vector<std::string_view> wanted(columns.begin(), columns.end());
-  const bool check_guid = !filter.guid.empty() && table.has_column("guid");
-  if (check_guid) wanted.emplace_back("guid");
-  const int guid_column = static_cast<int>(columns.size());
-  std::vector<std::optional<Statement>> statements(file.workers());
+/// A table's rows of one recording, by ranges: from the table's pages, or by SQLite. Any thread
+/// reads a range, each with its own worker number.
+class TableScan {
+ public:
+  /// `try_pages`: whether the pages are looked at.
+  TableScan(File& file, const Table& table, const RowFilter& filter,
+            std::span<const std::string_view> columns, std::string_view condition, bool try_pages)
+      : file_(file),
+        table_(table),
+        filter_(filter),
+        condition_(condition),
+        ranges_(scan_ranges(table, file.size_bytes())),
+        wanted_(columns.begin(), columns.end()),
+        statements_(file.workers()),
+        readers_(file.workers()) {
+    if (!filter.guid.empty() && table.has_column("guid")) {
+      guid_column_ = static_cast<int>(wanted_.size());
+      wanted_.emplace_back("guid");
+    }
+    if (try_pages && condition.empty() && !ranges_.empty())
+      pages_ = file.pages_of(table, wanted_, !ranges_.front());
+  }
 
-  const auto produce = [&](unsigned worker, std::size_t index) -> Result<Chunk> {
-    auto& statement = statements[worker];
+  [[nodiscard]] std::size_t ranges() const { return ranges_.size(); }
+
+  template <class Chunk, class Decode>
+  Result<Chunk> by_sqlite(unsigned worker, std::size_t index, const Decode& decode) {
+    auto& statement = statements_[worker];
     if (!statement) {
       PERFLAB_TRY(statement,
-                  file.select(worker, table, wanted, ranges[index].has_value(), condition));
+                  file_.select(worker, table_, wanted_, ranges_[index].has_value(), condition_));
     }
     statement->reset();
-    if (ranges[index]) {
-      statement->bind(1, ranges[index]->first);
-      statement->bind(2, ranges[index]->second);
+    if (ranges_[index]) {
+      statement->bind(1, ranges_[index]->first);
+      statement->bind(2, ranges_[index]->second);
     }
     Chunk chunk;
     while (true) {
       PERFLAB_TRY(const bool row, statement->step());
       if (!row) return chunk;
-      if (check_guid && !filter.accepts(statement->text(guid_column))) continue;
+      if (guid_column_ >= 0 && !filter_.accepts(statement->text(guid_column_))) continue;
       decode(*statement, chunk);
     }
+  }
+
+  /// The same chunk, or why SQLite has to be asked for it.
+  template <class Chunk, class Decode>
+  sqlite_pages::FromPages<Chunk> from_pages(unsigned worker, std::size_t index,
+                                            const Decode& decode) {
+    if (!pages_) return std::unexpected(pages_.error());
+    auto& reader = readers_[worker];
+    if (!reader) reader = std::make_unique<sqlite_pages::RowReader>(file_.page_file(), *pages_);
+    const auto [low, high] = ranges_[index].value_or(std::pair{
+        std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()});
+    // Strangers are counted when it is sure that SQLite does not count them once more.
+    std::atomic<std::uint64_t> strangers{0};
+    RowFilter filter = filter_;
+    if (filter.strangers != nullptr) filter.strangers = &strangers;
+    Chunk chunk;
+    const auto done = reader->read({low, high}, [&](const sqlite_pages::Row& row) {
+      if (guid_column_ < 0 || filter.accepts(row.text(guid_column_))) decode(row, chunk);
+    });
+    if (!done) return std::unexpected(done.error());
+    if (filter.strangers != nullptr) *filter_.strangers += strangers;
+    return chunk;
+  }
+
+ private:
+  File& file_;
+  const Table& table_;
+  const RowFilter& filter_;
+  std::string_view condition_;
+  std::vector<std::optional<std::pair<std::int64_t, std::int64_t>>> ranges_;
+  std::vector<std::string_view> wanted_;
+  int guid_column_ = -1;
+  std::vector<std::optional<Statement>> statements_;  ///< by worker
+  sqlite_pages::FromPages<sqlite_pages::TablePages> pages_ =
+      std::unexpected(sqlite_pages::AskSqlite::not_wanted);
+  std::vector<std::unique_ptr<sqlite_pages::RowReader>> readers_;  ///< by worker
+};
+
+/// Scans the rows of one recording. `columns` are read as columns 0… of the row;
+/// decode(row, chunk) is called for every row, on any thread, with a sqlite_pages::Row when it
+/// takes one and the pages can be read, else with a Statement; commit(chunk) once per range, in
+/// row-id order, one at a time. `condition`: see File::select; such rows come from SQLite.
+template <class Chunk, class Decode, class Commit>
+Result<void> scan(File& file, const Table& table, const RowFilter& filter,
+                  std::span<const std::string_view> columns, const Decode& decode,
+                  const Commit& commit, std::string_view condition = {}) {
+  constexpr bool kTakesPages = std::is_invocable_v<const Decode&, const sqlite_pages::Row&, Chunk&>;
+  using Reason = std::optional<sqlite_pages::AskSqlite>;
+  using Scanned = std::pair<Chunk, Reason>;
+  TableScan rows(file, table, filter, columns, condition, kTakesPages);
+  const auto produce = [&](unsigned worker, std::size_t index) -> Result<Scanned> {
+    Reason reason = sqlite_pages::AskSqlite::not_wanted;
+    if constexpr (kTakesPages) {
+      auto chunk = rows.from_pages<Chunk>(worker, index, decode);
+      if (chunk) return Scanned(std::move(*chunk), std::nullopt);
+      reason = chunk.error();
+    }
+    PERFLAB_TRY(Chunk chunk, rows.by_sqlite<Chunk>(worker, index, decode));
+    return Scanned(std::move(chunk), reason);
   };
-  const auto consume = [&](std::size_t, Chunk&& chunk) -> Result<void> {
-    commit(std::move(chunk));
+  const auto consume = [&](std::size_t, Scanned&& scanned) -> Result<void> {
+    ++file.ranges[{table.base, scanned.second}];
+    commit(std::move(scanned.first));
     file.meter.count();
     return {};
   };
-  return parallel_ordered<Chunk>(ranges.size(), file.workers(), produce, consume);
+  return parallel_ordered<Scanned>(rows.ranges(), file.workers(), produce, consume);
 }
 
 /// Scans a small table on the calling thread, row by row.
