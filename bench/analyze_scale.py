@@ -1,11 +1,13 @@
 """How `rocm-perf analyze` scales, next to one sqlite3 shell query that sums the columns it reads of the same file.
 
-    python3 bench/analyze_scale.py [--sizes 1000000,10000000] [--runs 3] [--folder /tmp/rocm-perf-bench]
+    python3 bench/analyze_scale.py [--sizes 1000000,10000000] [--runs 3] [--folder /tmp/rocm-perf-bench] [--load]
 
 Needs `make release` and the sqlite3 shell. Both are run alternately, the best of --runs counts (the machine is shared), and the
 targets of the project are checked: time ratio <= 1.5, memory <= 120 bytes per dispatch + 100 MB, 10x the rows <= 11x the time.
+With --load reading alone is measured (target bench_rocpd_read): from pages, and through SQLite alone, beside the same query.
 """
 import argparse
+import json
 import os
 import pathlib
 import resource
@@ -71,14 +73,41 @@ def bench(size, runs, folder):
     return {"size": size, "mb": database.stat().st_size / 1e6, "ours": min(ours), "sqlite3": min(theirs), "memory": memory}
 
 
+def bench_load(size, runs, folder):
+    """Best seconds of reading alone and of the query, and processor seconds of the same runs."""
+    database = database_of(size, folder)
+    query = sum_query(str(database))
+    subprocess.run(["cat", database], stdout=subprocess.DEVNULL, check=True)
+    best = {}
+    for _ in range(runs):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = measured(["sqlite3", "-readonly", str(database), query])[0]
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found = {"sqlite3": {"seconds": seconds, "processor_seconds": used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime}}
+        for how in ("pages", "sqlite"):
+            found[how] = json.loads(subprocess.run([BUILD / "bench/bench_rocpd_read", how, "0", database], capture_output=True, check=True).stdout)
+        for how, figures in found.items():
+            for key in ("seconds", "processor_seconds"):
+                best.setdefault(how, {})[key] = min(figures[key], best.get(how, {}).get(key, figures[key]))
+    return best
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--sizes", default="1000000,10000000")
     arguments.add_argument("--runs", type=int, default=3)
     arguments.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/rocm-perf-bench"))
+    arguments.add_argument("--load", action="store_true")
     options = arguments.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     print(f"{os.cpu_count()} cores; best of {options.runs}, alternating")
+    if options.load:
+        for size in map(int, options.sizes.split(",")):
+            best = bench_load(size, options.runs, options.folder)
+            for how, name in (("sqlite3", "sqlite3 sums"), ("sqlite", "load through SQLite"), ("pages", "load from pages")):
+                ratios = [best[how][key] / best["sqlite3"][key] for key in ("seconds", "processor_seconds")]
+                print(f"{size:10d} {name:20s} {best[how]['seconds']:7.2f} s ({ratios[0]:.2f}) {best[how]['processor_seconds']:7.2f} processor s ({ratios[1]:.2f})")
+        return 0
     print("  dispatches   file MB   analyze s   sqlite3 s   ratio   peak MB   bytes/dispatch over 100 MB")
     results = [bench(int(size), options.runs, options.folder) for size in options.sizes.split(",")]
     good = True

@@ -19,21 +19,26 @@ bool Row::is_null(int column) const {
   return at.held == Held::null || (at.held == Held::real && std::isnan(stored_real(at)));
 }
 
-std::optional<std::int64_t> Row::slow_integer(const Place& at) const {
+bool Row::slow_integer(const Place& at, std::int64_t& value) const {
+  std::optional<std::int64_t> whole;
   switch (at.held) {
     case Held::real:
-      return whole_of_real(stored_real(at));
+      whole = whole_of_real(stored_real(at));
+      break;
     case Held::whole_real:
-      return whole_of_real(static_cast<double>(at.integer(record_)));
+      whole = whole_of_real(static_cast<double>(at.integer(record_)));
+      break;
     case Held::text:
-      return whole_of_text({reinterpret_cast<const char*>(record_ + at.begin), at.end - at.begin});
+      whole = whole_of_text({reinterpret_cast<const char*>(record_ + at.begin), at.end - at.begin});
+      break;
     case Held::null:
     case Held::bytes:
     case Held::integer:
     case Held::rowid:
       break;
   }
-  return std::nullopt;
+  if (whole) value = *whole;
+  return whole.has_value();
 }
 
 std::optional<double> Row::real(int column) const {

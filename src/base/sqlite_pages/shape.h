@@ -52,7 +52,7 @@ class Shapes {
     const std::uint32_t size = record[0];
     if (size > kLongest || size < 8 || size > local) return unusual(record, local);
     Known& known = known_[hash(record, size) >> kHashShift];
-    if (std::memcmp(known.header.data(), record, size) == 0) return &known.shape;
+    if (is_same(known.header.data(), record, size)) return &known.shape;
     if (const auto made = make(record, local, known.shape); !made) {
       known.header[0] = 0;
       return std::unexpected(made.error());
@@ -63,21 +63,35 @@ class Shapes {
 
  private:
   static constexpr std::uint32_t kLongest = 64;
-  static constexpr std::size_t kKnown = 64;
-  static constexpr int kHashShift = 58;
+  static constexpr std::size_t kKnown = 256;
+  static constexpr int kHashShift = 56;
 
   struct Known {
     std::array<std::uint8_t, kLongest> header{};  ///< begins with its size; 0: none
     Shape shape;
   };
 
+  static std::uint64_t eight_bytes(const std::uint8_t* bytes) {
+    std::uint64_t value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+  }
+
+  /// memcmp() of at least 8 bytes, without a call.
+  static bool is_same(const std::uint8_t* a, const std::uint8_t* b, std::uint32_t size) {
+    std::uint64_t different = eight_bytes(a + size - 8) ^ eight_bytes(b + size - 8);
+    for (std::uint32_t at = 0; at + 8 < size; at += 8)
+      different |= eight_bytes(a + at) ^ eight_bytes(b + at);
+    return different == 0;
+  }
+
   static std::uint64_t hash(const std::uint8_t* bytes, std::uint32_t size) {
     constexpr std::uint64_t kFactor = 0x9E37'79B9'7F4A'7C15;
     std::uint64_t sum = 0;
     for (std::uint32_t at = 0; at + 8 < size; at += 8)
-      sum = (sum ^ big_endian<std::uint64_t>(bytes + at)) * kFactor;
+      sum = (sum ^ eight_bytes(bytes + at)) * kFactor;
     sum ^= sum >> 32;
-    return (sum ^ big_endian<std::uint64_t>(bytes + size - 8)) * kFactor;
+    return (sum ^ eight_bytes(bytes + size - 8)) * kFactor;
   }
 
   FromPages<const Shape*> unusual(const std::uint8_t* record, std::uint32_t local);

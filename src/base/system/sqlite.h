@@ -44,6 +44,12 @@ class Statement {
       return sqlite3_column_int64(handle_.get(), column);
     return slow_integer(column);
   }
+  /// The same; false leaves `value` as it was.
+  [[nodiscard]] bool integer(int column, std::int64_t& value) const {
+    const std::optional<std::int64_t> whole = integer(column);
+    if (whole) value = *whole;
+    return whole.has_value();
+  }
   /// The column as a number; nullopt for NULL and text that is no finite number.
   [[nodiscard]] std::optional<double> real(int column) const;
   /// The column as text (empty for NULL); valid until the next step.

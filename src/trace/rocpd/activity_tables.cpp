@@ -14,34 +14,38 @@ struct Rejected {
   std::uint64_t unfinished = 0, malformed = 0;
 };
 
-/// Start and end of a row, if it is a finished one; counted otherwise.
-template <class Row>
-std::optional<std::pair<std::int64_t, std::int64_t>> read_times(const Row& row,
-                                                                Rejected& rejected) {
-  const auto start = row.integer(0);
-  const auto end = row.integer(1);
-  if (!start || !end) {
+/// Start and end of a row into `to`. False: it is no finished one, and counted.
+template <class Row, class To>
+bool read_times(const Row& row, To& to, Rejected& rejected) {
+  if (!row.integer(0, to.start) || !row.integer(1, to.end)) {
     ++rejected.malformed;
-    return std::nullopt;
+    return false;
   }
-  if (*start <= 0 || *end < *start) {
+  if (to.start <= 0 || to.end < to.start) {
     ++rejected.unfinished;
-    return std::nullopt;
+    return false;
   }
-  return std::pair{*start, *end};
+  return true;
 }
 
 constexpr std::array<std::string_view, 5> kRegionColumns = {"start", "end", "event_id", "name_id",
                                                             "tid"};
 
 struct RegionRow {
-  std::int64_t start, end;
-  Index event;
-  std::optional<std::int64_t> name, thread;
+  std::int64_t start = 0, end = 0, thread = 0;
+  Index event = kNone, name = 0;
+  std::uint32_t stack = 0, parent_stack = 0;
+  std::uint16_t category = 0;  ///< of the event table
+  bool has_thread = false;
 };
 struct RegionChunk {
   std::vector<RegionRow> rows;
   Rejected rejected;
+
+  void clear() {
+    rows.clear();
+    rejected = {};
+  }
 };
 
 constexpr std::array<std::string_view, 10> kCopyColumns = {
@@ -49,19 +53,24 @@ constexpr std::array<std::string_view, 10> kCopyColumns = {
     "size",  "dst_agent_id", "src_agent_id", "queue_id", "stream_id"};
 
 struct CopyRow {
-  std::int64_t start, end, bytes;
-  Index event;
+  std::int64_t start = 0, end = 0, bytes = -1;
+  Index event = kNone;
   std::optional<std::int64_t> name, thread, destination, source, queue, stream;
 };
 struct CopyChunk {
   std::vector<CopyRow> rows;
   Rejected rejected;
+
+  void clear() {
+    rows.clear();
+    rejected = {};
+  }
 };
 
 template <class Row>
 Index event_of(const Row& row, int column, const EventTable& events) {
-  const auto id = row.integer(column);
-  return id ? events.index.find(*id) : kNone;
+  std::int64_t id = 0;
+  return row.integer(column, id) ? events.index.find(id) : kNone;
 }
 
 }  // namespace
@@ -78,29 +87,38 @@ Result<void> RecordingLoader::load_regions() {
   for (const std::int64_t id : events_.categories) categories.push_back(string_of(id));
 
   const auto decode = [&](const auto& row, RegionChunk& chunk) {
-    const auto times = read_times(row, chunk.rejected);
-    if (!times) return;
-    chunk.rows.push_back({.start = times->first,
-                          .end = times->second,
-                          .event = event_of(row, 2, events_),
-                          .name = row.integer(3),
-                          .thread = row.integer(4)});
-  };
-  const auto commit = [&](RegionChunk&& chunk) {
-    for (const RegionRow& row : chunk.rows) {
-      const bool linked = row.event != kNone;
-      const Index name = string_of(row.name);
-      if (linked)
-        wanted_.note(static_cast<Index>(all.size()), row.event, name, events_.category[row.event],
-                     trace_.strings);
-      all.start.push_back(row.start);
-      all.end.push_back(row.end);
-      all.name.push_back(name);
-      all.category.push_back(linked ? categories[events_.category[row.event]] : 0);
-      all.thread.push_back(thread_of(row.thread));
-      all.parent.push_back(linked ? global_stack(events_.parent_stack[row.event]) : 0);
-      state_.region_stack.push_back(linked ? global_stack(events_.stack[row.event]) : 0);
+    RegionRow region;
+    if (!read_times(row, region, chunk.rejected)) return;
+    std::int64_t name = 0;
+    if (row.integer(3, name)) region.name = string_of(name);
+    region.has_thread = row.integer(4, region.thread);
+    region.event = event_of(row, 2, events_);
+    if (region.event != kNone) {
+      region.stack = events_.stack[region.event];
+      region.parent_stack = events_.parent_stack[region.event];
+      region.category = events_.category[region.event];
     }
+    if (chunk.rows.capacity() == 0) chunk.rows.reserve(kRowsPerChunk);
+    chunk.rows.push_back(region);
+  };
+  const auto commit = [&](const RegionChunk& chunk) {
+    auto region = static_cast<Index>(all.size());
+    for (const RegionRow& row : chunk.rows) {
+      if (row.event != kNone)
+        wanted_.note(region, row.event, row.name, row.category, trace_.strings);
+      ++region;
+    }
+    append(all.start, chunk.rows, &RegionRow::start);
+    append(all.end, chunk.rows, &RegionRow::end);
+    append(all.name, chunk.rows, &RegionRow::name);
+    append(all.category, chunk.rows,
+           [&](const RegionRow& row) { return row.event == kNone ? 0 : categories[row.category]; });
+    append(all.thread, chunk.rows,
+           [&](const RegionRow& row) { return row.has_thread ? thread_of(row.thread) : kNone; });
+    append(all.parent, chunk.rows,
+           [&](const RegionRow& row) { return global_stack(row.parent_stack); });
+    append(state_.region_stack, chunk.rows,
+           [&](const RegionRow& row) { return global_stack(row.stack); });
     trace_.report.rows["region"] += chunk.rows.size();
     dropped("region", kUnfinished, chunk.rejected.unfinished);
     dropped("region", kMalformed, chunk.rejected.malformed);
@@ -113,35 +131,35 @@ Result<void> RecordingLoader::load_copies() {
   if (table == nullptr) return {};
   CopyColumns& all = trace_.copies;
   const auto decode = [&](const auto& row, CopyChunk& chunk) {
-    const auto times = read_times(row, chunk.rejected);
-    const auto bytes = row.integer(5);
-    if (times && (!bytes || *bytes < 0)) ++chunk.rejected.malformed;
-    if (!times || !bytes || *bytes < 0) return;
-    chunk.rows.push_back({.start = times->first,
-                          .end = times->second,
-                          .bytes = *bytes,
-                          .event = event_of(row, 2, events_),
-                          .name = row.integer(3),
-                          .thread = row.integer(4),
-                          .destination = row.integer(6),
-                          .source = row.integer(7),
-                          .queue = row.integer(8),
-                          .stream = row.integer(9)});
+    CopyRow copy;
+    if (!read_times(row, copy, chunk.rejected)) return;
+    if (!row.integer(5, copy.bytes) || copy.bytes < 0) {
+      ++chunk.rejected.malformed;
+      return;
+    }
+    copy.event = event_of(row, 2, events_);
+    copy.name = row.integer(3);
+    copy.thread = row.integer(4);
+    copy.destination = row.integer(6);
+    copy.source = row.integer(7);
+    copy.queue = row.integer(8);
+    copy.stream = row.integer(9);
+    chunk.rows.push_back(copy);
   };
-  const auto commit = [&](CopyChunk&& chunk) {
+  const auto commit = [&](const CopyChunk& chunk) {
     for (const CopyRow& row : chunk.rows) {
       const Index thread = thread_of(row.thread);
       all.start.push_back(row.start);
       all.end.push_back(row.end);
       all.bytes.push_back(row.bytes);
       all.kind.push_back(string_of(row.name));
-      all.source_agent.push_back(lookup(agents_, row.source));
+      all.source_agent.push_back(agents_.find(row.source));
       all.track.push_back(state_.tracks.intern(
           {.process = thread == kNone ? default_process_ : trace_.threads[thread].process,
            .thread = thread,
-           .agent = lookup(agents_, row.destination),
-           .queue = lookup(queues_, row.queue),
-           .stream = lookup(streams_, row.stream)}));
+           .agent = agents_.find(row.destination),
+           .queue = queues_.find(row.queue),
+           .stream = streams_.find(row.stream)}));
       all.launch.push_back(row.event == kNone ? 0 : global_stack(events_.stack[row.event]));
     }
     trace_.report.rows["memory_copy"] += chunk.rows.size();
@@ -157,21 +175,23 @@ Result<void> RecordingLoader::load_allocations() {
   AllocationColumns& all = trace_.allocations;
   Rejected rejected;
   PERFLAB_TRY_VOID(each("memory_allocate", kColumns, [&](const Statement& row) {
-    const auto times = read_times(row, rejected);
-    if (!times) return;
+    struct {
+      std::int64_t start = 0, end = 0;
+    } times;
+    if (!read_times(row, times, rejected)) return;
     const auto bytes = row.integer(5);
     if (!bytes || *bytes < 0) {
       ++rejected.malformed;
       return;
     }
     const Index thread = thread_of(row.integer(7));
-    all.start.push_back(times->first);
-    all.end.push_back(times->second);
+    all.start.push_back(times.start);
+    all.end.push_back(times.end);
     all.address.push_back(static_cast<std::uint64_t>(row.integer(4).value_or(0)));
     all.bytes.push_back(*bytes);
     all.type.push_back(trace_.strings.intern(row.text(2)));
     all.level.push_back(trace_.strings.intern(row.text(3)));
-    all.agent.push_back(lookup(agents_, row.integer(6)));
+    all.agent.push_back(agents_.find(row.integer(6)));
     all.process.push_back(thread == kNone ? default_process_ : trace_.threads[thread].process);
   }));
   dropped("memory_allocate", kUnfinished, rejected.unfinished);

@@ -32,11 +32,15 @@ struct ArgumentChunk {
   std::vector<RcclValue> rccl;
   HandleSamples samples;
   std::uint64_t read = 0, odd = 0, no_event = 0;
+
+  void clear() { *this = {}; }
 };
 
 struct RangeChunk {
   std::vector<std::pair<Index, std::string>> texts;  ///< region, text
   std::uint64_t malformed = 0;
+
+  void clear() { *this = {}; }
 };
 
 /// The text of a user range: {"message": "…"}. Empty when it has none, nullopt when it is damaged.
@@ -123,7 +127,7 @@ Result<void> RecordingLoader::load_call_arguments() {
   std::vector<CallArgument> rows;
   std::vector<RcclValue> rccl;
   HandleSamples samples;
-  const auto commit = [&](ArgumentChunk&& chunk) {
+  const auto commit = [&](ArgumentChunk& chunk) {
     rows.insert(rows.end(), chunk.rows.begin(), chunk.rows.end());
     std::ranges::move(chunk.rccl, std::back_inserter(rccl));
     samples.add(regions, chunk.samples);
@@ -162,7 +166,7 @@ Result<void> RecordingLoader::load_range_texts() {
       chunk.texts.emplace_back(region, std::move(*text));
   };
   std::vector<std::pair<Index, Index>> texts;
-  const auto commit = [&](RangeChunk&& chunk) {
+  const auto commit = [&](const RangeChunk& chunk) {
     for (const auto& [region, text] : chunk.texts)
       texts.emplace_back(region, trace_.strings.intern(text));
     odd("event", "text of a user range that cannot be read: taken as missing", chunk.malformed);

@@ -19,6 +19,11 @@ struct CounterRow {
 struct CounterChunk {
   std::vector<CounterRow> rows;
   std::uint64_t malformed = 0, of_no_dispatch = 0;
+
+  void clear() {
+    rows.clear();
+    malformed = of_no_dispatch = 0;
+  }
 };
 
 /// Appends a row, or adds it to the last one when that is of the same dispatch and counter.
@@ -46,7 +51,7 @@ Result<void> RecordingLoader::load_counters() {
   if (table == nullptr) return {};
   const auto decode = [&](const auto& row, CounterChunk& chunk) {
     const auto event_id = row.integer(0);
-    const Index counter = lookup(counters_, row.integer(1));
+    const Index counter = counters_.find(row.integer(1));
     const auto value = row.real(2);
     if (counter == kNone || !value || std::abs(*value) > kLargestCounter) {
       ++chunk.malformed;
@@ -60,7 +65,7 @@ Result<void> RecordingLoader::load_counters() {
     }
     chunk.rows.push_back({.dispatch = dispatch, .counter = counter, .value = *value});
   };
-  const auto commit = [&](CounterChunk&& chunk) {
+  const auto commit = [&](CounterChunk& chunk) {
     // Instances of one counter are spread over the rows of a dispatch: sorting brings them
     // together.
     std::ranges::stable_sort(

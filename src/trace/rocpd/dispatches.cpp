@@ -26,20 +26,37 @@ constexpr std::array<std::string_view, 18> kDispatchColumns = {"start",
                                                                "grid_size_z",
                                                                "region_name_id"};
 
-/// The ids that decide a dispatch's track, as the file has them.
+/// The ids that decide a dispatch's track, as the file has them: thread, agent, queue, stream.
 struct RawTrack {
-  std::optional<std::int64_t> thread, agent, queue, stream;
+  std::array<std::int64_t, 4> ids{};
+  std::array<bool, 4> present{};
   bool operator==(const RawTrack&) const = default;
+
+  [[nodiscard]] std::optional<std::int64_t> id(std::size_t which) const {
+    return present[which] ? std::optional(ids[which]) : std::nullopt;
+  }
 };
 
-/// Dispatches of one row-id range. `config` and `track` are indices into the chunk's own lists.
+/// A dispatch of a chunk; `config` and `track` are indices into the chunk's own lists.
+struct DispatchRow {
+  std::int64_t start = 0, end = 0, dispatch_id = 0, kernel = 0;
+  Index config = 0, track = 0, event = kNone;
+  std::uint32_t stack = 0;
+};
+
+/// Dispatches of one row-id range.
 struct DispatchChunk {
-  std::vector<std::int64_t> start, end, dispatch_id, kernel;
-  std::vector<Index> config, track, event;
+  std::vector<DispatchRow> rows;
   Interner<LaunchConfig> configs;
   std::vector<RawTrack> tracks;
   std::uint64_t unfinished = 0, malformed = 0, zero_length = 0, no_event = 0;
 
+  void clear() {
+    rows.clear();
+    configs = {};
+    tracks.clear();
+    unfinished = malformed = zero_length = no_event = 0;
+  }
   Index track_index(const RawTrack& raw) {
     // A process has a handful of tracks and runs of the same one: a search from the back is
     // fastest.
@@ -52,12 +69,11 @@ struct DispatchChunk {
 
 /// A size that must fit 32 bits; NULL is 0.
 template <class Row>
-bool read_size(const Row& row, int column, std::uint32_t& out) {
-  const auto value = row.integer(column);
-  if (!value) return row.is_null(column);
-  if (*value < 0 || *value > std::numeric_limits<std::uint32_t>::max()) return false;
-  out = static_cast<std::uint32_t>(*value);
-  return true;
+[[gnu::always_inline]] inline bool read_size(const Row& row, int column, std::uint32_t& out) {
+  std::int64_t value = 0;
+  if (!row.integer(column, value)) return row.is_null(column);
+  out = static_cast<std::uint32_t>(value);
+  return value == out;
 }
 
 template <class Row>
@@ -71,44 +87,44 @@ bool read_config(const Row& row, LaunchConfig& config) {
 }
 
 template <class Row>
+RawTrack read_track(const Row& row) {
+  constexpr std::array<int, 4> kColumns = {8, 5, 6, 7};
+  RawTrack track;
+  for (std::size_t i = 0; i < 4; ++i) track.present[i] = row.integer(kColumns[i], track.ids[i]);
+  return track;
+}
+
+template <class Row>
 void decode(const Row& row, const EventTable& events, DispatchChunk& chunk) {
-  const auto start = row.integer(0);
-  const auto end = row.integer(1);
-  const auto kernel = row.integer(4);
+  DispatchRow dispatch;
   LaunchConfig config;
-  if (!start || !end || !kernel || !read_config(row, config)) {
+  if (!row.integer(0, dispatch.start) || !row.integer(1, dispatch.end) ||
+      !row.integer(4, dispatch.kernel) || !read_config(row, config)) {
     ++chunk.malformed;
     return;
   }
-  if (*start <= 0 || *end < *start) {
+  if (dispatch.start <= 0 || dispatch.end < dispatch.start) {
     ++chunk.unfinished;
     return;
   }
-  const auto event_id = row.integer(2);
-  const Index event = event_id ? events.index.find(*event_id) : kNone;
-  if (*start == *end) ++chunk.zero_length;
-  if (event == kNone) ++chunk.no_event;
-  chunk.start.push_back(*start);
-  chunk.end.push_back(*end);
-  chunk.event.push_back(event);
-  chunk.dispatch_id.push_back(row.integer(3).value_or(0));
-  chunk.kernel.push_back(*kernel);
-  chunk.config.push_back(chunk.configs.intern(config));
-  chunk.track.push_back(chunk.track_index({.thread = row.integer(8),
-                                           .agent = row.integer(5),
-                                           .queue = row.integer(6),
-                                           .stream = row.integer(7)}));
+  std::int64_t event_id = 0;
+  if (row.integer(2, event_id)) dispatch.event = events.index.find(event_id);
+  if (dispatch.start == dispatch.end) ++chunk.zero_length;
+  if (dispatch.event == kNone)
+    ++chunk.no_event;
+  else
+    dispatch.stack = events.stack[dispatch.event];
+  if (!row.integer(3, dispatch.dispatch_id)) dispatch.dispatch_id = 0;
+  dispatch.config = chunk.configs.intern(config);
+  dispatch.track = chunk.track_index(read_track(row));
+  if (chunk.rows.capacity() == 0) chunk.rows.reserve(kRowsPerChunk);
+  chunk.rows.push_back(dispatch);
 }
 
 void reserve_dispatches(DispatchColumns& all, std::size_t extra) {
   for (auto* column : {&all.start, &all.end, &all.dispatch_id}) reserve_more(*column, extra);
   for (auto* column : {&all.kernel, &all.config, &all.track, &all.launch})
     reserve_more(*column, extra);
-}
-
-template <class T>
-void append(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
 }
 
 }  // namespace
@@ -121,34 +137,36 @@ Result<void> RecordingLoader::load_dispatches() {
   const bool has_counters = !counters_.empty();
   if (has_counters) event_to_dispatch_.assign(events_.index.size(), kNone);
 
-  const auto commit = [&](DispatchChunk&& chunk) {
+  const auto commit = [&](const DispatchChunk& chunk) {
     std::vector<Index> configs, tracks;
     for (const LaunchConfig& config : chunk.configs.values())
       configs.push_back(state_.configs.intern(config));
     for (const RawTrack& raw : chunk.tracks) {
-      const Index thread = thread_of(raw.thread);
+      const Index thread = thread_of(raw.id(0));
       tracks.push_back(state_.tracks.intern(
           {.process = thread == kNone ? default_process_ : trace_.threads[thread].process,
            .thread = thread,
-           .agent = lookup(agents_, raw.agent),
-           .queue = lookup(queues_, raw.queue),
-           .stream = lookup(streams_, raw.stream)}));
+           .agent = agents_.find(raw.id(1)),
+           .queue = queues_.find(raw.id(2)),
+           .stream = streams_.find(raw.id(3))}));
     }
+    if (has_counters)
+      for (std::size_t i = 0; i < chunk.rows.size(); ++i)
+        if (chunk.rows[i].event != kNone)
+          event_to_dispatch_[chunk.rows[i].event] = static_cast<Index>(all.size() + i);
     std::uint64_t no_symbol = 0;
-    for (std::size_t i = 0; i < chunk.start.size(); ++i) {
-      const Index event = chunk.event[i];
-      if (has_counters && event != kNone)
-        event_to_dispatch_[event] = static_cast<Index>(all.kernel.size());
-      all.kernel.push_back(kernel_of(chunk.kernel[i]));
-      if (!trace_.kernel_symbols[all.kernel.back()].known) ++no_symbol;
-      all.config.push_back(configs[chunk.config[i]]);
-      all.track.push_back(tracks[chunk.track[i]]);
-      all.launch.push_back(event == kNone ? 0 : global_stack(events_.stack[event]));
-    }
-    append(all.start, chunk.start);
-    append(all.end, chunk.end);
-    append(all.dispatch_id, chunk.dispatch_id);
-    trace_.report.rows["kernel_dispatch"] += chunk.start.size();
+    append(all.kernel, chunk.rows, [&](const DispatchRow& row) {
+      const Index kernel = kernel_of(row.kernel);
+      if (!trace_.kernel_symbols[kernel].known) ++no_symbol;
+      return kernel;
+    });
+    append(all.config, chunk.rows, [&](const DispatchRow& row) { return configs[row.config]; });
+    append(all.track, chunk.rows, [&](const DispatchRow& row) { return tracks[row.track]; });
+    append(all.launch, chunk.rows, [&](const DispatchRow& row) { return global_stack(row.stack); });
+    append(all.start, chunk.rows, &DispatchRow::start);
+    append(all.end, chunk.rows, &DispatchRow::end);
+    append(all.dispatch_id, chunk.rows, &DispatchRow::dispatch_id);
+    trace_.report.rows["kernel_dispatch"] += chunk.rows.size();
     dropped("kernel_dispatch", "unfinished: no start time, or its end is before its start",
             chunk.unfinished);
     dropped("kernel_dispatch", "a time, kernel id or size is missing or no number",

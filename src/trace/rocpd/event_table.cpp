@@ -5,10 +5,18 @@
 namespace perflab::trace::rocpd {
 namespace {
 
+struct EventRow {
+  std::int64_t id = 0, category = 0;
+  std::uint32_t stack = 0, parent_stack = 0;
+};
 struct EventChunk {
-  std::vector<std::int64_t> id, category;
-  std::vector<std::uint32_t> stack, parent_stack;
+  std::vector<EventRow> rows;
   std::uint64_t without_id = 0;
+
+  void clear() {
+    rows.clear();
+    without_id = 0;
+  }
 };
 
 constexpr std::array<std::string_view, 4> kEventColumns = {"id", "category_id", "stack_id",
@@ -39,32 +47,33 @@ Result<EventTable> read_events(File& file, const TableSet& set, const RowFilter&
   reserve_more(events.category, bound);
 
   const auto decode = [&](const auto& row, EventChunk& chunk) {
-    const auto id = row.integer(0);
-    if (!id) {
+    EventRow event;
+    if (!row.integer(0, event.id)) {
       ++chunk.without_id;
       return;
     }
-    chunk.id.push_back(*id);
-    chunk.category.push_back(row.integer(1).value_or(0));
-    chunk.stack.push_back(codes.code(row.integer(2)));
-    chunk.parent_stack.push_back(codes.code(row.integer(3)));
+    if (chunk.rows.capacity() == 0) chunk.rows.reserve(kRowsPerChunk);
+    if (!row.integer(1, event.category)) event.category = 0;
+    std::int64_t stack = 0;
+    if (row.integer(2, stack)) event.stack = codes.code(stack);
+    if (row.integer(3, stack)) event.parent_stack = codes.code(stack);
+    chunk.rows.push_back(event);
   };
   std::int64_t last_category = 0;
   std::uint16_t last_index = 0;
-  const auto commit = [&](EventChunk&& chunk) {
+  const auto commit = [&](const EventChunk& chunk) {
     count(report.dropped, {"event", "row without an id"}, chunk.without_id);
-    report.rows["event"] += chunk.id.size();
-    for (std::size_t i = 0; i < chunk.id.size(); ++i) {
-      events.index.add(chunk.id[i]);
-      if (chunk.category[i] != last_category) {
-        last_category = chunk.category[i];
+    report.rows["event"] += chunk.rows.size();
+    for (const EventRow& row : chunk.rows) events.index.add(row.id);
+    append(events.category, chunk.rows, [&](const EventRow& row) {
+      if (row.category != last_category) {
+        last_category = row.category;
         last_index = category_index(events.categories, last_category);
       }
-      events.category.push_back(last_index);
-    }
-    events.stack.insert(events.stack.end(), chunk.stack.begin(), chunk.stack.end());
-    events.parent_stack.insert(events.parent_stack.end(), chunk.parent_stack.begin(),
-                               chunk.parent_stack.end());
+      return last_index;
+    });
+    append(events.stack, chunk.rows, &EventRow::stack);
+    append(events.parent_stack, chunk.rows, &EventRow::parent_stack);
   };
   PERFLAB_TRY_VOID(scan<EventChunk>(file, *table, filter, kEventColumns, decode, commit));
   events.index.seal();

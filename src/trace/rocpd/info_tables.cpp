@@ -102,35 +102,36 @@ void RecordingLoader::odd(std::string_view table, std::string_view reason, std::
   count(trace_.report.odd, {std::string(table), std::string(reason)}, many);
 }
 
-Index RecordingLoader::lookup(const IdMap& map, std::optional<std::int64_t> id) {
-  if (!id) return kNone;
-  const auto found = map.find(*id);
-  return found == map.end() ? kNone : found->second;
-}
-
 Index RecordingLoader::string_of(std::optional<std::int64_t> id) const {
-  const Index index = lookup(strings_, id);
+  const Index index = strings_.find(id);
   return index == kNone ? 0 : index;
 }
 
 Index RecordingLoader::thread_of(std::optional<std::int64_t> id) {
   if (!id) return kNone;
-  const auto [entry, added] = threads_.try_emplace(*id, static_cast<Index>(trace_.threads.size()));
-  if (added) trace_.threads.push_back({.process = default_process_, .tid = *id});
-  return entry->second;
+  // Rows of one thread follow each other.
+  if (last_thread_.second != kNone && last_thread_.first == *id) return last_thread_.second;
+  Index thread = threads_.find(*id);
+  if (thread == kNone) {
+    thread = static_cast<Index>(trace_.threads.size());
+    threads_.set(*id, thread);
+    trace_.threads.push_back({.process = default_process_, .tid = *id});
+  }
+  last_thread_ = {*id, thread};
+  return thread;
 }
 
 Index RecordingLoader::kernel_of(std::int64_t id) {
-  const auto [entry, added] =
-      kernels_.try_emplace(id, static_cast<Index>(trace_.kernel_symbols.size()));
-  if (added) {
-    KernelSymbol symbol;
-    symbol.source = source_;
-    symbol.id = id;
-    symbol.name = trace_.strings.intern(fmt::format("kernel {}", id));
-    trace_.kernel_symbols.push_back(symbol);
-  }
-  return entry->second;
+  const Index known = kernels_.find(id);
+  if (known != kNone) return known;
+  KernelSymbol symbol;
+  symbol.source = source_;
+  symbol.id = id;
+  symbol.name = trace_.strings.intern(fmt::format("kernel {}", id));
+  const auto index = static_cast<Index>(trace_.kernel_symbols.size());
+  trace_.kernel_symbols.push_back(symbol);
+  kernels_.set(id, index);
+  return index;
 }
 
 Result<void> RecordingLoader::load() {
@@ -167,7 +168,7 @@ Result<void> RecordingLoader::load() {
 Result<void> RecordingLoader::load_strings() {
   constexpr std::array<std::string_view, 2> kColumns = {"id", "string"};
   return each("string", kColumns, [&](const Statement& row) {
-    if (const auto id = row.integer(0)) strings_[*id] = trace_.strings.intern(row.text(1));
+    if (const auto id = row.integer(0)) strings_.set(*id, trace_.strings.intern(row.text(1)));
   });
 }
 
@@ -179,7 +180,7 @@ Result<void> RecordingLoader::load_processes() {
                     .hostname = std::string(row.text(3))};
     const auto [same, added] = state_.nodes.try_emplace(std::pair{node.hash, node.machine_id},
                                                         static_cast<Index>(trace_.nodes.size()));
-    nodes_[row.integer(0).value_or(0)] = same->second;
+    nodes_.set(row.integer(0).value_or(0), same->second);
     if (added) trace_.nodes.push_back(node);
   }));
   constexpr std::array<std::string_view, 8> kColumns = {"id",    "nid", "pid",     "command",
@@ -188,10 +189,10 @@ Result<void> RecordingLoader::load_processes() {
     const auto index = static_cast<Index>(trace_.processes.size());
     if (!read_recorder_facts(row.text(6), trace_.sources[source_]))
       odd("info_process", "recorded on a platform that this version does not know", 1);
-    processes_[row.integer(0).value_or(0)] = index;
+    processes_.set(row.integer(0).value_or(0), index);
     if (default_process_ == kNone) default_process_ = index;
     trace_.processes.push_back({.source = source_,
-                                .node = lookup(nodes_, row.integer(1)),
+                                .node = nodes_.find(row.integer(1)),
                                 .pid = row.integer(2).value_or(0),
                                 .command = std::string(row.text(3)),
                                 .start = row.integer(4),
@@ -210,8 +211,8 @@ Result<void> RecordingLoader::load_processes() {
 Result<void> RecordingLoader::load_threads() {
   constexpr std::array<std::string_view, 3> kColumns = {"id", "pid", "tid"};
   return each("info_thread", kColumns, [&](const Statement& row) {
-    const Index process = lookup(processes_, row.integer(1));
-    threads_[row.integer(0).value_or(0)] = static_cast<Index>(trace_.threads.size());
+    const Index process = processes_.find(row.integer(1));
+    threads_.set(row.integer(0).value_or(0), static_cast<Index>(trace_.threads.size()));
     trace_.threads.push_back({.process = process == kNone ? default_process_ : process,
                               .tid = row.integer(2).value_or(0)});
   });
@@ -224,7 +225,7 @@ Result<void> RecordingLoader::load_agents() {
   return each("info_agent", kColumns, [&](const Statement& row) {
     Agent agent;
     agent.id = row.integer(0).value_or(0);
-    agent.node = lookup(nodes_, row.integer(1));
+    agent.node = nodes_.find(row.integer(1));
     agent.type = row.text(2);
     agent.absolute_index = row.integer(3).value_or(agent.id);
     agent.name = row.text(4);
@@ -236,7 +237,7 @@ Result<void> RecordingLoader::load_agents() {
     const auto [same, added] = state_.agents.try_emplace(
         std::tuple{agent.node, agent.id, agent.type, agent.name, agent.product},
         static_cast<Index>(trace_.agents.size()));
-    agents_[agent.id] = same->second;
+    agents_.set(agent.id, same->second);
     if (added) trace_.agents.push_back(std::move(agent));
   });
 }
@@ -245,13 +246,13 @@ Result<void> RecordingLoader::load_queues_and_streams() {
   constexpr std::array<std::string_view, 2> kColumns = {"id", "name"};
   PERFLAB_TRY_VOID(each("info_queue", kColumns, [&](const Statement& row) {
     const std::int64_t id = row.integer(0).value_or(0);
-    queues_[id] = static_cast<Index>(trace_.queues.size());
+    queues_.set(id, static_cast<Index>(trace_.queues.size()));
     trace_.queues.push_back({.source = source_, .id = id, .name = std::string(row.text(1))});
   }));
   const bool is_cuda = trace_.sources[source_].platform == Platform::cuda;
   return each("info_stream", kColumns, [&](const Statement& row) {
     const std::int64_t id = row.integer(0).value_or(0);
-    streams_[id] = static_cast<Index>(trace_.streams.size());
+    streams_.set(id, static_cast<Index>(trace_.streams.size()));
     trace_.streams.push_back(
         {.source = source_,
          .id = id,
@@ -267,13 +268,13 @@ Result<void> RecordingLoader::load_code_objects() {
     CodeObject object;
     object.source = source_;
     object.id = row.integer(0).value_or(0);
-    object.agent = lookup(agents_, row.integer(1));
+    object.agent = agents_.find(row.integer(1));
     object.uri = row.text(2);
     object.load_base = static_cast<std::uint64_t>(row.integer(3).value_or(0));
     object.load_size = static_cast<std::uint64_t>(row.integer(4).value_or(0));
     object.load_delta = row.integer(5);
     object.file_bytes = positive_in_text(row.text(6), "memory_size");
-    code_objects_[object.id] = static_cast<Index>(trace_.code_objects.size());
+    code_objects_.set(object.id, static_cast<Index>(trace_.code_objects.size()));
     trace_.code_objects.push_back(std::move(object));
   });
 }
@@ -297,7 +298,7 @@ Result<void> RecordingLoader::load_kernel_symbols() {
     symbol.source = source_;
     symbol.id = row.integer(0).value_or(0);
     symbol.known = true;
-    symbol.code_object = lookup(code_objects_, row.integer(1));
+    symbol.code_object = code_objects_.find(row.integer(1));
     const std::string_view mangled = without_kd(row.text(2));
     symbol.mangled_name = trace_.strings.intern(mangled);
     const std::string_view display = without_kd(row.text(3));
@@ -315,7 +316,7 @@ Result<void> RecordingLoader::load_kernel_symbols() {
       ++negative;
     }
     symbol.descriptor_address = row.integer(column);
-    kernels_[symbol.id] = static_cast<Index>(trace_.kernel_symbols.size());
+    kernels_.set(symbol.id, static_cast<Index>(trace_.kernel_symbols.size()));
     trace_.kernel_symbols.push_back(symbol);
   }));
   odd("info_kernel_symbol", "a register count or size below 0: taken as missing", negative);
@@ -343,7 +344,7 @@ Result<void> RecordingLoader::load_counter_infos() {
     // The same counter of another recording, or of another agent of this one.
     const auto [same, added] =
         state_.counter_by_name.try_emplace(name, static_cast<Index>(trace_.counter_infos.size()));
-    counters_[id] = same->second;
+    counters_.set(id, same->second);
     if (added)
       trace_.counter_infos.push_back({.name = name,
                                       .block = std::string(row.text(2)),

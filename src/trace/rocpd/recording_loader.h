@@ -6,20 +6,18 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/load_state.h"
 #include "trace/rocpd/event_table.h"
 #include "trace/rocpd/file.h"
+#include "trace/rocpd/id_map.h"
 #include "trace/rocpd/scan.h"
 #include "trace/rocpd/wanted_regions.h"
 #include "trace/trace.h"
 
 namespace perflab::trace::rocpd {
-
-/// Maps ids of one recording to indices of the Trace.
-using IdMap = std::unordered_map<std::int64_t, Index>;
 
 /// Reads everything of one recording. Use once.
 class RecordingLoader {
@@ -71,7 +69,6 @@ class RecordingLoader {
   [[nodiscard]] Index string_of(std::optional<std::int64_t> id) const;
   Index thread_of(std::optional<std::int64_t> id);
   Index kernel_of(std::int64_t id);
-  [[nodiscard]] static Index lookup(const IdMap& map, std::optional<std::int64_t> id);
   /// Stack code of the event in the whole Trace's numbering; 0 when there is none.
   [[nodiscard]] std::uint32_t global_stack(std::uint32_t code) const {
     return code == 0 ? 0 : static_cast<std::uint32_t>(state_.stack_base + code);
@@ -93,6 +90,7 @@ class RecordingLoader {
   IdMap strings_, nodes_, processes_, threads_, agents_, queues_, streams_, code_objects_, kernels_,
       counters_;
   Index default_process_ = kNone;
+  std::pair<std::int64_t, Index> last_thread_ = {0, kNone};  ///< id, thread
 };
 
 }  // namespace perflab::trace::rocpd

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -71,7 +72,8 @@ struct RowFilter {
       nullptr;  ///< counts rows of no known recording; null: counted elsewhere
 
   [[nodiscard]] bool accepts(std::string_view row_guid) const {
-    if (row_guid == guid) return true;
+    if (row_guid == guid) [[likely]]
+      return true;
     if (strangers != nullptr && std::ranges::find(all_guids, row_guid) == all_guids.end())
       ++*strangers;
     return false;
@@ -103,8 +105,9 @@ class TableScan {
 
   [[nodiscard]] std::size_t ranges() const { return ranges_.size(); }
 
+  /// Decodes the rows of a range into an empty chunk.
   template <class Chunk, class Decode>
-  Result<Chunk> by_sqlite(unsigned worker, std::size_t index, const Decode& decode) {
+  Result<void> by_sqlite(unsigned worker, std::size_t index, const Decode& decode, Chunk& chunk) {
     auto& statement = statements_[worker];
     if (!statement) {
       PERFLAB_TRY(statement,
@@ -115,19 +118,18 @@ class TableScan {
       statement->bind(1, ranges_[index]->first);
       statement->bind(2, ranges_[index]->second);
     }
-    Chunk chunk;
     while (true) {
       PERFLAB_TRY(const bool row, statement->step());
-      if (!row) return chunk;
+      if (!row) return {};
       if (guid_column_ >= 0 && !filter_.accepts(statement->text(guid_column_))) continue;
       decode(*statement, chunk);
     }
   }
 
-  /// The same chunk, or why SQLite has to be asked for it.
+  /// The same, or why SQLite has to be asked: what is in the chunk then is to be thrown away.
   template <class Chunk, class Decode>
-  sqlite_pages::FromPages<Chunk> from_pages(unsigned worker, std::size_t index,
-                                            const Decode& decode) {
+  sqlite_pages::FromPages<void> from_pages(unsigned worker, std::size_t index, const Decode& decode,
+                                           Chunk& chunk) {
     if (!pages_) return std::unexpected(pages_.error());
     auto& reader = readers_[worker];
     if (!reader) reader = std::make_unique<sqlite_pages::RowReader>(file_.page_file(), *pages_);
@@ -137,13 +139,11 @@ class TableScan {
     std::atomic<std::uint64_t> strangers{0};
     RowFilter filter = filter_;
     if (filter.strangers != nullptr) filter.strangers = &strangers;
-    Chunk chunk;
     const auto done = reader->read({low, high}, [&](const sqlite_pages::Row& row) {
       if (guid_column_ < 0 || filter.accepts(row.text(guid_column_))) decode(row, chunk);
     });
-    if (!done) return std::unexpected(done.error());
-    if (filter.strangers != nullptr) *filter_.strangers += strangers;
-    return chunk;
+    if (done && filter.strangers != nullptr) *filter_.strangers += strangers;
+    return done;
   }
 
  private:
@@ -160,6 +160,29 @@ class TableScan {
   std::vector<std::unique_ptr<sqlite_pages::RowReader>> readers_;  ///< by worker
 };
 
+/// Chunks that were committed, to be filled again: memory that is known is faster than fresh
+/// memory.
+template <class Chunk>
+class ChunkPool {
+ public:
+  Chunk take() {
+    const std::scoped_lock lock(mutex_);
+    if (spare_.empty()) return {};
+    Chunk chunk = std::move(spare_.back());
+    spare_.pop_back();
+    return chunk;
+  }
+  void give_back(Chunk&& chunk) {
+    chunk.clear();
+    const std::scoped_lock lock(mutex_);
+    spare_.push_back(std::move(chunk));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Chunk> spare_;
+};
+
 /// Scans the rows of one recording. `columns` are read as columns 0… of the row;
 /// decode(row, chunk) is called for every row, on any thread, with a sqlite_pages::Row when it
 /// takes one and the pages can be read, else with a Statement; commit(chunk) once per range, in
@@ -172,23 +195,35 @@ Result<void> scan(File& file, const Table& table, const RowFilter& filter,
   using Reason = std::optional<sqlite_pages::AskSqlite>;
   using Scanned = std::pair<Chunk, Reason>;
   TableScan rows(file, table, filter, columns, condition, kTakesPages);
+  ChunkPool<Chunk> pool;
   const auto produce = [&](unsigned worker, std::size_t index) -> Result<Scanned> {
-    Reason reason = sqlite_pages::AskSqlite::not_wanted;
+    Scanned scanned(pool.take(), sqlite_pages::AskSqlite::not_wanted);
     if constexpr (kTakesPages) {
-      auto chunk = rows.from_pages<Chunk>(worker, index, decode);
-      if (chunk) return Scanned(std::move(*chunk), std::nullopt);
-      reason = chunk.error();
+      const auto done = rows.from_pages(worker, index, decode, scanned.first);
+      scanned.second = done ? std::nullopt : Reason(done.error());
+      if (done) return scanned;
+      scanned.first.clear();
     }
-    PERFLAB_TRY(Chunk chunk, rows.by_sqlite<Chunk>(worker, index, decode));
-    return Scanned(std::move(chunk), reason);
+    PERFLAB_TRY_VOID(rows.by_sqlite(worker, index, decode, scanned.first));
+    return scanned;
   };
   const auto consume = [&](std::size_t, Scanned&& scanned) -> Result<void> {
     ++file.ranges[{table.base, scanned.second}];
-    commit(std::move(scanned.first));
+    commit(scanned.first);
+    pool.give_back(std::move(scanned.first));
     file.meter.count();
     return {};
   };
   return parallel_ordered<Scanned>(rows.ranges(), file.workers(), produce, consume);
+}
+
+/// Appends a value of every row to a column.
+template <class T, class Row, class Value>
+void append(std::vector<T>& column, const std::vector<Row>& rows, const Value& value) {
+  const std::size_t before = column.size();
+  column.resize(before + rows.size());
+  T* to = column.data() + before;
+  for (const Row& row : rows) *to++ = std::invoke(value, row);
 }
 
 /// Scans a small table on the calling thread, row by row.
