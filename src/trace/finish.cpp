@@ -2,29 +2,65 @@
 // API regions. Columns are reordered one at a time, so that the extra memory is one column, not a
 // copy of the table.
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
+#include <tuple>
 
+#include "base/parallel.h"
+#include "base/system/large_pages.h"
 #include "trace/load_state.h"
 
 namespace perflab::trace {
 namespace {
 
-/// Recordings come as a few sorted runs: merging those beats sorting. More runs than this are
-/// sorted.
-constexpr std::size_t kMostRuns = 64;
+/// Recordings come as a few runs that are sorted, but for rows that stand a little behind their
+/// place: profilers write work when it ends. Merging those beats sorting. More runs than this, or
+/// more steps per row to put rows into their place, and all is sorted.
+constexpr std::size_t kMostRuns = 64, kFarthest = 256, kStepsPerRow = 32;
+
+/// Puts each row of `order` (which counts up) into its place among those before it. Returns where
+/// sorted runs begin; nothing when that is more work than sorting.
+template <class Before>
+std::vector<std::size_t> sort_runs(std::vector<Index>& order, const Before& before) {
+  std::vector<std::size_t> runs = {0};
+  std::size_t steps = 0;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const auto row = static_cast<Index>(i);
+    if (!before(row, order[i - 1])) continue;
+    const std::size_t first = std::max(runs.back(), i > kFarthest ? i - kFarthest : 0);
+    std::size_t place = i - 1;
+    while (place > first && before(row, order[place - 1])) --place;
+    steps += i - place;
+    if (place == first && first > runs.back()) {
+      runs.push_back(i);
+    } else {
+      std::move_backward(order.begin() + static_cast<std::ptrdiff_t>(place),
+                         order.begin() + static_cast<std::ptrdiff_t>(i),
+                         order.begin() + static_cast<std::ptrdiff_t>(i + 1));
+      order[place] = row;
+    }
+    if (runs.size() > kMostRuns || steps > kStepsPerRow * order.size()) return {};
+  }
+  return runs;
+}
 
 /// The order that sorts n rows by `before`, equal rows in their present order; empty when they are
 /// sorted already.
 template <class Before>
 std::vector<Index> sorted_order(std::size_t n, const Before& before) {
-  std::vector<std::size_t> runs = {0};
-  for (std::size_t i = 1; i < n && runs.size() <= kMostRuns; ++i)
-    if (before(static_cast<Index>(i), static_cast<Index>(i - 1))) runs.push_back(i);
-  if (runs.size() == 1) return {};
-  std::vector<Index> order(n);
+  std::size_t sorted = 1;
+  while (sorted < n && !before(static_cast<Index>(sorted), static_cast<Index>(sorted - 1)))
+    ++sorted;
+  if (sorted >= n) return {};
+  std::vector<Index> order;
+  order.reserve(n);
+  prefer_large_pages(order);
+  order.resize(n);
   std::iota(order.begin(), order.end(), Index{0});
-  if (runs.size() > kMostRuns) {
+  std::vector<std::size_t> runs = sort_runs(order, before);
+  if (runs.empty()) {
+    std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(), before);
     return order;
   }
@@ -44,17 +80,24 @@ std::vector<Index> sorted_order(std::size_t n, const Before& before) {
   return order;
 }
 
-template <class T>
-void reorder(std::vector<T>& column, std::span<const Index> order) {
-  if (order.empty()) return;
-  std::vector<T> moved(column.size());
-  for (std::size_t i = 0; i < order.size(); ++i) moved[i] = column[order[i]];
-  column = std::move(moved);
-}
-
+/// Puts columns into an order. What held a column is the room for the next one of its type.
 template <class... Columns>
 void reorder_all(std::span<const Index> order, Columns&... columns) {
-  (reorder(columns, order), ...);
+  if (order.empty()) return;
+  std::tuple<std::vector<std::int64_t>, std::vector<std::uint64_t>, std::vector<Index>,
+             std::vector<double>, std::vector<std::uint8_t>>
+      rooms;
+  const auto reorder = [&]<class T>(std::vector<T>& column) {
+    auto& room = std::get<std::vector<T>>(rooms);
+    if (room.empty()) {
+      room.reserve(column.size());
+      prefer_large_pages(room);
+    }
+    room.resize(column.size());
+    for (std::size_t i = 0; i < order.size(); ++i) room[i] = column[order[i]];
+    column.swap(room);
+  };
+  (reorder(columns), ...);
 }
 
 /// Replaces positions of before the sorting of a table by those after it.
@@ -120,67 +163,94 @@ void finish_counters(CounterColumns& counters, std::span<const Index> dispatch_o
 }
 
 /// Turns stack codes into the region that carries the same code; the earliest when several do.
-void link(Trace& trace, std::vector<std::uint32_t>& region_stack, std::uint64_t stack_limit) {
+Result<void> link(Trace& trace, const std::vector<std::uint32_t>& region_stack,
+                  std::uint64_t stack_limit, unsigned threads) {
   if (trace.regions.size() == 0) {
     for (auto* column : {&trace.dispatches.launch, &trace.copies.launch})
       std::ranges::fill(*column, kNone);
-    return;
+    return {};
   }
-  std::vector<Index> region_of(static_cast<std::size_t>(stack_limit) + 1, kNone);
+  std::vector<Index> region_of;
+  region_of.reserve(static_cast<std::size_t>(stack_limit) + 1);
+  prefer_large_pages(region_of);
+  region_of.resize(static_cast<std::size_t>(stack_limit) + 1, kNone);
   for (std::size_t i = region_stack.size(); i-- > 0;)
     if (region_stack[i] != 0) region_of[region_stack[i]] = static_cast<Index>(i);
   region_of[0] = kNone;
-  for (auto* column : {&trace.dispatches.launch, &trace.copies.launch, &trace.regions.parent})
-    for (Index& value : *column) value = region_of[value];
-  for (std::size_t i = 0; i < trace.regions.size(); ++i)
-    if (trace.regions.parent[i] == i) trace.regions.parent[i] = kNone;
+  std::vector<Index>& parent = trace.regions.parent;
+  const std::array columns = {&trace.dispatches.launch, &parent, &trace.copies.launch};
+  return parallel_for(columns.size(), thread_count(threads),
+                      [&](unsigned, std::size_t which) -> Result<void> {
+                        for (Index& value : *columns[which]) value = region_of[value];
+                        if (columns[which] == &parent)
+                          for (std::size_t i = 0; i < parent.size(); ++i)
+                            if (parent[i] == i) parent[i] = kNone;
+                        return {};
+                      });
 }
 
-}  // namespace
-
-Result<void> finish(LoadState& state) {
-  Trace& trace = state.trace;
-  trace.tracks = std::move(state.tracks).take();
-  trace.launch_configs = std::move(state.configs).take();
-
-  RegionColumns& regions = trace.regions;
-  auto region_order = sorted_order(regions.size(), [&](Index a, Index b) {
+/// Regions and what points to them into the order of time.
+std::vector<Index> finish_regions(LoadState& state) {
+  RegionColumns& regions = state.trace.regions;
+  auto order = sorted_order(regions.size(), [&](Index a, Index b) {
     if (regions.start[a] != regions.start[b]) return regions.start[a] < regions.start[b];
     return regions.end[a] > regions.end[b];  // an enclosing call before what it calls
   });
-  reorder_all(region_order, regions.start, regions.end, regions.name, regions.category,
-              regions.thread, regions.parent, state.region_stack);
-  finish_arguments(trace, region_order);
+  reorder_all(order, regions.start, regions.end, regions.name, regions.category, regions.thread,
+              regions.parent, state.region_stack);
+  finish_arguments(state.trace, order);
+  return order;
+}
 
+std::vector<Index> finish_dispatches(Trace& trace) {
+  DispatchColumns& dispatches = trace.dispatches;
+  auto order = sorted_order(dispatches.size(), [&](Index a, Index b) {
+    if (dispatches.start[a] != dispatches.start[b])
+      return dispatches.start[a] < dispatches.start[b];
+    if (dispatches.end[a] != dispatches.end[b]) return dispatches.end[a] < dispatches.end[b];
+    return dispatches.dispatch_id[a] < dispatches.dispatch_id[b];  // not by where the row stands
+  });
+  reorder_all(order, dispatches.start, dispatches.end, dispatches.dispatch_id, dispatches.kernel,
+              dispatches.config, dispatches.track, dispatches.launch);
+  finish_counters(trace.counters, order);
+  return order;
+}
+
+void finish_memory(Trace& trace) {
   const auto by_time = [](const auto& columns) {
     return [&columns](Index a, Index b) {
       if (columns.start[a] != columns.start[b]) return columns.start[a] < columns.start[b];
       return columns.end[a] < columns.end[b];
     };
   };
-  DispatchColumns& dispatches = trace.dispatches;
-  const auto dispatch_order = sorted_order(dispatches.size(), [&](Index a, Index b) {
-    if (dispatches.start[a] != dispatches.start[b])
-      return dispatches.start[a] < dispatches.start[b];
-    if (dispatches.end[a] != dispatches.end[b]) return dispatches.end[a] < dispatches.end[b];
-    return dispatches.dispatch_id[a] < dispatches.dispatch_id[b];  // not by where the row stands
-  });
-  reorder_all(dispatch_order, dispatches.start, dispatches.end, dispatches.dispatch_id,
-              dispatches.kernel, dispatches.config, dispatches.track, dispatches.launch);
   CopyColumns& copies = trace.copies;
-  const auto copy_order = sorted_order(copies.size(), by_time(copies));
-  reorder_all(copy_order, copies.start, copies.end, copies.bytes, copies.kind, copies.source_agent,
-              copies.track, copies.launch);
+  reorder_all(sorted_order(copies.size(), by_time(copies)), copies.start, copies.end, copies.bytes,
+              copies.kind, copies.source_agent, copies.track, copies.launch);
   AllocationColumns& allocations = trace.allocations;
-  const auto allocation_order = sorted_order(allocations.size(), by_time(allocations));
-  reorder_all(allocation_order, allocations.start, allocations.end, allocations.address,
-              allocations.bytes, allocations.type, allocations.level, allocations.agent,
-              allocations.process);
+  reorder_all(sorted_order(allocations.size(), by_time(allocations)), allocations.start,
+              allocations.end, allocations.address, allocations.bytes, allocations.type,
+              allocations.level, allocations.agent, allocations.process);
+}
 
+}  // namespace
+
+Result<void> finish(LoadState& state, unsigned threads) {
+  Trace& trace = state.trace;
+  trace.tracks = std::move(state.tracks).take();
+  trace.launch_configs = std::move(state.configs).take();
+  std::vector<Index> region_order, dispatch_order;
+  const auto part = [&](unsigned, std::size_t which) -> Result<void> {
+    if (which == 0)
+      dispatch_order = finish_dispatches(trace);
+    else if (which == 1)
+      region_order = finish_regions(state);
+    else
+      finish_memory(trace);
+    return {};
+  };
+  PERFLAB_TRY_VOID(parallel_for(3, thread_count(threads), part));
   finish_communications(trace.communications, region_order, dispatch_order);
-  finish_counters(trace.counters, dispatch_order);
-  link(trace, state.region_stack, state.stack_base);
-  return {};
+  return link(trace, state.region_stack, state.stack_base, threads);
 }
 
 }  // namespace perflab::trace

@@ -58,7 +58,7 @@ std::optional<int> pass_of(const std::filesystem::path& file);
 /// Elsewhere nobody can say what it means: those rows are left out and counted as of `table`.
 void name_accumulators(LoadState& state, std::size_t first_row, std::string_view table);
 
-/// Sorts all columns by time and turns stack codes into region indices.
-Result<void> finish(LoadState& state);
+/// Sorts all columns by time and turns stack codes into region indices. `threads`: 0 for all cores.
+Result<void> finish(LoadState& state, unsigned threads = 0);
 
 }  // namespace perflab::trace

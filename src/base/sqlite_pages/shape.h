@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/equal_bytes.h"
 #include "base/sqlite_pages/bytes.h"
 #include "base/sqlite_pages/layout.h"
 
@@ -51,20 +52,25 @@ class Shapes {
   FromPages<const Shape*> of(const std::uint8_t* record, std::uint32_t local) {
     const std::uint32_t size = record[0];
     if (size > kLongest || size < 8 || size > local) return unusual(record, local);
-    Known& known = known_[hash(record, size) >> kHashShift];
-    if (is_same(known.header.data(), record, size)) return &known.shape;
-    if (const auto made = make(record, local, known.shape); !made) {
-      known.header[0] = 0;
-      return std::unexpected(made.error());
+    // Two places for each hash: tables of some hundred shapes are usual.
+    const std::size_t place = hash(record, size) >> kHashShift;
+    Known& known = known_[place];
+    if (equal_bytes(known.header.data(), record, size)) return &known.shape;
+    Known& other = known_[place ^ 1];
+    if (equal_bytes(other.header.data(), record, size)) return &other.shape;
+    Known& made = known.header[0] == 0 ? known : other;
+    if (const auto done = make(record, local, made.shape); !done) {
+      made.header[0] = 0;
+      return std::unexpected(done.error());
     }
-    std::memcpy(known.header.data(), record, size);
-    return &known.shape;
+    std::memcpy(made.header.data(), record, size);
+    return &made.shape;
   }
 
  private:
   static constexpr std::uint32_t kLongest = 64;
-  static constexpr std::size_t kKnown = 256;
-  static constexpr int kHashShift = 56;
+  static constexpr std::size_t kKnown = 512;
+  static constexpr int kHashShift = 55;
 
   struct Known {
     std::array<std::uint8_t, kLongest> header{};  ///< begins with its size; 0: none
@@ -75,14 +81,6 @@ class Shapes {
     std::uint64_t value;
     std::memcpy(&value, bytes, sizeof value);
     return value;
-  }
-
-  /// memcmp() of at least 8 bytes, without a call.
-  static bool is_same(const std::uint8_t* a, const std::uint8_t* b, std::uint32_t size) {
-    std::uint64_t different = eight_bytes(a + size - 8) ^ eight_bytes(b + size - 8);
-    for (std::uint32_t at = 0; at + 8 < size; at += 8)
-      different |= eight_bytes(a + at) ^ eight_bytes(b + at);
-    return different == 0;
   }
 
   static std::uint64_t hash(const std::uint8_t* bytes, std::uint32_t size) {

@@ -90,7 +90,7 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
   }
   for (const trace_csv::TableSet& set : sets) PERFLAB_TRY_VOID(trace_csv::load(state, set));
   PERFLAB_TRY_VOID(counter_csv::load(state, std::move(tables)));
-  PERFLAB_TRY_VOID(finish(state));
+  PERFLAB_TRY_VOID(finish(state, options.threads));
   return trace;
 }
 

@@ -79,10 +79,6 @@ Result<void> RecordingLoader::load_regions() {
   const Table* table = set_.find("region");
   if (table == nullptr) return {};
   RegionColumns& all = trace_.regions;
-  const std::size_t extra = row_bound(*table, file_.size_bytes());
-  for (auto* column : {&all.start, &all.end}) reserve_more(*column, extra);
-  for (auto* column : {&all.name, &all.category, &all.thread, &all.parent, &state_.region_stack})
-    reserve_more(*column, extra);
   std::vector<Index> categories;
   for (const std::int64_t id : events_.categories) categories.push_back(string_of(id));
 

@@ -1,7 +1,5 @@
 // Scans of rocpd_arg (streams, events and devices that API calls name, all that those of RCCL say)
 // and of the texts of user ranges in rocpd_event. What the arguments mean: ../call_argument_rows.h.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -14,14 +12,6 @@ namespace {
 
 constexpr std::uint8_t kStream = CallArgumentColumns::kStream;
 
-constexpr std::string_view kNamesOnly =
-    "\"name\" IN ('stream', 'hStream', 'event', 'hEvent', 'deviceId', 'device', 'stream_id', "
-    "'event_id', 'record_id')";
-/// Those, and of RCCL's functions.
-constexpr std::string_view kRcclNamesToo =
-    "\"name\" IN ('stream', 'hStream', 'event', 'hEvent', 'deviceId', 'device', 'stream_id', "
-    "'event_id', 'record_id', 'count', 'sendcount', 'recvcount', 'datatype', 'comm', 'root', "
-    "'peer', 'nranks')";
 constexpr std::array<std::string_view, 3> kArgumentColumns = {"event_id", "name", "value"};
 
 /// Texts of ranges are short; what is larger than this is damage.
@@ -97,21 +87,24 @@ Result<void> RecordingLoader::load_call_arguments() {
   const RegionColumns& regions = trace_.regions;
   const std::vector<std::uint16_t> streams =
       ordered ? streams_of_calls() : std::vector<std::uint16_t>();
-  const auto decode = [&](const Statement& row, ArgumentChunk& chunk) {
+  const auto decode = [&](const auto& row, ArgumentChunk& chunk) {
+    const std::string_view name = row.text(1);
+    const std::uint8_t which = call_argument_of(name);
+    const RcclArgument of_rccl = wanted_.has_rccl() ? rccl_argument_of(name) : RcclArgument::none;
+    if (which == 0 && of_rccl == RcclArgument::none) return;
     const auto event_id = row.integer(0);
     const Index event = event_id ? events_.index.find(*event_id) : kNone;
     if (event == kNone) ++chunk.no_event;
     const Index region = wanted_.region_of(event);
     if (region == kNone) return;
     if (std::ranges::find(rccl_categories_, regions.category[region]) != rccl_categories_.end()) {
-      const RcclArgument which = rccl_argument_of(row.text(1));
-      if (which == RcclArgument::none) return;
+      if (of_rccl == RcclArgument::none) return;
       ++chunk.read;
-      chunk.rccl.push_back({.region = region, .which = which, .value = std::string(row.text(2))});
+      chunk.rccl.push_back({.region = region, .which = of_rccl, .value = std::string(row.text(2))});
       return;
     }
+    if (which == 0) return;
     const CallKind call = wanted_.kind(regions.name[region]);
-    const std::uint8_t which = call_argument_of(row.text(1));
     const bool needed = needs_arguments(call);
     if (!needed && (!ordered || !WantedRegions::submits(call) || which != kStream)) return;
     ++chunk.read;
@@ -135,8 +128,8 @@ Result<void> RecordingLoader::load_call_arguments() {
     odd("arg", "a stream, event or device that is not a number: taken as missing", chunk.odd);
     dropped("arg", "its event is not there", chunk.no_event);
   };
-  PERFLAB_TRY_VOID(scan<ArgumentChunk>(file_, *set_.find("arg"), filter_, kArgumentColumns, decode,
-                                       commit, wanted_.has_rccl() ? kRcclNamesToo : kNamesOnly));
+  PERFLAB_TRY_VOID(
+      scan<ArgumentChunk>(file_, *set_.find("arg"), filter_, kArgumentColumns, decode, commit));
   report_rccl(append_rccl_calls(rccl, trace_), trace_.report);
   samples.append_to(rows);
   odd("arg", "named twice in one call: the smallest value is taken",
@@ -148,16 +141,13 @@ Result<void> RecordingLoader::load_range_texts() {
   if (!wanted_.has_markers()) return {};
   const Table* table = set_.find("event");
   if (!table->has_column("extdata")) return {};
-  std::string condition;
-  for (std::size_t i = 0; i < events_.categories.size(); ++i)
-    if (wanted_.marker_categories()[i])
-      condition += fmt::format("{}{}", condition.empty() ? "" : ", ", events_.categories[i]);
-  condition = fmt::format("\"category_id\" IN ({}) AND \"extdata\" <> '{{}}'", condition);
-
   constexpr std::array<std::string_view, 2> kEventColumns = {"id", "extdata"};
-  const auto decode = [&](const Statement& row, RangeChunk& chunk) {
-    const auto id = row.integer(0);
-    const Index region = id ? wanted_.region_of(events_.index.find(*id)) : kNone;
+  const auto decode = [&](const auto& row, RangeChunk& chunk) {
+    std::int64_t id = 0;
+    if (!row.integer(0, id)) return;
+    const Index event = events_.index.find(id);
+    if (event == kNone || !wanted_.marker_categories()[events_.category[event]]) return;
+    const Index region = wanted_.region_of(event);
     if (region == kNone) return;  // a mark: an instant, not a range
     auto text = message_of(row.text(1));
     if (!text)
@@ -171,8 +161,9 @@ Result<void> RecordingLoader::load_range_texts() {
       texts.emplace_back(region, trace_.strings.intern(text));
     odd("event", "text of a user range that cannot be read: taken as missing", chunk.malformed);
   };
-  PERFLAB_TRY_VOID(
-      scan<RangeChunk>(file_, *table, filter_, kEventColumns, decode, commit, condition));
+  RowFilter filter = filter_;
+  filter.strangers = nullptr;  // counted when the events were read
+  PERFLAB_TRY_VOID(scan<RangeChunk>(file_, *table, filter, kEventColumns, decode, commit));
   std::ranges::stable_sort(texts, {}, &std::pair<Index, Index>::first);
   for (const auto& [region, text] : texts) {
     if (!trace_.ranges.region.empty() && trace_.ranges.region.back() == region) continue;

@@ -1,7 +1,9 @@
 // Scan of rocpd_kernel_dispatch. A row that cannot be a finished dispatch is dropped and counted;
 // everything else is kept.
-#include <limits>
+#include <array>
+#include <type_traits>
 
+#include "base/equal_bytes.h"
 #include "trace/rocpd/recording_loader.h"
 
 namespace perflab::trace::rocpd {
@@ -29,11 +31,14 @@ constexpr std::array<std::string_view, 18> kDispatchColumns = {"start",
 /// The ids that decide a dispatch's track, as the file has them: thread, agent, queue, stream.
 struct RawTrack {
   std::array<std::int64_t, 4> ids{};
-  std::array<bool, 4> present{};
-  bool operator==(const RawTrack&) const = default;
+  std::uint64_t present = 0;  ///< a bit of each
 
+  [[nodiscard]] bool same(const RawTrack& other) const {
+    static_assert(std::has_unique_object_representations_v<RawTrack>);
+    return equal_bytes(this, &other, sizeof other);
+  }
   [[nodiscard]] std::optional<std::int64_t> id(std::size_t which) const {
-    return present[which] ? std::optional(ids[which]) : std::nullopt;
+    return (present >> which & 1) != 0 ? std::optional(ids[which]) : std::nullopt;
   }
 };
 
@@ -61,7 +66,7 @@ struct DispatchChunk {
     // A process has a handful of tracks and runs of the same one: a search from the back is
     // fastest.
     for (std::size_t i = tracks.size(); i-- > 0;)
-      if (tracks[i] == raw) return static_cast<Index>(i);
+      if (tracks[i].same(raw)) return static_cast<Index>(i);
     tracks.push_back(raw);
     return static_cast<Index>(tracks.size() - 1);
   }
@@ -90,7 +95,8 @@ template <class Row>
 RawTrack read_track(const Row& row) {
   constexpr std::array<int, 4> kColumns = {8, 5, 6, 7};
   RawTrack track;
-  for (std::size_t i = 0; i < 4; ++i) track.present[i] = row.integer(kColumns[i], track.ids[i]);
+  for (std::size_t i = 0; i < 4; ++i)
+    track.present |= std::uint64_t{row.integer(kColumns[i], track.ids[i])} << i;
   return track;
 }
 
@@ -115,16 +121,11 @@ void decode(const Row& row, const EventTable& events, DispatchChunk& chunk) {
   else
     dispatch.stack = events.stack[dispatch.event];
   if (!row.integer(3, dispatch.dispatch_id)) dispatch.dispatch_id = 0;
-  dispatch.config = chunk.configs.intern(config);
+  dispatch.config = chunk.configs.intern(
+      config, static_cast<std::uint64_t>(dispatch.kernel) ^ std::uint64_t{config.grid[0]} << 32);
   dispatch.track = chunk.track_index(read_track(row));
   if (chunk.rows.capacity() == 0) chunk.rows.reserve(kRowsPerChunk);
   chunk.rows.push_back(dispatch);
-}
-
-void reserve_dispatches(DispatchColumns& all, std::size_t extra) {
-  for (auto* column : {&all.start, &all.end, &all.dispatch_id}) reserve_more(*column, extra);
-  for (auto* column : {&all.kernel, &all.config, &all.track, &all.launch})
-    reserve_more(*column, extra);
 }
 
 }  // namespace
@@ -133,7 +134,6 @@ Result<void> RecordingLoader::load_dispatches() {
   const Table* table = set_.find("kernel_dispatch");
   if (table == nullptr) return {};
   DispatchColumns& all = trace_.dispatches;
-  reserve_dispatches(all, row_bound(*table, file_.size_bytes()));
   const bool has_counters = !counters_.empty();
   if (has_counters) event_to_dispatch_.assign(events_.index.size(), kNone);
 

@@ -294,8 +294,7 @@ Result<void> File::find_guids(TableSet& set) {
 }
 
 Result<Statement> File::select(unsigned worker, const Table& table,
-                               std::span<const std::string_view> columns, bool ranged,
-                               std::string_view condition) {
+                               std::span<const std::string_view> columns, bool ranged) {
   PERFLAB_CHECK(is_safe_identifier(table.name));
   std::string sql = "SELECT ";
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -304,7 +303,6 @@ Result<Statement> File::select(unsigned worker, const Table& table,
   }
   sql += fmt::format(" FROM \"{}\"", table.name);
   if (ranged) sql += " WHERE _rowid_ BETWEEN ?1 AND ?2";
-  if (!condition.empty()) sql += fmt::format(" {} {}", ranged ? "AND" : "WHERE", condition);
   return connections_[worker].prepare(sql, table.name);
 }
 

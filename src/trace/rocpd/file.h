@@ -79,13 +79,10 @@ class File {
   [[nodiscard]] Result<void> check_unchanged() const;
 
   /// `SELECT` over the named columns of a table, NULL for those it does not have, optionally over a
-  /// row-id range
-  /// (?1 to ?2, inclusive). Every identifier is checked: nothing of the file's text gets into SQL
-  /// unless it is [A-Za-z0-9_]. `condition`: SQL of the program's own that rows must satisfy, over
-  /// columns that the table has; none when empty.
+  /// row-id range (?1 to ?2, inclusive). Every identifier is checked: nothing of the file's text
+  /// gets into SQL unless it is [A-Za-z0-9_].
   Result<Statement> select(unsigned worker, const Table& table,
-                           std::span<const std::string_view> columns, bool ranged,
-                           std::string_view condition = {});
+                           std::span<const std::string_view> columns, bool ranged);
 
   /// What reading the columns of a table from its pages takes; `all_rows`: in one piece, without
   /// ranges of row ids. Else why SQLite has to be asked.

@@ -80,6 +80,19 @@ RankFacts rank_facts(std::string_view environment) {
   });
 }
 
+/// Names of one range of rows.
+struct StringChunk {
+  std::vector<std::pair<std::int64_t, std::size_t>> rows;  ///< id, where its text ends
+  std::string texts;                                       ///< behind each other
+  std::uint64_t read = 0;
+
+  void clear() {
+    rows.clear();
+    texts.clear();
+    read = 0;
+  }
+};
+
 }  // namespace
 
 Result<void> RecordingLoader::each(std::string_view base, Columns columns,
@@ -166,10 +179,26 @@ Result<void> RecordingLoader::load() {
 }
 
 Result<void> RecordingLoader::load_strings() {
+  const Table* table = set_.find("string");
+  if (table == nullptr) return {};
   constexpr std::array<std::string_view, 2> kColumns = {"id", "string"};
-  return each("string", kColumns, [&](const Statement& row) {
-    if (const auto id = row.integer(0)) strings_.set(*id, trace_.strings.intern(row.text(1)));
-  });
+  const auto decode = [](const auto& row, StringChunk& chunk) {
+    ++chunk.read;
+    std::int64_t id = 0;
+    if (!row.integer(0, id)) return;
+    chunk.texts += row.text(1);
+    chunk.rows.emplace_back(id, chunk.texts.size());
+  };
+  const auto commit = [&](const StringChunk& chunk) {
+    std::size_t begin = 0;
+    for (const auto& [id, end] : chunk.rows) {
+      const std::string_view text(chunk.texts.data() + begin, end - begin);
+      strings_.set(id, trace_.strings.intern(text));
+      begin = end;
+    }
+    if (chunk.read > 0) trace_.report.rows["string"] += chunk.read;
+  };
+  return scan<StringChunk>(file_, *table, filter_, kColumns, decode, commit);
 }
 
 Result<void> RecordingLoader::load_processes() {

@@ -15,10 +15,33 @@ std::size_t units_of(const File& file) {
   std::size_t units = 0;
   for (const TableSet& set : file.table_sets())
     for (const std::string_view base :
-         {"event", "region", "kernel_dispatch", "memory_copy", "pmc_event"})
+         {"string", "event", "region", "kernel_dispatch", "memory_copy", "pmc_event"})
       if (const Table* table = set.find(base))
         units += scan_ranges(*table, file.size_bytes()).size() * set.guids.size();
   return units;
+}
+
+/// Makes room for the rows of all recordings at once.
+void reserve_rows(LoadState& state, const File& file) {
+  std::size_t dispatches = 0, regions = 0;
+  const auto add = [&](const TableSet& set, std::string_view base, std::size_t& rows) {
+    if (const Table* table = set.find(base)) rows += row_bound(*table, file.size_bytes());
+    // No file holds more rows, whatever its row ids say.
+    rows = std::min<std::size_t>(rows, file.size_bytes() / 16 + 1);
+  };
+  for (const TableSet& set : file.table_sets()) {
+    add(set, "kernel_dispatch", dispatches);
+    add(set, "region", regions);
+  }
+  DispatchColumns& to = state.trace.dispatches;
+  for (auto* column : {&to.start, &to.end, &to.dispatch_id}) reserve_more(*column, dispatches);
+  for (auto* column : {&to.kernel, &to.config, &to.track, &to.launch})
+    reserve_more(*column, dispatches);
+  RegionColumns& calls = state.trace.regions;
+  for (auto* column : {&calls.start, &calls.end}) reserve_more(*column, regions);
+  for (auto* column :
+       {&calls.name, &calls.category, &calls.thread, &calls.parent, &state.region_stack})
+    reserve_more(*column, regions);
 }
 
 }  // namespace
@@ -34,6 +57,7 @@ Result<void> load(LoadState& state, const fs::path& path, const ReadOptions& opt
     count(state.trace.report.dropped,
           {"(table names)", "a table whose name holds other characters than letters, digits and _"},
           file.rejected_tables());
+  reserve_rows(state, file);
   std::atomic<std::uint64_t> strangers{0};
   for (const TableSet& set : file.table_sets()) {
     for (const std::string& guid : set.guids) {
@@ -63,7 +87,7 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
   Trace trace;
   LoadState state(trace);
   for (const fs::path& path : files) PERFLAB_TRY_VOID(load(state, path, options));
-  PERFLAB_TRY_VOID(finish(state));
+  PERFLAB_TRY_VOID(finish(state, options.threads));
   return trace;
 }
 

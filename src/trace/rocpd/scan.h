@@ -13,18 +13,19 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/equal_bytes.h"
 #include "base/parallel.h"
+#include "base/system/large_pages.h"
 #include "trace/rocpd/file.h"
 
 namespace perflab::trace::rocpd {
 
-/// Row ids per unit of work: large enough to hide the query's start, small enough to keep waiting
-/// chunks small.
-inline constexpr std::int64_t kRowsPerChunk = 32768;
+/// Row ids per unit of work: large enough to hide the query's start, small enough that a decoded
+/// chunk is still in the cache of its core when it is handed over.
+inline constexpr std::int64_t kRowsPerChunk = 8192;
 
 /// The row-id ranges to scan; one unlimited range (nullopt) when ids are too sparse to cut, or the
 /// table has none.
@@ -59,8 +60,9 @@ inline std::size_t row_bound(const Table& table, std::uint64_t file_bytes) {
 template <class T>
 void reserve_more(std::vector<T>& column, std::size_t extra) {
   const std::size_t wanted = column.size() + extra;
-  if (column.capacity() < wanted)
-    column.reserve(column.empty() ? wanted : std::max(wanted, column.capacity()));
+  if (column.capacity() >= wanted) return;
+  column.reserve(column.empty() ? wanted : std::max(wanted, 2 * column.capacity()));
+  prefer_large_pages(column);
 }
 
 /// Which rows of a table belong to the recording that is being read. Ids repeat between recordings:
@@ -71,9 +73,14 @@ struct RowFilter {
   std::atomic<std::uint64_t>* strangers =
       nullptr;  ///< counts rows of no known recording; null: counted elsewhere
 
-  [[nodiscard]] bool accepts(std::string_view row_guid) const {
-    if (row_guid == guid) [[likely]]
+  [[nodiscard, gnu::always_inline]] bool accepts(std::string_view row_guid) const {
+    if (guid.size() >= 8 && row_guid.size() == guid.size() &&
+        equal_bytes(row_guid.data(), guid.data(), guid.size())) [[likely]]
       return true;
+    return accepts_slowly(row_guid);
+  }
+  [[nodiscard, gnu::noinline]] bool accepts_slowly(std::string_view row_guid) const {
+    if (row_guid == guid) return true;
     if (strangers != nullptr && std::ranges::find(all_guids, row_guid) == all_guids.end())
       ++*strangers;
     return false;
@@ -84,13 +91,11 @@ struct RowFilter {
 /// reads a range, each with its own worker number.
 class TableScan {
  public:
-  /// `try_pages`: whether the pages are looked at.
   TableScan(File& file, const Table& table, const RowFilter& filter,
-            std::span<const std::string_view> columns, std::string_view condition, bool try_pages)
+            std::span<const std::string_view> columns)
       : file_(file),
         table_(table),
         filter_(filter),
-        condition_(condition),
         ranges_(scan_ranges(table, file.size_bytes())),
         wanted_(columns.begin(), columns.end()),
         statements_(file.workers()),
@@ -99,8 +104,7 @@ class TableScan {
       guid_column_ = static_cast<int>(wanted_.size());
       wanted_.emplace_back("guid");
     }
-    if (try_pages && condition.empty() && !ranges_.empty())
-      pages_ = file.pages_of(table, wanted_, !ranges_.front());
+    if (!ranges_.empty()) pages_ = file.pages_of(table, wanted_, !ranges_.front());
   }
 
   [[nodiscard]] std::size_t ranges() const { return ranges_.size(); }
@@ -110,8 +114,7 @@ class TableScan {
   Result<void> by_sqlite(unsigned worker, std::size_t index, const Decode& decode, Chunk& chunk) {
     auto& statement = statements_[worker];
     if (!statement) {
-      PERFLAB_TRY(statement,
-                  file_.select(worker, table_, wanted_, ranges_[index].has_value(), condition_));
+      PERFLAB_TRY(statement, file_.select(worker, table_, wanted_, ranges_[index].has_value()));
     }
     statement->reset();
     if (ranges_[index]) {
@@ -150,7 +153,6 @@ class TableScan {
   File& file_;
   const Table& table_;
   const RowFilter& filter_;
-  std::string_view condition_;
   std::vector<std::optional<std::pair<std::int64_t, std::int64_t>>> ranges_;
   std::vector<std::string_view> wanted_;
   int guid_column_ = -1;
@@ -184,26 +186,23 @@ class ChunkPool {
 };
 
 /// Scans the rows of one recording. `columns` are read as columns 0… of the row;
-/// decode(row, chunk) is called for every row, on any thread, with a sqlite_pages::Row when it
-/// takes one and the pages can be read, else with a Statement; commit(chunk) once per range, in
-/// row-id order, one at a time. `condition`: see File::select; such rows come from SQLite.
+/// decode(row, chunk) is called for every row, on any thread, with a sqlite_pages::Row when the
+/// pages can be read, else with a Statement; commit(chunk) once per range, in row-id order, one at
+/// a time.
 template <class Chunk, class Decode, class Commit>
 Result<void> scan(File& file, const Table& table, const RowFilter& filter,
                   std::span<const std::string_view> columns, const Decode& decode,
-                  const Commit& commit, std::string_view condition = {}) {
-  constexpr bool kTakesPages = std::is_invocable_v<const Decode&, const sqlite_pages::Row&, Chunk&>;
+                  const Commit& commit) {
   using Reason = std::optional<sqlite_pages::AskSqlite>;
   using Scanned = std::pair<Chunk, Reason>;
-  TableScan rows(file, table, filter, columns, condition, kTakesPages);
+  TableScan rows(file, table, filter, columns);
   ChunkPool<Chunk> pool;
   const auto produce = [&](unsigned worker, std::size_t index) -> Result<Scanned> {
-    Scanned scanned(pool.take(), sqlite_pages::AskSqlite::not_wanted);
-    if constexpr (kTakesPages) {
-      const auto done = rows.from_pages(worker, index, decode, scanned.first);
-      scanned.second = done ? std::nullopt : Reason(done.error());
-      if (done) return scanned;
-      scanned.first.clear();
-    }
+    Scanned scanned(pool.take(), std::nullopt);
+    const auto done = rows.from_pages(worker, index, decode, scanned.first);
+    if (done) return scanned;
+    scanned.second = done.error();
+    scanned.first.clear();
     PERFLAB_TRY_VOID(rows.by_sqlite(worker, index, decode, scanned.first));
     return scanned;
   };
