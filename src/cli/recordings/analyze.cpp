@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -33,6 +34,7 @@ struct AnalyzeArguments {
   PathArguments path;
   Outputs outputs{.folder = {}, .html = {}, .whole_recording = true};
   bool no_critical_path = false;
+  bool verbose = false;
   unsigned threads = 0;
 };
 
@@ -49,7 +51,24 @@ const char* option_about_recordings(const AnalyzeArguments& arguments) {
   if (path.perfetto) return "--perfetto";
   if (path.full) return "--full";
   if (!path.handover.empty()) return "--handover";
+  if (arguments.verbose) return "--verbose";
   return arguments.no_critical_path ? "--no-critical-path" : nullptr;
+}
+
+/// Says on stderr which tables of databases SQLite had to read, and why.
+void tell_how_read(const trace::ReadReport& report) {
+  std::map<std::string, std::uint64_t> parts;
+  std::uint64_t by_sqlite = 0;
+  for (const auto& [range, many] : report.ranges) {
+    parts[range.first] += many;
+    if (range.second) by_sqlite += many;
+  }
+  for (const auto& [range, many] : report.ranges)
+    if (range.second)
+      fmt::print(stderr, "rocm-perf: rocpd_{}: SQLite read {} of {} parts: {}\n", range.first, many,
+                 parts[range.first], to_string(*range.second));
+  if (by_sqlite == 0 && !parts.empty())
+    fmt::print(stderr, "rocm-perf: the large tables were read from their pages\n");
 }
 
 /// Thread traces and PC samples, with or without a recording.
@@ -143,6 +162,7 @@ Result<void> run_analyze(const AnalyzeArguments& arguments) {
   if (!arguments.roofs.file.empty() && !analysis.roofline)
     fmt::print(stderr, "rocm-perf: --roofs {} was not used, there is no roofline: {}\n",
                arguments.roofs.file, analysis.roofline_missing.reason);
+  if (arguments.verbose) tell_how_read(trace.report);
   tell_nodes_left_out(arguments.path, runs.representative);
   PERFLAB_TRY_VOID(write_perfetto_file(arguments.path, runs.representative));
   return present_answer(
@@ -204,6 +224,8 @@ void add_analyze(CLI::App& app, int& exit_code) {
   add_answer_options(*command, arguments->outputs, "analysis");
   command->add_option("--threads", arguments->threads,
                       "Threads to read with (default: all cores); the result is the same");
+  command->add_flag("--verbose", arguments->verbose,
+                    "Say on stderr which tables of databases SQLite had to read, and why");
   command->callback([arguments, &exit_code] {
     if (const auto done = run_analyze(*arguments); !done) exit_code = report_error(done.error());
   });

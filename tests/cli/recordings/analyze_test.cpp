@@ -1,11 +1,13 @@
 // rocm-perf analyze on the bundled sample and on written databases.
 #include <gmock/gmock.h>
+#include <sqlite3.h>
 
 #include <sstream>
 
 #include "cli/program.h"
 #include "report/kit/text_table.h"
 #include "support/quirks_trace.h"
+#include "support/test_database.h"
 
 namespace perflab::cli {
 namespace {
@@ -81,6 +83,47 @@ TEST(Analyze, TheEnvironmentOfATracedProcessIsNeverShown) {
        {text.out, text.err, json.out, details.out, test::text_of(folder / "docs/analysis.json"),
         test::text_of(folder / "docs/profile.json"), test::text_of(folder / "docs/summary.json")})
     EXPECT_THAT(shown, Not(HasSubstr(std::string(test::kSecret))));
+}
+
+TEST(Analyze, VerboseSaysThatPagesWereRead) {
+  const test::TempFolder folder;
+  const Outcome quiet = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--json"});
+  const Outcome told = rocm_perf(folder.path(), {"analyze", PERFLAB_SAMPLE, "--json", "--verbose"});
+  EXPECT_EQ(told.err, "rocm-perf: the large tables were read from their pages\n");
+  EXPECT_EQ(told.out, quiet.out);
+}
+
+TEST(Analyze, VerboseSaysWhyATableWasReadBySqlite) {
+  const test::TempFolder folder;
+  const auto path = folder / "quirks.db";
+  ASSERT_TRUE(test::write_quirks(path).has_value());
+  std::string dispatches, regions;
+  {
+    test::TestDatabase database(path);
+    const auto table = [&](const std::string& base) {
+      return database.text(
+          "SELECT name FROM sqlite_master WHERE type='table' AND name LIKE 'rocpd_" + base +
+          "%' ORDER BY name LIMIT 1");
+    };
+    dispatches = table("kernel_dispatch");
+    regions = table("region");
+  }
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  const std::string sql =
+      "UPDATE " + dispatches + " SET start = hex(zeroblob(9000)) WHERE id = (SELECT min(id) FROM " +
+      dispatches + "); ALTER TABLE " + regions + " ADD COLUMN more INT AS (1) VIRTUAL";
+  EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(db);
+  sqlite3_close(db);
+  const Outcome outcome = rocm_perf(folder.path(), {"analyze", "quirks.db", "--verbose"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err,
+              testing::ContainsRegex("rocpd_kernel_dispatch: SQLite read 1 of [0-9]+ parts: a "
+                                     "wanted value lies on overflow pages\n"));
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("rocpd_region: SQLite read [0-9]+ of [0-9]+ "
+                                                  "parts: a generated or hidden column\n"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("rocpd_event")));
 }
 
 TEST(Analyze, TheSameDatabaseTwiceIsRefused) {
