@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -53,6 +54,14 @@ std::vector<std::string> TestDatabase::list(const std::string& sql) {
   std::vector<std::string> values;
   for (const auto& row : rows(sql)) values.push_back(row[0]);
   return values;
+}
+
+std::uint64_t random_databases(std::uint64_t usual) {
+  const char* const wanted = std::getenv("PERFLAB_RANDOM_DATABASES");
+  if (wanted == nullptr) return usual;
+  const std::uint64_t many = std::strtoull(wanted, nullptr, 10);
+  EXPECT_GT(many, 0U) << "PERFLAB_RANDOM_DATABASES=" << wanted;
+  return many;
 }
 
 std::filesystem::path test_folder() {

@@ -1,6 +1,7 @@
 // Read access to a database in tests: whole query results as text, errors as test failures.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ class TestDatabase {
  private:
   sqlite3* db_ = nullptr;
 };
+
+/// How many random databases a test makes: PERFLAB_RANDOM_DATABASES by hand, else `usual`.
+std::uint64_t random_databases(std::uint64_t usual);
 
 /// A folder of its own for the running test (in the build folder), emptied first.
 std::filesystem::path test_folder();

@@ -152,7 +152,7 @@ TEST(RocpdPages, GiveTheSameTraceOfEditedRecordings) {
   const auto whole = test_folder() / "quirks.db", path = test_folder() / "edited.db";
   ASSERT_TRUE(test::write_quirks(whole));
   std::map<ReadReport::Ranges, std::uint64_t> ranges;
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::random_databases(150); ++seed) {
     fs::copy_file(whole, path, fs::copy_options::overwrite_existing);
     test::Prng random(seed);
     {

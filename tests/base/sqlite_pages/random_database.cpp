@@ -189,6 +189,8 @@ RandomDatabase write_random_database(const std::filesystem::path& path, std::uin
     tables.push_back(create_table(writer, static_cast<int>(i), made.plain));
     fill(writer, tables.back(), longest, made.plain);
   }
+  if (writer.chance(30))
+    writer.execute("CREATE VIEW view_of_all AS SELECT count(*) AS n FROM " + tables.back().name);
   for (const RandomTable& table : tables)
     if (writer.chance(40))
       writer.execute(fmt::format("DELETE FROM {} WHERE length(quote({})) % 7 < {}", table.name,
