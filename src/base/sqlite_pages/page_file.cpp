@@ -1,4 +1,4 @@
-// The header of an SQLite file: https://www.sqlite.org/fileformat2.html section 1.3. What is not as
+// The header of an SQLite file (docs/facts/sqlite_file.md "Header and pages"). What is not as
 // SQLite writes it is left to SQLite.
 #include "base/sqlite_pages/page_file.h"
 

@@ -1,5 +1,5 @@
-// Leaves of tables: https://www.sqlite.org/fileformat2.html section 1.6, and the values that are
-// not plain integers.
+// Leaves of tables (docs/facts/sqlite_file.md "Trees of tables"), and the values that are not plain
+// integers.
 #include "base/sqlite_pages/rows.h"
 
 #include <bit>

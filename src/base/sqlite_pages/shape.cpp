@@ -1,4 +1,4 @@
-// Serial types of a record's header: https://www.sqlite.org/fileformat2.html section 2.1.
+// Serial types of a record's header (docs/facts/sqlite_file.md "Records").
 #include "base/sqlite_pages/shape.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Level by level from the root: https://www.sqlite.org/fileformat2.html section 1.6, "table
-// interior pages".
+// Interior pages, level by level from the root (docs/facts/sqlite_file.md "Trees of tables").
 #include "base/sqlite_pages/table_tree.h"
 
 #include <limits>
