@@ -158,8 +158,8 @@ const std::vector<Facts>& all_facts() {
 }
 
 // The server says these itself, or they are texts for people.
-const Names kControlled = {"--json",  "--brief", "--details", "--threads",
-                           "--quiet", "--help",  "--version"};
+const Names kControlled = {"--json",  "--brief",   "--details", "--threads",
+                           "--quiet", "--verbose", "--help",    "--version"};
 // Pages and tables to look at (`report` makes pages of written documents), models, sandboxes and
 // clusters that somebody sets up, knobs for whoever studies searches, graphs or this program: no
 // call of an agent needs them, and every session would pay for them.
