@@ -21,7 +21,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitiz
 endif()
 # Libraries with long loops, where a user or a test waits. The others are compiled with -Og, in two thirds of the time (in Debug builds
 # with -O0).
-set(PERFLAB_OPTIMISED_LIBRARIES base gzip sqlite stats hal code trace att pc_sampling capture mcp analyze ranks tune tune_inputs replay isolate record)
+set(PERFLAB_OPTIMISED_LIBRARIES base packed sqlite stats hal code trace att pc_sampling capture mcp analyze ranks tune tune_inputs replay isolate record)
 set(PERFLAB_UNOPTIMISED -Og)
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(PERFLAB_UNOPTIMISED -O0)

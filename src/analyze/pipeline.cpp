@@ -44,6 +44,10 @@ struct Stages {
   bool path_;
 };
 
+/// What the graph, its solutions and the documents take at their peak beside the Trace
+/// (bench/README.md, "Huge recordings").
+constexpr std::uint64_t kPathBytesPerDispatch = 90;
+
 /// What a recording says that it does not hold. Figures are then of a part of the program.
 void add_losses(const trace::Trace& trace, const TimingScope& scope, Analysis& analysis) {
   std::size_t unfinished = 0;
@@ -134,6 +138,32 @@ Result<trace::Selection> rows_of(const trace::Trace& trace, const TimingScope& s
   return rows_of_segment(trace, scope, *segments.segments, index);
 }
 
+/// What repeats shows when everything is there.
+FoundSegments segments_of_chosen_kernels() {
+  FoundSegments none;
+  none.missing = {.field = "segments",
+                  .reason = "only dispatches of some kernels were read",
+                  .remedy = "leave out --kernel"};
+  return none;
+}
+
+/// What all figures are of, when that is not the whole run.
+void add_part_warnings(const trace::Part& part, Analysis& analysis) {
+  const auto time = [](std::int64_t ns) {
+    return fmt::format("{} s", static_cast<double>(ns) / 1e9);
+  };
+  if (part.has_window())
+    analysis.warnings.push_back(fmt::format(
+        "all figures are of what began {}{}{}, counted from the earliest start of the recording",
+        part.from ? "from " + time(*part.from) + " on" : "", part.from && part.to ? " and " : "",
+        part.to ? "before " + time(*part.to) : ""));
+  if (part.kernel)
+    analysis.warnings.push_back(
+        fmt::format("all figures are of kernels whose names match '{}' and of the calls that "
+                    "launched them: time in which others ran counts as idle",
+                    part.kernel->text()));
+}
+
 /// Times further apart would overflow when they are added up; 2^60 ns are 36.5 years.
 constexpr std::int64_t kLongestRun = std::int64_t{1} << 60;
 
@@ -157,7 +187,10 @@ Result<void> add_critical_path(const trace::Trace& trace, const TimingScope& sco
                                const trace::Selection* rows, const AnalyzeOptions& options,
                                Analysis& analysis) {
   Missing& missing = analysis.critical_path_missing;
-  if (!options.find_critical_path) {
+  if (options.part.kernel) {
+    missing.reason = "only dispatches of some kernels were read";
+    missing.remedy = "leave out --kernel";
+  } else if (!options.find_critical_path) {
     missing.reason = "it was not asked for";
     missing.remedy = "leave out --no-critical-path";
   } else if (scope.under_counters || !scope.times_known) {
@@ -281,22 +314,24 @@ Analysis analyze_scoped(const ScopedTrace& scoped, const CodeJoin& join, const R
   return analysis;
 }
 
-}  // namespace
-
-Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
-                       const hal::MeasuredRoofs* roofs) {
-  return analyze_scoped(ScopedTrace(trace), join,
-                        {.measured = roofs, .device = nullptr, .calibration = nullptr});
-}
-
-Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
-                                    const AnalyzeOptions& options) {
+/// The recordings, or what is wanted of them. Error (bad_input, usage): there is no dispatch.
+Result<trace::Trace> read_recordings(const std::vector<std::filesystem::path>& files,
+                                     const AnalyzeOptions& options) {
   std::vector<std::filesystem::path> all = files;
   std::ranges::copy(options.counter_files, std::back_inserter(all));
-  const Stages stages(options);
+  trace::MemoryLimit memory = options.memory;
+  memory.per_dispatch = options.find_critical_path ? kPathBytesPerDispatch : 0;
   PERFLAB_TRY(trace::Trace trace,
               trace::read(all, {.threads = options.threads,
-                                .progress = part_of(options.progress, 0, stages.read())}));
+                                .progress = part_of(options.progress, 0, Stages(options).read()),
+                                .part = options.part,
+                                .memory = memory}));
+  if (trace.dispatches.size() == 0 && !options.part.is_all())
+    return fail(ErrorCode::usage,
+                fmt::format("{}: no kernel dispatch is in the part of the run that was asked for",
+                            files.front().string()),
+                "times count from the earliest start of anything; --kernel is searched for in "
+                "the names that the kernels have without it");
   if (trace.dispatches.size() == 0) {
     const auto is_cuda = [](const trace::Source& one) {
       return one.platform == trace::Platform::cuda;
@@ -315,10 +350,26 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
             ? "record a run that launches kernels: rocm-perf profile --platform cuda -- ./app"
             : "record a run that launches kernels, with rocprofv3 --kernel-trace -f rocpd");
   }
+  return trace;
+}
+
+}  // namespace
+
+Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
+                       const hal::MeasuredRoofs* roofs) {
+  return analyze_scoped(ScopedTrace(trace), join,
+                        {.measured = roofs, .device = nullptr, .calibration = nullptr});
+}
+
+Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& files,
+                                    const AnalyzeOptions& options) {
+  PERFLAB_TRY(trace::Trace trace, read_recordings(files, options));
+  const Stages stages(options);
   const ScopedTrace whole(trace);
   const TimingScope& scope = whole.scope;
   stages.begin("looking for repeated segments", stages.read());
-  FoundSegments segments = find_segments(trace, scope);
+  FoundSegments segments =
+      options.part.kernel ? segments_of_chosen_kernels() : find_segments(trace, scope);
   std::optional<trace::Selection> rows;  // of one segment; the critical path needs the others too
   std::optional<trace::Trace> part;
   if (options.segment) {
@@ -344,10 +395,12 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
     PERFLAB_TRY(roofs.device, gpu_of_number(seen.trace, *options.roofs_device));
   }
   Analysis analysis = analyze_scoped(seen, join, roofs);
+  analysis.of_chosen_kernels = options.part.kernel.has_value();
   std::ranges::move(calibration_warnings, std::back_inserter(analysis.warnings));
   if (analysis.roofline) find_packed_code(seen.trace, join, *analysis.roofline);
   analysis.segments = std::move(segments);
   analysis.segment = options.segment;
+  add_part_warnings(options.part, analysis);
   if (options.segment)
     analysis.warnings.push_back(
         fmt::format("all figures are of segment {} alone", *options.segment));

@@ -15,6 +15,7 @@
 #include "base/text/progress.h"
 #include "hal/calibration.h"
 #include "hal/measured_roofs.h"
+#include "trace/read_options.h"
 #include "trace/trace.h"
 
 namespace perflab::analyze {
@@ -56,7 +57,9 @@ struct AnalyzeOptions {
   std::vector<std::filesystem::path> pc_samples = {};
   std::optional<std::uint64_t> pc_interval = std::nullopt;  ///< as PcSamplesRequest::interval
   std::optional<std::size_t> segment =
-      std::nullopt;  ///< analyse only this one of Analysis::segments
+      std::nullopt;                ///< analyse only this one of Analysis::segments
+  trace::Part part = {};           ///< what of the recordings is read
+  trace::MemoryLimit memory = {};  ///< its per_dispatch is ignored
   TellProgress progress = {};
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/system/files.h"
+#include "base/system/packed.h"
 #include "pc_sampling/json_window.h"
 #include "pc_sampling/read_csv.h"
 #include "pc_sampling/read_database.h"
@@ -20,6 +21,9 @@ namespace perflab::pc_sampling {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// How an SQLite database begins.
+constexpr std::string_view kDatabase = "SQLite format 3";
 
 /// Tables beside a CSV are held as text.
 constexpr std::uint64_t kMostTableBytes = std::uint64_t{1} << 30;
@@ -70,7 +74,8 @@ Result<void> read_one(const fs::path& file, PcSamples& samples, const TellProgre
   const std::size_t first = start.find_first_not_of(" \t\r\n");
   if (first == start.npos)
     return fail(ErrorCode::bad_input, fmt::format("{}: is empty", file.string()));
-  if (start.starts_with("SQLite format 3")) return read_database(file, samples);
+  if (start_of_maybe_packed(file, kDatabase.size()) == kDatabase)
+    return read_database(file, samples);
   if (start.starts_with("\x1f\x8b"))
     return fail(ErrorCode::bad_input, fmt::format("{}: is packed with gzip", file.string()),
                 "unpack it first: gunzip");

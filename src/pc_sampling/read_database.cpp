@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/system/sqlite.h"
+#include "base/system/unpacked_database.h"
 #include "base/text/json.h"
 #include "base/text/json_fields.h"
 #include "pc_sampling/read_pc_samples.h"
@@ -239,7 +241,10 @@ bool has_pc_samples(const std::filesystem::path& file) {
 }
 
 Result<void> read_database(const std::filesystem::path& file, PcSamples& samples) {
-  PERFLAB_TRY(Connection connection, Connection::open(file));
+  PERFLAB_TRY(const std::optional<UnpackedDatabase> unpacked, UnpackedDatabase::of(file));
+  PERFLAB_TRY(Connection connection,
+              unpacked ? Connection::open_nameless(unpacked->path(), file.string())
+                       : Connection::open(file));
   PERFLAB_TRY_VOID(connection.begin_read());
   PERFLAB_TRY(std::vector<std::string> suffixes, suffixes_of(connection));
   if (suffixes.empty())

@@ -163,30 +163,36 @@ void finish_counters(CounterColumns& counters, std::span<const Index> dispatch_o
 }
 
 /// Turns stack codes into the region that carries the same code; the earliest when several do.
-Result<void> link(Trace& trace, const std::vector<std::uint32_t>& region_stack,
-                  std::uint64_t stack_limit, unsigned threads) {
+Result<void> link(Trace& trace, const std::vector<std::uint32_t>& region_stack, unsigned threads) {
   if (trace.regions.size() == 0) {
     for (auto* column : {&trace.dispatches.launch, &trace.copies.launch})
       std::ranges::fill(*column, kNone);
     return {};
   }
+  // Of a part of a run the codes that occur are a small part of those that there are.
+  std::uint32_t lowest = 0xFFFF'FFFF, highest = 0;
+  for (const std::uint32_t code : region_stack) {
+    if (code != 0) lowest = std::min(lowest, code);
+    highest = std::max(highest, code);
+  }
+  const std::size_t codes = highest < lowest ? 0 : std::size_t{highest - lowest} + 1;
   std::vector<Index> region_of;
-  region_of.reserve(static_cast<std::size_t>(stack_limit) + 1);
+  region_of.reserve(codes);
   prefer_large_pages(region_of);
-  region_of.resize(static_cast<std::size_t>(stack_limit) + 1, kNone);
+  region_of.resize(codes, kNone);
   for (std::size_t i = region_stack.size(); i-- > 0;)
-    if (region_stack[i] != 0) region_of[region_stack[i]] = static_cast<Index>(i);
-  region_of[0] = kNone;
+    if (region_stack[i] != 0) region_of[region_stack[i] - lowest] = static_cast<Index>(i);
   std::vector<Index>& parent = trace.regions.parent;
   const std::array columns = {&trace.dispatches.launch, &parent, &trace.copies.launch};
-  return parallel_for(columns.size(), thread_count(threads),
-                      [&](unsigned, std::size_t which) -> Result<void> {
-                        for (Index& value : *columns[which]) value = region_of[value];
-                        if (columns[which] == &parent)
-                          for (std::size_t i = 0; i < parent.size(); ++i)
-                            if (parent[i] == i) parent[i] = kNone;
-                        return {};
-                      });
+  return parallel_for(
+      columns.size(), thread_count(threads), [&](unsigned, std::size_t which) -> Result<void> {
+        for (Index& value : *columns[which])
+          value = value < lowest || value > highest ? kNone : region_of[value - lowest];
+        if (columns[which] == &parent)
+          for (std::size_t i = 0; i < parent.size(); ++i)
+            if (parent[i] == i) parent[i] = kNone;
+        return {};
+      });
 }
 
 /// Regions and what points to them into the order of time.
@@ -250,7 +256,7 @@ Result<void> finish(LoadState& state, unsigned threads) {
   };
   PERFLAB_TRY_VOID(parallel_for(3, thread_count(threads), part));
   finish_communications(trace.communications, region_order, dispatch_order);
-  return link(trace, state.region_stack, state.stack_base, threads);
+  return link(trace, state.region_stack, threads);
 }
 
 }  // namespace perflab::trace

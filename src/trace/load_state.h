@@ -39,6 +39,7 @@ struct LoadState {
   std::map<std::tuple<Index, std::int64_t, std::string, std::string, std::string>, Index> agents;
   std::map<Index, Index> counter_by_name;  ///< name in Trace::strings -> counter_infos
   std::set<std::string> recordings;        ///< their guids
+  std::uint64_t memory_need = 0;  ///< bytes that the databases so far take, and what follows
 
   /// The counter of that name, added when it is new.
   Index counter(std::string_view name);

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/system/gzip.h"
+#include "base/system/packed.h"
 #include "trace/read/read_trace.h"
 
 namespace perflab::trace {
@@ -34,7 +34,7 @@ TEST(KinetoRecorded, EightRanksAddUp) {
     SCOPED_TRACE(file.filename().string());
     const Result<Trace> trace = read({{file}});
     ASSERT_TRUE(trace.has_value()) << trace.error().message;
-    const auto text = read_maybe_gzip(file);
+    const auto text = read_maybe_packed(file);
     ASSERT_TRUE(text.has_value());
     std::vector<std::int64_t> correlations;
     std::set<std::int64_t> calls_by_id;

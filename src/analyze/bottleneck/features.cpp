@@ -46,6 +46,9 @@ void add_times(const trace::Trace& trace, const TimingScope& scope, const Measur
   if (analysis.timed_under_counters)
     return lack(set, idle_before, "under counters dispatches run one at a time, with gaps",
                 kTimesRemedy);
+  if (analysis.of_chosen_kernels)
+    return lack(set, idle_before, "what other kernels did before its dispatches was not read",
+                "leave out --kernel");
   std::optional<DispatchGaps> own;
   if (gaps == nullptr) gaps = &own.emplace(trace, scope);
   const auto name = name_index(trace, kernel.name);

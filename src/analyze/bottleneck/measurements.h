@@ -20,6 +20,7 @@ struct Measurements {
   std::uint64_t timed_dispatches = 0;  ///< dispatches in `kernels`
   bool timed_under_counters =
       false;  ///< only counter passes were given: dispatches ran one after the other
+  bool of_chosen_kernels = false;    ///< dispatches of other kernels were not read (--kernel)
   std::optional<Roofline> roofline;  ///< nullopt: there are no counters it could be made from
   Missing roofline_missing{.field = "roofline", .reason = {}, .remedy = {}};  ///< why, then
   std::optional<CriticalPath> critical_path;  ///< nullopt: the times do not tell one

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "base/system/nameless_file.h"
 #include "base/text/numbers.h"
 
 namespace perflab {
@@ -105,11 +106,20 @@ Result<void> roll_back(const std::filesystem::path& path) {
 }
 
 Result<Connection> Connection::open(const std::filesystem::path& path, bool immutable) {
+  return open_as(std::filesystem::absolute(path).string(), immutable, path.string(), nullptr);
+}
+
+Result<Connection> Connection::open_nameless(const std::string& path, std::string name) {
+  return open_as(path, true, std::move(name), nameless_files());
+}
+
+Result<Connection> Connection::open_as(const std::string& path, bool immutable, std::string name,
+                                       const char* file_system) {
   sqlite3* raw = nullptr;
   // A URI so that `immutable` can be said; every character that means something in a URI is
   // escaped.
   std::string uri = "file:";
-  for (const char c : std::filesystem::absolute(path).string()) {
+  for (const char c : path) {
     if (c == '%' || c == '?' || c == '#')
       uri += fmt::format("%{:02x}", static_cast<unsigned>(c));
     else
@@ -117,11 +127,11 @@ Result<Connection> Connection::open(const std::filesystem::path& path, bool immu
   }
   if (immutable) uri += "?immutable=1";
   const int code = sqlite3_open_v2(
-      uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
-  Connection connection(raw, path.string());
+      uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, file_system);
+  Connection connection(raw, std::move(name));
   if (code != SQLITE_OK)
-    return std::unexpected(
-        describe_sqlite(code, path.string(), raw != nullptr ? sqlite3_errmsg(raw) : "no memory"));
+    return std::unexpected(describe_sqlite(code, connection.path_,
+                                           raw != nullptr ? sqlite3_errmsg(raw) : "no memory"));
   sqlite3_extended_result_codes(raw, 1);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);

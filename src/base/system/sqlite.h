@@ -79,6 +79,10 @@ class Connection {
   /// nobody writes. Memory is never mapped.
   static Result<Connection> open(const std::filesystem::path& path, bool immutable = false);
 
+  /// Opens a file that has no name and that nobody writes to, by what leads to it
+  /// (/proc/self/fd/N, see UnpackedDatabase); messages have `name`.
+  static Result<Connection> open_nameless(const std::string& path, std::string name);
+
   /// Prepares one statement; `what` names the table for messages. SQL must come from the program,
   /// never from data.
   Result<Statement> prepare(const std::string& sql, std::string_view what);
@@ -92,6 +96,8 @@ class Connection {
   };
   explicit Connection(sqlite3* handle, std::string path)
       : handle_(handle), path_(std::move(path)) {}
+  static Result<Connection> open_as(const std::string& path, bool immutable, std::string name,
+                                    const char* file_system);
   std::unique_ptr<sqlite3, Close> handle_;
   std::string path_;
 };

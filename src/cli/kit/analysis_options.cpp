@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/system/memory.h"
 #include "base/text/duration.h"
 #include "base/text/numbers.h"
+#include "base/text/pattern.h"
 #include "base/text/progress.h"
 #include "cli/kit/output_file.h"
 #include "hal/calibration.h"
@@ -34,7 +36,49 @@ Result<std::optional<std::size_t>> segment_number(const std::optional<std::strin
   return number;
 }
 
+/// A time of a run: "1.5ms", "90s", "2h"; nothing when it was not given.
+Result<std::optional<std::int64_t>> time_of_run(const char* option, const std::string& text) {
+  if (text.empty()) return std::optional<std::int64_t>();
+  if (const auto nanoseconds = parse_short_time(text)) return nanoseconds->count();
+  auto longer = parse_duration(text);
+  if (longer) return std::chrono::nanoseconds(*longer).count();
+  return fail(ErrorCode::usage, fmt::format("{} '{}' is not a time", option, text),
+              "write it as 0, 500us, 1.5ms, 2s or 10m");
+}
+
 }  // namespace
+
+void add_part_options(CLI::App& command, PartArguments& arguments, bool kernels) {
+  command.add_option("--from", arguments.from,
+                     "Begin of what is read (1.5ms, 2s, 10m), counted from the earliest start of "
+                     "the recording: only what begins there or later");
+  command.add_option("--to", arguments.to, "End of what is read: only what begins before it");
+  if (kernels)
+    command.add_option("--kernel", arguments.kernel,
+                       "Read only dispatches of kernels whose name this regex matches, and the "
+                       "calls that launched them: no critical path, no segments");
+  command.add_option("--memory", arguments.memory,
+                     "Refuse databases that need more memory than this (16G, 512M; default: what "
+                     "the machine has)");
+}
+
+Result<void> apply(const PartArguments& arguments, analyze::AnalyzeOptions& options) {
+  PERFLAB_TRY(options.part.from, time_of_run("--from", arguments.from));
+  PERFLAB_TRY(options.part.to, time_of_run("--to", arguments.to));
+  if (options.part.to && options.part.from.value_or(0) >= *options.part.to)
+    return fail(ErrorCode::usage, "--to is not behind --from: nothing begins between them");
+  if (!arguments.kernel.empty()) {
+    PERFLAB_TRY(options.part.kernel, Pattern::compile(arguments.kernel));
+  }
+  if (arguments.memory.empty()) {
+    options.memory.bytes = available_memory().value_or(0);
+  } else {
+    PERFLAB_TRY(options.memory.bytes, parse_bytes(arguments.memory));
+  }
+  options.memory.remedy =
+      "--from and --to read a part of the run, --memory SIZE allows more memory";
+  return {};
+}
 
 void add_roofs_options(CLI::App& command, RoofsArguments& arguments) {
   command.add_option("--roofs", arguments.file,

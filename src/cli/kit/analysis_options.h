@@ -27,6 +27,16 @@ void add_calibration_option(CLI::App& command, RoofsArguments& arguments);
 /// Reads the file, when one was given; else the number is that of a GPU of the recording.
 Result<void> apply(const RoofsArguments& arguments, analyze::AnalyzeOptions& options);
 
+/// --from, --to, --kernel and --memory: what of a recording is read, and how much of it may be.
+struct PartArguments {
+  std::string from, to, kernel, memory;
+};
+/// `kernels`: whether the command has --kernel.
+void add_part_options(CLI::App& command, PartArguments& arguments, bool kernels);
+/// Without --memory the limit is what the machine has. Errors (usage): a time, a pattern or a size
+/// that cannot be read, an end that is not behind the begin.
+Result<void> apply(const PartArguments& arguments, analyze::AnalyzeOptions& options);
+
 /// What decides how the critical path is found and shown.
 struct PathArguments {
   std::vector<std::string> what_if;

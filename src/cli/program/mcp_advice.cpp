@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "base/system/packed.h"
 
 namespace perflab::cli {
 namespace {
@@ -69,9 +71,8 @@ std::optional<FileKind> kind_at(const fs::path& path) {
     return std::nullopt;
   }
   if (!fs::is_regular_file(path, error)) return std::nullopt;
-  std::array<char, 24> begin{};
-  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
-  const std::string_view bytes(begin.data(), begin.size());
+  constexpr std::size_t kBegin = 24;
+  const std::string bytes = start_of_maybe_packed(path, kBegin);
   if (bytes.starts_with("SQLite format 3")) return FileKind::recording;
   if (bytes.starts_with("\x7f"
                         "ELF") ||

@@ -29,6 +29,8 @@ struct Facts {
   /// replaces (they are required then).
   std::string_view words = {}, words_are = {}, instead_of = {};
   std::string_view only_reading = {};  ///< what a server that only reads says of it
+  /// Its options that `analyze` has too, or whose names mean an element of a section in all tools.
+  Names not_offered = {};
 };
 
 constexpr std::string_view kCompilerWords = "Arguments of the compiler, one each";
@@ -38,13 +40,13 @@ const std::vector<Facts>& all_facts() {
   static const std::vector<Facts> kFacts = {
       {.command = "analyze",
        .effect = Effect::reads,
-       .when = "Start here: where the time of a recorded run (databases of rocprofv3, traces of "
-               "PyTorch's profiler) went, which kernel to look at first, what limits it, what to "
-               "do next.",
+       .when = "Start here: where the time of a run (rocprofv3, PyTorch) went, which kernel "
+               "to look at first, what limits it, what to do next.",
        .reads = {"TRACE", "--att", "--pc-samples", "--pc-interval", "--code", "--counters",
                  "--roofs", "--roofs-device", "--calibration", "--what-if", "--segment",
-                 "--no-critical-path"},
-       .acts = {"--out"}},
+                 "--no-critical-path", "--from", "--to"},
+       .acts = {"--out"},
+       .not_offered = {"--kernel"}},
       {.command = "autotune",
        .effect = Effect::acts,
        .when = "Find the fastest of many configurations of a kernel or program by running them."},
@@ -73,7 +75,8 @@ const std::vector<Facts>& all_facts() {
        .when = "What would a faster kernel gain for the whole run? what_if [\"NAME=2x\"] computes "
                "it; also which waits and gaps cost time.",
        .reads = {"TRACE", "--what-if", "--segment"},
-       .acts = {"--out"}},
+       .acts = {"--out"},
+       .not_offered = {"--from", "--to"}},
       {.command = "doctor",
        .effect = Effect::reads,
        .when = "What works on this machine and how to get the rest. Use it when another tool says "
@@ -198,7 +201,8 @@ const Names kForPeople = {"--model",
                           "--att-target-cu",
                           "--effort",
                           "--llvm",
-                          "--no-recopy"};
+                          "--no-recopy",
+                          "--memory"};
 // The one option with which a command has no document, and refuses --json.
 constexpr std::string_view kWithoutDocument = "--recheck";
 
@@ -318,7 +322,9 @@ Result<mcp::Tool> tool_of(const CommandInfo& command, const Facts& facts, bool a
     if (name == "--json") tool.always.push_back(name);
     if (name == "--brief") tool.summarises = true;
     const bool for_people = has(kForPeople, name) && facts.command != "report";
-    if (has(kControlled, name) || for_people || name == facts.instead_of) continue;
+    if (has(kControlled, name) || for_people || name == facts.instead_of ||
+        has(facts.not_offered, name))
+      continue;
     mcp::Parameter parameter = parameter_of(
         option, name, command.options.size() > kMany ? kLongestOfMany : kLongestDescription);
     if (facts.effect == Effect::reads) {

@@ -32,6 +32,7 @@ struct AnalyzeArguments {
   std::optional<std::uint64_t> pc_interval;
   RoofsArguments roofs;
   PathArguments path;
+  PartArguments part;
   Outputs outputs{.folder = {}, .html = {}, .whole_recording = true};
   bool no_critical_path = false;
   bool verbose = false;
@@ -52,6 +53,10 @@ const char* option_about_recordings(const AnalyzeArguments& arguments) {
   if (path.full) return "--full";
   if (!path.handover.empty()) return "--handover";
   if (arguments.verbose) return "--verbose";
+  if (!arguments.part.from.empty()) return "--from";
+  if (!arguments.part.to.empty()) return "--to";
+  if (!arguments.part.kernel.empty()) return "--kernel";
+  if (!arguments.part.memory.empty()) return "--memory";
   return arguments.no_critical_path ? "--no-critical-path" : nullptr;
 }
 
@@ -127,7 +132,14 @@ Result<analyze::AnalyzeOptions> options_of(const AnalyzeArguments& arguments) {
   options.counter_files.assign(arguments.counters.begin(), arguments.counters.end());
   PERFLAB_TRY_VOID(apply(arguments.roofs, options));
   PERFLAB_TRY_VOID(apply(arguments.path, options));
-  options.find_critical_path = !arguments.no_critical_path;
+  PERFLAB_TRY_VOID(apply(arguments.part, options));
+  if (options.part.has_window() && !options.counter_files.empty())
+    return fail(ErrorCode::usage,
+                "--from and --to are times of one run: counter passes ran at other times",
+                "leave out --counters, or --from and --to");
+  options.find_critical_path = !arguments.no_critical_path && arguments.part.kernel.empty();
+  if (options.find_critical_path)
+    options.memory.remedy = "--no-critical-path takes less; " + options.memory.remedy;
   return options;
 }
 
@@ -185,7 +197,9 @@ void add_analyze(CLI::App& app, int& exit_code) {
   command->add_option(
       "TRACE", arguments->files,
       "Recordings: rocprofv3's (rocpd databases, JSON, CSV tables, or a folder of one of these) or "
-      "traces of PyTorch's profiler (JSON, also gzip); the processes of one run, or counter "
+      "traces of PyTorch's profiler (JSON); databases and JSON also packed by gzip or zstd; the "
+      "processes of one "
+      "run, or counter "
       "passes (pass_N folders); not needed with --att or --pc-samples");
   command
       ->add_option("--att", arguments->thread_traces,
@@ -211,6 +225,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
   add_roofs_options(*command, arguments->roofs);
   add_calibration_option(*command, arguments->roofs);
   add_path_options(*command, arguments->path);
+  add_part_options(*command, arguments->part, true);
   command
       ->add_flag("--no-critical-path", arguments->no_critical_path,
                  "Leave out the critical path: half the time and memory on very large traces")

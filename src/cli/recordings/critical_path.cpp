@@ -17,6 +17,7 @@ namespace {
 struct CriticalPathArguments {
   std::vector<std::string> files;
   PathArguments path;
+  PartArguments part;
   Outputs outputs;
   unsigned threads = 0;
 };
@@ -46,6 +47,7 @@ Result<void> run_critical_path(const CriticalPathArguments& arguments) {
   options.threads = arguments.threads;
   options.search_code = false;  // registers say nothing here
   PERFLAB_TRY_VOID(apply(arguments.path, options));
+  PERFLAB_TRY_VOID(apply(arguments.part, options));
   apply(arguments.outputs, options);
   LongWork work("reading recordings");
   options.progress = work.tell();
@@ -72,10 +74,13 @@ void add_critical_path(CLI::App& app, int& exit_code) {
   command
       ->add_option("TRACE", arguments->files,
                    "Recordings: rocprofv3's (rocpd databases, JSON, CSV tables, or a folder of one "
-                   "of these) or traces of PyTorch's profiler (JSON, also gzip); the processes of "
+                   "of these) or traces of PyTorch's profiler (JSON); databases and JSON also "
+                   "packed by gzip or "
+                   "zstd; the processes of "
                    "one run, without counter passes")
       ->required();
   add_path_options(*command, arguments->path);
+  add_part_options(*command, arguments->part, false);
   command->add_option("--out", arguments->outputs.folder,
                       "Write dag.json, timeline.json and summary.json into this folder");
   add_html_option(*command, arguments->outputs.html, "the path, the timeline and what-if sliders");

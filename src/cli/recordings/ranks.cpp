@@ -64,8 +64,8 @@ Result<void> run_ranks(const RanksArguments& arguments) {
 
 void add_ranks(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<RanksArguments>();
-  CLI::App* command = app.add_subcommand(
-      "ranks", "Show which rank of a job makes the others wait, and why");
+  CLI::App* command =
+      app.add_subcommand("ranks", "Show which rank of a job makes the others wait, and why");
   set_examples(*command, {"rocm-perf ranks summaries/",
                           "rocm-perf ranks rank*.db --what-if 'rank:3/gemm=2x' --what-if balance"});
   command

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/hash.h"
-#include "base/system/gzip.h"
+#include "base/system/packed.h"
 #include "trace/cuda_calls.h"
 #include "trace/kineto/read_kineto.h"
 #include "trace/kineto/recording_loader.h"
@@ -314,7 +314,7 @@ Result<void> load_text(LoadState& state, std::string text, std::string_view name
 Result<void> load(LoadState& state, const std::filesystem::path& path) {
   constexpr std::size_t kMost =
       (std::size_t{1} << 32) - 4096;  // of simdjson's, with room for padding
-  PERFLAB_TRY(std::string text, read_maybe_gzip(path, kMost));
+  PERFLAB_TRY(std::string text, read_maybe_packed(path, kMost));
   return load_text(state, std::move(text), path.string());
 }
 

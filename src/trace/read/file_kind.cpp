@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/system/gzip.h"
+#include "base/system/packed.h"
 #include "trace/rocprofv3_json/read_rocprofv3_json.h"
 #include "trace/trace_csv/read_trace_csv.h"
 
@@ -104,7 +104,7 @@ FileKind kind_of_table(std::string_view text) {
 }  // namespace
 
 FileKind kind_of_file(const std::filesystem::path& path) {
-  const std::string start = start_of_maybe_gzip(path, kMagic.size());
+  const std::string start = start_of_maybe_packed(path, kMagic.size());
   if (start.empty()) return FileKind::nothing;
   if (start == kMagic) return FileKind::database;
   const auto is_json = [](std::string_view text) {
@@ -113,8 +113,8 @@ FileKind kind_of_file(const std::filesystem::path& path) {
   };
   // Spaces may fill the first bytes: then more of them are looked at.
   if (!is_json(start) && start.find_first_not_of(kSpaces) != start.npos)
-    return kind_of_table(start_of_maybe_gzip(path, kHeader));
-  const std::string text = start_of_maybe_gzip(path, kStart);
+    return kind_of_table(start_of_maybe_packed(path, kHeader));
+  const std::string text = start_of_maybe_packed(path, kStart);
   if (!is_json(text)) return kind_of_table(text);
   return kind_of_json(std::string_view(text).substr(text.find_first_not_of(kSpaces)));
 }

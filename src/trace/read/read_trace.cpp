@@ -38,9 +38,36 @@ std::vector<trace_csv::TableSet> csv_sets(const fs::path& path) {
   return set ? std::vector{*set} : std::vector<trace_csv::TableSet>{};
 }
 
+/// A part of a run whose recordings are all databases: its rows alone are read.
+Result<Trace> read_part(std::span<const fs::path> databases, const ReadOptions& options) {
+  Trace trace;
+  LoadState state(trace);
+  std::vector<rocpd::Opened> opened;
+  for (const fs::path& path : databases) {
+    PERFLAB_TRY(rocpd::Opened one, rocpd::open(path, options));
+    opened.push_back(std::move(one));
+  }
+  if (options.part.has_window()) PERFLAB_TRY_VOID(rocpd::choose_window(opened, options.part));
+  for (rocpd::Opened& one : opened) PERFLAB_TRY_VOID(rocpd::load(state, one, options));
+  PERFLAB_TRY_VOID(finish(state, options.threads));
+  return trace;
+}
+
 }  // namespace
 
 Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) {
+  if (!options.part.is_all()) {
+    std::vector<fs::path> sorted(files.begin(), files.end());
+    std::ranges::sort(sorted);
+    const auto is_database = [](const fs::path& path) {
+      return kind_of_file(path) == FileKind::database;
+    };
+    if (std::ranges::all_of(sorted, is_database)) return read_part(sorted, options);
+    ReadOptions whole = options;
+    whole.part = {};
+    PERFLAB_TRY(const Trace trace, read(files, whole));
+    return keep_part(trace, options.part);
+  }
   Trace trace;
   LoadState state(trace);
   std::vector<counter_csv::Recording> tables;
@@ -63,8 +90,9 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
     const FileKind kind = kind_of_file(path);
     // What is no file, or an empty one, is left to the reader of databases to explain.
     if (kind == FileKind::nothing || kind == FileKind::database) {
-      PERFLAB_TRY_VOID(
-          rocpd::load(state, path, {.threads = options.threads, .progress = progress}));
+      PERFLAB_TRY_VOID(rocpd::load(
+          state, path,
+          {.threads = options.threads, .progress = progress, .memory = options.memory}));
       continue;
     }
     if (kind == FileKind::rocprofv3_json) {

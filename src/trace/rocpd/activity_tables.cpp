@@ -5,24 +5,15 @@
 namespace perflab::trace::rocpd {
 namespace {
 
-constexpr std::string_view kUnfinished =
-    "unfinished: no start time, or its end is before its start";
-constexpr std::string_view kMalformed = "a time or size is missing or no number";
-
-/// Rows that a scan left out, by reason.
-struct Rejected {
-  std::uint64_t unfinished = 0, malformed = 0;
-};
-
 /// Start and end of a row into `to`. False: it is no finished one, and counted.
 template <class Row, class To>
-bool read_times(const Row& row, To& to, Rejected& rejected) {
+bool read_times(const Row& row, To& to, LeftOut& left_out) {
   if (!row.integer(0, to.start) || !row.integer(1, to.end)) {
-    ++rejected.malformed;
+    ++left_out.malformed;
     return false;
   }
   if (to.start <= 0 || to.end < to.start) {
-    ++rejected.unfinished;
+    ++left_out.unfinished;
     return false;
   }
   return true;
@@ -40,11 +31,11 @@ struct RegionRow {
 };
 struct RegionChunk {
   std::vector<RegionRow> rows;
-  Rejected rejected;
+  LeftOut left_out;
 
   void clear() {
     rows.clear();
-    rejected = {};
+    left_out = {};
   }
 };
 
@@ -59,11 +50,11 @@ struct CopyRow {
 };
 struct CopyChunk {
   std::vector<CopyRow> rows;
-  Rejected rejected;
+  LeftOut left_out;
 
   void clear() {
     rows.clear();
-    rejected = {};
+    left_out = {};
   }
 };
 
@@ -84,7 +75,11 @@ Result<void> RecordingLoader::load_regions() {
 
   const auto decode = [&](const auto& row, RegionChunk& chunk) {
     RegionRow region;
-    if (!read_times(row, region, chunk.rejected)) return;
+    if (!read_times(row, region, chunk.left_out)) return;
+    if (!window_.has(region.start)) {
+      ++chunk.left_out.outside;
+      return;
+    }
     std::int64_t name = 0;
     if (row.integer(3, name)) region.name = string_of(name);
     region.has_thread = row.integer(4, region.thread);
@@ -93,6 +88,10 @@ Result<void> RecordingLoader::load_regions() {
       region.stack = events_.stack[region.event];
       region.parent_stack = events_.parent_stack[region.event];
       region.category = events_.category[region.event];
+    }
+    if (part_.kernel && (region.stack == 0 || !launching_[region.stack])) {
+      ++chunk.left_out.outside;
+      return;
     }
     if (chunk.rows.capacity() == 0) chunk.rows.reserve(kRowsPerChunk);
     chunk.rows.push_back(region);
@@ -116,8 +115,7 @@ Result<void> RecordingLoader::load_regions() {
     append(state_.region_stack, chunk.rows,
            [&](const RegionRow& row) { return global_stack(row.stack); });
     trace_.report.rows["region"] += chunk.rows.size();
-    dropped("region", kUnfinished, chunk.rejected.unfinished);
-    dropped("region", kMalformed, chunk.rejected.malformed);
+    left_out("region", chunk.left_out);
   };
   return scan<RegionChunk>(file_, *table, filter_, kRegionColumns, decode, commit);
 }
@@ -128,9 +126,13 @@ Result<void> RecordingLoader::load_copies() {
   CopyColumns& all = trace_.copies;
   const auto decode = [&](const auto& row, CopyChunk& chunk) {
     CopyRow copy;
-    if (!read_times(row, copy, chunk.rejected)) return;
+    if (!read_times(row, copy, chunk.left_out)) return;
+    if (part_.kernel || !window_.has(copy.start)) {
+      ++chunk.left_out.outside;
+      return;
+    }
     if (!row.integer(5, copy.bytes) || copy.bytes < 0) {
-      ++chunk.rejected.malformed;
+      ++chunk.left_out.malformed;
       return;
     }
     copy.event = event_of(row, 2, events_);
@@ -159,8 +161,7 @@ Result<void> RecordingLoader::load_copies() {
       all.launch.push_back(row.event == kNone ? 0 : global_stack(events_.stack[row.event]));
     }
     trace_.report.rows["memory_copy"] += chunk.rows.size();
-    dropped("memory_copy", kUnfinished, chunk.rejected.unfinished);
-    dropped("memory_copy", kMalformed, chunk.rejected.malformed);
+    left_out("memory_copy", chunk.left_out);
   };
   return scan<CopyChunk>(file_, *table, filter_, kCopyColumns, decode, commit);
 }
@@ -169,12 +170,16 @@ Result<void> RecordingLoader::load_allocations() {
   constexpr std::array<std::string_view, 8> kColumns = {"start",   "end",  "type",     "level",
                                                         "address", "size", "agent_id", "tid"};
   AllocationColumns& all = trace_.allocations;
-  Rejected rejected;
+  LeftOut rejected;
   PERFLAB_TRY_VOID(each("memory_allocate", kColumns, [&](const Statement& row) {
     struct {
       std::int64_t start = 0, end = 0;
     } times;
     if (!read_times(row, times, rejected)) return;
+    if (part_.kernel || !window_.has(times.start)) {
+      ++rejected.outside;
+      return;
+    }
     const auto bytes = row.integer(5);
     if (!bytes || *bytes < 0) {
       ++rejected.malformed;
@@ -190,8 +195,7 @@ Result<void> RecordingLoader::load_allocations() {
     all.agent.push_back(agents_.find(row.integer(6)));
     all.process.push_back(thread == kNone ? default_process_ : trace_.threads[thread].process);
   }));
-  dropped("memory_allocate", kUnfinished, rejected.unfinished);
-  dropped("memory_allocate", kMalformed, rejected.malformed);
+  left_out("memory_allocate", rejected);
   return {};
 }
 

@@ -126,7 +126,7 @@ Result<void> RecordingLoader::load_call_arguments() {
     samples.add(regions, chunk.samples);
     trace_.report.rows["arg"] += chunk.read;
     odd("arg", "a stream, event or device that is not a number: taken as missing", chunk.odd);
-    dropped("arg", "its event is not there", chunk.no_event);
+    if (part_.is_all()) dropped("arg", "its event is not there", chunk.no_event);
   };
   PERFLAB_TRY_VOID(
       scan<ArgumentChunk>(file_, *set_.find("arg"), filter_, kArgumentColumns, decode, commit));

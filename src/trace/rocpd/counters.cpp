@@ -73,7 +73,10 @@ Result<void> RecordingLoader::load_counters() {
     for (const CounterRow& row : chunk.rows) accumulate(trace_.counters, row);
     trace_.report.rows["pmc_event"] += chunk.rows.size();
     dropped("pmc_event", "unknown counter, or a value that no counter can have", chunk.malformed);
-    dropped("pmc_event", "not of a kernel dispatch (device telemetry)", chunk.of_no_dispatch);
+    dropped("pmc_event",
+            part_.is_all() ? "not of a kernel dispatch (device telemetry)"
+                           : "not of a dispatch that was read",
+            chunk.of_no_dispatch);
   };
   if (event_to_dispatch_.empty()) event_to_dispatch_.assign(events_.index.size(), kNone);
   const std::size_t first_row = trace_.counters.size();

@@ -54,13 +54,15 @@ struct DispatchChunk {
   std::vector<DispatchRow> rows;
   Interner<LaunchConfig> configs;
   std::vector<RawTrack> tracks;
-  std::uint64_t unfinished = 0, malformed = 0, zero_length = 0, no_event = 0;
+  LeftOut left_out;
+  std::uint64_t zero_length = 0, no_event = 0;
 
   void clear() {
     rows.clear();
     configs = {};
     tracks.clear();
-    unfinished = malformed = zero_length = no_event = 0;
+    left_out = {};
+    zero_length = no_event = 0;
   }
   Index track_index(const RawTrack& raw) {
     // A process has a handful of tracks and runs of the same one: a search from the back is
@@ -100,17 +102,23 @@ RawTrack read_track(const Row& row) {
   return track;
 }
 
-template <class Row>
-void decode(const Row& row, const EventTable& events, DispatchChunk& chunk) {
+/// Takes a row of a dispatch. `is_wanted`: by its start and the id of its kernel.
+template <class Row, class IsWanted>
+void decode(const Row& row, const EventTable& events, const IsWanted& is_wanted,
+            DispatchChunk& chunk) {
   DispatchRow dispatch;
   LaunchConfig config;
   if (!row.integer(0, dispatch.start) || !row.integer(1, dispatch.end) ||
       !row.integer(4, dispatch.kernel) || !read_config(row, config)) {
-    ++chunk.malformed;
+    ++chunk.left_out.malformed;
     return;
   }
   if (dispatch.start <= 0 || dispatch.end < dispatch.start) {
-    ++chunk.unfinished;
+    ++chunk.left_out.unfinished;
+    return;
+  }
+  if (!is_wanted(dispatch.start, dispatch.kernel)) {
+    ++chunk.left_out.outside;
     return;
   }
   std::int64_t event_id = 0;
@@ -167,17 +175,20 @@ Result<void> RecordingLoader::load_dispatches() {
     append(all.end, chunk.rows, &DispatchRow::end);
     append(all.dispatch_id, chunk.rows, &DispatchRow::dispatch_id);
     trace_.report.rows["kernel_dispatch"] += chunk.rows.size();
-    dropped("kernel_dispatch", "unfinished: no start time, or its end is before its start",
-            chunk.unfinished);
-    dropped("kernel_dispatch", "a time, kernel id or size is missing or no number",
-            chunk.malformed);
+    left_out("kernel_dispatch", chunk.left_out);
+    if (part_.kernel)
+      for (const DispatchRow& row : chunk.rows) launching_[row.stack] = true;
     odd("kernel_dispatch", "zero length", chunk.zero_length);
     odd("kernel_dispatch", "kernel without a symbol row", no_symbol);
     odd("kernel_dispatch", "no event row: cannot be linked to its launch", chunk.no_event);
   };
+  const auto is_wanted = [this](std::int64_t start, std::int64_t kernel) {
+    return window_.has(start) && is_wanted_kernel(kernel);
+  };
   return scan<DispatchChunk>(
       file_, *table, filter_, kDispatchColumns,
-      [&](const auto& row, DispatchChunk& chunk) { decode(row, events_, chunk); }, commit);
+      [&](const auto& row, DispatchChunk& chunk) { decode(row, events_, is_wanted, chunk); },
+      commit);
 }
 
 }  // namespace perflab::trace::rocpd

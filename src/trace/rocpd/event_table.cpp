@@ -40,8 +40,8 @@ Result<EventTable> read_events(File& file, const TableSet& set, const RowFilter&
   events.categories.push_back(0);
   const Table* table = set.find("event");
   if (table == nullptr) return events;
-  const std::size_t bound = row_bound(*table, file.size_bytes());
-  StackCodes codes(bound);
+  const std::size_t bound = rows_to_read(file, *table);
+  StackCodes codes(row_bound(*table, file.size_bytes()));
   reserve_more(events.stack, bound);
   reserve_more(events.parent_stack, bound);
   reserve_more(events.category, bound);

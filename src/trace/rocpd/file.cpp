@@ -92,9 +92,11 @@ Result<std::uint64_t> check_path(const std::string& path) {
   return static_cast<std::uint64_t>(info.st_size);
 }
 
-/// What the SQLite header tells: another format, a truncated file, a writer at work.
-Result<Header> check_header(const std::string& path, std::uint64_t size) {
-  const std::optional<Header> header = read_header(path);
+/// What the SQLite header tells: another format, a truncated file, a writer at work. `opened`:
+/// where the database is read that `path` names.
+Result<Header> check_header(const std::string& path, const std::string& opened,
+                            std::uint64_t size) {
+  const std::optional<Header> header = read_header(opened);
   if (!header)
     return bad(fmt::format("{}: is not an SQLite database", path),
                "give a rocpd database (…_results.db): rocprofv3 writes it with -f rocpd");
@@ -142,34 +144,48 @@ const Table* TableSet::find(std::string_view base) const {
   return found == tables.end() ? nullptr : &found->second;
 }
 
-Result<File> File::open(const fs::path& path, unsigned workers) {
+Result<File> File::open(const fs::path& path, unsigned workers, const TellProgress& progress) {
   File file;
-  file.path_ = path.string();
+  file.path_ = file.opened_path_ = path.string();
   PERFLAB_TRY(file.size_, check_path(file.path_));
-  PERFLAB_TRY(const Header header, check_header(file.path_, file.size_));
+  PERFLAB_TRY(file.unpacked_, UnpackedDatabase::of(path, progress));
+  if (file.unpacked_) {
+    file.opened_path_ = file.unpacked_->path();
+    file.size_ = file.unpacked_->bytes();
+  }
+  PERFLAB_TRY(const Header header, check_header(file.path_, file.opened_path_, file.size_));
   file.change_counter_ = header.change_counter;
   // Locks of network file systems may hang or not be there: nobody writes to a recording, and that
   // its writer is gone was seen above and is seen again at the end (check_unchanged).
-  file.on_network_ = !network_file_system_of(path).empty();
+  file.on_network_ = !file.unpacked_ && !network_file_system_of(path).empty();
   bool locked = !file.on_network_;
   for (unsigned worker = 0; worker < std::max(1U, workers); ++worker) {
-    Result<Connection> opened = Connection::open(path, file.on_network_);
-    Result<void> begun =
-        opened ? opened->begin_read() : Result<void>(std::unexpected(opened.error()));
-    if (!begun) {
-      // A database in WAL mode in a folder that cannot be written has nowhere to put its lock file.
-      Result<Connection> immutable = Connection::open(path, true);
-      if (::access(path.parent_path().empty() ? "." : path.parent_path().c_str(), W_OK) == 0 ||
-          !immutable || !immutable->begin_read())
-        return std::unexpected(std::move(begun).error());
-      opened = std::move(immutable);
-      locked = false;
-    }
-    file.connections_.push_back(std::move(*opened));
+    PERFLAB_TRY(const bool with_locks, file.connect());
+    locked = locked && with_locks;
   }
-  if (locked) file.page_file_ = sqlite_pages::PageFile::open(path);
+  if (locked) file.page_file_ = sqlite_pages::PageFile::open(file.opened_path_);
   PERFLAB_TRY_VOID(file.discover_tables());
   return file;
+}
+
+/// Adds a connection in a read transaction, and tells whether nobody can write meanwhile.
+Result<bool> File::connect() {
+  Result<Connection> opened = unpacked_ ? Connection::open_nameless(opened_path_, path_)
+                                        : Connection::open(path_, on_network_);
+  Result<void> begun =
+      opened ? opened->begin_read() : Result<void>(std::unexpected(opened.error()));
+  const bool locked = begun.has_value();
+  if (!begun) {
+    // A database in WAL mode in a folder that cannot be written has nowhere to put its lock file.
+    const fs::path folder = fs::path(path_).parent_path();
+    Result<Connection> immutable = Connection::open(path_, true);
+    if (unpacked_ || ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0 || !immutable ||
+        !immutable->begin_read())
+      return std::unexpected(std::move(begun).error());
+    opened = std::move(immutable);
+  }
+  connections_.push_back(std::move(*opened));
+  return locked;
 }
 
 Result<void> File::discover_tables() {
@@ -215,17 +231,25 @@ Result<void> File::discover_tables() {
 }
 
 Result<void> File::describe_table(Table& table) {
-  PERFLAB_TRY(Statement columns,
-              connections_[0].prepare("SELECT name FROM pragma_table_info(?1)", table.name));
+  PERFLAB_TRY(
+      Statement columns,
+      connections_[0].prepare("SELECT name, pk, type FROM pragma_table_info(?1)", table.name));
   columns.bind(1, table.name);
   bool shadowed = false;
+  std::int64_t key_columns = 0;
   while (true) {
     PERFLAB_TRY(const bool row, columns.step());
     if (!row) break;
     table.columns.emplace_back(columns.text(0));
     // SQLite compares names without case.
     shadowed = shadowed || sqlite3_stricmp(table.columns.back().c_str(), "_rowid_") == 0;
+    // The key of several columns, or of another type, is a column as others.
+    if (columns.integer(1).value_or(0) == 0) continue;
+    ++key_columns;
+    table.id_is_rowid = table.columns.back() == "id" &&
+                        sqlite3_stricmp(std::string(columns.text(2)).c_str(), "INTEGER") == 0;
   }
+  table.id_is_rowid = table.id_is_rowid && key_columns == 1;
   if (shadowed) return {};
   // A table WITHOUT ROWID does not know the name: it is then scanned in one piece.
   Result<Statement> bounds = connections_[0].prepare(
@@ -320,7 +344,7 @@ sqlite_pages::FromPages<sqlite_pages::TablePages> File::pages_of(
 
 Result<void> File::check_unchanged() const {
   const bool pages_unchanged = !page_file_ || page_file_->unchanged();
-  const std::optional<Header> header = read_header(path_);
+  const std::optional<Header> header = read_header(opened_path_);
   const bool unlocked_writer = on_network_ && !left_by_writer(path_).empty();
   if (pages_unchanged && header && header->change_counter == change_counter_ && !unlocked_writer)
     return {};

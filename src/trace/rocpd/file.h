@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/sqlite_pages/rows.h"
 #include "base/system/sqlite.h"
+#include "base/system/unpacked_database.h"
 #include "base/text/progress.h"
 #include "trace/trace.h"
 
@@ -27,6 +28,7 @@ struct Table {
   std::string base;  ///< "event"
   std::vector<std::string> columns;  ///< as declared
   bool has_rowid = false;            ///< row-id ranges can be scanned
+  bool id_is_rowid = false;          ///< its column "id" is INTEGER PRIMARY KEY
   std::int64_t min_rowid = 0;
   std::int64_t max_rowid = -1;  ///< below min_rowid: empty
 
@@ -61,12 +63,17 @@ struct ScanMeter {
 
 /// An opened database. Refuses (bad_input, one sentence): no file, folder, empty, not SQLite,
 /// truncated, being written, SQLite without rocpd tables, the format of 2023, a schema major other
-/// than 3.
+/// than 3. One that gzip or zstd packed is unpacked first, which `progress` is told about; errors:
+/// those of UnpackedDatabase.
 class File {
  public:
-  static Result<File> open(const std::filesystem::path& path, unsigned workers);
+  static Result<File> open(const std::filesystem::path& path, unsigned workers,
+                           const TellProgress& progress = {});
 
+  /// As it was given.
   [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool is_packed() const { return unpacked_.has_value(); }
+  /// Of the database, unpacked.
   [[nodiscard]] std::uint64_t size_bytes() const { return size_; }
   [[nodiscard]] const std::vector<TableSet>& table_sets() const { return sets_; }
   [[nodiscard]] Connection& connection(unsigned worker) { return connections_[worker]; }
@@ -94,16 +101,21 @@ class File {
   void ask_sqlite_only() { page_file_ = std::unexpected(sqlite_pages::AskSqlite::not_wanted); }
 
   ScanMeter meter;
+  /// By the name of a table, which of its ranges of rows are read; of other tables all are.
+  std::map<std::string, std::vector<bool>> wanted_ranges;
   std::map<ReadReport::Ranges, std::uint64_t> ranges;  ///< that were scanned
 
  private:
   File() = default;
+  Result<bool> connect();
   Result<void> discover_tables();
   Result<void> describe_table(Table& table);
   Result<void> read_metadata(TableSet& set);
   Result<void> find_guids(TableSet& set);
 
   std::string path_;
+  std::optional<UnpackedDatabase> unpacked_;
+  std::string opened_path_;  ///< of what is read: path_, or what was unpacked
   std::uint64_t size_ = 0;
   std::uint32_t change_counter_ = 0;
   bool on_network_ = false;  ///< read without locks

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text/json.h"
 #include "trace/agent_facts.h"
@@ -28,6 +29,11 @@ AgentFacts facts_of_extdata(std::string_view extdata) {
   if (extdata.size() > (1 << 20)) return {};
   const auto parsed = parse_json(extdata, "extdata");
   return parsed && parsed->is_object() ? agent_facts(*parsed) : AgentFacts{};
+}
+
+/// The name of a kernel that the recording has none for.
+std::string nameless_kernel(std::int64_t id) {
+  return fmt::format("kernel {}", id);
 }
 
 /// How rocm-perf-record names its database's maker and a CUDA context's default stream.
@@ -115,6 +121,37 @@ void RecordingLoader::odd(std::string_view table, std::string_view reason, std::
   count(trace_.report.odd, {std::string(table), std::string(reason)}, many);
 }
 
+void RecordingLoader::left_out(std::string_view table, const LeftOut& rows) {
+  const bool timed_sizes = table == "kernel_dispatch";
+  if (!part_.is_all())
+    return dropped(table, kOutsideOfPart, rows.unfinished + rows.malformed + rows.outside);
+  dropped(table, "unfinished: no start time, or its end is before its start", rows.unfinished);
+  dropped(table,
+          timed_sizes ? "a time, kernel id or size is missing or no number"
+                      : "a time or size is missing or no number",
+          rows.malformed);
+}
+
+void RecordingLoader::find_wanted_kernels(std::size_t first_symbol) {
+  if (!part_.kernel) return;
+  for (std::size_t i = first_symbol; i < trace_.kernel_symbols.size(); ++i) {
+    const KernelSymbol& symbol = trace_.kernel_symbols[i];
+    wanted_kernels_.emplace_back(symbol.id,
+                                 part_.kernel->found_in(trace_.strings.view(symbol.name)));
+  }
+  // Of an id that repeats the last row counts, as for kernels_.
+  std::ranges::stable_sort(wanted_kernels_, {}, &std::pair<std::int64_t, bool>::first);
+}
+
+bool RecordingLoader::is_wanted_kernel(std::int64_t id) const {
+  if (!part_.kernel) return true;
+  const auto behind =
+      std::ranges::upper_bound(wanted_kernels_, id, {}, &std::pair<std::int64_t, bool>::first);
+  if (behind != wanted_kernels_.begin() && std::prev(behind)->first == id)
+    return std::prev(behind)->second;
+  return part_.kernel->found_in(nameless_kernel(id));
+}
+
 Index RecordingLoader::string_of(std::optional<std::int64_t> id) const {
   const Index index = strings_.find(id);
   return index == kNone ? 0 : index;
@@ -140,7 +177,7 @@ Index RecordingLoader::kernel_of(std::int64_t id) {
   KernelSymbol symbol;
   symbol.source = source_;
   symbol.id = id;
-  symbol.name = trace_.strings.intern(fmt::format("kernel {}", id));
+  symbol.name = trace_.strings.intern(nameless_kernel(id));
   const auto index = static_cast<Index>(trace_.kernel_symbols.size());
   trace_.kernel_symbols.push_back(symbol);
   kernels_.set(id, index);
@@ -163,6 +200,7 @@ Result<void> RecordingLoader::load() {
         ErrorCode::bad_input,
         fmt::format("{}: more than 4 billion correlation ids over all inputs", file_.path()),
         "analyze the databases one by one");
+  if (part_.kernel) launching_.resize(events_.stack_limit);
   first_dispatch_ = trace_.dispatches.size();
   first_copy_ = trace_.copies.size();
   PERFLAB_TRY_VOID(load_dispatches());
@@ -331,10 +369,10 @@ Result<void> RecordingLoader::load_kernel_symbols() {
     const std::string_view mangled = without_kd(row.text(2));
     symbol.mangled_name = trace_.strings.intern(mangled);
     const std::string_view display = without_kd(row.text(3));
-    symbol.name = trace_.strings.intern(
-        !display.empty()   ? display
-        : !mangled.empty() ? mangled
-                           : std::string_view(fmt::format("kernel {}", symbol.id)));
+    symbol.name =
+        trace_.strings.intern(!display.empty()   ? display
+                              : !mangled.empty() ? mangled
+                                                 : std::string_view(nameless_kernel(symbol.id)));
     int column = 4;
     for (auto* size :
          {&symbol.static_lds_bytes, &symbol.scratch_bytes_per_lane, &symbol.kernarg_bytes,
@@ -350,6 +388,7 @@ Result<void> RecordingLoader::load_kernel_symbols() {
   }));
   odd("info_kernel_symbol", "a register count or size below 0: taken as missing", negative);
   mark_runtime_code_objects(first);
+  find_wanted_kernels(first);
   return {};
 }
 

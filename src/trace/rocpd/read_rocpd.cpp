@@ -1,7 +1,15 @@
 // The order of reading a database: recording by recording.
 #include "trace/rocpd/read_rocpd.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "trace/rocpd/memory_need.h"
 #include "trace/rocpd/recording_loader.h"
+#include "trace/rocpd/zones.h"
 
 namespace perflab::trace::rocpd {
 
@@ -17,7 +25,7 @@ std::size_t units_of(const File& file) {
     for (const std::string_view base :
          {"string", "event", "region", "kernel_dispatch", "memory_copy", "pmc_event"})
       if (const Table* table = set.find(base))
-        units += scan_ranges(*table, file.size_bytes()).size() * set.guids.size();
+        units += wanted_ranges(file, *table).size() * set.guids.size();
   return units;
 }
 
@@ -25,7 +33,7 @@ std::size_t units_of(const File& file) {
 void reserve_rows(LoadState& state, const File& file) {
   std::size_t dispatches = 0, regions = 0;
   const auto add = [&](const TableSet& set, std::string_view base, std::size_t& rows) {
-    if (const Table* table = set.find(base)) rows += row_bound(*table, file.size_bytes());
+    if (const Table* table = set.find(base)) rows += rows_to_read(file, *table);
     // No file holds more rows, whatever its row ids say.
     rows = std::min<std::size_t>(rows, file.size_bytes() / 16 + 1);
   };
@@ -44,20 +52,68 @@ void reserve_rows(LoadState& state, const File& file) {
     reserve_more(*column, regions);
 }
 
+/// Whether what was read before and this file fit into the memory that there is.
+Result<void> check_memory(LoadState& state, const File& file, const MemoryLimit& limit) {
+  const MemoryNeed need = memory_need(file);
+  state.memory_need += need.bytes + need.dispatches * limit.per_dispatch;
+  if (limit.bytes == 0 || state.memory_need <= limit.bytes) return {};
+  constexpr double kGb = 1e9;
+  return fail(ErrorCode::bad_input,
+              fmt::format("{}: needs about {:.1f} GB of memory, and there are {:.1f}{}",
+                          file.path(), static_cast<double>(state.memory_need) / kGb,
+                          static_cast<double>(limit.bytes) / kGb,
+                          state.trace.sources.empty() ? "" : " (with what was read before it)"),
+              limit.remedy);
+}
+
 }  // namespace
 
-Result<void> load(LoadState& state, const fs::path& path, const ReadOptions& options) {
-  PERFLAB_TRY(File file, File::open(path, thread_count(options.threads)));
+Opened::Opened() = default;
+Opened::Opened(Opened&&) noexcept = default;
+Opened::~Opened() = default;
+
+Result<Opened> open(const fs::path& path, const ReadOptions& options) {
+  // Unpacking takes about a third of reading a packed file; of others it takes nothing.
+  constexpr double kUnpacked = 0.3;
+  Opened opened;
+  PERFLAB_TRY(File file, File::open(path, thread_count(options.threads),
+                                    part_of(options.progress, 0, kUnpacked)));
   if (options.sqlite_only) file.ask_sqlite_only();
-  if (options.progress)
-    file.meter = {.tell = options.progress,
+  opened.progress = file.is_packed() ? part_of(options.progress, kUnpacked, 1) : options.progress;
+  opened.file = std::make_unique<File>(std::move(file));
+  return opened;
+}
+
+Result<void> choose_window(std::span<Opened> databases, const Part& part) {
+  std::vector<Zones> zones;
+  std::int64_t earliest = Zone::kMost;
+  for (Opened& database : databases) {
+    PERFLAB_TRY(Zones found, find_zones(*database.file));
+    earliest = std::min(earliest, found.earliest());
+    zones.push_back(std::move(found));
+  }
+  for (std::size_t i = 0; i < databases.size(); ++i) {
+    databases[i].window = window_of(part, earliest);
+    databases[i].passed_over = read_only(databases[i].window, zones[i], *databases[i].file);
+  }
+  return {};
+}
+
+Result<void> load(LoadState& state, Opened& database, const ReadOptions& options) {
+  File& file = *database.file;
+  const fs::path path = file.path();
+  PERFLAB_TRY_VOID(check_memory(state, file, options.memory));
+  if (database.progress)
+    file.meter = {.tell = database.progress,
                   .what = "reading " + path.filename().string(),
                   .units = units_of(file)};
-  if (file.rejected_tables() > 0)
-    count(state.trace.report.dropped,
-          {"(table names)", "a table whose name holds other characters than letters, digits and _"},
-          file.rejected_tables());
+  std::map<ReadReport::Key, std::uint64_t>& dropped = state.trace.report.dropped;
+  count(dropped,
+        {"(table names)", "a table whose name holds other characters than letters, digits and _"},
+        file.rejected_tables());
   reserve_rows(state, file);
+  for (const auto& [table, rows] : database.passed_over)
+    count(dropped, {table, std::string(kOutsideOfPart)}, rows);
   std::atomic<std::uint64_t> strangers{0};
   for (const TableSet& set : file.table_sets()) {
     for (const std::string& guid : set.guids) {
@@ -73,14 +129,20 @@ Result<void> load(LoadState& state, const fs::path& path, const ReadOptions& opt
                              .all_guids = set.guids,
                              .strangers = guid == set.guids.front() ? &strangers : nullptr};
       RecordingLoader loader(state, file, set, filter,
-                             static_cast<Index>(state.trace.sources.size() - 1));
+                             static_cast<Index>(state.trace.sources.size() - 1), options.part,
+                             database.window);
       PERFLAB_TRY_VOID(loader.load());
     }
   }
-  count(state.trace.report.dropped,
-        {"(any table)", "row of a recording that the process table does not name"}, strangers);
+  count(dropped, {"(any table)", "row of a recording that the process table does not name"},
+        strangers);
   for (const auto& [range, many] : file.ranges) state.trace.report.ranges[range] += many;
   return file.check_unchanged();
+}
+
+Result<void> load(LoadState& state, const fs::path& path, const ReadOptions& options) {
+  PERFLAB_TRY(Opened database, open(path, options));
+  return load(state, database, options);
 }
 
 Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/load_state.h"
+#include "trace/part.h"
 #include "trace/rocpd/event_table.h"
 #include "trace/rocpd/file.h"
 #include "trace/rocpd/id_map.h"
@@ -19,17 +20,26 @@
 
 namespace perflab::trace::rocpd {
 
+/// Rows that a scan left out, by reason.
+struct LeftOut {
+  std::uint64_t unfinished = 0, malformed = 0, outside = 0;
+};
+
 /// Reads everything of one recording. Use once.
 class RecordingLoader {
  public:
+  /// Rows that begin outside of the window, or are of other kernels than `part` wants, are passed
+  /// over.
   RecordingLoader(LoadState& state, File& file, const TableSet& set, const RowFilter& filter,
-                  Index source)
+                  Index source, const Part& part, const Window& window)
       : state_(state),
         trace_(state.trace),
         file_(file),
         set_(set),
         filter_(filter),
-        source_(source) {}
+        source_(source),
+        part_(part),
+        window_(window) {}
 
   Result<void> load();
 
@@ -63,6 +73,12 @@ class RecordingLoader {
 
   Result<void> each(std::string_view base, std::span<const std::string_view> columns,
                     const std::function<void(const Statement&)>& visit);
+  /// Of kernels by their names; of ids that have no symbol too.
+  void find_wanted_kernels(std::size_t first_symbol);
+  [[nodiscard]] bool is_wanted_kernel(std::int64_t id) const;
+  /// Counts rows that a scan left out. Of a part of a run nothing more is said of them: which rows
+  /// outside of it are looked at depends on where they stand.
+  void left_out(std::string_view table, const LeftOut& rows);
   void dropped(std::string_view table, std::string_view reason, std::uint64_t many);
   void odd(std::string_view table, std::string_view reason, std::uint64_t many);
 
@@ -90,6 +106,10 @@ class RecordingLoader {
   IdMap strings_, nodes_, processes_, threads_, agents_, queues_, streams_, code_objects_, kernels_,
       counters_;
   Index default_process_ = kNone;
+  const Part& part_;
+  Window window_;
+  std::vector<std::pair<std::int64_t, bool>> wanted_kernels_;  ///< by id; only where some are not
+  std::vector<bool> launching_;  ///< by stack code, whether a dispatch of them carries it
   std::pair<std::int64_t, Index> last_thread_ = {0, kNone};  ///< id, thread
 };
 

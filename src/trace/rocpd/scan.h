@@ -56,6 +56,25 @@ inline std::size_t row_bound(const Table& table, std::uint64_t file_bytes) {
   return static_cast<std::size_t>(std::min(span, file_bytes / 16)) + 1;
 }
 
+/// Most rows of a table that are read of a file.
+inline std::size_t rows_to_read(const File& file, const Table& table) {
+  const std::size_t bound = row_bound(table, file.size_bytes());
+  const auto wanted = file.wanted_ranges.find(table.name);
+  if (wanted == file.wanted_ranges.end()) return bound;
+  const auto ranges = static_cast<std::size_t>(std::ranges::count(wanted->second, true));
+  return std::min(bound, ranges * static_cast<std::size_t>(kRowsPerChunk));
+}
+
+/// The ranges of them that are read; see File::wanted_ranges.
+inline auto wanted_ranges(const File& file, const Table& table) {
+  auto ranges = scan_ranges(table, file.size_bytes());
+  const auto wanted = file.wanted_ranges.find(table.name);
+  if (wanted == file.wanted_ranges.end()) return ranges;
+  std::size_t index = 0;
+  std::erase_if(ranges, [&](const auto&) { return !wanted->second[index++]; });
+  return ranges;
+}
+
 /// Makes room for `extra` more rows at once, but never by less than doubling.
 template <class T>
 void reserve_more(std::vector<T>& column, std::size_t extra) {
@@ -96,7 +115,7 @@ class TableScan {
       : file_(file),
         table_(table),
         filter_(filter),
-        ranges_(scan_ranges(table, file.size_bytes())),
+        ranges_(wanted_ranges(file, table)),
         wanted_(columns.begin(), columns.end()),
         statements_(file.workers()),
         readers_(file.workers()) {

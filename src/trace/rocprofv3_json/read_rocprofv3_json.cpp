@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/system/gzip.h"
+#include "base/system/packed.h"
 #include "base/text/json_scan.h"
 #include "trace/rank_variables.h"
 #include "trace/rocprofv3_json/json_recording.h"
@@ -85,7 +85,7 @@ Result<void> load_text(LoadState& state, std::string text, const std::string& na
 }
 
 Result<void> load(LoadState& state, const std::filesystem::path& path, const ReadOptions& options) {
-  PERFLAB_TRY(std::string text, read_maybe_gzip(path, kMostBytes));
+  PERFLAB_TRY(std::string text, read_maybe_packed(path, kMostBytes));
   return load_text(state, std::move(text), path.string(), options);
 }
 

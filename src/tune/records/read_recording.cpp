@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/system/gzip.h"
+#include "base/system/packed.h"
 #include "tune/records/journal.h"
 #include "tune/records/keys.h"
 #include "tune/records/readers.h"
@@ -183,7 +183,7 @@ Result<Recording> parse_recording(std::string_view text, std::string_view what) 
 }
 
 Result<Recording> read_recording(const std::filesystem::path& file) {
-  PERFLAB_TRY(const std::string text, read_maybe_gzip(file));
+  PERFLAB_TRY(const std::string text, read_maybe_packed(file));
   return parse_recording(text, file.string());
 }
 

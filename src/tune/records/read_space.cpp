@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/enum_names.h"
-#include "base/system/gzip.h"
+#include "base/system/packed.h"
 #include "tune/records/recording.h"
 #include "tune/space/command_template.h"
 #include "tune/space/space_rules.h"
@@ -461,7 +461,7 @@ Result<SpaceFile> parse_space(std::string_view text, std::string_view what) {
 }
 
 Result<SpaceFile> read_space(const std::filesystem::path& file) {
-  PERFLAB_TRY(const std::string text, read_maybe_gzip(file));
+  PERFLAB_TRY(const std::string text, read_maybe_packed(file));
   return parse_space(text, file.string());
 }
 

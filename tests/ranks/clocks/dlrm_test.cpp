@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "base/random.h"
-#include "base/system/gzip.h"
+#include "base/system/packed.h"
 #include "ranks/clocks/align.h"
 
 namespace perflab::ranks {
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 // The communication kernels of a file and its rank.
 RankSummary read_rank(const fs::path& file) {
   RankSummary summary;
-  const auto text = read_maybe_gzip(file);
+  const auto text = read_maybe_packed(file);
   if (!text) {
     ADD_FAILURE() << text.error().message;
     return summary;
