@@ -1,9 +1,11 @@
 """How `rocm-perf analyze` scales, next to one sqlite3 shell query that sums the columns it reads of the same file.
 
-    python3 bench/analyze_scale.py [--sizes 1000000,10000000] [--runs 3] [--folder /tmp/rocm-perf-bench] [--load]
+    python3 bench/analyze_scale.py [--sizes 1000000,10000000] [--runs 3] [--folder /tmp/rocm-perf-bench] [--load | --packed | --part]
 
 Needs `make release` and the sqlite3 shell. Both are run alternately, the best of --runs counts (the machine is shared), and the
 targets of the project are checked: time ratio <= 1.5, memory <= 120 bytes per dispatch + 100 MB, 10x the rows <= 11x the time.
+With --packed `analyze` of a packed database is measured beside unpacking it to a file and then `analyze` of that (zstd -3, gzip -6); with
+--part `analyze --from --to` of the middle hundredth of a run beside `analyze` of all of it, both without the critical path.
 With --load reading alone is measured (target bench_rocpd_read): from pages, and through SQLite alone, beside the same query.
 """
 import argparse
@@ -92,15 +94,57 @@ def bench_load(size, runs, folder):
     return best
 
 
+def bench_packed(size, runs, folder):
+    """Best seconds by packing: as it is, and unpacked before."""
+    database = database_of(size, folder)
+    analyze = [str(BUILD / "src/cli/rocm-perf"), "analyze", "--no-critical-path", "--json"]
+    environment = {**os.environ, "TMPDIR": str(folder)}  # on the same disk
+    for tool, ending in (("zstd", "zst"), ("gzip", "gz")):
+        packed, unpacked = folder / f"{size}.db.{ending}", folder / "unpacked.db"
+        if not packed.exists():
+            subprocess.run([tool, "-q", "-k", database] if tool == "zstd" else [tool, "-k", database], check=True)
+        ours, theirs = [], []
+        for _ in range(runs):
+            theirs.append(measured([tool, "-dc", str(packed)], unpacked)[0] + measured([*analyze, str(unpacked)])[0])
+            unpacked.unlink()
+            ours.append(measured([*analyze, str(packed)], environment=environment)[0])
+        print(f"{size:12d} {tool} {packed.stat().st_size / 1e6:9.0f} MB: as it is {min(ours):7.2f} s, unpacked before {min(theirs):7.2f} s, "
+              f"ratio {min(ours) / min(theirs):.2f}")
+
+
+def bench_part(size, runs, folder):
+    """Best seconds and most memory of the middle hundredth of a run, and of all of it."""
+    database = database_of(size, folder)
+    analyze = [str(BUILD / "src/cli/rocm-perf"), "analyze", str(database), "--no-critical-path", "--json"]
+    subprocess.run(["cat", database], stdout=subprocess.DEVNULL, check=True)
+    document = json.loads(subprocess.run(analyze, capture_output=True, check=True).stdout)
+    span = document["totals"]["span_ns"]
+    part = ["--from", f"{span // 2000000}ms", "--to", f"{span // 2000000 + max(1, span // 100000000)}ms"]
+    kept = json.loads(subprocess.run([*analyze, *part], capture_output=True, check=True).stdout)["totals"]["dispatches"]
+    found = {"all": [], "part": []}
+    for _ in range(runs):
+        found["all"].append(measured(analyze))
+        found["part"].append(measured([*analyze, *part]))
+    for name, dispatches in (("all", size), ("part", kept)):
+        seconds, memory = min(run[0] for run in found[name]), max(run[1] for run in found[name])
+        print(f"{size:12d} {name:5s} {dispatches:12d} dispatches {seconds:7.2f} s {memory / 1e6:9.0f} MB")
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--sizes", default="1000000,10000000")
     arguments.add_argument("--runs", type=int, default=3)
     arguments.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/rocm-perf-bench"))
     arguments.add_argument("--load", action="store_true")
+    arguments.add_argument("--packed", action="store_true")
+    arguments.add_argument("--part", action="store_true")
     options = arguments.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     print(f"{os.cpu_count()} cores; best of {options.runs}, alternating")
+    if options.packed or options.part:
+        for size in map(int, options.sizes.split(",")):
+            (bench_packed if options.packed else bench_part)(size, options.runs, options.folder)
+        return 0
     if options.load:
         for size in map(int, options.sizes.split(",")):
             best = bench_load(size, options.runs, options.folder)
