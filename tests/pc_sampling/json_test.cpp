@@ -73,8 +73,9 @@ TEST(PcJson, EveryElementIsRead) {
   EXPECT_EQ(samples.source.back(), 1U);
   // Ids are those of a process: dispatch 1 of each is another.
   for (std::size_t row = 0; row < samples.size(); ++row)
-    if (samples.dispatch[row] != kNone)
+    if (samples.dispatch[row] != kNone) {
       EXPECT_EQ(samples.dispatches[samples.dispatch[row]].source, samples.source[row]);
+    }
 }
 
 TEST(PcJson, WhatIsOddIsCountedApart) {
@@ -173,8 +174,9 @@ TEST(PcJson, NoDispatchesRecorded) {
     EXPECT_EQ(samples.counts.dispatch_unrecorded + samples.counts.dispatch_unknown, samples.size());
     // The kernel is then that of the code.
     for (std::size_t row = 0; row < samples.size(); ++row)
-      if (samples.pcs[samples.pc[row]].code_object != kNone)
+      if (samples.pcs[samples.pc[row]].code_object != kNone) {
         EXPECT_EQ(samples.kernel_of(row), samples.pcs[samples.pc[row]].kernel);
+      }
   }
 }
 
