@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <iterator>
 #include <set>
 
 #include "analyze/activity/activity.h"
+#include "analyze/bottleneck/dispatch_gaps.h"
 #include "analyze/kernels/kernel_table.h"
 #include "analyze/pc_sampling/make_pc_sampling.h"
 #include "analyze/roofline/explain_occupancy.h"
@@ -18,6 +21,7 @@
 #include "analyze/scope/passes.h"
 #include "analyze/scope/timing_scope.h"
 #include "analyze/thread_trace/make_thread_traces.h"
+#include "base/parallel.h"
 #include "base/units.h"
 #include "hal/terms.h"
 #include "trace/api_calls.h"
@@ -29,12 +33,9 @@ namespace {
 /// Tells which step of analyze_files() begins. Where each stands in the whole was measured on runs
 /// of 1 to 10 million dispatches (bench/README.md); without the critical path the rest is quick.
 struct Stages {
-  static constexpr double kTabled = 0.72, kPath = 1;
-
   explicit Stages(const AnalyzeOptions& options)
       : tell_(options.progress), path_(options.find_critical_path) {}
   [[nodiscard]] double read() const { return path_ ? 0.62 : 0.86; }
-  [[nodiscard]] double segmented() const { return path_ ? 0.66 : 0.92; }
   void begin(std::string_view what, double done) const {
     if (tell_) tell_(what, done);
   }
@@ -181,58 +182,6 @@ std::int64_t recorded_span(const trace::Trace& trace) {
   return last > first ? last - first : 0;
 }
 
-/// A dispatch under counters waits for the one before it whatever the application wanted: such
-/// times say nothing about who waits for whom.
-Result<void> add_critical_path(const trace::Trace& trace, const TimingScope& scope,
-                               const trace::Selection* rows, const AnalyzeOptions& options,
-                               Analysis& analysis) {
-  Missing& missing = analysis.critical_path_missing;
-  if (options.part.kernel) {
-    missing.reason = "only dispatches of some kernels were read";
-    missing.remedy = "leave out --kernel";
-  } else if (!options.find_critical_path) {
-    missing.reason = "it was not asked for";
-    missing.remedy = "leave out --no-critical-path";
-  } else if (scope.under_counters || !scope.times_known) {
-    missing.reason =
-        "only counter passes were given: under counters dispatches run one after the other";
-    missing.remedy = "add the database of a run without counters";
-  } else if (analysis.timed_dispatches == 0) {
-    missing.reason = "no dispatch of this part of the run is in the trace";
-    missing.remedy = "choose another segment";
-  } else if (recorded_span(trace) > kLongestRun) {
-    missing.reason = "timestamps lie more than 36 years apart: they cannot be of one run";
-    missing.remedy = "record it again";
-  }
-  if (!missing.reason.empty()) {
-    if (!options.critical_path.what_if.empty())
-      return fail(ErrorCode::usage,
-                  fmt::format("--what-if needs a critical path: {}", missing.reason),
-                  missing.remedy);
-    return {};
-  }
-  CriticalPathOptions path_options = options.critical_path;
-  path_options.threads = options.threads;
-  if (options.timeline)
-    path_options.see_graph = [&](const CriticalPath& path, const Graph& graph) {
-      analysis.timeline = make_timeline(
-          trace, scope, {.node = path.node, .begin = path.begin, .span = path.length}, &graph);
-    };
-  path_options.progress = part_of(options.progress, Stages::kTabled, Stages::kPath);
-  if (rows == nullptr) {
-    PERFLAB_TRY(analysis.critical_path, find_critical_path(trace, scope, path_options));
-    return {};
-  }
-  const Segments& segments = *analysis.segments.segments;
-  const Segment& segment = segments.segments[*analysis.segment];
-  const PathPart part = {.from = segment.start,
-                         .to = segment.start + segment.period,
-                         .node = trace.processes[segments.process].node,
-                         .rows = rows};
-  PERFLAB_TRY(analysis.critical_path, find_critical_path(trace, scope, path_options, &part));
-  return {};
-}
-
 /// Where there is no critical path, over which it lies then.
 void add_timeline(const trace::Trace& trace, const TimingScope& scope,
                   const AnalyzeOptions& options, Analysis& analysis) {
@@ -286,6 +235,79 @@ struct ScopedTrace {
   Passes passes;
   TimingScope scope;
 };
+
+/// Whether a dispatch of the scope is there.
+bool has_timed_dispatches(const ScopedTrace& scoped) {
+  return std::ranges::any_of(scoped.trace.dispatches.track, [&](trace::Index track) {
+    return static_cast<bool>(scoped.scope.track_counts[track]);
+  });
+}
+
+/// The critical path, or why there is none, and the timeline, which shows it.
+struct PathAnswer {
+  std::optional<CriticalPath> path;
+  std::string reason, remedy;
+  std::optional<Timeline> timeline;
+};
+
+/// A dispatch under counters waits for the one before it whatever the application wanted: such
+/// times say nothing about who waits for whom. `seen`: the whole run, or the rows of `part`.
+Result<PathAnswer> answer_critical_path(const ScopedTrace& whole, const ScopedTrace& seen,
+                                        const PathPart* part, const AnalyzeOptions& options) {
+  const auto& [trace, passes, scope] = whole;
+  PathAnswer answer;
+  if (options.part.kernel) {
+    answer.reason = "only dispatches of some kernels were read";
+    answer.remedy = "leave out --kernel";
+  } else if (!options.find_critical_path) {
+    answer.reason = "it was not asked for";
+    answer.remedy = "leave out --no-critical-path";
+  } else if (scope.under_counters || !scope.times_known) {
+    answer.reason =
+        "only counter passes were given: under counters dispatches run one after the other";
+    answer.remedy = "add the database of a run without counters";
+  } else if (!has_timed_dispatches(seen)) {
+    answer.reason = "no dispatch of this part of the run is in the trace";
+    answer.remedy = "choose another segment";
+  } else if (recorded_span(trace) > kLongestRun) {
+    answer.reason = "timestamps lie more than 36 years apart: they cannot be of one run";
+    answer.remedy = "record it again";
+  }
+  if (!answer.reason.empty()) {
+    if (!options.critical_path.what_if.empty())
+      return fail(ErrorCode::usage,
+                  fmt::format("--what-if needs a critical path: {}", answer.reason), answer.remedy);
+    return answer;
+  }
+  CriticalPathOptions path_options = options.critical_path;
+  path_options.threads = options.threads;
+  if (options.timeline)
+    path_options.see_graph = [&](const CriticalPath& path, const Graph& graph) {
+      answer.timeline =
+          make_timeline(whole.trace, whole.scope,
+                        {.node = path.node, .begin = path.begin, .span = path.length}, &graph);
+    };
+  path_options.progress = part_of(options.progress, Stages(options).read(), 1);
+  PERFLAB_TRY(answer.path, find_critical_path(trace, scope, path_options, part));
+  return answer;
+}
+
+void put(PathAnswer&& answer, Analysis& analysis) {
+  analysis.critical_path = std::move(answer.path);
+  analysis.critical_path_missing.reason = std::move(answer.reason);
+  analysis.critical_path_missing.remedy = std::move(answer.remedy);
+  analysis.timeline = std::move(answer.timeline);
+}
+
+/// The part of a run that a segment is.
+PathPart part_of_segment(const trace::Trace& trace, const Segments& segments, std::size_t index,
+                         const trace::Selection& rows) {
+  const Segment& segment = segments.segments[index];
+  return {.from = segment.start,
+          .to = segment.start + segment.period,
+          .node = trace.processes[segments.process].node,
+          .rows = &rows};
+}
 
 /// Verdicts from everything else of the analysis, which is of the whole of `trace`.
 void judge_kernels(const trace::Trace& trace, Analysis& analysis) {
@@ -353,6 +375,39 @@ Result<trace::Trace> read_recordings(const std::vector<std::filesystem::path>& f
   return trace;
 }
 
+FoundSegments find_segments_of(const ScopedTrace& whole, const AnalyzeOptions& options) {
+  return options.part.kernel ? segments_of_chosen_kernels()
+                             : find_segments(whole.trace, whole.scope);
+}
+
+/// What is added up from the tables of `seen`, which is `whole` or a part of it.
+Result<Analysis> analyze_tables(const trace::Trace& whole, const ScopedTrace& seen,
+                                const AnalyzeOptions& options) {
+  CodeJoin join;
+  if (options.search_code) {
+    PERFLAB_TRY(join, join_code(seen.trace, options.code_files));
+  }
+  std::vector<std::string> calibration_warnings;
+  std::optional<hal::Calibration> calibration = options.calibration;
+  if (!calibration && options.find_calibration)
+    calibration = own_calibration(whole, calibration_warnings);
+  RoofChoice roofs{.measured = options.roofs ? &*options.roofs : nullptr,
+                   .device = nullptr,
+                   .calibration = calibration ? &*calibration : nullptr};
+  if (options.roofs_device) {
+    PERFLAB_TRY(roofs.device, gpu_of_number(seen.trace, *options.roofs_device));
+  }
+  Analysis analysis = analyze_scoped(seen, join, roofs);
+  analysis.of_chosen_kernels = options.part.kernel.has_value();
+  std::ranges::move(calibration_warnings, std::back_inserter(analysis.warnings));
+  if (analysis.roofline) find_packed_code(seen.trace, join, *analysis.roofline);
+  add_part_warnings(options.part, analysis);
+  if (options.segment)
+    analysis.warnings.push_back(
+        fmt::format("all figures are of segment {} alone", *options.segment));
+  return analysis;
+}
+
 }  // namespace
 
 Analysis analyze_trace(const trace::Trace& trace, const CodeJoin& join,
@@ -367,50 +422,55 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
   const Stages stages(options);
   const ScopedTrace whole(trace);
   const TimingScope& scope = whole.scope;
-  stages.begin("looking for repeated segments", stages.read());
-  FoundSegments segments =
-      options.part.kernel ? segments_of_chosen_kernels() : find_segments(trace, scope);
+  FoundSegments segments;
   std::optional<trace::Selection> rows;  // of one segment; the critical path needs the others too
   std::optional<trace::Trace> part;
+  std::optional<PathPart> path_part;
   if (options.segment) {
+    stages.begin("looking for repeated segments", stages.read());
+    segments = find_segments_of(whole, options);
     PERFLAB_TRY(rows, rows_of(trace, scope, segments, *options.segment));
     part = trace::select(trace, *rows);
+    path_part = part_of_segment(trace, *segments.segments, *options.segment, *rows);
   }
   const std::optional<ScopedTrace> scoped_part =
       part ? std::optional<ScopedTrace>(*part) : std::nullopt;
   const ScopedTrace& seen = scoped_part ? *scoped_part : whole;
-  stages.begin("analysing kernels", stages.segmented());
-  CodeJoin join;
-  if (options.search_code) {
-    PERFLAB_TRY(join, join_code(seen.trace, options.code_files));
-  }
-  std::vector<std::string> calibration_warnings;
-  std::optional<hal::Calibration> calibration = options.calibration;
-  if (!calibration && options.find_calibration)
-    calibration = own_calibration(trace, calibration_warnings);
-  RoofChoice roofs{.measured = options.roofs ? &*options.roofs : nullptr,
-                   .device = nullptr,
-                   .calibration = calibration ? &*calibration : nullptr};
-  if (options.roofs_device) {
-    PERFLAB_TRY(roofs.device, gpu_of_number(seen.trace, *options.roofs_device));
-  }
-  Analysis analysis = analyze_scoped(seen, join, roofs);
-  analysis.of_chosen_kernels = options.part.kernel.has_value();
-  std::ranges::move(calibration_warnings, std::back_inserter(analysis.warnings));
-  if (analysis.roofline) find_packed_code(seen.trace, join, *analysis.roofline);
+  stages.begin("analysing kernels", stages.read());
+  Analysis analysis;
+  PathAnswer path;
+  std::optional<DispatchGaps> gaps;
+  // They need nothing of each other. The longest first.
+  const auto answers = std::to_array<std::function<Result<void>()>>({
+      [&]() -> Result<void> {
+        PERFLAB_TRY(path,
+                    answer_critical_path(whole, seen, path_part ? &*path_part : nullptr, options));
+        return {};
+      },
+      [&]() -> Result<void> {
+        PERFLAB_TRY(analysis, analyze_tables(trace, seen, options));
+        return {};
+      },
+      [&]() -> Result<void> {
+        if (!options.segment) segments = find_segments_of(whole, options);
+        return {};
+      },
+      [&]() -> Result<void> {
+        gaps.emplace(seen.trace, seen.scope);
+        return {};
+      },
+  });
+  PERFLAB_TRY_VOID(parallel_for(answers.size(), thread_count(options.threads),
+                                [&](unsigned, std::size_t which) { return answers[which](); }));
   analysis.segments = std::move(segments);
   analysis.segment = options.segment;
-  add_part_warnings(options.part, analysis);
-  if (options.segment)
-    analysis.warnings.push_back(
-        fmt::format("all figures are of segment {} alone", *options.segment));
-  PERFLAB_TRY_VOID(add_critical_path(trace, scope, rows ? &*rows : nullptr, options, analysis));
+  put(std::move(path), analysis);
   add_timeline(trace, scope, options, analysis);
   // Beside the stages: how long that takes nobody knows before it begins.
   PERFLAB_TRY_VOID(read_thread_traces(seen.trace, options.thread_traces, options.threads,
                                       options.keep_trace_detail, options.progress, analysis));
   PERFLAB_TRY_VOID(read_pc_samples(seen.trace, pc_samples_of(options), analysis));
-  analysis.bottlenecks = find_bottlenecks(seen.trace, seen.scope, analysis);
+  analysis.bottlenecks = find_bottlenecks(seen.trace, seen.scope, analysis, &*gaps);
   return AnalyzedTrace{.trace = std::move(trace), .analysis = std::move(analysis)};
 }
 

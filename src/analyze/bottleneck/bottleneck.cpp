@@ -296,8 +296,8 @@ void say_in_cuda_terms(KernelBottleneck& one) {
 class BottleneckFinder {
  public:
   BottleneckFinder(const trace::Trace& trace, const TimingScope& scope,
-                   const Measurements& analysis)
-      : trace_(trace), scope_(scope), analysis_(analysis) {
+                   const Measurements& analysis, const DispatchGaps* gaps)
+      : trace_(trace), scope_(scope), analysis_(analysis), gaps_(gaps) {
     if (!analysis.critical_path) return;
     for (const KernelCriticality& row : analysis.critical_path->kernels)
       criticality_.emplace(trace.strings.view(row.name), &row);
@@ -331,7 +331,8 @@ class BottleneckFinder {
 
   void dispatched(bool only_helpers) {
     if (analysis_.kernels.empty()) return;
-    const DispatchGaps gaps(trace_, scope_);
+    std::optional<DispatchGaps> own;
+    const DispatchGaps& gaps = gaps_ != nullptr ? *gaps_ : own.emplace(trace_, scope_);
     const auto traces = traces_of_kernels(analysis_);
     const auto sampled = samples_of_kernels(analysis_);
     for (std::size_t i = 0; i < analysis_.kernels.size(); ++i) {
@@ -393,6 +394,7 @@ class BottleneckFinder {
   const trace::Trace& trace_;
   const TimingScope& scope_;
   const Measurements& analysis_;
+  const DispatchGaps* gaps_;
   std::unordered_map<std::string_view, const KernelCriticality*> criticality_;
   Bottlenecks out_;
 };
@@ -400,8 +402,8 @@ class BottleneckFinder {
 }  // namespace
 
 Bottlenecks find_bottlenecks(const trace::Trace& trace, const TimingScope& scope,
-                             const Measurements& analysis) {
-  return BottleneckFinder(trace, scope, analysis).find();
+                             const Measurements& analysis, const DispatchGaps* gaps) {
+  return BottleneckFinder(trace, scope, analysis, gaps).find();
 }
 
 }  // namespace perflab::analyze

@@ -74,8 +74,9 @@ KernelBottleneck judge(const FeatureSet& features, const Measurements& analysis,
                        const KernelPcSamples* samples = nullptr);
 
 /// Verdicts of all kernels but runtime helpers (unless there is nothing else) and communication
-/// kernels, whose time other ranks decide.
+/// kernels, whose time other ranks decide. `gaps`: of the trace in that scope, where they are known
+/// already.
 Bottlenecks find_bottlenecks(const trace::Trace& trace, const TimingScope& scope,
-                             const Measurements& analysis);
+                             const Measurements& analysis, const DispatchGaps* gaps = nullptr);
 
 }  // namespace perflab::analyze

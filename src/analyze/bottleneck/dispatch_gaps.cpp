@@ -68,6 +68,12 @@ DispatchGaps::DispatchGaps(const trace::Trace& trace, const TimingScope& scope) 
   times.resize(slot_of_name.size());
   BusyUntil busy(trace, scope);
   const trace::DispatchColumns& all = trace.dispatches;
+  std::vector<std::size_t> dispatches(times.size(), 0);
+  for (const trace::Index kernel : all.kernel) ++dispatches[slot_of_symbol[kernel]];
+  for (std::size_t slot = 0; slot < times.size(); ++slot) {
+    times[slot].idle.reserve(dispatches[slot]);
+    times[slot].duration.reserve(dispatches[slot]);
+  }
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!scope.track_counts[all.track[i]]) continue;
     const std::optional<std::int64_t> until = busy.before(i);

@@ -14,7 +14,8 @@ namespace {
 class MedianSample {
  public:
   void add(std::int64_t value) {
-    if ((SplitMix64(seen_++).next() & mask_) != 0) return;
+    const std::uint64_t place = seen_++;
+    if (mask_ != 0 && (SplitMix64(place).next() & mask_) != 0) return;
     values_.push_back(value);
     if (values_.size() == kMost) thin();
   }

@@ -11,11 +11,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyze/critical_path/bindings.h"
 #include "analyze/critical_path/graph_input.h"
 #include "analyze/critical_path/graph_lanes.h"
 #include "analyze/critical_path/handover.h"
 #include "analyze/critical_path/stream_handles.h"
+#include "base/system/large_pages.h"
 
 namespace perflab::analyze {
 namespace {
@@ -27,11 +27,6 @@ using trace::kNone;
 
 /// Marks a thread in the keys of `seen_`, where lanes wait too.
 constexpr std::uint32_t kThreadKey = 0x8000'0000U;
-
-/// Key of two indices.
-std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) {
-  return std::uint64_t{high} << 32U | low;
-}
 
 class Builder {
  public:
@@ -51,9 +46,7 @@ class Builder {
       lanes_of_process_[lane.process].push_back(i);
       if (lane.is_default_stream) default_lanes_of_process_[lane.process].push_back(i);
     }
-    find_default_stream_order();
-    for (std::size_t i = 0; i < trace.regions.size() && !waits_for_signals_; ++i)
-      waits_for_signals_ = input_.call_kind(static_cast<Index>(i)) == CallKind::signal_wait;
+    look_at_calls();
   }
 
   BuiltGraph build() &&;
@@ -103,7 +96,7 @@ class Builder {
   [[nodiscard]] Index device_of(Index thread) const;
   [[nodiscard]] bool names_default(Index process, const Arguments& arguments) const;
   void learn_device(Index region, Operation op);
-  void find_default_stream_order();
+  void look_at_calls();
   Arguments arguments_of(Index region);
 
   const trace::Trace& trace_;
@@ -117,11 +110,13 @@ class Builder {
   std::vector<std::vector<Index>> lanes_of_process_, default_lanes_of_process_;
   std::vector<bool> orders_default_stream_;         ///< by process
   std::unordered_map<std::uint64_t, NodeId> seen_;  ///< (waiter, lane) -> what it last waited for
-  std::unordered_map<Index, NodeId> overtaken_;     ///< GraphInput::overtaken -> its node
-  std::unordered_map<Index, std::vector<NodeId>> overtaken_work_;  ///< call -> its operations
+  std::vector<NodeId> overtaken_;                   ///< by call that is_overtaken(): its node
+  std::unordered_map<Index, std::vector<NodeId>>
+      overtaken_work_;  ///< such, if it waits -> its work
   std::unordered_map<Index, std::vector<Index>>
       late_halves_;                                           ///< call -> calls whose work it holds
   std::unordered_map<std::uint64_t, Index> agent_of_device_;  ///< (process, ordinal)
+  std::pair<std::uint64_t, Index> learned_ = {0, kNone};      ///< by learn_device() last
   EventRecords events_;
   bool waits_for_signals_ = false;
   std::vector<std::set<std::pair<std::int64_t, NodeId>>>
@@ -135,12 +130,11 @@ void Builder::reserve() {
   // Waiting calls have two halves; they are few beside what a large trace is made of.
   const std::size_t nodes = input_.operations() + input_.calls() + input_.calls() / 16;
   const std::size_t edges = 2 * input_.operations() + input_.calls() + input_.calls() / 8;
-  graph_.start.reserve(nodes);
-  graph_.end.reserve(nodes);
-  graph_.kind_row.reserve(nodes);
-  graph_.first_edge.reserve(nodes + 1);
-  graph_.from.reserve(edges);
-  graph_.rule.reserve(edges);
+  const auto make_room = [](std::size_t size, auto&... columns) {
+    ((columns.reserve(size), prefer_large_pages(columns)), ...);
+  };
+  make_room(nodes + 1, graph_.start, graph_.end, graph_.kind_row, graph_.first_edge);
+  make_room(edges, graph_.from, graph_.rule);
 }
 
 NodeId Builder::add_node(NodeKind kind, std::uint32_t row, std::int64_t start, std::int64_t end) {
@@ -206,9 +200,9 @@ void Builder::place_operation(Operation op, NodeId call) {
     ++report_.without_launch;
   } else {
     // Placed behind a later call because of its queue: its own call was noted when it was placed.
-    const auto noted = overtaken_.find(submitter);
-    const NodeId from = noted == overtaken_.end() ? call : noted->second;
-    if (noted != overtaken_.end()) overtaken_work_[submitter].push_back(node);
+    const bool noted = input_.is_overtaken(submitter);
+    const NodeId from = noted ? overtaken_[submitter] : call;
+    if (noted && overtaken_work_.contains(submitter)) overtaken_work_[submitter].push_back(node);
     // The first half of a call that waits has no length: its call has not returned.
     if (trace_.regions.end[graph_.row(from)] <= graph_.start[node])
       add_edge(from, EdgeRule::launch);
@@ -223,7 +217,7 @@ void Builder::place_operation(Operation op, NodeId call) {
   if (stream != kNone) {
     Lane& lane = lanes_[stream];
     const bool in_graph = submitter != kNone && is_cuda(input_.lane(stream).process) &&
-                          trace::is_graph_launch(name_of_call(submitter));
+                          input_.launches_graph(submitter);
     lane.enter_graph(in_graph ? submitter : kNone);
     if (in_graph)
       follow_in_graph(lane, node);
@@ -250,10 +244,11 @@ void Builder::note_end(Operation op, NodeId node) {
 /// The legacy default stream of HIP and CUDA waits for all blocking streams of its device, and they
 /// for it. Streams say whether they block when they are made; without flags they do. The per-thread
 /// default streams of CUDA do too.
-void Builder::find_default_stream_order() {
+void Builder::look_at_calls() {
   std::vector<bool> makes(trace_.processes.size(), false), flags(trace_.processes.size(), false);
   for (Index region = 0; region < trace_.regions.size(); ++region) {
     const CallKind kind = input_.call_kind(region);
+    waits_for_signals_ = waits_for_signals_ || kind == CallKind::signal_wait;
     const Index thread = trace_.regions.thread[region];
     if (thread == kNone) continue;
     if (kind == CallKind::make_blocking_stream) makes[trace_.threads[thread].process] = true;
@@ -345,7 +340,9 @@ void Builder::learn_device(Index region, Operation op) {
   const Index agent = input_.track(op).agent;
   if (kind_of(op) != NodeKind::dispatch || agent == kNone || trace_.agents[agent].type != "GPU")
     return;  // copies name where they go, which can be another GPU
-  const auto [found, added] = agent_of_device_.try_emplace(device_key(thread), agent);
+  const std::pair learned(device_key(thread), agent);
+  if (std::exchange(learned_, learned) == learned) return;
+  const auto [found, added] = agent_of_device_.try_emplace(learned.first, agent);
   if (!added && found->second != agent) found->second = kNone;  // ambiguous: all devices
 }
 
@@ -466,8 +463,7 @@ void Builder::stream_waits(Index region, Index process, const Arguments& argumen
   }
   const Index lane = lane_of(region, process, arguments);
   if (lane == kNone && !arguments.name_stream()) return;
-  std::vector<PendingWork>& waits =
-      lane == kNone ? idle_waits_[{process, arguments.stream}] : lanes_[lane].waits;
+  auto& waits = lane == kNone ? idle_waits_[{process, arguments.stream}] : lanes_[lane].waits;
   for (const PendingWork& work : *found) add_work(waits, work);
 }
 
@@ -477,7 +473,7 @@ bool Builder::waits_for_its_work(Index region) const {
   const CallKind kind = input_.call_kind(region);
   if (kind != CallKind::blocking_copy && kind != CallKind::copy) return false;
   const bool blocking = kind == CallKind::blocking_copy;
-  if (blocking && input_.overtaken().contains(region)) return true;
+  if (blocking && input_.is_overtaken(region)) return true;
   const std::int64_t limit = trace_.regions.end[region] + (blocking ? options_.noise : 0);
   return std::any_of(input_.begin_of(region), input_.end_of(region), [&](Operation op) {
     return input_.submitter(op) == region && input_.end(op) <= limit;
@@ -494,10 +490,13 @@ void Builder::place_call(Index region, const Arguments& arguments) {
   ++report_.calls;
   if (threads_[thread].last != kNoNode) add_edge(threads_[thread].last, EdgeRule::program_order);
   threads_[thread].last = call;
-  if (input_.overtaken().contains(region)) overtaken_.emplace(region, call);
-
-  const bool submits =
-      input_.begin_of(region) != input_.end_of(region) || input_.overtaken().contains(region);
+  const bool is_overtaken = input_.is_overtaken(region);
+  if (is_overtaken) {
+    overtaken_.resize(trace_.regions.size());
+    overtaken_[region] = call;
+    if (halves) overtaken_work_[region] = {};
+  }
+  const bool submits = input_.begin_of(region) != input_.end_of(region) || is_overtaken;
   switch (input_.call_kind(region)) {
     case CallKind::stream_sync:
       if (!arguments.name_stream()) wait_implicitly(call, region);
@@ -532,14 +531,14 @@ void Builder::place_call(Index region, const Arguments& arguments) {
     default:
       break;
   }
-  if (trace::is_graph_launch(name_of_call(region))) {
+  if (input_.launches_graph(region)) {
     ++report_.graph_launches;
     if (!submits) ++report_.blind_graph_launches;
   }
   for (auto op = input_.begin_of(region); op != input_.end_of(region); ++op)
     place_operation(*op, call);
-  if (halves && input_.overtaken().contains(region))
-    late_halves_[input_.overtaken().at(region)].push_back(region);
+  if (halves && is_overtaken)
+    late_halves_[input_.overtaken_by(region)].push_back(region);
   else if (halves)
     place_wait_half(region, call);
   place_late_halves(region);
@@ -549,7 +548,7 @@ void Builder::place_call(Index region, const Arguments& arguments) {
 void Builder::place_late_halves(Index region) {
   const auto late = late_halves_.find(region);
   if (late == late_halves_.end()) return;
-  for (const Index waiting : late->second) place_wait_half(waiting, overtaken_.at(waiting));
+  for (const Index waiting : late->second) place_wait_half(waiting, overtaken_[waiting]);
   late_halves_.erase(late);
 }
 
@@ -574,8 +573,7 @@ void Builder::place_wait_half(Index region, NodeId call) {
 BuiltGraph Builder::build() && {
   reserve();
   place_free_operations();
-  for (std::size_t i = 0; i < trace_.regions.size(); ++i) {
-    const auto region = static_cast<Index>(i);
+  for (Index region = 0; region < trace_.regions.size(); ++region) {
     const Arguments arguments = arguments_of(region);
     if ((arguments.has & CallArgumentColumns::kDevice) != 0 &&
         input_.call_kind(region) == CallKind::set_device &&
@@ -586,7 +584,6 @@ BuiltGraph Builder::build() && {
     if (input_.is_node(region)) place_call(region, arguments);
   }
   graph_.first_edge.push_back(static_cast<std::uint32_t>(graph_.from.size()));
-  measure_usual_lags(graph_);
   return {.graph = std::move(graph_), .report = report_};
 }
 

@@ -43,7 +43,8 @@ struct BuiltGraph {
 };
 
 /// The graph of all recordings in the scope whose processes ran on that node (machine). Every
-/// dispatch and copy of them is a node. The result does not depend on the order of files.
+/// dispatch and copy of them is a node. The result does not depend on the order of files. Usual
+/// lags are left to measure_usual_lags().
 BuiltGraph build_graph(const trace::Trace& trace, const TimingScope& scope, trace::Index node,
                        const GraphOptions& options = {});
 

@@ -1,20 +1,23 @@
-// The order of the work: one machine is chosen, its graph built and solved, then everything that is
-// reported is added up from the graph.
+// The order of the work: one machine is chosen, its graph built, then everything that is reported
+// is added up from the graph, side by side as far as one figure does not need another.
 #include "analyze/critical_path/critical_path.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
+#include "analyze/critical_path/bindings.h"
 #include "analyze/critical_path/gains.h"
 #include "analyze/critical_path/graph_input.h"
 #include "analyze/critical_path/parallelism.h"
 #include "analyze/critical_path/path_segments.h"
+#include "base/parallel.h"
 #include "trace/api_calls.h"
 
 namespace perflab::analyze {
@@ -73,13 +76,14 @@ std::vector<Machine> find_machines(const trace::Trace& trace, const TimingScope&
 struct PathTotals {
   SpentTimes spent{};
   std::vector<bool> on_path;
-  std::unordered_map<Index, std::int64_t> time_of_kernel;
+  std::vector<std::int64_t> time_of_kernel;  ///< by name
 };
 
 PathTotals walk(const trace::Trace& trace, const Graph& graph, std::int64_t from, std::int64_t to,
                 const PathPart* part) {
   PathTotals totals;
   totals.on_path.assign(graph.size(), false);
+  totals.time_of_kernel.assign(trace.strings.size(), 0);
   walk_critical_path(graph, from, to, [&](const PathStep& step) {
     const std::int64_t time = step.to - step.from;
     totals.spent[static_cast<std::size_t>(step.spent)] += time;
@@ -95,35 +99,38 @@ PathTotals walk(const trace::Trace& trace, const Graph& graph, std::int64_t from
 std::vector<KernelCriticality> kernels_of(const trace::Trace& trace, const Graph& graph,
                                           const std::vector<std::int64_t>& slack,
                                           const PathTotals& totals, const PathPart* part) {
-  std::unordered_map<Index, std::size_t> place;
+  std::vector<Index> place(trace.strings.size(), kNone);  // by name
   std::vector<KernelCriticality> kernels;
-  std::vector<std::vector<std::int64_t>> slacks;
-  for (NodeId node = 0; node < graph.size(); ++node) {
-    if (graph.kind(node) != NodeKind::dispatch) continue;
-    if (part != nullptr && !part->includes(graph, node)) continue;
-    const Index name = node_name(trace, graph, node);
-    const auto [found, added] = place.try_emplace(name, kernels.size());
-    if (added) {
-      kernels.emplace_back().name = name;
-      slacks.emplace_back();
+  const auto each = [&](const auto& visit) {
+    for (NodeId node = 0; node < graph.size(); ++node)
+      if (graph.kind(node) == NodeKind::dispatch &&
+          (part == nullptr || part->includes(graph, node)))
+        visit(node, place[node_name(trace, graph, node)]);
+  };
+  each([&](NodeId node, Index& kernel_place) {
+    if (kernel_place == kNone) {
+      kernel_place = static_cast<Index>(kernels.size());
+      kernels.emplace_back().name = node_name(trace, graph, node);
     }
-    KernelCriticality& kernel = kernels[found->second];
+    KernelCriticality& kernel = kernels[kernel_place];
     ++kernel.dispatches;
     kernel.total += graph.end[node] - graph.start[node];
     if (totals.on_path[node]) ++kernel.on_path;
     if (slack[node] == 0) ++kernel.without_slack;
-    slacks[found->second].push_back(slack[node]);
-  }
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    std::vector<std::int64_t>& all = slacks[i];
-    const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
-    std::ranges::nth_element(all, middle);
-    kernels[i].median_slack = *middle;
-    kernels[i].least_slack = *std::min_element(all.begin(), middle + 1);
-    std::vector<std::int64_t>().swap(all);
-    if (const auto found = totals.time_of_kernel.find(kernels[i].name);
-        found != totals.time_of_kernel.end())
-      kernels[i].path_time = found->second;
+  });
+  std::vector<std::size_t> next = {0};  // by kernel, into all slacks of all of them
+  for (const KernelCriticality& kernel : kernels) next.push_back(next.back() + kernel.dispatches);
+  std::vector<std::int64_t> slacks(next.back());
+  each([&](NodeId node, Index kernel) { slacks[next[kernel]++] = slack[node]; });
+  auto all = slacks.begin();
+  for (KernelCriticality& kernel : kernels) {
+    const auto middle = all + static_cast<std::ptrdiff_t>((kernel.dispatches - 1) / 2);
+    const auto past = all + static_cast<std::ptrdiff_t>(kernel.dispatches);
+    std::nth_element(all, middle, past);
+    kernel.median_slack = *middle;
+    kernel.least_slack = *std::min_element(all, middle + 1);
+    kernel.path_time = totals.time_of_kernel[kernel.name];
+    all = past;
   }
   std::ranges::sort(kernels, [&](const KernelCriticality& a, const KernelCriticality& b) {
     if (a.path_time != b.path_time) return a.path_time > b.path_time;
@@ -271,6 +278,39 @@ std::size_t shown_nodes(const Graph& graph, const CriticalPath& result) {
   return shown;
 }
 
+/// Slack, what the path is spent on, and what it is of each kernel.
+void add_kernels(const trace::Trace& trace, const std::shared_ptr<const Graph>& graph,
+                 const CriticalPathOptions& options, const PathPart* part, CriticalPath& result) {
+  std::vector<std::int64_t> slacks = slack(*graph);
+  PathTotals totals = walk(trace, *graph, result.begin, result.begin + result.length, part);
+  result.spent = totals.spent;
+  result.kernels = kernels_of(trace, *graph, slacks, totals, part);
+  result.most_slack = most_slack(*graph, slacks, options.most_slack, part);
+  const bool few =
+      options.keep_nodes_up_to > 0 && shown_nodes(*graph, result) <= options.keep_nodes_up_to;
+  if (!options.keep_nodes && !few) return;
+  result.slack = std::move(slacks);
+  result.on_path = std::move(totals.on_path);
+  result.graph = graph;
+}
+
+void add_segments(const trace::Trace& trace, const Graph& graph, std::size_t most,
+                  CriticalPath& result) {
+  PathSegments path = path_segments(trace, graph, result.begin, result.begin + result.length, most);
+  result.segments = std::move(path.segments);
+  result.stretches = path.stretches;
+}
+
+void add_parallelism(const Graph& graph, std::size_t most_bubbles, CriticalPath& result) {
+  Parallelism parallelism = measure_parallelism(graph, result.begin, result.length, most_bubbles);
+  result.concurrency = std::move(parallelism.levels);
+  result.parallelism = std::move(parallelism.bins);
+  result.bubbles = std::move(parallelism.bubbles);
+  result.bubble_count = parallelism.bubble_count;
+  result.bubble_time = parallelism.bubble_time;
+  explain_bubbles(graph, result);
+}
+
 void add_warnings(CriticalPath& result) {
   const auto warn = [&](std::string text) { result.warnings.push_back(std::move(text)); };
   const GraphReport& report = result.report;
@@ -329,7 +369,7 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
   };
   tell("building the graph", 0);
   BuiltGraph built = build_graph(trace, scope, result.node, options.graph);
-  const auto graph = std::make_shared<const Graph>(std::move(built.graph));
+  const auto graph = std::make_shared<Graph>(std::move(built.graph));
   result.report = built.report;
   set_extent(*graph, part, result);
   result.platform = platform_of(trace, scope, result.node);
@@ -337,40 +377,30 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
     result.first_launches = find_first_launches(trace, scope, result);
 
   tell("walking the critical path", 0.4);
-  std::vector<std::int64_t> slacks = slack(*graph);
-  const std::int64_t end = result.begin + result.length;
-  PathTotals totals = walk(trace, *graph, result.begin, end, part);
-  result.spent = totals.spent;
-  result.kernels = kernels_of(trace, *graph, slacks, totals, part);
-  result.most_slack = most_slack(*graph, slacks, options.most_slack, part);
-  const bool few =
-      options.keep_nodes_up_to > 0 && shown_nodes(*graph, result) <= options.keep_nodes_up_to;
-  if (options.keep_nodes || few) {
-    result.slack = std::move(slacks);
-    result.on_path = std::move(totals.on_path);
-    result.graph = graph;
-  }
-  std::vector<std::int64_t>().swap(slacks);
-
-  PathSegments path = path_segments(trace, *graph, result.begin, end, options.most_segments);
-  result.segments = std::move(path.segments);
-  result.stretches = path.stretches;
-  if (options.see_graph) options.see_graph(result, *graph);
-  tell("measuring parallelism", 0.6);
-  Parallelism parallelism =
-      measure_parallelism(*graph, result.begin, result.length, options.most_bubbles);
-  result.concurrency = std::move(parallelism.levels);
-  result.parallelism = std::move(parallelism.bins);
-  result.bubbles = std::move(parallelism.bubbles);
-  result.bubble_count = parallelism.bubble_count;
-  result.bubble_time = parallelism.bubble_time;
-  explain_bubbles(*graph, result);
+  // Figures that need nothing of each other; each writes members of its own.
+  std::optional<Simulator> simulator;
+  const auto figures = std::to_array<std::function<void()>>({
+      [&] {
+        if (options.see_graph) options.see_graph(result, *graph);
+      },
+      [&] {
+        measure_usual_lags(*graph);  // which the others do not need
+        add_kernels(trace, graph, options, part, result);
+      },
+      [&] { add_segments(trace, *graph, options.most_segments, result); },
+      [&] { add_parallelism(*graph, options.most_bubbles, result); },
+      [&] { simulator.emplace(*graph); },
+  });
+  PERFLAB_TRY_VOID(parallel_for(figures.size(), thread_count(options.threads),
+                                [&](unsigned, std::size_t which) -> Result<void> {
+                                  figures[which]();
+                                  return {};
+                                }));
 
   tell("simulating faster kernels", 0.75);
-  const Simulator simulator(*graph);
-  add_gains(trace, *graph, simulator, options, part, result);
+  add_gains(trace, *graph, *simulator, options, part, result);
   if (!options.what_if.empty()) {
-    PERFLAB_TRY(result.what_if, answer_what_if(trace, *graph, simulator, options, part, result));
+    PERFLAB_TRY(result.what_if, answer_what_if(trace, *graph, *simulator, options, part, result));
   }
   add_warnings(result);
   return result;

@@ -8,7 +8,6 @@
 #include <limits>
 #include <map>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "analyze/critical_path/graph_input.h"
@@ -28,17 +27,15 @@ constexpr double kMostChange = 1e18;
 /// 0: infinitely fast.
 constexpr std::array<double, 3> kGainFactors = {1.5, 2, 0};
 
-/// Numbers of the nodes' classes for the simulator: one per kernel name of interest, 0 for the
-/// rest.
+/// Numbers of the nodes' classes for the simulator, from those of names (of kernels).
 std::vector<std::uint16_t> classes_by_kernel(const trace::Trace& trace, const Graph& graph,
-                                             const std::unordered_map<Index, std::uint16_t>& of,
+                                             const std::vector<std::uint16_t>& of,
                                              const PathPart* part) {
   std::vector<std::uint16_t> classes(graph.size(), 0);
   for (NodeId node = 0; node < graph.size(); ++node) {
     if (graph.kind(node) != NodeKind::dispatch) continue;
     if (part != nullptr && !part->includes(graph, node)) continue;
-    const auto found = of.find(node_name(trace, graph, node));
-    if (found != of.end()) classes[node] = found->second;
+    classes[node] = of[node_name(trace, graph, node)];
   }
   return classes;
 }
@@ -166,12 +163,12 @@ std::string advice_for(WhatIf::Target target, trace::Platform platform) {
 
 void add_gains(const trace::Trace& trace, const Graph& graph, const Simulator& simulator,
                const CriticalPathOptions& options, const PathPart* part, CriticalPath& result) {
-  std::unordered_map<Index, std::uint16_t> class_of;
+  std::vector<std::uint16_t> class_of(trace.strings.size(), 0);
   std::vector<Scenario> scenarios;
+  std::uint16_t number = 0;
   for (const KernelCriticality& kernel : result.kernels) {
-    if (class_of.size() == options.gains || kernel.path_time == 0) break;
-    const auto number = static_cast<std::uint16_t>(class_of.size() + 1);
-    class_of.emplace(kernel.name, number);
+    if (number == options.gains || kernel.path_time == 0) break;
+    class_of[kernel.name] = ++number;
     for (const double factor : kGainFactors) {
       Scenario scenario;
       scenario.changes.resize(number + std::size_t{1});

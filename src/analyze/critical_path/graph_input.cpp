@@ -83,6 +83,7 @@ void GraphInput::find_calls() {
   std::vector<bool> marker;
   for (std::uint32_t i = 0; i < trace_.strings.size(); ++i) {
     kind_of_name_.push_back(trace::call_kind(trace_.strings.view(i)));
+    launches_graph_.push_back(trace::is_graph_launch(trace_.strings.view(i)));
     marker.push_back(trace::is_marker_category(trace_.strings.view(i)));
   }
   std::vector<bool> submits(regions.size());
@@ -250,8 +251,9 @@ void GraphInput::order_operations() {
     for (const Index lane : {stream_lane(op), queue_lane(op)})
       if (lane != kNone) key_of_lane[lane] = key;
     if (key != own && call != kNone) {
-      Index& last = overtaken_.try_emplace(call, call).first->second;
-      last = std::max(last, key - 1);
+      if (overtaken_by_.empty()) overtaken_by_.assign(trace_.regions.size(), kNone);
+      Index& last = overtaken_by_[call];
+      last = last == kNone ? key - 1 : std::max(last, key - 1);
     }
     key_of(op) = key;
     ++first_of_key_[key + 1];

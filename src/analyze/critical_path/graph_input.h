@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "analyze/critical_path/graph.h"
@@ -28,6 +27,10 @@ class GraphInput {
   [[nodiscard]] trace::CallKind call_kind(trace::Index region) const {
     return kind_of_name_[trace_.regions.name[region]];
   }
+  /// Whether a call launches a graph (trace::is_graph_launch).
+  [[nodiscard]] bool launches_graph(trace::Index region) const {
+    return launches_graph_[trace_.regions.name[region]];
+  }
   [[nodiscard]] bool includes_process(trace::Index process) const {
     return process != trace::kNone && includes_[process];
   }
@@ -37,11 +40,14 @@ class GraphInput {
   [[nodiscard]] std::vector<Operation>::const_iterator begin_of(trace::Index region) const;
   [[nodiscard]] std::vector<Operation>::const_iterator end_of(trace::Index region) const;
 
-  /// Calls with an operation that stands behind a later call, because another one of its stream or
-  /// queue that began before it was submitted later.
-  /// By such a call: the call behind which the last of its operations stands.
-  [[nodiscard]] const std::unordered_map<trace::Index, trace::Index>& overtaken() const {
-    return overtaken_;
+  /// Of a call with an operation that stands behind a later call, because another one of its stream
+  /// or queue that began before it was submitted later: the call behind which the last of its
+  /// operations stands. kNone: all its operations stand behind itself.
+  [[nodiscard]] trace::Index overtaken_by(trace::Index region) const {
+    return overtaken_by_.empty() ? trace::kNone : overtaken_by_[region];
+  }
+  [[nodiscard]] bool is_overtaken(trace::Index region) const {
+    return overtaken_by(region) != trace::kNone;
   }
 
   [[nodiscard]] std::size_t operations() const { return order_.size(); }
@@ -82,6 +88,7 @@ class GraphInput {
   const trace::Trace& trace_;
   std::vector<bool> includes_;                 ///< by process
   std::vector<trace::CallKind> kind_of_name_;  ///< by string
+  std::vector<bool> launches_graph_;           ///< by string
   std::vector<trace::Index> owner_;            ///< by region
   std::size_t calls_ = 0;
   std::vector<LaneInfo> lanes_;
@@ -90,7 +97,7 @@ class GraphInput {
   std::vector<trace::Index> stream_lane_of_track_, queue_lane_of_track_;
   std::vector<Operation> order_;
   std::vector<std::uint32_t> first_of_key_;  ///< into order_; key 0: before all calls
-  std::unordered_map<trace::Index, trace::Index> overtaken_;
+  std::vector<trace::Index> overtaken_by_;   ///< by region; empty where there is none
 };
 
 /// What a node is called: its kernel, copy kind or API call (index into strings).

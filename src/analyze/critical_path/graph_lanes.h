@@ -15,6 +15,11 @@
 
 namespace perflab::analyze {
 
+/// Key of two indices.
+constexpr std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) {
+  return std::uint64_t{high} << 32U | low;
+}
+
 /// Work to wait for, with the lane that it ran on. Later work of a lane stands for earlier work.
 struct PendingWork {
   std::uint32_t lane = 0;

@@ -2,7 +2,6 @@
 #include "analyze/critical_path/parallelism.h"
 
 #include <algorithm>
-#include <map>
 #include <queue>
 #include <tuple>
 
@@ -81,17 +80,21 @@ class LongestBubbles {
 Parallelism measure_parallelism(const Graph& graph, std::int64_t begin, std::int64_t length,
                                 std::size_t most_bubbles) {
   Parallelism result;
-  std::map<std::uint64_t, std::int64_t> levels;
+  std::vector<std::int64_t> levels;  // ns, by how many run
   std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> running;
   const std::int64_t stop = begin + length;
   std::int64_t now = begin;
+  const auto add_level = [&](std::int64_t until) {
+    if (levels.size() <= running.size()) levels.resize(running.size() + 1, 0);
+    levels[running.size()] += until - now;
+  };
   const auto pass_until = [&](std::int64_t time) {
     while (!running.empty() && running.top() <= time) {
-      levels[running.size()] += running.top() - now;
+      add_level(running.top());
       now = running.top();
       running.pop();
     }
-    if (time > now) levels[running.size()] += time - now;
+    if (time > now) add_level(time);
     now = std::max(now, time);
   };
 
@@ -127,8 +130,8 @@ Parallelism measure_parallelism(const Graph& graph, std::int64_t begin, std::int
   }
   bins.add(busy_from, busy_until, &ParallelismBin::busy);
   pass_until(stop);
-  for (const auto& [count, time] : levels)
-    if (time > 0) result.levels.push_back({.running = count, .time = time});
+  for (std::size_t count = 0; count < levels.size(); ++count)
+    if (levels[count] > 0) result.levels.push_back({.running = count, .time = levels[count]});
   result.bins = std::move(bins).take();
   result.bubbles = std::move(longest).take();
   return result;

@@ -3,10 +3,9 @@
 #include "analyze/critical_path/path_segments.h"
 
 #include <algorithm>
-#include <map>
+#include <deque>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "analyze/critical_path/graph_input.h"
@@ -71,7 +70,7 @@ class StretchCounter {
 };
 
 /// By stretch in walking order: the segment it belongs to. The longest (most - 1) / 2 stay alone.
-std::vector<std::uint32_t> assign_segments(const std::vector<std::int64_t>& lengths,
+std::vector<std::uint32_t> assign_segments(const std::deque<std::int64_t>& lengths,
                                            std::size_t most) {
   std::vector<std::uint32_t> segment(lengths.size());
   std::iota(segment.begin(), segment.end(), 0U);
@@ -98,25 +97,43 @@ struct Filling {
   PathSegment segment;
   std::uint64_t stretches = 0;
   NodeId last_node = kNoNode;
-  std::unordered_map<Index, std::int64_t> names;
 };
 
-PathSegment finish(Filling&& filling) {
-  PathSegment& segment = filling.segment;
-  segment.folded = filling.stretches - 1;
-  std::vector<std::pair<Index, std::int64_t>> names(filling.names.begin(), filling.names.end());
-  std::ranges::sort(names, {},
-                    [](const auto& name) { return std::pair{-name.second, name.first}; });
-  if (names.size() > kMostNamesOfSegment) names.resize(kMostNamesOfSegment);
-  segment.names = std::move(names);
-  return std::move(segment);
-}
+/// Times of names in the segment that is walked.
+class NameTimes {
+ public:
+  explicit NameTimes(std::size_t names) : time_(names, kNotThere) {}
+
+  void add(Index name, std::int64_t time) {
+    if (time_[name] == kNotThere) {
+      time_[name] = 0;
+      there_.push_back(name);
+    }
+    time_[name] += time;
+  }
+
+  /// Those with the most time; none is there afterwards.
+  std::vector<std::pair<Index, std::int64_t>> take() {
+    std::vector<std::pair<Index, std::int64_t>> names;
+    for (const Index name : there_) names.emplace_back(name, std::exchange(time_[name], kNotThere));
+    there_.clear();
+    std::ranges::sort(names, {},
+                      [](const auto& name) { return std::pair{-name.second, name.first}; });
+    if (names.size() > kMostNamesOfSegment) names.resize(kMostNamesOfSegment);
+    return names;
+  }
+
+ private:
+  static constexpr std::int64_t kNotThere = -1;
+  std::vector<std::int64_t> time_;  ///< ns, by name
+  std::vector<Index> there_;
+};
 
 }  // namespace
 
 PathSegments path_segments(const trace::Trace& trace, const Graph& graph, std::int64_t begin,
                            std::int64_t end, std::size_t most) {
-  std::vector<std::int64_t> lengths;
+  std::deque<std::int64_t> lengths;  // grows by millions, without a copy
   StretchCounter counter;
   walk_critical_path(graph, begin, end, [&](const PathStep& step) {
     if (counter.next(where_of(trace, graph, step.node))) lengths.push_back(0);
@@ -131,12 +148,16 @@ PathSegments path_segments(const trace::Trace& trace, const Graph& graph, std::i
   StretchCounter again;
   std::size_t stretch = 0;
   std::size_t seen = 0;
+  NameTimes names(trace.strings.size());
+  std::uint32_t number = 0;      // of the segment, whose steps follow each other
   PathSegment* later = nullptr;  // the segment of the step before, which is later in time
   walk_critical_path(graph, begin, end, [&](const PathStep& step) {
     const Where where = where_of(trace, graph, step.node);
     const bool first_of_stretch = again.next(where);
     if (first_of_stretch) stretch = seen++;
-    Filling& filling = fillings[segment_of[stretch]];
+    if (segment_of[stretch] != number) fillings[number].segment.names = names.take();
+    number = segment_of[stretch];
+    Filling& filling = fillings[number];
     PathSegment& segment = filling.segment;
     if (first_of_stretch && filling.stretches++ == 0) {
       segment.to = step.to - begin;
@@ -158,9 +179,13 @@ PathSegments path_segments(const trace::Trace& trace, const Graph& graph, std::i
       return;  // between nodes
     if (step.node != filling.last_node) ++segment.nodes;
     filling.last_node = step.node;
-    filling.names[node_name(trace, graph, step.node)] += step.to - step.from;
+    names.add(node_name(trace, graph, step.node), step.to - step.from);
   });
-  for (Filling& filling : fillings) result.segments.push_back(finish(std::move(filling)));
+  fillings[number].segment.names = names.take();
+  for (Filling& filling : fillings) {
+    filling.segment.folded = filling.stretches - 1;
+    result.segments.push_back(std::move(filling.segment));
+  }
   std::ranges::reverse(result.segments);
   return result;
 }

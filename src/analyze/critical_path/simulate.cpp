@@ -1,8 +1,9 @@
-// Earliest schedules of a graph under changed durations, forwards in the order of the nodes, eight
-// scenarios side by side. Formulas: graph.h.
+// Earliest schedules of a graph under changed durations, forwards in the order of the nodes, many
+// scenarios side by side: the edges are read once for all of them. Formulas: graph.h.
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "analyze/critical_path/bindings.h"
 #include "analyze/critical_path/what_if.h"
@@ -11,23 +12,29 @@
 namespace perflab::analyze {
 namespace {
 
-constexpr std::size_t kLanes = 8;
-using Lanes = std::array<std::int64_t, kLanes>;
+constexpr std::size_t kLanes = 16;
 
-/// Times of a node's events in each scenario, ns after the recorded earliest start.
+/// Times in ns after the recorded earliest start, by scenario. As double where all of them are
+/// whole numbers that it holds exactly: every x86-64 adds and compares two of those at once.
+template <class Time>
+using Lanes = std::array<Time, kLanes>;
+
+/// Whole numbers up to this are exact as double.
+constexpr std::int64_t kExact = std::int64_t{1} << 52;
+
+/// Times of a node's events in each scenario.
+template <class Time>
 struct alignas(64) NodeTimes {
-  Lanes start, end;
-};
-
-/// How a class changes in each scenario.
-struct LaneChanges {
-  std::array<Change, kLanes> change;
+  Lanes<Time> start, end;
 };
 
 /// Up to kLanes scenarios, by class.
 struct Block {
-  std::vector<LaneChanges> classes;
+  /// By class: the scenarios in which it changes, and how.
+  std::vector<std::vector<std::pair<std::size_t, Change>>> classes;
   std::array<bool, kLanes> drop_syncs{};
+  bool any_drops_syncs = false;
+  bool lengthens = false;  ///< some change can make a node longer
 };
 
 Block make_block(std::span<const Scenario> scenarios) {
@@ -35,28 +42,34 @@ Block make_block(std::span<const Scenario> scenarios) {
   for (std::size_t lane = 0; lane < scenarios.size(); ++lane) {
     const Scenario& scenario = scenarios[lane];
     block.drop_syncs[lane] = scenario.drop_syncs;
+    block.any_drops_syncs = block.any_drops_syncs || scenario.drop_syncs;
     if (block.classes.size() < scenario.changes.size())
       block.classes.resize(scenario.changes.size());
-    for (std::size_t c = 1; c < scenario.changes.size(); ++c)
-      block.classes[c].change[lane] = scenario.changes[c];
+    for (std::size_t c = 1; c < scenario.changes.size(); ++c) {
+      const Change& change = scenario.changes[c];
+      if (change.factor == 1 && change.plus == 0) continue;
+      block.classes[c].emplace_back(lane, change);
+      block.lengthens = block.lengthens || change.factor > 1 || change.plus > 0;
+    }
   }
   return block;
 }
 
 /// One pass over the graph for one block.
+template <class Time>
 class ScenarioPass {
  public:
   ScenarioPass(const Graph& graph, std::span<const std::uint32_t> slot, std::uint32_t slots,
-               Block block)
+               const Block& block)
       : graph_(graph),
         edges_(graph),
         slot_(slot),
         times_(slots),
-        block_(std::move(block)),
+        block_(block),
         begin_(*std::ranges::min_element(graph.start)),
         most_(most_changed(graph.size())) {}
 
-  Lanes run(std::span<const std::uint16_t> node_class) {
+  Lanes<Time> run(std::span<const std::uint16_t> node_class) {
     latest_.fill(0);
     const auto nodes = static_cast<NodeId>(graph_.size());
     for (NodeId node = 0; node < nodes; ++node) compute(node, node_class[node]);
@@ -64,54 +77,78 @@ class ScenarioPass {
   }
 
  private:
+  [[nodiscard]] const Lanes<Time>& origin(std::uint32_t edge) const {
+    const NodeTimes<Time>& times = times_[slot_[graph_.from[edge]]];
+    return edges_.from_end(edge) ? times.end : times.start;
+  }
+
   /// max(times, times of the edge's origin + lag) by lane.
-  template <class Take>
-  void follow(std::uint32_t edge, std::int64_t lag, Lanes& times, Take take) const {
-    const NodeTimes& origin = times_[slot_[graph_.from[edge]]];
-    const Lanes& from = edges_.from_end(edge) ? origin.end : origin.start;
+  void follow(std::uint32_t edge, std::int64_t lag, Lanes<Time>& times) const {
+    const Lanes<Time>& from = origin(edge);
+    const auto add = static_cast<Time>(lag);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const Time time = from[lane] + add;
+      times[lane] = times[lane] < time ? time : times[lane];
+    }
+  }
+
+  /// The same for an edge into the end of a node, which some scenarios drop.
+  void follow_sync(std::uint32_t edge, std::int64_t lag, Lanes<Time>& times) const {
+    if (!block_.any_drops_syncs) return follow(edge, lag, times);
+    const Lanes<Time>& from = origin(edge);
     for (std::size_t lane = 0; lane < kLanes; ++lane)
-      if (take(lane)) times[lane] = std::max(times[lane], from[lane] + lag);
+      if (!block_.drop_syncs[lane])
+        times[lane] = std::max(times[lane], from[lane] + static_cast<Time>(lag));
   }
 
   void compute(NodeId node, std::uint16_t change_class) {
     const BoundEdges binding = edges_.binding(node);
-    NodeTimes times;
-    times.start.fill(binding.start == kNoEdge ? graph_.start[node] - begin_
-                                              : std::numeric_limits<std::int64_t>::min());
+    NodeTimes<Time> times;
+    times.start.fill(binding.start == kNoEdge ? static_cast<Time>(graph_.start[node] - begin_)
+                                              : std::numeric_limits<Time>::lowest());
     const std::uint32_t first = edges_.first(node), last = edges_.last(node);
     bool waits = false;
     for (std::uint32_t edge = first; edge < last; ++edge) {
       if (edges_.into_end(edge))
         waits = true;
       else
-        follow(edge, edges_.lag(node, edge, binding.start), times.start,
-               [](std::size_t) { return true; });
+        follow(edge, edges_.lag(node, edge, binding.start), times.start);
     }
     const std::int64_t own = edges_.own_work(node, binding.end);
-    if (change_class < block_.classes.size()) {
-      const auto& changes = block_.classes[change_class].change;
-      for (std::size_t lane = 0; lane < kLanes; ++lane)
-        times.end[lane] = times.start[lane] + changed(own, changes[lane], most_);
-    } else {
-      for (std::size_t lane = 0; lane < kLanes; ++lane) times.end[lane] = times.start[lane] + own;
-    }
-    for (std::uint32_t edge = first; waits && edge < last; ++edge)
-      if (edges_.into_end(edge))
-        follow(edge, edges_.lag(node, edge, binding.end), times.end,
-               [this](std::size_t lane) { return !block_.drop_syncs[lane]; });
     for (std::size_t lane = 0; lane < kLanes; ++lane)
-      latest_[lane] = std::max(latest_[lane], times.end[lane]);
+      times.end[lane] = times.start[lane] + static_cast<Time>(own);
+    if (change_class < block_.classes.size())
+      for (const auto& [lane, change] : block_.classes[change_class])
+        times.end[lane] = times.start[lane] + static_cast<Time>(changed(own, change, most_));
+    for (std::uint32_t edge = first; waits && edge < last; ++edge)
+      if (edges_.into_end(edge)) follow_sync(edge, edges_.lag(node, edge, binding.end), times.end);
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      latest_[lane] = latest_[lane] < times.end[lane] ? times.end[lane] : latest_[lane];
     times_[slot_[node]] = times;
   }
 
   const Graph& graph_;
   EdgeView edges_;
   std::span<const std::uint32_t> slot_;
-  std::vector<NodeTimes> times_;
-  Block block_;
-  Lanes latest_{};
+  std::vector<NodeTimes<Time>> times_;
+  const Block& block_;
+  Lanes<Time> latest_{};
   std::int64_t begin_, most_;
 };
+
+/// Whether all times of scenarios in which nothing becomes longer are exact as double: none is
+/// later than the run's end, and each node is at most by the most negative lag earlier than the
+/// one before it.
+bool is_exact(const Graph& graph) {
+  const EdgeView edges(graph);
+  std::int64_t least = std::ranges::min(graph.usual_lag);
+  for (NodeId node = 0; node < graph.size(); ++node)
+    for (std::uint32_t edge = edges.first(node); edge < edges.last(node); ++edge)
+      least = std::min(least, edges.distance(node, edge));
+  const std::int64_t span =
+      *std::ranges::max_element(graph.end) - *std::ranges::min_element(graph.start);
+  return span < kExact && least > -kExact / static_cast<std::int64_t>(graph.size());
+}
 
 }  // namespace
 
@@ -129,19 +166,19 @@ std::int64_t changed(std::int64_t own, const Change& change, std::int64_t most) 
 Simulator::Simulator(const Graph& graph) : graph_(graph), slot_(graph.size()) {
   const auto nodes = static_cast<NodeId>(graph.size());
   if (nodes == 0) return;
-  std::vector<NodeId> last_use(nodes, kNoNode);
-  for (NodeId node = 0; node < nodes; ++node)
-    for (std::uint32_t edge = graph.first_edge[node]; edge < graph.first_edge[node + 1]; ++edge)
-      last_use[graph.from[edge]] = node;
+  // From the back, the first edge from a node is the last that needs its times.
+  std::vector<bool> used(nodes, false), is_last_use(graph.from.size(), false);  // by node, by edge
+  for (std::size_t edge = graph.from.size(); edge-- > 0;) {
+    const NodeId from = graph.from[edge];
+    is_last_use[edge] = !used[from];
+    used[from] = true;
+  }
   std::vector<std::uint32_t> free;
   for (NodeId node = 0; node < nodes; ++node) {
     // A node may take the slot of an origin of its own: a pass writes it when all is read.
     for (std::uint32_t edge = graph.first_edge[node]; edge < graph.first_edge[node + 1]; ++edge) {
-      const NodeId from = graph.from[edge];
-      PERFLAB_CHECK(from < node);
-      if (last_use[from] != node) continue;
-      last_use[from] = kNoNode;
-      free.push_back(slot_[from]);
+      PERFLAB_CHECK(graph.from[edge] < node);
+      if (is_last_use[edge]) free.push_back(slot_[graph.from[edge]]);
     }
     if (free.empty()) {
       slot_[node] = slots_++;
@@ -149,7 +186,7 @@ Simulator::Simulator(const Graph& graph) : graph_(graph), slot_(graph.size()) {
       slot_[node] = free.back();
       free.pop_back();
     }
-    if (last_use[node] == kNoNode) free.push_back(slot_[node]);
+    if (!used[node]) free.push_back(slot_[node]);
   }
 }
 
@@ -159,15 +196,23 @@ std::vector<std::int64_t> Simulator::makespans(std::span<const std::uint16_t> no
   std::vector<std::int64_t> makespans(scenarios.size(), 0);
   PERFLAB_CHECK(node_class.size() == graph_.size());
   if (graph_.size() == 0) return makespans;
+  const bool exact = is_exact(graph_);
   const std::size_t blocks = (scenarios.size() + kLanes - 1) / kLanes;
   const Result<void> done =
       parallel_for(blocks, thread_count(threads), [&](unsigned, std::size_t index) -> Result<void> {
         const std::size_t first = index * kLanes;
         const std::size_t count = std::min(kLanes, scenarios.size() - first);
-        const Lanes found =
-            ScenarioPass(graph_, slot_, slots_, make_block(scenarios.subspan(first, count)))
-                .run(node_class);
-        std::copy_n(found.begin(), count, makespans.begin() + static_cast<std::ptrdiff_t>(first));
+        const Block block = make_block(scenarios.subspan(first, count));
+        const auto pass = [&]<class Time>(Time) {
+          const Lanes<Time> found =
+              ScenarioPass<Time>(graph_, slot_, slots_, block).run(node_class);
+          for (std::size_t lane = 0; lane < count; ++lane)
+            makespans[first + lane] = static_cast<std::int64_t>(found[lane]);
+        };
+        if (exact && !block.lengthens)
+          pass(double{});
+        else
+          pass(std::int64_t{});
         return {};
       });
   PERFLAB_CHECK(done.has_value());

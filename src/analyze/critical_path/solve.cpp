@@ -56,6 +56,14 @@ class Walk {
   std::int64_t at_, until_;
 };
 
+/// The node that ends last; of several the one with the highest number.
+NodeId last_node(const Graph& graph) {
+  NodeId last = 0;
+  for (NodeId node = 1; node < graph.size(); ++node)
+    if (graph.end[node] >= graph.end[last]) last = node;
+  return last;
+}
+
 }  // namespace
 
 Spent spent_behind(EdgeRule rule) {
@@ -122,22 +130,25 @@ std::vector<std::int64_t> slack(const Graph& graph) {
 
 void walk_critical_path(const Graph& graph, const std::function<void(const PathStep&)>& visit) {
   if (graph.size() == 0) return;
-  NodeId last = 0;
-  for (NodeId node = 1; node < graph.size(); ++node)
-    if (graph.end[node] >= graph.end[last]) last = node;
+  const NodeId last = last_node(graph);
   Walk(graph, graph.end[last], *std::ranges::min_element(graph.start), visit)
       .back(last, NodeEvent::end, false);
 }
 
 void walk_critical_path(const Graph& graph, std::int64_t from, std::int64_t to,
                         const std::function<void(const PathStep&)>& visit) {
-  walk_critical_path(graph, [&](const PathStep& step) {
+  if (graph.size() == 0) return;
+  const NodeId last = last_node(graph);
+  const std::int64_t begin = *std::ranges::min_element(graph.start), end = graph.end[last];
+  const std::function<void(const PathStep&)> visit_cut = [&](const PathStep& step) {
     if ((step.to <= from && step.from < from) || (step.from >= to && step.to > to)) return;
     PathStep cut = step;
     cut.from = std::max(cut.from, from);
     cut.to = std::min(cut.to, to);
     visit(cut);
-  });
+  };
+  const bool whole = from <= begin && to >= end;  // millions of steps: none is cut
+  Walk(graph, end, begin, whole ? visit : visit_cut).back(last, NodeEvent::end, false);
 }
 
 void walk_back(const Graph& graph, NodeId node, std::int64_t until,

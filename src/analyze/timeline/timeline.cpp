@@ -4,6 +4,7 @@
 #include "analyze/timeline/timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -80,7 +81,9 @@ struct LaneDraft {
   std::vector<TimelineSlice> slices;
   std::vector<bool> merged;  ///< by slice: of operations shorter than the resolution
   std::unordered_map<std::uint32_t, std::int64_t> times;  ///< by name, of the last merged one
+  std::int64_t most = 0;                                  ///< of them, that of the slice's name
   std::size_t last_merged = SIZE_MAX, last = SIZE_MAX;    ///< slices
+  std::size_t behind = 0;  ///< slice that slice_of() found last, and one
 };
 
 class TimelineMaker {
@@ -111,7 +114,6 @@ class TimelineMaker {
   enum class Where : std::uint8_t { inside, outside, elsewhere };
 
   Where cut(TimelineOperation& operation) const;
-  void each_inside(const std::function<void(const TimelineOperation&)>& visit);
   void count_operations();
   void choose_lanes();
   void choose_resolution();
@@ -119,7 +121,7 @@ class TimelineMaker {
   void add_slice(LaneDraft& lane, const TimelineOperation& operation);
   void merge(LaneDraft& lane, const TimelineOperation& operation);
   std::uint32_t number(const TimelineName& name);
-  std::size_t slice_of(const LaneDraft& lane, const TimelineOperation& operation);
+  std::size_t slice_of(LaneDraft& lane, const TimelineOperation& operation);
   void add_path(const Graph& graph);
   void each_stretch(const Graph& graph, bool first,
                     const std::function<void(const TimelineStretch&)>& visit);
@@ -135,7 +137,7 @@ class TimelineMaker {
   std::vector<LaneCount> counts_;    ///< by place
   std::vector<std::uint32_t> lane_;  ///< by place: Timeline::lanes, kNone for one left out
   std::vector<LaneDraft> drafts_;    ///< by lane
-  std::map<std::pair<NodeKind, Index>, std::uint32_t> number_of_name_;
+  std::array<std::vector<std::uint32_t>, 3> number_of_name_;  ///< by kind, by string
   Timeline out_;
 };
 
@@ -150,12 +152,6 @@ TimelineMaker::Where TimelineMaker::cut(TimelineOperation& operation) const {
   operation.start = std::max(operation.start, begin) - begin;
   operation.end = std::min(operation.end, end) - begin;
   return Where::inside;
-}
-
-void TimelineMaker::each_inside(const std::function<void(const TimelineOperation&)>& visit) {
-  operations_.each([&](const TimelineOperation& operation) {
-    if (TimelineOperation part = operation; cut(part) == Where::inside) visit(part);
-  });
 }
 
 void TimelineMaker::count_operations() {
@@ -249,15 +245,20 @@ void TimelineMaker::choose_resolution() {
 }
 
 std::uint32_t TimelineMaker::number(const TimelineName& name) {
-  const auto [found, added] = number_of_name_.try_emplace(
-      {name.kind, name.name}, static_cast<std::uint32_t>(out_.names.size()));
-  if (added) out_.names.push_back(name);
-  return found->second;
+  std::vector<std::uint32_t>& numbers = number_of_name_[static_cast<std::size_t>(name.kind)];
+  if (numbers.empty()) numbers.assign(trace_.strings.size(), kNone);
+  std::uint32_t& number = numbers[name.name];
+  if (number == kNone) {
+    number = static_cast<std::uint32_t>(out_.names.size());
+    out_.names.push_back(name);
+  }
+  return number;
 }
 
 void TimelineMaker::make_slices() {
   // A call that was left out leaves out what was called inside it.
-  each_inside([&](const TimelineOperation& operation) {
+  operations_.each([&](TimelineOperation operation) {
+    if (cut(operation) != Where::inside) return;
     const std::uint32_t lane = lane_[operation.lane];
     if (lane != kNone) add_slice(drafts_[lane], operation);
   });
@@ -296,22 +297,29 @@ void TimelineMaker::merge(LaneDraft& lane, const TimelineOperation& operation) {
     lane.slices.push_back({.start = operation.start, .name = name});
     lane.merged.push_back(true);
     lane.times.clear();
+    lane.most = 0;
   }
   TimelineSlice& slice = lane.slices[lane.last_merged];
   slice.duration = std::max(slice.duration, operation.end - slice.start);
   ++slice.count;
   slice.busy = add_saturating(slice.busy, time);
-  const std::int64_t of_name = lane.times[name] = add_saturating(lane.times[name], time);
-  if (of_name > lane.times[slice.name]) slice.name = name;
+  std::int64_t& of_name = lane.times[name];
+  of_name = add_saturating(of_name, time);
+  if (name == slice.name || of_name > lane.most) {
+    slice.name = name;
+    lane.most = of_name;
+  }
   lane.last = lane.last_merged;
 }
 
-/// The slice that an operation is part of; SIZE_MAX: none.
-std::size_t TimelineMaker::slice_of(const LaneDraft& lane, const TimelineOperation& operation) {
-  const auto behind =
-      std::ranges::upper_bound(lane.slices, operation.start, {}, &TimelineSlice::start);
-  if (behind == lane.slices.begin()) return SIZE_MAX;
-  const auto nearest = static_cast<std::size_t>(behind - lane.slices.begin()) - 1;
+/// The slice that an operation is part of; SIZE_MAX: none. The path goes along a lane: the next one
+/// asked for is near.
+std::size_t TimelineMaker::slice_of(LaneDraft& lane, const TimelineOperation& operation) {
+  while (lane.behind > 0 && lane.slices[lane.behind - 1].start > operation.start) --lane.behind;
+  while (lane.behind < lane.slices.size() && lane.slices[lane.behind].start <= operation.start)
+    ++lane.behind;
+  if (lane.behind == 0) return SIZE_MAX;
+  const std::size_t nearest = lane.behind - 1;
   if (operation.name.kind == NodeKind::call) return nearest;  // it or the call that it is inside
   const std::int64_t duration = operation.end - operation.start;
   const bool alone =

@@ -88,44 +88,11 @@ TimelineOperation TimelineOperations::copy(std::size_t row) {
           .end = all.end[row]};
 }
 
-void TimelineOperations::each_operation(
-    const std::function<void(const TimelineOperation&)>& visit) {
-  const trace::DispatchColumns& dispatches = trace_.dispatches;
-  const trace::CopyColumns& copies = trace_.copies;
-  std::size_t d = 0, c = 0;
-  while (true) {
-    while (d < dispatches.size() && !scope_.track_counts[dispatches.track[d]]) ++d;
-    while (c < copies.size() && !scope_.track_counts[copies.track[c]]) ++c;
-    if (d == dispatches.size() && c == copies.size()) return;
-    const bool first =
-        c == copies.size() || (d < dispatches.size() && dispatches.start[d] <= copies.start[c]);
-    visit(first ? dispatch(d++) : copy(c++));
-  }
-}
-
-void TimelineOperations::each_call(const std::function<void(const TimelineOperation&)>& visit) {
-  const trace::RegionColumns& regions = trace_.regions;
-  std::vector<std::int64_t> open_end(trace_.threads.size(), INT64_MIN);
-  for (std::size_t i = 0; i < regions.size(); ++i) {
-    const Index thread = regions.thread[i];
-    if (thread == kNone || marker_[regions.category[i]]) continue;
-    const Index process = trace_.threads[thread].process;
-    if (process == kNone || trace_.processes[process].source == kNone ||
-        !scope_.source_counts[trace_.processes[process].source])
-      continue;
-    TimelineOperation call{.lane = lane_of_thread(thread),
-                           .name = {.kind = NodeKind::call, .name = regions.name[i]},
-                           .start = regions.start[i],
-                           .end = regions.end[i]};
-    call.nested = call.start < open_end[thread] && call.end <= open_end[thread];
-    if (!call.nested) open_end[thread] = call.end;
-    visit(call);
-  }
-}
-
-void TimelineOperations::each(const std::function<void(const TimelineOperation&)>& visit) {
-  each_operation(visit);
-  each_call(visit);
+/// Whether calls of a thread are of the scope.
+bool TimelineOperations::counts_thread(Index thread) const {
+  const Index process = trace_.threads[thread].process;
+  return process != kNone && trace_.processes[process].source != kNone &&
+         scope_.source_counts[trace_.processes[process].source];
 }
 
 TimelineOperation TimelineOperations::of_node(const Graph& graph, NodeId node) {

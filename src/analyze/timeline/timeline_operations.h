@@ -2,7 +2,7 @@
 // twice instead of keeping anything per operation.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -43,7 +43,11 @@ class TimelineOperations {
   TimelineOperations(const trace::Trace& trace, const TimingScope& scope, trace::Index node);
 
   /// All operations of the scope; those of a lane by start. Ranges of the user are none.
-  void each(const std::function<void(const TimelineOperation&)>& visit);
+  template <class Visit>
+  void each(const Visit& visit) {
+    each_operation(visit);
+    each_call(visit);
+  }
 
   /// What a node of the graph stands for.
   [[nodiscard]] TimelineOperation of_node(const Graph& graph, NodeId node);
@@ -59,8 +63,11 @@ class TimelineOperations {
   [[nodiscard]] bool includes(trace::Index process) const;
   [[nodiscard]] TimelineOperation dispatch(std::size_t row);
   [[nodiscard]] TimelineOperation copy(std::size_t row);
-  void each_operation(const std::function<void(const TimelineOperation&)>& visit);
-  void each_call(const std::function<void(const TimelineOperation&)>& visit);
+  [[nodiscard]] bool counts_thread(trace::Index thread) const;
+  template <class Visit>
+  void each_operation(const Visit& visit);
+  template <class Visit>
+  void each_call(const Visit& visit);
 
   const trace::Trace& trace_;
   const TimingScope& scope_;
@@ -72,5 +79,40 @@ class TimelineOperations {
   std::map<std::pair<trace::Index, trace::Index>, trace::Index>
       lane_of_default_;  ///< by track and GPU
 };
+
+template <class Visit>
+void TimelineOperations::each_operation(const Visit& visit) {
+  const trace::DispatchColumns& dispatches = trace_.dispatches;
+  const trace::CopyColumns& copies = trace_.copies;
+  std::size_t d = 0, c = 0;
+  while (true) {
+    while (d < dispatches.size() && !scope_.track_counts[dispatches.track[d]]) ++d;
+    while (c < copies.size() && !scope_.track_counts[copies.track[c]]) ++c;
+    if (d == dispatches.size() && c == copies.size()) return;
+    const bool first =
+        c == copies.size() || (d < dispatches.size() && dispatches.start[d] <= copies.start[c]);
+    visit(first ? dispatch(d++) : copy(c++));
+  }
+}
+
+template <class Visit>
+void TimelineOperations::each_call(const Visit& visit) {
+  const trace::RegionColumns& regions = trace_.regions;
+  std::vector<std::int64_t> open_end(trace_.threads.size(), INT64_MIN);
+  std::vector<bool> counts;  // by thread
+  for (trace::Index thread = 0; thread < trace_.threads.size(); ++thread)
+    counts.push_back(counts_thread(thread));
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const trace::Index thread = regions.thread[i];
+    if (thread == trace::kNone || marker_[regions.category[i]] || !counts[thread]) continue;
+    TimelineOperation call{.lane = lane_of_thread(thread),
+                           .name = {.kind = NodeKind::call, .name = regions.name[i]},
+                           .start = regions.start[i],
+                           .end = regions.end[i]};
+    call.nested = call.start < open_end[thread] && call.end <= open_end[thread];
+    if (!call.nested) open_end[thread] = call.end;
+    visit(call);
+  }
+}
 
 }  // namespace perflab::analyze

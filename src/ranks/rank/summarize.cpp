@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "analyze/critical_path/bindings.h"
 #include "analyze/critical_path/build_graph.h"
 #include "analyze/critical_path/gains.h"
 #include "analyze/scope/timing_scope.h"
@@ -224,10 +225,12 @@ Result<void> summarize_process(const Trace& trace, const SummarizeOptions& optio
   for (std::size_t i = 0; i < own.track_counts.size(); ++i) {
     own.track_counts[i] = own.track_counts[i] && trace.tracks[i].process == process;
   }
+  analyze::Graph graph = build_graph(trace, own, trace.processes[process].node).graph;
+  analyze::measure_usual_lags(graph);
   ProcessWork work{.trace = trace,
                    .options = options,
                    .process = process,
-                   .graph = build_graph(trace, own, trace.processes[process].node).graph,
+                   .graph = std::move(graph),
                    .scenarios = {},
                    .calls = std::move(calls)};
   if (!options.what_if.empty()) {
