@@ -1,6 +1,12 @@
-// In the order in which a page shows them.
+// In the order in which a page shows them. They are made side by side: none needs another.
 #include "report/analysis/recording_documents.h"
 
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.h"
 #include "report/analysis/analysis_document.h"
 #include "report/analysis/profile_document.h"
 #include "report/analysis/timeline_document.h"
@@ -11,18 +17,34 @@ namespace perflab::report {
 
 std::vector<NamedDocument> trace_documents(const analyze::AnalyzedTrace& analyzed,
                                            const RecordingRequest& request) {
-  const auto& [trace, analysis] = analyzed;
-  std::vector<NamedDocument> documents = {{"analysis", analysis_document(trace, analysis)}};
+  const analyze::Analysis& analysis = analyzed.analysis;
+  std::vector<NamedDocument> documents;
+  std::vector<std::function<Json()>> makers;  // by document
+  const auto add = [&](std::string name, std::function<Json()> make) {
+    documents.push_back({std::move(name), Json()});
+    makers.push_back(std::move(make));
+  };
+  add("analysis", [&] { return analysis_document(analyzed.trace, analyzed.analysis); });
   if (analysis.roofline)
-    documents.push_back(
-        {"roofline",
-         roofline_document(trace, analysis, {.kernel_filter = {}, .roofs = request.roofs})});
+    add("roofline", [&] {
+      return roofline_document(analyzed.trace, analyzed.analysis,
+                               {.kernel_filter = {}, .roofs = request.roofs});
+    });
   if (analysis.critical_path)
-    documents.push_back(
-        {"dag", dag_document(trace, analysis, {.full = request.full, .nodes = request.nodes})});
-  if (analysis.timeline) documents.push_back({"timeline", timeline_document(trace, analysis)});
+    add("dag", [&] {
+      return dag_document(analyzed.trace, analyzed.analysis,
+                          {.full = request.full, .nodes = request.nodes});
+    });
+  if (analysis.timeline)
+    add("timeline", [&] { return timeline_document(analyzed.trace, analyzed.analysis); });
   if (has_thread_trace_detail(analysis))
-    documents.push_back({"thread_trace", thread_trace_document(analysis)});
+    add("thread_trace", [&] { return thread_trace_document(analyzed.analysis); });
+  const Result<void> made = parallel_for(makers.size(), thread_count(0),
+                                         [&](unsigned, std::size_t index) -> Result<void> {
+                                           documents[index].value = makers[index]();
+                                           return {};
+                                         });
+  PERFLAB_CHECK(made.has_value());
   return documents;
 }
 

@@ -13,7 +13,9 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "base/parallel.h"
 #include "base/version.h"
+#include "report/kit/good_numbers.h"
 #include "report/kit/schema_source.h"
 #include "schemas.h"
 
@@ -30,18 +32,11 @@ std::optional<std::string_view> embedded(std::string_view name) {
   return std::nullopt;
 }
 
-/// Finds what `$ref` "#/definitions/x" names; the schema itself otherwise.
-// NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): both outlive every call
-const Json& resolve(const Json& root, const Json& schema) {
-  const auto reference = schema.find("$ref");
-  if (reference == schema.end()) return schema;
-  return root.at(Json::json_pointer(reference->get<std::string>().substr(1)));
-}
-
 /// Puts every object's keys into the order of its schema's `properties`; other keys behind, as they
 /// were. Members are moved: documents can have millions of them.
 void put_in_schema_order(const Json& root, const Json& unresolved, Json& value) {
-  const Json& schema = resolve(root, unresolved);
+  if (!value.is_structured()) return;
+  const Json& schema = resolve_reference(root, unresolved);
   if (value.is_array()) {
     const auto items = schema.find("items");
     if (items == schema.end()) return;
@@ -65,16 +60,23 @@ void put_in_schema_order(const Json& root, const Json& unresolved, Json& value) 
 template <class T>
 class Cache {
  public:
-  /// What `make` gives, the first time that the name is asked for without an error.
+  /// What `make` gives, the first time that the name is asked for without an error. Others are not
+  /// kept waiting meanwhile: of two threads that make the same, one's is kept.
   template <class Make>
   Result<const T*> get(std::string_view name, const Make& make) {
-    const std::scoped_lock lock(guard_);
-    if (const auto known = made_.find(name); known != made_.end()) return known->second.get();
+    if (const T* const known = find(name)) return known;
     PERFLAB_TRY(auto value, make());
+    const std::scoped_lock lock(guard_);
     return made_.emplace(std::string(name), std::move(value)).first->second.get();
   }
 
  private:
+  const T* find(std::string_view name) {
+    const std::scoped_lock lock(guard_);
+    const auto known = made_.find(name);
+    return known == made_.end() ? nullptr : known->second.get();
+  }
+
   std::mutex guard_;
   std::map<std::string, std::unique_ptr<const T>, std::less<>> made_;
 };
@@ -126,7 +128,8 @@ Result<void> validate(std::string_view name, const Json& document) {
                       valijson::adapters::NlohmannJsonAdapter(plain), *made);
                   return made;
                 }));
-    const nlohmann::json plain(document);
+    PERFLAB_TRY(const Json* const root, whole_schema(name));
+    const nlohmann::json plain = without_good_numbers(*root, *root, document);
     valijson::ValidationResults results;
     if (valijson::Validator().validate(*schema, valijson::adapters::NlohmannJsonAdapter(plain),
                                        &results))
@@ -152,12 +155,14 @@ Result<std::string> render(std::string_view name, Json document) {
 }
 
 Result<std::vector<RenderedDocument>> render_all(std::vector<NamedDocument> documents) {
-  std::vector<RenderedDocument> rendered;
-  rendered.reserve(documents.size());
-  for (NamedDocument& one : documents) {
-    PERFLAB_TRY(std::string text, render(one.name, std::move(one.value)));
-    rendered.push_back({.name = std::move(one.name), .text = std::move(text)});
-  }
+  std::vector<RenderedDocument> rendered(documents.size());
+  PERFLAB_TRY_VOID(parallel_for(
+      documents.size(), thread_count(0), [&](unsigned, std::size_t index) -> Result<void> {
+        NamedDocument& one = documents[index];
+        PERFLAB_TRY(rendered[index].text, render(one.name, std::move(one.value)));
+        rendered[index].name = std::move(one.name);
+        return {};
+      }));
   return rendered;
 }
 

@@ -41,7 +41,7 @@ struct RenderedDocument {
   std::string text;
 };
 
-/// render() for each: all are good, or the first error.
+/// render() for each, on all cores: all are good, or the first error.
 Result<std::vector<RenderedDocument>> render_all(std::vector<NamedDocument> documents);
 
 /// `missing` as documents carry it: [{field, reason, remedy}].

@@ -80,4 +80,11 @@ Result<Json> complete_schema(const Json& source, const Json& common) {
   return out;
 }
 
+// NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): both outlive every call
+const Json& resolve_reference(const Json& root, const Json& schema) {
+  const auto reference = schema.find("$ref");
+  if (reference == schema.end()) return schema;
+  return root.at(Json::json_pointer(reference->get<std::string>().substr(1)));
+}
+
 }  // namespace perflab::report

@@ -13,4 +13,7 @@ namespace perflab::report {
 /// (internal): common.json has no such definition.
 Result<Json> complete_schema(const Json& source, const Json& common);
 
+/// Finds what `$ref` "#/definitions/x" of a complete schema names; the schema itself otherwise.
+const Json& resolve_reference(const Json& root, const Json& schema);
+
 }  // namespace perflab::report
