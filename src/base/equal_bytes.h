@@ -8,7 +8,7 @@
 namespace perflab {
 
 /// memcmp() == 0 of at least 8 bytes.
-inline bool equal_bytes(const void* a, const void* b, std::size_t size) {
+[[gnu::always_inline]] inline bool equal_bytes(const void* a, const void* b, std::size_t size) {
   const auto eight = [](const void* bytes, std::size_t at) {
     std::uint64_t value;
     std::memcpy(&value, static_cast<const char*>(bytes) + at, sizeof value);
