@@ -13,6 +13,7 @@
 
 #include "base/enum_names.h"
 #include "base/system/files.h"
+#include "base/system/memory.h"
 #include "base/text/json_fields.h"
 #include "base/text/numbers.h"
 #include "collect/run_folder.h"
@@ -112,7 +113,10 @@ Result<SampleSide> read_recordings(const std::vector<RecordingFiles>& groups, un
   for (const RecordingFiles& group : groups) {
     side.read_files.insert(side.read_files.end(), group.begin(), group.end());
     side.recordings.insert(side.recordings.end(), group.begin(), group.end());
-    PERFLAB_TRY(const trace::Trace trace, trace::read(group, {.threads = threads}));
+    PERFLAB_TRY(const trace::Trace trace,
+                trace::read(group, {.threads = threads,
+                                    .memory = {.bytes = available_memory().value_or(0),
+                                               .remedy = "compare where there is more memory"}}));
     PERFLAB_TRY(std::vector<compare::RunSamples> runs, compare::dispatch_samples(trace));
     for (compare::RunSamples& run : runs) append_side(side, side_of_run(std::move(run)));
   }

@@ -6,6 +6,7 @@
 
 #include "analyze/keep_kernels.h"
 #include "analyze/pipeline.h"
+#include "base/system/memory.h"
 #include "base/text/progress.h"
 #include "cli/kit/analysis_options.h"
 #include "cli/kit/help.h"
@@ -40,6 +41,8 @@ Result<void> run_roofline(const RooflineArguments& arguments) {
   analyze::AnalyzeOptions options;
   options.find_critical_path = false;
   options.threads = arguments.threads;
+  options.memory = {.bytes = available_memory().value_or(0),
+                    .remedy = "give fewer passes at once, or use a machine with more memory"};
   options.code_files.assign(arguments.code.begin(), arguments.code.end());
   PERFLAB_TRY_VOID(apply(arguments.roofs, options));
   LongWork work("reading recordings");

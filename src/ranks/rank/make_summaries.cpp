@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/system/files.h"
 #include "base/system/interrupt.h"
+#include "base/system/memory.h"
 #include "ranks/rank/made_before.h"
 #include "ranks/rank/summary_file.h"
 #include "trace/read/read_trace.h"
@@ -37,6 +39,9 @@ Result<std::vector<RankSummary>> summarize_file(const std::filesystem::path& fil
                 "name the recordings of the ranks, or a folder with them");
   trace::ReadOptions read;
   read.threads = options.jobs > 1 ? 1 : 0;
+  read.memory.bytes = available_memory().value_or(0) / std::max(options.jobs, 1U);
+  read.memory.remedy = options.jobs > 1 ? "--jobs 1 reads one recording at a time"
+                                        : "summarise it where there is more memory";
   const std::array<std::filesystem::path, 1> files = {file};
   PERFLAB_TRY(const trace::Trace trace, trace::read(files, read));
   PERFLAB_TRY(std::vector<RankSummary> summaries, summarize_ranks(trace, options.summarize));
