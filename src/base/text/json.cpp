@@ -22,6 +22,11 @@ void append_number(std::string& out, double value) {
   if (digits.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
+void append_whole(std::string& out, auto value) {
+  const fmt::format_int digits(value);
+  out.append(digits.data(), digits.size());
+}
+
 /// Strings go through nlohmann, which escapes and replaces invalid UTF-8; not the plain ones, which
 /// are nearly all: large documents are made of them.
 void append_string(std::string& out, const std::string& text) {
@@ -88,10 +93,10 @@ void append_value(std::string& out, const Json& value, int depth) {
     case Json::value_t::string:
       return append_string(out, value.get_ref<const std::string&>());
     case Json::value_t::number_integer:
-      out += std::to_string(value.get<std::int64_t>());
+      append_whole(out, value.get<std::int64_t>());
       return;
     case Json::value_t::number_unsigned:
-      out += std::to_string(value.get<std::uint64_t>());
+      append_whole(out, value.get<std::uint64_t>());
       return;
     case Json::value_t::boolean:
       out += value.get<bool>() ? "true" : "false";
