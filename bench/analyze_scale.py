@@ -1,11 +1,13 @@
 """How `rocm-perf analyze` scales, next to one sqlite3 shell query that sums the columns it reads of the same file.
 
-    python3 bench/analyze_scale.py [--sizes 1000000,10000000] [--runs 3] [--folder /tmp/rocm-perf-bench] [--load | --packed | --part]
+    python3 bench/analyze_scale.py [--sizes 1000000,10000000] [--runs 3] [--folder /tmp/rocm-perf-bench] [--load | --packed | --part | --everything]
 
 Needs `make release` and the sqlite3 shell. Both are run alternately, the best of --runs counts (the machine is shared), and the
 targets of the project are checked: time ratio <= 1.5, memory <= 120 bytes per dispatch + 100 MB, 10x the rows <= 11x the time.
 With --packed `analyze` of a packed database is measured beside unpacking it to a file and then `analyze` of that (zstd -3, gzip -6); with
 --part `analyze --from --to` of the middle hundredth of a run beside `analyze` of all of it, both without the critical path.
+With --everything `analyze --out` (critical path, all documents) is measured beside the query; the targets are 0.6 of its time and 100 bytes per
+dispatch in all.
 With --load reading alone is measured (target bench_rocpd_read): from pages, and through SQLite alone, beside the same query.
 """
 import argparse
@@ -130,6 +132,27 @@ def bench_part(size, runs, folder):
         print(f"{size:12d} {name:5s} {dispatches:12d} dispatches {seconds:7.2f} s {memory / 1e6:9.0f} MB")
 
 
+def bench_everything(size, runs, folder):
+    """Best seconds, processor seconds of the same runs and most memory of everything, and of the query."""
+    database = database_of(size, folder)
+    commands = {"sqlite3": ["sqlite3", "-readonly", str(database), sum_query(str(database))],
+                "everything": [str(BUILD / "src/cli/rocm-perf"), "analyze", str(database), "--out", str(folder / "documents")]}
+    subprocess.run(["cat", database], stdout=subprocess.DEVNULL, check=True)
+    best = {name: [] for name in commands}
+    for _ in range(runs):
+        for name, command in commands.items():
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            seconds, peak = measured(command)
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            best[name].append((seconds, used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime, peak))
+    base = [min(run[i] for run in best["sqlite3"]) for i in range(2)]
+    for name, found in best.items():
+        seconds, processor = (min(run[i] for run in found) for i in range(2))
+        peak = max(run[2] for run in found)
+        print(f"{size:10d} {name:12s} {seconds:7.2f} s ({seconds / base[0]:.2f}) {processor:7.2f} processor s ({processor / base[1]:.2f}) "
+              f"{peak / 1e6:7.0f} MB, {peak / size:.0f} bytes per dispatch")
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--sizes", default="1000000,10000000")
@@ -138,12 +161,13 @@ def main():
     arguments.add_argument("--load", action="store_true")
     arguments.add_argument("--packed", action="store_true")
     arguments.add_argument("--part", action="store_true")
+    arguments.add_argument("--everything", action="store_true")
     options = arguments.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     print(f"{os.cpu_count()} cores; best of {options.runs}, alternating")
-    if options.packed or options.part:
+    if options.packed or options.part or options.everything:
         for size in map(int, options.sizes.split(",")):
-            (bench_packed if options.packed else bench_part)(size, options.runs, options.folder)
+            (bench_packed if options.packed else bench_part if options.part else bench_everything)(size, options.runs, options.folder)
         return 0
     if options.load:
         for size in map(int, options.sizes.split(",")):

@@ -47,7 +47,7 @@ struct Stages {
 
 /// What the graph, its solutions and the documents take at their peak beside the Trace
 /// (bench/README.md, "Huge recordings").
-constexpr std::uint64_t kPathBytesPerDispatch = 90;
+constexpr std::uint64_t kPathBytesPerDispatch = 95;
 
 /// What a recording says that it does not hold. Figures are then of a part of the program.
 void add_losses(const trace::Trace& trace, const TimingScope& scope, Analysis& analysis) {
@@ -452,10 +452,8 @@ Result<AnalyzedTrace> analyze_files(const std::vector<std::filesystem::path>& fi
         return {};
       },
       [&]() -> Result<void> {
+        // One after the other: both need memory for every dispatch.
         if (!options.segment) segments = find_segments_of(whole, options);
-        return {};
-      },
-      [&]() -> Result<void> {
         gaps.emplace(seen.trace, seen.scope);
         return {};
       },

@@ -18,9 +18,12 @@ OrderedWork order_work(const trace::Trace& trace, Index process) {
   OrderedWork work;
   const trace::DispatchColumns& all = trace.dispatches;
   std::vector<std::int64_t> last_launch(trace.tracks.size(), 0);  // 0: none yet
-  std::vector<std::int64_t> keys;
+  const auto is_own = [&](Index track) { return trace.tracks[track].process == process; };
+  const auto own = static_cast<std::size_t>(std::ranges::count_if(all.track, is_own));
+  work.dispatch.reserve(own);
+  work.key.reserve(own);
   for (Index i = 0; i < all.size(); ++i) {
-    if (trace.tracks[all.track[i]].process != process) continue;
+    if (!is_own(all.track[i])) continue;
     std::int64_t& last = last_launch[all.track[i]];
     if (all.launch[i] != kNone) last = trace.regions.start[all.launch[i]];
     work.dispatch.push_back(i);

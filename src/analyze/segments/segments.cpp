@@ -84,6 +84,8 @@ WorkSequence sequence_of(const trace::Trace& trace, Index process, const Ordered
   Numbering names;
   Numbering symbols;
   WorkSequence sequence;
+  for (auto* column : {&sequence.symbol, &sequence.name}) column->reserve(work.dispatch.size());
+  for (auto* column : {&sequence.duration, &sequence.idle}) column->reserve(work.dispatch.size());
   const trace::DispatchColumns& all = trace.dispatches;
   for (const Index i : work.dispatch) {
     sequence.duration.push_back(all.end[i] - all.start[i]);

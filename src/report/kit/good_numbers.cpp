@@ -52,8 +52,10 @@ class GoodValues {
       return good;
     }
     if (!has_only(schema, kOfNumber)) return std::nullopt;
-    const auto is_of = [&](std::string_view name) {
-      return *type == name || (type->is_array() && std::ranges::find(*type, name) != type->end());
+    const auto is_of = [&](const Json& name) {
+      return *type == name || (type->is_array() && std::ranges::any_of(*type, [&](const Json& one) {
+                                 return one == name;
+                               }));
     };
     good.number_ = is_of("integer") || is_of("number");
     good.null_ = is_of("null");
