@@ -3,8 +3,6 @@
 // program.
 #include "api/documents.h"
 
-#include <algorithm>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -49,26 +47,8 @@ Result<void> add(std::vector<report::NamedDocument> documents, analyze::Analyzed
   return {};
 }
 
-/// What the caller's struct says, as this version's has it.
-Result<perflab_inputs> inputs_of(const perflab_inputs* given) {
-  if (given == nullptr || given->size < sizeof(std::size_t))
-    return fail(ErrorCode::usage, "perflab_inputs: size is not set",
-                "set everything to zero, then size to sizeof(perflab_inputs)");
-  // A caller that was built with fewer members has zero in the rest; one with more has to leave
-  // them zero, since this library does not know them.
-  perflab_inputs inputs{};
-  std::memcpy(&inputs, given, std::min(given->size, sizeof inputs));
-  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
-  for (std::size_t i = sizeof inputs; i < given->size; ++i)
-    if (bytes[i] != 0)
-      return fail(ErrorCode::usage,
-                  "perflab_inputs: a member is set that this version does not have",
-                  "use the library of the header's version, or a newer one");
-  return inputs;
-}
-
 Result<void> analyze_inputs(const perflab_inputs* given, bool keep, perflab_documents& out) {
-  PERFLAB_TRY(const perflab_inputs inputs, inputs_of(given));
+  PERFLAB_TRY(const perflab_inputs inputs, api::inputs_of(given, "perflab_inputs"));
   analyze::AnalyzeOptions options;
   options.threads = inputs.threads;
   options.timeline = options.keep_trace_detail = true;
@@ -92,16 +72,6 @@ Result<void> analyze_inputs(const perflab_inputs* given, bool keep, perflab_docu
   return add(std::move(documents), std::move(analyzed), keep, out);
 }
 
-void set_failed(const Error& error, perflab_documents& out) {
-  out.status = exit_code(error.code);
-  out.error_name = to_string(error.code);
-  out.message = describe(error);
-  out.remedy = error.remedy;
-  Error without = error;
-  without.remedy.clear();
-  out.error_text = describe(without);
-}
-
 perflab_documents* documents_of(const perflab_inputs* inputs, bool keep) {
   try {
     auto out = std::make_unique<perflab_documents>();
@@ -114,7 +84,7 @@ perflab_documents* documents_of(const perflab_inputs* inputs, bool keep) {
       done = fail(ErrorCode::internal, error.what());
     }
     if (!done) {
-      set_failed(done.error(), *out);
+      api::set_failed(done.error(), *out);
       out->entries.clear();  // all or none
       out->recording.reset();
     }
@@ -125,6 +95,16 @@ perflab_documents* documents_of(const perflab_inputs* inputs, bool keep) {
 }
 
 }  // namespace
+
+void perflab::api::set_failed(const Error& error, perflab_documents& out) {
+  out.status = exit_code(error.code);
+  out.error_name = to_string(error.code);
+  out.message = describe(error);
+  out.remedy = error.remedy;
+  Error without = error;
+  without.remedy.clear();
+  out.error_text = describe(without);
+}
 
 const char* perflab_version(void) {
   return kProgramVersion.data();
@@ -182,7 +162,7 @@ const char* perflab_page(perflab_documents* documents) {
         parts.push_back({.name = entry.name, .file = std::nullopt, .text = entry.text});
     auto page = report::html_page(parts);
     if (!page) {  // the documents stay: their texts were handed out
-      set_failed(page.error(), *documents);
+      api::set_failed(page.error(), *documents);
       return nullptr;
     }
     documents->page = std::move(*page);

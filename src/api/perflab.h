@@ -6,7 +6,10 @@
  * with a zero byte; it belongs to the object that it came from. Any thread may use an object, one
  * at a time. perflab_open() gives the rows of the recording as well, as columns.
  *
- * Functions have the symbol versions PERFLAB_0.1 and, from perflab_open() on, PERFLAB_0.2.
+ * The search of `rocm-perf autotune` is here as well, for programs that measure by themselves.
+ *
+ * Functions have the symbol versions PERFLAB_0.1, from perflab_open() on PERFLAB_0.2, and from
+ * perflab_search_open() on PERFLAB_0.3.
  *
  * CMake: find_package(rocm-perf-lab) and the target rocm-perf-lab::perflab. */
 #ifndef PERFLAB_PERFLAB_H
@@ -148,6 +151,72 @@ PERFLAB_API int perflab_table_column(perflab_documents* documents, const char* t
 struct ArrowArrayStream;
 PERFLAB_API int perflab_table_stream(perflab_documents* documents, const char* table,
                                      struct ArrowArrayStream* out);
+
+/* ---- PERFLAB_0.3: which configuration to measure next ---- */
+
+/* Where to search, and how. Set everything to zero first, then `size` to
+ * sizeof(perflab_search_inputs): members may be added at the end. */
+typedef struct perflab_search_inputs {
+  size_t size;
+  /* The space as JSON text, in any form of docs/AUTOTUNE.md "The space"; or a file with it, plain
+   * or gzip. One of both. */
+  const char* space;
+  const char* space_file;
+  const char* effort;       /* when it stops: "quick", "auto", "full"; NULL: "auto" */
+  const char* architecture; /* whose limits rule configurations out ("gfx942"); NULL: of none */
+  uint64_t seed;            /* the same seed and the same values give the same search */
+  uint64_t budget;          /* configurations told, failing ones included; 0: no limit */
+  int maximize;             /* not 0: the largest value is the best */
+} perflab_search_inputs;
+
+/* A search. It starts no process and needs no GPU: the caller measures. Any thread may use it, one
+ * at a time; different searches do not know of each other. Configurations have numbers, from 0;
+ * those of a list are in its order, each once. */
+typedef struct perflab_search perflab_search;
+
+/* Lists the space. NULL only when there is no memory left; perflab_search_error() tells the rest.
+ */
+PERFLAB_API perflab_search* perflab_search_open(const perflab_search_inputs* inputs);
+
+/* How the last call that returns a status ended, or the opening: an object for perflab_status(),
+ * perflab_message(), perflab_error_name(), perflab_error_text() and perflab_remedy(). It belongs to
+ * the search. A search that could not be opened answers every call with that status. */
+PERFLAB_API const perflab_documents* perflab_search_error(const perflab_search* search);
+
+/* How many configurations there are; 0 when it could not be opened. */
+PERFLAB_API size_t perflab_search_size(const perflab_search* search);
+
+/* The next configurations to measure, different from all before: at most `count`, as many as can
+ * be measured at once. `asked`: how many were put into `ids`; 0: finished. The first one is the
+ * default. Tell each before you ask again: what is told later still counts, but the search has not
+ * known of it. Returns 0, or a status as perflab_status(). */
+PERFLAB_API int perflab_search_ask(perflab_search* search, size_t count, uint32_t* ids,
+                                   size_t* asked);
+
+/* Why the search is finished; "" while it is not. */
+PERFLAB_API const char* perflab_search_why_finished(const perflab_search* search);
+
+/* The parameters of a configuration as a JSON object; NULL: there is none of this number. The text
+ * lives until the next call of this function. */
+PERFLAB_API const char* perflab_search_configuration(perflab_search* search, uint32_t id);
+
+/* The number of the configuration with these parameters (a JSON object), in any order. Returns as
+ * perflab_search_ask(), 2 also when the space has no such configuration. */
+PERFLAB_API int perflab_search_find(perflab_search* search, const char* configuration,
+                                    uint32_t* id);
+
+/* The result of a configuration, asked for or measured before. `outcome` is NULL or "correct", with
+ * one or more samples in any one unit, of which the median counts; or, without samples, why there
+ * are none: "compile", "runtime", "timeout", "correctness" (a wrong result), "device_limit".
+ * Returns as perflab_search_ask(), 2 also for one that was told before. */
+PERFLAB_API int perflab_search_tell(perflab_search* search, uint32_t id, const char* outcome,
+                                    const double* samples, size_t count);
+
+/* The best configuration told so far and its value: 1, or 0 while none has worked. */
+PERFLAB_API size_t perflab_search_best(const perflab_search* search, uint32_t* id, double* value);
+
+/* Frees the search and every text that came from it. NULL is allowed. */
+PERFLAB_API void perflab_search_close(perflab_search* search);
 
 #ifdef __cplusplus
 }
