@@ -59,6 +59,14 @@ class ColumnStruct(ctypes.Structure):
                 ("name_count", ctypes.c_size_t)]
 
 
+class SearchInputs(ctypes.Structure):
+    """perflab_search_inputs."""
+
+    _fields_ = [("size", ctypes.c_size_t), ("space", ctypes.c_char_p), ("space_file", ctypes.c_char_p),
+                ("effort", ctypes.c_char_p), ("architecture", ctypes.c_char_p), ("seed", ctypes.c_uint64),
+                ("budget", ctypes.c_uint64), ("maximize", ctypes.c_int)]
+
+
 _HANDLE = ctypes.c_void_p
 _TEXT = ctypes.c_char_p
 _FUNCTIONS = {
@@ -78,6 +86,19 @@ _FUNCTIONS = {
                            [_HANDLE, _TEXT, ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t)]),
     "perflab_table_column": (ctypes.c_int, [_HANDLE, _TEXT, ctypes.c_size_t, ctypes.POINTER(ColumnStruct)]),
     "perflab_table_stream": (ctypes.c_int, [_HANDLE, _TEXT, ctypes.c_void_p]),
+    "perflab_search_open": (_HANDLE, [ctypes.POINTER(SearchInputs)]),
+    "perflab_search_error": (_HANDLE, [_HANDLE]),
+    "perflab_search_size": (ctypes.c_size_t, [_HANDLE]),
+    "perflab_search_ask": (ctypes.c_int,
+                           [_HANDLE, ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint32), ctypes.POINTER(ctypes.c_size_t)]),
+    "perflab_search_why_finished": (_TEXT, [_HANDLE]),
+    "perflab_search_configuration": (_TEXT, [_HANDLE, ctypes.c_uint32]),
+    "perflab_search_find": (ctypes.c_int, [_HANDLE, _TEXT, ctypes.POINTER(ctypes.c_uint32)]),
+    "perflab_search_tell": (ctypes.c_int,
+                            [_HANDLE, ctypes.c_uint32, _TEXT, ctypes.POINTER(ctypes.c_double), ctypes.c_size_t]),
+    "perflab_search_best": (ctypes.c_size_t,
+                            [_HANDLE, ctypes.POINTER(ctypes.c_uint32), ctypes.POINTER(ctypes.c_double)]),
+    "perflab_search_close": (None, [_HANDLE]),
 }
 
 
@@ -153,6 +174,15 @@ def _path_list(paths):
     return names
 
 
+def check(library, pointer):
+    """Raises the Error of an object, where it has one."""
+    status = library.perflab_status(pointer)
+    if status:
+        raise Error(library.perflab_error_name(pointer).decode(), status,
+                    library.perflab_error_text(pointer).decode(errors="replace"),
+                    library.perflab_remedy(pointer).decode(errors="replace"))
+
+
 class Handle:
     """Owns an object of perflab_open(). Whatever points into it keeps a reference; the last one frees it.
 
@@ -186,11 +216,7 @@ class Handle:
 
     def check(self):
         """Raises the object's Error, where it has one."""
-        status = self.library.perflab_status(self.pointer)
-        if status:
-            raise Error(self.library.perflab_error_name(self.pointer).decode(), status,
-                        self.library.perflab_error_text(self.pointer).decode(errors="replace"),
-                        self.library.perflab_remedy(self.pointer).decode(errors="replace"))
+        check(self.library, self.pointer)
 
     def call(self, name, *arguments):
         """A function that returns a status, with this object. Error (usage, internal): what it told."""

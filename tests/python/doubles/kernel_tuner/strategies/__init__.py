@@ -1,0 +1,1 @@
+"""Strategies: what they share is in common."""
