@@ -31,7 +31,8 @@ def autotune(configs, key, *arguments, budget=None, effort="auto", seed=0, cache
     cache_file: JSON lines, to which every choice is appended, with the kernel's hash, the device and the key; what is in
         it is not searched again. cache_results=True: CACHE_FILE
 
-    What prune_configs_by leaves is searched. A configuration that cannot be compiled or launched counts as measured.
+    What prune_configs_by leaves is searched; reset_to_zero, restore_value and hooks do what they do there. A configuration
+    that cannot be compiled or launched counts as measured.
     """
     def decorator(function):
         tuner = triton.autotune(configs, key, *arguments, **options)(function)

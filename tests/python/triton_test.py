@@ -27,6 +27,12 @@ class Tensor:
     def zero_(self):
         self.value = 0
 
+    def clone(self):
+        return self.value
+
+    def copy_(self, value):
+        self.value = value
+
 
 class Driver:
     """Of a GPU that is not here: an autotuner asks what it is."""
@@ -111,6 +117,9 @@ class Autotune(unittest.TestCase):
         out = Tensor()
         tuner(Kernel(), reset_to_zero=["out"]).run(out, 1024)
         self.assertEqual(out.value, 1)  # of the launch alone
+        out.value = 5
+        tuner(Kernel(), restore_value=["out"]).run(out, 1024)
+        self.assertEqual(out.value, 6)
 
     def test_searches_what_pruning_leaves(self):
         kernel = Kernel()

@@ -25,10 +25,10 @@ class Config:
 
 
 class Autotuner:
-    def __init__(self, fn, configs, key, prune_configs_by, reset_to_zero, do_bench, cache_results):
+    def __init__(self, fn, configs, key, prune_configs_by, reset_to_zero, restore_value, do_bench, cache_results):
         self.fn, self.configs, self.keys, self.do_bench = fn, configs, key, do_bench
         self.arg_names, self.base_fn, self.cache, self.cache_results = fn.arg_names, fn.fn, {}, cache_results
-        self.prune, self.reset_to_zero = prune_configs_by or {}, reset_to_zero or []
+        self.prune, self.reset_to_zero, self.restore_value = prune_configs_by or {}, reset_to_zero or [], restore_value or []
 
     def pre_hook(self, arguments, reset_only=False):
         for name in self.reset_to_zero:
@@ -37,7 +37,10 @@ class Autotuner:
     def _bench(self, *arguments, config, **options):
         def call():
             self.pre_hook({**self.nargs, **options})
+            copies = {name: self.nargs[name].clone() for name in self.restore_value}
             self.fn.run(*arguments, **options, **config.all_kwargs())
+            for name, value in copies.items():
+                self.nargs[name].copy_(value)
         try:
             return self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
         except OutOfResources:
@@ -68,5 +71,5 @@ class Autotuner:
         return [self.fn.warmup(*arguments, **options, **config.all_kwargs()) for config in self.prune_configs(options)]
 
 
-def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, do_bench=None, cache_results=False):
-    return lambda fn: Autotuner(fn, configs, key, prune_configs_by, reset_to_zero, do_bench, cache_results)
+def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, do_bench=None, cache_results=False):
+    return lambda fn: Autotuner(fn, configs, key, prune_configs_by, reset_to_zero, restore_value, do_bench, cache_results)
