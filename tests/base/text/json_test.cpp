@@ -56,6 +56,21 @@ TEST(Json, WritesTheShortestNumberThatReadsBack) {
   EXPECT_EQ(to_canonical_text(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615\n");
 }
 
+// Brackets in strings are no depth; neither are many lists beside each other.
+TEST(Json, ReadsWhatIsNotTooDeep) {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  EXPECT_TRUE(parse_json(nested(200), "it").has_value());
+  const auto refused = parse_json(nested(201), "it");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "it: is nested more than 200 deep");
+  EXPECT_FALSE(parse_json(R"({"\\": )" + nested(200) + "}", "it").has_value());
+  std::string wide = R"(["\"[[", {}, ")" + std::string(300, '[') + "\"";
+  for (int i = 0; i < 300; ++i) wide += ", [{}]";
+  EXPECT_TRUE(parse_json(wide + "]", "it").has_value());
+}
+
 TEST(Json, EveryFiniteDoubleReadsBackAsItself) {
   std::mt19937_64 random(20251121);
   for (int i = 0; i < 20'000; ++i) {
