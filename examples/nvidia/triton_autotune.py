@@ -2,7 +2,7 @@
 """The matrix multiply of triton_matmul.py, tuned by rocm_perf.triton.autotune: some configurations are measured instead of all.
 
     python3 triton_autotune.py --budget 40 --kept choices.jsonl
-    python3 triton_autotune.py --all     triton.autotune beside it: every configuration is measured
+    python3 triton_autotune.py --all     then triton.autotune: every configuration is measured, those above are compiled already
 """
 import argparse
 import itertools
@@ -57,8 +57,9 @@ def main():
     figures = {"configurations": len(CONFIGS)}
     for name, decorator in decorators.items():
         seconds, kernel, milliseconds = tuned(decorator, a, b, c)
-        figures[name] = {"best": str(kernel.best_config), "measured": len(getattr(kernel, "configs_timings", None) or ()),
-                         "seconds": seconds, "milliseconds": milliseconds, "tflops": 2e-9 * options.size**3 / milliseconds}
+        measured = len(kernel.configs_timings) if name == "all" else len(getattr(kernel, "measured", ()))  # none: it was kept
+        figures[name] = {"best": str(kernel.best_config), "measured": measured, "seconds": seconds,
+                         "milliseconds": milliseconds, "tflops": 2e-9 * options.size**3 / milliseconds}
     said.say({}, figures)
 
 

@@ -32,7 +32,8 @@ def autotune(configs, key, *arguments, budget=None, effort="auto", seed=0, cache
         it is not searched again. cache_results=True: CACHE_FILE
 
     What prune_configs_by leaves is searched; reset_to_zero, restore_value and hooks do what they do there. A configuration
-    that cannot be compiled or launched counts as measured.
+    that cannot be compiled or launched counts as measured. The kernel's attribute `measured` has the times of its last
+    search, by configuration; before the first there is none.
     """
     def decorator(function):
         tuner = triton.autotune(configs, key, *arguments, **options)(function)
@@ -76,7 +77,7 @@ class _Searching:
             timings[config] = times = tuner._bench(*tuner.nargs.values(), config=config, **options)
             median = times[0] if isinstance(times, (list, tuple)) else times
             search.tell(numbers[0], None if median == float("inf") else median)  # out of resources, does not compile
-        tuner.bench_time, tuner.configs_timings = time.time() - began, timings
+        tuner.bench_time, tuner.configs_timings, tuner.measured = time.time() - began, timings, timings
         best = min(timings, key=timings.get)
         tuner.pre_hook({**tuner.nargs, **options, **best.all_kwargs()}, reset_only=True)  # measuring wrote to arguments
         if place and search.best:

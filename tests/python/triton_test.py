@@ -100,6 +100,7 @@ class Autotune(unittest.TestCase):
         kernel = Kernel()
         tuned = tuner(kernel, budget=12, effort="full")
         tuned.run(Tensor(), 1024)
+        self.assertEqual(len(tuned.measured), 12)
         self.assertEqual(len({str(given) for given in kernel.launches}), 12)
         self.assertEqual(kernel.launches[0], CONFIGS[0].all_kwargs())
         self.assertEqual(tuned.best_config, min(tuned.configs_timings, key=tuned.configs_timings.get))
