@@ -85,13 +85,15 @@ class _Searching:
         return [best]
 
     def _place(self, options):
-        """What a choice belongs to: the kernel as it is compiled, the device, and Triton's key."""
+        """What a choice belongs to: the kernel as it is compiled, the device, and Triton's key; None: it is interpreted."""
         tuner = self.tuner
         given = {name: value for name, value in {**tuner.nargs, **options}.items() if name in tuner.arg_names}
         key = [given[name] for name in tuner.keys if name in given]
         key += [value.dtype for value in given.values() if hasattr(value, "dtype")]
         kernel = tuner.fn
-        while not hasattr(kernel, "cache_key"):
+        while not hasattr(type(kernel), "cache_key"):
+            if not hasattr(kernel, "fn"):
+                return None
             kernel = kernel.fn
         driver = triton.runtime.driver.active
         return {"kernel": tuner.base_fn.__name__, "hash": kernel.cache_key, "triton": triton.__version__,

@@ -53,11 +53,10 @@ def matmul(out, n, BM, BN, GROUP):  # noqa: N803: the names of Triton's paramete
     raise AssertionError("only a GPU runs it")
 
 
-class Kernel:
+class Interpreted:
     """What triton.jit makes, as far as an autotuner sees it: it adds to its output, and knows what a launch takes."""
 
     arg_names = ["out", "n", "BM", "BN", "GROUP"]
-    cache_key = "hash of the source"
 
     def __init__(self):
         self.fn, self.launches, self.warmed, self.milliseconds = matmul, [], 0, None
@@ -71,6 +70,12 @@ class Kernel:
 
     def warmup(self, *arguments, **given):
         self.warmed += 1
+
+
+class Kernel(Interpreted):
+    """One that is compiled."""
+
+    cache_key = "hash of the source"
 
 
 def tuner(kernel, configs=CONFIGS, fails=lambda given: False, **options):
@@ -154,9 +159,9 @@ class CacheFile(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def launches(self, n=1024, **options):
+    def launches(self, n=1024, kernel=None, **options):
         """Launches of a new process, so to say."""
-        kernel = Kernel()
+        kernel = kernel or Kernel()
         self.tuned = tuner(kernel, cache_file=self.file, **options)
         self.tuned.run(Tensor(), n)
         return len(kernel.launches)
@@ -185,7 +190,8 @@ class CacheFile(unittest.TestCase):
         self.file.write_text('{"place": \n[1]\n' + self.file.read_text())
         self.assertLessEqual(self.launches(), 2)  # Triton before 3.8 measures the one that is left
 
-    def test_hooks_are_not_kept(self):
+    def test_hooks_and_what_is_interpreted_are_not_kept(self):
+        self.launches(kernel=Interpreted())
         hooked = [triton.Config(each.kwargs, each.num_warps, each.num_stages, pre_hook=print) for each in CONFIGS[:2]]
         self.launches(configs=CONFIGS[2:] + hooked)
         self.assertFalse(self.file.exists())
