@@ -2,8 +2,9 @@
 
     PYTHONPATH=python ROCM_PERF_LIBRARY=... python3 bench/beside_kernel_tuner.py [--seeds 10] [--budget 100] [--only NAME,NAME]
 
-Needs Kernel Tuner 1.4, and the recordings in ../shared/data/autotune. Nothing is measured: a result is the recorded one. Prints for each space
-and strategy the mean over seeds of optimum / best after 25, 50 and 100 different configurations, and the processor seconds of a search.
+Needs Kernel Tuner 1.4, and the recordings in ../shared/data/autotune. Nothing is measured: a result is the recorded one. A strategy gets the
+budget as max_fevals and all else by its own defaults: what a user of tune_kernel gets. Some end before it is used. Prints for each space and
+strategy the mean over seeds of optimum / best after 25, 50 and 100 different configurations, how many there were, and the processor seconds.
 """
 import argparse
 import gzip
@@ -51,7 +52,7 @@ class Recorded:
 
 
 def search(module, recording, times, budget, seed):
-    """Best times after each of BUDGETS, as a share of the optimum."""
+    """Optimum / best time after each of BUDGETS, and how many configurations were evaluated."""
     names = recording["tune_params_keys"]
     random.seed(seed)
     numpy.random.seed(seed)
@@ -62,7 +63,7 @@ def search(module, recording, times, budget, seed):
                                        objective_higher_is_better=[False], budget=util.TuningBudget(max_fevals=budget)))
     optimum = min(value for value in times.values() if value)
     found = [optimum / value if value else 0 for value in runner.seen.values()]
-    return [max(found[:each], default=0) for each in BUDGETS]
+    return [max(found[:each], default=0) for each in BUDGETS] + [len(found)]
 
 
 def main():
@@ -80,8 +81,9 @@ def main():
             module, began = importlib.import_module(strategy), time.process_time()
             scores = [search(module, recording, times, arguments.budget, seed) for seed in range(arguments.seeds)]
             seconds = (time.process_time() - began) / arguments.seeds
+            *means, evaluated = map(statistics.mean, zip(*scores))
             print(f"{name:34} {strategy.rpartition('.')[2] if 'strategies' in strategy else 'rocm_perf':20}",
-                  *(f"{statistics.mean(score):.3f}" for score in zip(*scores)), f"{seconds:.2f} s", flush=True)
+                  *(f"{mean:.3f}" for mean in means), f"{evaluated:.0f} {seconds:.2f} s", flush=True)
 
 
 if __name__ == "__main__":
