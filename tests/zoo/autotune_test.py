@@ -2,7 +2,6 @@
 assertions of the example."""
 import importlib.machinery
 import importlib.util
-import json
 import pathlib
 import re
 import sys
@@ -14,18 +13,29 @@ trial = importlib.util.module_from_spec(importlib.util.spec_from_loader("device_
 loader.exec_module(trial)
 
 
+def gemm(one):
+    threads = one["BM"] // one["TM"] * (one["BN"] // one["TN"])
+    assert one["BM"] % one["TM"] == one["BN"] % one["TN"] == 0 and threads <= 1024, one
+    assert one["BM"] * one["BK"] % (threads * one["VECTOR"]) == one["BK"] * one["BN"] % (threads * one["VECTOR"]) == 0, one
+    assert one["BK"] % one["VECTOR"] == one["BN"] % one["VECTOR"] == 0 and 1024 % one["BM"] == 1024 % one["BN"] == 1024 % one["BK"] == 0, one
+
+
+def convolution(one):
+    assert one["BX"] * one["BY"] <= 1024 and 2048 % (one["BX"] * one["TX"]) == 2048 % (one["BY"] * one["TY"]) == 0, one
+
+
 def main():
-    space = json.loads((trial.EXAMPLE / "gemm_space.json").read_text())
-    found = list(trial.configurations(space))
-    said = int(re.search(r"matrix multiply with (\d+) configurations", (ROOT / "docs/AUTOTUNE.md").read_text()).group(1))
-    assert len(found) == said == len({trial.name_of(one) for one in found})
-    assert space["default"] in found
-    for one in found:
-        threads = one["BM"] // one["TM"] * (one["BN"] // one["TN"])
-        assert one["BM"] % one["TM"] == one["BN"] % one["TN"] == 0 and threads <= 1024, one
-        assert one["BM"] * one["BK"] % (threads * one["VECTOR"]) == one["BK"] * one["BN"] % (threads * one["VECTOR"]) == 0, one
-        assert one["BK"] % one["VECTOR"] == one["BN"] % one["VECTOR"] == 0 and 1024 % one["BM"] == 1024 % one["BN"] == 1024 % one["BK"] == 0, one
-    print(f"{len(found)} configurations")
+    documented = (ROOT / "docs/AUTOTUNE.md").read_text() + (ROOT / "examples/README.md").read_text()
+    for kernel, compiles in {"gemm": gemm, "convolution": convolution}.items():
+        space = trial.space_of(kernel)
+        found = list(trial.configurations(space))
+        assert 500 <= len(found) <= 2000 and len(found) == len({trial.name_of(one) for one in found})
+        assert re.search(rf"\b{len(found)} configurations", documented), f"{kernel} has {len(found)}, which no document says"
+        assert space["default"] in found
+        for one in found:
+            compiles(one)
+        print(f"{kernel}: {len(found)} configurations")
+    assert set(trial.KERNELS) == {"gemm", "convolution"}
 
 
 if __name__ == "__main__":
