@@ -76,7 +76,7 @@ __global__ __launch_bounds__(BX * BY) void convolution(const float* __restrict__
 }
 
 int main() {
-  constexpr int kSize = 2048;
+  constexpr int kSize = 1024;
   constexpr int kRow = kSize + kFilter - 1;
   constexpr int kRowStep = 61;  // every 61st row is checked
   const std::vector<float> image = example::numbers(static_cast<std::size_t>(kRow) * kRow, 1);

@@ -21,7 +21,7 @@ def gemm(one):
 
 
 def convolution(one):
-    assert one["BX"] * one["BY"] <= 1024 and 2048 % (one["BX"] * one["TX"]) == 2048 % (one["BY"] * one["TY"]) == 0, one
+    assert one["BX"] * one["BY"] <= 1024 and 1024 % (one["BX"] * one["TX"]) == 1024 % (one["BY"] * one["TY"]) == 0, one
 
 
 def main():
