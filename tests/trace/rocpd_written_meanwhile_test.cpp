@@ -142,11 +142,12 @@ TEST(RocpdWrittenMeanwhile, CommitsToALogBehindAnOpenFileAreNotSeen) {
     const auto pages = file->pages_of(*table, kColumns, false);
     EXPECT_TRUE(pages);
     std::int64_t sum = 0;
-    if (pages)
+    if (pages) {
       EXPECT_TRUE(
           sqlite_pages::RowReader(file->page_file(), *pages)
               .read({table->min_rowid, table->max_rowid},
                     [&](const sqlite_pages::Row& row) { sum += row.integer(0).value_or(0); }));
+    }
     return sum;
   };
   const std::int64_t before = sum_of_starts();
