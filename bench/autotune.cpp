@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/text/json.h"
+#include "tune/model/prior_task.h"
 #include "tune/records/read_space.h"
 #include "tune/records/recording.h"
 #include "tune/search/search.h"
@@ -32,7 +33,8 @@ constexpr std::array<std::size_t, 4> kBudgets = {25, 50, 100, 200};
 struct Options {
   std::string recording, definition, model = "tgp", effort = "full";
   std::size_t seeds = 30, first_seed = 0, batch = 1, budget = 200;
-  bool noisy = false, hotspot_slab = false;
+  std::vector<std::string> priors = {};
+  bool noisy = false, hotspot_slab = false, shuffled = false;
 };
 
 /// A space with the value of every configuration.
@@ -41,6 +43,7 @@ struct Problem {
   std::vector<std::optional<double>> values;
   std::vector<std::vector<double>> repeats;
   ConfigId first = 0;
+  std::vector<Recording> priors = {};
   double optimum = 0;
 };
 
@@ -96,6 +99,10 @@ perflab::Result<Problem> recorded_problem(const Options& options) {
     problem.repeats[*id] = one.repeats;
     problem.optimum = std::min(problem.optimum, *one.value);
   }
+  for (const std::string& file : options.priors) {
+    PERFLAB_TRY(Recording prior, read_recording(file));
+    problem.priors.push_back(std::move(prior));
+  }
   problem.first = declared_default(problem.space, options.definition);
   return problem;
 }
@@ -138,10 +145,32 @@ std::uint64_t scramble(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
+/// The results of a prior given to its configurations at random: another kernel's, say.
+void shuffle(Recording& recording, std::uint64_t seed) {
+  auto& all = recording.configurations;
+  for (std::size_t i = all.size(); i > 1; --i)
+    std::swap(all[i - 1].values, all[scramble(seed + i) % i].values);
+}
+
+perflab::Result<Priors> priors_of(const Problem& problem, const Options& options,
+                                  std::uint64_t seed) {
+  Priors priors;
+  for (std::size_t p = 0; p < problem.priors.size(); ++p) {
+    Recording recording = problem.priors[p];
+    if (options.shuffled) shuffle(recording, 1'000'003 * seed + 7'919 * p);
+    PriorDescription named;
+    named.file = options.priors[p];
+    PERFLAB_TRY(auto prior, PriorTask::make(problem.space, recording, false, std::move(named)));
+    priors.push_back(std::move(prior));
+  }
+  return priors;
+}
+
 /// One search; the ratio best / optimum at each budget, by the recorded value of what is chosen.
 std::vector<double> search_once(const Problem& problem, const Options& options,
-                                std::uint64_t seed) {
+                                const Priors& priors, std::uint64_t seed) {
   SearchOptions with;
+  with.priors = priors;
   with.seed = seed;
   with.first = {problem.first};
   if (options.model == "polynomial") {
@@ -184,12 +213,19 @@ int run(const Options& options) {
     return 1;
   }
   std::vector<std::string> lines;
+  perflab::Result<Priors> priors;
   double longest = 0;
   const double begin = cpu_seconds();
   for (std::size_t i = 0; i < options.seeds; ++i) {
     const double before = cpu_seconds();
+    if (i == 0 || options.shuffled) priors = priors_of(*problem, options, options.first_seed + i);
+    if (!priors) {
+      fmt::print(stderr, "{}\n", priors.error().message);
+      return 1;
+    }
     lines.push_back(fmt::format(
-        "[{:.6f}]", fmt::join(search_once(*problem, options, options.first_seed + i), ", ")));
+        "[{:.6f}]",
+        fmt::join(search_once(*problem, options, *priors, options.first_seed + i), ", ")));
     longest = std::max(longest, cpu_seconds() - before);
   }
   const double mean = (cpu_seconds() - begin) / static_cast<double>(options.seeds);
@@ -210,10 +246,14 @@ int main(int argc, char** argv) {
     const char* value = i + 1 < argc ? argv[i + 1] : "";
     if (name == "--noisy")
       options.noisy = true;
+    else if (name == "--shuffled")
+      options.shuffled = true;
     else if (name == "--hotspot-slab")
       options.hotspot_slab = true;
     else if (++i; name == "--definition")
       options.definition = value;
+    else if (name == "--prior")
+      options.priors.emplace_back(value);
     else if (name == "--seeds")
       options.seeds = number(value);
     else if (name == "--first-seed")

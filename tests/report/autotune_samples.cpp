@@ -148,6 +148,19 @@ AutotuneSample sample_autotune() {
   result.pruned.not_launchable = 1;
   result.pruned.never_reached -= 3;
   result.quality = {.r2 = 0.91, .samples = 5, .fits = 3};
+  result.prior_odds = 2.5;
+  tune::PriorResult& prior = result.priors.emplace_back();
+  prior.description = {.file = "gemm-mi210.json",
+                       .digest = "xxh3:0123456789abcdef",
+                       .format = "kernel_tuner",
+                       .device = {},
+                       .evaluations = 120,
+                       .worked = 117,
+                       .shared = {"BLOCK_M", "BLOCK_N"},
+                       .only_in_prior = {"BLOCK_K"},
+                       .only_in_space = {"LAYOUT"},
+                       .covered = 12};
+  prior.figures = {.weight = 0.62, .rank_correlation = 0.81, .ranked = 8};
   result.importance = {{.parameter = 1, .share = 0.7, .best_to_worst = 12.5},
                        {.parameter = 0, .share = 0.25, .best_to_worst = 1.8},
                        {.parameter = 2, .share = 0.05, .best_to_worst = 1.01}};

@@ -164,6 +164,7 @@ bool null_is_ordinary(const std::string& path) {
       "environment.space_file",
       "environment.simulated",
       "environment.warm_start",
+      "phases.predict.prior_odds",  // no priors
       "environment.journal",
       "environment.executor",
       // Of a timeline: what belongs to nothing.

@@ -167,6 +167,7 @@ const Names kControlled = {"--json",  "--brief",   "--details", "--threads",
 // clusters that somebody sets up, knobs for whoever studies searches, graphs or this program: no
 // call of an agent needs them, and every session would pay for them.
 const Names kForPeople = {"--model",
+                          "--prior",
                           "--metric-unit",
                           "--prune-factor",
                           "--pc-sampling-all-kernels",

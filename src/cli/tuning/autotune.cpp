@@ -137,6 +137,7 @@ report::AutotuneData report_data(const measure::AutotuneRequest& request,
                           .space_file = request.space.string(),
                           .simulated = request.simulate.string(),
                           .warm_start = request.warm_start.string(),
+                          .priors = request.priors,
                           .journal = request.journal.string(),
                           .executor = !request.simulate.empty() ? ""
                                       : request.slurm           ? "slurm"
@@ -190,10 +191,10 @@ Result<bool> run(const AutotuneArguments& arguments, const std::vector<std::stri
   const InterruptScope interrupts;
   ProgressLine line({.quiet = arguments.outputs.quiet});
   PERFLAB_TRY(const measure::AutotuneRequest request, request_of(arguments));
-  PERFLAB_TRY_VOID(
-      check_html_file(arguments.outputs.html,
-                      {request.space, request.simulate, request.warm_start, request.journal},
-                      arguments.outputs.folder));
+  std::vector<std::filesystem::path> read = {request.space, request.simulate, request.warm_start,
+                                             request.journal};
+  read.insert(read.end(), request.priors.begin(), request.priors.end());
+  PERFLAB_TRY_VOID(check_html_file(arguments.outputs.html, read, arguments.outputs.folder));
   if (!arguments.outputs.folder.empty())
     PERFLAB_TRY_VOID(make_directories(arguments.outputs.folder));
   const auto progress = [&](const tune::TuneProgress& now, const tune::Objective& objective) {
@@ -385,6 +386,9 @@ void add_search_options(CLI::App& command, AutotuneArguments& arguments) {
       "also gzip)");
   command.add_option("--warm-start", arguments.request.warm_start,
                      "Start with the best configurations of a recording or a journal");
+  command.add_option("--prior", arguments.request.priors,
+                     "Learn from recordings or journals of the same kernel: on another GPU, of "
+                     "another size or version");
 }
 
 void add_running_options(CLI::App& command, AutotuneArguments& arguments) {

@@ -21,6 +21,7 @@
 #include "hal/arch.h"
 #include "measure/gpu_timer.h"
 #include "measure/tolerance_json.h"
+#include "measure/tuning/autotune_priors.h"
 #include "measure/tuning/capture_timer.h"
 #include "tune/records/read_space.h"
 
@@ -88,6 +89,8 @@ Result<void> check_request(const AutotuneRequest& request) {
                   "add --build-template");
   if (request.resume && request.journal.empty())
     return refuse("--resume needs a journal", "--journal FILE");
+  if (!request.priors.empty() && request.options.search.model != tune::ModelKind::tgp)
+    return refuse("--prior says nothing to the polynomial model", "leave out --model");
   const auto& kind = request.objective;
   const bool metric = !request.metric_pattern.empty();
   if (kind == ObjectiveKind::metric && !metric)
@@ -395,9 +398,11 @@ Result<AutotuneRun> simulated(const AutotuneRequest& request, const OnAutotunePr
                        .maximize = request.maximize,
                        .unit = recording->unit};
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
+  PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
   tune::JournalKey key = key_of(options.objective);
   key.command = "simulate " + key_text(bytes);
   key.space = space_key(space);
+  key.priors = priors_key(options.search.priors);
   PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
   const tune::OnProgress report = with_objective(progress, options.objective);
   PERFLAB_TRY(
@@ -433,6 +438,7 @@ Result<AutotuneRun> live(const AutotuneRequest& request, const OnAutotuneProgres
   if (!request.slurm && !templates.build) PERFLAB_TRY_VOID(check_program(*templates.run));
   PERFLAB_TRY(options.objective, live_objective(request));
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
+  PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
   PERFLAB_TRY(const std::unique_ptr<tune::Executor> executor,
               make_executor(request, options.objective));
   std::string gpu = executor->gpu();
@@ -443,6 +449,7 @@ Result<AutotuneRun> live(const AutotuneRequest& request, const OnAutotuneProgres
   key.binary_hash = hash_of_programs(request.templates.command);
   key.gpu = gpu;
   key.space = space_key(space);
+  key.priors = priors_key(options.search.priors);
   PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
   PERFLAB_TRY(const std::optional<BuildFolder> builds, builds_of(request, templates, options));
   const tune::Commands commands{.run = templates.run,
@@ -513,6 +520,7 @@ Result<AutotuneRun> on_capture(const AutotuneRequest& request, const OnAutotuneP
                        .maximize = false,
                        .unit = "ns"};
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
+  PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
   PERFLAB_TRY(const std::shared_ptr<CaptureTimer> timer, timer_on(request, captured));
   PERFLAB_TRY(
       const std::unique_ptr<tune::Executor> executor,
@@ -525,6 +533,7 @@ Result<AutotuneRun> on_capture(const AutotuneRequest& request, const OnAutotuneP
   key.build = build_key(request.templates.build);
   key.gpu = timer->gpu();
   key.space = space_key(space);
+  key.priors = priors_key(options.search.priors);
   PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
   PERFLAB_TRY(const std::optional<BuildFolder> builds, builds_of(request, templates, options));
   // Of cubins the search does not know the registers.

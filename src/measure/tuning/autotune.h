@@ -51,7 +51,8 @@ struct AutotuneRequest {
   tune::TuneOptions options;       ///< budget, limits, search, repeats; the rest is filled here
   std::filesystem::path simulate;  ///< recording to search; empty: commands are run
   std::filesystem::path warm_start;
-  std::filesystem::path journal;  ///< empty: none
+  std::vector<std::string> priors;  ///< recordings to learn from: other GPUs, sizes, versions
+  std::filesystem::path journal;    ///< empty: none
   bool resume = false;
   bool slurm = false;                ///< else this machine
   tune::SlurmOptions slurm_options;  ///< partition, workers, extra; the rest is filled here

@@ -24,7 +24,7 @@ class AutotuneWriter {
       : data_(data), space_(*data.space), result_(*data.result) {}
 
   Json document() {
-    Json out = {{"schema_version", "1.3.0"},
+    Json out = {{"schema_version", "1.4.0"},
                 {"document", "autotune"},
                 {"generator", generator_json()},
                 {"objective", objective()}};
@@ -34,6 +34,7 @@ class AutotuneWriter {
     out["capture"] = capture();
     out["space"] = space();
     out["phases"] = phases();
+    out["priors"] = priors();
     out["default"] = default_json();
     out["best"] = best();
     out["top"] = Json::array();
@@ -181,6 +182,39 @@ class AutotuneWriter {
     return static_cast<std::size_t>(std::ranges::count(result_.steps, phase, &Step::phase));
   }
 
+  Json priors() {
+    Json out = Json::array();
+    for (const auto& [description, figures] : result_.priors) {
+      const std::string at = fmt::format("priors[{}].", out.size());
+      const Json device = text(at + "device", description.device, "the file does not say it");
+      const Json weight = value(at + "weight", figures.weight, "the model was never fitted");
+      const Json rank = value(at + "rank_correlation", figures.rank_correlation,
+                              "it takes four results that worked and differ");
+      const Json saved = null(at + "evaluations_saved",
+                              "the same search without it was not run: nothing to compare with");
+      out.push_back({{"digest", description.digest},
+                     {"format", description.format},
+                     {"device", device},
+                     {"evaluations", description.evaluations},
+                     {"worked", description.worked},
+                     {"shared", description.shared},
+                     {"only_in_prior", description.only_in_prior},
+                     {"only_in_space", description.only_in_space},
+                     {"covered", description.covered},
+                     {"weight", weight},
+                     {"rank_correlation", rank},
+                     {"ranked", figures.ranked},
+                     {"evaluations_saved", saved}});
+    }
+    return out;
+  }
+
+  /// Null without priors is ordinary: there is nothing to weigh.
+  Json prior_odds() {
+    if (result_.priors.empty()) return nullptr;
+    return value("phases.predict.prior_odds", result_.prior_odds, "the model was never fitted");
+  }
+
   Json phases() {
     const std::size_t baseline = steps_of(tune::Phase::baseline);
     const std::size_t warm = steps_of(tune::Phase::warm_start);
@@ -201,7 +235,8 @@ class AutotuneWriter {
          {{"model", tune::to_string(result_.model)},
           {"fits", result_.quality.fits},
           {"r2", r2},
-          {"r2_samples", result_.quality.samples}}},
+          {"r2_samples", result_.quality.samples},
+          {"prior_odds", prior_odds()}}},
         {"prune",
          {{"by_restriction", rules(false, "phases.prune.by_restriction")},
           {"by_device_limit", rules(true, "phases.prune.by_device_limit")},
@@ -344,6 +379,7 @@ class AutotuneWriter {
         {"space_file", or_null(environment.space_file)},
         {"simulated", or_null(environment.simulated)},
         {"warm_start", or_null(environment.warm_start)},
+        {"priors", environment.priors},
         {"journal", or_null(environment.journal)},
         {"resumed", result_.resumed},
         {"journal_torn", result_.journal_torn},

@@ -20,7 +20,9 @@ struct AutotuneEnvironment {
   std::vector<std::string> best_command;           ///< filled with the best configuration
   std::vector<std::string> best_build;
   std::string best_build_folder;  ///< that best_build writes to, for the text
-  std::string space_file, simulated, warm_start, journal;
+  std::string space_file, simulated, warm_start;
+  std::vector<std::string> priors{};  ///< files
+  std::string journal;
   std::string executor;                             ///< "local", "slurm"
   std::string capture{};                            ///< folder
   std::optional<sensors::Conditions> conditions{};  ///< of measurements on a capture

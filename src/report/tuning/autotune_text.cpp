@@ -58,6 +58,26 @@ std::string phases_line(const tune::TuneResult& result, std::size_t width) {
   return labelled("search", text, width);
 }
 
+/// One line per prior: what it is worth.
+std::string priors_lines(const tune::TuneResult& result, std::size_t width) {
+  std::string text;
+  for (const auto& [description, figures] : result.priors) {
+    const std::string rank = figures.rank_correlation
+                                 ? fmt::format("; its order agrees with {} results at {:.2f}",
+                                               figures.ranked, *figures.rank_correlation)
+                                 : "";
+    text += labelled(
+        "prior",
+        fmt::format("{}: {} evaluation{}{}; {}", description.file, description.evaluations,
+                    description.evaluations == 1 ? "" : "s", rank,
+                    !figures.weight        ? "the model was never fitted"
+                    : *figures.weight == 0 ? "not believed"
+                                           : fmt::format("weight {:.2f}", *figures.weight)),
+        width);
+  }
+  return text;
+}
+
 /// What stands between the winner and the runner-up.
 std::string decision_text(const tune::Space& space, const tune::TuneResult& result) {
   switch (result.decision) {
@@ -134,7 +154,7 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
                     space.text(simulation.optimum_id)),
         style.width);
   }
-  return out + phases_line(result, style.width);
+  return out + phases_line(result, style.width) + priors_lines(result, style.width);
 }
 
 std::string top_section(const AutotuneData& data, const TerminalStyle& style, const Paint& paint) {

@@ -42,7 +42,9 @@ Hyper Hyper::prior(const Encoding& encoding) {
   return {.length = std::vector<double>(count, kLengthPrior.mean),
           .valuation = std::vector<double>(count, kValuationPrior.mean),
           .signal = kSignalPrior.mean,
-          .noise = kNoisePrior.mean};
+          .noise = kNoisePrior.mean,
+          .slope = kSlopePrior.mean,
+          .spread = std::vector<double>(encoding.priors(), kSpreadPrior.mean)};
 }
 
 Table size_table(const Dimension& dimension, double log_length) {
@@ -70,6 +72,9 @@ Table valuation_slope(const Dimension& dimension, double log_length) {
 
 Covariance::Covariance(const Encoding& encoding, const Hyper& hyper)
     : encoding_(&encoding), signal_(std::exp(hyper.signal)), noise_(std::exp(hyper.noise)) {
+  for (const double spread : hyper.spread) prior_variances_.push_back(std::exp(spread));
+  if (!hyper.spread.empty())
+    prior_mean_ = std::exp(hyper.slope) / static_cast<double>(hyper.spread.size());
   for (std::size_t d = 0; d < encoding.dimensions().size(); ++d) {
     const Dimension& dimension = encoding.dimensions()[d];
     Table table = size_table(dimension, hyper.length[d]);

@@ -11,11 +11,15 @@
 namespace perflab::tune {
 
 /// Hyper-parameters, as logarithms: a length per dimension (of the size coordinate, or of a
-/// category), a length of the valuation where a dimension has one, signal variance, noise variance.
+/// category), a length of the valuation where a dimension has one, signal variance, noise variance;
+/// and how far priors are believed.
 struct Hyper {
   std::vector<double> length;     ///< per dimension
   std::vector<double> valuation;  ///< per dimension; not used where it has no valuation
   double signal = 0, noise = 0;
+  double slope = 0;  ///< mean of the sum of the weights that priors have
+  std::vector<double> spread =
+      {};  ///< per prior: variance of its weight; empty: no prior has a say
 
   /// The means of the priors.
   static Hyper prior(const Encoding& encoding);
@@ -31,6 +35,9 @@ struct Prior {
 inline constexpr Prior kLengthPrior{.mean = 0.405465, .sd = 0.7};   // log 1.5
 inline constexpr Prior kValuationPrior{.mean = 0.693147, .sd = 1};  // log 2
 inline constexpr Prior kSignalPrior{.mean = 0, .sd = 1.5};
+/// Of the weights of priors (Hyper::slope, Hyper::spread): chosen on the recorded spaces, 30 seeds.
+inline constexpr Prior kSlopePrior{.mean = -1, .sd = 1};
+inline constexpr Prior kSpreadPrior{.mean = -2, .sd = 1};
 inline constexpr Prior kNoisePrior{.mean = -5.809143, .sd = 2};  // log 3e-3
 
 /// Correlations of one dimension: codes x codes, row by row.
@@ -59,6 +66,9 @@ class Covariance {
   [[nodiscard]] const Table& table(std::size_t dimension) const { return tables_[dimension]; }
   [[nodiscard]] double signal() const { return signal_; }  ///< variance
   [[nodiscard]] double noise() const { return noise_; }    ///< variance
+  /// Weight of each prior: a normal variable of this mean and this variance. Empty: none has a say.
+  [[nodiscard]] double prior_mean() const { return prior_mean_; }
+  [[nodiscard]] const std::vector<double>& prior_variances() const { return prior_variances_; }
   /// Covariance of two rows of codes.
   [[nodiscard]] double covariance(std::span<const Level> a, std::span<const Level> b) const;
 
@@ -66,6 +76,8 @@ class Covariance {
   const Encoding* encoding_;
   std::vector<Table> tables_;
   double signal_, noise_;
+  double prior_mean_ = 0;
+  std::vector<double> prior_variances_;
 };
 
 }  // namespace perflab::tune

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "tune/model/prior_task.h"
+
 namespace perflab::tune {
 namespace {
 
@@ -95,7 +97,7 @@ Dimension dimension_of(const Parameter& parameter, std::size_t index) {
 
 }  // namespace
 
-Encoding::Encoding(const Space& space) : space_(&space) {
+Encoding::Encoding(const Space& space, Priors priors) : space_(&space), priors_(std::move(priors)) {
   const std::size_t width = space.width();
   std::vector<bool> varies(width, false);
   std::size_t found = 0;
@@ -116,6 +118,12 @@ std::vector<Level> Encoding::codes(ConfigId id) const {
   std::vector<Level> row(dimensions_.size());
   for (std::size_t d = 0; d < row.size(); ++d) row[d] = code(id, d);
   return row;
+}
+
+std::vector<float> Encoding::priors(ConfigId id) const {
+  std::vector<float> said;
+  for (const auto& prior : priors_) said.push_back(prior->at(id));
+  return said;
 }
 
 double Encoding::distance(ConfigId a, ConfigId b) const {

@@ -4,12 +4,17 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "tune/space/space.h"
 
 namespace perflab::tune {
+
+class PriorTask;
+/// Earlier tunings that the model learns from.
+using Priors = std::vector<std::shared_ptr<const PriorTask>>;
 
 /// One parameter that has at least two values among the configurations.
 struct Dimension {
@@ -28,7 +33,7 @@ inline constexpr std::size_t kMostCodes = 512;
 /// The dimensions of a space. The space must outlive it.
 class Encoding {
  public:
-  explicit Encoding(const Space& space);
+  explicit Encoding(const Space& space, Priors priors = {});
 
   [[nodiscard]] const Space& space() const { return *space_; }
   [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
@@ -38,6 +43,9 @@ class Encoding {
   }
   /// The codes of a configuration, one per dimension.
   [[nodiscard]] std::vector<Level> codes(ConfigId id) const;
+  [[nodiscard]] std::size_t priors() const { return priors_.size(); }
+  /// What each prior says of a configuration (PriorTask::at).
+  [[nodiscard]] std::vector<float> priors(ConfigId id) const;
   /// Squared distance of two configurations: coordinates in [0, 1], categories 0 or 1.
   [[nodiscard]] double distance(ConfigId a, ConfigId b) const;
   /// The configurations that differ from `id` in one parameter, by dimension, then level.
@@ -46,6 +54,7 @@ class Encoding {
  private:
   const Space* space_;
   std::vector<Dimension> dimensions_;
+  Priors priors_;
 };
 
 }  // namespace perflab::tune

@@ -22,16 +22,20 @@ constexpr double kLongestStep = 1.5;
 constexpr double kSufficientDecrease = 1e-4;
 constexpr double kLogTwoPi = 1.8378770664093453;
 
-/// Hyper-parameters as one vector: lengths, valuations (where they exist), signal, noise.
+/// Hyper-parameters as one vector: lengths, valuations (where they exist), signal, noise, slope and
+/// spreads of priors (where they have a say).
 struct Layout {
-  std::vector<std::size_t> valuations;  ///< dimensions that have one
-  std::size_t dimensions = 0;
+  std::vector<std::size_t> valuations;     ///< dimensions that have one
+  std::size_t dimensions = 0, priors = 0;  ///< priors that have a say
 
-  explicit Layout(const Encoding& encoding) : dimensions(encoding.dimensions().size()) {
+  Layout(const Encoding& encoding, std::size_t count)
+      : dimensions(encoding.dimensions().size()), priors(count) {
     for (std::size_t d = 0; d < dimensions; ++d)
       if (!encoding.dimensions()[d].valuation.empty()) valuations.push_back(d);
   }
-  [[nodiscard]] std::size_t size() const { return dimensions + valuations.size() + 2; }
+  [[nodiscard]] std::size_t size() const {
+    return dimensions + valuations.size() + 2 + (priors > 0 ? 1 + priors : 0);
+  }
   [[nodiscard]] std::size_t signal() const { return dimensions + valuations.size(); }
 
   [[nodiscard]] VectorXd pack(const Hyper& hyper) const {
@@ -40,31 +44,37 @@ struct Layout {
     for (const double length : hyper.length) theta[at++] = length;
     for (const std::size_t d : valuations) theta[at++] = hyper.valuation[d];
     theta[at++] = hyper.signal;
-    theta[at] = hyper.noise;
+    theta[at++] = hyper.noise;
+    if (priors > 0) theta[at++] = hyper.slope;
+    for (std::size_t p = 0; p < priors; ++p) theta[at++] = hyper.spread[p];
     return theta;
   }
   [[nodiscard]] Hyper unpack(const VectorXd& theta) const {
     Hyper hyper{.length = std::vector<double>(dimensions),
-                .valuation = std::vector<double>(dimensions, kValuationPrior.mean)};
+                .valuation = std::vector<double>(dimensions, kValuationPrior.mean),
+                .spread = {}};
     Index at = 0;
     for (double& length : hyper.length) length = theta[at++];
     for (const std::size_t d : valuations) hyper.valuation[d] = theta[at++];
     hyper.signal = theta[at++];
-    hyper.noise = theta[at];
+    hyper.noise = theta[at++];
+    if (priors > 0) hyper.slope = theta[at++];
+    for (std::size_t p = 0; p < priors; ++p) hyper.spread.push_back(theta[at++]);
     return hyper;
   }
   [[nodiscard]] Prior prior(std::size_t at) const {
     if (at < dimensions) return kLengthPrior;
     if (at < signal()) return kValuationPrior;
-    return at == signal() ? kSignalPrior : kNoisePrior;
+    if (at < signal() + 2) return at == signal() ? kSignalPrior : kNoisePrior;
+    return at == signal() + 2 ? kSlopePrior : kSpreadPrior;
   }
 };
 
 /// What is minimised: minus log_posterior.
 class Loss {
  public:
-  Loss(const Encoding& encoding, const Observations& data)
-      : layout(encoding),
+  Loss(const Encoding& encoding, const Observations& data, std::size_t used)
+      : layout(encoding, used),
         encoding_(encoding),
         n_(static_cast<Index>(data.ids.size())),
         targets_(Eigen::Map<const VectorXd>(data.targets.data(), n_)) {
@@ -72,6 +82,16 @@ class Loss {
       auto& column = codes_.emplace_back();
       for (const ConfigId id : data.ids) column.push_back(encoding.code(id, d));
     }
+    priors_.resize(n_, static_cast<Index>(used));
+    for (Index i = 0; used > 0 && i < n_; ++i) {
+      const std::vector<float> said = encoding.priors(data.ids[static_cast<std::size_t>(i)]);
+      for (Index p = 0; p < priors_.cols(); ++p) priors_(i, p) = said[static_cast<std::size_t>(p)];
+    }
+    // Of a matrix without columns Eigen would take rows of no memory.
+    if (used > 0)
+      sum_ = priors_.rowwise().sum();
+    else
+      sum_ = VectorXd::Zero(n_);
   }
 
   const Layout layout;
@@ -83,17 +103,21 @@ class Loss {
     const Covariance kernel(encoding_, hyper);
     const MatrixXd signal = covariances(kernel);
     MatrixXd matrix = signal;
+    for (Index p = 0; p < priors_.cols(); ++p)
+      matrix += variance(kernel, p) * priors_.col(p) * priors_.col(p).transpose();
     matrix.diagonal().array() += kernel.noise();
+    const VectorXd residual = targets_ - kernel.prior_mean() * sum_;
     const Eigen::LLT<MatrixXd> llt(matrix);
     if (llt.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
-    const VectorXd alpha = llt.solve(targets_);
-    double loss = 0.5 * targets_.dot(alpha) + 0.5 * static_cast<double>(n_) * kLogTwoPi;
+    const VectorXd alpha = llt.solve(residual);
+    double loss = 0.5 * residual.dot(alpha) + 0.5 * static_cast<double>(n_) * kLogTwoPi;
     for (Index i = 0; i < n_; ++i) loss += std::log(llt.matrixLLT()(i, i));
     if (!std::isfinite(loss)) return std::numeric_limits<double>::infinity();
     if (gradient != nullptr) {
       MatrixXd weights = llt.solve(MatrixXd::Identity(n_, n_));
       weights.noalias() -= alpha * alpha.transpose();
       *gradient = slopes(hyper, kernel, signal, weights);
+      add_prior_slopes(kernel, alpha, weights, *gradient);
     }
     for (std::size_t i = 0; i < layout.size(); ++i) {
       const Prior prior = layout.prior(i);
@@ -108,7 +132,22 @@ class Loss {
   const Encoding& encoding_;
   Index n_;
   VectorXd targets_;
+  MatrixXd priors_;                        ///< observations x priors that have a say
+  VectorXd sum_;                           ///< over the priors
   std::vector<std::vector<Level>> codes_;  ///< by dimension
+
+  [[nodiscard]] static double variance(const Covariance& kernel, Index prior) {
+    return kernel.prior_variances()[static_cast<std::size_t>(prior)];
+  }
+  /// Gradient by the weights of priors: their mean and their variances.
+  void add_prior_slopes(const Covariance& kernel, const VectorXd& alpha, const MatrixXd& weights,
+                        VectorXd& gradient) const {
+    if (priors_.cols() == 0) return;
+    auto at = static_cast<Index>(layout.signal()) + 2;
+    gradient[at++] = -kernel.prior_mean() * sum_.dot(alpha);
+    for (Index p = 0; p < priors_.cols(); ++p)
+      gradient[at++] = 0.5 * variance(kernel, p) * priors_.col(p).dot(weights * priors_.col(p));
+  }
 
   /// Multiplies f(i, j), j < i, by the entry of the table for the pair.
   void multiply(MatrixXd& matrix, std::size_t dimension, const Table& table) const {
@@ -182,14 +221,14 @@ std::optional<LineStep> search_line(const Loss& loss, const LineStep& from,
 }  // namespace
 
 double log_posterior(const Encoding& encoding, const Observations& data, const Hyper& hyper) {
-  const Loss loss(encoding, data);
+  const Loss loss(encoding, data, hyper.spread.size());
   return -loss.at(loss.layout.pack(hyper), nullptr);
 }
 
 Hyper fit(const Encoding& encoding, const Observations& data, const Hyper& start,
           std::size_t most) {
   if (data.ids.empty() || encoding.dimensions().empty()) return start;
-  const Loss loss(encoding, data);
+  const Loss loss(encoding, data, start.spread.size());
   const auto size = static_cast<Index>(loss.layout.size());
   LineStep now{.theta = loss.layout.pack(start), .gradient = VectorXd::Zero(size)};
   now.loss = loss.at(now.theta, &now.gradient);

@@ -16,6 +16,18 @@ struct ModelQuality {
   std::size_t fits = 0;      ///< times that the hyper-parameters were fitted
 };
 
+/// What the search learned of a prior.
+struct PriorFigures {
+  /// Of its prediction in the model: standard deviations of the result for one of the prior's. 0:
+  /// the model does not believe the priors. Missing before the first fit.
+  std::optional<double> weight;
+  /// Spearman's, of what it says and what was measured (correct results); missing below
+  /// kLeastRanked of them, or where all say the same.
+  std::optional<double> rank_correlation;
+  std::size_t ranked = 0;  ///< results that it is over
+};
+inline constexpr std::size_t kLeastRanked = 4;
+
 /// What a parameter mattered, from the model.
 struct Importance {
   std::size_t parameter = 0;  ///< index into Space::parameters()

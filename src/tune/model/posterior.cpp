@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace perflab::tune {
@@ -43,19 +44,53 @@ void Posterior::set_pool(std::vector<ConfigId> pool) {
     pool_codes_[d].reserve(pool_.size());
     for (const ConfigId id : pool_) pool_codes_[d].push_back(encoding_->code(id, d));
   }
+  pool_priors_.assign(encoding_->priors(), {});
+  if (!pool_priors_.empty())
+    for (const ConfigId id : pool_) {
+      const std::vector<float> said = encoding_->priors(id);
+      for (std::size_t p = 0; p < said.size(); ++p) pool_priors_[p].push_back(said[p]);
+    }
+  weigh_pool();
   blocks_.assign((pool_.size() + kBlock - 1) / kBlock, {});
   recompute_blocks();
 }
 
 void Posterior::set_hyper(const Hyper& hyper) {
   kernel_ = Covariance(*encoding_, hyper);
+  weigh_pool();
   factor_.clear();
   for (std::size_t row = 0; row < observations_.size(); ++row) extend_factor(row);
   recompute_blocks();
   if (!targets_.empty()) set_targets(std::vector<double>(targets_));
 }
 
+double Posterior::prior_mean(std::span<const float> priors) const {
+  return kernel_.prior_mean() * std::accumulate(priors.begin(), priors.end(), 0.0);
+}
+
+double Posterior::prior_covariance(std::span<const float> a, std::span<const float> b) const {
+  double sum = 0;
+  for (std::size_t p = 0; p < kernel_.prior_variances().size(); ++p)
+    sum += kernel_.prior_variances()[p] * a[p] * b[p];
+  return sum;
+}
+
+void Posterior::weigh_pool() {
+  pool_mean_.assign(pool_.size(), 0);
+  pool_variance_.assign(pool_.size(), 0);
+  for (std::size_t p = 0; p < kernel_.prior_variances().size(); ++p) {
+    const auto mean = static_cast<float>(kernel_.prior_mean());
+    const auto variance = static_cast<float>(kernel_.prior_variances()[p]);
+    for (std::size_t i = 0; i < pool_.size(); ++i) {
+      const float said = pool_priors_[p][i];
+      pool_mean_[i] += mean * said;
+      pool_variance_[i] += variance * said * said;
+    }
+  }
+}
+
 void Posterior::append(ConfigId id) {
+  priors_.push_back(encoding_->priors(id));
   observations_.push_back(id);
   codes_.push_back(encoding_->codes(id));
   extend_factor(observations_.size() - 1);
@@ -67,6 +102,7 @@ void Posterior::truncate(std::size_t count) {
   if (count >= observations_.size()) return;
   observations_.resize(count);
   codes_.resize(count);
+  priors_.resize(count);
   factor_.resize(count);
   targets_.clear();
   recompute_blocks();
@@ -75,11 +111,12 @@ void Posterior::truncate(std::size_t count) {
 void Posterior::extend_factor(std::size_t row) {
   std::vector<double> entries(row + 1);
   for (std::size_t j = 0; j < row; ++j) {
-    double value = kernel_.covariance(codes_[row], codes_[j]);
+    double value =
+        kernel_.covariance(codes_[row], codes_[j]) + prior_covariance(priors_[row], priors_[j]);
     for (std::size_t k = 0; k < j; ++k) value -= entries[k] * factor_[j][k];
     entries[j] = value / factor_[j][j];
   }
-  double pivot = kernel_.signal() + kernel_.noise();
+  double pivot = kernel_.signal() + kernel_.noise() + prior_covariance(priors_[row], priors_[row]);
   for (std::size_t k = 0; k < row; ++k) pivot -= entries[k] * entries[k];
   entries[row] = std::sqrt(std::max(pivot, kLeastPivot));
   factor_.push_back(std::move(entries));
@@ -103,6 +140,11 @@ void Posterior::extend_block(std::size_t index, std::size_t from) {
       const Level* codes = pool_codes_[d].data() + first;
       for (std::size_t c = 0; c < width; ++c) row[c] *= correlations[codes[c]];
     }
+    for (std::size_t p = 0; p < kernel_.prior_variances().size(); ++p) {
+      const float weight = static_cast<float>(kernel_.prior_variances()[p]) * priors_[i][p];
+      const float* own = pool_priors_[p].data() + first;
+      for (std::size_t c = 0; c < width; ++c) row[c] += weight * own[c];
+    }
     for (std::size_t j = 0; j < i; ++j) factors[j] = static_cast<float>(-factor_[i][j]);
     add_rows<kBlock>(row, block.rows.data(), factors, i);
     const auto inverse = static_cast<float>(1 / factor_[i][i]);
@@ -125,6 +167,7 @@ void Posterior::set_targets(std::span<const double> targets) {
   targets_.assign(targets.begin(), targets.end());
   const std::size_t count = targets_.size();
   whitened_ = targets_;
+  for (std::size_t i = 0; i < count; ++i) whitened_[i] -= prior_mean(priors_[i]);
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = 0; j < i; ++j) whitened_[i] -= factor_[i][j] * whitened_[j];
     whitened_[i] /= factor_[i][i];
@@ -144,17 +187,21 @@ void Posterior::set_targets(std::span<const double> targets) {
 Prediction Posterior::at(std::size_t index) const {
   const Block& block = blocks_[index / kBlock];
   const std::size_t c = index % kBlock;
-  return {.mean = block.mean[c],
-          .variance = std::max(kernel_.signal() - double{block.explained[c]}, kLeastPivot)};
+  return {.mean = block.mean[c] + pool_mean_[index],
+          .variance = std::max(
+              kernel_.signal() + pool_variance_[index] - double{block.explained[c]}, kLeastPivot)};
 }
 
 Prediction Posterior::predict(ConfigId id) const {
   if (id < pool_.size() && pool_[id] == id) return at(id);
   const std::vector<Level> codes = encoding_->codes(id);
-  Prediction prediction{.mean = 0, .variance = kernel_.signal()};
+  const auto own = encoding_->priors(id);
+  Prediction prediction{.mean = prior_mean(own),
+                        .variance = kernel_.signal() + prior_covariance(own, own)};
   std::vector<double> row(observations_.size());
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const double covariance = kernel_.covariance(codes, codes_[i]);
+    const double covariance =
+        kernel_.covariance(codes, codes_[i]) + prior_covariance(own, priors_[i]);
     if (i < weights_.size()) prediction.mean += weights_[i] * covariance;
     row[i] = covariance;
     for (std::size_t j = 0; j < i; ++j) row[i] -= factor_[i][j] * row[j];
@@ -163,6 +210,16 @@ Prediction Posterior::predict(ConfigId id) const {
   }
   prediction.variance = std::max(prediction.variance, kLeastPivot);
   return prediction;
+}
+
+std::vector<double> Posterior::prior_weights() const {
+  std::vector<double> weights(encoding_->priors(), 0);
+  for (std::size_t p = 0; p < kernel_.prior_variances().size(); ++p) {
+    weights[p] = kernel_.prior_mean();
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+      weights[p] += kernel_.prior_variances()[p] * priors_[i][p] * weights_[i];
+  }
+  return weights;
 }
 
 double Posterior::mean_at(std::span<const Level> codes) const {

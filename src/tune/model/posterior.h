@@ -1,7 +1,8 @@
 // The Gaussian process at given hyper-parameters, and what it predicts for every candidate of a
 // pool. It grows by one observation at a time: a row of the Cholesky factor L, and a row of
 // V = L^-1 K(observations, pool), which costs observations x candidates. Rasmussen and Williams,
-// algorithm 2.1; docs/models/autotuning.md "Gaussian process".
+// algorithm 2.1; weights of priors: section 2.7. docs/models/autotuning.md "Gaussian process",
+// "Priors".
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,10 @@ class Posterior {
   [[nodiscard]] Prediction at(std::size_t index) const;
   /// The same for any configuration; one that is not pool()[id] costs observations squared.
   [[nodiscard]] Prediction predict(ConfigId id) const;
-  /// Mean for any row of codes, also one that is no configuration.
+  /// Weight of each prior after the targets, in standard deviations of the target for one of its
+  /// own; all 0 when none has a say.
+  [[nodiscard]] std::vector<double> prior_weights() const;
+  /// Mean for any row of codes, also one that is no configuration; without what priors say.
   [[nodiscard]] double mean_at(std::span<const Level> codes) const;
   /// Per observation: its target minus what the others predict for it (equation 5.12; the same
   /// hyper-parameters). Needs set_targets for all.
@@ -60,16 +64,22 @@ class Posterior {
   Covariance kernel_;
   std::vector<ConfigId> observations_;
   std::vector<std::vector<Level>> codes_;    ///< of the observations
+  std::vector<std::vector<float>> priors_;   ///< what priors say of the observations
   std::vector<std::vector<double>> factor_;  ///< rows of L
   std::vector<double> targets_, whitened_;   ///< y, L^-1 y
   std::vector<double> weights_;              ///< K^-1 y
   std::vector<ConfigId> pool_;
-  std::vector<std::vector<Level>> pool_codes_;  ///< by dimension
+  std::vector<std::vector<Level>> pool_codes_;    ///< by dimension
+  std::vector<std::vector<float>> pool_priors_;   ///< by prior
+  std::vector<float> pool_mean_, pool_variance_;  ///< of the weighted priors
   std::vector<Block> blocks_;
 
   void extend_factor(std::size_t row);
   void extend_block(std::size_t block, std::size_t from);
   void recompute_blocks();
+  void weigh_pool();
+  [[nodiscard]] double prior_mean(std::span<const float> priors) const;
+  [[nodiscard]] double prior_covariance(std::span<const float> a, std::span<const float> b) const;
 };
 
 }  // namespace perflab::tune

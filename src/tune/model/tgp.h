@@ -11,6 +11,7 @@
 #include "tune/model/covariance.h"
 #include "tune/model/encoding.h"
 #include "tune/model/feasibility.h"
+#include "tune/model/fit.h"
 #include "tune/model/model_figures.h"
 #include "tune/model/posterior.h"
 #include "tune/model/targets.h"
@@ -48,25 +49,35 @@ class Tgp {
   [[nodiscard]] PrunedByModel pruned(const std::vector<bool>& taken) const;
   [[nodiscard]] const Posterior& posterior() const { return *posterior_; }
   [[nodiscard]] const Targets& targets() const { return targets_; }
+  /// The same results, for the same candidates if `with_pool`, without what priors say.
+  [[nodiscard]] Posterior without_priors(bool with_pool = false) const;
+  /// Log of how much more probable the results are with the priors than without, both with the most
+  /// probable hyper-parameters; missing: no priors, or no fit yet.
+  [[nodiscard]] std::optional<double> prior_odds() const { return prior_odds_; }
 
  private:
   const Encoding* encoding_;
   std::uint64_t seed_;
   double prune_factor_;
-  Hyper hyper_;
+  Hyper hyper_, with_priors_, without_priors_;
+  bool believes_priors_ = false;
+  std::optional<double> prior_odds_;
   std::optional<Posterior> posterior_;
   Feasibility feasibility_;
   Targets targets_;
   std::vector<Told> results_;
-  std::size_t fits_ = 0, next_fit_ = 0, next_pool_ = 0;
+  std::size_t fits_ = 0, next_fit_ = 0, next_usual_ = 0, next_pool_ = 0;
   std::optional<double> gain_;
 
   void vote(std::span<const Told> results);
   void fit_hyper();
+  void weigh_priors(const Observations& data, std::size_t count);
+  [[nodiscard]] bool doubts_priors(std::size_t position) const;
   void refresh_pool(const std::vector<bool>& taken);
   [[nodiscard]] std::vector<ConfigId> drawn_pool(const std::vector<bool>& taken) const;
   [[nodiscard]] double slow_limit() const;
-  [[nodiscard]] std::optional<std::size_t> most_promising(const std::vector<bool>& taken,
+  [[nodiscard]] std::optional<std::size_t> most_promising(const Posterior& posterior,
+                                                          const std::vector<bool>& taken,
                                                           bool allow_pruned) const;
   [[nodiscard]] std::optional<Pick> local_pick(const std::vector<bool>& taken) const;
 };

@@ -23,7 +23,7 @@ struct KeyField {
   std::string_view words;  ///< in messages
   std::string JournalKey::* member;
 };
-constexpr std::array<KeyField, 9> kKeyFields = {{
+constexpr std::array<KeyField, 10> kKeyFields = {{
     {"command", "command", &JournalKey::command},
     {"build", "build command", &JournalKey::build},
     {"check", "check command", &JournalKey::check},
@@ -33,6 +33,7 @@ constexpr std::array<KeyField, 9> kKeyFields = {{
     {"binary_hash", "program's hash", &JournalKey::binary_hash},
     {"gpu", "GPU", &JournalKey::gpu},
     {"space", "search space", &JournalKey::space},
+    {"priors", "list of priors", &JournalKey::priors},
 }};
 
 /// One line, whatever bytes are in its texts.
@@ -53,7 +54,10 @@ Result<JournalKey> key_from_json(const Json& header, std::string_view what) {
   JsonFields in(header, what);
   JsonFields fields = in.object("key");
   JournalKey key;
-  for (const KeyField& field : kKeyFields) fields.read(field.name, key.*field.member);
+  // Journals from before there were priors have none.
+  for (const KeyField& field : kKeyFields)
+    if (field.member != &JournalKey::priors || fields.has(field.name))
+      fields.read(field.name, key.*field.member);
   PERFLAB_TRY_VOID(in.result());
   return key;
 }

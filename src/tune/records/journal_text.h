@@ -30,6 +30,7 @@ struct JournalKey {
   std::string binary_hash;  ///< of the program that the command starts, when it is not built here
   std::string gpu;          ///< of the GPUs; empty: none
   std::string space;        ///< names of the parameters, and the derived values with expressions
+  std::string priors{};     ///< digests of --prior, in their order; empty: none
   friend bool operator==(const JournalKey&, const JournalKey&) = default;
 };
 

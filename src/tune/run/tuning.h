@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tune/evaluate/job.h"
+#include "tune/model/prior_task.h"
 #include "tune/search/search.h"
 #include "tune/space/space.h"
 #include "tune/values/outcome.h"
@@ -106,6 +107,12 @@ struct OutcomeCounts {
   std::size_t unstable = 0;  ///< among the correct ones
 };
 
+/// A prior, and what the search made of it.
+struct PriorResult {
+  PriorDescription description;
+  PriorFigures figures;
+};
+
 /// --simulate only.
 struct Simulation {
   double optimum = 0;  ///< best recorded value of the space
@@ -124,6 +131,8 @@ struct TuneResult {
   OutcomeCounts outcomes;
   PruneCounts pruned;
   ModelQuality quality;
+  std::vector<PriorResult> priors;   ///< in the order of the request
+  std::optional<double> prior_odds;  ///< Search::prior_odds
   std::vector<Importance> importance;
   ConfigId default_id = 0;
   bool default_declared = false;

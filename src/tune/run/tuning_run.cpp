@@ -205,6 +205,11 @@ TuneResult TuningRun::finish(std::size_t not_recorded) {
   result.effort = options_.search.effort;
   result.prune_factor = options_.search.prune_factor;
   result.quality = search_.quality();
+  const std::vector<PriorFigures> figures = search_.priors();
+  for (std::size_t p = 0; p < figures.size(); ++p)
+    result.priors.push_back(
+        {.description = options_.search.priors[p]->description(), .figures = figures[p]});
+  result.prior_odds = search_.prior_odds();
   result.importance = search_.importance();
   result.default_id = space_.default_configuration();
   result.default_declared = space_.description().default_declared;

@@ -13,6 +13,7 @@
 #include "tune/model/encoding.h"
 #include "tune/model/importance.h"
 #include "tune/model/polynomial.h"
+#include "tune/model/prior_task.h"
 #include "tune/model/search_random.h"
 #include "tune/model/targets.h"
 #include "tune/model/tgp.h"
@@ -68,6 +69,46 @@ ModelQuality quality_of(const Tgp& tgp) {
   return quality;
 }
 
+/// Ranks from 0; equal values share the mean of theirs.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<double> sorted = values;
+  std::ranges::sort(sorted);
+  std::vector<double> ranks;
+  for (const double value : values) {
+    const auto [first, last] = std::ranges::equal_range(sorted, value);
+    ranks.push_back(0.5 * static_cast<double>((first - sorted.begin()) + (last - sorted.begin())));
+  }
+  return ranks;
+}
+
+/// Pearson's correlation of the ranks is Spearman's.
+PriorFigures ranked(const PriorTask& prior, const std::vector<Told>& results, bool maximize) {
+  std::vector<double> said;
+  std::vector<double> measured;
+  for (const Told& one : results) {
+    if (!one.value) continue;
+    said.push_back(prior.at(one.id));
+    measured.push_back(maximize ? -*one.value : *one.value);
+  }
+  PriorFigures figures;
+  figures.ranked = said.size();
+  if (said.size() < kLeastRanked) return figures;
+  said = ranks_of(said);
+  measured = ranks_of(measured);
+  // Ranks, ties included, have this mean.
+  const double mean = 0.5 * static_cast<double>(said.size());
+  double both = 0;
+  double a = 0;
+  double b = 0;
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    both += (said[i] - mean) * (measured[i] - mean);
+    a += (said[i] - mean) * (said[i] - mean);
+    b += (measured[i] - mean) * (measured[i] - mean);
+  }
+  if (a > 0 && b > 0) figures.rank_correlation = both / std::sqrt(a * b);
+  return figures;
+}
+
 }  // namespace
 
 std::string_view to_string(ModelKind model) {
@@ -112,7 +153,7 @@ struct Search::State {
   State(const Space& of, SearchOptions with)
       : space(of),
         options(std::move(with)),
-        encoding(of),
+        encoding(of, options.priors),
         random(options.seed),
         tgp(encoding, options.seed, options.prune_factor),
         taken(of.size(), false),
@@ -336,12 +377,30 @@ PrunedByModel Search::pruned() const {
       [&](const Tgp& tgp) { return tgp.fitted() ? tgp.pruned(state.taken) : PrunedByModel{}; });
 }
 
+std::vector<PriorFigures> Search::priors() const {
+  const State& state = *state_;
+  std::vector<PriorFigures> figures;
+  for (const auto& prior : state.options.priors)
+    figures.push_back(ranked(*prior, state.all_results(), state.options.maximize));
+  state.with_model([&](const Tgp& tgp) {
+    if (!tgp.fitted()) return 0;
+    const std::vector<double> weights = tgp.posterior().prior_weights();
+    for (std::size_t p = 0; p < figures.size(); ++p) figures[p].weight = weights[p];
+    return 0;
+  });
+  return figures;
+}
+
+std::optional<double> Search::prior_odds() const {
+  return state_->with_model([](const Tgp& tgp) { return tgp.prior_odds(); });
+}
+
 std::vector<Importance> Search::importance() const {
   const State& state = *state_;
   if (state.polynomial || !state.best) return {};
   return state.with_model([&](const Tgp& tgp) {
     return tgp.fitted()
-               ? importance_of(state.encoding, tgp.posterior(), tgp.targets(), state.best->id)
+               ? importance_of(state.encoding, tgp.without_priors(), tgp.targets(), state.best->id)
                : std::vector<Importance>{};
   });
 }

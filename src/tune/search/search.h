@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tune/model/encoding.h"
 #include "tune/model/model_figures.h"
 #include "tune/space/space.h"
 #include "tune/values/outcome.h"
@@ -40,6 +41,7 @@ struct SearchOptions {
   std::size_t seed_evaluations = 6;  ///< space-filling ones, `first` included; polynomial: random
                                      ///< ones, and the published share is 20 % of the budget
   double prune_factor = 1.75;        ///< slower than this times the best, surely: pruned
+  Priors priors = {};                ///< what earlier tunings know of this space; TGP only
   std::vector<ConfigId> first = {};  ///< evaluated first, in this order: default, warm start
 };
 
@@ -87,6 +89,10 @@ class Search {
 
   [[nodiscard]] ModelQuality quality() const;
   [[nodiscard]] PrunedByModel pruned() const;
+  /// One per prior.
+  [[nodiscard]] std::vector<PriorFigures> priors() const;
+  /// Log of the odds for the priors, all together (Tgp::prior_odds).
+  [[nodiscard]] std::optional<double> prior_odds() const;
   /// Every parameter with more than one value, most important first; empty before the first fit,
   /// and for the polynomial.
   [[nodiscard]] std::vector<Importance> importance() const;

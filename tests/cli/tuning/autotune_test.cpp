@@ -194,6 +194,51 @@ TEST_F(Autotune, WhatItWritesCanBeReadAgain) {
   }
 }
 
+TEST_F(Autotune, LearnsFromPriorsAndSaysWhatEachIsWorth) {
+  write_cache("cache.json");
+  write("other.csv",
+        "X,Y,OLD,value,outcome\n8,3,1,3.1,correct\n8,4,1,4,correct\n4,3,1,6,correct\n"
+        "1,8,1,12,correct\n32,8,2,,runtime\n2,2,1,9,correct\n8,3,2,30,correct\n");
+  const Words search = {"--simulate", "cache.json", "--effort", "full", "--budget", "30"};
+  const Words with = search + Words{"--prior", "cache.json", "other.csv", "--out", "o"};
+  const Json found = json(with);
+  EXPECT_EQ(found["simulation"]["best"], 1.5);
+  EXPECT_GT(found["phases"]["predict"]["prior_odds"], 1);
+  ASSERT_EQ(found["priors"].size(), 2U);
+  const Json& same = found["priors"][0];
+  EXPECT_EQ(same["covered"], 144);
+  EXPECT_EQ(same["device"], "made up");
+  EXPECT_GT(same["weight"], 0.2);
+  EXPECT_GT(same["rank_correlation"], 0.99);
+  const Json& other = found["priors"][1];
+  EXPECT_EQ(other["evaluations"], 7);
+  EXPECT_EQ(other["worked"], 6);
+  EXPECT_EQ(other["shared"], Json({"X", "Y"}));
+  EXPECT_EQ(other["only_in_prior"], Json({"OLD"}));
+  EXPECT_EQ(other["only_in_space"], Json({"Z"}));
+  EXPECT_EQ(other["covered"], 6 * 3);
+  EXPECT_EQ(other["evaluations_saved"], nullptr);
+  EXPECT_EQ(found["environment"]["priors"], Json({"cache.json", "other.csv"}));
+  EXPECT_THAT(run(search + Words{"--prior", "other.csv", "--details", "best"}).out,
+              HasSubstr("other.csv: 7 evaluations; its order agrees with"));
+  EXPECT_EQ(json(search)["priors"], Json::array());
+
+  // A journal belongs to its priors.
+  EXPECT_EQ(without_environment(json(with + Words{"--resume"})), without_environment(found));
+  const Outcome fewer = run(search + Words{"--prior", "cache.json", "--out", "o", "--resume"});
+  EXPECT_EQ(fewer.exit_code, 3);
+  EXPECT_THAT(fewer.err, HasSubstr("its list of priors is"));
+  const Outcome none = run(search + Words{"--out", "o", "--resume"});
+  EXPECT_EQ(none.exit_code, 3);
+
+  write("foreign.csv", "A,B,value\n1,2,3\n2,2,4\n3,2,5\n4,2,6\n");
+  const Outcome foreign = run(search + Words{"--prior", "foreign.csv"});
+  EXPECT_EQ(foreign.exit_code, 3);
+  EXPECT_THAT(foreign.err, HasSubstr("--prior foreign.csv: it has no parameter of the space"));
+  EXPECT_EQ(run(search + Words{"--prior", "cache.json", "--model", "polynomial"}).exit_code, 2);
+  EXPECT_NE(run(search + Words{"--prior", "missing.json"}).exit_code, 0);
+}
+
 TEST_F(Autotune, SearchesARecordedGpu) {
   const fs::path recording =
       fs::path(PERFLAB_SHARED_DIR) / "data/autotune/amd/convolution_milo__MI250X.json.gz";
@@ -290,7 +335,9 @@ class AutotuneKills : public Autotune {};
 
 TEST_F(AutotuneKills, AreSurvivedWhileSimulating) {
   write_cache("cache.json");
-  const Words search = {"--simulate", "cache.json", "--budget", "50", "--effort", "full"};
+  // The cache itself is as good a prior as there can be: it is believed from early on.
+  const Words search = {"--simulate", "cache.json", "--budget", "50",
+                        "--effort",   "full",       "--prior",  "cache.json"};
   const auto begin = std::chrono::steady_clock::now();
   const Json undisturbed = json(search + Words{"--journal", "whole.jsonl"});
   const auto whole =
