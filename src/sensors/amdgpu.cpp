@@ -19,20 +19,23 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostBytes = 16384;
 constexpr double kHertz = 1e6, kMillidegrees = 1e3, kMicrowatts = 1e6;
+constexpr double kEnergyUnits = 65536;                    // in a joule
+constexpr std::uint64_t kNotCounted = ~std::uint64_t{0};  // a field that the firmware does not fill
 /// temp1 is the edge, temp2 the junction (the hottest place), temp3 the memory.
 constexpr const char* kTemperatures[] = {"temp2_input", "temp1_input"};
 constexpr const char* kPowers[] = {"power1_input", "power1_average"};
 
-/// Where gpu_metrics has what of throttling, by revision of its contents (format 1).
+/// Where gpu_metrics has what of throttling and energy, by revision of its contents (format 1).
 struct MetricsLayout {
   std::uint8_t first, last;  ///< revisions
   std::size_t status;        ///< of the 64 bits that are the same for all chips; 0: there are none
   std::size_t residencies;   ///< of five counters: PROCHOT, power, socket, regulators, memory; 0
+  std::size_t energy;        ///< of the 64 bits that count energy in units of 2^-16 J; 0: not sure
 };
 constexpr MetricsLayout kLayouts[] = {
-    {.first = 3, .last = 3, .status = 112, .residencies = 0},
-    {.first = 6, .last = 6, .status = 0, .residencies = 36},
-    {.first = 7, .last = 8, .status = 0, .residencies = 44},
+    {.first = 3, .last = 3, .status = 112, .residencies = 0, .energy = 0},
+    {.first = 6, .last = 6, .status = 0, .residencies = 36, .energy = 16},
+    {.first = 7, .last = 8, .status = 0, .residencies = 44, .energy = 24},
 };
 constexpr Throttle kResidencies[] = {Throttle::hardware, Throttle::power, Throttle::temperature,
                                      Throttle::temperature, Throttle::temperature};
@@ -55,6 +58,16 @@ Throttles throttles_of(std::uint64_t status) {
   return found;
 }
 
+/// Null: its version is not known.
+const MetricsLayout* layout_of(std::string_view metrics) {
+  const auto format = metric_at<std::uint8_t>(metrics, 2),
+             content = metric_at<std::uint8_t>(metrics, 3);
+  const auto* const layout = std::ranges::find_if(kLayouts, [&](const MetricsLayout& one) {
+    return format == 1 && content >= one.first && content <= one.last;
+  });
+  return layout == std::end(kLayouts) ? nullptr : layout;
+}
+
 class AmdgpuSensors final : public Sensors {
  public:
   AmdgpuSensors(fs::path device, fs::path hwmon)
@@ -70,6 +83,19 @@ class AmdgpuSensors final : public Sensors {
     reading.power_w = number("power_w", kPowers, kMicrowatts);
     read_throttling(reading);
     return reading;
+  }
+
+  std::optional<double> read_energy() override {
+    const fs::path file = device_ / "gpu_metrics";
+    const auto bytes = read_file(file, kMostBytes);
+    if (!bytes) return no_energy(fmt::format("{} cannot be read", file.string()));
+    const MetricsLayout* const layout = layout_of(*bytes);
+    if (layout == nullptr || layout->energy == 0)
+      return no_energy(fmt::format("{} has no counter of energy that is known", file.string()));
+    const auto counted = metric_at<std::uint64_t>(*bytes, layout->energy);
+    if (!counted || *counted == kNotCounted)
+      return no_energy(fmt::format("{} counts no energy", file.string()));
+    return static_cast<double>(*counted) / kEnergyUnits;
   }
 
  private:
@@ -92,10 +118,8 @@ class AmdgpuSensors final : public Sensors {
     if (!bytes) return miss("throttled", fmt::format("{} cannot be read", file.string()));
     const auto format = metric_at<std::uint8_t>(*bytes, 2),
                content = metric_at<std::uint8_t>(*bytes, 3);
-    const auto* const layout = std::ranges::find_if(kLayouts, [&](const MetricsLayout& one) {
-      return format == 1 && content >= one.first && content <= one.last;
-    });
-    if (layout == std::end(kLayouts))
+    const MetricsLayout* const layout = layout_of(*bytes);
+    if (layout == nullptr)
       return miss("throttled", fmt::format("{} is of version {}.{}, whose throttling is not known",
                                            file.string(), format.value_or(0), content.value_or(0)));
     if (layout->status != 0) {

@@ -16,7 +16,7 @@ using NvmlResult = int;  // 0: success
 constexpr NvmlResult kNvmlSuccess = 0;
 constexpr int kClockSm = 1, kClockMemory = 2;  // nvmlClockType_t
 constexpr int kTemperatureGpu = 0;             // nvmlTemperatureSensors_t
-constexpr double kMilliwatts = 1000;
+constexpr double kMilliwatts = 1000, kMillijoules = 1000;
 
 /// Bits of the reasons; the others (idle, settings of an administrator, boost in step with other
 /// GPUs, a display) say nothing about a disturbance.
@@ -37,6 +37,7 @@ struct Nvml {
   NvmlResult (*temperature)(NvmlDevice, int, unsigned*);
   NvmlResult (*power)(NvmlDevice, unsigned*);
   NvmlResult (*reasons)(NvmlDevice, unsigned long long*);
+  NvmlResult (*energy)(NvmlDevice, unsigned long long*);  ///< null: the driver is too old
 };
 
 /// The name of the first entry that is missing; null: none is.
@@ -57,6 +58,8 @@ const char* find_entries(void* library, Nvml& nvml) {
   find(nvml.power, "nvmlDeviceGetPowerUsage");
   // The older name, which newer drivers have too.
   find(nvml.reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  nvml.energy = reinterpret_cast<decltype(nvml.energy)>(
+      ::dlsym(library, "nvmlDeviceGetTotalEnergyConsumption"));
   return missing;
 }
 
@@ -86,6 +89,14 @@ class NvmlSensors final : public Sensors {
         if ((bits & bit) != 0) reading.throttled->add(throttle);
     }
     return reading;
+  }
+
+  std::optional<double> read_energy() override {
+    if (nvml_.energy == nullptr) return no_energy("this NVML has no counter of energy");
+    unsigned long long counted = 0;
+    if (const NvmlResult result = nvml_.energy(device_, &counted); result != kNvmlSuccess)
+      return no_energy(fmt::format("NVML: {}", nvml_.error_string(result)));
+    return static_cast<double>(counted) / kMillijoules;
   }
 
  private:

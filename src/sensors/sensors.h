@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "sensors/reading.h"
 
@@ -24,6 +26,11 @@ class Sensors {
   [[nodiscard]] virtual std::string source() const = 0;
   /// Takes some tens of microseconds to milliseconds; never fails: what cannot be read is missing.
   virtual Reading read() = 0;
+  /// Joules that a counter of the GPU has counted since some moment; the difference of two readings
+  /// says something. Missing: it has none (see `energy_missing`).
+  virtual std::optional<double> read_energy() = 0;
+  /// Why there was no energy, the first time; empty: there was.
+  [[nodiscard]] const std::string& energy_missing() const { return energy_missing_; }
   /// Why a field of a reading ("core_mhz", ..., "throttled") was missing, the first time.
   [[nodiscard]] const std::map<std::string, std::string>& missing() const { return missing_; }
 
@@ -31,8 +38,13 @@ class Sensors {
   void miss(const std::string& field, const std::string& reason) {
     missing_.try_emplace(field, reason);
   }
+  std::optional<double> no_energy(std::string reason) {
+    if (energy_missing_.empty()) energy_missing_ = std::move(reason);
+    return std::nullopt;
+  }
 
  private:
+  std::string energy_missing_;
   std::map<std::string, std::string> missing_;
 };
 

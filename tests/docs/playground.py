@@ -75,6 +75,7 @@ while [ $# -gt 1 ]; do
   shift 2
 done
 echo "time_ms: $((100 + (bm - 64) * (bm - 64) / 64 + (bn - 32) * (bn - 32) / 32)).5"
+echo "watts: $((150 + 2 * bm))"
 """
 
 SPACE = {"tune_params": {"BLOCK_M": [16, 32, 64, 128], "BLOCK_N": [16, 32, 64]}, "restrictions": ["BLOCK_M * BLOCK_N <= 4096"],

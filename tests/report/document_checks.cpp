@@ -148,7 +148,7 @@ bool null_is_ordinary(const std::string& path) {
       "capture",          // a command was run
       "history[].proof",  // likewise, or it did not end
       "environment.capture",
-      "environment.conditions",  // a command was run, or a recording searched
+      "environment.conditions",    // a command was run, or a recording searched
       "capture.launch.workgroup",  // as captured
       "capture.launch.grid",
       "capture.launch.blocks",
@@ -164,7 +164,18 @@ bool null_is_ordinary(const std::string& path) {
       "environment.space_file",
       "environment.simulated",
       "environment.warm_start",
-      "phases.predict.prior_odds",  // no priors
+      "phases.predict.prior_odds",      // no priors
+      "metrics[].pattern",              // not printed
+      "metrics[].at_least",             // no limit
+      "metrics[].at_most",              // likewise
+      "metrics[].best",             // no best configuration, or why_missing
+      "metrics[].why_missing",          // all have it
+      "limits",                         // there are none
+      "limits.best_outside",            // likewise
+      "history[].metrics[]",            // metrics[].why_missing
+      "best.metrics[]",                 // likewise
+      "top[].metrics[]",                // likewise
+      "limits.best_outside.metrics[]",  // likewise
       "environment.journal",
       "environment.executor",
       // Of a timeline: what belongs to nothing.

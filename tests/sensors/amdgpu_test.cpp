@@ -90,6 +90,22 @@ TEST(Amdgpu, NewerTablesCountHowLongItWasThrottled) {
   }
 }
 
+TEST(Amdgpu, NewerTablesCountEnergy) {
+  const Tree tree;
+  for (const auto& [content, at] : {std::pair{6U, 16U}, {7U, 24U}, {8U, 24U}}) {
+    tree.add("0000:c1:00.0", metrics(content, 1664, {{at, 3U << 15U}}));
+    EXPECT_EQ(tree.open("").sensors->read_energy(), 1.5) << content;
+  }
+  tree.add("0000:c1:00.0", metrics(6, 1664, {{16, ~std::uint64_t{0}}}));
+  const Opened none = tree.open("");
+  EXPECT_EQ(none.sensors->read_energy(), std::nullopt);
+  EXPECT_THAT(none.sensors->energy_missing(), HasSubstr("counts no energy"));
+  tree.add("0000:c1:00.0", metrics(3, 120, {}));
+  const Opened old = tree.open("");
+  EXPECT_EQ(old.sensors->read_energy(), std::nullopt);
+  EXPECT_THAT(old.sensors->energy_missing(), HasSubstr("no counter of energy"));
+}
+
 TEST(Amdgpu, WhatCannotBeReadIsMissingWithItsReason) {
   const Tree tree;
   tree.add("0000:c1:00.0", metrics(4, 120, {}));

@@ -100,6 +100,12 @@ PERFLAB_NVML int nvmlDeviceGetTemperature(void*, int sensor, unsigned* degrees) 
 PERFLAB_NVML int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
   return put("nvmlDeviceGetPowerUsage", milliwatts, 312'500);
 }
+/// 12.5 J more with every call.
+PERFLAB_NVML int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
+  static unsigned long long calls = 0;
+  *millijoules = ++calls * 12'500;
+  return answer_of("nvmlDeviceGetTotalEnergyConsumption");
+}
 PERFLAB_NVML int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
   const int status = answer_of("nvmlDeviceGetCurrentClocksThrottleReasons");
   const std::string item = current();

@@ -28,6 +28,18 @@ TEST(Nvml, ReadsClocksTemperaturePowerAndThrottling) {
   EXPECT_TRUE(opened.sensors->missing().empty());
 }
 
+TEST(Nvml, CountsEnergyInJoules) {
+  const Opened opened = detail::open_nvml("0000:17:00.0", kFake);
+  ASSERT_NE(opened.sensors, nullptr) << opened.missing_because;
+  EXPECT_EQ(opened.sensors->read_energy(), 12.5);
+  EXPECT_EQ(opened.sensors->read_energy(), 25);
+  EXPECT_EQ(opened.sensors->energy_missing(), "");
+  const test::ScopedVariable fail("NVML_SIM_FAIL", "nvmlDeviceGetTotalEnergyConsumption=3");
+  EXPECT_EQ(opened.sensors->read_energy(), std::nullopt);
+  EXPECT_EQ(opened.sensors->energy_missing(), "NVML: Not Supported");
+  EXPECT_TRUE(opened.sensors->missing().empty());
+}
+
 TEST(Nvml, IdleAndSettingsAreNoThrottling) {
   const test::ScopedVariable script("NVML_SIM_SCRIPT", "345/113");
   const Opened opened = detail::open_nvml("", kFake);

@@ -305,6 +305,10 @@ test('search, comparison, occupancy and doctor show their documents', async ({ p
   await open(page, 'others');
   const autotune = written('others', 'autotune');
   expect(await series(page, 'autotune-0-convergence', 'best')).toEqual(autotune.history.map((entry: any) => [entry.order, entry.best_so_far ?? '-']));
+  const outside = autotune.history.filter((entry: any) => !entry.within_limits).length;
+  expect(outside).toBeGreaterThan(0);
+  await expect(page.locator('#autotune').locator('dl, ul, table').filter({ hasText: 'Outside of the limits' }).first()).toContainText(`${outside} configurations that worked`);
+  await expect(page.locator('#autotune-0-history')).toContainText('power');
   const capture = page.locator('#autotune').locator('dl, ul, table').filter({ hasText: 'gemm(float const*)' });
   await expect(capture).toHaveCount(1);
   await expect(capture).toContainText('1.60x (1.58 to 1.62)');

@@ -28,7 +28,7 @@ function recording(): string {
       for (const unroll of [0, 1, 2]) {
         const time = 2 + Math.abs(Math.log2(block / 128)) * 0.7 + Math.abs(Math.log2(tile / 4)) * 0.9 + (unroll === 1 ? 0 : 0.35);
         const fails = block === 256 && tile === 8;
-        cache[`${block},${tile},${unroll}`] = { block_size_x: block, tile, unroll, time: fails ? 'RuntimeFailedConfig' : time, ...(fails ? {} : { times: [time * 0.99, time, time * 1.01, time * 1.005, time * 0.995] }) };
+        cache[`${block},${tile},${unroll}`] = { block_size_x: block, tile, unroll, time: fails ? 'RuntimeFailedConfig' : time, ...(fails ? {} : { power: 100 + block + 20 * tile, times: [time * 0.99, time, time * 1.01, time * 1.005, time * 0.995] }) };
       }
   return JSON.stringify({ device_name: 'a GPU of this test', kernel_name: 'smooth', tune_params_keys: ['block_size_x', 'tile', 'unroll'], tune_params: { block_size_x: [32, 64, 128, 256], tile: [1, 2, 4, 8], unroll: [0, 1, 2] }, objective: 'time', cache });
 }
@@ -54,7 +54,7 @@ function others(folder: string): void {
   const write = (name: string, text: string): void => writeFileSync(join(folder, `${name}.json`), text);
   const sample = join(share, 'decode_step.db');
   writeFileSync(join(results, 'recording.json.gz'), gzipSync(recording()));
-  write('autotune', run('autotune', '--simulate', join(results, 'recording.json.gz'), '--budget', '30', '--json'));
+  write('autotune', run('autotune', '--simulate', join(results, 'recording.json.gz'), '--budget', '30', '--limit', 'power<=300W', '--json'));
   write('occupancy', run('occupancy', '--arch', 'gfx942', '--vgpr', '72', '--lds', '16384', '--block', '256', '--sweep', 'vgpr', '--json'));
   write('comparison', answer('compare', sample, sample, '--json'));
   write('doctor', run('doctor', '--json'));

@@ -158,8 +158,8 @@ Result<void> write_evaluations(const std::string& folder, std::string_view objec
   }
   const std::string& unit = run.result.objective.unit;
   const std::filesystem::path path(folder);
-  PERFLAB_TRY_VOID(
-      write_file_atomically(path / "results.t4.json", tune::to_t4(rows, objective, unit)));
+  PERFLAB_TRY_VOID(write_file_atomically(
+      path / "results.t4.json", tune::to_t4(rows, objective, unit, run.result.objective.metrics)));
   return write_file_atomically(path / "results.csv", tune::to_csv(rows, objective, unit));
 }
 
@@ -249,7 +249,7 @@ Result<void> check_given(const CLI::App& command, const AutotuneArguments& argum
   } else {
     PERFLAB_TRY_VOID(refuse_given(
         {"--cmd-template", "--check", "--objective", "--metric-regex", "--metric-unit",
-         "--maximize", "--kernel", "--gpus", "--simulate"},
+         "--maximize", "--metric", "--limit", "--kernel", "--gpus", "--simulate"},
         "with --capture: the captured launch is what is proven and timed", "leave it out"));
     if (arguments.executor != "local")
       return fail(ErrorCode::usage,
@@ -309,6 +309,16 @@ void add_what_options(CLI::App& command, AutotuneArguments& arguments) {
       "is a sample");
   command.add_option("--metric-unit", request.metric_unit, "Unit of that number, for display");
   command.add_flag("--maximize", request.maximize, "Larger values are better");
+  command
+      .add_option(
+          "--metric", request.metrics,
+          "A further number: 'power:W=power: ([0-9.]+)' of the output; power or energy alone, "
+          "of the GPU's sensors; the name alone, of a recording. Repeatable")
+      ->allow_extra_args(false);
+  command
+      .add_option("--limit", request.limits,
+                  "The best one keeps it: 'power<=400W', of any --metric. Repeatable")
+      ->allow_extra_args(false);
 }
 
 void add_capture_options(CLI::App& command, AutotuneArguments& arguments) {

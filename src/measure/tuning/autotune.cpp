@@ -21,6 +21,7 @@
 #include "hal/arch.h"
 #include "measure/gpu_timer.h"
 #include "measure/tolerance_json.h"
+#include "measure/tuning/autotune_metrics.h"
 #include "measure/tuning/autotune_priors.h"
 #include "measure/tuning/capture_timer.h"
 #include "tune/records/read_space.h"
@@ -91,6 +92,8 @@ Result<void> check_request(const AutotuneRequest& request) {
     return refuse("--resume needs a journal", "--journal FILE");
   if (!request.priors.empty() && request.options.search.model != tune::ModelKind::tgp)
     return refuse("--prior says nothing to the polynomial model", "leave out --model");
+  if (!request.limits.empty() && request.options.search.model != tune::ModelKind::tgp)
+    return refuse("--limit says nothing to the polynomial model", "leave out --model");
   const auto& kind = request.objective;
   const bool metric = !request.metric_pattern.empty();
   if (kind == ObjectiveKind::metric && !metric)
@@ -294,7 +297,8 @@ tune::JournalKey key_of(const tune::Objective& objective) {
   tune::JournalKey key;
   key.kind = tune::to_string(objective.kind);
   key.goal = objective.maximize ? tune::kMaximize : tune::kMinimize;
-  key.objective = objective.metric_pattern + objective.kernel_pattern;
+  key.objective =
+      objective.metric_pattern + objective.kernel_pattern + metrics_key(objective.metrics);
   return key;
 }
 
@@ -329,19 +333,14 @@ Result<std::unique_ptr<tune::Executor>> make_executor(const AutotuneRequest& req
     options.working_directory = fs::current_path(error);
     return tune::make_slurm_executor(std::move(options));
   }
-  const std::vector<tune::Gpu> gpus = tune::local_gpus();
   tune::LocalOptions options;
-  options.gpus = request.gpus;
-  if (options.gpus == std::vector<std::string>{"all"}) {
-    options.gpus.clear();
-    for (std::size_t i = 0; i < gpus.size(); ++i) options.gpus.push_back(fmt::format("{}", i));
-    if (options.gpus.empty())
-      return fail(ErrorCode::missing_tool, "--gpus all: there is no GPU that the driver knows",
-                  "leave it out to measure without one");
-  }
+  options.gpus = gpus_of(request);
+  if (!request.gpus.empty() && options.gpus.empty())
+    return fail(ErrorCode::missing_tool, "--gpus all: there is no GPU that the driver knows",
+                "leave it out to measure without one");
   options.build_jobs = build_jobs(request);
   // Where the processor is what is measured, a compiler beside it would be in the figures.
-  options.overlap_builds = !gpus.empty();
+  options.overlap_builds = !tune::local_gpus().empty();
   tune::GpuTimer timer;
   if (objective.kind == ObjectiveKind::gpu_time) {
     PERFLAB_TRY(timer, make_gpu_timer());
@@ -397,6 +396,7 @@ Result<AutotuneRun> simulated(const AutotuneRequest& request, const OnAutotunePr
                        .kernel_pattern = {},
                        .maximize = request.maximize,
                        .unit = recording->unit};
+  PERFLAB_TRY(options.objective.metrics, metrics_of(request, &*recording));
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
   PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
   tune::JournalKey key = key_of(options.objective);
@@ -437,6 +437,7 @@ Result<AutotuneRun> live(const AutotuneRequest& request, const OnAutotuneProgres
   PERFLAB_TRY(Templates templates, parse_templates(request, space));
   if (!request.slurm && !templates.build) PERFLAB_TRY_VOID(check_program(*templates.run));
   PERFLAB_TRY(options.objective, live_objective(request));
+  PERFLAB_TRY(options.objective.metrics, live_metrics(request, options.objective.kind));
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
   PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
   PERFLAB_TRY(const std::unique_ptr<tune::Executor> executor,

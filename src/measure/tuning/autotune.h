@@ -48,8 +48,10 @@ struct AutotuneRequest {
   std::optional<tune::ObjectiveKind> objective;
   std::string metric_pattern, metric_unit;
   bool maximize = false;
-  tune::TuneOptions options;       ///< budget, limits, search, repeats; the rest is filled here
-  std::filesystem::path simulate;  ///< recording to search; empty: commands are run
+  std::vector<std::string> metrics;  ///< further numbers that the command prints: "NAME:UNIT=REGEX"
+  std::vector<std::string> limits;   ///< "power<=400W"
+  tune::TuneOptions options;         ///< budget, limits, search, repeats; the rest is filled here
+  std::filesystem::path simulate;    ///< recording to search; empty: commands are run
   std::filesystem::path warm_start;
   std::vector<std::string> priors;  ///< recordings to learn from: other GPUs, sizes, versions
   std::filesystem::path journal;    ///< empty: none

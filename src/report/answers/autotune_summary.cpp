@@ -56,9 +56,10 @@ Part searched_part(const DocumentPlace& autotune) {
 }
 
 /// Nothing worked: how evaluations ended, and what the first one said.
-Part failed_part(const DocumentPlace& autotune) {
+Part failed_part(const DocumentPlace& autotune, bool outside) {
   Part part{.part = "failed",
-            .title = "Nothing is better: no configuration worked",
+            .title = outside ? "Nothing is better: none that worked is within the limits"
+                             : "Nothing is better: no configuration worked",
             .details = "configurations"};
   part.rows = autotune["history"].tally("/outcome");
   const DocumentPlace history = autotune["history"];
@@ -143,6 +144,22 @@ Part best_part(const DocumentPlace& autotune) {
   row["tied"] = last["tied"].count();
   if (last["over_runner_up"])
     row["over_runner_up"] = last["over_runner_up"].excerpt({"ratio", "low", "high"});
+  part.rows.push_back(std::move(row));
+  return part;
+}
+
+/// The further numbers of the best configuration with their limits, and what those ruled out.
+Part metrics_part(const DocumentPlace& autotune) {
+  Part part{.part = "metrics", .title = "Measured beside it", .details = "best"};
+  part = rows_of(std::move(part), autotune["metrics"], [](const DocumentPlace& one) {
+    return one.excerpt({"name", "unit", "at_least", "at_most", "best"});
+  });
+  const DocumentPlace limits = autotune["limits"], best = limits["best_outside"];
+  if (!best) return part;
+  Json row = limits.excerpt({"outside"});
+  row["best_outside"] = best.excerpt({"value"});
+  row["objective"] = autotune["objective"].excerpt({"unit"});
+  row["configuration"] = whole_configuration(best["configuration"]);
   part.rows.push_back(std::move(row));
   return part;
 }
@@ -243,14 +260,19 @@ void summarise_autotune(std::span<const NamedDocument> documents, Json& summary)
   const DocumentPlace autotune = document_of(documents, "autotune");
   const DocumentPlace environment = autotune["environment"];
   if (!autotune["best"]) {
-    add_part(summary, failed_part(autotune));
+    const bool outside = autotune["limits"]["outside"].number() > 0;
+    add_part(summary, failed_part(autotune, outside));
+    if (outside) add_part(summary, metrics_part(autotune));
     add_part(summary, searched_part(autotune));
+    if (outside)
+      return add_next(summary, {"", "give other limits, or a larger budget with --resume"});
     return add_next(summary, {"",
                               "run the command by hand with the values of the first one, and "
                               "look at what it prints"});
   }
   add_part(summary, searched_part(autotune));
   add_part(summary, best_part(autotune));
+  if (autotune["metrics"].size() > 0) add_part(summary, metrics_part(autotune));
   add_part(summary, top_part(autotune));
   add_part(summary, parameters_part(autotune));
   add_part(summary, more_part(autotune));

@@ -251,6 +251,33 @@ std::string best_text(const Json& part, std::size_t width) {
   return out + indented(rivals_words(row), width);
 }
 
+/// The further numbers of the best one with their limits, and what those cost.
+std::string metrics_text(const Json& part, std::size_t width) {
+  std::string out;
+  for (const Json& row : part["rows"]) {
+    if (!row.contains("name")) continue;
+    const std::string unit = row_text(row, "unit");
+    const bool known = !member_at(row, "best").is_null();
+    std::string text =
+        fmt::format("{}: {}", row_text(row, "name"),
+                    known ? objective_text(row_number(row, "best"), unit) : "not known");
+    for (const auto& [field, words] : {std::pair{"at_least", "at least"}, {"at_most", "at most"}})
+      if (!member_at(row, field).is_null())
+        text += fmt::format(", limit {} {}", words, objective_text(row_number(row, field), unit));
+    out += indented(text, width);
+  }
+  const Json& limits = row_with(part, "outside");
+  if (limits.is_null()) return out;
+  const std::string unit = row_text(member_at(limits, "objective"), "unit");
+  return out +
+         indented(fmt::format(
+                      "{} outside of the limits, the best of them {}  {}",
+                      count_words(row_number(limits, "outside")),
+                      objective_text(row_number(member_at(limits, "best_outside"), "value"), unit),
+                      configuration_words(member_at(limits, "configuration"))),
+                  width);
+}
+
 std::string top_text(const Json& part, std::size_t width) {
   TextTable table({{.title = "value"},
                    {.title = "cv", .expendable = 1},
@@ -474,6 +501,7 @@ std::optional<std::string> autotune_part_text(const Json& /*summary*/, const Jso
   if (name == "searched") return searched_text(part, width);
   if (name == "failed") return failed_text(part, width);
   if (name == "best") return best_text(part, width);
+  if (name == "metrics") return metrics_text(part, width);
   if (name == "top") return top_text(part, width);
   if (name == "parameters") return parameters_text(part, width);
   return more_text_of_search(part, width);

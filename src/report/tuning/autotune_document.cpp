@@ -24,7 +24,7 @@ class AutotuneWriter {
       : data_(data), space_(*data.space), result_(*data.result) {}
 
   Json document() {
-    Json out = {{"schema_version", "1.4.0"},
+    Json out = {{"schema_version", "1.5.0"},
                 {"document", "autotune"},
                 {"generator", generator_json()},
                 {"objective", objective()}};
@@ -35,6 +35,8 @@ class AutotuneWriter {
     out["space"] = space();
     out["phases"] = phases();
     out["priors"] = priors();
+    out["metrics"] = metrics();
+    out["limits"] = limits();
     out["default"] = default_json();
     out["best"] = best();
     out["top"] = Json::array();
@@ -257,6 +259,60 @@ class AutotuneWriter {
             {"tied", std::move(tied)}}}}}};
   }
 
+  /// The further numbers of an evaluation; none where it failed.
+  static Json numbers(const std::vector<std::optional<double>>& values) {
+    Json out = Json::array();
+    for (const std::optional<double>& value : values) out.push_back(or_null(value));
+    return out;
+  }
+  [[nodiscard]] Json metrics_of(const tune::Evaluation& evaluation) const {
+    if (!evaluation.value) return Json::array();
+    return numbers(tune::values_of(evaluation.metrics, result_.objective.metrics));
+  }
+
+  Json metrics() {
+    Json out = Json::array();
+    for (const tune::Metric& metric : result_.objective.metrics) {
+      Json reason;  // the first one
+      for (const Step& step : result_.steps)
+        for (const tune::MetricValue& one : step.evaluation.metrics)
+          if (one.name == metric.name && !one.value && reason.is_null()) reason = one.detail;
+      const auto& of_best = result_.finalists.empty() ? std::vector<std::optional<double>>()
+                                                      : result_.finalists.front().metrics;
+      const Json best = out.size() < of_best.size() ? or_null(of_best[out.size()]) : Json(nullptr);
+      const Json unit =
+          text(fmt::format("metrics[{}].unit", out.size()), metric.unit, "it was not given");
+      out.push_back({{"name", metric.name},
+                     {"unit", unit},
+                     {"source", tune::to_string(metric.source)},
+                     {"pattern", or_null(metric.pattern)},
+                     {"at_least", or_null(metric.at_least)},
+                     {"at_most", or_null(metric.at_most)},
+                     {"best", best},
+                     {"why_missing", reason}});
+    }
+    return out;
+  }
+
+  /// Null without limits is ordinary.
+  Json limits() {
+    if (!tune::any_limit(result_.objective.metrics)) return nullptr;
+    const Step* best = nullptr;
+    const auto better = [&](double a, double b) {
+      return result_.objective.maximize ? a > b : a < b;
+    };
+    for (const Step& step : result_.steps)
+      if (step.evaluation.value && !step.within_limits &&
+          (best == nullptr || better(*step.evaluation.value, *best->evaluation.value)))
+        best = &step;
+    Json outside;  // null is ordinary: there is none
+    if (best != nullptr)
+      outside = {{"configuration", configuration(best->id)},
+                 {"value", *best->evaluation.value},
+                 {"metrics", metrics_of(best->evaluation)}};
+    return {{"outside", result_.outcomes.outside}, {"best_outside", std::move(outside)}};
+  }
+
   Json default_json() {
     const auto step = std::ranges::find(result_.steps, result_.default_id, &Step::id);
     const bool run = step != result_.steps.end();
@@ -279,12 +335,16 @@ class AutotuneWriter {
     out["unstable"] = candidate.unstable;
     out["over_default"] =
         gain(candidate.over_default, field + ".over_default", "the default has no value");
+    out["metrics"] = numbers(candidate.metrics);
     return out;
   }
 
   Json best() {
     if (!result_.winner || result_.finalists.empty())
-      return null("best", "no configuration worked", "look at the details in history");
+      return result_.outcomes.outside > 0
+                 ? null("best", "no configuration that worked is within the limits",
+                        "give other limits, or a larger budget")
+                 : null("best", "no configuration worked", "look at the details in history");
     Json out = candidate_json(result_.finalists.front(), "best");
     out["unit"] = or_null(result_.objective.unit);
     out["gain"] = std::move(out["over_default"]);
@@ -317,6 +377,8 @@ class AutotuneWriter {
                      {"outcome", tune::to_string(evaluation.outcome)},
                      {"detail", or_null(evaluation.detail)},
                      {"value", or_null(evaluation.value)},
+                     {"metrics", metrics_of(evaluation)},
+                     {"within_limits", step.within_limits || !evaluation.value},
                      {"samples", evaluation.samples.size()},
                      {"cv", or_null(evaluation.cv)},
                      {"unstable", evaluation.unstable},

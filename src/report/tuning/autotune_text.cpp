@@ -105,13 +105,53 @@ std::string decision_text(const tune::Space& space, const tune::TuneResult& resu
   return "the best ones were not compared again";
 }
 
+/// "power 312 W, at most 400 W; energy 2.1 J": the further numbers of one configuration.
+std::string metrics_text(const tune::TuneResult& result,
+                         const std::vector<std::optional<double>>& values) {
+  std::string text;
+  for (std::size_t i = 0; i < result.objective.metrics.size() && i < values.size(); ++i) {
+    const tune::Metric& metric = result.objective.metrics[i];
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", metric.name,
+                        values[i] ? objective_text(*values[i], metric.unit) : "not known");
+    if (metric.at_least) text += ", at least " + objective_text(*metric.at_least, metric.unit);
+    if (metric.at_most) text += ", at most " + objective_text(*metric.at_most, metric.unit);
+  }
+  return text;
+}
+
+/// What the limits cost: the best that does not keep them.
+std::string limits_line(const AutotuneData& data, std::size_t width) {
+  const tune::TuneResult& result = *data.result;
+  if (result.outcomes.outside == 0) return {};
+  const Step* best = nullptr;
+  for (const Step& step : result.steps)
+    if (step.evaluation.value && !step.within_limits &&
+        (best == nullptr ||
+         (result.objective.maximize ? *step.evaluation.value > *best->evaluation.value
+                                    : *step.evaluation.value < *best->evaluation.value)))
+      best = &step;
+  if (best == nullptr) return {};
+  return labelled("outside",
+                  fmt::format("{} of {} that worked; the best of them {}  {} ({})",
+                              result.outcomes.outside, result.outcomes.correct,
+                              objective_text(*best->evaluation.value, result.objective.unit),
+                              data.space->text(best->id),
+                              metrics_text(result, tune::values_of(best->evaluation.metrics,
+                                                                   result.objective.metrics))),
+                  width);
+}
+
 std::string best_section(const AutotuneData& data, const TerminalStyle& style, const Paint& paint) {
   const tune::Space& space = *data.space;
   const tune::TuneResult& result = *data.result;
   const std::string& unit = result.objective.unit;
   std::string out = heading(paint, "Result");
   if (!result.winner || result.finalists.empty()) {
-    out += labelled("best", "none: no configuration worked", style.width);
+    out += labelled("best",
+                    result.outcomes.outside > 0
+                        ? "none: no configuration that worked is within the limits"
+                        : "none: no configuration worked",
+                    style.width);
   } else {
     const Finalist& best = result.finalists.front();
     const bool is_default = best.id == result.default_id;
@@ -120,6 +160,8 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
                                 best.cv ? fmt::format(", cv {}", percent(*best.cv)) : "",
                                 best.unstable ? ", UNSTABLE" : ""),
                     style.width);
+    if (!best.metrics.empty())
+      out += labelled("metrics", metrics_text(result, best.metrics), style.width);
     if (is_default)
       out += labelled("gain", "none: the default is the best that was found", style.width);
     else if (best.over_default)
@@ -128,6 +170,7 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
                           (not_established(*best.over_default) ? ", not established" : ""),
                       style.width);
   }
+  out += limits_line(data, style.width);
   if (result.captured) {
     const tune::Captured& code = *result.captured;
     std::string gained;

@@ -12,6 +12,7 @@
 #include "tune/evaluate/metric.h"
 #include "tune/evaluate/process_step.h"
 #include "tune/evaluate/repeats.h"
+#include "tune/evaluate/run_metrics.h"
 
 namespace perflab::tune {
 namespace {
@@ -45,15 +46,39 @@ class Runner {
     return runner;
   }
 
-  Result<OneRun> run() const {
-    if (job_.objective.kind == ObjectiveKind::gpu_time) return profiled();
+  Result<OneRun> run(RunMetrics& metrics) const {
+    metrics.begin();
+    PERFLAB_TRY(OneRun one,
+                job_.objective.kind == ObjectiveKind::gpu_time ? profiled() : started(metrics));
+    std::string missing = metrics.end(one.seconds);
+    if (one.outcome != Outcome::correct || missing.empty()) return one;
+    one.outcome = Outcome::run_failed;
+    one.detail = one_line(missing);
+    return one;
+  }
+
+  /// Empty: its result is right, or there is no check. The limit is that of the build: what a check
+  /// computes does not become faster with the configuration.
+  Result<std::string> check() const {
+    if (job_.check.empty() || job_.already_checked) return std::string();
+    PERFLAB_TRY(const StepEnd step, run_step(job_.check, {.environment = job_.environment,
+                                                          .limit_seconds = job_.build_limit_seconds,
+                                                          .on_stream = {}}));
+    return step.succeeded ? std::string() : "the check " + step.detail;
+  }
+
+ private:
+  Runner(const Job& job, const GpuTimer& gpu_timer) : job_(job), gpu_timer_(gpu_timer) {}
+
+  Result<OneRun> started(RunMetrics& metrics) const {
     std::optional<MetricScanner> scanner;
     StepOptions options{
         .environment = job_.environment, .limit_seconds = job_.run_limit_seconds, .on_stream = {}};
-    if (metric_) {
-      scanner.emplace(*metric_);
-      options.on_stream = [&](int stream, std::string_view bytes) { scanner->feed(stream, bytes); };
-    }
+    if (metric_) scanner.emplace(*metric_);
+    options.on_stream = [&](int stream, std::string_view bytes) {
+      if (scanner) scanner->feed(stream, bytes);
+      metrics.feed(stream, bytes);
+    };
     PERFLAB_TRY(StepEnd step, run_step(job_.run, options));
     OneRun one;
     one.seconds = step.seconds;
@@ -70,19 +95,6 @@ class Runner {
     }
     return one;
   }
-
-  /// Empty: its result is right, or there is no check. The limit is that of the build: what a check
-  /// computes does not become faster with the configuration.
-  Result<std::string> check() const {
-    if (job_.check.empty() || job_.already_checked) return std::string();
-    PERFLAB_TRY(const StepEnd step, run_step(job_.check, {.environment = job_.environment,
-                                                          .limit_seconds = job_.build_limit_seconds,
-                                                          .on_stream = {}}));
-    return step.succeeded ? std::string() : "the check " + step.detail;
-  }
-
- private:
-  Runner(const Job& job, const GpuTimer& gpu_timer) : job_(job), gpu_timer_(gpu_timer) {}
 
   Result<OneRun> profiled() const {
     PERFLAB_TRY(ProfiledRun profiled, gpu_timer_(job_.run, job_));
@@ -149,11 +161,12 @@ Result<Evaluation> build(const Job& job) {
 Result<Evaluation> run(const Job& job, Evaluation built, const GpuTimer& gpu_timer) {
   PERFLAB_CHECK(built.outcome == Outcome::correct);
   PERFLAB_TRY(const Runner runner, Runner::prepare(job, gpu_timer));
+  PERFLAB_TRY(RunMetrics metrics, RunMetrics::prepare(job));
   Evaluation evaluation = std::move(built);
   Repeats repeats(job);
   bool checked = false;
   while (!repeats.enough()) {
-    PERFLAB_TRY(OneRun one, runner.run());
+    PERFLAB_TRY(OneRun one, runner.run(metrics));
     evaluation.run_seconds += one.seconds;
     if (one.proof) evaluation.proof = std::move(one.proof);
     if (one.outcome != Outcome::correct) {
@@ -172,6 +185,7 @@ Result<Evaluation> run(const Job& job, Evaluation built, const GpuTimer& gpu_tim
     }
   }
   repeats.finish(evaluation);
+  evaluation.metrics = metrics.finish();
   return evaluation;
 }
 

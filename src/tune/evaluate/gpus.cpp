@@ -63,6 +63,9 @@ std::optional<TopologyGpu> gpu_of_node(const fs::path& node) {
   result.gpu.name =
       fmt::format("{}{}{} {} CUs device {:#06x}", product ? product->name : "", product ? " " : "",
                   result.gpu.architecture, value("simd_count") / simds_per_cu, device);
+  if (const std::uint64_t place = value("location_id"); properties.contains("location_id"))
+    result.pci_address = fmt::format("{:04x}:{:02x}:{:02x}.{:x}", value("domain"),
+                                     place >> 8U & 0xffU, place >> 3U & 0x1fU, place & 7U);
   if (value("unique_id") != 0) result.uuid = fmt::format("GPU-{:016x}", value("unique_id"));
   return result;
 }
@@ -150,9 +153,23 @@ Result<std::vector<WorkerGpu>> choose_gpus(const fs::path& topology,
                               "the other",
                               chosen.front().id, id, chosen.front().gpu.name, gpu.gpu.name),
                   "name equal GPUs only, or tune for each by itself");
-    chosen.push_back({.gpu = gpu.gpu, .id = id, .rocr = std::to_string(gpu.node)});
+    chosen.push_back({.gpu = gpu.gpu,
+                      .id = id,
+                      .rocr = std::to_string(gpu.node),
+                      .pci_address = gpu.pci_address});
   }
   return chosen;
+}
+
+Result<std::vector<std::string>> sensor_addresses(const fs::path& topology,
+                                                  const std::vector<std::string>& ids) {
+  PERFLAB_TRY(const std::vector<WorkerGpu> chosen, choose_gpus(topology, ids));
+  std::vector<std::string> addresses;
+  for (const WorkerGpu& gpu : chosen) addresses.push_back(gpu.pci_address);
+  if (!addresses.empty()) return addresses;
+  const std::vector<TopologyGpu> seen = visible_gpus(read_topology(topology));
+  addresses.push_back(seen.empty() ? std::string() : seen.front().pci_address);
+  return addresses;
 }
 
 std::vector<Gpu> gpus_of_topology(const fs::path& topology) {

@@ -75,6 +75,31 @@ void read(JsonFields& in, std::string_view key, std::optional<double>& out) {
   if (out && !(*out > 0)) in.wrong(key, "is not a number above 0, or null");
 }
 
+Json to_json(const Metric& metric) {
+  return Json{{"name", text_json(metric.name)},       {"unit", text_json(metric.unit)},
+              {"source", to_string(metric.source)},   {"pattern", text_json(metric.pattern)},
+              {"at_least", or_null(metric.at_least)}, {"at_most", or_null(metric.at_most)},
+              {"objective", metric.objective},        {"maximize", metric.maximize}};
+}
+
+Metric metric_from(JsonFields& in) {
+  Metric metric;
+  std::string source;
+  read(in, "name", metric.name);
+  read(in, "unit", metric.unit);
+  read(in, "source", source);
+  if (const auto known = from_name<MetricSource>(source))
+    metric.source = *known;
+  else
+    in.wrong("source", "is not the name of a source");
+  read(in, "pattern", metric.pattern);
+  in.read("at_least", metric.at_least);
+  in.read("at_most", metric.at_most);
+  in.read("objective", metric.objective);
+  in.read("maximize", metric.maximize);
+  return metric;
+}
+
 Objective objective_from(JsonFields&& in) {
   Objective objective;
   std::string kind;
@@ -87,6 +112,7 @@ Objective objective_from(JsonFields&& in) {
   read(in, "kernel_pattern", objective.kernel_pattern);
   in.read("maximize", objective.maximize);
   read(in, "unit", objective.unit);
+  in.each("metrics", [&](JsonFields& item) { objective.metrics.push_back(metric_from(item)); });
   return objective;
 }
 
@@ -116,6 +142,9 @@ Json to_json(const Job& job) {
   objective["kernel_pattern"] = text_json(job.objective.kernel_pattern);
   objective["maximize"] = job.objective.maximize;
   objective["unit"] = text_json(job.objective.unit);
+  objective["metrics"] = Json::array();
+  for (const Metric& metric : job.objective.metrics)
+    objective["metrics"].push_back(to_json(metric));
   Json repeats;
   repeats["warm_up_runs"] = job.repeats.warm_up_runs;
   repeats["fewest_samples"] = job.repeats.fewest_samples;
@@ -142,6 +171,7 @@ Json to_json(const Job& job) {
   json["already_checked"] = job.already_checked;
   json["exact_runs"] = job.exact_runs;
   json["environment"] = std::move(environment);
+  json["sensor_gpu"] = job.sensor_gpu;
   return json;
 }
 
@@ -164,6 +194,7 @@ Result<Job> job_from_json(const Json& json, std::string_view what) {
   in.read("already_checked", job.already_checked);
   in.read("exact_runs", job.exact_runs);
   read(in, "environment", job.environment);
+  read(in, "sensor_gpu", job.sensor_gpu);
   PERFLAB_TRY_VOID(in.result());
   return job;
 }

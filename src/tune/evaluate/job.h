@@ -14,6 +14,7 @@
 #include "base/system/sandbox.h"
 #include "base/text/json.h"
 #include "tune/values/launch_values.h"
+#include "tune/values/metrics.h"
 
 namespace perflab::tune {
 
@@ -33,6 +34,7 @@ struct Objective {
   bool maximize = false;
   /// "ns", "s", or for a metric what --metric-unit says (may be empty).
   std::string unit;
+  std::vector<Metric> metrics{};  ///< numbers beside it, with their limits
 };
 
 /// How often a configuration is run, and when it is steady (docs/facts/tuning.md "Noise": clock
@@ -70,7 +72,8 @@ struct Job {
   bool already_checked = false;
   std::size_t exact_runs = 0;  ///< > 0: so many runs, no warm-up, no adaptive repeats
   std::vector<std::pair<std::string, std::string>> environment;  ///< ROCR_VISIBLE_DEVICES, ...
-  Confinement confinement{};                 ///< of a profiled run; in no document
+  std::string sensor_gpu{};   ///< PCI address of the GPU that runs it; empty: the only one
+  Confinement confinement{};  ///< of a profiled run; in no document
   std::optional<CapturedLaunch> captured{};  ///< likewise: it is replayed on this machine only
 };
 

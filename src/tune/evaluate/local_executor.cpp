@@ -157,11 +157,12 @@ class Batch {
 class LocalExecutor final : public Executor {
  public:
   LocalExecutor(LocalOptions options, GpuTimer gpu_timer, std::vector<WorkerGpu> gpus,
-                std::string gpu)
+                std::string gpu, std::vector<std::string> addresses)
       : options_(std::move(options)),
         gpu_timer_(std::move(gpu_timer)),
         gpus_(std::move(gpus)),
-        gpu_(std::move(gpu)) {}
+        gpu_(std::move(gpu)),
+        addresses_(std::move(addresses)) {}
 
   [[nodiscard]] std::size_t width() const override {
     return std::max<std::size_t>(gpus_.size(), 1);
@@ -198,8 +199,9 @@ class LocalExecutor final : public Executor {
   }
 
   Result<Evaluation> run_on(std::size_t worker, const Job& job, Evaluation built) const {
-    if (gpus_.empty()) return run(job, std::move(built), gpu_timer_);
     Job there = job;
+    there.sensor_gpu = addresses_[worker];
+    if (gpus_.empty()) return run(there, std::move(built), gpu_timer_);
     std::erase_if(there.environment, [](const auto& one) {
       return one.first == "ROCR_VISIBLE_DEVICES" || one.first == "HIP_VISIBLE_DEVICES";
     });
@@ -225,19 +227,21 @@ class LocalExecutor final : public Executor {
   GpuTimer gpu_timer_;
   std::vector<WorkerGpu> gpus_;
   std::string gpu_;
+  std::vector<std::string> addresses_;  ///< by worker
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Executor>> make_local_executor(LocalOptions options, GpuTimer gpu_timer) {
   PERFLAB_TRY(std::vector<WorkerGpu> gpus, choose_gpus(options.topology, options.gpus));
+  PERFLAB_TRY(std::vector<std::string> addresses, sensor_addresses(options.topology, options.gpus));
   std::string name;
   if (!gpus.empty())
     name = gpus.front().gpu.name;
   else if (const auto seen = visible_gpus(read_topology(options.topology)); !seen.empty())
     name = seen.front().gpu.name;  // HIP programs take the first one
   return std::make_unique<LocalExecutor>(std::move(options), std::move(gpu_timer), std::move(gpus),
-                                         std::move(name));
+                                         std::move(name), std::move(addresses));
 }
 
 }  // namespace perflab::tune

@@ -24,6 +24,7 @@ struct TopologyGpu {
   std::uint64_t driver_node = 0;     ///< its number among all nodes, CPUs included
   std::int64_t target_version = 0;   ///< gfx_target_version; 0: the driver does not say
   std::optional<int> compute_units;  ///< missing: the driver does not say
+  std::string pci_address{};         ///< "0000:c1:00.0", as sysfs writes it; empty: not said
 };
 
 /// GPUs of a topology folder (empty: the one of this machine), in the order of their nodes.
@@ -39,9 +40,16 @@ std::vector<TopologyGpu> visible_gpus(std::vector<TopologyGpu> all);
 /// One GPU of a worker.
 struct WorkerGpu {
   Gpu gpu;
-  std::string id;    ///< as the user calls it
-  std::string rocr;  ///< value of ROCR_VISIBLE_DEVICES that leaves just this GPU
+  std::string id;             ///< as the user calls it
+  std::string rocr;           ///< value of ROCR_VISIBLE_DEVICES that leaves just this GPU
+  std::string pci_address{};  ///< TopologyGpu::pci_address
 };
+
+/// Where the sensors of each worker's GPU are found: of the GPUs that the user named, else of the
+/// first one that is seen (HIP programs take it); empty where none is known to the driver. Errors:
+/// of choose_gpus().
+Result<std::vector<std::string>> sensor_addresses(const std::filesystem::path& topology,
+                                                  const std::vector<std::string>& ids);
 
 /// The GPUs that the user named: numbers in what they see ("0" is the first), or "GPU-...". Errors
 /// (usage): no such GPU, the same one twice, two that differ (names both).

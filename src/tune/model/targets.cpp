@@ -65,11 +65,11 @@ Targets targets_of(std::span<const Told> results, bool maximize) {
     exact_losses[i] = targets.scale.loss(*results[i].value);
     targets.standardised[i] = std::min(exact_losses[i], cut);
     targets.exact[i] = exact_losses[i] <= cut;
-    targets.ranking.push_back(i);
+    if (results[i].within) targets.ranking.push_back(i);
   }
   std::ranges::stable_sort(targets.ranking, {}, [&](std::size_t i) { return exact_losses[i]; });
   standardise(targets);
-  targets.best = targets.standardised[targets.ranking.front()];
+  if (!targets.ranking.empty()) targets.best = targets.standardised[targets.ranking.front()];
   return targets;
 }
 

@@ -16,7 +16,9 @@ namespace perflab::tune {
 struct Told {
   ConfigId id = 0;
   Outcome outcome = Outcome::run_failed;
-  std::optional<double> value;  ///< of correct outcomes
+  std::optional<double> value;                   ///< of correct outcomes
+  bool within = true;                            ///< it keeps every limit
+  std::vector<std::optional<double>> metrics{};  ///< of SearchOptions::metrics
 };
 
 /// Timed out is known slow, not failing.
@@ -41,8 +43,9 @@ struct Targets {
   std::vector<double> standardised;  ///< one per result
   std::vector<bool> exact;           ///< per result: correct, and its loss was not cut
   std::size_t correct = 0;           ///< results that have a value
-  double best = 0;                   ///< least standardised target of them
-  std::vector<std::size_t> ranking;  ///< indices of correct results, best first, ties by index
+  double best = 0;  ///< least standardised target of the ranking; 0 where that is empty
+  /// Indices of correct results within the limits, best first, ties by index.
+  std::vector<std::size_t> ranking;
 
   [[nodiscard]] double loss(double standardised_target) const {
     return centre + width * standardised_target;

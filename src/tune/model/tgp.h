@@ -12,6 +12,7 @@
 #include "tune/model/encoding.h"
 #include "tune/model/feasibility.h"
 #include "tune/model/fit.h"
+#include "tune/model/limit_model.h"
 #include "tune/model/model_figures.h"
 #include "tune/model/posterior.h"
 #include "tune/model/targets.h"
@@ -29,7 +30,8 @@ struct Pick {
 class Tgp {
  public:
   /// The encoding must outlive it. A space above 20,000 configurations is seen through a pool.
-  Tgp(const Encoding& encoding, std::uint64_t seed, double prune_factor);
+  Tgp(const Encoding& encoding, std::uint64_t seed, double prune_factor,
+      std::span<const Metric> metrics = {});
 
   /// Takes in all results, in the order of the search; `targets` are those of `results`. Fits the
   /// hyper-parameters when it is time (never within a batch).
@@ -64,6 +66,7 @@ class Tgp {
   std::optional<double> prior_odds_;
   std::optional<Posterior> posterior_;
   Feasibility feasibility_;
+  std::vector<LimitModel> limits_;  ///< of the metrics that have any
   Targets targets_;
   std::vector<Told> results_;
   std::size_t fits_ = 0, next_fit_ = 0, next_usual_ = 0, next_pool_ = 0;
@@ -76,6 +79,8 @@ class Tgp {
   void refresh_pool(const std::vector<bool>& taken);
   [[nodiscard]] std::vector<ConfigId> drawn_pool(const std::vector<bool>& taken) const;
   [[nodiscard]] double slow_limit() const;
+  [[nodiscard]] double within(std::size_t index) const;
+  [[nodiscard]] double merit(std::size_t index, const Prediction& prediction) const;
   [[nodiscard]] std::optional<std::size_t> most_promising(const Posterior& posterior,
                                                           const std::vector<bool>& taken,
                                                           bool allow_pruned) const;

@@ -183,6 +183,8 @@ Result<RawRecording> read_journal_recording(std::string_view text, std::string_v
                                  .compile_ms = evaluation.build_seconds * 1e3,
                                  .benchmark_ms = evaluation.run_seconds * 1e3};
     if (evaluation.value) result.repeats = std::move(evaluation.samples);
+    for (MetricValue& one : evaluation.metrics)
+      if (one.value) result.metrics.emplace_back(std::move(one.name), *one.value);
     raw.rows.push_back({std::move(entry.configuration), std::move(result)});
   }
   return raw;

@@ -16,6 +16,7 @@ namespace {
 /// Where the columns of a table are.
 struct CsvColumns {
   std::vector<std::size_t> parameters;
+  std::vector<std::pair<std::size_t, std::string>> metrics;  ///< with their names
   std::size_t value = 0;
   std::optional<std::size_t> outcome, samples, compile, run, unit;
   double compile_to_ms = 1, run_to_ms = 1;
@@ -52,7 +53,12 @@ std::optional<CsvColumns> own_columns(const std::vector<std::string>& header) {
     return first + static_cast<std::size_t>(std::ranges::find(known, name) - known.begin());
   };
   CsvColumns columns;
-  for (std::size_t i = 0; i < first; ++i) columns.parameters.push_back(i);
+  for (std::size_t i = 0; i < first; ++i) {
+    if (header[i].starts_with(kMetricColumn))
+      columns.metrics.emplace_back(i, header[i].substr(kMetricColumn.size()));
+    else
+      columns.parameters.push_back(i);
+  }
   columns.value = at("value");
   columns.unit = at("unit");
   columns.outcome = at("outcome");
@@ -79,6 +85,9 @@ CsvColumns foreign_columns(const CsvTable& table, std::size_t value) {
     columns.compile = found;
   if (const auto found = table.column("benchmark_time"); found && *found > value)
     columns.run = found;
+  for (std::size_t i = value + 1; i < table.header.size(); ++i)
+    if (i != columns.outcome && i != columns.compile && i != columns.run)
+      columns.metrics.emplace_back(i, table.header[i]);
   return columns;
 }
 
@@ -121,6 +130,9 @@ std::optional<RawRow> csv_row(const CsvTable& table, const CsvColumns& columns,
   if (!read_result(fields[columns.value], outcome, row.result)) return std::nullopt;
   if (columns.samples && row.result.value)
     row.result.repeats = samples_of(fields[*columns.samples]);
+  for (const auto& [column, name] : columns.metrics)
+    if (const auto number = finite_number(fields[column]))
+      row.result.metrics.emplace_back(name, *number);
   if (columns.compile)
     if (const auto number = finite_number(fields[*columns.compile]))
       row.result.compile_ms = *number * columns.compile_to_ms;

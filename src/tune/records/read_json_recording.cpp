@@ -52,6 +52,21 @@ std::vector<double> repeats_of(const std::optional<dom::element>& list) {
   return all_pairs ? repeats : std::vector<double>{};
 }
 
+/// What observers and metrics of the user added: every other number of the entry.
+void add_kernel_tuner_metrics(const dom::element& entry, const std::vector<std::string>& names,
+                              RecordedConfiguration& result) {
+  constexpr std::array<std::string_view, 7> kOwn = {
+      "time",          "compile_time",   "verification_time", "benchmark_time",
+      "strategy_time", "framework_time", "timestamp"};
+  dom::object members;
+  if (entry.get(members) != simdjson::SUCCESS) return;
+  for (const auto& [name, element] : members)
+    if (const std::optional<double> number = number_in(element);
+        number && std::ranges::find(kOwn, name) == kOwn.end() &&
+        std::ranges::find(names, name) == names.end())
+      result.metrics.emplace_back(std::string(name), *number);
+}
+
 std::optional<RawRow> kernel_tuner_row(const dom::element& entry,
                                        const std::vector<std::string>& names) {
   RawRow row;
@@ -70,6 +85,7 @@ std::optional<RawRow> kernel_tuner_row(const dom::element& entry,
     row.result.value = number_at(entry, "time");
     if (!row.result.value) return std::nullopt;
     row.result.repeats = repeats_of(member(entry, "times"));
+    add_kernel_tuner_metrics(entry, names, row.result);
   }
   row.result.compile_ms = number_at(entry, "compile_time");
   row.result.benchmark_ms = number_at(entry, "benchmark_time");
@@ -133,20 +149,29 @@ std::string first_objective(const dom::element& result) {
 
 /// Value and repeats of a correct result; false: it has none. Repeats are the measurement
 /// "samples" (ours), else the run times, whose median stands in for a value that is not given.
-bool read_t4_figures(const dom::element& result, std::string& unit, RecordedConfiguration& out) {
+bool read_t4_figures(const dom::element& result, Recording& head, RecordedConfiguration& out) {
   const std::optional<dom::element> times = member(result, "times");
   const std::optional<dom::element> samples = measurement(result, "samples");
   if (samples) out.repeats = repeats_of(member(*samples, "value"));
   if (out.repeats.empty() && times) out.repeats = repeats_of(member(*times, "runtimes"));
   if (const auto measured = measurement(result, first_objective(result))) {
     out.value = number_at(*measured, "value");
-    if (unit.empty()) unit = short_unit(text_at(*measured, "unit").value_or(""));
+    if (head.unit.empty()) head.unit = short_unit(text_at(*measured, "unit").value_or(""));
   }
+  const std::string objective = first_objective(result);
+  for_each_item(member(result, "measurements"), [&](const dom::element& item) {
+    const std::optional<std::string> name = text_at(item, "name");
+    const std::optional<double> number = number_at(item, "value");
+    if (!name || !number || *name == objective || *name == "cv") return;
+    out.metrics.emplace_back(*name, *number);
+    if (const auto said = text_at(item, "unit"); said && !said->empty())
+      head.metric_units.try_emplace(*name, short_unit(*said));
+  });
   if (!out.value && !out.repeats.empty()) out.value = stats::summarize(out.repeats).median;
   return out.value.has_value();
 }
 
-std::optional<RawRow> t4_row(const dom::element& result, bool texts, std::string& unit) {
+std::optional<RawRow> t4_row(const dom::element& result, bool texts, Recording& head) {
   RawRow row;
   const std::optional<dom::element> configuration = member(result, "configuration");
   if (!configuration || !add_members(*configuration, row.configuration)) return std::nullopt;
@@ -155,7 +180,7 @@ std::optional<RawRow> t4_row(const dom::element& result, bool texts, std::string
       outcome_of_error(text_at(result, "invalidity").value_or(""));
   if (!outcome) return std::nullopt;
   row.result.outcome = *outcome;
-  if (*outcome == Outcome::correct && !read_t4_figures(result, unit, row.result))
+  if (*outcome == Outcome::correct && !read_t4_figures(result, head, row.result))
     return std::nullopt;
   if (const std::optional<dom::element> times = member(result, "times")) {
     row.result.compile_ms = number_at(*times, "compilation");
@@ -173,7 +198,7 @@ Result<RawRecording> read_t4(const dom::element& root, std::string_view) {
   if (metadata) raw.head.device = text_at(*metadata, "device").value_or("");
   bool is_time = false;
   for_each_item(member(root, "results"), [&](const dom::element& result) {
-    if (std::optional<RawRow> row = t4_row(result, texts, raw.head.unit)) {
+    if (std::optional<RawRow> row = t4_row(result, texts, raw.head)) {
       raw.rows.push_back(std::move(*row));
       is_time = is_time || first_objective(result) == "time";
     } else {

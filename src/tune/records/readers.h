@@ -53,6 +53,9 @@ Value value_from_text(std::string_view text);
 /// taken for something else.
 std::string text_from_value(const Value& value);
 
+/// How the columns of to_csv() begin that have further metrics.
+inline constexpr std::string_view kMetricColumn = "metric:";
+
 /// The columns of to_csv() behind the parameters, in their order.
 std::vector<std::string> csv_result_columns();
 

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -23,6 +25,7 @@ struct RecordedConfiguration {
   std::optional<double> value;  ///< as recorded (Kernel Tuner: mean time in ms)
   std::vector<double> repeats;  ///< single measurements, when recorded
   std::optional<double> compile_ms, benchmark_ms;
+  std::vector<std::pair<std::string, double>> metrics{};  ///< further numbers, by name
 };
 
 struct Recording {
@@ -31,6 +34,7 @@ struct Recording {
   std::vector<RecordedConfiguration> configurations;  ///< in file order; of duplicates the last
   std::string unit;                                   ///< "ms", "us"; empty: not said
   std::string device, kernel;                         ///< empty: not said
+  std::map<std::string, std::string> metric_units{};  ///< by name; those that the file says
   std::size_t dropped = 0;                            ///< rows that could not be used
   bool cut_off = false;  ///< the file ended early (interrupted Kernel Tuner cache)
 };
@@ -50,10 +54,12 @@ struct ResultRow {
   Evaluation evaluation;
 };
 /// T4 (schema_version 1.0.0): results[] with configuration, times, invalidity, measurements,
-/// objectives. `unit` and `objective` name what was measured. Times in ms.
+/// objectives. `unit` and `objective` name what was measured, `metrics` say the units of what else
+/// was. Times in ms.
 std::string to_t4(const std::vector<ResultRow>& rows, std::string_view objective,
-                  std::string_view unit);
-/// One row per configuration: parameters, value, outcome, cv, samples joined by ';', seconds.
+                  std::string_view unit, std::span<const Metric> metrics = {});
+/// One row per configuration: parameters, a column "metric:NAME" for each further metric, value,
+/// outcome, cv, samples joined by ';', seconds.
 std::string to_csv(const std::vector<ResultRow>& rows, std::string_view objective,
                    std::string_view unit);
 

@@ -42,7 +42,7 @@ Json t4_times(const Evaluation& evaluation, std::optional<double> to_ms) {
 }
 
 Json t4_measurements(const Evaluation& evaluation, std::string_view objective,
-                     std::string_view unit) {
+                     std::string_view unit, std::span<const Metric> metrics) {
   Json measurements = Json::array();
   if (!evaluation.value) return measurements;
   measurements.push_back({{"name", objective}, {"value", *evaluation.value}, {"unit", unit}});
@@ -50,6 +50,11 @@ Json t4_measurements(const Evaluation& evaluation, std::string_view objective,
     measurements.push_back({{"name", "samples"}, {"value", evaluation.samples}, {"unit", unit}});
   if (evaluation.cv)
     measurements.push_back({{"name", "cv"}, {"value", *evaluation.cv}, {"unit", ""}});
+  const auto values = values_of(evaluation.metrics, metrics);
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    if (values[i])
+      measurements.push_back(
+          {{"name", metrics[i].name}, {"value", *values[i]}, {"unit", metrics[i].unit}});
   return measurements;
 }
 
@@ -115,7 +120,7 @@ std::vector<std::string> csv_result_columns() {
 }
 
 std::string to_t4(const std::vector<ResultRow>& rows, std::string_view objective,
-                  std::string_view unit) {
+                  std::string_view unit, std::span<const Metric> metrics) {
   const std::optional<double> to_ms = milliseconds_per(unit);
   Json results = Json::array();
   for (const ResultRow& row : rows) {
@@ -126,7 +131,7 @@ std::string to_t4(const std::vector<ResultRow>& rows, std::string_view objective
                    {"times", t4_times(evaluation, to_ms)},
                    {"invalidity", t4_invalidity(evaluation.outcome)},
                    {"correctness", evaluation.outcome == Outcome::correct ? 1 : 0},
-                   {"measurements", t4_measurements(evaluation, objective, unit)},
+                   {"measurements", t4_measurements(evaluation, objective, unit, metrics)},
                    {"objectives", Json::array({std::string(objective)})}};
     if (!evaluation.detail.empty()) result["detail"] = evaluation.detail;
     results.push_back(std::move(result));
@@ -140,18 +145,24 @@ std::string to_t4(const std::vector<ResultRow>& rows, std::string_view objective
 std::string to_csv(const std::vector<ResultRow>& rows, std::string_view objective,
                    std::string_view unit) {
   std::vector<std::string> header;
-  std::unordered_map<std::string_view, std::size_t> columns;
+  std::unordered_map<std::string_view, std::size_t> columns, metrics;
   for (const ResultRow& row : rows)
     for (const auto& [name, value] : row.configuration)
       if (columns.emplace(name, header.size()).second) header.push_back(name);
-  const std::size_t parameters = header.size();
+  for (const ResultRow& row : rows)
+    for (const MetricValue& metric : row.evaluation.metrics)
+      if (metrics.emplace(metric.name, header.size()).second)
+        header.push_back(std::string(kMetricColumn) + metric.name);
+  const std::size_t before_results = header.size();
   std::ranges::move(csv_result_columns(), std::back_inserter(header));
   std::string out;
   append_csv_row(out, header);
   for (const ResultRow& row : rows) {
-    std::vector<std::string> fields(parameters);
+    std::vector<std::string> fields(before_results);
     for (const auto& [name, value] : row.configuration)
       fields[columns.at(name)] = text_from_value(value);
+    for (const MetricValue& metric : row.evaluation.metrics)
+      fields[metrics.at(metric.name)] = number_text(metric.value);
     std::ranges::move(csv_results(row.evaluation, objective, unit), std::back_inserter(fields));
     append_csv_row(out, fields);
   }

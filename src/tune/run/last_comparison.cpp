@@ -30,7 +30,7 @@ void rank(std::vector<Contestant>& contestants, bool maximize) {
 const Contestant* best_of(const std::vector<Contestant>& contestants, bool maximize) {
   const Contestant* best = nullptr;
   for (const Contestant& contestant : contestants) {
-    if (contestant.failed) continue;
+    if (contestant.failed || contestant.outside) continue;
     if (best == nullptr || (maximize ? value_of(contestant) > value_of(*best)
                                      : value_of(contestant) < value_of(*best)))
       best = &contestant;
@@ -73,18 +73,25 @@ bool unstable(const Contestant& contestant) {
 std::vector<Contestant> contestants_of(const TuneResult& result, std::size_t most) {
   std::vector<const Step*> ranked;
   for (const Step& step : result.steps)
-    if (step.evaluation.value) ranked.push_back(&step);
+    if (step.evaluation.value && (step.within_limits || step.id == result.default_id))
+      ranked.push_back(&step);
   std::ranges::stable_sort(ranked, [&](const Step* a, const Step* b) {
     return result.objective.maximize ? *a->evaluation.value > *b->evaluation.value
                                      : *a->evaluation.value < *b->evaluation.value;
   });
   std::vector<Contestant> contestants;
+  std::size_t within = 0;
   for (const Step* step : ranked)
-    if (contestants.size() < most || step->id == result.default_id)
-      contestants.push_back({.id = step->id,
-                             .search_value = *step->evaluation.value,
-                             .unstable = step->evaluation.unstable,
-                             .samples = {}});
+    if (within < most || step->id == result.default_id) {
+      contestants.push_back(
+          {.id = step->id,
+           .search_value = *step->evaluation.value,
+           .unstable = step->evaluation.unstable,
+           .samples = {},
+           .outside = !step->within_limits,
+           .metrics = values_of(step->evaluation.metrics, result.objective.metrics)});
+      within += step->within_limits ? 1 : 0;
+    }
   return contestants;
 }
 
@@ -123,6 +130,8 @@ Result<void> compare_interleaved(std::vector<Contestant>& contestants,
       const Contestant& other = contestants[index];
       if (&other == best) return false;
       if (other.failed) return true;
+      if (other.outside && number + 1 >= kFewestRounds)
+        return std::ranges::find(keep, other.id) == keep.end();
       if (number + 1 >= kFewestRounds && surely_better(*best, other, maximize, confidence))
         return std::ranges::find(keep, other.id) == keep.end();
       ++rivals;
@@ -168,12 +177,12 @@ void decide(TuneResult& result, const Space& space, std::vector<Contestant> cont
                       space.text(contestant.id)));
   rank(contestants, maximize);
   std::erase_if(contestants, [](const Contestant& contestant) { return contestant.failed; });
-  if (contestants.empty()) return;
-
-  const Contestant* baseline = nullptr;
+  std::optional<Contestant> baseline;  // a copy: outside of a limit it is no contestant
   for (const Contestant& contestant : contestants)
-    if (contestant.id == result.default_id) baseline = &contestant;
-  if (baseline != nullptr) result.default_value = value_of(*baseline);
+    if (contestant.id == result.default_id) baseline = contestant;
+  if (baseline) result.default_value = value_of(*baseline);
+  std::erase_if(contestants, [](const Contestant& contestant) { return contestant.outside; });
+  if (contestants.empty()) return;
 
   const Contestant& winner = contestants.front();
   result.winner = winner.id;
@@ -186,7 +195,8 @@ void decide(TuneResult& result, const Space& space, std::vector<Contestant> cont
     candidate.samples = contestant.samples.size();
     candidate.cv = stats::summarize(contestant.samples).cv;
     candidate.unstable = unstable(contestant);
-    if (baseline != nullptr) candidate.over_default = gain_of(contestant, *baseline, maximize);
+    candidate.metrics = contestant.metrics;
+    if (baseline) candidate.over_default = gain_of(contestant, *baseline, maximize);
     result.finalists.push_back(std::move(candidate));
   }
   if (unstable(winner))

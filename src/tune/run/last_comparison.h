@@ -21,12 +21,16 @@ struct Contestant {
   bool unstable = false;    ///< in the search
   std::vector<double> samples;
   bool failed = false;  ///< in a round: it cannot win
+  /// It is not within the limits: it cannot win, gains may be over it.
+  bool outside = false;
+  /// Of Objective::metrics, in their order: what Finalist::metrics will have.
+  std::vector<std::optional<double>> metrics{};
   /// The search value stands, the samples only say how sure it is (simulation).
   bool recorded = false;
 };
 
-/// The `most` best configurations of the search (of equals the earlier), and the default when it
-/// worked; without samples.
+/// The `most` best configurations of the search within the limits (of equals the earlier), and the
+/// default when it worked; without samples.
 std::vector<Contestant> contestants_of(const TuneResult& result, std::size_t most);
 
 /// Runs one round: a value for every contestant named (indices), in that order; nothing: it failed.

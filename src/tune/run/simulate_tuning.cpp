@@ -1,4 +1,6 @@
 // Tuning against a recorded space: every figure comes from the recording, no command is run.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -24,7 +26,24 @@ RecordedRows rows_of(const Space& space, const Recording& recording) {
   return rows;
 }
 
-Evaluation evaluation_of(const RecordedConfiguration& recorded) {
+std::optional<double> recorded_metric(const RecordedConfiguration& recorded,
+                                      const std::string& name) {
+  for (const auto& [known, value] : recorded.metrics)
+    if (known == name) return value;
+  return std::nullopt;
+}
+
+/// Whether it worked, and keeps every limit.
+bool allowed(const RecordedConfiguration& recorded, const std::vector<Metric>& metrics) {
+  if (recorded.outcome != Outcome::correct || !recorded.value) return false;
+  return std::ranges::all_of(metrics, [&](const Metric& metric) {
+    const auto value = metric.needed() ? recorded_metric(recorded, metric.name) : std::nullopt;
+    return !metric.needed() || (value && metric.within(*value));
+  });
+}
+
+Evaluation evaluation_of(const RecordedConfiguration& recorded,
+                         const std::vector<Metric>& metrics) {
   Evaluation evaluation;
   evaluation.outcome = recorded.outcome;
   evaluation.build_seconds = recorded.compile_ms.value_or(0) / 1e3;
@@ -34,6 +53,17 @@ Evaluation evaluation_of(const RecordedConfiguration& recorded) {
     evaluation.detail = "recorded so";
     return evaluation;
   }
+  for (const Metric& metric : metrics) {
+    MetricValue one{.name = metric.name, .value = recorded_metric(recorded, metric.name)};
+    if (!one.value) one.detail = "not recorded";
+    if (!one.value && metric.needed()) {
+      evaluation.outcome = Outcome::run_failed;
+      evaluation.detail = fmt::format("the recording has no {} of it", metric.name);
+      evaluation.metrics.clear();
+      return evaluation;
+    }
+    evaluation.metrics.push_back(std::move(one));
+  }
   evaluation.value = recorded.value;
   evaluation.samples = recorded.repeats;
   evaluation.cv = stats::summarize(recorded.repeats).cv;
@@ -42,13 +72,14 @@ Evaluation evaluation_of(const RecordedConfiguration& recorded) {
   return evaluation;
 }
 
-Simulation simulation_of(const RecordedRows& rows, bool maximize) {
+Simulation simulation_of(const RecordedRows& rows, const Objective& objective) {
   Simulation simulation;
   bool found = false;
   for (const auto& [id, recorded] : rows) {
-    if (recorded->outcome != Outcome::correct || !recorded->value) continue;
+    if (!allowed(*recorded, objective.metrics)) continue;
     const double value = *recorded->value;
-    const bool better = maximize ? value > simulation.optimum : value < simulation.optimum;
+    const bool better =
+        objective.maximize ? value > simulation.optimum : value < simulation.optimum;
     if (!found || better || (value == simulation.optimum && id < simulation.optimum_id)) {
       simulation.optimum = value;
       simulation.optimum_id = id;
@@ -69,6 +100,10 @@ Result<TuneResult> simulate(const Space& space, const Recording& recording, Jour
     return fail(ErrorCode::bad_input,
                 "the recording has no value for any configuration of the space",
                 "name the recording's parameters in the space as the recording does");
+  if (std::ranges::none_of(
+          rows, [&](const auto& row) { return allowed(*row.second, options.objective.metrics); }))
+    return fail(ErrorCode::bad_input, "no recorded configuration is within the limits",
+                "give other limits");
   TuningRun session(space, journal, options, progress);
   std::size_t not_recorded = 0;
   for (std::size_t id = 0; id < space.size(); ++id)
@@ -85,7 +120,7 @@ Result<TuneResult> simulate(const Space& space, const Recording& recording, Jour
       if (const JournalEntry* entry = session.journalled(proposal.id, "search")) {
         answer = {.evaluation = entry->evaluation, .worker = {}, .from_journal = true};
       } else {
-        answer.evaluation = evaluation_of(*rows.at(proposal.id));
+        answer.evaluation = evaluation_of(*rows.at(proposal.id), options.objective.metrics);
         PERFLAB_TRY_VOID(session.write(proposal.id, "search", answer));
       }
       answers.emplace_back(std::move(answer));
@@ -104,7 +139,7 @@ Result<TuneResult> simulate(const Space& space, const Recording& recording, Jour
   if (!rows.contains(result.default_id))
     result.warnings.emplace_back(
         "the recording does not have the default configuration: no gain can be given");
-  result.simulation = simulation_of(rows, options.objective.maximize);
+  result.simulation = simulation_of(rows, options.objective);
   if (result.winner) result.simulation->best = rows.at(*result.winner)->value;
   return result;
 }

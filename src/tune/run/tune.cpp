@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "base/hash.h"
+#include "stats/summary.h"
 #include "tune/run/last_comparison.h"
 #include "tune/run/tuning_run.h"
 
@@ -49,6 +51,8 @@ class LiveTuning {
   Result<std::vector<std::size_t>> choose(std::span<const Proposal> proposals, std::size_t runs,
                                           std::vector<std::optional<Answer>>& placed);
   Result<std::vector<Answer>> build(const std::vector<ConfigId>& ids);
+  void take_metrics(Contestant& contestant, std::vector<std::vector<double>>& measured,
+                    const Evaluation& evaluation, TuneResult& result) const;
 
   const Commands& commands_;
   Executor& executor_;
@@ -229,6 +233,27 @@ Result<void> LiveTuning::measure_captured() {
   return {};
 }
 
+/// The further metrics of a round: from the fewest rounds on their medians over the rounds count,
+/// and what is outside of a limit then cannot win.
+void LiveTuning::take_metrics(Contestant& contestant, std::vector<std::vector<double>>& measured,
+                              const Evaluation& evaluation, TuneResult& result) const {
+  const std::vector<Metric>& metrics = options_.objective.metrics;
+  if (metrics.empty() || contestant.id == kCapturedId || !evaluation.value) return;
+  const auto values = values_of(evaluation.metrics, metrics);
+  measured.resize(metrics.size());
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    if (values[i]) measured[i].push_back(*values[i]);
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (measured[i].size() < kFewestRounds) return;
+    contestant.metrics[i] = stats::summarize(measured[i]).median;
+  }
+  if (contestant.outside || within_limits(contestant.metrics, metrics)) return;
+  contestant.outside = true;
+  result.warnings.push_back(fmt::format(
+      "{} was within the limits in the search and not in the last comparison: it cannot win",
+      session_.space().text(contestant.id)));
+}
+
 Result<void> LiveTuning::compare(TuneResult& result) {
   std::vector<Contestant> contestants = contestants_of(result, options_.final_candidates);
   result.captured = captured_;
@@ -243,6 +268,7 @@ Result<void> LiveTuning::compare(TuneResult& result) {
     for (const Contestant& contestant : contestants)
       finalists += contestant.id == kCapturedId ? "" : session_.space().text(contestant.id) + '\n';
     const std::string name = key_text(finalists);
+    std::map<ConfigId, std::vector<std::vector<double>>> measured;  // per metric
     const Round round =
         [&](std::size_t number,
             std::span<const std::size_t> order) -> Result<std::vector<std::optional<double>>> {
@@ -257,7 +283,11 @@ Result<void> LiveTuning::compare(TuneResult& result) {
       PERFLAB_TRY(const std::vector<Answer> answers,
                   run(jobs, fmt::format("final {} of {}", number + 1, name), true));
       std::vector<std::optional<double>> values;
-      for (const Answer& answer : answers) values.push_back(answer.evaluation.value);
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        values.push_back(answers[i].evaluation.value);
+        take_metrics(contestants[order[i]], measured[contestants[order[i]].id],
+                     answers[i].evaluation, result);
+      }
       return values;
     };
     PERFLAB_TRY_VOID(compare_interleaved(contestants, std::array{result.default_id, kCapturedId},

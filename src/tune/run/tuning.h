@@ -55,8 +55,9 @@ struct Step {
   std::optional<double> predicted, expected_gain;  ///< before it was measured
   Evaluation evaluation;
   std::string worker;
-  bool from_journal = false;  ///< an earlier process measured it
-  std::optional<double> best_so_far;
+  bool from_journal = false;          ///< an earlier process measured it
+  std::optional<double> best_so_far;  ///< within the limits
+  bool within_limits = true;
 };
 
 /// A ratio with its interval: above 1 is better than what it is compared to.
@@ -75,6 +76,8 @@ struct Finalist {
   std::optional<double> cv;
   bool unstable = false;
   std::optional<Gain> over_default;
+  /// Of Objective::metrics, in their order: medians of the last comparison, else of the search.
+  std::vector<std::optional<double>> metrics{};
 };
 
 /// The captured code object, launched as it was captured.
@@ -105,6 +108,7 @@ struct PruneCounts {
 struct OutcomeCounts {
   std::size_t correct = 0, compile = 0, runtime = 0, timeout = 0, wrong = 0, device_limit = 0;
   std::size_t unstable = 0;  ///< among the correct ones
+  std::size_t outside = 0;   ///< likewise: outside of a limit
 };
 
 /// A prior, and what the search made of it.

@@ -15,6 +15,7 @@ constexpr double kGoodQuality = 0.75;       // of R2: docs/AUTOTUNE.md "Reading 
 SearchOptions search_options(const Space& space, const TuneOptions& options) {
   SearchOptions made = options.search;
   made.maximize = options.objective.maximize;
+  made.metrics = options.objective.metrics;
   made.first = {space.default_configuration()};
   for (const ConfigId id : options.warm_start)
     if (made.first.size() <= kMostWarmStarts &&
@@ -36,11 +37,13 @@ Phase phase_of(const Proposal& proposal, const Space& space) {
   return Phase::confirm;
 }
 
-void count(OutcomeCounts& counts, const Evaluation& evaluation) {
+void count(OutcomeCounts& counts, const Step& step) {
+  const Evaluation& evaluation = step.evaluation;
   switch (evaluation.outcome) {
     case Outcome::correct:
       ++counts.correct;
       counts.unstable += evaluation.unstable ? 1 : 0;
+      counts.outside += step.within_limits ? 0 : 1;
       break;
     case Outcome::compile_failed:
       ++counts.compile;
@@ -110,9 +113,12 @@ double TuningRun::run_limit_seconds() const {
 
 void TuningRun::learn(const Proposal& proposal, Answer&& answer) {
   const Evaluation& evaluation = answer.evaluation;
-  search_.tell(proposal.id, evaluation.outcome, evaluation.value);
+  std::vector<std::optional<double>> metrics =
+      values_of(evaluation.metrics, options_.objective.metrics);
+  const bool within = within_limits(metrics, options_.objective.metrics);
+  search_.tell(proposal.id, evaluation.outcome, evaluation.value, std::move(metrics));
   if (!evaluation.compiled.empty()) search_.tell_compiled(proposal.id, evaluation.compiled.front());
-  if (evaluation.value && (!best_ || better(*evaluation.value, *best_))) {
+  if (evaluation.value && within && (!best_ || better(*evaluation.value, *best_))) {
     best_ = evaluation.value;
     best_run_seconds_ = evaluation.longest_run_seconds;
   }
@@ -124,7 +130,8 @@ void TuningRun::learn(const Proposal& proposal, Answer&& answer) {
                     .evaluation = std::move(answer.evaluation),
                     .worker = std::move(answer.worker),
                     .from_journal = answer.from_journal,
-                    .best_so_far = best_});
+                    .best_so_far = best_,
+                    .within_limits = within});
 }
 
 void TuningRun::report(Phase phase) const {
@@ -217,7 +224,7 @@ TuneResult TuningRun::finish(std::size_t not_recorded) {
   result.stopped_because = stopped_because_;
   result.journal_torn = journal_ != nullptr && journal_->torn();
   for (const Step& step : steps_) {
-    count(result.outcomes, step.evaluation);
+    count(result.outcomes, step);
     result.resumed += step.from_journal ? 1 : 0;
   }
   result.pruned = pruned(not_recorded, result.outcomes.device_limit);
@@ -254,6 +261,9 @@ void TuningRun::add_warnings(TuneResult& result) const {
     result.warnings.push_back(fmt::format("the default configuration did not work ({}): {}",
                                           to_string(baseline->evaluation.outcome),
                                           baseline->evaluation.detail));
+  if (const Step* baseline = step_of(result.default_id);
+      baseline != nullptr && baseline->evaluation.value && !baseline->within_limits)
+    result.warnings.emplace_back("the default configuration is not within the limits");
   if (result.quality.r2 && *result.quality.r2 < kGoodQuality)
     result.warnings.push_back(
         fmt::format("the model predicts unseen configurations badly (leave-one-out R2 {:.2f} over "

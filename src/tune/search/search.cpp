@@ -155,7 +155,7 @@ struct Search::State {
         options(std::move(with)),
         encoding(of, options.priors),
         random(options.seed),
-        tgp(encoding, options.seed, options.prune_factor),
+        tgp(encoding, options.seed, options.prune_factor, options.metrics),
         taken(of.size(), false),
         told(of.size(), false) {
     if (options.model == ModelKind::polynomial)
@@ -317,15 +317,21 @@ std::vector<Proposal> Search::propose(std::size_t count) {
   return proposals;
 }
 
-void Search::tell(ConfigId id, Outcome outcome, std::optional<double> value) {
+void Search::tell(ConfigId id, Outcome outcome, std::optional<double> value,
+                  std::vector<std::optional<double>> metrics) {
   State& state = *state_;
   if (id >= state.space.size() || state.told[id]) return;
   if (outcome != Outcome::correct || (value && !std::isfinite(*value))) value.reset();
   if (outcome == Outcome::correct && !value) outcome = Outcome::run_failed;
   state.taken[id] = state.told[id] = true;
-  const Told told{.id = id, .outcome = outcome, .value = value};
+  const bool within = within_limits(metrics, state.options.metrics);
+  const Told told{.id = id,
+                  .outcome = outcome,
+                  .value = value,
+                  .within = within,
+                  .metrics = std::move(metrics)};
   state.fresh.push_back(told);
-  if (value && (!state.best || state.better(told, *state.best))) state.best = told;
+  if (value && within && (!state.best || state.better(told, *state.best))) state.best = told;
 }
 
 void Search::drop(ConfigId id) {

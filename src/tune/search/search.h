@@ -15,6 +15,7 @@
 #include "tune/model/encoding.h"
 #include "tune/model/model_figures.h"
 #include "tune/space/space.h"
+#include "tune/values/metrics.h"
 #include "tune/values/outcome.h"
 
 namespace perflab::tune {
@@ -42,6 +43,7 @@ struct SearchOptions {
                                      ///< ones, and the published share is 20 % of the budget
   double prune_factor = 1.75;        ///< slower than this times the best, surely: pruned
   Priors priors = {};                ///< what earlier tunings know of this space; TGP only
+  std::vector<Metric> metrics = {};  ///< their limits are constraints; TGP only
   std::vector<ConfigId> first = {};  ///< evaluated first, in this order: default, warm start
 };
 
@@ -72,12 +74,16 @@ class Search {
   /// The result of a configuration, proposed or known from elsewhere (value: correct outcomes
   /// only). A configuration that was cut at a time limit is a failed one to the search, but known
   /// slow: its value is then the best value that it can have, outcome timed_out, or nothing.
-  void tell(ConfigId id, Outcome outcome, std::optional<double> value);
+  /// `metrics`: of SearchOptions::metrics, in their order. Outside of a limit it is no candidate
+  /// for the best; the model learns from it all the same.
+  void tell(ConfigId id, Outcome outcome, std::optional<double> value,
+            std::vector<std::optional<double>> metrics = {});
 
   /// The configuration is never proposed from now on; nothing is learned of it.
   void drop(ConfigId id);
 
   [[nodiscard]] std::size_t evaluated() const;
+  /// The best within the limits.
   [[nodiscard]] std::optional<ConfigId> best() const;
   [[nodiscard]] std::optional<double> best_value() const;
   /// Largest expected improvement of the last model step, share of the best value.

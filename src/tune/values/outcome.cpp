@@ -88,18 +88,24 @@ std::string_view to_string(Outcome outcome) {
 Json to_json(const Evaluation& evaluation) {
   Json compiled = Json::array();
   for (const CompiledKernel& kernel : evaluation.compiled) compiled.push_back(to_json(kernel));
-  return Json{{"outcome", to_string(evaluation.outcome)},
-              {"value", optional_json(evaluation.value)},
-              {"samples", list_json(evaluation.samples)},
-              {"warm_up", list_json(evaluation.warm_up)},
-              {"cv", optional_json(evaluation.cv)},
-              {"unstable", evaluation.unstable},
-              {"detail", evaluation.detail},
-              {"build_seconds", number_json(evaluation.build_seconds)},
-              {"run_seconds", number_json(evaluation.run_seconds)},
-              {"longest_run_seconds", optional_json(evaluation.longest_run_seconds)},
-              {"compiled", std::move(compiled)},
-              {"proof", to_json(evaluation.proof)}};
+  Json json{{"outcome", to_string(evaluation.outcome)},
+            {"value", optional_json(evaluation.value)},
+            {"samples", list_json(evaluation.samples)},
+            {"warm_up", list_json(evaluation.warm_up)},
+            {"cv", optional_json(evaluation.cv)},
+            {"unstable", evaluation.unstable},
+            {"detail", evaluation.detail},
+            {"build_seconds", number_json(evaluation.build_seconds)},
+            {"run_seconds", number_json(evaluation.run_seconds)},
+            {"longest_run_seconds", optional_json(evaluation.longest_run_seconds)},
+            {"compiled", std::move(compiled)},
+            {"proof", to_json(evaluation.proof)}};
+  if (evaluation.metrics.empty()) return json;
+  Json& metrics = json["metrics"] = Json::array();
+  for (const MetricValue& one : evaluation.metrics)
+    metrics.push_back(
+        {{"name", one.name}, {"value", optional_json(one.value)}, {"detail", one.detail}});
+  return json;
 }
 
 Result<Evaluation> evaluation_from_json(const Json& json, std::string_view what) {
@@ -117,6 +123,13 @@ Result<Evaluation> evaluation_from_json(const Json& json, std::string_view what)
   in.read("longest_run_seconds", evaluation.longest_run_seconds);
   in.each("compiled", [&](JsonFields& item) { evaluation.compiled.push_back(kernel_from(item)); });
   if (!in.is_null("proof")) evaluation.proof = proof_from(in.object("proof"));
+  if (in.has("metrics"))  // evaluations without any have no such key
+    in.each("metrics", [&](JsonFields& item) {
+      MetricValue& one = evaluation.metrics.emplace_back();
+      item.read("name", one.name);
+      item.read("value", one.value);
+      item.read("detail", one.detail);
+    });
   if (const std::optional<Outcome> known = from_name<Outcome>(outcome))
     evaluation.outcome = *known;
   else

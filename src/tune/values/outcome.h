@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/text/json.h"
+#include "tune/values/metrics.h"
 
 namespace perflab::tune {
 
@@ -64,10 +65,12 @@ struct Evaluation {
   std::optional<double> longest_run_seconds;  ///< of one run of the command: base of time limits
   std::vector<CompiledKernel> compiled;       ///< empty: no code object was asked for or found
   std::optional<Proof> proof;                 ///< missing: there is no capture, or it never ended
+  std::vector<MetricValue> metrics{};         ///< of Objective::metrics, in their order
   friend bool operator==(const Evaluation&, const Evaluation&) = default;
 };
 
-/// For journals and for workers on other machines; keys in a fixed order, all of the above.
+/// For journals and for workers on other machines; keys in a fixed order, all of the above; metrics
+/// where there are any.
 Json to_json(const Evaluation& evaluation);
 /// Error (bad_input): names `what` and the field.
 Result<Evaluation> evaluation_from_json(const Json& json, std::string_view what);

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <fstream>
 #include <sstream>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "support/code_writer.h"
 #include "tune/evaluate/metric.h"
 #include "tune/evaluate/process_step.h"
+#include "tune/evaluate/run_metrics.h"
 
 namespace perflab::tune {
 namespace {
@@ -95,6 +97,83 @@ TEST(Evaluator, RepeatsUntilTheFiguresAreSteady) {
   EXPECT_THAT(one.samples, ElementsAre(50, 33, 25, 20));
   EXPECT_EQ(one.value, 29);
   EXPECT_TRUE(one.unstable);
+}
+
+Metric printed(std::string name, std::string pattern) {
+  Metric metric;
+  metric.name = std::move(name);
+  metric.pattern = std::move(pattern);
+  return metric;
+}
+
+TEST(Evaluator, TakesFurtherMetricsOfEveryRun) {
+  const TempFolder folder;
+  Job job = metric_job(
+      fmt::format("cd {}; echo >> runs; echo t: 1; echo w: $(wc -l < runs) >&2; echo w: 9",
+                  folder.path().string()));
+  job.exact_runs = 3;
+  job.objective.metrics = {printed("watts", "w: (.*)"), printed("none", "no (.*)")};
+  const Evaluation one = evaluated(job);
+  EXPECT_EQ(one.outcome, Outcome::correct);
+  // Medians of 1 and 9, 2 and 9, 3 and 9, and of these.
+  ASSERT_THAT(one.metrics, SizeIs(2));
+  EXPECT_EQ(one.metrics[0], (MetricValue{.name = "watts", .value = 5.5}));
+  EXPECT_EQ(one.metrics[1].value, std::nullopt);
+  EXPECT_THAT(one.metrics[1].detail, HasSubstr("'no (.*)' finds"));
+  // What a limit needs has to be there.
+  job.objective.metrics[1].at_most = 3;
+  const Evaluation refused = evaluated(job);
+  EXPECT_EQ(refused.outcome, Outcome::run_failed);
+  EXPECT_THAT(refused.detail, StartsWith("none: printed nothing"));
+}
+
+/// A GPU of sysfs whose power a command can set.
+void write_gpu(const fs::path& sysfs, const std::string& microwatts) {
+  const fs::path device = sysfs / "bus/pci/devices/0000:c1:00.0";
+  fs::create_directories(device / "hwmon/hwmon3");
+  std::ofstream(device / "vendor") << "0x1002\n";
+  std::ofstream(device / "hwmon/hwmon3/name") << "amdgpu\n";
+  std::ofstream(device / "hwmon/hwmon3/power1_average") << microwatts << "\n";
+}
+
+TEST(Evaluator, ReadsPowerAndEnergyOfTheGpuWhileTheCommandRuns) {
+  const TempFolder folder;
+  write_gpu(folder.path(), "100000000");
+  const ScopedVariable tree("PERFLAB_SYSFS", folder.path().string());
+  const std::string file =
+      (folder / "bus/pci/devices/0000:c1:00.0/hwmon/hwmon3/power1_average").string();
+  Job job =
+      metric_job(fmt::format("sleep 0.6; echo 300000000 > {0}.n; mv {0}.n {0}; sleep 0.6; "
+                             "echo 't: 1'",
+                             file));
+  for (const std::string_view name : {kPowerMetric, kEnergyMetric}) {
+    Metric metric;
+    metric.name = name;
+    metric.source = MetricSource::sensors;
+    job.objective.metrics.push_back(metric);
+  }
+  job.sensor_gpu = "0000:c1:00.0";
+  const Evaluation one = evaluated(job);
+  ASSERT_EQ(one.outcome, Outcome::correct) << one.detail;
+  EXPECT_EQ(one.metrics[0].value, 300);
+  // 100 W and then 300 W, about 0.6 s each; the machine may be slow.
+  ASSERT_TRUE(one.metrics[1].value.has_value()) << one.metrics[1].detail;
+  EXPECT_GT(*one.metrics[1].value, 0.9 * 240);
+  EXPECT_LT(*one.metrics[1].value, 300 * one.run_seconds);
+
+  job.run = shell("echo t: 1");
+  const Evaluation fast = evaluated(job);
+  EXPECT_EQ(fast.outcome, Outcome::correct);
+  EXPECT_EQ(fast.metrics[0].value, std::nullopt);
+  EXPECT_THAT(fast.metrics[1].detail, HasSubstr("sensors average over 1 s"));
+  EXPECT_TRUE(check_sensors(job.objective.metrics, "0000:c1:00.0"));
+  job.objective.metrics[0].at_most = 400;
+  EXPECT_TRUE(check_sensors(job.objective.metrics, "0000:c1:00.0"));
+  EXPECT_EQ(evaluated(job).outcome, Outcome::run_failed);
+  const auto none = check_sensors(job.objective.metrics, "0000:ff:00.0");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::missing_tool);
+  EXPECT_THAT(none.error().message, StartsWith("no sensor gives the power here: "));
 }
 
 TEST(Evaluator, MeasuresWallTime) {

@@ -29,10 +29,24 @@ export function spaceText({ space }: Pick<Autotune, 'space'>): string {
   return `a sample of ${format.count(space.listed)}${space.product === null ? '' : ` of ${format.count(space.product)}`} configurations`;
 }
 
+type Metric = Autotune['metrics'][number];
+
+/** "200 W (at most 400 W)": a further number of the best configuration, with its limits. */
+function metricText(metric: Metric): string {
+  const limits = ([['at least', metric.at_least], ['at most', metric.at_most]] as const).filter(([, limit]) => limit !== null).map(([words, limit]) => `${words} ${measured(limit!, metric.unit)}`);
+  return `${metric.best === null ? format.UNKNOWN : measured(metric.best, metric.unit)}${limits.length === 0 ? '' : ` (${limits.join(', ')})`}`;
+}
+
+/** What the limits ruled out, and the best of it. */
+function outsideText({ limits, ...document }: Autotune): string {
+  const best = limits?.best_outside;
+  return `${format.counted(limits?.outside ?? 0, 'configuration')} that worked${best ? `; the best of them, ${configurationText(best.configuration)}, has ${measured(best.value, document.objective.unit)}` : ''}`;
+}
+
 function outcome(host: HTMLElement, document: Autotune, { value }: Context): void {
   const { best, phases } = document;
   if (!best) {
-    host.append(h('p', { class: 'result bad' }, h('strong', {}, 'No configuration worked. '), document.stopped_because));
+    host.append(h('p', { class: 'result bad' }, h('strong', {}, document.limits?.outside ? 'No configuration that worked is within the limits. ' : 'No configuration worked. '), document.stopped_because));
     return;
   }
   const final = phases.confirm.final;
@@ -41,6 +55,8 @@ function outcome(host: HTMLElement, document: Autotune, { value }: Context): voi
     h('p', { class: 'result good' }, h('strong', {}, configurationText(best.configuration)), `: ${measured(best.value, unitOf(document))}${best.unstable ? ' (unstable)' : ''}`),
     factList([
       [`Over ${document.default?.declared ? 'the default' : 'the first configuration'}`, value(best.gain, gainText, document.missing, 'best.gain')],
+      ...document.metrics.map((metric) => [metric.name, metricText(metric)] as const),
+      ...(document.limits ? [['Outside of the limits', outsideText(document)] as const] : []),
       ['Against the others', `${decision}${final.over_runner_up ? `: ${gainText(final.over_runner_up)}` : ''}`],
       ['Evaluations', `${format.count(document.history.length)} of ${spaceText(document)}`],
       ['It stopped because', document.stopped_because],
@@ -129,6 +145,7 @@ function evaluations(document: Autotune, id: string, { value }: Context): HTMLEl
       { title: 'Outcome', key: (entry) => entry.outcome, show: (entry): Child => [outcomeBadge(format.words(entry.outcome), entry.outcome === 'correct' ? 'good' : 'bad'), entry.detail ? h('div', { class: 'muted' }, entry.detail) : null] },
       ...(document.capture ? [{ title: 'Proof', hint: 'what it computes, before it is timed', key: (entry: Evaluation) => entry.proof?.verdict ?? null, show: (entry: Evaluation): Child => (entry.proof ? h('span', { title: entry.proof.sentence }, VERDICTS[entry.proof.verdict]) : h('span', { class: 'muted' }, 'none')) }] : []),
       { title: 'Value', numeric: true, key: (entry) => entry.value, show: (entry) => (entry.value === null ? h('span', { class: 'muted' }, 'failed') : measured(entry.value, unitOf(document))) },
+      ...document.metrics.map((metric, at) => ({ title: metric.name, numeric: true, key: (entry: Evaluation) => entry.metrics[at] ?? null, show: (entry: Evaluation): Child => { const number = entry.metrics[at] ?? null; return number === null ? h('span', { class: 'muted' }, 'none') : [measured(number, metric.unit), entry.within_limits ? null : h('span', { class: 'muted', title: 'outside of a limit' }, ' !')]; } })),
       { title: 'CV', hint: 'spread of the samples', numeric: true, key: (entry) => entry.cv, show: (entry) => [value(entry.cv, format.percent), entry.unstable ? h('span', { class: 'muted', title: 'unstable' }, ' !') : null] },
       { title: 'Samples', numeric: true, key: (entry) => entry.samples, show: (entry) => entry.samples },
       { title: 'Phase', key: (entry) => entry.phase, show: (entry) => `${format.words(entry.phase)}${entry.local ? ', neighbour' : ''}` },
