@@ -29,7 +29,8 @@ struct Facts {
   /// replaces (they are required then).
   std::string_view words = {}, words_are = {}, instead_of = {};
   std::string_view only_reading = {};  ///< what a server that only reads says of it
-  /// Its options that `analyze` has too, or whose names mean an element of a section in all tools.
+  /// Its options that `analyze` has too, or whose names mean an element of a section in all tools,
+  /// or that are for people: the list of tools has to be short.
   Names not_offered = {};
 };
 
@@ -49,7 +50,8 @@ const std::vector<Facts>& all_facts() {
        .not_offered = {"--kernel"}},
       {.command = "autotune",
        .effect = Effect::acts,
-       .when = "Find the fastest of many configurations of a kernel or program by running them."},
+       .when = "Find the fastest of many configurations of a kernel or program by running them.",
+       .not_offered = {"--metric", "--limit"}},
       {.command = "calibrate",
        .effect = Effect::acts,
        .when = "Do this GPU's counters count what is done, and what is the most that it reaches? "
