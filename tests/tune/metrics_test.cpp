@@ -120,7 +120,7 @@ TEST(TuneLimits, TheBestOfASearchIsNeverOutside) {
     for (ConfigId id = 0; id < space.size(); ++id)
       if (traded_power(space, id) <= most) optimum = std::min(optimum, traded_time(space, id));
     ASSERT_TRUE(best.has_value()) << most;
-    EXPECT_LT(*best, 1.12 * optimum) << most;  // 40 of 648; by chance it is 1.6 times in the mean
+    EXPECT_LT(*best, 1.12 * optimum) << most;  // 40 of 648
   }
 }
 
@@ -141,7 +141,7 @@ TEST(TuneLimits, WithoutAnythingInsideItLooksForIt) {
                     {traded_power(space, proposal.id)});
     found += search.best() ? 1 : 0;
   }
-  EXPECT_GE(found, 9);  // 25 at random: 2 of 5 searches
+  EXPECT_GE(found, 9);
 }
 
 TEST(TuneLimits, ALimitThatAllKeepChangesNoProposal) {
