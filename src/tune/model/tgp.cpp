@@ -36,8 +36,8 @@ constexpr double kPruneDeviations = 2;
 /// A neighbour that is less likely within a limit is left to the expected improvement.
 constexpr double kLikelyWithin = 0.5;
 /// With priors the hyper-parameters are fitted after every result up to here: what they are worth
-/// is learned early. So much must speak for them (log of the odds), late more. At 0 early, wrong ones
-/// cost .015 at 25 evaluations instead of .008, and good ones gain .002 more at 50.
+/// is learned early. So much must speak for them (log of the odds), late more. At 0 early, wrong
+/// ones cost .015 at 25 evaluations instead of .008, and good ones gain .002 more at 50.
 constexpr std::size_t kOftenUntil = 20;
 constexpr std::size_t kLate = 24;
 constexpr double kEarlyOdds = 0.5;
