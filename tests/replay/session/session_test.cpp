@@ -436,6 +436,7 @@ class ScriptedSensors final : public sensors::Sensors {
     miss("power_w", "not in the script");
     return reading;
   }
+  std::optional<double> read_energy() override { return std::nullopt; }
 
  private:
   std::vector<double> clocks_;
