@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/text/json.h"
-#include "tune/model/prior_task.h"
+#include "tune/priors/prior_task.h"
 #include "tune/records/read_space.h"
 #include "tune/records/recording.h"
 #include "tune/search/search.h"

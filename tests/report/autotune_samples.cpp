@@ -205,8 +205,34 @@ AutotuneSample sample_autotune() {
       .space_file = "space.json",
       .simulated = {},
       .warm_start = {},
+      .priors = {"gemm-mi210.json"},
       .journal = "autotune.journal.jsonl",
       .executor = "local"};
+  return sample;
+}
+
+AutotuneSample sample_autotune_limits() {
+  AutotuneSample sample = sample_autotune();
+  tune::TuneResult& result = sample.result;
+  result.objective.metrics = {
+      {.name = "power", .unit = "W", .source = tune::MetricSource::sensors, .at_most = 400},
+      {.name = "energy", .unit = "J", .source = tune::MetricSource::sensors}};
+  for (Step& one : result.steps)
+    if (one.evaluation.value)
+      one.evaluation.metrics = {
+          {.name = "power", .value = 380},
+          {.name = "energy", .value = {}, .detail = "this GPU has no counter of energy"}};
+  for (tune::Finalist& one : result.finalists) one.metrics = {380, std::nullopt};
+  Step outside = result.steps.back();
+  outside.id = static_cast<tune::ConfigId>(sample.space.size() - 1);
+  outside.local = false;
+  outside.evaluation = worked(1'100'000);
+  outside.evaluation.metrics = {{.name = "power", .value = 431}, {.name = "energy", .value = 0.62}};
+  outside.within_limits = false;
+  result.steps.push_back(std::move(outside));
+  ++result.outcomes.correct;
+  ++result.outcomes.outside;
+  --result.pruned.never_reached;
   return sample;
 }
 

@@ -27,6 +27,9 @@ AutotuneSample sample_autotune();
 AutotuneSample sample_autotune_tie();
 /// A recording in "ms" that was searched; the space declares no default and nothing has repeats.
 AutotuneSample sample_autotune_simulated();
+/// The first one with a limit on power, which the fastest configuration does not keep; and energy,
+/// which that one alone has.
+AutotuneSample sample_autotune_limits();
 /// The first one as of a captured launch: proofs, and what the winner gains over what was captured.
 AutotuneSample sample_autotune_capture();
 /// Every evaluation failed.

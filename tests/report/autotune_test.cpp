@@ -95,6 +95,7 @@ TEST_P(AutotuneDocument, TextKeepsWithinTheTerminal) {
 
 INSTANTIATE_TEST_SUITE_P(Samples, AutotuneDocument,
                          testing::Values(Named{"full", sample_autotune},
+                                         Named{"limits", sample_autotune_limits},
                                          Named{"capture", sample_autotune_capture},
                                          Named{"tie", sample_autotune_tie},
                                          Named{"simulated", sample_autotune_simulated},

@@ -79,6 +79,8 @@ TEST(Golden, WrittenAutotune) {
   expect_golden("written.autotune.80.txt", autotune_text(sample.data(), {.width = 80}));
   expect_golden("written.autotune.tie.120.txt",
                 autotune_text(sample_autotune_tie().data(), {.width = 120}));
+  expect_golden("written.autotune.limits.80.txt",
+                autotune_text(sample_autotune_limits().data(), {.width = 80}));
 }
 
 TEST(Golden, WrittenRoofline) {

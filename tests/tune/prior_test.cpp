@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tune/model/prior_task.h"
+#include "tune/priors/prior_task.h"
 #include "tune/records/recording.h"
 #include "tune/search/search.h"
 #include "written_space.h"

@@ -311,12 +311,12 @@ void add_what_options(CLI::App& command, AutotuneArguments& arguments) {
   command.add_flag("--maximize", request.maximize, "Larger values are better");
   command
       .add_option(
-          "--metric", request.metrics,
+          "--metric", request.further.metrics,
           "A further number: 'power:W=power: ([0-9.]+)' of the output; power or energy alone, "
           "of the GPU's sensors; the name alone, of a recording. Repeatable")
       ->allow_extra_args(false);
   command
-      .add_option("--limit", request.limits,
+      .add_option("--limit", request.further.limits,
                   "The best one keeps it: 'power<=400W', of any --metric. Repeatable")
       ->allow_extra_args(false);
 }

@@ -92,7 +92,7 @@ Result<void> check_request(const AutotuneRequest& request) {
     return refuse("--resume needs a journal", "--journal FILE");
   if (!request.priors.empty() && request.options.search.model != tune::ModelKind::tgp)
     return refuse("--prior says nothing to the polynomial model", "leave out --model");
-  if (!request.limits.empty() && request.options.search.model != tune::ModelKind::tgp)
+  if (!request.further.limits.empty() && request.options.search.model != tune::ModelKind::tgp)
     return refuse("--limit says nothing to the polynomial model", "leave out --model");
   const auto& kind = request.objective;
   const bool metric = !request.metric_pattern.empty();
@@ -324,6 +324,15 @@ std::string exactly(const std::string& name) {
   return pattern + "$";
 }
 
+/// The GPUs that are asked for; "all" stands for their numbers.
+std::vector<std::string> gpus_of(const AutotuneRequest& request) {
+  if (request.gpus != std::vector<std::string>{"all"}) return request.gpus;
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < tune::local_gpus().size(); ++i)
+    numbers.push_back(fmt::format("{}", i));
+  return numbers;
+}
+
 Result<std::unique_ptr<tune::Executor>> make_executor(const AutotuneRequest& request,
                                                       const tune::Objective& objective) {
   if (request.slurm) {
@@ -396,7 +405,7 @@ Result<AutotuneRun> simulated(const AutotuneRequest& request, const OnAutotunePr
                        .kernel_pattern = {},
                        .maximize = request.maximize,
                        .unit = recording->unit};
-  PERFLAB_TRY(options.objective.metrics, metrics_of(request, &*recording));
+  PERFLAB_TRY(options.objective.metrics, metrics_of(request.further, &*recording));
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
   PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
   tune::JournalKey key = key_of(options.objective);
@@ -437,7 +446,10 @@ Result<AutotuneRun> live(const AutotuneRequest& request, const OnAutotuneProgres
   PERFLAB_TRY(Templates templates, parse_templates(request, space));
   if (!request.slurm && !templates.build) PERFLAB_TRY_VOID(check_program(*templates.run));
   PERFLAB_TRY(options.objective, live_objective(request));
-  PERFLAB_TRY(options.objective.metrics, live_metrics(request, options.objective.kind));
+  std::optional<std::vector<std::string>> gpus;
+  if (!request.slurm) gpus = gpus_of(request);
+  PERFLAB_TRY(options.objective.metrics,
+              live_metrics(request.further, options.objective.kind, gpus));
   PERFLAB_TRY(options.warm_start, warm_start(request, space));
   PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
   PERFLAB_TRY(const std::unique_ptr<tune::Executor> executor,

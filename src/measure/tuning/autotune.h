@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "capture/model.h"
+#include "measure/tuning/autotune_metrics.h"
 #include "replay/elements/element_diff.h"
 #include "replay/session/caches.h"
 #include "sensors/turn.h"
@@ -48,10 +49,9 @@ struct AutotuneRequest {
   std::optional<tune::ObjectiveKind> objective;
   std::string metric_pattern, metric_unit;
   bool maximize = false;
-  std::vector<std::string> metrics;  ///< further numbers that the command prints: "NAME:UNIT=REGEX"
-  std::vector<std::string> limits;   ///< "power<=400W"
-  tune::TuneOptions options;         ///< budget, limits, search, repeats; the rest is filled here
-  std::filesystem::path simulate;    ///< recording to search; empty: commands are run
+  MetricTexts further;             ///< metrics beside the objective, and their limits
+  tune::TuneOptions options;       ///< budget, limits, search, repeats; the rest is filled here
+  std::filesystem::path simulate;  ///< recording to search; empty: commands are run
   std::filesystem::path warm_start;
   std::vector<std::string> priors;  ///< recordings to learn from: other GPUs, sizes, versions
   std::filesystem::path journal;    ///< empty: none

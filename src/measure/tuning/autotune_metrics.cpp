@@ -59,10 +59,9 @@ Result<Metric*> find_metric(std::vector<Metric>& metrics, const std::string& nam
 
 }  // namespace
 
-Result<std::vector<Metric>> metrics_of(const AutotuneRequest& request,
-                                       const tune::Recording* recording) {
+Result<std::vector<Metric>> metrics_of(const MetricTexts& texts, const tune::Recording* recording) {
   std::vector<Metric> metrics;
-  for (const std::string& text : request.metrics) {
+  for (const std::string& text : texts.metrics) {
     PERFLAB_TRY(Metric metric, tune::parse_metric(text));
     if (std::ranges::find(metrics, metric.name, &Metric::name) != metrics.end())
       return fail(ErrorCode::usage, fmt::format("--metric {} is there twice", metric.name));
@@ -77,7 +76,7 @@ Result<std::vector<Metric>> metrics_of(const AutotuneRequest& request,
       PERFLAB_TRY_VOID(tune::compile_metric_pattern(metric.pattern));
     metrics.push_back(std::move(metric));
   }
-  for (const std::string& text : request.limits) {
+  for (const std::string& text : texts.limits) {
     PERFLAB_TRY(const tune::LimitText limit, tune::parse_limit(text));
     PERFLAB_TRY(Metric* const metric, find_metric(metrics, limit.name, recording));
     PERFLAB_TRY_VOID(tune::set_limit(*metric, limit));
@@ -85,25 +84,17 @@ Result<std::vector<Metric>> metrics_of(const AutotuneRequest& request,
   return metrics;
 }
 
-std::vector<std::string> gpus_of(const AutotuneRequest& request) {
-  if (request.gpus != std::vector<std::string>{"all"}) return request.gpus;
-  std::vector<std::string> numbers;
-  for (std::size_t i = 0; i < tune::local_gpus().size(); ++i)
-    numbers.push_back(fmt::format("{}", i));
-  return numbers;
-}
-
-Result<std::vector<tune::Metric>> live_metrics(const AutotuneRequest& request,
-                                               tune::ObjectiveKind objective) {
-  PERFLAB_TRY(std::vector<tune::Metric> metrics, metrics_of(request, nullptr));
+Result<std::vector<tune::Metric>> live_metrics(
+    const MetricTexts& texts, tune::ObjectiveKind objective,
+    const std::optional<std::vector<std::string>>& gpus) {
+  PERFLAB_TRY(std::vector<tune::Metric> metrics, metrics_of(texts, nullptr));
   if (objective == tune::ObjectiveKind::gpu_time &&
       std::ranges::find(metrics, MetricSource::printed, &Metric::source) != metrics.end())
     return fail(ErrorCode::usage,
                 "--metric has no effect with GPU time: the output of profiled runs is not read",
                 "--metric-regex or --objective wall");
-  if (request.slurm) return metrics;
-  PERFLAB_TRY(const std::vector<std::string> addresses,
-              tune::sensor_addresses({}, gpus_of(request)));
+  if (!gpus) return metrics;
+  PERFLAB_TRY(const std::vector<std::string> addresses, tune::sensor_addresses({}, *gpus));
   for (const std::string& address : addresses)
     PERFLAB_TRY_VOID(tune::check_sensors(metrics, address));
   return metrics;

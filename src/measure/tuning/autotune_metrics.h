@@ -1,28 +1,35 @@
 // Metrics and limits of a tuning, from what the user names: --metric, --limit.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
-#include "measure/tuning/autotune.h"
+#include "tune/evaluate/job.h"
 #include "tune/records/recording.h"
 #include "tune/values/metrics.h"
 
 namespace perflab::measure {
 
-/// The further metrics of a request, with their limits. `recording`: what is searched instead of
+/// As typed.
+struct MetricTexts {
+  std::vector<std::string> metrics;  ///< further numbers that the command prints: "NAME:UNIT=REGEX"
+  std::vector<std::string> limits;   ///< "power<=400W"
+};
+
+/// The further metrics, with their limits. `recording`: what is searched instead of
 /// running commands; null: none. Errors: usage (a text that is not of the form, a limit on a metric
 /// that nobody names), bad_input (the recording does not have it).
-Result<std::vector<tune::Metric>> metrics_of(const AutotuneRequest& request,
+Result<std::vector<tune::Metric>> metrics_of(const MetricTexts& texts,
                                              const tune::Recording* recording);
 
 /// Of commands that are run. Errors: also usage (what no run can give) and, on this machine,
-/// missing_tool (no sensor gives what a limit is on).
-Result<std::vector<tune::Metric>> live_metrics(const AutotuneRequest& request,
-                                               tune::ObjectiveKind objective);
-
-/// The GPUs that are asked for; "all" stands for their numbers.
-std::vector<std::string> gpus_of(const AutotuneRequest& request);
+/// missing_tool (no sensor gives what a limit is on). `gpus`: the numbers that are used here;
+/// unset: the commands run on other machines.
+Result<std::vector<tune::Metric>> live_metrics(const MetricTexts& texts,
+                                               tune::ObjectiveKind objective,
+                                               const std::optional<std::vector<std::string>>& gpus);
 
 /// What a journal's measurements must have in common of them: with other limits the same numbers
 /// are measured.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tune/model/prior_task.h"
+#include "tune/priors/prior_task.h"
 #include "tune/space/space.h"
 
 namespace perflab::measure {

@@ -51,8 +51,28 @@ Part searched_part(const DocumentPlace& autotune) {
       autotune["phases"]["prune"].excerpt({"not_recorded", "model_slow", "model_failing",
                                            "built_not_run", "not_launchable", "never_reached"});
   row["objective"] = autotune["objective"].excerpt({"kind", "unit", "maximize", "kernel"});
+  if (const DocumentPlace priors = autotune["priors"]; priors.size() > 0) {
+    row["learned"] = autotune["environment"].excerpt({"priors"});
+    row["first_prior"] = priors[std::size_t{0}].excerpt({"weight"});
+  }
   part.rows.push_back(std::move(row));
   return part;
+}
+
+/// The further numbers of the best configuration with their limits, and what those ruled out, as
+/// rows of the part that says what is best. The last ones are left out first.
+void add_metrics(const DocumentPlace& autotune, Part& part) {
+  const DocumentPlace limits = autotune["limits"], best = limits["best_outside"];
+  if (best) {
+    Json row = limits.excerpt({"outside"});
+    row["best_outside"] = best.excerpt({"value"});
+    row["objective"] = autotune["objective"].excerpt({"unit"});
+    row["configuration"] = whole_configuration(best["configuration"]);
+    part.rows.push_back(std::move(row));
+  }
+  part = rows_of(std::move(part), autotune["metrics"], [](const DocumentPlace& one) {
+    return one.excerpt({"name", "unit", "at_least", "at_most", "best"});
+  });
 }
 
 /// Nothing worked: how evaluations ended, and what the first one said.
@@ -70,6 +90,7 @@ Part failed_part(const DocumentPlace& autotune, bool outside) {
     part.rows.push_back(std::move(first));
     break;
   }
+  if (outside) add_metrics(autotune, part);
   return part;
 }
 
@@ -145,22 +166,7 @@ Part best_part(const DocumentPlace& autotune) {
   if (last["over_runner_up"])
     row["over_runner_up"] = last["over_runner_up"].excerpt({"ratio", "low", "high"});
   part.rows.push_back(std::move(row));
-  return part;
-}
-
-/// The further numbers of the best configuration with their limits, and what those ruled out.
-Part metrics_part(const DocumentPlace& autotune) {
-  Part part{.part = "metrics", .title = "Measured beside it", .details = "best"};
-  part = rows_of(std::move(part), autotune["metrics"], [](const DocumentPlace& one) {
-    return one.excerpt({"name", "unit", "at_least", "at_most", "best"});
-  });
-  const DocumentPlace limits = autotune["limits"], best = limits["best_outside"];
-  if (!best) return part;
-  Json row = limits.excerpt({"outside"});
-  row["best_outside"] = best.excerpt({"value"});
-  row["objective"] = autotune["objective"].excerpt({"unit"});
-  row["configuration"] = whole_configuration(best["configuration"]);
-  part.rows.push_back(std::move(row));
+  add_metrics(autotune, part);
   return part;
 }
 
@@ -262,7 +268,6 @@ void summarise_autotune(std::span<const NamedDocument> documents, Json& summary)
   if (!autotune["best"]) {
     const bool outside = autotune["limits"]["outside"].number() > 0;
     add_part(summary, failed_part(autotune, outside));
-    if (outside) add_part(summary, metrics_part(autotune));
     add_part(summary, searched_part(autotune));
     if (outside)
       return add_next(summary, {"", "give other limits, or a larger budget with --resume"});
@@ -272,7 +277,6 @@ void summarise_autotune(std::span<const NamedDocument> documents, Json& summary)
   }
   add_part(summary, searched_part(autotune));
   add_part(summary, best_part(autotune));
-  if (autotune["metrics"].size() > 0) add_part(summary, metrics_part(autotune));
   add_part(summary, top_part(autotune));
   add_part(summary, parameters_part(autotune));
   add_part(summary, more_part(autotune));

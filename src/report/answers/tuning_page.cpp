@@ -150,6 +150,15 @@ std::string objective_words(const Json& objective) {
   return text + (true_at(objective, "maximize") ? ", more is better" : ", less is better");
 }
 
+/// Priors have a say together, or none has (docs/models/autotuning.md "Priors").
+std::string learned_words(const Json& row) {
+  const std::string files =
+      fmt::format("{}", fmt::join(row["learned"]["priors"].get<std::vector<std::string>>(), ", "));
+  const Json& weight = member_at(row["first_prior"], "weight");
+  if (weight.is_null()) return files + " had no say: the model was never fitted";
+  return weight.get<double>() != 0 ? "learned from " + files : files + " was not believed";
+}
+
 std::string searched_text(const Json& part, std::size_t width) {
   const Json& row = part["rows"][0];
   const std::string never = counts_words(member_at(row, "never_run"),
@@ -161,10 +170,40 @@ std::string searched_text(const Json& part, std::size_t width) {
                                           {"never_reached", "not reached"}});
   std::string out = indented(space_words(row), width) + indented(search_words(row), width);
   if (!never.empty()) out += indented("never run: " + never, width);
+  if (row.contains("learned")) out += indented(learned_words(row), width);
   const std::string gpu = row_text(member_at(row, "search"), "gpu");
   return out + indented("value: " + objective_words(member_at(row, "objective")) +
                             (gpu.empty() ? "" : ", on " + gpu),
                         width);
+}
+
+/// "power 380 W, limit at most 400 W; energy not known", and what the limits cost.
+std::string metrics_text(const Json& part, std::size_t width) {
+  std::vector<std::string> metrics;
+  for (const Json& row : part["rows"]) {
+    if (!row.contains("name")) continue;
+    const std::string unit = row_text(row, "unit");
+    const bool known = !member_at(row, "best").is_null();
+    std::string text =
+        fmt::format("{} {}", row_text(row, "name"),
+                    known ? objective_text(row_number(row, "best"), unit) : "not known");
+    for (const auto& [field, words] : {std::pair{"at_least", "at least"}, {"at_most", "at most"}})
+      if (!member_at(row, field).is_null())
+        text += fmt::format(", limit {} {}", words, objective_text(row_number(row, field), unit));
+    metrics.push_back(std::move(text));
+  }
+  std::string out;
+  if (!metrics.empty()) out += indented(fmt::format("{}", fmt::join(metrics, "; ")), width);
+  const Json& limits = row_with(part, "outside");
+  if (limits.is_null()) return out;
+  const std::string unit = row_text(member_at(limits, "objective"), "unit");
+  return out +
+         indented(fmt::format(
+                      "{} outside of the limits, the best of them {}  {}",
+                      count_words(row_number(limits, "outside")),
+                      objective_text(row_number(member_at(limits, "best_outside"), "value"), unit),
+                      configuration_words(member_at(limits, "configuration"))),
+                  width);
 }
 
 std::string failed_text(const Json& part, std::size_t width) {
@@ -175,11 +214,12 @@ std::string failed_text(const Json& part, std::size_t width) {
                                      sentence_of_outcome(row_text(row, "is"))));
   std::string out = indented(fmt::format("{}", fmt::join(outcomes, ", ")), width);
   const Json& first = row_with(part, "detail");
-  if (first.is_null()) return out;
-  return out + indented(fmt::format("the first, {}: {}",
-                                    configuration_words(member_at(first, "configuration")),
-                                    row_text(first, "detail")),
-                        width);
+  if (first.is_null()) return out + metrics_text(part, width);
+  return out + metrics_text(part, width) +
+         indented(fmt::format("the first, {}: {}",
+                              configuration_words(member_at(first, "configuration")),
+                              row_text(first, "detail")),
+                  width);
 }
 
 /// What stands between the winner and the others.
@@ -248,34 +288,7 @@ std::string best_text(const Json& part, std::size_t width) {
                     width);
   }
   if (row.contains("captured")) out += against_captured_text(row, width);
-  return out + indented(rivals_words(row), width);
-}
-
-/// The further numbers of the best one with their limits, and what those cost.
-std::string metrics_text(const Json& part, std::size_t width) {
-  std::string out;
-  for (const Json& row : part["rows"]) {
-    if (!row.contains("name")) continue;
-    const std::string unit = row_text(row, "unit");
-    const bool known = !member_at(row, "best").is_null();
-    std::string text =
-        fmt::format("{}: {}", row_text(row, "name"),
-                    known ? objective_text(row_number(row, "best"), unit) : "not known");
-    for (const auto& [field, words] : {std::pair{"at_least", "at least"}, {"at_most", "at most"}})
-      if (!member_at(row, field).is_null())
-        text += fmt::format(", limit {} {}", words, objective_text(row_number(row, field), unit));
-    out += indented(text, width);
-  }
-  const Json& limits = row_with(part, "outside");
-  if (limits.is_null()) return out;
-  const std::string unit = row_text(member_at(limits, "objective"), "unit");
-  return out +
-         indented(fmt::format(
-                      "{} outside of the limits, the best of them {}  {}",
-                      count_words(row_number(limits, "outside")),
-                      objective_text(row_number(member_at(limits, "best_outside"), "value"), unit),
-                      configuration_words(member_at(limits, "configuration"))),
-                  width);
+  return out + indented(rivals_words(row), width) + metrics_text(part, width);
 }
 
 std::string top_text(const Json& part, std::size_t width) {
@@ -501,7 +514,6 @@ std::optional<std::string> autotune_part_text(const Json& /*summary*/, const Jso
   if (name == "searched") return searched_text(part, width);
   if (name == "failed") return failed_text(part, width);
   if (name == "best") return best_text(part, width);
-  if (name == "metrics") return metrics_text(part, width);
   if (name == "top") return top_text(part, width);
   if (name == "parameters") return parameters_text(part, width);
   return more_text_of_search(part, width);

@@ -192,8 +192,6 @@ class AutotuneWriter {
       const Json weight = value(at + "weight", figures.weight, "the model was never fitted");
       const Json rank = value(at + "rank_correlation", figures.rank_correlation,
                               "it takes four results that worked and differ");
-      const Json saved = null(at + "evaluations_saved",
-                              "the same search without it was not run: nothing to compare with");
       out.push_back({{"digest", description.digest},
                      {"format", description.format},
                      {"device", device},
@@ -205,8 +203,7 @@ class AutotuneWriter {
                      {"covered", description.covered},
                      {"weight", weight},
                      {"rank_correlation", rank},
-                     {"ranked", figures.ranked},
-                     {"evaluations_saved", saved}});
+                     {"ranked", figures.ranked}});
     }
     return out;
   }
@@ -297,16 +294,8 @@ class AutotuneWriter {
   /// Null without limits is ordinary.
   Json limits() {
     if (!tune::any_limit(result_.objective.metrics)) return nullptr;
-    const Step* best = nullptr;
-    const auto better = [&](double a, double b) {
-      return result_.objective.maximize ? a > b : a < b;
-    };
-    for (const Step& step : result_.steps)
-      if (step.evaluation.value && !step.within_limits &&
-          (best == nullptr || better(*step.evaluation.value, *best->evaluation.value)))
-        best = &step;
     Json outside;  // null is ordinary: there is none
-    if (best != nullptr)
+    if (const Step* const best = tune::best_outside(result_))
       outside = {{"configuration", configuration(best->id)},
                  {"value", *best->evaluation.value},
                  {"metrics", metrics_of(best->evaluation)}};

@@ -122,14 +122,7 @@ std::string metrics_text(const tune::TuneResult& result,
 /// What the limits cost: the best that does not keep them.
 std::string limits_line(const AutotuneData& data, std::size_t width) {
   const tune::TuneResult& result = *data.result;
-  if (result.outcomes.outside == 0) return {};
-  const Step* best = nullptr;
-  for (const Step& step : result.steps)
-    if (step.evaluation.value && !step.within_limits &&
-        (best == nullptr ||
-         (result.objective.maximize ? *step.evaluation.value > *best->evaluation.value
-                                    : *step.evaluation.value < *best->evaluation.value)))
-      best = &step;
+  const Step* const best = tune::best_outside(result);
   if (best == nullptr) return {};
   return labelled("outside",
                   fmt::format("{} of {} that worked; the best of them {}  {} ({})",

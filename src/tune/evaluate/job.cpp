@@ -78,8 +78,7 @@ void read(JsonFields& in, std::string_view key, std::optional<double>& out) {
 Json to_json(const Metric& metric) {
   return Json{{"name", text_json(metric.name)},       {"unit", text_json(metric.unit)},
               {"source", to_string(metric.source)},   {"pattern", text_json(metric.pattern)},
-              {"at_least", or_null(metric.at_least)}, {"at_most", or_null(metric.at_most)},
-              {"objective", metric.objective},        {"maximize", metric.maximize}};
+              {"at_least", or_null(metric.at_least)}, {"at_most", or_null(metric.at_most)}};
 }
 
 Metric metric_from(JsonFields& in) {
@@ -95,8 +94,6 @@ Metric metric_from(JsonFields& in) {
   read(in, "pattern", metric.pattern);
   in.read("at_least", metric.at_least);
   in.read("at_most", metric.at_most);
-  in.read("objective", metric.objective);
-  in.read("maximize", metric.maximize);
   return metric;
 }
 

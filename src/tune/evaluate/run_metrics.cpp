@@ -1,83 +1,19 @@
-// A thread reads the power every 20 ms. Energy is the difference of the GPU's counter where it has
-// one, else the integral of those readings (trapezoids).
+// See run_metrics.h.
 #include "tune/evaluate/run_metrics.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
+#include "sensors/power_readings.h"
 #include "sensors/sensors.h"
 #include "stats/summary.h"
 #include "tune/evaluate/metric.h"
 
 namespace perflab::tune {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kReadingPeriod{20};
-
-/// What the sensors said of one run.
-struct Sensed {
-  std::optional<double> power, energy;
-};
-
-/// Reads the power from its construction to stop().
-class PowerReadings {
- public:
-  explicit PowerReadings(sensors::Sensors& sensors)
-      : sensors_(sensors), energy_before_(sensors.read_energy()), thread_([this] { read_on(); }) {}
-
-  Sensed stop() {
-    {
-      const std::scoped_lock lock(mutex_);
-      ended_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-    Sensed sensed;
-    double joules = 0;
-    for (std::size_t i = 0; i < watts_.size(); ++i) {
-      sensed.power = std::max(sensed.power.value_or(watts_[i].second), watts_[i].second);
-      if (i > 0)
-        joules += 0.5 * (watts_[i].second + watts_[i - 1].second) *
-                  std::chrono::duration<double>(watts_[i].first - watts_[i - 1].first).count();
-    }
-    const std::optional<double> after = sensors_.read_energy();
-    if (energy_before_ && after && *after >= *energy_before_)
-      sensed.energy = *after - *energy_before_;
-    else if (watts_.size() > 1)
-      sensed.energy = joules;
-    return sensed;
-  }
-
- private:
-  void read_on() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      const bool last = ended_;
-      lock.unlock();
-      if (const auto watts = sensors_.read().power_w) watts_.emplace_back(Clock::now(), *watts);
-      lock.lock();
-      if (last) return;
-      changed_.wait_for(lock, kReadingPeriod, [this] { return ended_; });
-    }
-  }
-
-  sensors::Sensors& sensors_;
-  std::optional<double> energy_before_;
-  std::vector<std::pair<Clock::time_point, double>> watts_;  ///< of the thread until it ended
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ended_ = false;
-  std::jthread thread_;
-};
 
 /// Why there is no such metric.
 std::string why_missing(const sensors::Opened& opened, std::string_view metric) {
@@ -101,15 +37,15 @@ struct RunMetrics::State {
   std::vector<std::optional<Pattern>> patterns;        ///< per metric
   std::vector<std::optional<MetricScanner>> scanners;  ///< per metric; of this run
   sensors::Opened opened;
-  std::optional<PowerReadings> readings;
+  std::optional<sensors::PowerReadings> readings;
   std::vector<std::vector<double>> values;  ///< per metric, one per run
   std::vector<std::string> missing;         ///< per metric, of the last run without it
 
-  void take(std::size_t i, double seconds, const Sensed& sensed);
+  void take(std::size_t i, double seconds, const sensors::Sensed& sensed);
 };
 
 /// One metric of the run that ended.
-void RunMetrics::State::take(std::size_t i, double seconds, const Sensed& sensed) {
+void RunMetrics::State::take(std::size_t i, double seconds, const sensors::Sensed& sensed) {
   if (scanners[i]) {
     const MetricScanner::Found found = scanners[i]->finish();
     if (found.samples.empty())
@@ -117,7 +53,7 @@ void RunMetrics::State::take(std::size_t i, double seconds, const Sensed& sensed
     else
       values[i].push_back(*stats::summarize(found.samples).median);
   } else if (metrics[i].source == MetricSource::sensors) {
-    const auto& value = metrics[i].name == kPowerMetric ? sensed.power : sensed.energy;
+    const auto& value = metrics[i].name == kPowerMetric ? sensed.power_w : sensed.energy_j;
     if (!value)
       missing[i] = why_missing(opened, metrics[i].name);
     else if (seconds < kShortestSensedSeconds)
@@ -132,9 +68,7 @@ void RunMetrics::State::take(std::size_t i, double seconds, const Sensed& sensed
 
 RunMetrics::RunMetrics(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RunMetrics::RunMetrics(RunMetrics&&) noexcept = default;
-RunMetrics::~RunMetrics() {
-  if (state_ && state_->readings) state_->readings->stop();
-}
+RunMetrics::~RunMetrics() = default;
 
 Result<RunMetrics> RunMetrics::prepare(const Job& job) {
   auto state = std::make_unique<State>();
@@ -163,7 +97,7 @@ void RunMetrics::feed(int stream, std::string_view bytes) {
 }
 
 std::string RunMetrics::end(double seconds) {
-  Sensed sensed;
+  sensors::Sensed sensed;
   if (state_->readings) {
     sensed = state_->readings->stop();
     state_->readings.reset();
@@ -171,7 +105,7 @@ std::string RunMetrics::end(double seconds) {
   for (std::size_t i = 0; i < state_->metrics.size(); ++i) {
     const std::size_t before = state_->values[i].size();
     state_->take(i, seconds, sensed);
-    if (state_->metrics[i].needed() && state_->values[i].size() == before)
+    if (state_->metrics[i].limited() && state_->values[i].size() == before)
       return fmt::format("{}: {}", state_->metrics[i].name, state_->missing[i]);
   }
   return {};
@@ -191,7 +125,7 @@ std::vector<MetricValue> RunMetrics::finish() const {
 
 Result<void> check_sensors(const std::vector<Metric>& metrics, const std::string& pci_address) {
   for (const Metric& metric : metrics) {
-    if (metric.source != MetricSource::sensors || !metric.needed()) continue;
+    if (metric.source != MetricSource::sensors || !metric.limited()) continue;
     const sensors::Opened opened = sensors::open_sensors(pci_address);
     const bool power = opened.sensors != nullptr && opened.sensors->read().power_w.has_value();
     const bool energy = opened.sensors != nullptr && opened.sensors->read_energy().has_value();

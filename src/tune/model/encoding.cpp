@@ -10,8 +10,6 @@
 #include <optional>
 #include <utility>
 
-#include "tune/model/prior_task.h"
-
 namespace perflab::tune {
 namespace {
 
@@ -97,7 +95,8 @@ Dimension dimension_of(const Parameter& parameter, std::size_t index) {
 
 }  // namespace
 
-Encoding::Encoding(const Space& space, Priors priors) : space_(&space), priors_(std::move(priors)) {
+Encoding::Encoding(const Space& space, EarlierTunings priors)
+    : space_(&space), priors_(std::move(priors)) {
   const std::size_t width = space.width();
   std::vector<bool> varies(width, false);
   std::size_t found = 0;

@@ -12,9 +12,17 @@
 
 namespace perflab::tune {
 
-class PriorTask;
-/// Earlier tunings that the model learns from.
-using Priors = std::vector<std::shared_ptr<const PriorTask>>;
+/// An earlier tuning, as the model asks it.
+class EarlierTuning {
+ public:
+  EarlierTuning() = default;
+  EarlierTuning(const EarlierTuning&) = delete;
+  EarlierTuning& operator=(const EarlierTuning&) = delete;
+  virtual ~EarlierTuning() = default;
+  /// Loss of a configuration of the space as it has it, standardised as targets_of() does.
+  [[nodiscard]] virtual float at(ConfigId id) const = 0;
+};
+using EarlierTunings = std::vector<std::shared_ptr<const EarlierTuning>>;
 
 /// One parameter that has at least two values among the configurations.
 struct Dimension {
@@ -33,7 +41,7 @@ inline constexpr std::size_t kMostCodes = 512;
 /// The dimensions of a space. The space must outlive it.
 class Encoding {
  public:
-  explicit Encoding(const Space& space, Priors priors = {});
+  explicit Encoding(const Space& space, EarlierTunings priors = {});
 
   [[nodiscard]] const Space& space() const { return *space_; }
   [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
@@ -44,7 +52,7 @@ class Encoding {
   /// The codes of a configuration, one per dimension.
   [[nodiscard]] std::vector<Level> codes(ConfigId id) const;
   [[nodiscard]] std::size_t priors() const { return priors_.size(); }
-  /// What each prior says of a configuration (PriorTask::at).
+  /// What each prior says of a configuration (EarlierTuning::at).
   [[nodiscard]] std::vector<float> priors(ConfigId id) const;
   /// Squared distance of two configurations: coordinates in [0, 1], categories 0 or 1.
   [[nodiscard]] double distance(ConfigId a, ConfigId b) const;
@@ -54,7 +62,7 @@ class Encoding {
  private:
   const Space* space_;
   std::vector<Dimension> dimensions_;
-  Priors priors_;
+  EarlierTunings priors_;
 };
 
 }  // namespace perflab::tune

@@ -3,7 +3,10 @@
 // target instead of the logarithm, cutting at the 75th percentile, deviations scaled by 0.7 to 2,
 // fits from two starts or always from the priors, expected improvement averaged over 4 or 8 drawn
 // sets of hyper-parameters, votes of other widths, products of every two parameters as coordinates
-// (better on conv, worse on gemm). Worse: leaving failed configurations out of the process (0.02).
+// (better on conv, worse on gemm), sums over the parameters and over their pairs beside the product
+// of the covariance (additive Gaussian processes), longer lengths in spaces with more parameters,
+// another number of first samples or of local steps. Worse: leaving failed configurations out of
+// the process (0.02).
 #include "tune/model/tgp.h"
 
 #include <algorithm>
@@ -37,15 +40,13 @@ constexpr double kPruneDeviations = 2;
 constexpr double kLikelyWithin = 0.5;
 /// With priors the hyper-parameters are fitted after every result up to here: what they are worth
 /// is learned early. So much must speak for them (log of the odds), late more. At 0 early, wrong
-/// ones cost .015 at 25 evaluations instead of .008, and good ones gain .002 more at 50.
+/// ones cost .015 at 25 evaluations instead of .007, and good ones gain .002 more at 50.
 constexpr std::size_t kOftenUntil = 20;
 constexpr std::size_t kLate = 24;
 constexpr double kEarlyOdds = 0.5;
 constexpr double kLateOdds = 1;
 /// Where priors have a say, every so many picks of this part of the search are made without them:
-/// what they hide is found. On convolution, A100, .73 to .77 at 50 evaluations. Measuring the best
-/// of the priors before the seed, one or two of them, lost 0.01 with wrong ones and gained nothing
-/// with good ones (30 seeds, standard error 0.006).
+/// what they hide is found.
 constexpr std::size_t kDoubtEvery = 3;
 constexpr std::size_t kDoubtFrom = 20;
 constexpr std::size_t kDoubtUntil = 80;

@@ -37,8 +37,8 @@ std::optional<double> recorded_metric(const RecordedConfiguration& recorded,
 bool allowed(const RecordedConfiguration& recorded, const std::vector<Metric>& metrics) {
   if (recorded.outcome != Outcome::correct || !recorded.value) return false;
   return std::ranges::all_of(metrics, [&](const Metric& metric) {
-    const auto value = metric.needed() ? recorded_metric(recorded, metric.name) : std::nullopt;
-    return !metric.needed() || (value && metric.within(*value));
+    const auto value = metric.limited() ? recorded_metric(recorded, metric.name) : std::nullopt;
+    return !metric.limited() || (value && metric.within(*value));
   });
 }
 
@@ -56,7 +56,7 @@ Evaluation evaluation_of(const RecordedConfiguration& recorded,
   for (const Metric& metric : metrics) {
     MetricValue one{.name = metric.name, .value = recorded_metric(recorded, metric.name)};
     if (!one.value) one.detail = "not recorded";
-    if (!one.value && metric.needed()) {
+    if (!one.value && metric.limited()) {
       evaluation.outcome = Outcome::run_failed;
       evaluation.detail = fmt::format("the recording has no {} of it", metric.name);
       evaluation.metrics.clear();

@@ -1,4 +1,4 @@
-// Names of phases and decisions, as documents have them.
+// Names of phases and decisions, as documents have them; what limits ruled out.
 #include "tune/run/tuning.h"
 
 #include "base/enum_names.h"
@@ -19,6 +19,18 @@ std::string_view to_string(Decision decision) {
                                                        {only_one, "only_one"},
                                                        {not_compared, "not_compared"}});
   return kNames[decision];
+}
+
+const Step* best_outside(const TuneResult& result) {
+  const Step* best = nullptr;
+  for (const Step& step : result.steps) {
+    if (!step.evaluation.value || step.within_limits) continue;
+    if (best == nullptr ||
+        (result.objective.maximize ? *step.evaluation.value > *best->evaluation.value
+                                   : *step.evaluation.value < *best->evaluation.value))
+      best = &step;
+  }
+  return best;
 }
 
 }  // namespace perflab::tune

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tune/evaluate/job.h"
-#include "tune/model/prior_task.h"
+#include "tune/priors/prior_task.h"
 #include "tune/search/search.h"
 #include "tune/space/space.h"
 #include "tune/values/outcome.h"
@@ -154,6 +154,9 @@ struct TuneResult {
   std::optional<Simulation> simulation;
   std::vector<std::string> warnings;  ///< R2 below 0.75, unstable winner, default failed, ...
 };
+
+/// The best that worked outside of a limit: what the limits cost. Null: nothing did.
+const Step* best_outside(const TuneResult& result);
 
 /// What is shown while it runs.
 struct TuneProgress {

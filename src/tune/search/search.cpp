@@ -13,7 +13,6 @@
 #include "tune/model/encoding.h"
 #include "tune/model/importance.h"
 #include "tune/model/polynomial.h"
-#include "tune/model/prior_task.h"
 #include "tune/model/search_random.h"
 #include "tune/model/targets.h"
 #include "tune/model/tgp.h"
@@ -82,7 +81,7 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
 }
 
 /// Pearson's correlation of the ranks is Spearman's.
-PriorFigures ranked(const PriorTask& prior, const std::vector<Told>& results, bool maximize) {
+PriorFigures ranked(const EarlierTuning& prior, const std::vector<Told>& results, bool maximize) {
   std::vector<double> said;
   std::vector<double> measured;
   for (const Told& one : results) {
@@ -153,7 +152,7 @@ struct Search::State {
   State(const Space& of, SearchOptions with)
       : space(of),
         options(std::move(with)),
-        encoding(of, options.priors),
+        encoding(of, {options.priors.begin(), options.priors.end()}),
         random(options.seed),
         tgp(encoding, options.seed, options.prune_factor, options.metrics),
         taken(of.size(), false),

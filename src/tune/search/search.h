@@ -14,6 +14,7 @@
 
 #include "tune/model/encoding.h"
 #include "tune/model/model_figures.h"
+#include "tune/priors/prior_task.h"
 #include "tune/space/space.h"
 #include "tune/values/metrics.h"
 #include "tune/values/outcome.h"

@@ -31,14 +31,11 @@ struct Metric {
   std::string name;
   std::string unit;  ///< empty: not said
   MetricSource source = MetricSource::printed;
-  std::string pattern;  ///< of printed ones; RE2 with one group around the number
+  std::string pattern{};  ///< of printed ones; RE2 with one group around the number
   std::optional<double> at_least{}, at_most{};  ///< limits, in its unit
-  bool objective = false;                       ///< the second one
-  bool maximize = false;                        ///< likewise: more is better
 
+  /// An evaluation without the number of a limited one is worth nothing.
   [[nodiscard]] bool limited() const { return at_least || at_most; }
-  /// An evaluation without this number is worth nothing.
-  [[nodiscard]] bool needed() const { return limited() || objective; }
   [[nodiscard]] bool within(double value) const {
     return (!at_least || value >= *at_least) && (!at_most || value <= *at_most);
   }
@@ -60,7 +57,8 @@ std::vector<std::optional<double>> values_of(std::span<const MetricValue> values
 bool within_limits(std::span<const std::optional<double>> values, std::span<const Metric> metrics);
 bool any_limit(std::span<const Metric> metrics);
 
-/// A metric as typed: "NAME=REGEX", "NAME:UNIT=REGEX", or "NAME" alone (no pattern). Error (usage): it is not of that form.
+/// A metric as typed: "NAME=REGEX", "NAME:UNIT=REGEX", or "NAME" alone (no pattern). Error (usage):
+/// it is not of that form.
 Result<Metric> parse_metric(std::string_view text);
 
 /// A limit as typed: "power<=400W", "throughput >= 3.5e9".

@@ -217,7 +217,6 @@ TEST_F(Autotune, LearnsFromPriorsAndSaysWhatEachIsWorth) {
   EXPECT_EQ(other["only_in_prior"], Json({"OLD"}));
   EXPECT_EQ(other["only_in_space"], Json({"Z"}));
   EXPECT_EQ(other["covered"], 6 * 3);
-  EXPECT_EQ(other["evaluations_saved"], nullptr);
   EXPECT_EQ(found["environment"]["priors"], Json({"cache.json", "other.csv"}));
   EXPECT_THAT(run(search + Words{"--prior", "other.csv", "--details", "best"}).out,
               HasSubstr("other.csv: 7 evaluations; its order agrees with"));
@@ -236,7 +235,13 @@ TEST_F(Autotune, LearnsFromPriorsAndSaysWhatEachIsWorth) {
   EXPECT_EQ(foreign.exit_code, 3);
   EXPECT_THAT(foreign.err, HasSubstr("--prior foreign.csv: it has no parameter of the space"));
   EXPECT_EQ(run(search + Words{"--prior", "cache.json", "--model", "polynomial"}).exit_code, 2);
-  EXPECT_NE(run(search + Words{"--prior", "missing.json"}).exit_code, 0);
+  EXPECT_EQ(run(search + Words{"--prior", "missing.json"}).exit_code, 3);
+  write("torn.json", "{\"cache\": {");
+  EXPECT_EQ(run(search + Words{"--prior", "torn.json"}).exit_code, 3);
+  write("few.csv", "X,Y,value\n1,2,3\n2,2,4\n3,2,5\n");
+  const Outcome few = run(search + Words{"--prior", "few.csv"});
+  EXPECT_EQ(few.exit_code, 3);
+  EXPECT_THAT(few.err, HasSubstr("--prior few.csv: fewer than 4 different configurations worked"));
 }
 
 TEST_F(Autotune, SearchesARecordedGpu) {

@@ -100,6 +100,7 @@ Json many_candidates() {
 const std::vector<TuningCase>& tuning_cases() {
   static const std::vector<TuningCase> kAll = {
       {"Live", [] { return of_sample(sample_autotune()); }},
+      {"Limits", [] { return of_sample(sample_autotune_limits()); }},
       {"Capture", [] { return of_sample(sample_autotune_capture()); }},
       {"Tie", [] { return of_sample(sample_autotune_tie()); }},
       {"Simulated", [] { return of_sample(sample_autotune_simulated()); }},
@@ -171,6 +172,17 @@ TEST(AutotuneAnswer, SaysWhatIsGainedOverACapturedLaunch) {
   sample.result.captured->winners = tune::Gain{.ratio = 0.9, .low = 0.88, .high = 0.92};
   EXPECT_THAT(tuning_page(of_sample(sample)),
               HasSubstr("no configuration is better, the best one is 0.9x (0.88 to 0.92)\n"));
+}
+
+TEST(AutotuneAnswer, SaysWhatLimitsCostAndWhatItLearnedFrom) {
+  Json document = of_sample(sample_autotune_limits());
+  EXPECT_THAT(tuning_page(document),
+              AllOf(HasSubstr("\n  learned from gemm-mi210.json\n"),
+                    HasSubstr("\n  power 380 W, limit at most 400 W; energy not known\n"
+                              "  1 outside of the limits, the best of them 1.1 ms  BM=64 BN=32 "
+                              "layout=col\n")));
+  document["priors"][0]["weight"] = 0;
+  EXPECT_THAT(tuning_page(document), HasSubstr("\n  gemm-mi210.json was not believed\n"));
 }
 
 TEST(AutotuneAnswer, SaysFirstThatNothingWorked) {

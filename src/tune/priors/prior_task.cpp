@@ -1,6 +1,6 @@
 // Rows of the recording that agree in the shared parameters are one: the best of them. A failure is
 // a bad result there (the 90th percentile), not a reason to leave the configuration out here.
-#include "tune/model/prior_task.h"
+#include "tune/priors/prior_task.h"
 
 #include <fmt/format.h>
 

@@ -31,7 +31,7 @@ struct PriorDescription {
 /// Fewer different configurations that worked say nothing.
 inline constexpr std::size_t kLeastOfPrior = 4;
 
-class PriorTask {
+class PriorTask : public EarlierTuning {
  public:
   /// `described`: file and digest; the rest is filled here. The space must outlive it. `maximize`:
   /// more is better, in the recording too. Errors (bad_input): no parameter in common that has two
@@ -41,16 +41,12 @@ class PriorTask {
                                                        PriorDescription described);
 
   [[nodiscard]] const PriorDescription& description() const { return description_; }
-  /// Loss of a configuration of the space as the prior has it, standardised as targets_of() does:
-  /// measured where the shared parameters have measured values, else predicted from its best and
+  /// Measured where the shared parameters have measured values, else predicted from its best and
   /// some of its other results by a Gaussian process, which far from them says 0.
-  [[nodiscard]] float at(ConfigId id) const;
+  [[nodiscard]] float at(ConfigId id) const override;
 
  private:
   PriorTask(const Space& of, Space own) : of_(&of), own_(std::move(own)), encoding_(own_) {}
-  PriorTask(const PriorTask&) = delete;
-  PriorTask& operator=(const PriorTask&) = delete;
-
   [[nodiscard]] std::vector<Level> levels(ConfigId id) const;
   [[nodiscard]] float predicted(const std::vector<Level>& row) const;
   void smooth() const;
@@ -66,5 +62,8 @@ class PriorTask {
   mutable std::vector<float> known_;
   mutable std::optional<Posterior> smoothed_;
 };
+
+/// Earlier tunings that a search learns from.
+using Priors = std::vector<std::shared_ptr<const PriorTask>>;
 
 }  // namespace perflab::tune
