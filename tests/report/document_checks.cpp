@@ -168,9 +168,13 @@ bool null_is_ordinary(const std::string& path) {
       "metrics[].pattern",              // not printed
       "metrics[].at_least",             // no limit
       "metrics[].at_most",              // likewise
-      "metrics[].best",             // no best configuration, or why_missing
+      "metrics[].best",                 // no best configuration, or why_missing
       "metrics[].why_missing",          // all have it
+      "front",                          // one objective
+      "front.recorded",                 // nothing was simulated
       "limits",                         // there are none
+      "front",                          // there is one objective
+      "front.recorded",                 // nothing was simulated
       "limits.best_outside",            // likewise
       "history[].metrics[]",            // metrics[].why_missing
       "best.metrics[]",                 // likewise

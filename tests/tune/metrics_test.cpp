@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "base/temp_folder.h"
 #include "support/prng.h"
@@ -280,6 +283,88 @@ TEST(TuneLimits, ResumedAnywhereItEndsTheSame) {
               expected);
     EXPECT_EQ(executor.runs, undisturbed.runs) << stop;
   }
+}
+
+TEST(Fronts, AreThoseOfBruteForce) {
+  test::Prng random(5);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Losses> points(1 + static_cast<std::size_t>(random.below(12)));
+    for (Losses& point : points)
+      for (double& loss : point) loss = static_cast<double>(random.below(10));
+    std::set<Losses> expected, found;
+    for (const Losses& point : points)
+      if (std::ranges::none_of(points, [&](const Losses& other) {
+            return other != point && other[0] <= point[0] && other[1] <= point[1];
+          }))
+        expected.insert(point);
+    std::vector<Losses> front;
+    for (const std::size_t i : pareto_front(points)) front.push_back(points[i]);
+    found.insert(front.begin(), front.end());
+    ASSERT_EQ(found, expected);
+    ASSERT_EQ(front.size(), expected.size());
+    ASSERT_TRUE(std::ranges::is_sorted(front));
+    // Unit squares below the reference that a point is at or below.
+    const Losses reference = {static_cast<double>(random.below(12)),
+                              static_cast<double>(random.below(12))};
+    double squares = 0;
+    for (double x = 0; x < reference[0]; ++x)
+      for (double y = 0; y < reference[1]; ++y)
+        squares += std::ranges::any_of(
+            points, [&](const Losses& point) { return point[0] <= x && point[1] <= y; });
+    ASSERT_EQ(hypervolume(points, reference), squares);
+  }
+}
+
+TEST(Fronts, GrowWithTheSearchAndKnowTheRecording) {
+  using Step = std::optional<Losses>;
+  const std::vector<Step> steps = {Step({4, 4}), Step(), Step({1, 5}), Step({5, 5}), Step({2, 2})};
+  const Front found = front_of(steps, {}).value();
+  EXPECT_THAT(found.steps, ElementsAre(2, 4));
+  EXPECT_EQ(found.ideal, (Losses{1, 2}));
+  EXPECT_DOUBLE_EQ(found.reference[0], 2.1);
+  EXPECT_DOUBLE_EQ(found.reference[1], 5.3);
+  const double whole = 1.1 * 3.3;
+  ASSERT_EQ(found.hypervolume.size(), 5U);
+  EXPECT_EQ(found.hypervolume[0], 0);
+  EXPECT_EQ(found.hypervolume[1], 0);
+  EXPECT_DOUBLE_EQ(found.hypervolume[2], 1.1 * 0.3 / whole);
+  EXPECT_DOUBLE_EQ(found.hypervolume[3], found.hypervolume[2]);
+  EXPECT_DOUBLE_EQ(found.hypervolume[4], (1.1 * 0.3 + 0.1 * 3) / whole);
+  const std::vector<Losses> recorded = {{1, 5}, {2, 2}, {1, 1}};
+  const Front of_all = front_of(steps, recorded).value();
+  EXPECT_EQ(of_all.recorded->points, 1U);
+  EXPECT_EQ(of_all.recorded->hypervolume, 1);
+  EXPECT_FALSE(front_of(std::vector<Step>(3), {}).has_value());
+}
+
+TEST(Fronts, OfTwoObjectivesMostIsFoundWithAFractionOfTheSpace) {
+  const Space space = traded_space();
+  const auto share_of = [&](bool guided, std::uint64_t seed) {
+    TuneOptions options = traded_options(1e9);
+    options.objective.metrics[0].at_most.reset();
+    options.objective.metrics[0].objective = guided;
+    options.search.seed = seed;
+    options.budget = 40;
+    TradedExecutor executor(space, 1);
+    const TuneResult result = tune(space, traded_commands(), executor, nullptr, options).value();
+    std::vector<std::optional<Losses>> losses;
+    for (const Step& step : result.steps)
+      losses.emplace_back(Losses{traded_time(space, step.id), traded_power(space, step.id)});
+    std::vector<Losses> all;
+    for (ConfigId id = 0; id < space.size(); ++id)
+      all.push_back({traded_time(space, id), traded_power(space, id)});
+    const Front front = front_of(losses, all).value();
+    EXPECT_EQ(guided, result.front.has_value());
+    EXPECT_TRUE(std::ranges::is_sorted(front.hypervolume));
+    return front.hypervolume.back() / front.recorded->hypervolume;
+  };
+  double guided = 0, by_time = 0;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    guided += share_of(true, seed) / 4;
+    by_time += share_of(false, seed) / 4;
+  }
+  EXPECT_GT(guided, 0.9);
+  EXPECT_GT(guided, by_time);
 }
 
 TEST(RecordedMetrics, AreReadFromEveryFormatThatHasThem) {

@@ -54,7 +54,7 @@ function others(folder: string): void {
   const write = (name: string, text: string): void => writeFileSync(join(folder, `${name}.json`), text);
   const sample = join(share, 'decode_step.db');
   writeFileSync(join(results, 'recording.json.gz'), gzipSync(recording()));
-  write('autotune', run('autotune', '--simulate', join(results, 'recording.json.gz'), '--budget', '30', '--limit', 'power<=300W', '--json'));
+  write('autotune', run('autotune', '--simulate', join(results, 'recording.json.gz'), '--budget', '30', '--limit', 'power<=300W', '--objective', 'time', '--objective', 'power', '--json'));
   write('occupancy', run('occupancy', '--arch', 'gfx942', '--vgpr', '72', '--lds', '16384', '--block', '256', '--sweep', 'vgpr', '--json'));
   write('comparison', answer('compare', sample, sample, '--json'));
   write('doctor', run('doctor', '--json'));

@@ -31,7 +31,8 @@ namespace {
 
 struct AutotuneArguments {
   measure::AutotuneRequest request;
-  std::string objective, effort = "auto", model = "tgp", time_limit, timeout;
+  std::vector<std::string> objectives;
+  std::string effort = "auto", model = "tgp", time_limit, timeout;
   std::string executor = "local", type;
   Outputs outputs;
   bool keep_builds = false;
@@ -71,10 +72,43 @@ double seconds_of(std::chrono::milliseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+/// The first objective by its kind, the second by the name of its metric; "time" is the kind that
+/// is taken without any. Errors (usage): more of them, or what says nothing.
+Result<void> read_objectives(const std::vector<std::string>& words,
+                             measure::AutotuneRequest& request) {
+  constexpr std::string_view kMaximised = ":max";
+  bool first = false;
+  for (const std::string& word : words) {
+    const auto kind = kObjectives.find(word);
+    const bool is_first = kind != kObjectives.end() || word == "time";
+    if (is_first ? first : !request.further.second_objective.empty())
+      return fail(ErrorCode::usage,
+                  fmt::format("--objective {}: there is {} already", word,
+                              is_first ? "a first objective" : "a second one"),
+                  "--objective time --objective energy");
+    first = first || is_first;
+    if (kind != kObjectives.end()) request.objective = kind->second;
+    if (is_first) continue;
+    request.further.maximize_second = word.ends_with(kMaximised);
+    request.further.second_objective =
+        word.substr(0, word.size() - (request.further.maximize_second ? kMaximised.size() : 0));
+  }
+  if (!request.further.second_objective.empty() && !first)
+    return fail(
+        ErrorCode::usage, fmt::format("--objective {}: it can be the second of two", words.front()),
+        fmt::format("--objective time --objective {}; the first is time, gpu, metric or wall",
+                    words.front()));
+  if (first && !request.simulate.empty() &&
+      (request.objective || request.further.second_objective.empty()))
+    return fail(ErrorCode::usage, "--objective says nothing with --simulate: nothing is run",
+                "leave one of the two out");
+  return {};
+}
+
 /// What the command line asks for. Errors (usage): a time that cannot be read.
 Result<measure::AutotuneRequest> request_of(const AutotuneArguments& arguments) {
   measure::AutotuneRequest request = arguments.request;
-  if (!arguments.objective.empty()) request.objective = kObjectives.at(arguments.objective);
+  PERFLAB_TRY_VOID(read_objectives(arguments.objectives, request));
   request.options.search.effort = kEfforts.at(arguments.effort);
   request.options.search.model = kModels.at(arguments.model);
   if (!arguments.time_limit.empty()) {
@@ -231,9 +265,9 @@ Result<void> check_given(const CLI::App& command, const AutotuneArguments& argum
     return {};
   };
   if (!arguments.request.simulate.empty()) {
-    PERFLAB_TRY_VOID(refuse_given({"--gpus", "--objective", "--metric-regex", "--check",
-                                   "--build-template", "--timeout", "--repeats"},
-                                  "with --simulate: nothing is run", "leave one of the two out"));
+    PERFLAB_TRY_VOID(refuse_given(
+        {"--gpus", "--metric-regex", "--check", "--build-template", "--timeout", "--repeats"},
+        "with --simulate: nothing is run", "leave one of the two out"));
     if (arguments.executor == "slurm")
       return fail(ErrorCode::usage,
                   "--executor slurm has no effect with --simulate: nothing is run",
@@ -298,11 +332,11 @@ void add_what_options(CLI::App& command, AutotuneArguments& arguments) {
   command.add_option("--arch", request.architecture,
                      "Architecture whose limits configurations must keep (default: the GPU's)");
   command
-      .add_option("--objective", arguments.objective,
-                  "gpu (time of the kernel's dispatches), metric, or wall (time of the command); "
-                  "default: metric with --metric-regex, else gpu where there are rocprofv3 and a "
-                  "GPU")
-      ->check(CLI::IsMember(names_of(kObjectives)));
+      .add_option(
+          "--objective", arguments.objectives,
+          "time (the default), gpu (of the kernel's dispatches), metric or wall (of the "
+          "command); a second one is a --metric, power or energy (NAME:max: more is better)")
+      ->allow_extra_args(false);
   command.add_option(
       "--metric-regex", request.metric_pattern,
       "Read the objective from the command's output: 'time_ms: ([0-9.]+)'; every match "

@@ -92,8 +92,10 @@ Result<void> check_request(const AutotuneRequest& request) {
     return refuse("--resume needs a journal", "--journal FILE");
   if (!request.priors.empty() && request.options.search.model != tune::ModelKind::tgp)
     return refuse("--prior says nothing to the polynomial model", "leave out --model");
-  if (!request.further.limits.empty() && request.options.search.model != tune::ModelKind::tgp)
-    return refuse("--limit says nothing to the polynomial model", "leave out --model");
+  if ((!request.further.limits.empty() || !request.further.second_objective.empty()) &&
+      request.options.search.model != tune::ModelKind::tgp)
+    return refuse("a limit or a second objective says nothing to the polynomial model",
+                  "leave out --model");
   const auto& kind = request.objective;
   const bool metric = !request.metric_pattern.empty();
   if (kind == ObjectiveKind::metric && !metric)

@@ -81,6 +81,11 @@ Result<std::vector<Metric>> metrics_of(const MetricTexts& texts, const tune::Rec
     PERFLAB_TRY(Metric* const metric, find_metric(metrics, limit.name, recording));
     PERFLAB_TRY_VOID(tune::set_limit(*metric, limit));
   }
+  if (!texts.second_objective.empty()) {
+    PERFLAB_TRY(Metric* const metric, find_metric(metrics, texts.second_objective, recording));
+    metric->objective = true;
+    metric->maximize = texts.maximize_second;
+  }
   return metrics;
 }
 

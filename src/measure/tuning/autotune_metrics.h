@@ -16,6 +16,8 @@ namespace perflab::measure {
 struct MetricTexts {
   std::vector<std::string> metrics;  ///< further numbers that the command prints: "NAME:UNIT=REGEX"
   std::vector<std::string> limits;   ///< "power<=400W"
+  std::string second_objective;      ///< name of a metric; empty: there is one objective
+  bool maximize_second = false;
 };
 
 /// The further metrics, with their limits. `recording`: what is searched instead of

@@ -170,6 +170,22 @@ Part best_part(const DocumentPlace& autotune) {
   return part;
 }
 
+/// Of two objectives: what nothing is better than in both.
+Part front_part(const DocumentPlace& autotune) {
+  Part part{.part = "front", .title = "The front: nothing is better in both", .details = "best"};
+  const DocumentPlace metrics = autotune["metrics"], front = autotune["front"];
+  std::size_t second = 0;
+  while (second < metrics.size() && metrics[second]["name"].text() != front["metric"].text())
+    ++second;
+  return rows_of(std::move(part), front["points"], [&](const DocumentPlace& one) {
+    Json row = one.excerpt({"value", "metric"});
+    row["objective"] = autotune["objective"].excerpt({"unit"});
+    row["second"] = metrics[second].excerpt({"name", "unit"});
+    row["configuration"] = whole_configuration(one["configuration"]);
+    return row;
+  });
+}
+
 /// The best ones, with the values that are not the same in all of them.
 Part top_part(const DocumentPlace& autotune) {
   Part part{.part = "top", .title = "The best ones", .details = "best"};
@@ -277,6 +293,7 @@ void summarise_autotune(std::span<const NamedDocument> documents, Json& summary)
   }
   add_part(summary, searched_part(autotune));
   add_part(summary, best_part(autotune));
+  if (autotune["front"]) add_part(summary, front_part(autotune));
   add_part(summary, top_part(autotune));
   add_part(summary, parameters_part(autotune));
   add_part(summary, more_part(autotune));

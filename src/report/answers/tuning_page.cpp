@@ -291,6 +291,19 @@ std::string best_text(const Json& part, std::size_t width) {
   return out + indented(rivals_words(row), width) + metrics_text(part, width);
 }
 
+std::string front_text(const Json& part, std::size_t width) {
+  if (part["rows"].empty()) return {};
+  TextTable table({{.title = "value"},
+                   {.title = row_text(member_at(part["rows"][0], "second"), "name")},
+                   {.title = "configuration", .align = left, .flexible = true}});
+  for (const Json& row : part["rows"])
+    table.add(
+        {value_words(row, "value"),
+         objective_text(row_number(row, "metric"), row_text(member_at(row, "second"), "unit")),
+         configuration_words(member_at(row, "configuration"))});
+  return table.text(width);
+}
+
 std::string top_text(const Json& part, std::size_t width) {
   TextTable table({{.title = "value"},
                    {.title = "cv", .expendable = 1},
@@ -514,6 +527,7 @@ std::optional<std::string> autotune_part_text(const Json& /*summary*/, const Jso
   if (name == "searched") return searched_text(part, width);
   if (name == "failed") return failed_text(part, width);
   if (name == "best") return best_text(part, width);
+  if (name == "front") return front_text(part, width);
   if (name == "top") return top_text(part, width);
   if (name == "parameters") return parameters_text(part, width);
   return more_text_of_search(part, width);

@@ -37,6 +37,7 @@ class AutotuneWriter {
     out["priors"] = priors();
     out["metrics"] = metrics();
     out["limits"] = limits();
+    out["front"] = front();
     out["default"] = default_json();
     out["best"] = best();
     out["top"] = Json::array();
@@ -300,6 +301,37 @@ class AutotuneWriter {
                  {"value", *best->evaluation.value},
                  {"metrics", metrics_of(best->evaluation)}};
     return {{"outside", result_.outcomes.outside}, {"best_outside", std::move(outside)}};
+  }
+
+  /// Null with one objective is ordinary.
+  Json front() {
+    const auto& metrics = result_.objective.metrics;
+    const auto second = std::ranges::find(metrics, true, &tune::Metric::objective);
+    if (second == metrics.end()) return nullptr;
+    if (!result_.front) return null("front", "no configuration worked");
+    const tune::Front& front = *result_.front;
+    const auto values = [&](const tune::Losses& losses) {
+      return Json::array({result_.objective.maximize ? -losses[0] : losses[0],
+                          second->maximize ? -losses[1] : losses[1]});
+    };
+    const auto metric = static_cast<std::size_t>(second - metrics.begin());
+    Json points = Json::array();
+    for (const std::size_t i : front.steps) {
+      const Step& step = result_.steps[i];
+      points.push_back({{"order", i + 1},
+                        {"configuration", configuration(step.id)},
+                        {"value", *step.evaluation.value},
+                        {"metric", *tune::values_of(step.evaluation.metrics, metrics)[metric]}});
+    }
+    return {{"metric", second->name},
+            {"maximize", second->maximize},
+            {"ideal", values(front.ideal)},
+            {"reference", values(front.reference)},
+            {"points", std::move(points)},
+            {"hypervolume", front.hypervolume},
+            {"recorded", front.recorded ? Json{{"points", front.recorded->points},
+                                               {"hypervolume", front.recorded->hypervolume}}
+                                        : Json(nullptr)}};
   }
 
   Json default_json() {

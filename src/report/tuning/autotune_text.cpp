@@ -228,6 +228,31 @@ std::string top_section(const AutotuneData& data, const TerminalStyle& style, co
   return heading(paint, "The best ones") + table.text(style.width) + note;
 }
 
+/// Of two objectives: the front, evenly chosen where it is long.
+std::string front_section(const AutotuneData& data, const TerminalStyle& style,
+                          const Paint& paint) {
+  const tune::TuneResult& result = *data.result;
+  if (!result.front) return {};
+  const auto& metrics = result.objective.metrics;
+  const auto second = std::ranges::find(metrics, true, &tune::Metric::objective);
+  const auto at = static_cast<std::size_t>(second - metrics.begin());
+  TextTable table({Column{"value"}, Column{second->name}, Column{"configuration", left, true}});
+  const std::vector<std::size_t>& steps = result.front->steps;
+  const std::size_t shown = std::min(style.most_rows, steps.size());
+  for (std::size_t row = 0; row < shown; ++row) {
+    const Step& step = result.steps[steps[row * steps.size() / shown]];
+    table.add({objective_text(*step.evaluation.value, result.objective.unit),
+               objective_text(*tune::values_of(step.evaluation.metrics, metrics)[at], second->unit),
+               data.space->text(step.id)});
+  }
+  std::string volume = fmt::format("{:.4f} of what lies between its best values and the reference",
+                                   result.front->hypervolume.back());
+  if (result.front->recorded)
+    volume += fmt::format("; the whole recording has {:.4f}", result.front->recorded->hypervolume);
+  return heading(paint, "The front: nothing is better in both") + table.text(style.width) +
+         cut_note(steps.size(), shown) + labelled("volume", volume, style.width);
+}
+
 std::string chart_section(const AutotuneData& data, const TerminalStyle& style) {
   std::vector<ConvergencePoint> points;
   for (const Step& step : data.result->steps)
@@ -361,7 +386,9 @@ std::string autotune_section(const AutotuneData& data, std::string_view name,
                              const TerminalStyle& style) {
   const Paint paint(style.colour);
   const tune::TuneResult& result = *data.result;
-  if (name == "best") return best_section(data, style, paint) + top_section(data, style, paint);
+  if (name == "best")
+    return best_section(data, style, paint) + top_section(data, style, paint) +
+           front_section(data, style, paint);
   if (name == "search") return chart_section(data, style);
   if (name == "parameters") return importance_section(data, style, paint);
   if (name == "configurations")

@@ -78,7 +78,8 @@ void read(JsonFields& in, std::string_view key, std::optional<double>& out) {
 Json to_json(const Metric& metric) {
   return Json{{"name", text_json(metric.name)},       {"unit", text_json(metric.unit)},
               {"source", to_string(metric.source)},   {"pattern", text_json(metric.pattern)},
-              {"at_least", or_null(metric.at_least)}, {"at_most", or_null(metric.at_most)}};
+              {"at_least", or_null(metric.at_least)}, {"at_most", or_null(metric.at_most)},
+              {"objective", metric.objective},        {"maximize", metric.maximize}};
 }
 
 Metric metric_from(JsonFields& in) {
@@ -94,6 +95,8 @@ Metric metric_from(JsonFields& in) {
   read(in, "pattern", metric.pattern);
   in.read("at_least", metric.at_least);
   in.read("at_most", metric.at_most);
+  in.read("objective", metric.objective);
+  in.read("maximize", metric.maximize);
   return metric;
 }
 

@@ -105,7 +105,7 @@ std::string RunMetrics::end(double seconds) {
   for (std::size_t i = 0; i < state_->metrics.size(); ++i) {
     const std::size_t before = state_->values[i].size();
     state_->take(i, seconds, sensed);
-    if (state_->metrics[i].limited() && state_->values[i].size() == before)
+    if (state_->metrics[i].needed() && state_->values[i].size() == before)
       return fmt::format("{}: {}", state_->metrics[i].name, state_->missing[i]);
   }
   return {};
@@ -125,7 +125,7 @@ std::vector<MetricValue> RunMetrics::finish() const {
 
 Result<void> check_sensors(const std::vector<Metric>& metrics, const std::string& pci_address) {
   for (const Metric& metric : metrics) {
-    if (metric.source != MetricSource::sensors || !metric.limited()) continue;
+    if (metric.source != MetricSource::sensors || !metric.needed()) continue;
     const sensors::Opened opened = sensors::open_sensors(pci_address);
     const bool power = opened.sensors != nullptr && opened.sensors->read().power_w.has_value();
     const bool energy = opened.sensors != nullptr && opened.sensors->read_energy().has_value();

@@ -44,11 +44,12 @@ double Scale::value(double loss) const {
   return logarithmic ? std::exp(number) : number;
 }
 
-Targets targets_of(std::span<const Told> results, bool maximize) {
+Targets targets_of(std::span<const Told> results, bool maximize, bool logarithmic) {
   Targets targets;
   targets.scale.maximize = maximize;
-  targets.scale.logarithmic =
-      std::ranges::all_of(results, [](const Told& told) { return !told.value || *told.value > 0; });
+  targets.scale.logarithmic = logarithmic && std::ranges::all_of(results, [](const Told& told) {
+                                return !told.value || *told.value > 0;
+                              });
   std::vector<double> losses;
   for (const Told& told : results)
     if (told.value) losses.push_back(targets.scale.loss(*told.value));
@@ -71,6 +72,46 @@ Targets targets_of(std::span<const Told> results, bool maximize) {
   standardise(targets);
   if (!targets.ranking.empty()) targets.best = targets.standardised[targets.ranking.front()];
   return targets;
+}
+
+namespace {
+
+/// Losses of one objective from 0 (the best) to 1; above the 90th percentile they are cut to it.
+std::vector<double> normalised(const std::vector<double>& values, bool maximize) {
+  const bool logarithmic = std::ranges::all_of(values, [](double value) { return value > 0; });
+  const Scale scale{.maximize = maximize, .logarithmic = logarithmic};
+  std::vector<double> losses;
+  for (const double value : values) losses.push_back(scale.loss(value));
+  const double cut = percentile(losses, kCut), least = *std::ranges::min_element(losses);
+  for (double& loss : losses)
+    loss = cut > least ? std::min(1.0, (loss - least) / (cut - least)) : 0;
+  return losses;
+}
+
+}  // namespace
+
+std::vector<Told> scalarised(std::span<const Told> results, bool maximize, std::size_t second,
+                             bool maximize_second, double weight) {
+  constexpr double kAugmentation = 0.05;  // ParEGO's
+  std::vector<Told> out(results.begin(), results.end());
+  std::vector<std::size_t> known;
+  std::vector<double> first, other;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i].value && second < out[i].metrics.size() && out[i].metrics[second]) {
+      known.push_back(i);
+      first.push_back(*out[i].value);
+      other.push_back(*out[i].metrics[second]);
+    }
+    out[i].value.reset();
+  }
+  if (known.empty()) return out;
+  first = normalised(first, maximize);
+  other = normalised(other, maximize_second);
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    const double a = weight * first[k], b = (1 - weight) * other[k];
+    out[known[k]].value = std::max(a, b) + kAugmentation * (a + b);
+  }
+  return out;
 }
 
 }  // namespace perflab::tune

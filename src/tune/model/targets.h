@@ -54,6 +54,14 @@ struct Targets {
 
 /// Losses above the 90th percentile of the correct ones are cut to it; failed and cut-off
 /// configurations get that value. Without a correct result all targets are 0.
-Targets targets_of(std::span<const Told> results, bool maximize);
+/// `logarithmic`: whether losses may be logarithms.
+Targets targets_of(std::span<const Told> results, bool maximize, bool logarithmic = true);
+
+/// Results with two objectives as one: the value is the augmented Tchebycheff norm of both losses
+/// (less is better), each from 0 to 1 over the results, with `weight` on the first (Knowles,
+/// ParEGO, IEEE Transactions on Evolutionary Computation 10, 2006). `second`: index of
+/// Told::metrics.
+std::vector<Told> scalarised(std::span<const Told> results, bool maximize, std::size_t second,
+                             bool maximize_second, double weight);
 
 }  // namespace perflab::tune

@@ -37,8 +37,8 @@ std::optional<double> recorded_metric(const RecordedConfiguration& recorded,
 bool allowed(const RecordedConfiguration& recorded, const std::vector<Metric>& metrics) {
   if (recorded.outcome != Outcome::correct || !recorded.value) return false;
   return std::ranges::all_of(metrics, [&](const Metric& metric) {
-    const auto value = metric.limited() ? recorded_metric(recorded, metric.name) : std::nullopt;
-    return !metric.limited() || (value && metric.within(*value));
+    const auto value = metric.needed() ? recorded_metric(recorded, metric.name) : std::nullopt;
+    return !metric.needed() || (value && metric.within(*value));
   });
 }
 
@@ -56,7 +56,7 @@ Evaluation evaluation_of(const RecordedConfiguration& recorded,
   for (const Metric& metric : metrics) {
     MetricValue one{.name = metric.name, .value = recorded_metric(recorded, metric.name)};
     if (!one.value) one.detail = "not recorded";
-    if (!one.value && metric.limited()) {
+    if (!one.value && metric.needed()) {
       evaluation.outcome = Outcome::run_failed;
       evaluation.detail = fmt::format("the recording has no {} of it", metric.name);
       evaluation.metrics.clear();
@@ -87,6 +87,19 @@ Simulation simulation_of(const RecordedRows& rows, const Objective& objective) {
     }
   }
   return simulation;
+}
+
+/// Of every recorded configuration within the limits.
+std::vector<Losses> recorded_losses(const RecordedRows& rows, const Objective& objective) {
+  std::vector<Losses> losses;
+  for (const auto& [id, recorded] : rows) {
+    if (!allowed(*recorded, objective.metrics)) continue;
+    std::vector<std::optional<double>> values;
+    for (const Metric& metric : objective.metrics)
+      values.push_back(recorded_metric(*recorded, metric.name));
+    if (const auto one = losses_of(*recorded->value, values, objective)) losses.push_back(*one);
+  }
+  return losses;
 }
 
 }  // namespace
@@ -129,7 +142,7 @@ Result<TuneResult> simulate(const Space& space, const Recording& recording, Jour
   };
   PERFLAB_TRY_VOID(session.search(std::max<std::size_t>(options.batch, 1), 1, evaluate));
 
-  TuneResult result = session.finish(not_recorded);
+  TuneResult result = session.finish(not_recorded, recorded_losses(rows, options.objective));
   std::vector<Contestant> contestants = contestants_of(result, options.final_candidates);
   for (Contestant& contestant : contestants) {
     contestant.samples = rows.at(contestant.id)->repeats;

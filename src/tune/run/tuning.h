@@ -14,6 +14,7 @@
 
 #include "tune/evaluate/job.h"
 #include "tune/priors/prior_task.h"
+#include "tune/run/front.h"
 #include "tune/search/search.h"
 #include "tune/space/space.h"
 #include "tune/values/outcome.h"
@@ -152,6 +153,7 @@ struct TuneResult {
   std::size_t resumed = 0;      ///< steps that the journal answered
   bool journal_torn = false;
   std::optional<Simulation> simulation;
+  std::optional<Front> front;         ///< of two objectives; missing: one, or nothing ran
   std::vector<std::string> warnings;  ///< R2 below 0.75, unstable winner, default failed, ...
 };
 

@@ -203,7 +203,7 @@ const Step* TuningRun::step_of(ConfigId id) const {
   return found == steps_.end() ? nullptr : &*found;
 }
 
-TuneResult TuningRun::finish(std::size_t not_recorded) {
+TuneResult TuningRun::finish(std::size_t not_recorded, std::span<const Losses> recorded) {
   TuneResult result;
   result.objective = options_.objective;
   result.seed = options_.search.seed;
@@ -231,6 +231,15 @@ TuneResult TuningRun::finish(std::size_t not_recorded) {
   if (const Step* baseline = step_of(result.default_id))
     result.default_value = baseline->evaluation.value;
   add_warnings(result);
+  std::vector<std::optional<Losses>> losses;
+  for (const Step& step : steps_) {
+    std::optional<Losses>& one = losses.emplace_back();
+    if (step.evaluation.value && step.within_limits)
+      one = losses_of(*step.evaluation.value,
+                      values_of(step.evaluation.metrics, options_.objective.metrics),
+                      options_.objective);
+  }
+  result.front = front_of(losses, recorded);
   result.steps = std::move(steps_);
   return result;
 }

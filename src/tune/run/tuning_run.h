@@ -61,8 +61,8 @@ class TuningRun {
   [[nodiscard]] const Step* step_of(ConfigId id) const;
 
   /// The result without the last comparison; call once, after search(); steps_ are gone then.
-  /// `not_recorded`: configurations dropped because a recording lacks them.
-  TuneResult finish(std::size_t not_recorded = 0);
+  /// `not_recorded`: configurations dropped because a recording lacks them; `recorded`: front_of().
+  TuneResult finish(std::size_t not_recorded = 0, std::span<const Losses> recorded = {});
 
   [[nodiscard]] const TuneOptions& options() const { return options_; }
   [[nodiscard]] const Space& space() const { return space_; }

@@ -186,11 +186,30 @@ struct Search::State {
     return all;
   }
 
+  /// The second objective among the metrics; their number: there is one objective.
+  [[nodiscard]] std::size_t second() const {
+    return static_cast<std::size_t>(std::ranges::find(options.metrics, true, &Metric::objective) -
+                                    options.metrics.begin());
+  }
+  [[nodiscard]] bool two_objectives() const { return second() < options.metrics.size(); }
+
+  /// Of two objectives: of their sum under weights that are drawn anew with every result (ParEGO).
+  [[nodiscard]] Targets targets_for(const std::vector<Told>& of) const {
+    if (!two_objectives()) return targets_of(of, options.maximize);
+    constexpr std::size_t kWeights = 10;
+    Random drawn(options.seed ^ (of.size() * 0x9e3779b97f4a7c15U));
+    const double weight =
+        static_cast<double>(drawn.below(kWeights + 1)) / static_cast<double>(kWeights);
+    const std::vector<Told> one =
+        scalarised(of, options.maximize, second(), options.metrics[second()].maximize, weight);
+    return targets_of(one, false, false);
+  }
+
   void take_in() {
     results = all_results();
     fresh.clear();
     waiting.clear();
-    targets = targets_of(results, options.maximize);
+    targets = targets_for(results);
     if (!ready(targets, results.size(), options)) return;
     if (!polynomial)
       tgp.learn(results, targets, taken);
@@ -204,7 +223,7 @@ struct Search::State {
   auto with_model(F f) const {
     if (fresh.empty()) return f(tgp);
     const std::vector<Told> all = all_results();
-    const Targets now = targets_of(all, options.maximize);
+    const Targets now = targets_for(all);
     if (!ready(now, all.size(), options)) return f(tgp);
     Tgp copy = tgp;
     copy.learn(all, now, taken);
@@ -254,10 +273,14 @@ std::optional<Proposal> Search::State::next_of_tgp() {
   const auto pick =
       tgp.pick(taken, results.size() + waiting.size(), options.effort == Effort::full);
   if (!pick) return std::nullopt;
+  const ProposalKind kind = pick->local ? ProposalKind::local : ProposalKind::model;
+  // Of two objectives the model predicts neither, and no gain in one of them ends the search.
+  if (two_objectives())
+    return Proposal{.id = pick->id, .kind = kind, .predicted = {}, .expected_gain = {}};
   // The first pick of a batch saw the model as it is; the later ones believe the first.
   if (waiting.empty()) gain = tgp.expected_gain();
   return Proposal{.id = pick->id,
-                  .kind = pick->local ? ProposalKind::local : ProposalKind::model,
+                  .kind = kind,
                   .predicted = targets.scale.value(targets.loss(pick->prediction.mean)),
                   .expected_gain = pick->expected_gain};
 }
@@ -402,7 +425,7 @@ std::optional<double> Search::prior_odds() const {
 
 std::vector<Importance> Search::importance() const {
   const State& state = *state_;
-  if (state.polynomial || !state.best) return {};
+  if (state.polynomial || !state.best || state.two_objectives()) return {};
   return state.with_model([&](const Tgp& tgp) {
     return tgp.fitted()
                ? importance_of(state.encoding, tgp.without_priors(), tgp.targets(), state.best->id)

@@ -44,7 +44,8 @@ struct SearchOptions {
                                      ///< ones, and the published share is 20 % of the budget
   double prune_factor = 1.75;        ///< slower than this times the best, surely: pruned
   Priors priors = {};                ///< what earlier tunings know of this space; TGP only
-  std::vector<Metric> metrics = {};  ///< their limits are constraints; TGP only
+  /// Their limits are constraints, and one can be a second objective; TGP only.
+  std::vector<Metric> metrics = {};
   std::vector<ConfigId> first = {};  ///< evaluated first, in this order: default, warm start
 };
 
@@ -84,7 +85,7 @@ class Search {
   void drop(ConfigId id);
 
   [[nodiscard]] std::size_t evaluated() const;
-  /// The best within the limits.
+  /// The best within the limits; of two objectives, by the first.
   [[nodiscard]] std::optional<ConfigId> best() const;
   [[nodiscard]] std::optional<double> best_value() const;
   /// Largest expected improvement of the last model step, share of the best value.

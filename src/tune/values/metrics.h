@@ -33,9 +33,12 @@ struct Metric {
   MetricSource source = MetricSource::printed;
   std::string pattern{};  ///< of printed ones; RE2 with one group around the number
   std::optional<double> at_least{}, at_most{};  ///< limits, in its unit
+  bool objective = false;                       ///< the second one
+  bool maximize = false;                        ///< likewise: more is better
 
-  /// An evaluation without the number of a limited one is worth nothing.
   [[nodiscard]] bool limited() const { return at_least || at_most; }
+  /// An evaluation without this number is worth nothing.
+  [[nodiscard]] bool needed() const { return limited() || objective; }
   [[nodiscard]] bool within(double value) const {
     return (!at_least || value >= *at_least) && (!at_most || value <= *at_most);
   }

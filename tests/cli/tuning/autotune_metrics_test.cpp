@@ -1,6 +1,7 @@
 // rocm-perf autotune with further metrics and limits, as a user runs it.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "cli/program.h"
@@ -113,6 +114,52 @@ TEST_F(AutotuneMetrics, NothingWithinALimitIsNoSuccess) {
   const Outcome text =
       run(joined(live_, {"--limit", "power<=49", "--resume", "--details", "best"}));
   EXPECT_THAT(text.out, HasSubstr("none: no configuration that worked is within the limits"));
+}
+
+TEST_F(AutotuneMetrics, TwoObjectivesHaveAFront) {
+  const Words both = joined(live_, {"--objective", "metric", "--objective", "power", "--limit",
+                                    "power<=250", "--budget", "30"});
+  const Json found = json(joined(both, {"--out", "o"}));
+  const Json& front = found["front"];
+  EXPECT_EQ(front["metric"], "power");
+  ASSERT_EQ(front["hypervolume"].size(), found["history"].size());
+  const auto dominates = [](const Json& a, double value, double power) {
+    return a["value"] <= value && a["metric"] <= power &&
+           (a["value"] < value || a["metric"] < power);
+  };
+  std::size_t on_it = 0;
+  for (const Json& step : found["history"]) {
+    const double value = step["value"], power = step["metrics"][0];
+    const bool dominated = std::ranges::any_of(
+        front["points"], [&](const Json& one) { return dominates(one, value, power); });
+    const bool known = std::ranges::any_of(front["points"], [&](const Json& one) {
+      return one["configuration"] == step["configuration"];
+    });
+    on_it += known ? 1U : 0U;
+    if (step["within_limits"].get<bool>())
+      EXPECT_NE(dominated, known) << step;
+    else
+      EXPECT_FALSE(known) << step;
+  }
+  EXPECT_EQ(on_it, front["points"].size());
+  EXPECT_EQ(front["points"][0]["configuration"], found["best"]["configuration"]);
+  const Outcome page = run(joined(both, {"--out", "o", "--resume"}));
+  EXPECT_THAT(page.out, HasSubstr("The front: nothing is better in both"));
+  EXPECT_THAT(run(joined(both, {"--out", "o", "--resume", "--details", "best"})).out,
+              HasSubstr("of what lies between its best values and the reference"));
+  EXPECT_EQ(without_environment(json(joined(both, {"--out", "o", "--resume"}))),
+            without_environment(found));
+
+  const Json again = json({"--simulate", "o/results.t4.json", "--objective", "time", "--objective",
+                           "power", "--limit", "power<=250", "--effort", "full"});
+  EXPECT_EQ(again["front"]["points"].size(), on_it);
+  EXPECT_EQ(again["front"]["hypervolume"].back(), again["front"]["recorded"]["hypervolume"]);
+  for (const Words& wrong :
+       std::vector<Words>{{"power"}, {"time", "wall"}, {"time", "power", "b"}}) {
+    Words words = live_;
+    for (const std::string& word : wrong) words = joined(words, {"--objective", word});
+    EXPECT_EQ(run(words).exit_code, 2) << wrong.front();
+  }
 }
 
 TEST_F(AutotuneMetrics, WhatCannotBeIsRefusedInOneSentence) {

@@ -126,6 +126,26 @@ function convergence(host: HTMLElement, document: Autotune, id: string, { chart 
   });
 }
 
+/** Of two objectives: what nothing is better than in both. */
+function front(host: HTMLElement, document: Autotune, id: string): void {
+  const { front: found, metrics } = document;
+  if (!found) return;
+  const second = metrics.find((metric) => metric.name === found.metric)!;
+  const last = found.hypervolume.at(-1) ?? 0;
+  host.append(
+    h('h3', {}, 'The front: nothing is better in both'),
+    h('p', { class: 'muted' }, `It dominates ${format.percent(last)} of what lies between its best values and ${measured(found.reference[0]!, unitOf(document))}, ${measured(found.reference[1]!, second.unit)}${found.recorded ? `; the whole recording ${format.percent(found.recorded.hypervolume)}` : ''}.`),
+    createTable<(typeof found.points)[number]>({
+      id: `${id}-front`, caption: 'The front', rows: found.points, page: 15,
+      columns: [
+        { title: 'Value', numeric: true, key: (point) => point.value, show: (point) => measured(point.value, unitOf(document)) },
+        { title: found.metric, numeric: true, key: (point) => point.metric, show: (point) => measured(point.metric, second.unit) },
+        { title: 'Configuration', wide: true, key: (point) => configurationText(point.configuration), show: (point) => h('span', { class: 'mono' }, configurationText(point.configuration)) },
+        { title: '#', hint: 'evaluation', numeric: true, key: (point) => point.order, show: (point) => point.order },
+      ],
+    }).element);
+}
+
 function importance(host: HTMLElement, document: Autotune, id: string, { chart }: Context): void {
   const rows = document.importance ?? [];
   if (rows.length === 0) return;
@@ -179,6 +199,7 @@ export const autotune: Section = {
       outcome(host, document, context);
       captured(host, document, context);
       convergence(host, document, id, context);
+      front(host, document, id);
       importance(host, document, id, context);
       host.append(h('div', {}, neverRun(document)), h('h3', {}, 'Every evaluation'), evaluations(document, id, context));
     });
