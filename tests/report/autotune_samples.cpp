@@ -149,6 +149,11 @@ AutotuneSample sample_autotune() {
   result.pruned.never_reached -= 3;
   result.quality = {.r2 = 0.91, .samples = 5, .fits = 3};
   result.prior_odds = 2.5;
+  result.built_ahead = {.per_run = 2,
+                        .unused_build_seconds = 12.5,
+                        .error_without = 0.2,
+                        .error_with = 0.12,
+                        .compared = 3};
   tune::PriorResult& prior = result.priors.emplace_back();
   prior.description = {.file = "gemm-mi210.json",
                        .digest = "xxh3:0123456789abcdef",

@@ -164,22 +164,25 @@ bool null_is_ordinary(const std::string& path) {
       "environment.space_file",
       "environment.simulated",
       "environment.warm_start",
-      "phases.predict.prior_odds",      // no priors
-      "metrics[].pattern",              // not printed
-      "metrics[].at_least",             // no limit
-      "metrics[].at_most",              // likewise
-      "metrics[].best",                 // no best configuration, or why_missing
-      "metrics[].why_missing",          // all have it
-      "front",                          // one objective
-      "front.recorded",                 // nothing was simulated
-      "limits",                         // there are none
-      "front",                          // there is one objective
-      "front.recorded",                 // nothing was simulated
-      "limits.best_outside",            // likewise
-      "history[].metrics[]",            // metrics[].why_missing
-      "best.metrics[]",                 // likewise
-      "top[].metrics[]",                // likewise
-      "limits.best_outside.metrics[]",  // likewise
+      "phases.predict.prior_odds",         // no priors
+      "phases.build_ahead",                // nothing was built and looked at
+      "phases.build_ahead.error_without",  // nothing was compared
+      "phases.build_ahead.error_with",     // likewise
+      "metrics[].pattern",                 // not printed
+      "metrics[].at_least",                // no limit
+      "metrics[].at_most",                 // likewise
+      "metrics[].best",                    // no best configuration, or why_missing
+      "metrics[].why_missing",             // all have it
+      "front",                             // one objective
+      "front.recorded",                    // nothing was simulated
+      "limits",                            // there are none
+      "front",                             // there is one objective
+      "front.recorded",                    // nothing was simulated
+      "limits.best_outside",               // likewise
+      "history[].metrics[]",               // metrics[].why_missing
+      "best.metrics[]",                    // likewise
+      "top[].metrics[]",                   // likewise
+      "limits.best_outside.metrics[]",     // likewise
       "environment.journal",
       "environment.executor",
       // Of a timeline: what belongs to nothing.

@@ -293,8 +293,13 @@ Result<void> check_given(const CLI::App& command, const AutotuneArguments& argum
                   "leave it out");
   }
   if (arguments.request.templates.build.empty())
-    PERFLAB_TRY_VOID(refuse_given({"--build-jobs", "--keep-builds"},
+    PERFLAB_TRY_VOID(refuse_given({"--build-jobs", "--build-ahead", "--keep-builds"},
                                   "without --build-template: nothing is built", "leave it out"));
+  else if (arguments.request.templates.code_object.empty() &&
+           arguments.request.capture.folder.empty())
+    PERFLAB_TRY_VOID(refuse_given({"--build-ahead"},
+                                  "without --code-object: nothing is looked at before a run",
+                                  "name the file that holds the built kernel"));
   return {};
 }
 
@@ -336,6 +341,7 @@ void add_what_options(CLI::App& command, AutotuneArguments& arguments) {
           "--objective", arguments.objectives,
           "time (the default), gpu (of the kernel's dispatches), metric or wall (of the "
           "command); a second one is a --metric, power or energy (NAME:max: more is better)")
+      ->check(offered({"gpu", "metric", "time", "wall"}))
       ->allow_extra_args(false);
   command.add_option(
       "--metric-regex", request.metric_pattern,
@@ -463,6 +469,11 @@ void add_running_options(CLI::App& command, AutotuneArguments& arguments) {
       .add_option("--build-jobs", request.build_jobs,
                   "Builds at once (default: half of the cores, at most 4)")
       ->check(whole_from(1, 1024));
+  command
+      .add_option("--build-ahead", request.options.build_ahead,
+                  "Builds for each run: what the compiler says of them decides which is run; needs "
+                  "--code-object or --capture (default: 2)")
+      ->check(whole_from(1, 64));
   command.add_flag("--keep-builds", arguments.keep_builds,
                    fmt::format("Keep the builds, in {} (in the folder of --out)", kBuildsName));
   command.add_option("--out", arguments.outputs.folder,

@@ -95,14 +95,15 @@ Part failed_part(const DocumentPlace& autotune, bool outside) {
 }
 
 /// How sure it is that the best configuration is better than the default.
-enum class Gained { proven, not_proven, no_interval, not_known, is_default };
+enum class Gained { proven, not_proven, no_interval, not_known, is_default, default_outside };
 
 Gained gained(const DocumentPlace& autotune) {
   const DocumentPlace best = autotune["best"];
   if (best["configuration"] && autotune["default"]["configuration"] &&
       *best["configuration"] == *autotune["default"]["configuration"])
     return Gained::is_default;
-  const DocumentPlace gain = best["gain"];
+  const DocumentPlace gain = best["gain"], allowed = autotune["default"]["within_limits"];
+  if (allowed && !allowed.holds()) return Gained::default_outside;
   if (!gain) return Gained::not_known;
   if (!gain["low"]) return Gained::no_interval;
   return gain["low"].number() > 1 ? Gained::proven : Gained::not_proven;
@@ -116,6 +117,8 @@ std::string best_title(Gained how) {
       return "Best (its gain is not proven)";
     case Gained::no_interval:
       return "Best (no interval proves its gain)";
+    case Gained::default_outside:
+      return "Best within the limits; the default is not";
     case Gained::not_known:
     case Gained::proven:
       break;
@@ -151,7 +154,7 @@ Part best_part(const DocumentPlace& autotune) {
   if (const DocumentPlace why = missing_of(autotune, "best.gain.low"))
     row["no_interval"] = why.excerpt({"reason"});
   if (how != Gained::is_default) {
-    row["default"] = usual.excerpt({"value", "outcome", "declared"});
+    row["default"] = usual.excerpt({"value", "outcome", "declared", "within_limits"});
     row["default_differs"] =
         configuration_excerpt(usual["configuration"], [&](const std::string& name) {
           const DocumentPlace one = usual["configuration"][name],

@@ -240,9 +240,13 @@ std::string gain_sentence(const Json& row, const Json& usual) {
   const Json& gain = member_at(row, "gain");
   if (gain.is_null())
     return fmt::format("the default {}", sentence_of_outcome(row_text(usual, "outcome")));
-  std::string text = fmt::format(
-      "{:.4g}x better than the default, {}", row_number(gain, "ratio"),
-      objective_text(row_number(usual, "value"), row_text(member_at(row, "objective"), "unit")));
+  const std::string value =
+      objective_text(row_number(usual, "value"), row_text(member_at(row, "objective"), "unit"));
+  if (usual.contains("within_limits") && !true_at(usual, "within_limits"))
+    return fmt::format("{:.4g}x as good as the default, {}, which is not within the limits",
+                       row_number(gain, "ratio"), value);
+  std::string text =
+      fmt::format("{:.4g}x better than the default, {}", row_number(gain, "ratio"), value);
   if (member_at(gain, "low").is_null()) return text;  // the title says so
   return text + fmt::format(" (95 % interval {:.4g}x to {:.4g}x)", row_number(gain, "low"),
                             row_number(gain, "high"));

@@ -215,6 +215,19 @@ class AutotuneWriter {
     return value("phases.predict.prior_odds", result_.prior_odds, "the model was never fitted");
   }
 
+  /// Null is ordinary where nothing was built and looked at.
+  Json build_ahead() const {
+    const bool looked = std::ranges::any_of(
+        result_.steps, [](const Step& step) { return !step.evaluation.compiled.empty(); });
+    if (!looked) return nullptr;
+    const tune::BuiltAhead& built = result_.built_ahead;
+    return {{"per_run", built.per_run},
+            {"unused_build_seconds", built.unused_build_seconds},
+            {"compared", built.compared},
+            {"error_without", or_null(built.error_without)},
+            {"error_with", or_null(built.error_with)}};
+  }
+
   Json phases() {
     const std::size_t baseline = steps_of(tune::Phase::baseline);
     const std::size_t warm = steps_of(tune::Phase::warm_start);
@@ -247,6 +260,7 @@ class AutotuneWriter {
           {"not_launchable", pruned.not_launchable},
           {"never_reached", pruned.never_reached},
           {"prune_factor", result_.prune_factor}}},
+        {"build_ahead", build_ahead()},
         {"confirm",
          {{"evaluations", steps_of(tune::Phase::confirm)},
           {"local_steps", local},
@@ -339,7 +353,8 @@ class AutotuneWriter {
     const bool run = step != result_.steps.end();
     Json out = {{"configuration", configuration(result_.default_id)},
                 {"declared", result_.default_declared},
-                {"outcome", run ? tune::to_string(step->evaluation.outcome) : "not_run"}};
+                {"outcome", run ? tune::to_string(step->evaluation.outcome) : "not_run"},
+                {"within_limits", !run || step->within_limits || !step->evaluation.value}};
     out["value"] = value("default.value", result_.default_value,
                          !run ? "the default configuration was not evaluated"
                          : step->evaluation.detail.empty()

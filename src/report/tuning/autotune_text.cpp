@@ -58,6 +58,20 @@ std::string phases_line(const tune::TuneResult& result, std::size_t width) {
   return labelled("search", text, width);
 }
 
+/// What building ahead took, and what it told.
+std::string built_line(const tune::TuneResult& result, std::size_t width) {
+  const tune::BuiltAhead& built = result.built_ahead;
+  if (built.compared == 0) return {};
+  return labelled(
+      "built",
+      fmt::format("{} for each run; {} not run ({:.3g} s of building); predictions were off by "
+                  "{} without what compilers said, by {} with it ({} evaluations)",
+                  built.per_run, result.pruned.built_not_run, built.unused_build_seconds,
+                  percent(std::expm1(*built.error_without)), percent(std::expm1(*built.error_with)),
+                  built.compared),
+      width);
+}
+
 /// One line per prior: what it is worth.
 std::string priors_lines(const tune::TuneResult& result, std::size_t width) {
   std::string text;
@@ -134,6 +148,11 @@ std::string limits_line(const AutotuneData& data, std::size_t width) {
                   width);
 }
 
+bool default_outside(const tune::TuneResult& result) {
+  const auto step = std::ranges::find(result.steps, result.default_id, &Step::id);
+  return step != result.steps.end() && step->evaluation.value && !step->within_limits;
+}
+
 std::string best_section(const AutotuneData& data, const TerminalStyle& style, const Paint& paint) {
   const tune::Space& space = *data.space;
   const tune::TuneResult& result = *data.result;
@@ -158,10 +177,13 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
     if (is_default)
       out += labelled("gain", "none: the default is the best that was found", style.width);
     else if (best.over_default)
-      out += labelled("gain",
-                      gain_text(best.over_default) + " better than the default" +
-                          (not_established(*best.over_default) ? ", not established" : ""),
-                      style.width);
+      out += labelled(
+          "gain",
+          gain_text(best.over_default) +
+              (default_outside(result) ? " as good as the default, which is not within the limits"
+               : not_established(*best.over_default) ? " better than the default, not established"
+                                                     : " better than the default"),
+          style.width);
   }
   out += limits_line(data, style.width);
   if (result.captured) {
@@ -190,7 +212,8 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
                     space.text(simulation.optimum_id)),
         style.width);
   }
-  return out + phases_line(result, style.width) + priors_lines(result, style.width);
+  return out + phases_line(result, style.width) + built_line(result, style.width) +
+         priors_lines(result, style.width);
 }
 
 std::string top_section(const AutotuneData& data, const TerminalStyle& style, const Paint& paint) {

@@ -321,7 +321,8 @@ Result<SlurmWorker::Asked> SlurmWorker::ask(const SlurmTask& task) {
        .timeout = step_timeout(task.job, task.build_only, shared_.options.margin),
        .overlap = false,
        .give_up = [&] { return unwanted(); }});
-  if (!ended && ended.error().code == ErrorCode::interrupted) return Asked{};
+  // Whoever was stopped has an answer to nothing: a job that was cut has not failed.
+  if (unwanted() || (!ended && ended.error().code == ErrorCode::interrupted)) return Asked{};
   if (!ended) return std::unexpected(std::move(ended).error());
   auto asked = read_answer(file, *ended);
   std::error_code ignored;

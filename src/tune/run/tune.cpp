@@ -20,7 +20,6 @@ namespace {
 constexpr std::string_view kSearchRound = "search";
 constexpr std::string_view kCapturedRound = "captured";
 constexpr std::size_t kBatchWithBuilds = 4;  // docs/facts/tuning.md "Choices of the model"
-constexpr std::size_t kBuiltPerRun = 2;      // candidates built for each one that is run
 
 class LiveTuning {
  public:
@@ -34,7 +33,7 @@ class LiveTuning {
   }
   /// Whether candidates are built first and chosen by what the compiler says of them.
   [[nodiscard]] std::size_t candidates_per_run() const {
-    return commands_.build && commands_.code_object ? kBuiltPerRun : 1;
+    return commands_.build && commands_.code_object ? options_.build_ahead : 1;
   }
 
   Result<std::vector<std::optional<Answer>>> evaluate(std::span<const Proposal> proposals,
@@ -58,8 +57,9 @@ class LiveTuning {
   Executor& executor_;
   const TuneOptions& options_;
   TuningRun& session_;
-  std::set<ConfigId> built_;    ///< by this process, with success
-  std::set<ConfigId> checked_;  ///< found right by this process
+  std::set<ConfigId> built_;                     ///< by this process, with success
+  std::set<ConfigId> checked_;                   ///< found right by this process
+  std::map<ConfigId, BuiltCandidate> expected_;  ///< of those that were chosen to run
   std::optional<Captured> captured_;
 };
 
@@ -192,9 +192,14 @@ Result<std::vector<std::size_t>> LiveTuning::choose(std::span<const Proposal> pr
     }
   }
   const std::size_t keep = runs - chosen.size();
-  for (const ConfigId id : session_.model().choose_built(candidates, compiled, keep))
-    chosen.push_back(static_cast<std::size_t>(std::ranges::find(ids, id) - ids.begin()));
+  for (const BuiltCandidate& one : session_.model().choose_built(candidates, compiled, keep)) {
+    chosen.push_back(static_cast<std::size_t>(std::ranges::find(ids, one.id) - ids.begin()));
+    expected_.insert_or_assign(one.id, one);
+  }
   std::ranges::sort(chosen);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (!placed[i] && !std::ranges::binary_search(chosen, i))
+      session_.add_unused_builds(answers[i].evaluation.build_seconds);
   return chosen;
 }
 
@@ -212,7 +217,13 @@ Result<std::vector<std::optional<Answer>>> LiveTuning::evaluate(std::span<const 
     jobs.push_back(std::move(job));
   }
   PERFLAB_TRY(std::vector<Answer> answers, run(jobs, std::string(kSearchRound), false));
-  for (std::size_t i = 0; i < chosen.size(); ++i) placed[chosen[i]] = std::move(answers[i]);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (const auto built = expected_.find(proposals[chosen[i]].id); built != expected_.end()) {
+      answers[i].predicted = built->second.predicted;
+      answers[i].corrected = built->second.corrected;
+    }
+    placed[chosen[i]] = std::move(answers[i]);
+  }
   return placed;
 }
 

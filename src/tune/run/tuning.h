@@ -30,6 +30,9 @@ struct TuneOptions {
   std::size_t batch = 0;
   SearchOptions search;              ///< `first` is filled from the space and warm_start
   std::vector<ConfigId> warm_start;  ///< best first; at most four are taken
+  /// Builds for each run, when the model knows something and compiled kernels are looked at: what
+  /// the compiler says decides which is run. 1: only what is run is built.
+  std::size_t build_ahead = 2;
   Objective objective;
   RepeatRule repeats;
   double timeout_factor = 5;           ///< a run may take so many times the best one's
@@ -59,6 +62,18 @@ struct Step {
   bool from_journal = false;          ///< an earlier process measured it
   std::optional<double> best_so_far;  ///< within the limits
   bool within_limits = true;
+  /// Expected once it was built, without and with what the compiler said of it.
+  std::optional<double> built_predicted{}, built_corrected{};
+};
+
+/// What building ahead took, and how far the model was off without and with what compilers said.
+struct BuiltAhead {
+  std::size_t per_run = 1;          ///< TuneOptions::build_ahead
+  double unused_build_seconds = 0;  ///< of builds that were not run
+  /// Mean distance of measured and predicted value, as logarithms, over `compared` evaluations that
+  /// were chosen among built ones.
+  std::optional<double> error_without{}, error_with{};
+  std::size_t compared = 0;
 };
 
 /// A ratio with its interval: above 1 is better than what it is compared to.
@@ -153,7 +168,8 @@ struct TuneResult {
   std::size_t resumed = 0;      ///< steps that the journal answered
   bool journal_torn = false;
   std::optional<Simulation> simulation;
-  std::optional<Front> front;         ///< of two objectives; missing: one, or nothing ran
+  std::optional<Front> front;  ///< of two objectives; missing: one, or nothing ran
+  BuiltAhead built_ahead;
   std::vector<std::string> warnings;  ///< R2 below 0.75, unstable winner, default failed, ...
 };
 

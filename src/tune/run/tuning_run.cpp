@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace perflab::tune {
 namespace {
@@ -131,7 +132,9 @@ void TuningRun::learn(const Proposal& proposal, Answer&& answer) {
                     .worker = std::move(answer.worker),
                     .from_journal = answer.from_journal,
                     .best_so_far = best_,
-                    .within_limits = within});
+                    .within_limits = within,
+                    .built_predicted = answer.predicted,
+                    .built_corrected = answer.corrected});
 }
 
 void TuningRun::report(Phase phase) const {
@@ -203,6 +206,24 @@ const Step* TuningRun::step_of(ConfigId id) const {
   return found == steps_.end() ? nullptr : &*found;
 }
 
+BuiltAhead TuningRun::built_ahead() const {
+  BuiltAhead built{.per_run = options_.build_ahead, .unused_build_seconds = unused_build_seconds_};
+  double without = 0;
+  double with = 0;
+  for (const Step& step : steps_) {
+    const auto& value = step.evaluation.value;
+    if (!value || !step.built_predicted || !step.built_corrected) continue;
+    if (!(*value > 0 && *step.built_predicted > 0 && *step.built_corrected > 0)) continue;
+    without += std::abs(std::log(*value / *step.built_predicted));
+    with += std::abs(std::log(*value / *step.built_corrected));
+    ++built.compared;
+  }
+  if (built.compared == 0) return built;
+  built.error_without = without / static_cast<double>(built.compared);
+  built.error_with = with / static_cast<double>(built.compared);
+  return built;
+}
+
 TuneResult TuningRun::finish(std::size_t not_recorded, std::span<const Losses> recorded) {
   TuneResult result;
   result.objective = options_.objective;
@@ -240,6 +261,7 @@ TuneResult TuningRun::finish(std::size_t not_recorded, std::span<const Losses> r
                       options_.objective);
   }
   result.front = front_of(losses, recorded);
+  result.built_ahead = built_ahead();
   result.steps = std::move(steps_);
   return result;
 }

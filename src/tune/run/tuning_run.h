@@ -24,6 +24,8 @@ struct Answer {
   Evaluation evaluation;
   std::string worker;
   bool from_journal = false;
+  /// Expected once it was built, before it ran: without and with what the compiler said.
+  std::optional<double> predicted{}, corrected{};
 };
 
 class TuningRun {
@@ -48,6 +50,8 @@ class TuningRun {
 
   /// What the journal has for that configuration and round; null: nothing.
   [[nodiscard]] const JournalEntry* journalled(ConfigId id, const std::string& round) const;
+  /// Builds took so long whose configurations are not run.
+  void add_unused_builds(double seconds) { unused_build_seconds_ += seconds; }
   /// Appends to the journal, if there is one.
   Result<void> write(ConfigId id, const std::string& round, const Answer& answer);
 
@@ -71,6 +75,7 @@ class TuningRun {
   [[nodiscard]] bool out_of_time() const;
   void learn(const Proposal& proposal, Answer&& answer);
   void report(Phase phase) const;
+  [[nodiscard]] BuiltAhead built_ahead() const;
   [[nodiscard]] std::vector<Binding> parameters(ConfigId id) const;
   [[nodiscard]] std::string configuration(ConfigId id) const;
   [[nodiscard]] PruneCounts pruned(std::size_t not_recorded, std::size_t not_launchable) const;
@@ -87,6 +92,7 @@ class TuningRun {
   std::optional<double> best_;
   std::optional<double> best_run_seconds_;  ///< longest run of the best configuration
   std::size_t built_not_run_ = 0;
+  double unused_build_seconds_ = 0;
   std::string stopped_because_;
 };
 

@@ -433,29 +433,35 @@ std::vector<Importance> Search::importance() const {
   });
 }
 
-std::vector<ConfigId> Search::choose_built(std::span<const ConfigId> candidates,
-                                           std::span<const CompiledKernel> compiled,
-                                           std::size_t keep) {
+std::vector<BuiltCandidate> Search::choose_built(std::span<const ConfigId> candidates,
+                                                 std::span<const CompiledKernel> compiled,
+                                                 std::size_t keep) {
   const State& state = *state_;
-  std::vector<ConfigId> kept(candidates.begin(), candidates.end());
-  if (keep >= kept.size()) return kept;
+  std::vector<BuiltCandidate> built;
+  for (const ConfigId id : candidates) built.push_back({.id = id});
   const auto corrected = state.with_model([&](const Tgp& tgp) {
     std::vector<double> means;
     if (state.polynomial || !tgp.fitted()) return means;
     const CompiledCorrection correction(tgp.posterior(), state.compiled);
-    for (std::size_t i = 0; correction.exists() && i < candidates.size(); ++i)
-      means.push_back(tgp.posterior().predict(candidates[i]).mean + correction.at(compiled[i]));
+    const Targets& targets = tgp.targets();
+    for (std::size_t i = 0; correction.exists() && i < built.size(); ++i) {
+      const double plain = tgp.posterior().predict(built[i].id).mean;
+      means.push_back(plain + correction.at(compiled[i]));
+      if (state.two_objectives()) continue;
+      built[i].predicted = targets.scale.value(targets.loss(plain));
+      built[i].corrected = targets.scale.value(targets.loss(means.back()));
+    }
     return means;
   });
-  if (!corrected.empty()) {
-    std::vector<std::size_t> order(candidates.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (keep >= built.size()) return built;
+  std::vector<std::size_t> order(built.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (!corrected.empty())
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return corrected[i]; });
-    order.resize(keep);
-    std::ranges::sort(order);
-    for (std::size_t i = 0; i < keep; ++i) kept[i] = candidates[order[i]];
-  }
-  kept.resize(keep);
+  order.resize(keep);
+  std::ranges::sort(order);
+  std::vector<BuiltCandidate> kept;
+  for (const std::size_t i : order) kept.push_back(built[i]);
   return kept;
 }
 

@@ -59,6 +59,14 @@ struct Proposal {
   std::optional<double> expected_gain;  ///< expected improvement as a share of the best value
 };
 
+/// A candidate that was built, and the values that the model expects of it.
+struct BuiltCandidate {
+  ConfigId id = 0;
+  /// Without and with what the compiler said; missing: that has no say yet, or there are two
+  /// objectives.
+  std::optional<double> predicted{}, corrected{};
+};
+
 class Search {
  public:
   /// The space must outlive the search.
@@ -109,8 +117,9 @@ class Search {
   /// the compiler gave them (registers, LDS, spills, occupancy: a ridge regression of the model's
   /// leave-one-out residuals). Order of `candidates` is kept. Fewer than 8 evaluated configurations
   /// with compiled kernels: the first `keep`.
-  std::vector<ConfigId> choose_built(std::span<const ConfigId> candidates,
-                                     std::span<const CompiledKernel> compiled, std::size_t keep);
+  std::vector<BuiltCandidate> choose_built(std::span<const ConfigId> candidates,
+                                           std::span<const CompiledKernel> compiled,
+                                           std::size_t keep);
   /// What the compiler gave a configuration that was told.
   void tell_compiled(ConfigId id, const CompiledKernel& compiled);
 

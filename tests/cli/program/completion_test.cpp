@@ -107,7 +107,7 @@ TEST(CompletionBash, OffersWhatBeginsAsTheWordDoes) {
 }
 
 TEST(CompletionBash, OffersTheChoicesOfAnOptionInEveryForm) {
-  const Words objectives = {"gpu", "metric", "wall"};
+  const Words objectives = {"gpu", "metric", "time", "wall"};
   const auto autotune = [](Words words) {
     words.insert(words.begin(), "autotune");
     return bash_offers(words);

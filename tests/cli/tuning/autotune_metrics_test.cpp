@@ -83,7 +83,7 @@ TEST_F(AutotuneMetrics, TheBestKeepsTheLimitAndThePageSaysWhatThatCosts) {
             without_environment(found));
   EXPECT_EQ(runs(), before);
   const Outcome page = run(joined(limited_, {"--out", "o", "--resume"}));
-  EXPECT_THAT(page.out, AllOf(HasSubstr("power: 200 W, limit at most 200 W"),
+  EXPECT_THAT(page.out, AllOf(HasSubstr("power 200 W, limit at most 200 W"),
                               HasSubstr("outside of the limits, the best of them 59  A=6 B=7")));
   EXPECT_THAT(run(joined(limited_, {"--out", "o", "--resume", "--details", "best"})).out,
               AllOf(HasSubstr("power 200 W, at most 200 W"), HasSubstr("(power 310 W")));

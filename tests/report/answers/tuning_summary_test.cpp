@@ -181,6 +181,11 @@ TEST(AutotuneAnswer, SaysWhatLimitsCostAndWhatItLearnedFrom) {
                     HasSubstr("\n  power 380 W, limit at most 400 W; energy not known\n"
                               "  1 outside of the limits, the best of them 1.1 ms  BM=64 BN=32 "
                               "layout=col\n")));
+  document["default"]["within_limits"] = false;
+  EXPECT_THAT(tuning_page(document),
+              AllOf(HasSubstr("\nBest within the limits; the default is not\n"),
+                    HasSubstr("2x as good as the default, 2.468 ms, which is not within"),
+                    Not(HasSubstr("for a proof"))));
   document["priors"][0]["weight"] = 0;
   EXPECT_THAT(tuning_page(document), HasSubstr("\n  gemm-mi210.json was not believed\n"));
 }

@@ -87,23 +87,27 @@ class ComputedExecutor : public Executor {
       built.outcome = jobs[i].run[1] == unbuildable ? Outcome::compile_failed : Outcome::correct;
       CompiledKernel kernel;
       kernel.vgprs = 32;
-      kernel.spills = std::stoi(jobs[i].run[2]) > 4 ? 64 : 0;
+      kernel.spills = spills_of(values_of_job(jobs[i]));
       built.compiled = {kernel};
+      built.build_seconds = 0.5;
       PERFLAB_TRY_VOID(on_finished({.index = i, .evaluation = built, .worker = ""}));
     }
     return {};
   }
 
   std::vector<Job> runs, builds;
+  std::function<std::int64_t(const std::vector<double>& values)> spills_of =
+      [](const std::vector<double>& values) { return values[1] > 4 ? 64 : 0; };
   std::string unbuildable;  ///< first value of configurations that do not build
   std::optional<std::size_t> stop_after;
 
  private:
-  Evaluation of(const Job& job) const {
+  static std::vector<double> values_of_job(const Job& job) {
     std::vector<double> values;
     for (std::size_t i = 1; i < job.run.size(); ++i) values.push_back(std::stod(job.run[i]));
-    return answer_(values, job);
+    return values;
   }
+  Evaluation of(const Job& job) const { return answer_(values_of_job(job), job); }
   Answer answer_;
   std::size_t width_;
 };
@@ -278,9 +282,43 @@ TEST(Tune, BuildsTwiceAsManyAsItRunsAndCountsTheOthers) {
   EXPECT_GT(result.pruned.built_not_run, 0U);
   EXPECT_EQ(executor.builds.size() % 2, 0U);
   EXPECT_EQ(result.pruned.built_not_run, executor.builds.size() / 2);
+  EXPECT_EQ(result.built_ahead.per_run, 2U);
   for (const Job& job : executor.runs)
     EXPECT_THAT(job.code_object.string(), HasSubstr(job.build_folder.string() + "/k.hsaco"));
   expect_nothing_lost(result);
+}
+
+TEST(Tune, SaysWhatBuildingAheadToldOfTimesThatFollowSpills) {
+  const Space space = small_space();
+  const auto spills = [](const std::vector<double>& values) {
+    return static_cast<std::int64_t>(values[0] * 7 + values[1] * 13) % 5;
+  };
+  ComputedExecutor executor([&](const std::vector<double>& values, const Job&) {
+    Evaluation evaluation = measured({100.0 + 40.0 * static_cast<double>(spills(values))});
+    CompiledKernel& kernel = evaluation.compiled.emplace_back();
+    kernel.vgprs = 32;
+    kernel.spills = spills(values);
+    return evaluation;
+  });
+  executor.spills_of = spills;
+  TuneOptions options = options_of(40);
+  options.search.effort = Effort::full;
+  options.build_folders = "/nowhere";
+  options.build_ahead = 4;
+  const TuneResult result =
+      tune(space, commands_for(space, true), executor, nullptr, options).value();
+  EXPECT_EQ(result.built_ahead.per_run, 4U);
+  EXPECT_EQ(result.pruned.built_not_run, executor.builds.size() / 4 * 3);
+  EXPECT_DOUBLE_EQ(result.built_ahead.unused_build_seconds,
+                   0.5 * static_cast<double>(result.pruned.built_not_run));
+  EXPECT_GE(result.built_ahead.compared, 8U);
+  EXPECT_LT(result.built_ahead.error_with, result.built_ahead.error_without);
+
+  options.build_ahead = 1;
+  ComputedExecutor alone(exact);
+  const TuneResult plain = tune(space, commands_for(space, true), alone, nullptr, options).value();
+  EXPECT_EQ(plain.pruned.built_not_run, 0U);
+  EXPECT_EQ(plain.built_ahead.compared, 0U);
 }
 
 TEST(Tune, WhatDoesNotBuildIsAResultAndTakesNobodysRun) {

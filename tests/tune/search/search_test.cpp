@@ -309,14 +309,25 @@ TEST(TuneSearch, TheCompilersFiguresDecideAmongEqualPredictions) {
   const std::array<ConfigId, 4> candidates = {31, 30, 33, 32};
   std::array<CompiledKernel, 4> compiled;
   std::ranges::transform(candidates, compiled.begin(), kernel_of);
-  EXPECT_EQ(search.choose_built(candidates, compiled, 2), (std::vector<ConfigId>{31, 30}));
+  const auto chosen = [&](std::size_t keep) {
+    std::vector<ConfigId> ids;
+    for (const BuiltCandidate& one : search.choose_built(candidates, compiled, keep))
+      ids.push_back(one.id);
+    return ids;
+  };
+  EXPECT_EQ(chosen(2), (std::vector<ConfigId>{31, 30}));
+  EXPECT_FALSE(search.choose_built(candidates, compiled, 2).front().predicted.has_value());
   for (ConfigId id = 0; id < 20; ++id) {
     search.tell(id, Outcome::correct, function(space, id));
     search.tell_compiled(id, kernel_of(id));
   }
   (void)search.propose(1);
-  EXPECT_EQ(search.choose_built(candidates, compiled, 2), (std::vector<ConfigId>{30, 32}));
-  EXPECT_EQ(search.choose_built(candidates, compiled, 9).size(), 4U);
+  EXPECT_EQ(chosen(2), (std::vector<ConfigId>{30, 32}));
+  EXPECT_EQ(chosen(9).size(), 4U);
+  for (const BuiltCandidate& one : search.choose_built(candidates, compiled, 4)) {
+    const double truth = *function(space, one.id);
+    EXPECT_LT(std::abs(*one.corrected - truth), std::abs(*one.predicted - truth)) << one.id;
+  }
 }
 
 TEST(TuneSearch, BeatsRandomOnARecordedSpace) {

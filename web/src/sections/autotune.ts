@@ -49,6 +49,12 @@ function priorText(prior: Autotune['priors'][number], file: string): string {
   return `${file}: ${format.counted(prior.evaluations, 'evaluation')}${order}, ${prior.weight === null ? 'the model was never fitted' : prior.weight === 0 ? 'not believed' : `weight ${format.fixed(prior.weight, 2)}`}`;
 }
 
+/** "2 for each run; predictions were off by 22 % without what compilers said, by 13 % with it (5 evaluations)". */
+function builtText({ per_run, compared, error_without, error_with }: NonNullable<Autotune['phases']['build_ahead']>): string {
+  const off = (error: number | null): string => (error === null ? format.UNKNOWN : format.percent(Math.expm1(error)));
+  return `${per_run} for each run; predictions were off by ${off(error_without)} without what compilers said, by ${off(error_with)} with it (${format.counted(compared, 'evaluation')})`;
+}
+
 function outcome(host: HTMLElement, document: Autotune, { value }: Context): void {
   const { best, phases } = document;
   if (!best) {
@@ -60,12 +66,13 @@ function outcome(host: HTMLElement, document: Autotune, { value }: Context): voi
   host.append(
     h('p', { class: 'result good' }, h('strong', {}, configurationText(best.configuration)), `: ${measured(best.value, unitOf(document))}${best.unstable ? ' (unstable)' : ''}`),
     factList([
-      [`Over ${document.default?.declared ? 'the default' : 'the first configuration'}`, value(best.gain, gainText, document.missing, 'best.gain')],
+      [`Over ${document.default?.declared ? 'the default' : 'the first configuration'}${document.default?.within_limits ? '' : ' (not within the limits)'}`, value(best.gain, gainText, document.missing, 'best.gain')],
       ...document.metrics.map((metric) => [metric.name, metricText(metric)] as const),
       ...(document.limits ? [['Outside of the limits', outsideText(document)] as const] : []),
       ...(document.priors.length > 0 ? [['Learned from', document.priors.map((prior, at) => h('div', {}, priorText(prior, document.environment.priors[at] ?? `prior ${at + 1}`)))] as const] : []),
       ['Against the others', `${decision}${final.over_runner_up ? `: ${gainText(final.over_runner_up)}` : ''}`],
       ['Evaluations', `${format.count(document.history.length)} of ${spaceText(document)}`],
+      ...(phases.build_ahead && phases.build_ahead.compared > 0 ? [['Built ahead', builtText(phases.build_ahead)] as const] : []),
       ['It stopped because', document.stopped_because],
       ['Still to be gained', value(document.expected_gain_left, (share) => `${format.percent(share)} (expected by the model)`, document.missing, 'expected_gain_left')],
       ['Model', value(phases.predict.r2, (r2) => `${phases.predict.model}, R² ${format.fixed(r2, 2)} on ${phases.predict.r2_samples} samples`, document.missing, 'phases.predict.r2')],
