@@ -64,7 +64,7 @@ struct SumArguments {
 };
 
 /// left_memory_registers, left_memory_scratch: the kernels of replay's trap, which fill the LDS of
-/// every CU, or all scratch, with the first `words` of it. left_memory_split does nothing.
+/// every CU, or all scratch, with the first `words` of it.
 struct TrapArguments {
   std::uint32_t pattern, words;
 };

@@ -186,9 +186,6 @@ void left_memory_scratch(const Invocation& run) {
     left_behind().scratch[cu % run.compute_units].dirty(kResidentItems, is.pattern);
 }
 
-/// Changes the split of L1 and shared memory, which nobody here has.
-void left_memory_split(const Invocation&) {}
-
 void chase(const Invocation& run) {
   const auto is = arguments<ChaseArguments>(run);
   std::uint64_t sum = 0;
@@ -294,7 +291,6 @@ constexpr NamedBody kBodies[] = {
     {"perflab_probe", empty},
     {"left_memory_registers", left_memory_registers},
     {"left_memory_scratch", left_memory_scratch},
-    {"left_memory_split", left_memory_split},
     {"chase", chase},
     {"scale", scale},
     {"accumulate", accumulate},

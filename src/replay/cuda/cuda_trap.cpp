@@ -4,9 +4,7 @@
 // where a thread's local memory lies depends on that. Both stay for some microseconds, so that
 // blocks lie beside each other; nobody says that each multiprocessor got one. The registers hold
 // what is loaded from shared memory until a factor has come that their sum needs, and no compiler
-// knows the sum. A third kernel has nothing to do but to ask for the largest L1: a launch that asks
-// for no split takes the one it finds where that suffices, and the first kernel leaves shared
-// memory all there is. In an application the launches before are its own.
+// knows the sum.
 #include "replay/cuda/cuda_trap.h"
 
 #include <fmt/format.h>
@@ -82,16 +80,6 @@ done:
 }
 )";
 
-constexpr const char* kSplit = "left_memory_split";
-constexpr int kLargestL1 = 0;  // percent of shared memory
-constexpr const char* kSplitBody =
-    R"(.visible .entry left_memory_split(.param .u32 pattern, .param .u32 words, .param .u32 never)
-.maxntid 256, 1, 1
-{
-  ret;
-}
-)";
-
 std::string error_text(cuda::DriverResult result) {
   return fmt::format("error {}", static_cast<std::int64_t>(result));
 }
@@ -122,8 +110,7 @@ std::string trap_scratch_ptx(std::uint32_t local_bytes) {
 
 CudaTrap::~CudaTrap() {
   if (abandoned_) return;
-  for (const auto& loaded : {registers_, split_})
-    if (loaded) driver_.module_unload(loaded->module);
+  if (registers_) driver_.module_unload(registers_->module);
   for (const auto& [bytes, loaded] : scratch_) driver_.module_unload(loaded.module);
 }
 
@@ -167,11 +154,6 @@ void CudaTrap::open() {
   }
   registers_ = load(trap_registers_ptx(), "left_memory_registers");
   if (!registers_) return;
-  split_ = load(std::string(kPtxHead) + kSplitBody, kSplit);
-  if (!split_) return;
-  // Where it cannot be asked for, there is no split to choose.
-  driver_.function_set_attribute(split_->function,
-                                 cuda::FunctionAttribute::preferred_shared_carveout, kLargestL1);
   int registers = 0;
   if (const auto result = driver_.function_set_attribute(
           registers_->function, cuda::FunctionAttribute::max_dynamic_shared_bytes, shared);
@@ -225,8 +207,6 @@ Result<Dirtied> CudaTrap::dirty(cuda::Stream stream, const Launch& next, std::ui
   }
   if (result == cuda::DriverResult::success)
     result = launch(stream, *registers_, blocks, fills_.lds_bytes, fills_.lds_bytes / 4, pattern);
-  if (result == cuda::DriverResult::success)
-    result = launch(stream, *split_, blocks, 0, 0, pattern);
   // No fault of what is to be launched: the same kernel in every replay.
   if (result != cuda::DriverResult::success)
     return fail(Failure::cuda_call_failed,

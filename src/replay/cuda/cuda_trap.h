@@ -21,7 +21,7 @@ namespace perflab::replay {
 std::string trap_registers_ptx();
 std::string trap_scratch_ptx(std::uint32_t local_bytes);
 
-/// What the names of all begin with.
+/// What the names of both begin with.
 inline constexpr std::string_view kTrapKernels = "left_memory_";
 
 class CudaTrap {
@@ -60,7 +60,7 @@ class CudaTrap {
   cuda::Device device_;
   bool opened_ = false, abandoned_ = false;
   std::string missing_because_;
-  std::optional<Loaded> registers_, split_;
+  std::optional<Loaded> registers_;
   std::map<std::uint32_t, Loaded> scratch_;  ///< by bytes of local memory
   std::uint32_t multiprocessors_ = 0, threads_ = 0;
   LeftMemory fills_;  ///< but for the scratch, which is the next launch's
