@@ -105,8 +105,7 @@ Result<void> ask(perflab_search& search, std::size_t count, std::uint32_t* ids,
   search.finished.clear();
   const std::size_t evaluated = search.search->evaluated();
   if (search.budget != 0 && evaluated >= search.budget) {
-    search.finished = fmt::format("the budget of {} evaluation{} was used", search.budget,
-                                  search.budget == 1 ? "" : "s");
+    search.finished = tune::budget_was_used(search.budget);
     return {};
   }
   if (search.budget != 0) count = std::min<std::size_t>(count, search.budget - evaluated);

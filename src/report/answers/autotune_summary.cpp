@@ -218,7 +218,9 @@ Part parameters_part(const DocumentPlace& autotune) {
   part = rows_of(std::move(part), autotune["importance"], [](const DocumentPlace& one) {
     return one.excerpt({"parameter", "share", "best_to_worst"});
   });
-  if (part.rows.empty()) part.missing = "there was no model";
+  if (part.rows.empty())
+    part.missing = autotune["front"] ? "of two objectives the model predicts neither alone"
+                                     : "there was no model";
   return part;
 }
 

@@ -320,25 +320,25 @@ class AutotuneWriter {
   /// Null with one objective is ordinary.
   Json front() {
     const auto& metrics = result_.objective.metrics;
-    const auto second = std::ranges::find(metrics, true, &tune::Metric::objective);
-    if (second == metrics.end()) return nullptr;
+    const std::size_t at = tune::second_objective(metrics);
+    if (at == metrics.size()) return nullptr;
+    const tune::Metric& second = metrics[at];
     if (!result_.front) return null("front", "no configuration worked");
     const tune::Front& front = *result_.front;
     const auto values = [&](const tune::Losses& losses) {
       return Json::array({result_.objective.maximize ? -losses[0] : losses[0],
-                          second->maximize ? -losses[1] : losses[1]});
+                          second.maximize ? -losses[1] : losses[1]});
     };
-    const auto metric = static_cast<std::size_t>(second - metrics.begin());
     Json points = Json::array();
     for (const std::size_t i : front.steps) {
       const Step& step = result_.steps[i];
       points.push_back({{"order", i + 1},
                         {"configuration", configuration(step.id)},
                         {"value", *step.evaluation.value},
-                        {"metric", *tune::values_of(step.evaluation.metrics, metrics)[metric]}});
+                        {"metric", *tune::values_of(step.evaluation.metrics, metrics)[at]}});
     }
-    return {{"metric", second->name},
-            {"maximize", second->maximize},
+    return {{"metric", second.name},
+            {"maximize", second.maximize},
             {"ideal", values(front.ideal)},
             {"reference", values(front.reference)},
             {"points", std::move(points)},

@@ -257,15 +257,15 @@ std::string front_section(const AutotuneData& data, const TerminalStyle& style,
   const tune::TuneResult& result = *data.result;
   if (!result.front) return {};
   const auto& metrics = result.objective.metrics;
-  const auto second = std::ranges::find(metrics, true, &tune::Metric::objective);
-  const auto at = static_cast<std::size_t>(second - metrics.begin());
-  TextTable table({Column{"value"}, Column{second->name}, Column{"configuration", left, true}});
+  const std::size_t at = tune::second_objective(metrics);
+  const tune::Metric& second = metrics[at];
+  TextTable table({Column{"value"}, Column{second.name}, Column{"configuration", left, true}});
   const std::vector<std::size_t>& steps = result.front->steps;
   const std::size_t shown = std::min(style.most_rows, steps.size());
   for (std::size_t row = 0; row < shown; ++row) {
     const Step& step = result.steps[steps[row * steps.size() / shown]];
     table.add({objective_text(*step.evaluation.value, result.objective.unit),
-               objective_text(*tune::values_of(step.evaluation.metrics, metrics)[at], second->unit),
+               objective_text(*tune::values_of(step.evaluation.metrics, metrics)[at], second.unit),
                data.space->text(step.id)});
   }
   std::string volume = fmt::format("{:.4f} of what lies between its best values and the reference",

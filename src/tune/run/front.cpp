@@ -10,11 +10,10 @@ namespace perflab::tune {
 
 std::optional<Losses> losses_of(double value, std::span<const std::optional<double>> metrics,
                                 const Objective& objective) {
-  for (std::size_t i = 0; i < objective.metrics.size(); ++i)
-    if (objective.metrics[i].objective && i < metrics.size() && metrics[i])
-      return Losses{objective.maximize ? -value : value,
-                    objective.metrics[i].maximize ? -*metrics[i] : *metrics[i]};
-  return std::nullopt;
+  const std::size_t second = second_objective(objective.metrics);
+  if (second >= metrics.size() || !metrics[second]) return std::nullopt;
+  return Losses{objective.maximize ? -value : value,
+                objective.metrics[second].maximize ? -*metrics[second] : *metrics[second]};
 }
 
 std::vector<std::size_t> pareto_front(std::span<const Losses> points) {

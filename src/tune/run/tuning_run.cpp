@@ -194,10 +194,8 @@ Result<void> TuningRun::search(std::size_t batch, std::size_t candidates_per_run
     }
     report(phase_of(proposals.back(), space_));
   }
-  stopped_because_ = steps_.size() >= options_.budget
-                         ? fmt::format("the budget of {} evaluation{} was used", options_.budget,
-                                       options_.budget == 1 ? "" : "s")
-                         : "the time limit was reached";
+  stopped_because_ = steps_.size() >= options_.budget ? budget_was_used(options_.budget)
+                                                      : "the time limit was reached";
   return {};
 }
 

@@ -3,6 +3,8 @@
 // the proposals, so that the order in which a batch comes back changes nothing.
 #include "tune/search/search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -186,11 +188,7 @@ struct Search::State {
     return all;
   }
 
-  /// The second objective among the metrics; their number: there is one objective.
-  [[nodiscard]] std::size_t second() const {
-    return static_cast<std::size_t>(std::ranges::find(options.metrics, true, &Metric::objective) -
-                                    options.metrics.begin());
-  }
+  [[nodiscard]] std::size_t second() const { return second_objective(options.metrics); }
   [[nodiscard]] bool two_objectives() const { return second() < options.metrics.size(); }
 
   /// Of two objectives: of their sum under weights that are drawn anew with every result (ParEGO).
@@ -378,6 +376,10 @@ std::optional<double> Search::best_value() const {
 
 std::optional<double> Search::expected_gain() const {
   return state_->gain;
+}
+
+std::string budget_was_used(std::size_t budget) {
+  return fmt::format("the budget of {} evaluation{} was used", budget, budget == 1 ? "" : "s");
 }
 
 bool Search::finished() const {

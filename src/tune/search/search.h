@@ -49,6 +49,9 @@ struct SearchOptions {
   std::vector<ConfigId> first = {};  ///< evaluated first, in this order: default, warm start
 };
 
+/// Why a search ended that has used its whole budget.
+std::string budget_was_used(std::size_t budget);
+
 enum class ProposalKind { first, seed, model, local };
 std::string_view to_string(ProposalKind kind);
 

@@ -58,6 +58,11 @@ bool any_limit(std::span<const Metric> metrics) {
   return std::ranges::any_of(metrics, &Metric::limited);
 }
 
+std::size_t second_objective(std::span<const Metric> metrics) {
+  return static_cast<std::size_t>(std::ranges::find(metrics, true, &Metric::objective) -
+                                  metrics.begin());
+}
+
 Result<Metric> parse_metric(std::string_view text) {
   const std::size_t equal = text.find('=');
   const std::string_view named = text.substr(0, std::min(equal, text.size()));

@@ -59,6 +59,8 @@ std::vector<std::optional<double>> values_of(std::span<const MetricValue> values
 /// Whether every limit is known to be kept; `values` in the order of `metrics`.
 bool within_limits(std::span<const std::optional<double>> values, std::span<const Metric> metrics);
 bool any_limit(std::span<const Metric> metrics);
+/// The index of the second objective; their number: there is one objective.
+std::size_t second_objective(std::span<const Metric> metrics);
 
 /// A metric as typed: "NAME=REGEX", "NAME:UNIT=REGEX", or "NAME" alone (no pattern). Error (usage):
 /// it is not of that form.

@@ -147,6 +147,8 @@ TEST_F(AutotuneMetrics, TwoObjectivesHaveAFront) {
   EXPECT_THAT(page.out, HasSubstr("The front: nothing is better in both"));
   EXPECT_THAT(run(joined(both, {"--out", "o", "--resume", "--details", "best"})).out,
               HasSubstr("of what lies between its best values and the reference"));
+  EXPECT_THAT(run(joined(both, {"--out", "o", "--resume", "--json", "--brief"})).out,
+              HasSubstr("of two objectives the model predicts neither alone"));
   EXPECT_EQ(without_environment(json(joined(both, {"--out", "o", "--resume"}))),
             without_environment(found));
 
