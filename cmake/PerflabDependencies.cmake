@@ -33,6 +33,10 @@ add_library(perflab_re2 INTERFACE)
 target_include_directories(perflab_re2 SYSTEM INTERFACE "${RE2_INCLUDE_DIR}")
 target_link_libraries(perflab_re2 INTERFACE "${RE2_LIBRARY}")
 
+# libjemalloc-dev: the memory of rocm-perf. An analysis fills a column for every dispatch a dozen times over; jemalloc uses again what
+# was freed, and takes it in large pages (src/cli/kit/malloc_conf.cpp).
+find_library(JEMALLOC_LIBRARY jemalloc REQUIRED)
+
 # libcsv-dev (LGPL, no CMake config): the event parser behind base/csv.h
 find_path(CSV_INCLUDE_DIR csv.h REQUIRED)
 find_library(CSV_LIBRARY csv REQUIRED)
