@@ -3,6 +3,8 @@
 #include "analyze/bottleneck/dispatch_gaps.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "stats/summary.h"
@@ -56,37 +58,51 @@ class BusyUntil {
 }  // namespace
 
 DispatchGaps::DispatchGaps(const trace::Trace& trace, const TimingScope& scope) {
-  struct Times {
-    std::vector<std::int64_t> idle, duration;
-  };
-  std::vector<Times> times;  // by name, in slots: a trace can have tens of millions of rows
   std::vector<std::size_t> slot_of_symbol;
   std::unordered_map<trace::Index, std::size_t> slot_of_name;
   for (const trace::KernelSymbol& symbol : trace.kernel_symbols)
     slot_of_symbol.push_back(
         slot_of_name.try_emplace(symbol.name, slot_of_name.size()).first->second);
-  times.resize(slot_of_name.size());
-  BusyUntil busy(trace, scope);
   const trace::DispatchColumns& all = trace.dispatches;
-  std::vector<std::size_t> dispatches(times.size(), 0);
-  for (const trace::Index kernel : all.kernel) ++dispatches[slot_of_symbol[kernel]];
-  for (std::size_t slot = 0; slot < times.size(); ++slot) {
-    times[slot].idle.reserve(dispatches[slot]);
-    times[slot].duration.reserve(dispatches[slot]);
-  }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!scope.track_counts[all.track[i]]) continue;
+  std::vector<std::size_t> first(slot_of_name.size() + 1, 0);  // by slot, into `values`
+  for (const trace::Index kernel : all.kernel) ++first[slot_of_symbol[kernel] + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  // One column for both figures: a trace can have tens of millions of rows.
+  std::vector<std::int64_t> values(all.size());
+  std::vector<std::size_t> past;  // by slot
+  const auto gather = [&](const auto& value_of) {
+    past.assign(first.begin(), first.end() - 1);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (scope.track_counts[all.track[i]])
+        if (const std::optional<std::int64_t> value = value_of(i))
+          values[past[slot_of_symbol[all.kernel[i]]]++] = *value;
+  };
+  const auto each = [&](const auto& visit) {
+    for (const auto& [name, slot] : slot_of_name)
+      if (past[slot] > first[slot])
+        visit(by_name_[name], std::span(values).subspan(first[slot], past[slot] - first[slot]));
+  };
+  BusyUntil busy(trace, scope);
+  std::vector<std::size_t> alone;  // rows without one before them
+  gather([&](std::size_t i) -> std::optional<std::int64_t> {
     const std::optional<std::int64_t> until = busy.before(i);
-    if (!until) continue;
-    Times& kernel = times[slot_of_symbol[all.kernel[i]]];
-    kernel.idle.push_back(std::max<std::int64_t>(all.start[i] - *until, 0));
-    kernel.duration.push_back(all.end[i] - all.start[i]);
-  }
-  for (const auto& [name, slot] : slot_of_name)
-    if (Times& kernel = times[slot]; !kernel.idle.empty())
-      by_name_[name] = {.dispatches = kernel.idle.size(),
-                        .median_idle = stats::median_duration(kernel.idle),
-                        .median_duration = stats::median_duration(kernel.duration)};
+    if (until) return std::max<std::int64_t>(all.start[i] - *until, 0);
+    alone.push_back(i);
+    return std::nullopt;
+  });
+  each([](KernelGaps& kernel, std::span<std::int64_t> idle) {
+    kernel.dispatches = idle.size();
+    kernel.median_idle = stats::median_duration(idle);
+  });
+  auto next_alone = alone.begin();
+  gather([&](std::size_t i) -> std::optional<std::int64_t> {
+    if (next_alone == alone.end() || *next_alone != i) return all.end[i] - all.start[i];
+    ++next_alone;
+    return std::nullopt;
+  });
+  each([](KernelGaps& kernel, std::span<std::int64_t> durations) {
+    kernel.median_duration = stats::median_duration(durations);
+  });
 }
 
 std::optional<KernelGaps> DispatchGaps::of(trace::Index name) const {
