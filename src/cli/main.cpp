@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
   cli::add_compare(app, exit_code);
   cli::add_completion(app, exit_code);
   cli::add_critical_path(app, exit_code);
+  cli::add_dispatch_table(app, exit_code);
   cli::add_doctor(app, exit_code);
   cli::add_doctor_agents(app, exit_code);
   cli::add_inspect(app, target, exit_code);

@@ -42,6 +42,7 @@ const std::vector<Command>& all_commands() {
       {"compare", {}},
       {"completion", {}},
       {"critical-path", {}},
+      {"dispatch-table", {}},
       {"inspect",
        {{Need::compiler, false, "no sources, only what is compiled already"},
         {Need::disassembler, false, "no instruction mix"}}},

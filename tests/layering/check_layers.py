@@ -23,7 +23,7 @@ ROOMS = {
     "trace": [["."], ["counter_csv", "kineto", "rocpd", "rocprofv3_json"], ["trace_csv"], ["read"]],
     "analyze": [["scope", "inspect"], ["kernels"], ["counters", "critical_path", "thread_trace"],
                 ["activity", "pc_sampling", "roofline", "segments", "timeline"], ["bottleneck"], ["."]],
-    "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["priors"], ["search"], ["run"]],
+    "tune": [["values"], ["space", "evaluate"], ["records", "model"], ["priors", "table"], ["search"], ["run"]],
     "isolate": [["protocol", "machine"], ["code", "."], ["tool", "cuda"]],
     "record": [["."], ["database"], ["activity", "counters"], ["pc_samples"], ["tool"]],
     "replay": [["."], ["addresses", "elements"], ["hsa", "cuda"], ["session"], ["verify"], ["inputs"]],

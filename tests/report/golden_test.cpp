@@ -13,6 +13,7 @@
 #include "report/critical_path/dag_document.h"
 #include "report/critical_path/dag_text.h"
 #include "report/dag_samples.h"
+#include "report/dispatch_table_samples.h"
 #include "report/ranks/ranks_document.h"
 #include "report/ranks/ranks_text.h"
 #include "report/ranks_samples.h"
@@ -25,6 +26,8 @@
 #include "report/thread_trace/thread_trace_text.h"
 #include "report/thread_trace_samples.h"
 #include "report/tuning/autotune_text.h"
+#include "report/tuning/dispatch_table_header.h"
+#include "report/tuning/dispatch_table_text.h"
 #include "support/golden.h"
 
 namespace perflab::report {
@@ -81,6 +84,26 @@ TEST(Golden, WrittenAutotune) {
                 autotune_text(sample_autotune_tie().data(), {.width = 120}));
   expect_golden("written.autotune.limits.80.txt",
                 autotune_text(sample_autotune_limits().data(), {.width = 80}));
+}
+
+TEST(Golden, WrittenDispatchTable) {
+  const DispatchTableSample sample = sample_dispatch_table();
+  const auto texts = [](const DispatchTableData& data, const TerminalStyle& style) {
+    const std::vector<NamedDocument> documents = {
+        {std::string("dispatch_table"), dispatch_table_document(data)}};
+    std::string text = summary_text(summary_document(documents), style, "--details");
+    for (const std::string_view section : kDispatchTableSections)
+      text += "\n" + dispatch_table_section(documents.front().value, section, style);
+    return text;
+  };
+  expect_fields("written.dispatch_table",
+                rendered("dispatch_table", dispatch_table_document(sample.data())));
+  expect_golden("written.dispatch_table.80.txt", texts(sample.data(), {.width = 80}));
+  expect_golden("written.dispatch_table.uncovered.100.txt",
+                texts(sample_uncovered_table().data("t.h"), {.width = 100}));
+  const auto header = dispatch_table_header(sample.data("gemm.h"), "gemm");
+  ASSERT_TRUE(header);
+  expect_golden("written.dispatch_table.h.txt", *header);
 }
 
 TEST(Golden, WrittenRoofline) {

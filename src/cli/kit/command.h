@@ -32,6 +32,7 @@ void add_capture(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);
 void add_critical_path(CLI::App& app, int& exit_code);
+void add_dispatch_table(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 /// Not in the help: the process in which doctor opens the HSA runtime.
 void add_doctor_agents(CLI::App& app, int& exit_code);

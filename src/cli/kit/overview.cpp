@@ -13,7 +13,7 @@
 namespace perflab::cli {
 namespace {
 
-/// Wide enough for "critical-path".
+/// Wide enough for "dispatch-table".
 constexpr std::size_t kNameColumn = 17;
 
 struct Group {
@@ -28,7 +28,7 @@ const std::array<Group, 4>& groups() {
        .commands = {"profile", "analyze", "critical-path", "ranks", "rank-summary", "roofline",
                     "compare", "report", "calibrate"}},
       {.title = "Look at a kernel and make it faster",
-       .commands = {"inspect", "occupancy", "autotune", "optimize"}},
+       .commands = {"inspect", "occupancy", "autotune", "dispatch-table", "optimize"}},
       {.title = "Take one dispatch out of a program and run it again",
        .commands = {"isolate", "capture", "replay"}},
       {.title = "This machine, agents, shells, formats",

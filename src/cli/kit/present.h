@@ -43,14 +43,14 @@ struct Section {
   std::string_view name;
   std::function<std::string()> text;
 };
-inline constexpr std::array<std::string_view, 37> kSectionNames = {
+inline constexpr std::array<std::string_view, 38> kSectionNames = {
     "against",     "best",     "bottleneck", "candidates",     "capture",       "clocks",
     "collectives", "command",  "commands",   "configurations", "critical-path", "diff",
     "dispatch",    "findings", "gates",      "gpus",           "kernels",       "matching",
     "missing",     "mix",      "notes",      "parameters",     "parts",         "path",
     "pc-samples",  "problems", "profile",    "proof",          "ranges",        "ranks",
-    "regions",     "roofline", "search",     "stragglers",     "thread-trace",  "times",
-    "verdict"};
+    "regions",     "roofline", "rule",       "search",         "stragglers",    "thread-trace",
+    "times",       "verdict"};
 inline constexpr std::string_view kAllSections = "all";
 
 /// --details alone means all of them: it takes the word behind it only when that is the name of a

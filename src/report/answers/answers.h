@@ -40,6 +40,7 @@ void summarise_inspection(std::span<const NamedDocument> documents, Json& summar
 void summarise_doctor(std::span<const NamedDocument> documents, Json& summary);
 void summarise_capture(std::span<const NamedDocument> documents, Json& summary);
 void summarise_autotune(std::span<const NamedDocument> documents, Json& summary);
+void summarise_dispatch_table(std::span<const NamedDocument> documents, Json& summary);
 /// Which row has the times on the captured input: its "what".
 inline constexpr std::string_view kOnCaptured = "on the captured input";
 void summarise_optimization(std::span<const NamedDocument> documents, Json& summary);
@@ -57,6 +58,8 @@ std::optional<std::string> capture_part_text(const Json& summary, const Json& pa
                                              std::size_t width, const Paint& paint);
 std::optional<std::string> autotune_part_text(const Json& summary, const Json& part,
                                               std::size_t width, const Paint& paint);
+std::optional<std::string> dispatch_table_part_text(const Json& summary, const Json& part,
+                                                    std::size_t width, const Paint& paint);
 std::optional<std::string> optimization_part_text(const Json& summary, const Json& part,
                                                   std::size_t width, const Paint& paint);
 std::optional<std::string> comparison_part_text(const Json& summary, const Json& part,

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <functional>
-
 #include "base/text/command_line.h"
 #include "measure/tuning/autotune.h"
 #include "report/answers/answers.h"
@@ -13,30 +11,6 @@
 
 namespace perflab::report {
 namespace {
-
-/// Bytes of the values of one configuration in a summary: spaces can have hundreds of parameters.
-constexpr std::size_t kMostConfigurationBytes = 800;
-
-/// The values of a configuration that `shown` takes, the first ones when there are very many. A
-/// parameter whose name means something in every excerpt is left out: the document has it.
-Json configuration_excerpt(const DocumentPlace& place,
-                           const std::function<bool(const std::string& name)>& shown) {
-  Json out = place.excerpt({});
-  if (!place || !(*place).is_object()) return out;
-  std::size_t bytes = 0;
-  for (const auto& [name, value] : (*place).items()) {
-    if (name == "from" || name == "what" || !shown(name)) continue;
-    const Json one = place.excerpt({name});
-    bytes += name.size() + to_canonical_text(one[name]).size();
-    if (bytes > kMostConfigurationBytes) break;
-    out[name] = one[name];
-  }
-  return out;
-}
-
-Json whole_configuration(const DocumentPlace& place) {
-  return configuration_excerpt(place, [](const std::string&) { return true; });
-}
 
 Part searched_part(const DocumentPlace& autotune) {
   Part part{.part = "searched", .title = "Searched", .details = "configurations"};

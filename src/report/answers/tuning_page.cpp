@@ -88,24 +88,6 @@ std::string value_words(const Json& row, const std::string& field) {
   return objective_text(row_number(row, field), row_text(member_at(row, "objective"), "unit"));
 }
 
-std::string parameter_words(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : value.dump();
-}
-
-/// Columns of a parameter with its value.
-constexpr std::size_t kMostParameterColumns = 48;
-
-/// "BM=16 BN=64".
-std::string configuration_words(const Json& configuration) {
-  std::vector<std::string> out;
-  for (const auto& [name, value] : configuration.items())
-    if (name != "from")
-      out.push_back(fit(name + "=" + parameter_words(value), kMostParameterColumns));
-  return fmt::format("{}", fmt::join(out, " "));
-}
-
 // --- autotune -------------------------------------------------------------------------------
 
 std::string space_words(const Json& row) {

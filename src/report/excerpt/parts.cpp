@@ -7,6 +7,31 @@
 #include "report/kit/text_parts.h"
 
 namespace perflab::report {
+namespace {
+
+/// Bytes of the values of one configuration in a summary: spaces can have hundreds of parameters.
+constexpr std::size_t kMostConfigurationBytes = 800;
+
+}  // namespace
+
+Json configuration_excerpt(const DocumentPlace& place,
+                           const std::function<bool(const std::string& name)>& shown) {
+  Json out = place.excerpt({});
+  if (!place || !(*place).is_object()) return out;
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : (*place).items()) {
+    if (name == "from" || name == "what" || !shown(name)) continue;
+    const Json one = place.excerpt({name});
+    bytes += name.size() + to_canonical_text(one[name]).size();
+    if (bytes > kMostConfigurationBytes) break;
+    out[name] = one[name];
+  }
+  return out;
+}
+
+Json whole_configuration(const DocumentPlace& place) {
+  return configuration_excerpt(place, [](const std::string&) { return true; });
+}
 
 Part rows_of(Part part, const DocumentPlace& array,
              const std::function<Json(const DocumentPlace&)>& row) {

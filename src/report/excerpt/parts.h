@@ -29,6 +29,13 @@ struct Part {
 Part rows_of(Part part, const DocumentPlace& array,
              const std::function<Json(const DocumentPlace&)>& row);
 
+/// The values of a configuration of parameters that `shown` takes, the first ones when there are
+/// very many. A parameter whose name means something in every excerpt is left out: the document has
+/// it.
+Json configuration_excerpt(const DocumentPlace& place,
+                           const std::function<bool(const std::string& name)>& shown);
+Json whole_configuration(const DocumentPlace& place);
+
 /// "1.78x", as --what-if takes it.
 std::string factor_text(double factor);
 

@@ -2,6 +2,7 @@
 #include "report/tuning/autotune_chart.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -163,6 +164,19 @@ std::string objective_text(double value, const std::string& unit) {
     // What would be rounded to a thousand belongs to the next unit.
     if (nanoseconds >= 0.99995 * one->second) shown = one;
   return fmt::format("{:.4g} {}", nanoseconds / shown->second, shown->first);
+}
+
+std::string configuration_words(const Json& configuration) {
+  constexpr std::size_t kMostParameterColumns = 48;
+  std::vector<std::string> out;
+  for (const auto& [name, value] : configuration.items()) {
+    if (name == "from") continue;
+    const std::string text = value.is_string()         ? value.get<std::string>()
+                             : value.is_number_float() ? fmt::format("{:.6g}", value.get<double>())
+                                                       : value.dump();
+    out.push_back(fit(name + "=" + text, kMostParameterColumns));
+  }
+  return fmt::format("{}", fmt::join(out, " "));
 }
 
 std::string convergence_chart(const std::vector<ConvergencePoint>& points, const std::string& unit,

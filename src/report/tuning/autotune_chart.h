@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text/json.h"
 #include "report/kit/style.h"
 
 namespace perflab::report {
@@ -19,6 +20,9 @@ struct ConvergencePoint {
 /// A value with its unit: times in the unit that suits ("1.234 ms"), others with four digits and
 /// their unit ("812.5 GFLOP/s").
 std::string objective_text(double value, const std::string& unit);
+
+/// "BM=16 BN=64", of an excerpt too; each value in a few columns.
+std::string configuration_words(const Json& configuration);
 
 /// The lines of the chart, 13 high, with its signs below: the best so far as a line, improvements
 /// as '*', other evaluations as '.', failed ones as 'x' on the axis. Logarithmic when the values

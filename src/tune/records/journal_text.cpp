@@ -172,7 +172,10 @@ Result<RawRecording> read_journal_recording(std::string_view text, std::string_v
   RawRecording raw;
   raw.head.format = "journal";
   raw.head.cut_off = journal.torn;
-  if (journal.key) raw.head.device = journal.key->gpu;
+  if (journal.key) {
+    raw.head.device = journal.key->gpu;
+    raw.head.maximize = journal.key->goal == kMaximize;
+  }
   for (JournalEntry& entry : journal.entries) {
     if (entry.round != "search") continue;  // the last comparison repeats what search has
     Evaluation& evaluation = entry.evaluation;

@@ -36,7 +36,8 @@ struct Recording {
   std::string device, kernel;                         ///< empty: not said
   std::map<std::string, std::string> metric_units{};  ///< by name; those that the file says
   std::size_t dropped = 0;                            ///< rows that could not be used
-  bool cut_off = false;  ///< the file ended early (interrupted Kernel Tuner cache)
+  bool cut_off = false;            ///< the file ended early (interrupted Kernel Tuner cache)
+  std::optional<bool> maximize{};  ///< more is better; nothing: the file does not say
 };
 
 /// Errors (bad_input): unreadable, no known format, no configuration in it. A damaged row is

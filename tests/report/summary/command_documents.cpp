@@ -8,6 +8,7 @@
 
 #include "report/certificate_samples.h"
 #include "report/comparison/comparison_document.h"
+#include "report/dispatch_table_samples.h"
 #include "report/report_cases.h"
 #include "support/prng.h"
 
@@ -183,6 +184,16 @@ const std::vector<CommandDocument>& command_documents() {
        [] { return NamedDocument{"reservation", reservation_document(reserved_sample(3, 3))}; }},
       {"relocated",
        [] { return NamedDocument{"reservation", reservation_document(reserved_sample(9, 1))}; }},
+      {"table",
+       [] {
+         const DispatchTableSample sample = sample_dispatch_table();
+         return NamedDocument{"dispatch_table", dispatch_table_document(sample.data("gemm.h"))};
+       }},
+      {"uncovered",
+       [] {
+         const DispatchTableSample sample = sample_uncovered_table();
+         return NamedDocument{"dispatch_table", dispatch_table_document(sample.data())};
+       }},
       {"captured", [] { return NamedDocument{"isolate", isolated_sample(true, "k1", 3)}; }},
       {"unmatched", [] { return NamedDocument{"isolate", isolated_sample(false, "gemm", 1)}; }},
       {"beyond", [] { return NamedDocument{"isolate", isolated_sample(false, "k7", 99)}; }}};

@@ -1,0 +1,202 @@
+#include "report/tuning/dispatch_table_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "report/kit/text_parts.h"
+#include "report/kit/text_table.h"
+#include "report/tuning/autotune_chart.h"
+
+namespace perflab::report {
+namespace {
+
+constexpr std::size_t kIndent = 2;
+
+std::string question_text(const Json& node) {
+  const Json& feature = node["feature"];
+  const Json& names = feature["of"];
+  std::string text = names[0].get<std::string>();
+  if (feature["kind"] != "size")
+    text += fmt::format(" {} {}", feature["kind"] == "product" ? "*" : "/",
+                        names[1].get<std::string>());
+  return fmt::format("{} < {}", text, node["below"].get<double>());
+}
+
+bool is_leaf(const Json& node) {
+  return !node["feature"].is_object();
+}
+
+/// Draws nodes as lines.
+class RuleLines {
+ public:
+  RuleLines(const Json& nodes, std::size_t width) : nodes_(nodes), width_(width) {
+    const Json* first = nullptr;
+    for (const Json& node : nodes_) {
+      if (!is_leaf(node)) continue;
+      ++leaves_;
+      if (first == nullptr) first = &node["configuration"];
+      for (const auto& [name, value] : node["configuration"].items())
+        if (name != "from" && (!first->contains(name) || first->at(name) != value))
+          differs_.push_back(name);
+    }
+    if (first != nullptr) common_ = shown(*first, false);
+  }
+
+  std::string text() {
+    branch("always:", 0, kIndent);
+    if (leaves_ > 1 && !common_.empty())
+      out_ += indented("in all of them: " + configuration_words(common_), width_);
+    return std::move(out_);
+  }
+
+ private:
+  /// The values that differ between leaves, or the others.
+  [[nodiscard]] Json shown(const Json& configuration, bool differing) const {
+    Json out = Json::object();
+    for (const auto& [name, value] : configuration.items())
+      if (name != "from" && (std::ranges::find(differs_, name) != differs_.end()) == differing)
+        out[name] = value;
+    return out;
+  }
+
+  void line(const std::string& text, std::size_t margin) {
+    const std::string blanks(margin, ' ');
+    const std::vector<std::string> lines =
+        wrapped(text, std::max(width_, margin + kLeastRoom) - margin);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      out_ += fmt::format("{}{}{}\n", blanks, i == 0 ? "" : "    ", lines[i]);
+  }
+
+  /// What follows "if ...:" or "else:".
+  void branch(const std::string& lead, std::size_t at, std::size_t margin) {
+    if (at >= nodes_.size()) return line(lead + " …", margin);
+    const Json& node = nodes_[at];
+    if (is_leaf(node)) {
+      const Json& configuration = node["configuration"];
+      line(fmt::format(
+               "{} {}", lead,
+               configuration_words(leaves_ > 1 ? shown(configuration, true) : configuration)),
+           margin);
+      return;
+    }
+    if (at == 0) return question("", at, margin);
+    line(lead, margin);
+    question("", at, margin + kIndent);
+  }
+
+  void question(const std::string& before, std::size_t at, std::size_t margin) {
+    const Json& node = nodes_[at];
+    const auto yes = node["yes"].get<std::size_t>(), no = node["no"].get<std::size_t>();
+    branch(fmt::format("{}if {}:", before, question_text(node)), yes, margin);
+    if (no < nodes_.size() && !is_leaf(nodes_[no])) return question("else ", no, margin);
+    branch("else:", no, margin);
+  }
+
+  static constexpr std::size_t kLeastRoom = 24;
+
+  const Json& nodes_;
+  std::size_t width_;
+  std::size_t leaves_ = 0;
+  std::vector<std::string> differs_;
+  Json common_ = Json::object();
+  std::string out_;
+};
+
+std::string share_or_dash(const Json& share) {
+  return share.is_number() ? percent(share.get<double>()) : kDash;
+}
+
+std::string problems_text(const Json& document, std::size_t width) {
+  const std::string unit = document["objective"]["unit"].is_string()
+                               ? document["objective"]["unit"].get<std::string>()
+                               : std::string();
+  const auto value = [&](const Json& number) {
+    return number.is_number() ? objective_text(number.get<double>(), unit) : kDash;
+  };
+  TextTable table({{.title = "best"},
+                   {.title = "chosen"},
+                   {.title = "loses"},
+                   {.title = "one for all loses"},
+                   {.title = "left out, loses"},
+                   {.title = "measured", .expendable = 1},
+                   {.title = "problem", .align = TextTable::Align::left, .flexible = true}});
+  for (const Json& problem : document["problems"])
+    table.add({value(problem["best"]["value"]), value(problem["chosen"]["value"]),
+               dispatch_loss_text(problem["chosen"]), dispatch_loss_text(problem["single"]),
+               dispatch_loss_text(problem["unseen"]),
+               fmt::format("{}", problem["worked"].get<std::size_t>()),
+               dispatch_size_text(problem["size"])});
+  return table.text(width);
+}
+
+/// The losses with the sizes of the worst problems, as excerpts have them.
+Json losses_with_sizes(const Json& document) {
+  Json losses = document["losses"];
+  for (auto& [name, one] : losses.items())
+    if (one["worst_problem"].is_number())
+      one["size"] = document["problems"][one["worst_problem"].get<std::size_t>()]["size"];
+  return losses;
+}
+
+}  // namespace
+
+std::string dispatch_size_text(const Json& size) {
+  std::string out;
+  for (const auto& [name, value] : size.items())
+    if (name != "from")
+      out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, value.get<double>());
+  return out;
+}
+
+std::string dispatch_loss_text(const Json& choice) {
+  if (choice["loss"].is_number()) return percent(choice["loss"].get<double>());
+  return choice["state"] == "failed" ? "fails" : "not measured";
+}
+
+std::string dispatch_rule_text(const Json& nodes, std::size_t width) {
+  return RuleLines(nodes, width).text();
+}
+
+std::string dispatch_losses_text(const Json& losses, std::size_t width) {
+  using enum TextTable::Align;
+  TextTable table({{.title = "mean"},
+                   {.title = "worst"},
+                   {.title = "problems"},
+                   {.title = "of", .align = left},
+                   {.title = "worst at", .align = left, .flexible = true}});
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kRows = {
+      {{"rule", "this rule"},
+       {"single", "one configuration for all"},
+       {"unseen", "rules learned without the problem"},
+       {"single_unseen", "one for all, without the problem"}}};
+  for (const auto& [name, words] : kRows) {
+    const auto found = losses.find(name);
+    if (found == losses.end() || !found->is_object()) continue;
+    const Json& one = *found;
+    const auto known = one["known"].get<std::size_t>();
+    const std::size_t all =
+        known + one["not_measured"].get<std::size_t>() + one["failed"].get<std::size_t>();
+    table.add(
+        {share_or_dash(one["mean"]), share_or_dash(one["worst"]),
+         known == all ? fmt::format("{}", all) : fmt::format("{} of {}", known, all),
+         std::string(words),
+         one.contains("size") && one["worst"] != 0 ? dispatch_size_text(one["size"]) : kDash});
+  }
+  return table.text(width);
+}
+
+std::string dispatch_table_section(const Json& document, std::string_view name,
+                                   const TerminalStyle& style) {
+  const Paint paint(style.colour);
+  if (name == "problems")
+    return heading(paint, "Problems").substr(1) + problems_text(document, style.width);
+  return heading(paint, "The rule").substr(1) +
+         dispatch_rule_text(document["rule"]["nodes"], style.width) +
+         heading(paint, "What it loses against the best of each problem") +
+         dispatch_losses_text(losses_with_sizes(document), style.width);
+}
+
+}  // namespace perflab::report

@@ -1,0 +1,37 @@
+// What a person sees of a dispatch table: the rule in words, and a line per problem. Drawn from the
+// document, or from excerpts of it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text/json.h"
+#include "report/kit/style.h"
+
+namespace perflab::report {
+
+/// The rule, indented ("if M < 724: BM=32", "else if ...", "else: BM=64"), and below it the values
+/// that all leaves have. `nodes`: `rule.nodes` of the document, or its first ones: what hangs on
+/// the others is "…". Each leaf: how many problems come to it. Precondition: a node.
+std::string dispatch_rule_text(const Json& nodes, std::size_t width);
+
+/// "M=1024 N=512"; of an excerpt too.
+std::string dispatch_size_text(const Json& size);
+
+/// "1.2 %", "fails here", "not measured here": what a choice (`state`, `loss`) loses.
+std::string dispatch_loss_text(const Json& choice);
+
+/// Names of the sections of the text: the rule with its losses, the problems.
+inline constexpr std::array<std::string_view, 2> kDispatchTableSections = {"rule", "problems"};
+/// One of them, of the document. Precondition: a name of kDispatchTableSections.
+std::string dispatch_table_section(const Json& document, std::string_view name,
+                                   const TerminalStyle& style);
+
+/// The table of mean and worst losses, of `losses` of the document or excerpts of it, with the
+/// `size` of the worst problem beside its place.
+std::string dispatch_losses_text(const Json& losses, std::size_t width);
+
+}  // namespace perflab::report
