@@ -58,6 +58,7 @@ TEST(Program, AWrongCommandLineIsExit2AndLeavesStdoutEmpty) {
       {"completion"},
       {"completion", "nonsense"},
       {"critical-path"},
+      {"dispatch-table"},
       {"doctor", "nonsense"},
       {"isolate"},
       {"isolate", "--kernel", "k"},

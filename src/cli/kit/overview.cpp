@@ -14,7 +14,7 @@ namespace perflab::cli {
 namespace {
 
 /// Wide enough for "dispatch-table".
-constexpr std::size_t kNameColumn = 17;
+constexpr std::size_t kNameColumn = 18;
 
 struct Group {
   std::string_view title;

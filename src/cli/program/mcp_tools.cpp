@@ -103,6 +103,8 @@ const std::vector<Facts>& all_facts() {
        .words = "command",
        .words_are = kProgramWords,
        .instead_of = "COMMAND"},
+      // Made once for a kernel; its description would cost every session.
+      {.command = "dispatch-table", .effect = Effect::no_tool},
       {.command = "mcp", .effect = Effect::no_tool},
       {.command = "occupancy",
        .effect = Effect::reads,

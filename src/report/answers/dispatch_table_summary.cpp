@@ -36,20 +36,18 @@ Json size_excerpt(const DocumentPlace& problem) {
   return whole_configuration(problem["size"]);
 }
 
-/// In one row: none of it is left out.
 Part losses_part(const DocumentPlace& table) {
-  Json row = table["losses"].excerpt({});
-  for (const char* const name : {"rule", "single", "unseen", "single_unseen"}) {
-    const DocumentPlace one = table["losses"][name];
-    row[name] = one.excerpt({"mean", "worst", "known", "not_measured", "failed"});
-    if (one["worst_problem"])
-      row[name]["size"] =
-          size_excerpt(table["problems"][static_cast<std::size_t>(one["worst_problem"].number())]);
+  Part part{.part = "losses",
+            .title = "What is lost against the best of each problem",
+            .details = "rule"};
+  for (const auto& [name, what] : kDispatchLosses) {
+    const DocumentPlace one = table["losses"][name], worst = one["worst_problem"];
+    Json row = one.excerpt({"mean", "worst", "known", "not_measured", "failed"}, what);
+    if (worst)
+      row["size"] = size_excerpt(table["problems"][static_cast<std::size_t>(worst.number())]);
+    part.rows.push_back(std::move(row));
   }
-  return {.part = "losses",
-          .title = "What is lost against the best of each problem",
-          .rows = {std::move(row)},
-          .details = "rule"};
+  return part;
 }
 
 /// Problems by what is lost, most first; those without a configuration that works before them.
@@ -154,7 +152,7 @@ std::optional<std::string> dispatch_table_part_text(const Json& /*summary*/, con
                                                     std::size_t width, const Paint& /*paint*/) {
   const std::string name = part["part"];
   if (name == "rule") return dispatch_rule_text(part["rows"], width);
-  if (name == "losses") return dispatch_losses_text(part["rows"][0], width);
+  if (name == "losses") return dispatch_losses_text(part["rows"], width);
   if (name == "problems") return problems_lines(part, width);
   return made_of_text(part["rows"][0], width);
 }

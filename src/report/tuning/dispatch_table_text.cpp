@@ -132,13 +132,17 @@ std::string problems_text(const Json& document, std::size_t width) {
   return table.text(width);
 }
 
-/// The losses with the sizes of the worst problems, as excerpts have them.
-Json losses_with_sizes(const Json& document) {
-  Json losses = document["losses"];
-  for (auto& [name, one] : losses.items())
-    if (one["worst_problem"].is_number())
-      one["size"] = document["problems"][one["worst_problem"].get<std::size_t>()]["size"];
-  return losses;
+/// The losses as excerpts have them.
+Json losses_of(const Json& document) {
+  Json rows = Json::array();
+  for (const auto& [name, what] : kDispatchLosses) {
+    Json row = document["losses"][name];
+    row["what"] = what;
+    if (row["worst_problem"].is_number())
+      row["size"] = document["problems"][row["worst_problem"].get<std::size_t>()]["size"];
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -160,30 +164,22 @@ std::string dispatch_rule_text(const Json& nodes, std::size_t width) {
   return RuleLines(nodes, width).text();
 }
 
-std::string dispatch_losses_text(const Json& losses, std::size_t width) {
+std::string dispatch_losses_text(const Json& rows, std::size_t width) {
   using enum TextTable::Align;
   TextTable table({{.title = "mean"},
                    {.title = "worst"},
                    {.title = "problems"},
                    {.title = "of", .align = left},
                    {.title = "worst at", .align = left, .flexible = true}});
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kRows = {
-      {{"rule", "this rule"},
-       {"single", "one configuration for all"},
-       {"unseen", "rules learned without the problem"},
-       {"single_unseen", "one for all, without the problem"}}};
-  for (const auto& [name, words] : kRows) {
-    const auto found = losses.find(name);
-    if (found == losses.end() || !found->is_object()) continue;
-    const Json& one = *found;
-    const auto known = one["known"].get<std::size_t>();
+  for (const Json& row : rows) {
+    const auto known = row["known"].get<std::size_t>();
     const std::size_t all =
-        known + one["not_measured"].get<std::size_t>() + one["failed"].get<std::size_t>();
+        known + row["not_measured"].get<std::size_t>() + row["failed"].get<std::size_t>();
     table.add(
-        {share_or_dash(one["mean"]), share_or_dash(one["worst"]),
+        {share_or_dash(row["mean"]), share_or_dash(row["worst"]),
          known == all ? fmt::format("{}", all) : fmt::format("{} of {}", known, all),
-         std::string(words),
-         one.contains("size") && one["worst"] != 0 ? dispatch_size_text(one["size"]) : kDash});
+         row["what"].get<std::string>(),
+         row.contains("size") && row["worst"] != 0 ? dispatch_size_text(row["size"]) : kDash});
   }
   return table.text(width);
 }
@@ -196,7 +192,7 @@ std::string dispatch_table_section(const Json& document, std::string_view name,
   return heading(paint, "The rule").substr(1) +
          dispatch_rule_text(document["rule"]["nodes"], style.width) +
          heading(paint, "What it loses against the best of each problem") +
-         dispatch_losses_text(losses_with_sizes(document), style.width);
+         dispatch_losses_text(losses_of(document), style.width);
 }
 
 }  // namespace perflab::report

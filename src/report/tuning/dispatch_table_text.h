@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/text/json.h"
 #include "report/kit/style.h"
@@ -30,8 +31,14 @@ inline constexpr std::array<std::string_view, 2> kDispatchTableSections = {"rule
 std::string dispatch_table_section(const Json& document, std::string_view name,
                                    const TerminalStyle& style);
 
-/// The table of mean and worst losses, of `losses` of the document or excerpts of it, with the
-/// `size` of the worst problem beside its place.
-std::string dispatch_losses_text(const Json& losses, std::size_t width);
+/// Members of `losses` of the document, and what they are of, in the order in which they are shown.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kDispatchLosses = {
+    {{"rule", "this rule"},
+     {"single", "one configuration for all"},
+     {"unseen", "rules learned without the problem"},
+     {"single_unseen", "one for all, without the problem"}}};
+/// The table of mean and worst losses: members of `losses`, or excerpts of them, each with `what`
+/// and, where something is lost, the `size` of the worst problem.
+std::string dispatch_losses_text(const Json& rows, std::size_t width);
 
 }  // namespace perflab::report

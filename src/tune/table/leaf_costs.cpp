@@ -52,6 +52,11 @@ std::vector<std::size_t> undominated(const MeasuredProblems& measured, const Pro
 
 }  // namespace
 
+bool Cost::better_than(const Cost& other) const {
+  if (uncovered != other.uncovered) return uncovered < other.uncovered;
+  return regret < other.regret - kLossRounding;
+}
+
 class LeafCosts::Sums {
  public:
   explicit Sums(const LeafCosts& costs)

@@ -1,14 +1,33 @@
-// The best configuration for a set of problems. Internal to src/tune/table.
+// What choices cost, and the best configuration for a set of problems.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <vector>
 
-#include "tune/table/rule.h"
+#include "tune/table/measured.h"
 
 namespace perflab::tune {
+
+/// Logarithms of losses below this are what rounding leaves of equal ones.
+inline constexpr double kLossRounding = 1e-12;
+
+/// What a choice costs over some problems. One that leaves fewer problems without a configuration
+/// is better, whatever the rest loses.
+struct Cost {
+  std::size_t uncovered = 0;  ///< problems for which the chosen configuration did not work
+  double regret = 0;          ///< sum over the others: logarithms of value / best
+  friend Cost operator+(const Cost& a, const Cost& b) {
+    return {a.uncovered + b.uncovered, a.regret + b.regret};
+  }
+  /// Better by more than what rounding makes of sums.
+  [[nodiscard]] bool better_than(const Cost& other) const;
+};
+
+/// Places of problems, ascending.
+using ProblemSet = std::vector<std::uint16_t>;
 
 /// The configuration that costs the least for some problems; of equal ones the first.
 struct Leaf {

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/text/numbers.h"
-#include "tune/table/leaf_costs.h"
 
 namespace perflab::tune {
 namespace {
@@ -20,8 +19,6 @@ namespace {
 constexpr std::uint64_t kMostSteps = 200'000'000;
 /// What a look at two parts of a set counts for: they are made and found in maps.
 constexpr std::uint64_t kStepsOfLook = 64;
-/// Logarithms of losses below this are what rounding leaves of equal ones.
-constexpr double kRounding = 1e-12;
 /// Products and ratios pay where the mean loss is lower by this, as a logarithm.
 constexpr double kPays = 0.001;
 /// Products and ratios that are nearer are one value: they are rounded.
@@ -283,14 +280,9 @@ double Feature::of(std::span<const double> size) const {
   return kind == Kind::product ? size[first] * size[second] : size[first] / size[second];
 }
 
-bool Cost::better_than(const Cost& other) const {
-  if (uncovered != other.uncovered) return uncovered < other.uncovered;
-  return regret < other.regret - kRounding;
-}
-
 bool Rule::within(double loss) const {
   const auto problems = static_cast<double>(nodes.front().problems.size());
-  return cost.uncovered == 0 && cost.regret <= std::log1p(loss) * problems + kRounding;
+  return cost.uncovered == 0 && cost.regret <= std::log1p(loss) * problems + kLossRounding;
 }
 
 const RuleNode& Rule::leaf_of(std::span<const double> size) const {

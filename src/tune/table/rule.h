@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "tune/table/leaf_costs.h"
 #include "tune/table/measured.h"
 
 namespace perflab::tune {
@@ -25,21 +25,6 @@ struct Feature {
 
   [[nodiscard]] double of(std::span<const double> size) const;
 };
-
-/// What a choice costs over some problems. One that leaves fewer problems without a configuration
-/// is better, whatever the rest loses.
-struct Cost {
-  std::size_t uncovered = 0;  ///< problems for which the chosen configuration did not work
-  double regret = 0;          ///< sum over the others: logarithms of value / best
-  friend Cost operator+(const Cost& a, const Cost& b) {
-    return {a.uncovered + b.uncovered, a.regret + b.regret};
-  }
-  /// Better by more than what rounding makes of sums.
-  [[nodiscard]] bool better_than(const Cost& other) const;
-};
-
-/// Places of problems, ascending.
-using ProblemSet = std::vector<std::uint16_t>;
 
 /// A question or a leaf.
 struct RuleNode {
