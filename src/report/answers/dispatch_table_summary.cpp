@@ -17,18 +17,15 @@ namespace perflab::report {
 namespace {
 
 Part rule_part(const DocumentPlace& table) {
-  const DocumentPlace rule = table["rule"], nodes = rule["nodes"];
-  const bool one = rule["leaves"].number() <= 1;
+  constexpr std::size_t kMostRuleLines = 24;  // the rest of the page has room
+  const DocumentPlace words = table["rule"]["words"];
   Part part{.part = "rule",
-            .title = one ? "One configuration for all sizes" : "Which configuration for which size",
+            .title = table["rule"]["leaves"].number() <= 1 ? "One configuration for all sizes"
+                                                           : "Which configuration for which size",
             .details = "rule"};
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const DocumentPlace node = nodes[i];
-    Json row = node.excerpt({"below", "yes", "no"});
-    row["feature"] = node["feature"] ? node["feature"].excerpt({"kind", "of"}) : Json(nullptr);
-    if (node["configuration"]) row["configuration"] = whole_configuration(node["configuration"]);
-    part.rows.push_back(std::move(row));
-  }
+  for (std::size_t i = 0; i < std::min(words.size(), kMostRuleLines); ++i)
+    part.rows.push_back(words[i].excerpt({"depth", "text"}));
+  part.left_out = words.size() - part.rows.size();
   return part;
 }
 

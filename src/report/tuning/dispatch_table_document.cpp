@@ -12,6 +12,7 @@
 
 #include "report/kit/document.h"
 #include "report/kit/text_parts.h"
+#include "report/tuning/dispatch_table_text.h"
 
 namespace perflab::report {
 namespace {
@@ -56,6 +57,7 @@ Json rule_json(const DispatchTableData& data) {
   return {{"leaves", rule.leaves()},
           {"exact", rule.exact},
           {"within_loss", rule.within(data.options.loss)},
+          {"words", dispatch_rule_words(nodes)},
           {"nodes", std::move(nodes)}};
 }
 

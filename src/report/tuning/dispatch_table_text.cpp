@@ -13,8 +13,6 @@
 namespace perflab::report {
 namespace {
 
-constexpr std::size_t kIndent = 2;
-
 std::string question_text(const Json& node) {
   const Json& feature = node["feature"];
   const Json& names = feature["of"];
@@ -29,27 +27,25 @@ bool is_leaf(const Json& node) {
   return !node["feature"].is_object();
 }
 
-/// Draws nodes as lines.
-class RuleLines {
+/// Says nodes in words.
+class RuleWords {
  public:
-  RuleLines(const Json& nodes, std::size_t width) : nodes_(nodes), width_(width) {
+  explicit RuleWords(const Json& nodes) : nodes_(nodes) {
     const Json* first = nullptr;
     for (const Json& node : nodes_) {
       if (!is_leaf(node)) continue;
-      ++leaves_;
       if (first == nullptr) first = &node["configuration"];
       for (const auto& [name, value] : node["configuration"].items())
-        if (name != "from" && (!first->contains(name) || first->at(name) != value))
-          differs_.push_back(name);
+        if (first->at(name) != value) differs_.push_back(name);
     }
-    if (first != nullptr) common_ = shown(*first, false);
+    common_ = shown(*first, false);
   }
 
-  std::string text() {
-    branch("always:", 0, kIndent);
-    if (leaves_ > 1 && !common_.empty())
-      out_ += indented("in all of them: " + configuration_words(common_), width_);
-    return std::move(out_);
+  Json words() {
+    branch("always:", 0, 0);
+    if (nodes_.size() > 1 && !common_.empty())
+      line("in all of them: " + configuration_words(common_), 0);
+    return std::move(words_);
   }
 
  private:
@@ -57,52 +53,39 @@ class RuleLines {
   [[nodiscard]] Json shown(const Json& configuration, bool differing) const {
     Json out = Json::object();
     for (const auto& [name, value] : configuration.items())
-      if (name != "from" && (std::ranges::find(differs_, name) != differs_.end()) == differing)
-        out[name] = value;
+      if ((std::ranges::find(differs_, name) != differs_.end()) == differing) out[name] = value;
     return out;
   }
 
-  void line(const std::string& text, std::size_t margin) {
-    const std::string blanks(margin, ' ');
-    const std::vector<std::string> lines =
-        wrapped(text, std::max(width_, margin + kLeastRoom) - margin);
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      out_ += fmt::format("{}{}{}\n", blanks, i == 0 ? "" : "    ", lines[i]);
+  void line(const std::string& text, std::size_t depth) {
+    words_.push_back({{"depth", depth}, {"text", text}});
   }
 
   /// What follows "if ...:" or "else:".
-  void branch(const std::string& lead, std::size_t at, std::size_t margin) {
-    if (at >= nodes_.size()) return line(lead + " …", margin);
+  void branch(const std::string& lead, std::size_t at, std::size_t depth) {
     const Json& node = nodes_[at];
     if (is_leaf(node)) {
-      const Json& configuration = node["configuration"];
-      line(fmt::format(
-               "{} {}", lead,
-               configuration_words(leaves_ > 1 ? shown(configuration, true) : configuration)),
-           margin);
-      return;
+      const Json& all = node["configuration"];
+      return line(lead + " " + configuration_words(nodes_.size() > 1 ? shown(all, true) : all),
+                  depth);
     }
-    if (at == 0) return question("", at, margin);
-    line(lead, margin);
-    question("", at, margin + kIndent);
+    if (at == 0) return question("", at, depth);
+    line(lead, depth);
+    question("", at, depth + 1);
   }
 
-  void question(const std::string& before, std::size_t at, std::size_t margin) {
+  void question(const std::string& before, std::size_t at, std::size_t depth) {
     const Json& node = nodes_[at];
     const auto yes = node["yes"].get<std::size_t>(), no = node["no"].get<std::size_t>();
-    branch(fmt::format("{}if {}:", before, question_text(node)), yes, margin);
-    if (no < nodes_.size() && !is_leaf(nodes_[no])) return question("else ", no, margin);
-    branch("else:", no, margin);
+    branch(fmt::format("{}if {}:", before, question_text(node)), yes, depth);
+    if (!is_leaf(nodes_[no])) return question("else ", no, depth);
+    branch("else:", no, depth);
   }
 
-  static constexpr std::size_t kLeastRoom = 24;
-
   const Json& nodes_;
-  std::size_t width_;
-  std::size_t leaves_ = 0;
   std::vector<std::string> differs_;
-  Json common_ = Json::object();
-  std::string out_;
+  Json common_;
+  Json words_ = Json::array();
 };
 
 std::string share_or_dash(const Json& share) {
@@ -160,8 +143,24 @@ std::string dispatch_loss_text(const Json& choice) {
   return choice["state"] == "failed" ? "fails" : "not measured";
 }
 
-std::string dispatch_rule_text(const Json& nodes, std::size_t width) {
-  return RuleLines(nodes, width).text();
+Json dispatch_rule_words(const Json& nodes) {
+  return RuleWords(nodes).words();
+}
+
+std::string dispatch_rule_text(const Json& words, std::size_t width) {
+  constexpr std::size_t kIndent = 2, kContinued = 4, kLeastRoom = 24;
+  std::string out;
+  for (const Json& one : words) {
+    const std::size_t margin = kIndent * (1 + one["depth"].get<std::size_t>());
+    bool first = true;
+    for (const std::string& line :
+         wrapped(one["text"].get<std::string>(),
+                 std::max(width, margin + kContinued + kLeastRoom) - margin - kContinued)) {
+      out += fmt::format("{:{}}{}\n", "", margin + (first ? 0 : kContinued), line);
+      first = false;
+    }
+  }
+  return out;
 }
 
 std::string dispatch_losses_text(const Json& rows, std::size_t width) {
@@ -190,7 +189,7 @@ std::string dispatch_table_section(const Json& document, std::string_view name,
   if (name == "problems")
     return heading(paint, "Problems").substr(1) + problems_text(document, style.width);
   return heading(paint, "The rule").substr(1) +
-         dispatch_rule_text(document["rule"]["nodes"], style.width) +
+         dispatch_rule_text(document["rule"]["words"], style.width) +
          heading(paint, "What it loses against the best of each problem") +
          dispatch_losses_text(losses_of(document), style.width);
 }

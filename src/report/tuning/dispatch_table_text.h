@@ -14,10 +14,12 @@
 
 namespace perflab::report {
 
-/// The rule, indented ("if M < 724: BM=32", "else if ...", "else: BM=64"), and below it the values
-/// that all leaves have. `nodes`: `rule.nodes` of the document, or its first ones: what hangs on
-/// the others is "…". Each leaf: how many problems come to it. Precondition: a node.
-std::string dispatch_rule_text(const Json& nodes, std::size_t width);
+/// `rule.words` of the document: {depth, text} for each line of the rule, "if M < 724: BM=32",
+/// "else if ...", "else: BM=64", with the values in which leaves differ; last, at depth 0, the
+/// values that all leaves have. `nodes`: `rule.nodes` of the document. Precondition: a node.
+Json dispatch_rule_words(const Json& nodes);
+/// Such lines, indented; of excerpts too.
+std::string dispatch_rule_text(const Json& words, std::size_t width);
 
 /// "M=1024 N=512"; of an excerpt too.
 std::string dispatch_size_text(const Json& size);

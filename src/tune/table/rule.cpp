@@ -15,8 +15,9 @@
 namespace perflab::tune {
 namespace {
 
-/// Additions and comparisons that the search of all trees may take: about a second.
-constexpr std::uint64_t kMostSteps = 200'000'000;
+/// Additions and comparisons that the search of all trees may take: a fraction of a
+/// second.
+constexpr std::uint64_t kMostSteps = 50'000'000;
 /// What a look at two parts of a set counts for: they are made and found in maps.
 constexpr std::uint64_t kStepsOfLook = 64;
 /// Products and ratios pay where the mean loss is lower by this, as a logarithm.
