@@ -74,8 +74,8 @@ Result<tune::RuleOptions> rule_options(const TableArguments& arguments) {
   return options;
 }
 
-Result<tune::MeasuredProblems> read_problems(const tune::SortedProblems& sorted, bool maximize,
-                                             LongWork& work) {
+Result<tune::MeasuredProblems> read_problems(const tune::SortedProblems& sorted, bool maximize) {
+  LongWork work("reading recordings");
   std::vector<tune::RecordedProblem> recorded;
   const TellProgress tell = work.tell();
   for (const tune::NamedProblem& one : sorted.problems) {
@@ -104,10 +104,10 @@ Result<void> run_dispatch_table(const TableArguments& arguments) {
   PERFLAB_TRY(const tune::RuleOptions options, rule_options(arguments));
   PERFLAB_TRY(const tune::SortedProblems sorted, named_problems(arguments));
   PERFLAB_TRY_VOID(check_header(arguments, sorted));
-  LongWork work("reading recordings");
-  PERFLAB_TRY(const tune::MeasuredProblems measured,
-              read_problems(sorted, arguments.maximize, work));
+  PERFLAB_TRY(const tune::MeasuredProblems measured, read_problems(sorted, arguments.maximize));
+  LongWork work("learning rules");
   const tune::DispatchTable table = tune::make_dispatch_table(measured, options);
+  work.end();
   const report::DispatchTableData data{
       .measured = measured, .table = table, .options = options, .header = arguments.header};
   const Json document = report::dispatch_table_document(data);
@@ -119,7 +119,6 @@ Result<void> run_dispatch_table(const TableArguments& arguments) {
       PERFLAB_TRY_VOID(make_directories(arguments.outputs.folder));
     PERFLAB_TRY_VOID(write_file_atomically(arguments.header, text));
   }
-  work.end();
   std::vector<Section> sections;
   for (const std::string_view name : report::kDispatchTableSections)
     sections.push_back({name, [&document, name] {

@@ -58,20 +58,18 @@ Part problems_part(const DocumentPlace& table) {
   };
   std::ranges::stable_sort(order, std::ranges::greater(), loss);
   std::erase_if(order, [&](const DocumentPlace& problem) { return loss(problem) <= 0; });
+  constexpr std::size_t kMostShown = 3;  // the rule needs the room
   Part part{.part = "problems", .title = "Where the rule loses most", .details = "problems"};
   for (const DocumentPlace& problem : order) {
-    if (part.rows.size() == kMostSummaryRows) {
-      ++part.left_out;
-      continue;
-    }
-    Json row = problem.excerpt({"worked"});
+    if (part.rows.size() == kMostShown) break;
+    Json row = problem.excerpt({});
     row["size"] = size_excerpt(problem);
     row["best"] = problem["best"].excerpt({"value"});
-    for (const char* const way : {"chosen", "single"})
-      row[way] = problem[way].excerpt({"value", "loss", "state"});
-    row["objective"] = table["objective"].excerpt({"unit"});
+    row["chosen"] = problem["chosen"].excerpt({"value", "loss", "state"});
+    row["single"] = problem["single"].excerpt({"loss", "state"});
     part.rows.push_back(std::move(row));
   }
+  part.left_out = order.size() - part.rows.size();
   return part;
 }
 
@@ -89,17 +87,23 @@ std::string text_in(const Json& row, const char* excerpt, const char* field) {
   return found == row.end() ? std::string() : row_text(*found, field);
 }
 
-std::string problems_lines(const Json& part, std::size_t width) {
+/// The unit of all values; empty: it is not said.
+std::string unit_in(const Json& summary) {
+  for (const Json& part : summary["parts"])
+    if (part["part"] == "made_of") return text_in(part["rows"][0], "objective", "unit");
+  return {};
+}
+
+std::string problems_lines(const Json& part, const std::string& unit, std::size_t width) {
   TextTable table({{.title = "best"},
                    {.title = "chosen"},
                    {.title = "loses"},
-                   {.title = "one for all loses"},
+                   {.title = "one for all"},
                    {.title = "problem", .align = TextTable::Align::left, .flexible = true}});
   for (const Json& row : part["rows"]) {
     const auto value = [&](const char* way) {
-      return has_row_number(row[way], "value")
-                 ? objective_text(row_number(row[way], "value"), text_in(row, "objective", "unit"))
-                 : kDash;
+      return has_row_number(row[way], "value") ? objective_text(row_number(row[way], "value"), unit)
+                                               : kDash;
     };
     table.add({value("best"), value("chosen"), dispatch_loss_text(row["chosen"]),
                dispatch_loss_text(row["single"]), dispatch_size_text(row["size"])});
@@ -145,12 +149,12 @@ void summarise_dispatch_table(std::span<const NamedDocument> documents, Json& su
               "all: autotune --warm-start with the recording of another size"});
 }
 
-std::optional<std::string> dispatch_table_part_text(const Json& /*summary*/, const Json& part,
+std::optional<std::string> dispatch_table_part_text(const Json& summary, const Json& part,
                                                     std::size_t width, const Paint& /*paint*/) {
   const std::string name = part["part"];
   if (name == "rule") return dispatch_rule_text(part["rows"], width);
   if (name == "losses") return dispatch_losses_text(part["rows"], width);
-  if (name == "problems") return problems_lines(part, width);
+  if (name == "problems") return problems_lines(part, unit_in(summary), width);
   return made_of_text(part["rows"][0], width);
 }
 

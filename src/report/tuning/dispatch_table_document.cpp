@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -138,7 +139,15 @@ std::vector<std::string> warnings_of(const DispatchTableData& data) {
                     "chose fails for {}",
                     table.by_rule.unseen.size(), failed));
   if (const std::size_t none = data.measured.not_positive; none > 0)
-    out.push_back(fmt::format("{} that are not above 0 count as failed", counted(none, "value")));
+    out.push_back(fmt::format("values that are not above 0 count as failed: {}", none));
+  std::set<std::string> units;
+  for (const tune::TunedProblem& problem : data.measured.problems)
+    if (!problem.unit.empty()) units.insert(problem.unit);
+  if (units.size() > 1)
+    out.push_back(
+        fmt::format("the recordings are in {}: whether larger or smaller is better has to "
+                    "be the same for all",
+                    fmt::join(units, ", ")));
   for (const tune::TunedProblem& problem : data.measured.problems)
     if (problem.dropped > 0)
       out.push_back(

@@ -167,8 +167,8 @@ class HeaderWriter {
   [[nodiscard]] std::string head() const {
     const tune::DispatchTable& table = data_.table;
     std::string out = fmt::format(
-        "// Which configuration for which problem size. Written by rocm-perf {} "
-        "(dispatch-table); do not edit.\n//\n",
+        "// Which configuration for which problem size: do not edit.\n"
+        "// Written by rocm-perf {}, dispatch-table.\n//\n",
         kProgramVersion);
     out +=
         "// What is lost against the best measured configuration of each problem, as a geometric\n"

@@ -102,8 +102,8 @@ std::string problems_text(const Json& document, std::size_t width) {
   TextTable table({{.title = "best"},
                    {.title = "chosen"},
                    {.title = "loses"},
-                   {.title = "one for all loses"},
-                   {.title = "left out, loses"},
+                   {.title = "one for all"},
+                   {.title = "left out"},
                    {.title = "measured", .expendable = 1},
                    {.title = "problem", .align = TextTable::Align::left, .flexible = true}});
   for (const Json& problem : document["problems"])

@@ -37,8 +37,8 @@ std::string dispatch_table_section(const Json& document, std::string_view name,
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kDispatchLosses = {
     {{"rule", "this rule"},
      {"single", "one configuration for all"},
-     {"unseen", "rules learned without the problem"},
-     {"single_unseen", "one for all, without the problem"}}};
+     {"unseen", "each left out: rules"},
+     {"single_unseen", "each left out: one for all"}}};
 /// The table of mean and worst losses: members of `losses`, or excerpts of them, each with `what`
 /// and, where something is lost, the `size` of the worst problem.
 std::string dispatch_losses_text(const Json& rows, std::size_t width);

@@ -91,9 +91,10 @@ TEST(DispatchRule, AsksForAProductOnlyWhereItPays) {
 }
 
 TEST(DispatchRule, AsksForARatio) {
-  // Square or not: 3 leaves by the ratio, 4 by the sizes.
-  const auto problems =
-      measured({{{1, 1}, {1, 3}}, {{1, 4}, {3, 1}}, {{4, 1}, {3, 1}}, {{4, 4}, {1, 3}}});
+  // Square or not. Two squares and two others have the same product: only the ratio tells them
+  // apart with 3 leaves.
+  const auto problems = measured(
+      {{{1, 1}, {1, 3}}, {{1, 4}, {3, 1}}, {{2, 2}, {1, 3}}, {{4, 1}, {3, 1}}, {{4, 4}, {1, 3}}});
   const Rule rule = learned(problems);
   EXPECT_EQ(rule.leaves(), 3U);
   for (const RuleNode& node : rule.nodes)
