@@ -61,7 +61,7 @@ Result<void> check_parameters(const std::vector<RecordedProblem>& problems) {
       std::vector<std::string> differ;
       std::ranges::set_symmetric_difference(first, names, std::back_inserter(differ));
       return fail(ErrorCode::bad_input,
-                  fmt::format("{} and {} do not have the same parameters: {} is in one of them",
+                  fmt::format("{} and {} do not have the same parameters: only one of them has {}",
                               problems.front().named.recording.string(),
                               one.named.recording.string(), fmt::join(differ, ", ")),
                   "a table is of one kernel: tune every problem over the same parameters");

@@ -257,7 +257,8 @@ TEST_F(DispatchTable, RefusesWhatMakesNoTable) {
            {{good, "--problem=M=1,N=1:rec/256x512.csv"}, 3, "are of the same problem, M=1, N=1"},
            {{good, "--problem=M=2,N=1:other.csv"},
             3,
-            "rec/256x64.csv and other.csv do not have the same parameters: BM, BN"},
+            "rec/256x64.csv and other.csv do not have the same parameters: only one of them has "
+            "BM, BN"},
            {{good, "--problem=M=2,N=1:none.csv"}, 3, "none.csv: no configuration worked"},
            {{"--manifest", "bad.json"}, 3, "bad.json: problems[0].size: \"M\""},
            {{"--manifest", "no.json"}, 3, "no.json"},

@@ -140,8 +140,8 @@ TEST(MeasuredProblems, RefusesWhatIsNotOneKernel) {
       false);
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().code, ErrorCode::bad_input);
-  EXPECT_THAT(both.error().message,
-              AllOf(HasSubstr("a.csv"), HasSubstr("b.csv"), HasSubstr("c, d is in one of them")));
+  EXPECT_THAT(both.error().message, AllOf(HasSubstr("a.csv"), HasSubstr("b.csv"),
+                                          HasSubstr("only one of them has c, d")));
 }
 
 TEST(MeasuredProblems, RefusesAProblemWithoutAnyValue) {
