@@ -138,19 +138,17 @@ const std::vector<Facts>& all_facts() {
            "of the whole job needs."},
       {.command = "replay full-vm",
        .effect = Effect::acts,
-       .when =
-           "Run a captured dispatch again with its memory, and time it. First use capture_check."},
+       .when = "Run a captured dispatch again, and time it. First use capture_check."},
       {.command = "replay reserve-check",
        .effect = Effect::acts,
-       .when =
-           "Can the addresses of a capture be had on this machine? Use it when a replay fails."},
+       .when = "Can the addresses of a capture be had here? Use it when a replay fails."},
       {.command = "replay verify",
        .effect = Effect::acts,
        .when = "Does a replay, or another code object, compute what was captured? Use it to prove "
                "a change."},
       {.command = "report",
        .effect = Effect::acts,
-       .when = "Make an HTML page for people of documents written earlier."},
+       .when = "Make an HTML page of documents written earlier."},
       {.command = "roofline",
        .effect = Effect::reads,
        .when = "How close are kernels to what the GPU can do? Needs recordings with counters.",
