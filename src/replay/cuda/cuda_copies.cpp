@@ -193,7 +193,7 @@ void CudaCopies::load_kernel() {
       driver.module_get_function(&function, module, kCopyKernel) != kSuccess ||
       driver.memory_allocate(&table_, kMostOfTable * sizeof(TableEntry)) != kSuccess)
     return;
-  many_ = function;
+  kernel_ = function;
 }
 
 Result<void> CudaCopies::copy_by_kernel(std::span<const CopyRun> runs) {
@@ -210,7 +210,7 @@ Result<void> CudaCopies::copy_by_kernel(std::span<const CopyRun> runs) {
                                           .attributes = nullptr,
                                           .attribute_count = 0};
     table.clear();
-    return runtime_.check(runtime_.driver().launch_kernel_ex(&shape, many_, parameters, nullptr),
+    return runtime_.check(runtime_.driver().launch_kernel_ex(&shape, kernel_, parameters, nullptr),
                           fmt::format("cuLaunchKernelEx({})", kCopyKernel));
   };
   for (const CopyRun& run : runs)
@@ -223,7 +223,7 @@ Result<void> CudaCopies::copy_by_kernel(std::span<const CopyRun> runs) {
 
 Result<void> CudaCopies::copy(std::span<const CopyRun> runs) {
   load_kernel();
-  if (many_ != nullptr) {
+  if (kernel_ != nullptr) {
     PERFLAB_TRY_VOID(copy_by_kernel(runs));
     return wait();
   }

@@ -40,7 +40,7 @@ class CudaCopies {
   };
   Result<void> make_free(Staging& staging);
   Result<void> mark_busy(Staging& staging);
-  /// Makes the table and the kernel of many runs; without them each run is a copy of its own.
+  /// Makes the table and the kernel, once; without them each run is a copy of the driver.
   void load_kernel();
   Result<void> copy_by_kernel(std::span<const CopyRun> runs);
   [[nodiscard]] Result<void> wait_for(cuda::Event event) const;
@@ -50,13 +50,13 @@ class CudaCopies {
   std::array<Staging, 2> staging_{};
   std::size_t turn_ = 0;
   cuda::Event all_ = nullptr;
-  cuda::Function many_ = nullptr;  ///< null: there is none
+  cuda::Function kernel_ = nullptr;  ///< null: there is none
   cuda::DevicePointer table_ = 0;
   bool tried_kernel_ = false;
   bool abandoned_ = false;
 };
 
-/// The name of the kernel that copies many runs.
+/// The name of the kernel that copies runs.
 inline constexpr const char* kCopyKernel = "perflab_copy_runs";
 
 }  // namespace perflab::replay

@@ -24,7 +24,7 @@ std::string dispatch_rule_text(const Json& words, std::size_t width);
 /// "M=1024 N=512"; of an excerpt too.
 std::string dispatch_size_text(const Json& size);
 
-/// "1.2 %", "fails here", "not measured here": what a choice (`state`, `loss`) loses.
+/// "1.2 %", "fails", "not measured": what a choice (`state`, `loss`) loses.
 std::string dispatch_loss_text(const Json& choice);
 
 /// Names of the sections of the text: the rule with its losses, the problems.

@@ -7,9 +7,7 @@
 namespace perflab::tune {
 namespace {
 
-Choice choice_of(const MeasuredProblems& measured, std::size_t problem, const Rule& rule) {
-  const TunedProblem& one = measured.problems[problem];
-  const std::size_t configuration = rule.leaf_of(one.size).configuration;
+Choice choice_of(const TunedProblem& one, std::size_t configuration) {
   Choice choice{.configuration = configuration, .state = one.states[configuration]};
   if (choice.state == Measured::worked) {
     choice.value = one.values[configuration];
@@ -18,28 +16,16 @@ Choice choice_of(const MeasuredProblems& measured, std::size_t problem, const Ru
   return choice;
 }
 
+Choice choice_of(const TunedProblem& one, const Rule& rule) {
+  return choice_of(one, rule.leaf_of(one.size).configuration);
+}
+
 /// The problems but one; all of them for a place behind the last.
 ProblemSet all_but(const MeasuredProblems& measured, std::size_t unseen) {
   ProblemSet set;
   for (std::size_t p = 0; p < measured.problems.size(); ++p)
     if (p != unseen) set.push_back(static_cast<std::uint16_t>(p));
   return set;
-}
-
-Chooser chooser_of(const MeasuredProblems& measured, const Rule& rule, const RuleOptions& options) {
-  const std::size_t count = measured.problems.size();
-  Chooser out{
-      .choices = {}, .unseen = std::vector<Choice>(count), .losses = {}, .unseen_losses = {}};
-  for (std::size_t p = 0; p < count; ++p) out.choices.push_back(choice_of(measured, p, rule));
-  const Result<void> done = parallel_for(count, 0, [&](unsigned, std::size_t p) -> Result<void> {
-    out.unseen[p] =
-        choice_of(measured, p, learn_rule(measured, all_but(measured, p), options).rule);
-    return {};
-  });
-  PERFLAB_CHECK(done.has_value());
-  out.losses = loss_figures(out.choices);
-  out.unseen_losses = loss_figures(out.unseen);
-  return out;
 }
 
 }  // namespace
@@ -63,14 +49,28 @@ LossFigures loss_figures(const std::vector<Choice>& choices) {
 }
 
 DispatchTable make_dispatch_table(const MeasuredProblems& measured, const RuleOptions& options) {
-  const ProblemSet all = all_but(measured, measured.problems.size());
-  Learned learned = learn_rule(measured, all, options);
+  const std::size_t count = measured.problems.size();
+  Learned learned = learn_rule(measured, all_but(measured, count), options);
   RuleOptions again = options;
   again.exact = learned.exact;  // what was too much for all is hardly less for all but one
-  const RuleOptions one_leaf{.leaves = 1};
   DispatchTable table{.rule = std::move(learned.rule), .by_rule = {}, .single = {}};
-  table.by_rule = chooser_of(measured, table.rule, again);
-  table.single = chooser_of(measured, learn_rule(measured, all, one_leaf).rule, one_leaf);
+  for (const TunedProblem& one : measured.problems) {
+    table.by_rule.choices.push_back(choice_of(one, table.rule));
+    table.single.choices.push_back(choice_of(one, learned.single));
+  }
+  table.by_rule.unseen.resize(count);
+  table.single.unseen.resize(count);
+  const Result<void> done = parallel_for(count, 0, [&](unsigned, std::size_t p) -> Result<void> {
+    const Learned without = learn_rule(measured, all_but(measured, p), again);
+    table.by_rule.unseen[p] = choice_of(measured.problems[p], without.rule);
+    table.single.unseen[p] = choice_of(measured.problems[p], without.single);
+    return {};
+  });
+  PERFLAB_CHECK(done.has_value());
+  for (Chooser* const chooser : {&table.by_rule, &table.single}) {
+    chooser->losses = loss_figures(chooser->choices);
+    chooser->unseen_losses = loss_figures(chooser->unseen);
+  }
   return table;
 }
 

@@ -311,7 +311,9 @@ Learned learn_rule(const MeasuredProblems& measured, const ProblemSet& problems,
     }
     if (next.cost.better_than(best.cost)) best = std::move(next);
   }
-  return {.rule = std::move(best), .exact = {plain.exact(), with_pairs.exact()}};
+  return {.rule = std::move(best),
+          .single = costs.of(problems).configuration,
+          .exact = {plain.exact(), with_pairs.exact()}};
 }
 
 }  // namespace perflab::tune

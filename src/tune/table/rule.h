@@ -62,6 +62,7 @@ struct RuleOptions {
 /// The rule for these problems, and what of it was too much to try all trees.
 struct Learned {
   Rule rule;
+  std::size_t single = 0;                    ///< the configuration that is best for all of them
   std::array<bool, 2> exact = {true, true};  ///< as RuleOptions::exact
 };
 /// Trees grow leaf by leaf until one is within the loss, or has the most leaves. Products and
