@@ -60,7 +60,7 @@ def main():
                 def run(seed):
                     return document("autotune-app", file, "--recording", sample, "--split", split, "--seed", seed, "--budget",
                                     options.budget, "--out", pathlib.Path(scratch, f"{title}{split}{seed}"))
-                runs = list(pool.map(run, range(options.seeds)))
+                runs = list(pool.map(run, range(1, options.seeds + 1)))
                 over = [found["predicted"]["makespan_ns"] / optimum - 1 for found in runs]
                 spent = [statistics.mean(found["kernels"][i]["evaluations"] for found in runs) for i in range(len(kernels))]
                 print(f"| {title} | {split} | {statistics.mean(over):.1%} | {statistics.median(over):.1%} | {max(over):.1%} | "

@@ -136,7 +136,7 @@ AutotuneAppSample sample_autotune_app_alone() {
   sample.run.kernels.push_back(std::move(gemm));
   sample.run.shares = {{.kernel = 0, .evaluations = 4, .promise = 0.5, .worth = {}}};
   sample.run.used = 4;
-  sample.run.stopped_because = "every search of a kernel that is worth something was over";
+  sample.run.stopped_because = "every search is over, or its kernel is worth nothing more";
   sample.run.no_prediction = "there is no recording of the application";
   sample.run.no_proof = "the application file has no command";
   return sample;

@@ -106,6 +106,7 @@ Result<bool> run_autotune_app(const AppArguments& arguments,
     line.update(fmt::format("{}: {}", of, report::autotune_progress_text(now, objective)),
                 now.fraction);
   };
+  request.reading = [&line](std::string_view what, double share) { line.update(what, share); };
   const Result<measure::ApplicationRun> done = measure::tune_application(request);
   line.erase();
   if (!done)

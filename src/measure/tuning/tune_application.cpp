@@ -214,7 +214,7 @@ Result<void> ApplicationTuning::search() {
   result_.used = used();
   result_.stopped_because = result_.used >= budget
                                 ? tune::budget_was_used(budget)
-                                : "every search of a kernel that is worth something was over";
+                                : "every search is over, or its kernel is worth nothing more";
   return {};
 }
 

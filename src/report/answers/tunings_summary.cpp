@@ -231,7 +231,6 @@ Part changes_part(const DocumentPlace& app) {
     part.rows.push_back(std::move(row));
   }
   part.left_out = order.size() - part.rows.size();
-  if (order.empty()) part.missing = "nothing: every kernel keeps its default";
   return part;
 }
 

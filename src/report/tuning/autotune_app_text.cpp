@@ -97,9 +97,9 @@ std::string autotune_app_section(const Json& document, std::string_view name,
                                 configuration_words(kernel["best"]["configuration"])),
                     style.width);
     if (kernel["is_default"] != true)
-      out += indented(
-          fmt::format("  its default: {}", configuration_words(kernel["default"]["configuration"])),
-          style.width);
+      out += indented(fmt::format("{} by default: {}", kernel["name"].get<std::string>(),
+                                  configuration_words(kernel["default"]["configuration"])),
+                      style.width);
   }
   return out;
 }

@@ -55,10 +55,10 @@ TEST(BudgetShares, AdaptiveGoesToWorthTimesExpectedGain) {
     const auto share = next_share(states, Split::adaptive, kFirst, 100);
     return share ? static_cast<int>(share->search) : -1;
   };
-  EXPECT_EQ(chosen({state(10, 10, 0.01), state(10, 2, 0.06)}), 1);
-  EXPECT_EQ(chosen({state(10, 10, 0.01), state(10, 2, 0.04)}), 0);
+  EXPECT_EQ(chosen({state(999, 10, 0.01), state(999, 2, 0.06)}), 1);
+  EXPECT_EQ(chosen({state(999, 10, 0.01), state(999, 2, 0.04)}), 0);
   // Of equals the one with fewer evaluations, then the first.
-  EXPECT_EQ(chosen({state(12, 1, 0.02), state(10, 2, 0.01), state(10, 2, 0.01)}), 1);
+  EXPECT_EQ(chosen({state(19, 2), state(9, 1), state(9, 1)}), 1);
   // Without a model the promise falls with every evaluation.
   EXPECT_EQ(chosen({state(99, 1), state(10, 1, 0.02)}), 1);
   EXPECT_EQ(chosen({state(9, 1), state(10, 1, 0.02)}), 0);
