@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   cli::add_profile(app, target, exit_code);
   cli::add_analyze(app, exit_code);
   cli::add_autotune(app, {argv, argv + argc}, exit_code);
+  cli::add_autotune_app(app, {argv, argv + argc}, exit_code);
   cli::add_autotune_worker(app, exit_code);
   cli::add_calibrate(app, exit_code);
   cli::add_capture(app, exit_code);

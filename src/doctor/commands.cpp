@@ -30,6 +30,8 @@ const std::vector<Command>& all_commands() {
       {"autotune",
        {{Need::profiler, false, "no times of kernels (--kernel): commands time themselves"},
         {Need::cluster, false, "no --executor slurm"}}},
+      {"autotune-app",
+       {{Need::profiler, false, "no times of kernels (objective gpu): commands time themselves"}}},
       {"calibrate",
        {{Need::driver, true, "no GPU to run on"},
         {Need::profiler, true, "nothing that counts"},

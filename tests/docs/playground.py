@@ -189,6 +189,14 @@ class Playground:
         with gzip.GzipFile(self.files / "cache.json.gz", "wb", mtime=0) as file:
             file.write(json.dumps(recording).encode())
 
+        application = {"kernels": [
+            {"name": "attention", "kernel": "paged_attention", "space": "space.json", "metric_regex": "ms: ([0-9.]+)",
+             "command": "./kernel --bm {BLOCK_M} --bn {BLOCK_N}"},
+            {"name": "norm", "kernel": "norm", "simulate": "cache.json.gz", "default": {"BLOCK_M": 16, "BLOCK_N": 16}}],
+            "command": "./application --config {config}"}
+        (self.files / "app.json").write_text(json.dumps(application))
+        self.script(self.files / "application", "#!/bin/sh\ncat \"$2\"\n")
+
     def make_kineto(self):
         """A step as torch.profiler writes it, of two kernels (docs/facts/kineto.md)."""
         def event(category, name, pid, tid, start, length, **args):

@@ -8,6 +8,7 @@
 #include "report/analysis/profile_document.h"
 #include "report/analysis/profile_text.h"
 #include "report/analysis/timeline_document.h"
+#include "report/autotune_app_samples.h"
 #include "report/autotune_samples.h"
 #include "report/bottleneck_samples.h"
 #include "report/critical_path/dag_document.h"
@@ -25,6 +26,7 @@
 #include "report/thread_trace/thread_trace_document.h"
 #include "report/thread_trace/thread_trace_text.h"
 #include "report/thread_trace_samples.h"
+#include "report/tuning/autotune_app_text.h"
 #include "report/tuning/autotune_text.h"
 #include "report/tuning/dispatch_table_header.h"
 #include "report/tuning/dispatch_table_text.h"
@@ -84,6 +86,23 @@ TEST(Golden, WrittenAutotune) {
                 autotune_text(sample_autotune_tie().data(), {.width = 120}));
   expect_golden("written.autotune.limits.80.txt",
                 autotune_text(sample_autotune_limits().data(), {.width = 80}));
+}
+
+TEST(Golden, WrittenAutotuneApp) {
+  const auto texts = [](const AutotuneAppData& data, const TerminalStyle& style) {
+    const std::vector<NamedDocument> documents = {
+        {std::string("autotune_app"), autotune_app_document(data)}};
+    std::string text = summary_text(summary_document(documents), style, "--details");
+    for (const std::string_view section : kAutotuneAppSections)
+      text += "\n" + autotune_app_section(documents.front().value, section, style);
+    return text;
+  };
+  const AutotuneAppSample sample = sample_autotune_app();
+  expect_fields("written.autotune_app",
+                rendered("autotune_app", autotune_app_document(sample.data())));
+  expect_golden("written.autotune_app.100.txt", texts(sample.data(), {.width = 100}));
+  expect_golden("written.autotune_app.alone.80.txt",
+                texts(sample_autotune_app_alone().data(), {.width = 80}));
 }
 
 TEST(Golden, WrittenDispatchTable) {

@@ -32,10 +32,10 @@ nlohmann::json schema_json(const std::string& name) {
 TEST(Schemas, AreFoundByName) {
   const auto names = schema_names();
   for (const char* name :
-       {"analysis",       "autotune",     "capture",    "certificate", "comparison", "dag",
-        "dispatch_table", "doctor",       "inspection", "isolate",     "occupancy",  "optimization",
-        "profile",        "ranks",        "replay",     "reservation", "roofline",   "self_test",
-        "summary",        "thread_trace", "timeline"})
+       {"analysis",     "autotune",       "autotune_app", "capture",    "certificate", "comparison",
+        "dag",          "dispatch_table", "doctor",       "inspection", "isolate",     "occupancy",
+        "optimization", "profile",        "ranks",        "replay",     "reservation", "roofline",
+        "self_test",    "summary",        "thread_trace", "timeline"})
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   EXPECT_EQ(schema_json("analysis").at("title"), "analysis.json of rocm-perf");
 }

@@ -24,6 +24,7 @@ namespace perflab::cli {
 /// `exit_code`. `target`: the words behind "--" on the command line. `words`: the whole of it.
 void add_analyze(CLI::App& app, int& exit_code);
 void add_autotune(CLI::App& app, const std::vector<std::string>& words, int& exit_code);
+void add_autotune_app(CLI::App& app, const std::vector<std::string>& words, int& exit_code);
 /// Not shown in the help: what autotune starts on the nodes of a cluster.
 void add_autotune_worker(CLI::App& app, int& exit_code);
 void add_rank_summary_task(CLI::App& app, int& exit_code);

@@ -103,7 +103,9 @@ const std::vector<Facts>& all_facts() {
        .words = "command",
        .words_are = kProgramWords,
        .instead_of = "COMMAND"},
-      // Made once for a kernel; its description would cost every session.
+      // For people, and once for a program or a kernel: their descriptions would cost every
+      // session.
+      {.command = "autotune-app", .effect = Effect::no_tool},
       {.command = "dispatch-table", .effect = Effect::no_tool},
       {.command = "mcp", .effect = Effect::no_tool},
       {.command = "occupancy",

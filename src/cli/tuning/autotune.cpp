@@ -42,8 +42,6 @@ struct AutotuneArguments {
 constexpr const char* kJournalName = "autotune.journal.jsonl";
 constexpr const char* kJournalInFolder = "journal.jsonl";
 constexpr const char* kBuildsName = "autotune_builds";
-/// Of one dispatch: what hangs is found soon, and every known kernel is faster.
-constexpr double kCaptureTimeoutSeconds = 10;
 
 /// What only says something of a captured launch.
 const std::vector<std::string> kCaptureOptions = {
@@ -118,7 +116,7 @@ Result<measure::AutotuneRequest> request_of(const AutotuneArguments& arguments) 
     PERFLAB_TRY(const std::chrono::milliseconds first, parse_duration(arguments.timeout));
     request.options.first_timeout_seconds = seconds_of(first);
   } else if (!request.capture.folder.empty()) {
-    request.options.first_timeout_seconds = kCaptureTimeoutSeconds;
+    request.options.first_timeout_seconds = measure::kCaptureTimeoutSeconds;
   }
   if (!arguments.type.empty())
     request.capture.compare.type = from_name<replay::ElementType>(arguments.type);

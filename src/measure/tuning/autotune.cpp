@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -23,6 +21,7 @@
 #include "measure/tolerance_json.h"
 #include "measure/tuning/autotune_metrics.h"
 #include "measure/tuning/autotune_priors.h"
+#include "measure/tuning/build_folder.h"
 #include "measure/tuning/capture_timer.h"
 #include "tune/records/read_space.h"
 
@@ -33,42 +32,6 @@ namespace fs = std::filesystem;
 using tune::CommandTemplate;
 using tune::ObjectiveKind;
 
-/// The folder of all builds: a given one that stays, or a fresh one that goes with its contents.
-class BuildFolder {
- public:
-  /// `parent`: where a fresh one is made. Error (usage): it cannot be.
-  static Result<BuildFolder> make(const fs::path& kept, const fs::path& parent) {
-    BuildFolder folder;
-    if (!kept.empty()) {
-      PERFLAB_TRY_VOID(make_directories(kept));
-      folder.path_ = fs::absolute(kept);
-      return folder;
-    }
-    std::string pattern = (parent / "rocm-perf-builds-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      return fail(ErrorCode::usage, fmt::format("{}: no folder for builds can be made there: {}",
-                                                parent.string(), errno_text(errno)));
-    folder.path_ = pattern;
-    folder.remove_ = true;
-    return folder;
-  }
-  BuildFolder(const BuildFolder&) = delete;
-  BuildFolder& operator=(const BuildFolder&) = delete;
-  BuildFolder(BuildFolder&& other) noexcept
-      : path_(std::move(other.path_)), remove_(std::exchange(other.remove_, false)) {}
-  BuildFolder& operator=(BuildFolder&&) = delete;
-  ~BuildFolder() {
-    std::error_code ignored;
-    if (remove_) fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  BuildFolder() = default;
-  fs::path path_;
-  bool remove_ = false;
-};
-
 std::unexpected<Error> refuse(std::string message, std::string remedy = {}) {
   return fail(ErrorCode::usage, std::move(message), std::move(remedy));
 }
@@ -76,7 +39,8 @@ std::unexpected<Error> refuse(std::string message, std::string remedy = {}) {
 /// Options that say nothing together, before anything is read or run.
 Result<void> check_request(const AutotuneRequest& request) {
   const bool live = request.simulate.empty();
-  if (live && request.space.empty()) return refuse("autotune needs a search space", "--space FILE");
+  if (live && request.space.empty() && !request.described)
+    return refuse("autotune needs a search space", "--space FILE");
   const bool captured = !request.capture.folder.empty();
   if (live && !captured && request.templates.command.empty())
     return refuse(
@@ -165,96 +129,54 @@ Result<tune::Objective> live_objective(const AutotuneRequest& request) {
   return objective;
 }
 
-/// Parameters, then derived values: what expressions may use.
-std::vector<std::string> value_names(const tune::Space& space) {
-  std::vector<std::string> names;
-  for (const tune::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
-  for (const auto& [name, expression] : space.description().derived) names.push_back(name);
-  return names;
-}
-
-/// Names that templates may use.
-std::vector<std::string> known_names(const tune::Space& space, bool with_builds) {
-  std::vector<std::string> names = value_names(space);
-  if (with_builds) names.emplace_back(tune::kBuildFolderName);
-  return names;
-}
-
-/// Where a build for a capture leaves its code object, unless --code-object says it.
-constexpr const char* kLaunchedFile = "{build_dir}/kernel.code_object";
-
-/// Parses one template; the error says which.
-Result<std::optional<CommandTemplate>> parsed(const std::string& text, const char* option,
-                                              const std::vector<std::string>& known) {
-  if (text.empty()) return std::optional<CommandTemplate>();
-  Result<CommandTemplate> made = CommandTemplate::parse(text, known);
-  if (!made) {
-    made.error().message = fmt::format("{}: {}", option, made.error().message);
-    return std::unexpected(std::move(made).error());
+/// The default of a request takes the place of the space's.
+Result<void> set_default(const std::vector<tune::Binding>& values,
+                         tune::SpaceDescription& description) {
+  for (const auto& [name, value] : values) {
+    const auto known = std::ranges::find(description.parameters, name, &tune::Parameter::name);
+    if (known == description.parameters.end())
+      return fail(ErrorCode::bad_input,
+                  fmt::format("default: the space has no parameter {}", name));
+    const auto level = std::ranges::find_if(
+        known->values, [&](const tune::Value& one) { return tune::same_value(one, value); });
+    if (level == known->values.end())
+      return fail(ErrorCode::bad_input,
+                  fmt::format("default: {} is no value of {}", tune::to_text(value), name));
+    known->default_level = static_cast<tune::Level>(level - known->values.begin());
   }
-  return std::optional(std::move(*made));
-}
-
-struct Templates {
-  std::optional<CommandTemplate> run, build, check, code_object;
-  std::optional<CommandTemplate> launched;  ///< of a capture: the file that a build leaves
-};
-
-/// Error (usage): the template does not name one file.
-Result<void> check_one_file(const CommandTemplate& file, const tune::Space& space,
-                            const std::string& text) {
-  std::vector<tune::Binding> bindings = space.bindings(space.default_configuration());
-  bindings.emplace_back(std::string(tune::kBuildFolderName), std::string("b"));
-  PERFLAB_TRY(const std::vector<std::string> words, file.fill(bindings));
-  if (words.size() == 1) return {};
-  return refuse(fmt::format("--code-object {}: it is the path of one file, and these are {} words",
-                            text, words.size()),
-                "quote it within the template");
-}
-
-Result<Templates> parse_templates(const AutotuneRequest& request, const tune::Space& space) {
-  const AutotuneTemplates& texts = request.templates;
-  const std::vector<std::string> known = known_names(space, !texts.build.empty());
-  Templates out;
-  PERFLAB_TRY(out.run, parsed(texts.command, "--cmd-template", known));
-  PERFLAB_TRY(out.check, parsed(texts.check, "--check", known));
-  PERFLAB_TRY(out.code_object, parsed(texts.code_object, "--code-object", known));
-  if (out.code_object) PERFLAB_TRY_VOID(check_one_file(*out.code_object, space, texts.code_object));
-  std::vector<std::string> of_build = known;
-  if (!request.capture.folder.empty()) {
-    of_build.emplace_back(tune::kCodeObjectName);
-    out.launched = out.code_object;
-    if (!out.launched) {
-      PERFLAB_TRY(out.launched, parsed(kLaunchedFile, "--code-object", known));
-    }
-  }
-  PERFLAB_TRY(out.build, parsed(texts.build, "--build-template", of_build));
-  if (out.launched && !out.code_object &&
-      std::ranges::find(out.build->names(), tune::kCodeObjectName) == out.build->names().end())
-    return refuse("--build-template does not say with {code_object} where the code object goes",
-                  "\"... -o {code_object}\", or name the file that it leaves with --code-object");
-  return out;
-}
-
-/// Error (missing_tool): every configuration would fail, for want of the program.
-Result<void> check_program(const CommandTemplate& command) {
-  const std::string program = command.fixed_program();
-  if (program.empty() || find_program(program)) return {};
-  return fail(ErrorCode::missing_tool,
-              fmt::format("--cmd-template: {}: no program of that name can be started", program),
-              "name one that is on PATH, or its path; --build-template builds it first");
+  if (values.empty()) return {};
+  for (const tune::Parameter& parameter : description.parameters)
+    if (!parameter.default_level && parameter.values.size() > 1)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("default: it has no value of {}", parameter.name));
+  for (tune::Parameter& parameter : description.parameters)
+    if (!parameter.default_level) parameter.default_level = 0;
+  description.default_declared = true;
+  description.default_may_fail = false;
+  return {};
 }
 
 Result<tune::Space> space_for(const AutotuneRequest& request, const std::string& architecture,
                               const std::optional<tune::Recording>& recording) {
-  if (request.space.empty()) return tune::space_of(*recording);
-  PERFLAB_TRY(tune::SpaceFile file, tune::read_space(request.space));
-  if (!architecture.empty())
-    PERFLAB_TRY_VOID(tune::add_device_limits(file.description, architecture));
+  tune::SpaceDescription description;
+  if (request.described) {
+    description = *request.described;
+  } else if (request.space.empty()) {
+    PERFLAB_TRY(tune::Space recorded, tune::space_of(*recording));
+    if (request.default_values.empty()) return recorded;
+    description = recorded.description();
+  } else {
+    PERFLAB_TRY(tune::SpaceFile file, tune::read_space(request.space));
+    description = std::move(file.description);
+  }
+  if (!architecture.empty()) PERFLAB_TRY_VOID(tune::add_device_limits(description, architecture));
   tune::ListingOptions listing;
   listing.seed = request.options.search.seed;
-  Result<tune::Space> space = tune::Space::list(std::move(file.description), listing);
-  if (!space) return std::unexpected(std::move(space).error().with_note(request.space.string()));
+  Result<void> sound = set_default(request.default_values, description);
+  Result<tune::Space> space = sound ? tune::Space::list(std::move(description), listing)
+                                    : Result<tune::Space>(std::unexpected(sound.error()));
+  const std::string& file = request.space.empty() ? request.simulate : request.space;
+  if (!space && !file.empty()) return std::unexpected(std::move(space).error().with_note(file));
   return space;
 }
 
@@ -304,11 +226,13 @@ tune::JournalKey key_of(const tune::Objective& objective) {
   return key;
 }
 
-Result<std::optional<tune::Journal>> open_journal(const AutotuneRequest& request,
-                                                  const tune::JournalKey& key) {
-  if (request.journal.empty()) return std::optional<tune::Journal>();
-  PERFLAB_TRY(tune::Journal journal, tune::Journal::open(request.journal, key, request.resume));
-  return std::optional(std::move(journal));
+/// Into `journal`, when there is to be one.
+Result<void> open_journal(const AutotuneRequest& request, const tune::JournalKey& key,
+                          std::optional<tune::Journal>& journal) {
+  if (request.journal.empty()) return {};
+  PERFLAB_TRY(tune::Journal opened, tune::Journal::open(request.journal, key, request.resume));
+  journal.emplace(std::move(opened));
+  return {};
 }
 
 std::size_t build_jobs(const AutotuneRequest& request) {
@@ -359,125 +283,116 @@ Result<std::unique_ptr<tune::Executor>> make_executor(const AutotuneRequest& req
   return tune::make_local_executor(std::move(options), std::move(timer));
 }
 
-/// A template with the winner's values.
-Result<std::vector<std::string>> filled(const std::optional<CommandTemplate>& one,
-                                        const std::optional<CommandTemplate>& launched,
-                                        const tune::Space& space,
-                                        const std::optional<tune::ConfigId>& winner) {
-  if (!one || !winner) return std::vector<std::string>();
-  std::vector<tune::Binding> bindings = space.bindings(*winner);
-  bindings.emplace_back(std::string(tune::kBuildFolderName), std::string(kBestBuildFolder));
-  if (launched) {
-    PERFLAB_TRY(const std::vector<std::string> file, launched->fill(bindings));
-    bindings.emplace_back(std::string(tune::kCodeObjectName), file.front());
+}  // namespace
+
+/// All that a tuning refers to while it goes on, where it stays.
+struct AutotuneSession::State {
+  OnAutotuneProgress progress;
+  std::optional<tune::Recording> recording;
+  std::optional<tune::Space> space;
+  Templates templates;
+  tune::Commands commands;
+  tune::TuneOptions options;
+  std::unique_ptr<tune::Executor> executor;
+  std::optional<tune::Journal> journal;
+  std::optional<BuildFolder> builds;
+  std::string gpu;
+  std::shared_ptr<CaptureTimer> timer;  ///< of a capture
+  std::optional<capture::Description> captured;
+  std::string capture_hash;
+  std::unique_ptr<tune::OpenTuning> tuning;
+
+  [[nodiscard]] tune::Journal* journal_or_null() { return journal ? &*journal : nullptr; }
+  /// The objective goes with every report: the caller cannot know it before.
+  [[nodiscard]] tune::OnProgress report() const {
+    if (!progress) return {};
+    return [this](const tune::TuneProgress& now) { progress(now, options.objective); };
   }
-  return one->fill(bindings);
-}
+  void open_live() {
+    tuning = tune::open_tuning(*space, commands, *executor, journal_or_null(), options, report());
+  }
+};
 
-Result<AutotuneRun> finished(tune::Space space, tune::TuneResult result, std::string gpu,
-                             const Templates& templates) {
-  PERFLAB_TRY(std::vector<std::string> command, filled(templates.run, {}, space, result.winner));
-  PERFLAB_TRY(std::vector<std::string> build,
-              filled(templates.build, templates.launched, space, result.winner));
-  return AutotuneRun{.space = std::move(space),
-                     .result = std::move(result),
-                     .gpu = std::move(gpu),
-                     .captured = {},
-                     .capture_hash = {},
-                     .conditions = {},
-                     .best_command = std::move(command),
-                     .best_build = std::move(build)};
-}
+namespace {
 
-/// The objective goes with every report: the caller cannot know it before.
-tune::OnProgress with_objective(const OnAutotuneProgress& progress,
-                                const tune::Objective& objective) {
-  if (!progress) return {};
-  return [&progress, objective](const tune::TuneProgress& now) { progress(now, objective); };
-}
+using State = AutotuneSession::State;
 
-Result<AutotuneRun> simulated(const AutotuneRequest& request, const OnAutotuneProgress& progress) {
+Result<void> open_simulated(const AutotuneRequest& request, State& state) {
   PERFLAB_TRY(const std::string bytes, read_file(request.simulate));
-  PERFLAB_TRY(std::optional<tune::Recording> recording, tune::read_recording(request.simulate));
-  PERFLAB_TRY(tune::Space space, space_for(request, request.architecture, recording));
-  PERFLAB_TRY(const Templates templates, parse_templates(request, space));
-  tune::TuneOptions options = request.options;
+  PERFLAB_TRY(state.recording, tune::read_recording(request.simulate));
+  const tune::Recording& recording = *state.recording;
+  PERFLAB_TRY(state.space, space_for(request, request.architecture, state.recording));
+  PERFLAB_TRY(state.templates, parse_templates(request.templates, false, *state.space));
+  tune::TuneOptions& options = state.options;
   options.objective = {.kind = ObjectiveKind::metric,
                        .metric_pattern = {},
                        .kernel_pattern = {},
                        .maximize = request.maximize,
-                       .unit = recording->unit};
-  PERFLAB_TRY(options.objective.metrics, metrics_of(request.further, &*recording));
-  PERFLAB_TRY(options.warm_start, warm_start(request, space));
-  PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
+                       .unit = recording.unit};
+  PERFLAB_TRY(options.objective.metrics, metrics_of(request.further, &recording));
+  PERFLAB_TRY(options.warm_start, warm_start(request, *state.space));
+  PERFLAB_TRY(options.search.priors, read_priors(request.priors, *state.space, request.maximize));
   tune::JournalKey key = key_of(options.objective);
   key.command = "simulate " + key_text(bytes);
-  key.space = space_key(space);
+  key.space = space_key(*state.space);
   key.priors = priors_key(options.search.priors);
-  PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
-  const tune::OnProgress report = with_objective(progress, options.objective);
-  PERFLAB_TRY(
-      tune::TuneResult result,
-      tune::simulate(space, *recording, journal ? &*journal : nullptr, std::move(options), report));
-  return finished(std::move(space), std::move(result), recording->device, templates);
+  PERFLAB_TRY_VOID(open_journal(request, key, state.journal));
+  state.gpu = recording.device;
+  PERFLAB_TRY(state.tuning, tune::open_simulation(*state.space, recording, state.journal_or_null(),
+                                                  options, state.report()));
+  return {};
 }
 
 /// The folder of builds, if there are any.
-Result<std::optional<BuildFolder>> builds_of(const AutotuneRequest& request,
-                                             const Templates& templates,
-                                             tune::TuneOptions& options) {
-  std::optional<BuildFolder> builds;
-  if (!templates.build) return builds;
+Result<void> open_builds(const AutotuneRequest& request, State& state) {
+  if (!state.templates.build) return {};
   std::error_code error;
   // A folder that the nodes of a cluster see too is most likely ours.
   PERFLAB_TRY(BuildFolder made,
               BuildFolder::make(request.builds, request.slurm ? fs::current_path(error)
                                                               : fs::temp_directory_path(error)));
-  options.build_folders = made.path();
-  builds.emplace(std::move(made));
-  return builds;
+  state.options.build_folders = made.path();
+  state.builds.emplace(std::move(made));
+  return {};
 }
 
-Result<AutotuneRun> live(const AutotuneRequest& request, const OnAutotuneProgress& progress) {
-  tune::TuneOptions options = request.options;
+Result<void> open_commands(const AutotuneRequest& request, State& state) {
+  tune::TuneOptions& options = state.options;
   options.architecture = request.architecture;
   if (options.architecture.empty() && !request.slurm)
     if (const std::vector<tune::Gpu> gpus = tune::local_gpus(); !gpus.empty())
       options.architecture = gpus.front().architecture;
-  PERFLAB_TRY(tune::Space space, space_for(request, options.architecture, std::nullopt));
-  PERFLAB_TRY(Templates templates, parse_templates(request, space));
+  PERFLAB_TRY(state.space, space_for(request, options.architecture, std::nullopt));
+  PERFLAB_TRY(state.templates, parse_templates(request.templates, false, *state.space));
+  const Templates& templates = state.templates;
   if (!request.slurm && !templates.build) PERFLAB_TRY_VOID(check_program(*templates.run));
   PERFLAB_TRY(options.objective, live_objective(request));
   std::optional<std::vector<std::string>> gpus;
   if (!request.slurm) gpus = gpus_of(request);
   PERFLAB_TRY(options.objective.metrics,
               live_metrics(request.further, options.objective.kind, gpus));
-  PERFLAB_TRY(options.warm_start, warm_start(request, space));
-  PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
-  PERFLAB_TRY(const std::unique_ptr<tune::Executor> executor,
-              make_executor(request, options.objective));
-  std::string gpu = executor->gpu();
+  PERFLAB_TRY(options.warm_start, warm_start(request, *state.space));
+  PERFLAB_TRY(options.search.priors, read_priors(request.priors, *state.space, request.maximize));
+  PERFLAB_TRY(state.executor, make_executor(request, options.objective));
+  state.gpu = state.executor->gpu();
   tune::JournalKey key = key_of(options.objective);
   key.command = request.templates.command;
   key.build = build_key(request.templates.build);
   key.check = request.templates.check;
   key.binary_hash = hash_of_programs(request.templates.command);
-  key.gpu = gpu;
-  key.space = space_key(space);
+  key.gpu = state.gpu;
+  key.space = space_key(*state.space);
   key.priors = priors_key(options.search.priors);
-  PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
-  PERFLAB_TRY(const std::optional<BuildFolder> builds, builds_of(request, templates, options));
-  const tune::Commands commands{.run = templates.run,
-                                .build = templates.build,
-                                .check = templates.check,
-                                .code_object = templates.code_object,
-                                .code_object_kernel = request.kernel,
-                                .launched = {}};
-  const tune::OnProgress report = with_objective(progress, options.objective);
-  PERFLAB_TRY(tune::TuneResult result,
-              tune::tune(space, commands, *executor, journal ? &*journal : nullptr,
-                         std::move(options), report));
-  return finished(std::move(space), std::move(result), std::move(gpu), templates);
+  PERFLAB_TRY_VOID(open_journal(request, key, state.journal));
+  PERFLAB_TRY_VOID(open_builds(request, state));
+  state.commands = {.run = templates.run,
+                    .build = templates.build,
+                    .check = templates.check,
+                    .code_object = templates.code_object,
+                    .code_object_kernel = request.kernel,
+                    .launched = {}};
+  state.open_live();
+  return {};
 }
 
 /// The geometry of every configuration, before anything is built. Errors: of the expressions.
@@ -519,68 +434,115 @@ Result<std::shared_ptr<CaptureTimer>> timer_on(const AutotuneRequest& request,
       std::chrono::ceil<std::chrono::milliseconds>(limit));
 }
 
-Result<AutotuneRun> on_capture(const AutotuneRequest& request, const OnAutotuneProgress& progress) {
+Result<void> open_on_capture(const AutotuneRequest& request, State& state) {
   PERFLAB_TRY(const capture::Capture capture, capture::Capture::open(request.capture.folder));
-  const capture::Description& captured = capture.description();
-  tune::TuneOptions options = request.options;
+  state.captured = capture.description();
+  state.capture_hash = capture.hash();
+  const capture::Description& captured = *state.captured;
+  tune::TuneOptions& options = state.options;
   options.architecture = request.architecture;
   if (options.architecture.empty() && hal::find_arch(captured.machine.agent_name) != nullptr)
     options.architecture = captured.machine.agent_name;
-  PERFLAB_TRY(tune::Space space, space_for(request, options.architecture, std::nullopt));
-  PERFLAB_TRY(const Templates templates, parse_templates(request, space));
-  PERFLAB_TRY(tune::LaunchExpressions launch, launch_of(request, space));
+  PERFLAB_TRY(state.space, space_for(request, options.architecture, std::nullopt));
+  PERFLAB_TRY(state.templates, parse_templates(request.templates, true, *state.space));
+  PERFLAB_TRY(tune::LaunchExpressions launch, launch_of(request, *state.space));
   options.objective = {.kind = ObjectiveKind::gpu_time,
                        .metric_pattern = {},
                        .kernel_pattern = {},
                        .maximize = false,
                        .unit = "ns"};
-  PERFLAB_TRY(options.warm_start, warm_start(request, space));
-  PERFLAB_TRY(options.search.priors, read_priors(request.priors, space, request.maximize));
-  PERFLAB_TRY(const std::shared_ptr<CaptureTimer> timer, timer_on(request, captured));
-  PERFLAB_TRY(
-      const std::unique_ptr<tune::Executor> executor,
-      tune::make_local_executor({.gpus = {}, .build_jobs = build_jobs(request), .topology = {}},
-                                [timer](const std::vector<std::string>&, const tune::Job& job) {
-                                  return timer->time(job);
-                                }));
+  PERFLAB_TRY(options.warm_start, warm_start(request, *state.space));
+  PERFLAB_TRY(options.search.priors, read_priors(request.priors, *state.space, request.maximize));
+  PERFLAB_TRY(state.timer, timer_on(request, captured));
+  PERFLAB_TRY(state.executor,
+              tune::make_local_executor(
+                  {.gpus = {}, .build_jobs = build_jobs(request), .topology = {}},
+                  [timer = state.timer](const std::vector<std::string>&, const tune::Job& job) {
+                    return timer->time(job);
+                  }));
+  state.gpu = state.timer->gpu();
   tune::JournalKey key = key_of(options.objective);
-  key.command = capture_key(request.capture, capture.hash());
+  key.command = capture_key(request.capture, state.capture_hash);
   key.build = build_key(request.templates.build);
-  key.gpu = timer->gpu();
-  key.space = space_key(space);
+  key.gpu = state.gpu;
+  key.space = space_key(*state.space);
   key.priors = priors_key(options.search.priors);
-  PERFLAB_TRY(std::optional<tune::Journal> journal, open_journal(request, key));
-  PERFLAB_TRY(const std::optional<BuildFolder> builds, builds_of(request, templates, options));
+  PERFLAB_TRY_VOID(open_journal(request, key, state.journal));
+  PERFLAB_TRY_VOID(open_builds(request, state));
   // Of cubins the search does not know the registers.
   const bool looked_into = captured.machine.platform == capture::Platform::hip;
-  const tune::Commands commands{.run = {},
-                                .build = templates.build,
-                                .check = {},
-                                .code_object = looked_into ? templates.code_object : std::nullopt,
-                                .code_object_kernel = exactly(captured.dispatch.kernel),
-                                .launched = templates.launched,
-                                .launch = std::move(launch)};
-  const tune::OnProgress report = with_objective(progress, options.objective);
-  PERFLAB_TRY(tune::TuneResult result,
-              tune::tune(space, commands, *executor, journal ? &*journal : nullptr,
-                         std::move(options), report));
-  PERFLAB_TRY(AutotuneRun done,
-              finished(std::move(space), std::move(result), timer->gpu(), templates));
-  done.captured = captured;
-  done.capture_hash = capture.hash();
-  done.conditions = timer->conditions();
-  return done;
+  state.commands = {.run = {},
+                    .build = state.templates.build,
+                    .check = {},
+                    .code_object = looked_into ? state.templates.code_object : std::nullopt,
+                    .code_object_kernel = exactly(captured.dispatch.kernel),
+                    .launched = state.templates.launched,
+                    .launch = std::move(launch)};
+  state.open_live();
+  return {};
 }
 
 }  // namespace
 
-Result<AutotuneRun> run_autotune(const AutotuneRequest& request,
-                                 const OnAutotuneProgress& progress) {
+AutotuneSession::AutotuneSession(std::unique_ptr<State> state) : state_(std::move(state)) {}
+AutotuneSession::AutotuneSession(AutotuneSession&&) noexcept = default;
+AutotuneSession::~AutotuneSession() = default;
+
+Result<AutotuneSession> AutotuneSession::open(const AutotuneRequest& request,
+                                              OnAutotuneProgress progress) {
   PERFLAB_TRY_VOID(check_request(request));
   if (!request.architecture.empty() && hal::find_arch(request.architecture) == nullptr)
     return std::unexpected(hal::unknown_architecture(request.architecture));
-  if (!request.capture.folder.empty()) return on_capture(request, progress);
-  return request.simulate.empty() ? live(request, progress) : simulated(request, progress);
+  auto state = std::make_unique<State>();
+  state->progress = std::move(progress);
+  state->options = request.options;
+  PERFLAB_TRY_VOID(!request.capture.folder.empty() ? open_on_capture(request, *state)
+                   : request.simulate.empty()      ? open_commands(request, *state)
+                                                   : open_simulated(request, *state));
+  return AutotuneSession(std::move(state));
+}
+
+tune::OpenTuning& AutotuneSession::tuning() {
+  return *state_->tuning;
+}
+
+const tune::OpenTuning& AutotuneSession::tuning() const {
+  return *state_->tuning;
+}
+
+const tune::Space& AutotuneSession::space() const {
+  return *state_->space;
+}
+
+const tune::Objective& AutotuneSession::objective() const {
+  return state_->options.objective;
+}
+
+Result<AutotuneRun> AutotuneSession::finish() && {
+  PERFLAB_TRY(tune::TuneResult result, state_->tuning->finish());
+  state_->tuning.reset();
+  const auto& [run, build, check, code_object, launched] = state_->templates;
+  const tune::Space& space = *state_->space;
+  PERFLAB_TRY(std::vector<std::string> best, filled_template(run, {}, space, result.winner));
+  PERFLAB_TRY(std::vector<std::string> best_build,
+              filled_template(build, launched, space, result.winner));
+  AutotuneRun done{.space = std::move(*state_->space),
+                   .result = std::move(result),
+                   .gpu = std::move(state_->gpu),
+                   .captured = std::move(state_->captured),
+                   .capture_hash = std::move(state_->capture_hash),
+                   .conditions = {},
+                   .best_command = std::move(best),
+                   .best_build = std::move(best_build)};
+  if (state_->timer) done.conditions = state_->timer->conditions();
+  return done;
+}
+
+Result<AutotuneRun> run_autotune(const AutotuneRequest& request,
+                                 const OnAutotuneProgress& progress) {
+  PERFLAB_TRY(AutotuneSession session, AutotuneSession::open(request, progress));
+  PERFLAB_TRY_VOID(session.tuning().search_to(request.options.budget));
+  return std::move(session).finish();
 }
 
 }  // namespace perflab::measure

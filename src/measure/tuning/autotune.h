@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "capture/model.h"
 #include "measure/tuning/autotune_metrics.h"
+#include "measure/tuning/autotune_templates.h"
 #include "replay/elements/element_diff.h"
 #include "replay/session/caches.h"
 #include "sensors/turn.h"
@@ -21,6 +23,9 @@
 #include "tune/run/tune.h"
 
 namespace perflab::measure {
+
+/// Of one captured dispatch: what hangs is found soon, and every known kernel is faster.
+inline constexpr double kCaptureTimeoutSeconds = 10;
 
 /// A captured launch that is replayed with each configuration's code, instead of a command.
 struct AutotuneCapture {
@@ -32,14 +37,10 @@ struct AutotuneCapture {
   replay::Caches caches = replay::Caches::warm;  ///< as those find them
 };
 
-/// Command templates as typed; empty: none.
-struct AutotuneTemplates {
-  std::string command, build, check;
-  std::string code_object;  ///< path of the file that holds the built kernel
-};
-
 struct AutotuneRequest {
-  std::filesystem::path space;  ///< empty: the configurations of `simulate`
+  std::filesystem::path space;                        ///< empty: the configurations of `simulate`
+  std::optional<tune::SpaceDescription> described{};  ///< instead of the file
+  std::vector<tune::Binding> default_values{};        ///< instead of the space's default
   AutotuneTemplates templates;
   AutotuneCapture capture;
   std::string kernel;        ///< pattern: kernels to time, and to look at in the code object
@@ -76,11 +77,32 @@ struct AutotuneRun {
   std::vector<std::string> best_command, best_build;
 };
 
-/// Name that stands for {build_dir} in best_command and best_build.
-inline constexpr const char* kBestBuildFolder = "tuned";
-
 /// What is shown while it runs, and what its values are.
 using OnAutotuneProgress = std::function<void(const tune::TuneProgress&, const tune::Objective&)>;
+
+/// A tuning that goes on in portions, with all that it rests on.
+class AutotuneSession {
+ public:
+  struct State;
+  /// Reads, opens the journal and starts what measures; nothing is measured. Errors: of
+  /// run_autotune().
+  static Result<AutotuneSession> open(const AutotuneRequest& request,
+                                      OnAutotuneProgress progress = {});
+  AutotuneSession(AutotuneSession&&) noexcept;
+  AutotuneSession& operator=(AutotuneSession&&) = delete;
+  ~AutotuneSession();
+
+  [[nodiscard]] tune::OpenTuning& tuning();
+  [[nodiscard]] const tune::OpenTuning& tuning() const;
+  [[nodiscard]] const tune::Space& space() const;
+  [[nodiscard]] const tune::Objective& objective() const;
+  /// The last comparison; nothing but the destructor after it.
+  Result<AutotuneRun> finish() &&;
+
+ private:
+  explicit AutotuneSession(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
 
 /// Errors: usage (options that exclude each other, templates, a journal that is there already),
 /// bad_input (space, recordings, a journal of other measurements), missing_tool (rocprofv3, GPUs,

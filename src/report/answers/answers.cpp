@@ -8,7 +8,7 @@
 namespace perflab::report {
 
 const Answer* answer_of(const std::function<bool(std::string_view)>& has) {
-  static constexpr std::array<Answer, 16> kAnswers = {{
+  static constexpr std::array<Answer, 17> kAnswers = {{
       {"analysis", summarise_recording},
       {"dag", summarise_path},
       {"ranks", summarise_ranks, ranks_part_text},
@@ -18,6 +18,7 @@ const Answer* answer_of(const std::function<bool(std::string_view)>& has) {
       {"doctor", summarise_doctor, doctor_part_text},
       {"capture", summarise_capture, capture_part_text},
       {"autotune", summarise_autotune, autotune_part_text},
+      {"autotune_app", summarise_autotune_app, autotune_app_part_text},
       {"dispatch_table", summarise_dispatch_table, dispatch_table_part_text},
       {"optimization", summarise_optimization, optimization_part_text},
       {"comparison", summarise_comparison, comparison_part_text},

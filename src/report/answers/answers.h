@@ -39,6 +39,7 @@ void summarise_process(std::span<const NamedDocument> documents, Json& summary);
 void summarise_inspection(std::span<const NamedDocument> documents, Json& summary);
 void summarise_doctor(std::span<const NamedDocument> documents, Json& summary);
 void summarise_capture(std::span<const NamedDocument> documents, Json& summary);
+void summarise_autotune_app(std::span<const NamedDocument> documents, Json& summary);
 void summarise_autotune(std::span<const NamedDocument> documents, Json& summary);
 void summarise_dispatch_table(std::span<const NamedDocument> documents, Json& summary);
 /// Which row has the times on the captured input: its "what".
@@ -58,6 +59,8 @@ std::optional<std::string> capture_part_text(const Json& summary, const Json& pa
                                              std::size_t width, const Paint& paint);
 std::optional<std::string> autotune_part_text(const Json& summary, const Json& part,
                                               std::size_t width, const Paint& paint);
+std::optional<std::string> autotune_app_part_text(const Json& summary, const Json& part,
+                                                  std::size_t width, const Paint& paint);
 std::optional<std::string> dispatch_table_part_text(const Json& summary, const Json& part,
                                                     std::size_t width, const Paint& paint);
 std::optional<std::string> optimization_part_text(const Json& summary, const Json& part,

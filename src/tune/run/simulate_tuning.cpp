@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "stats/summary.h"
 #include "tune/run/last_comparison.h"
@@ -102,11 +105,80 @@ std::vector<Losses> recorded_losses(const RecordedRows& rows, const Objective& o
   return losses;
 }
 
+class OpenSimulation final : public OpenTuning {
+ public:
+  OpenSimulation(const Space& space, RecordedRows rows, Journal* journal, TuneOptions options,
+                 OnProgress progress)
+      : rows_(std::move(rows)),
+        options_(std::move(options)),
+        progress_(std::move(progress)),
+        session_(space, journal, options_, progress_) {
+    for (std::size_t id = 0; id < space.size(); ++id)
+      if (!rows_.contains(static_cast<ConfigId>(id))) {
+        session_.model().drop(static_cast<ConfigId>(id));
+        ++not_recorded_;
+      }
+  }
+
+  Result<void> search_to(std::size_t evaluations) override {
+    return session_.search(
+        evaluations, batch(), 1,
+        [&](std::span<const Proposal> proposals, std::size_t) { return evaluate(proposals); });
+  }
+  [[nodiscard]] TuningState state() const override { return session_.state(); }
+  [[nodiscard]] std::size_t batch() const override {
+    return std::max<std::size_t>(options_.batch, 1);
+  }
+  Result<TuneResult> finish() override;
+
+ private:
+  Result<std::vector<std::optional<Answer>>> evaluate(std::span<const Proposal> proposals);
+
+  RecordedRows rows_;
+  TuneOptions options_;
+  OnProgress progress_;
+  TuningRun session_;
+  std::size_t not_recorded_ = 0;
+};
+
+Result<std::vector<std::optional<Answer>>> OpenSimulation::evaluate(
+    std::span<const Proposal> proposals) {
+  std::vector<std::optional<Answer>> answers;
+  for (const Proposal& proposal : proposals) {
+    Answer answer;
+    if (const JournalEntry* entry = session_.journalled(proposal.id, "search")) {
+      answer = {.evaluation = entry->evaluation, .worker = {}, .from_journal = true};
+    } else {
+      answer.evaluation = evaluation_of(*rows_.at(proposal.id), options_.objective.metrics);
+      PERFLAB_TRY_VOID(session_.write(proposal.id, "search", answer));
+    }
+    answers.emplace_back(std::move(answer));
+  }
+  return answers;
+}
+
+Result<TuneResult> OpenSimulation::finish() {
+  TuneResult result = session_.finish(not_recorded_, recorded_losses(rows_, options_.objective));
+  std::vector<Contestant> contestants = contestants_of(result, options_.final_candidates);
+  for (Contestant& contestant : contestants) {
+    contestant.samples = rows_.at(contestant.id)->repeats;
+    contestant.recorded = true;
+  }
+  decide(result, session_.space(), std::move(contestants), options_.final_candidates);
+  if (!rows_.contains(result.default_id))
+    result.warnings.emplace_back(
+        "the recording does not have the default configuration: no gain can be given");
+  result.simulation = simulation_of(rows_, options_.objective);
+  if (result.winner) result.simulation->best = rows_.at(*result.winner)->value;
+  return result;
+}
+
 }  // namespace
 
-Result<TuneResult> simulate(const Space& space, const Recording& recording, Journal* journal,
-                            TuneOptions options, const OnProgress& progress) {
-  const RecordedRows rows = rows_of(space, recording);
+Result<std::unique_ptr<OpenTuning>> open_simulation(const Space& space, const Recording& recording,
+                                                    Journal* journal, TuneOptions options,
+                                                    OnProgress progress) {
+  RecordedRows rows = rows_of(space, recording);
   if (std::ranges::none_of(rows, [](const auto& row) {
         return row.second->outcome == Outcome::correct && row.second->value;
       }))
@@ -117,44 +189,16 @@ Result<TuneResult> simulate(const Space& space, const Recording& recording, Jour
           rows, [&](const auto& row) { return allowed(*row.second, options.objective.metrics); }))
     return fail(ErrorCode::bad_input, "no recorded configuration is within the limits",
                 "give other limits");
-  TuningRun session(space, journal, options, progress);
-  std::size_t not_recorded = 0;
-  for (std::size_t id = 0; id < space.size(); ++id)
-    if (!rows.contains(static_cast<ConfigId>(id))) {
-      session.model().drop(static_cast<ConfigId>(id));
-      ++not_recorded;
-    }
+  return std::make_unique<OpenSimulation>(space, std::move(rows), journal, std::move(options),
+                                          std::move(progress));
+}
 
-  const auto evaluate = [&](std::span<const Proposal> proposals,
-                            std::size_t) -> Result<std::vector<std::optional<Answer>>> {
-    std::vector<std::optional<Answer>> answers;
-    for (const Proposal& proposal : proposals) {
-      Answer answer;
-      if (const JournalEntry* entry = session.journalled(proposal.id, "search")) {
-        answer = {.evaluation = entry->evaluation, .worker = {}, .from_journal = true};
-      } else {
-        answer.evaluation = evaluation_of(*rows.at(proposal.id), options.objective.metrics);
-        PERFLAB_TRY_VOID(session.write(proposal.id, "search", answer));
-      }
-      answers.emplace_back(std::move(answer));
-    }
-    return answers;
-  };
-  PERFLAB_TRY_VOID(session.search(std::max<std::size_t>(options.batch, 1), 1, evaluate));
-
-  TuneResult result = session.finish(not_recorded, recorded_losses(rows, options.objective));
-  std::vector<Contestant> contestants = contestants_of(result, options.final_candidates);
-  for (Contestant& contestant : contestants) {
-    contestant.samples = rows.at(contestant.id)->repeats;
-    contestant.recorded = true;
-  }
-  decide(result, space, std::move(contestants), options.final_candidates);
-  if (!rows.contains(result.default_id))
-    result.warnings.emplace_back(
-        "the recording does not have the default configuration: no gain can be given");
-  result.simulation = simulation_of(rows, options.objective);
-  if (result.winner) result.simulation->best = rows.at(*result.winner)->value;
-  return result;
+Result<TuneResult> simulate(const Space& space, const Recording& recording, Journal* journal,
+                            TuneOptions options, const OnProgress& progress) {
+  PERFLAB_TRY(const std::unique_ptr<OpenTuning> tuning,
+              open_simulation(space, recording, journal, std::move(options), progress));
+  PERFLAB_TRY_VOID(tuning->search_to(std::numeric_limits<std::size_t>::max()));
+  return tuning->finish();
 }
 
 }  // namespace perflab::tune

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/hash.h"
 #include "stats/summary.h"
@@ -310,22 +312,53 @@ Result<void> LiveTuning::compare(TuneResult& result) {
   return {};
 }
 
+class OpenLiveTuning final : public OpenTuning {
+ public:
+  OpenLiveTuning(const Space& space, const Commands& commands, Executor& executor, Journal* journal,
+                 TuneOptions options, OnProgress progress)
+      : options_(std::move(options)),
+        progress_(std::move(progress)),
+        session_(space, journal, options_, progress_),
+        live_(commands, executor, options_, session_) {}
+
+  Result<void> search_to(std::size_t evaluations) override {
+    if (!begun_) PERFLAB_TRY_VOID(live_.measure_captured());
+    begun_ = true;
+    return session_.search(evaluations, live_.batch(), live_.candidates_per_run(),
+                           [&](std::span<const Proposal> proposals, std::size_t runs) {
+                             return live_.evaluate(proposals, runs);
+                           });
+  }
+  [[nodiscard]] TuningState state() const override { return session_.state(); }
+  [[nodiscard]] std::size_t batch() const override { return live_.batch(); }
+  Result<TuneResult> finish() override {
+    TuneResult result = session_.finish();
+    PERFLAB_TRY_VOID(live_.compare(result));
+    return result;
+  }
+
+ private:
+  TuneOptions options_;
+  OnProgress progress_;
+  TuningRun session_;
+  LiveTuning live_;
+  bool begun_ = false;
+};
+
 }  // namespace
+
+std::unique_ptr<OpenTuning> open_tuning(const Space& space, const Commands& commands,
+                                        Executor& executor, Journal* journal, TuneOptions options,
+                                        OnProgress progress) {
+  return std::make_unique<OpenLiveTuning>(space, commands, executor, journal, std::move(options),
+                                          std::move(progress));
+}
 
 Result<TuneResult> tune(const Space& space, const Commands& commands, Executor& executor,
                         Journal* journal, TuneOptions options, const OnProgress& progress) {
-  TuningRun session(space, journal, options, progress);
-  LiveTuning live(commands, executor, options, session);
-  const std::size_t batch = live.batch();
-  const std::size_t per_run = live.candidates_per_run();
-  PERFLAB_TRY_VOID(live.measure_captured());
-  PERFLAB_TRY_VOID(
-      session.search(batch, per_run, [&](std::span<const Proposal> proposals, std::size_t runs) {
-        return live.evaluate(proposals, runs);
-      }));
-  TuneResult result = session.finish();
-  PERFLAB_TRY_VOID(live.compare(result));
-  return result;
+  OpenLiveTuning tuning(space, commands, executor, journal, std::move(options), progress);
+  PERFLAB_TRY_VOID(tuning.search_to(std::numeric_limits<std::size_t>::max()));
+  return tuning.finish();
 }
 
 }  // namespace perflab::tune

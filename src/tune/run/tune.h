@@ -3,6 +3,8 @@
 // TuneResult.
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,6 +30,33 @@ struct Commands {
   std::optional<CommandTemplate> launched{};
   LaunchExpressions launch{};
 };
+
+/// A tuning that goes on in portions.
+class OpenTuning {
+ public:
+  OpenTuning() = default;
+  OpenTuning(const OpenTuning&) = delete;
+  OpenTuning& operator=(const OpenTuning&) = delete;
+  virtual ~OpenTuning() = default;
+
+  /// Goes on until so many configurations are evaluated, TuneOptions::budget at most, or the search
+  /// is over. In portions of batch() it does what it does in one go.
+  virtual Result<void> search_to(std::size_t evaluations) = 0;
+  [[nodiscard]] virtual TuningState state() const = 0;
+  /// Configurations that are proposed together.
+  [[nodiscard]] virtual std::size_t batch() const = 0;
+  /// The last comparison. Call once; nothing but the destructor after it.
+  virtual Result<TuneResult> finish() = 0;
+};
+
+/// As tune() and simulate(), before the first evaluation. What is given by reference or pointer
+/// must outlive the tuning.
+std::unique_ptr<OpenTuning> open_tuning(const Space& space, const Commands& commands,
+                                        Executor& executor, Journal* journal, TuneOptions options,
+                                        OnProgress progress = {});
+Result<std::unique_ptr<OpenTuning>> open_simulation(const Space& space, const Recording& recording,
+                                                    Journal* journal, TuneOptions options,
+                                                    OnProgress progress = {});
 
 /// Live tuning. Errors: usage and bad_input of templates, what the executor cannot go on from,
 /// interrupted (the journal has everything that was finished).

@@ -176,6 +176,15 @@ struct TuneResult {
 /// The best that worked outside of a limit: what the limits cost. Null: nothing did.
 const Step* best_outside(const TuneResult& result);
 
+/// How far a search is.
+struct TuningState {
+  std::size_t evaluated = 0;
+  std::optional<double> best, default_value;  ///< missing: none worked yet, or none was measured
+  /// Of the model's last proposal, a share of the best value then; missing: there is no model yet.
+  std::optional<double> expected_gain;
+  bool over = false;  ///< it has nothing more to try
+};
+
 /// What is shown while it runs.
 struct TuneProgress {
   Phase phase = Phase::seed;

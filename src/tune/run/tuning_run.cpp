@@ -168,10 +168,11 @@ void TuningRun::report_comparison(std::size_t round, std::size_t rounds) const {
   progress_(now);
 }
 
-Result<void> TuningRun::search(std::size_t batch, std::size_t candidates_per_run,
-                               const Evaluate& evaluate) {
-  while (steps_.size() < options_.budget && !out_of_time()) {
-    const std::size_t runs = std::min(batch, options_.budget - steps_.size());
+Result<void> TuningRun::search(std::size_t evaluations, std::size_t batch,
+                               std::size_t candidates_per_run, const Evaluate& evaluate) {
+  const std::size_t most = std::min(evaluations, options_.budget);
+  while (steps_.size() < most && !out_of_time()) {
+    const std::size_t runs = std::min(batch, most - steps_.size());
     // Until the first fit there is nothing to choose between; and should no candidate build, all of
     // them count.
     const bool choosing = steps_.size() >= options_.search.seed_evaluations &&
@@ -180,6 +181,7 @@ Result<void> TuningRun::search(std::size_t batch, std::size_t candidates_per_run
         search_.propose(runs * (choosing ? candidates_per_run : 1));
     if (proposals.empty()) {
       stopped_because_ = search_.why_finished();
+      over_ = true;
       return {};
     }
     report(phase_of(proposals.front(), space_));
@@ -194,9 +196,21 @@ Result<void> TuningRun::search(std::size_t batch, std::size_t candidates_per_run
     }
     report(phase_of(proposals.back(), space_));
   }
-  stopped_because_ = steps_.size() >= options_.budget ? budget_was_used(options_.budget)
-                                                      : "the time limit was reached";
+  if (steps_.size() >= options_.budget)
+    stopped_because_ = budget_was_used(options_.budget);
+  else
+    stopped_because_ =
+        steps_.size() >= most ? "its share of the budget was used" : "the time limit was reached";
   return {};
+}
+
+TuningState TuningRun::state() const {
+  const Step* const baseline = step_of(space_.default_configuration());
+  return {.evaluated = steps_.size(),
+          .best = best_,
+          .default_value = baseline == nullptr ? std::nullopt : baseline->evaluation.value,
+          .expected_gain = search_.expected_gain(),
+          .over = over_ || search_.finished() || steps_.size() >= options_.budget};
 }
 
 const Step* TuningRun::step_of(ConfigId id) const {

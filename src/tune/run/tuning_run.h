@@ -38,9 +38,12 @@ class TuningRun {
   /// without an answer was built and not run.
   using Evaluate = std::function<Result<std::vector<std::optional<Answer>>>(
       std::span<const Proposal>, std::size_t runs)>;
-  /// Proposes, evaluates and learns until the budget, the time or the search is over; for every run
-  /// of a batch `candidates_per_run` are proposed. Errors: of `evaluate`.
-  Result<void> search(std::size_t batch, std::size_t candidates_per_run, const Evaluate& evaluate);
+  /// Proposes, evaluates and learns until so many are evaluated, or the budget, the time or the
+  /// search is over; for every run of a batch `candidates_per_run` are proposed. Can be called
+  /// again with a larger number. Errors: of `evaluate`.
+  Result<void> search(std::size_t evaluations, std::size_t batch, std::size_t candidates_per_run,
+                      const Evaluate& evaluate);
+  [[nodiscard]] TuningState state() const;
 
   /// Shows that a round of the last comparison begins (1 to `rounds`).
   void report_comparison(std::size_t round, std::size_t rounds) const;
@@ -94,6 +97,7 @@ class TuningRun {
   std::size_t built_not_run_ = 0;
   double unused_build_seconds_ = 0;
   std::string stopped_because_;
+  bool over_ = false;  ///< nothing is left to propose
 };
 
 }  // namespace perflab::tune

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "report/autotune_app_samples.h"
 #include "report/certificate_samples.h"
 #include "report/comparison/comparison_document.h"
 #include "report/dispatch_table_samples.h"
@@ -184,6 +185,16 @@ const std::vector<CommandDocument>& command_documents() {
        [] { return NamedDocument{"reservation", reservation_document(reserved_sample(3, 3))}; }},
       {"relocated",
        [] { return NamedDocument{"reservation", reservation_document(reserved_sample(9, 1))}; }},
+      {"application",
+       [] {
+         const AutotuneAppSample sample = sample_autotune_app();
+         return NamedDocument{"autotune_app", autotune_app_document(sample.data())};
+       }},
+      {"application_alone",
+       [] {
+         const AutotuneAppSample sample = sample_autotune_app_alone();
+         return NamedDocument{"autotune_app", autotune_app_document(sample.data())};
+       }},
       {"table",
        [] {
          const DispatchTableSample sample = sample_dispatch_table();
