@@ -24,7 +24,7 @@ class AutotuneWriter {
       : data_(data), space_(*data.space), result_(*data.result) {}
 
   Json document() {
-    Json out = {{"schema_version", "1.5.0"},
+    Json out = {{"schema_version", "1.6.0"},
                 {"document", "autotune"},
                 {"generator", generator_json()},
                 {"objective", objective()}};
@@ -228,6 +228,19 @@ class AutotuneWriter {
             {"error_with", or_null(built.error_with)}};
   }
 
+  /// Null is ordinary: no race was asked for.
+  Json race() {
+    if (!result_.race) return nullptr;
+    const tune::Race& race = *result_.race;
+    return {{"runs", race.runs},
+            {"again", race.again},
+            {"raced", race.raced},
+            {"best", race.best},
+            {"without_at_least", race.without_at_least},
+            {"spread", value("phases.race.spread", race.spread, "nothing ran more than once")},
+            {"failed", race.failed}};
+  }
+
   Json phases() {
     const std::size_t baseline = steps_of(tune::Phase::baseline);
     const std::size_t warm = steps_of(tune::Phase::warm_start);
@@ -261,6 +274,7 @@ class AutotuneWriter {
           {"never_reached", pruned.never_reached},
           {"prune_factor", result_.prune_factor}}},
         {"build_ahead", build_ahead()},
+        {"race", race()},
         {"confirm",
          {{"evaluations", steps_of(tune::Phase::confirm)},
           {"local_steps", local},

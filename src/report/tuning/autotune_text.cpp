@@ -72,6 +72,20 @@ std::string built_line(const tune::TuneResult& result, std::size_t width) {
       width);
 }
 
+/// Where the runs of a race went.
+std::string race_line(const tune::TuneResult& result, std::size_t width) {
+  if (!result.race) return {};
+  const tune::Race& race = *result.race;
+  return labelled(
+      "race",
+      fmt::format(
+          "{} runs, {} of them on {} configurations that had run before; {} on the best; "
+          "without racing at least {}{}",
+          race.runs, race.again, race.raced, race.best, race.without_at_least,
+          race.spread ? fmt::format("; runs of the best spread by {}", percent(*race.spread)) : ""),
+      width);
+}
+
 /// One line per prior: what it is worth.
 std::string priors_lines(const tune::TuneResult& result, std::size_t width) {
   std::string text;
@@ -212,8 +226,8 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
                     space.text(simulation.optimum_id)),
         style.width);
   }
-  return out + phases_line(result, style.width) + built_line(result, style.width) +
-         priors_lines(result, style.width);
+  return out + phases_line(result, style.width) + race_line(result, style.width) +
+         built_line(result, style.width) + priors_lines(result, style.width);
 }
 
 std::string top_section(const AutotuneData& data, const TerminalStyle& style, const Paint& paint) {

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 
 #include "stats/summary.h"
+#include "tune/model/search_random.h"
 #include "tune/run/last_comparison.h"
 #include "tune/run/tune.h"
 #include "tune/run/tuning_run.h"
@@ -72,6 +74,24 @@ Evaluation evaluation_of(const RecordedConfiguration& recorded,
   return evaluation;
 }
 
+/// One run of a race: a recorded repeat, drawn by seed, configuration and number of the run.
+Evaluation one_run(const RecordedConfiguration& recorded, const std::vector<Metric>& metrics,
+                   std::uint64_t seed, ConfigId id, const std::string& round) {
+  Evaluation evaluation = evaluation_of(recorded, metrics);
+  if (!evaluation.value) return evaluation;
+  std::uint64_t number = 0;
+  if (round.starts_with(kAgainRound))
+    std::from_chars(round.data() + kAgainRound.size(), round.data() + round.size(), number);
+  if (!recorded.repeats.empty()) {
+    Random random(seed + 0x9e3779b97f4a7c15U * (id + 1) + 0xbf58476d1ce4e5b9U * number);
+    evaluation.value = recorded.repeats[random.below(recorded.repeats.size())];
+  }
+  evaluation.samples = {*evaluation.value};
+  evaluation.cv.reset();
+  evaluation.unstable = false;
+  return evaluation;
+}
+
 Simulation simulation_of(const RecordedRows& rows, const Objective& objective) {
   Simulation simulation;
   bool found = false;
@@ -125,28 +145,41 @@ Result<TuneResult> simulate(const Space& space, const Recording& recording, Jour
       ++not_recorded;
     }
 
+  const auto answer_of = [&](ConfigId id, const std::string& round) -> Result<Answer> {
+    if (const JournalEntry* entry = session.journalled(id, round))
+      return Answer{.evaluation = entry->evaluation, .worker = {}, .from_journal = true};
+    const RecordedConfiguration& recorded = *rows.at(id);
+    const std::vector<Metric>& metrics = options.objective.metrics;
+    Answer answer{.evaluation = options.race
+                                    ? one_run(recorded, metrics, options.search.seed, id, round)
+                                    : evaluation_of(recorded, metrics),
+                  .worker = {}};
+    PERFLAB_TRY_VOID(session.write(id, round, answer));
+    return answer;
+  };
   const auto evaluate = [&](std::span<const Proposal> proposals,
                             std::size_t) -> Result<std::vector<std::optional<Answer>>> {
     std::vector<std::optional<Answer>> answers;
     for (const Proposal& proposal : proposals) {
-      Answer answer;
-      if (const JournalEntry* entry = session.journalled(proposal.id, "search")) {
-        answer = {.evaluation = entry->evaluation, .worker = {}, .from_journal = true};
-      } else {
-        answer.evaluation = evaluation_of(*rows.at(proposal.id), options.objective.metrics);
-        PERFLAB_TRY_VOID(session.write(proposal.id, "search", answer));
-      }
-      answers.emplace_back(std::move(answer));
+      PERFLAB_TRY(answers.emplace_back(), answer_of(proposal.id, "search"));
     }
     return answers;
   };
-  PERFLAB_TRY_VOID(session.search(std::max<std::size_t>(options.batch, 1), 1, evaluate));
+  const auto again = [&](std::span<const ConfigId> ids) -> Result<std::vector<Answer>> {
+    std::vector<Answer> answers;
+    for (const ConfigId id : ids) {
+      PERFLAB_TRY(answers.emplace_back(), answer_of(id, session.next_round(id)));
+    }
+    return answers;
+  };
+  PERFLAB_TRY_VOID(session.search(std::max<std::size_t>(options.batch, 1), 1, evaluate, again));
 
   TuneResult result = session.finish(not_recorded, recorded_losses(rows, options.objective));
   std::vector<Contestant> contestants = contestants_of(result, options.final_candidates);
   for (Contestant& contestant : contestants) {
     contestant.samples = rows.at(contestant.id)->repeats;
     contestant.recorded = true;
+    if (options.race) contestant.search_value = *rows.at(contestant.id)->value;
   }
   decide(result, space, std::move(contestants), options.final_candidates);
   if (!rows.contains(result.default_id))

@@ -144,6 +144,7 @@ struct Search::State {
   std::vector<ConfigId> waiting;  ///< proposed last, in order
   Targets targets;                ///< of the results
   std::optional<Told> best;
+  bool changed = false;  ///< a value of the results, since the model learned them
   CompiledKernels compiled;
   std::size_t first_used = 0;
   std::size_t dropped = 0;
@@ -207,6 +208,7 @@ struct Search::State {
     results = all_results();
     fresh.clear();
     waiting.clear();
+    changed = false;
     targets = targets_for(results);
     if (!ready(targets, results.size(), options)) return;
     if (!polynomial)
@@ -219,7 +221,7 @@ struct Search::State {
   /// proposal.
   template <class F>
   auto with_model(F f) const {
-    if (fresh.empty()) return f(tgp);
+    if (fresh.empty() && !changed) return f(tgp);
     const std::vector<Told> all = all_results();
     const Targets now = targets_for(all);
     if (!ready(now, all.size(), options)) return f(tgp);
@@ -352,6 +354,20 @@ void Search::tell(ConfigId id, Outcome outcome, std::optional<double> value,
                   .metrics = std::move(metrics)};
   state.fresh.push_back(told);
   if (value && within && (!state.best || state.better(told, *state.best))) state.best = told;
+}
+
+void Search::tell_again(ConfigId id, double value) {
+  State& state = *state_;
+  if (!std::isfinite(value)) return;
+  for (std::vector<Told>* some : {&state.results, &state.fresh})
+    for (Told& one : *some)
+      if (one.id == id && one.value) one.value = value;
+  state.changed = true;
+  state.best.reset();
+  for (const std::vector<Told>* some : {&state.results, &state.fresh})
+    for (const Told& one : *some)
+      if (one.value && one.within && (!state.best || state.better(one, *state.best)))
+        state.best = one;
 }
 
 void Search::drop(ConfigId id) {

@@ -92,6 +92,10 @@ class Search {
   void tell(ConfigId id, Outcome outcome, std::optional<double> value,
             std::vector<std::optional<double>> metrics = {});
 
+  /// A value of a told, correct configuration from more samples: it takes the place of the first.
+  /// Others are left alone.
+  void tell_again(ConfigId id, double value);
+
   /// The configuration is never proposed from now on; nothing is learned of it.
   void drop(ConfigId id);
 
