@@ -225,6 +225,7 @@ class AutotuneWriter {
             {"unused_build_seconds", built.unused_build_seconds},
             {"compared", built.compared},
             {"error_without", or_null(built.error_without)},
+            {"error_without_mix", or_null(built.error_without_mix)},
             {"error_with", or_null(built.error_with)}};
   }
 
@@ -406,6 +407,16 @@ class AutotuneWriter {
     return out;
   }
 
+  static Json mix(const tune::CompiledKernel& kernel) {
+    if (!kernel.mix) return nullptr;
+    return {{"instructions", kernel.mix->instructions},
+            {"valu", kernel.mix->valu},
+            {"matrix", kernel.mix->matrix},
+            {"memory", kernel.mix->memory},
+            {"lds", kernel.mix->lds},
+            {"branches", kernel.mix->branches}};
+  }
+
   [[nodiscard]] Json history() const {
     Json out = Json::array();
     for (const Step& step : result_.steps) {
@@ -419,7 +430,9 @@ class AutotuneWriter {
                             {"lds_bytes", kernel.lds_bytes},
                             {"scratch_bytes", kernel.scratch_bytes},
                             {"spills", kernel.spills},
-                            {"occupancy", or_null(kernel.occupancy)}});
+                            {"occupancy", or_null(kernel.occupancy)},
+                            {"mix", mix(kernel)},
+                            {"why_no_mix", or_null(kernel.why_no_mix)}});
       out.push_back({{"order", out.size() + 1},
                      {"phase", tune::to_string(step.phase)},
                      {"local", step.local},

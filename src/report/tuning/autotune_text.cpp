@@ -65,9 +65,13 @@ std::string built_line(const tune::TuneResult& result, std::size_t width) {
   return labelled(
       "built",
       fmt::format("{} for each run; {} not run ({:.3g} s of building); predictions were off by "
-                  "{} without what compilers said, by {} with it ({} evaluations)",
+                  "{} without what compilers said, by {} with it{} ({} evaluations)",
                   built.per_run, result.pruned.built_not_run, built.unused_build_seconds,
                   percent(std::expm1(*built.error_without)), percent(std::expm1(*built.error_with)),
+                  built.error_without_mix
+                      ? fmt::format(", by {} with it but for the instructions",
+                                    percent(std::expm1(*built.error_without_mix)))
+                      : "",
                   built.compared),
       width);
 }

@@ -228,8 +228,7 @@ Result<std::vector<std::optional<Answer>>> LiveTuning::evaluate(std::span<const 
   PERFLAB_TRY(std::vector<Answer> answers, run(jobs, always(kSearchRound), false));
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (const auto built = expected_.find(proposals[chosen[i]].id); built != expected_.end()) {
-      answers[i].predicted = built->second.predicted;
-      answers[i].corrected = built->second.corrected;
+      answers[i].built = built->second;
     }
     placed[chosen[i]] = std::move(answers[i]);
   }

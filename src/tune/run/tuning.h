@@ -63,8 +63,7 @@ struct Step {
   bool from_journal = false;          ///< an earlier process measured it
   std::optional<double> best_so_far;  ///< within the limits
   bool within_limits = true;
-  /// Expected once it was built, without and with what the compiler said of it.
-  std::optional<double> built_predicted{}, built_corrected{};
+  BuiltCandidate built{};  ///< expected once it was built
 };
 
 /// What building ahead took, and how far the model was off without and with what compilers said.
@@ -74,6 +73,8 @@ struct BuiltAhead {
   /// Mean distance of measured and predicted value, as logarithms, over `compared` evaluations that
   /// were chosen among built ones.
   std::optional<double> error_without{}, error_with{};
+  /// With registers, LDS, spills and occupancy alone; missing also where no instructions are known.
+  std::optional<double> error_without_mix{};
   std::size_t compared = 0;
 };
 

@@ -142,8 +142,7 @@ void TuningRun::learn(const Proposal& proposal, Answer&& answer) {
                     .from_journal = answer.from_journal,
                     .best_so_far = best_,
                     .within_limits = within,
-                    .built_predicted = answer.predicted,
-                    .built_corrected = answer.corrected});
+                    .built = answer.built});
 }
 
 /// The further run's samples join those that are known. One that fails says nothing of the others:
@@ -271,17 +270,26 @@ BuiltAhead TuningRun::built_ahead() const {
   BuiltAhead built{.per_run = options_.build_ahead, .unused_build_seconds = unused_build_seconds_};
   double without = 0;
   double with = 0;
+  double without_mix = 0;
+  bool any_mix = false;
   for (const Step& step : steps_) {
     const auto& value = step.evaluation.value;
-    if (!value || !step.built_predicted || !step.built_corrected) continue;
-    if (!(*value > 0 && *step.built_predicted > 0 && *step.built_corrected > 0)) continue;
-    without += std::abs(std::log(*value / *step.built_predicted));
-    with += std::abs(std::log(*value / *step.built_corrected));
+    const BuiltCandidate& expected = step.built;
+    if (!value || !expected.predicted || !expected.corrected) continue;
+    const double plainer = expected.without_mix.value_or(*expected.corrected);
+    if (!(*value > 0 && *expected.predicted > 0 && *expected.corrected > 0 && plainer > 0))
+      continue;
+    without += std::abs(std::log(*value / *expected.predicted));
+    with += std::abs(std::log(*value / *expected.corrected));
+    without_mix += std::abs(std::log(*value / plainer));
+    any_mix = any_mix || expected.without_mix;
     ++built.compared;
   }
   if (built.compared == 0) return built;
-  built.error_without = without / static_cast<double>(built.compared);
-  built.error_with = with / static_cast<double>(built.compared);
+  const auto count = static_cast<double>(built.compared);
+  built.error_without = without / count;
+  built.error_with = with / count;
+  if (any_mix) built.error_without_mix = without_mix / count;
   return built;
 }
 

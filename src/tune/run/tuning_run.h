@@ -25,8 +25,8 @@ struct Answer {
   Evaluation evaluation;
   std::string worker;
   bool from_journal = false;
-  /// Expected once it was built, before it ran: without and with what the compiler said.
-  std::optional<double> predicted{}, corrected{};
+  /// What was expected once it was built, before it ran; empty: nothing.
+  BuiltCandidate built{};
 };
 
 class TuningRun {

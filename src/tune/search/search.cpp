@@ -460,7 +460,8 @@ std::vector<BuiltCandidate> Search::choose_built(std::span<const ConfigId> candi
   const auto corrected = state.with_model([&](const Tgp& tgp) {
     std::vector<double> means;
     if (state.polynomial || !tgp.fitted()) return means;
-    const CompiledCorrection correction(tgp.posterior(), state.compiled);
+    const CompiledCorrection correction(tgp.posterior(), state.compiled, true);
+    const CompiledCorrection without_mix(tgp.posterior(), state.compiled, false);
     const Targets& targets = tgp.targets();
     for (std::size_t i = 0; correction.exists() && i < built.size(); ++i) {
       const double plain = tgp.posterior().predict(built[i].id).mean;
@@ -468,6 +469,9 @@ std::vector<BuiltCandidate> Search::choose_built(std::span<const ConfigId> candi
       if (state.two_objectives()) continue;
       built[i].predicted = targets.scale.value(targets.loss(plain));
       built[i].corrected = targets.scale.value(targets.loss(means.back()));
+      if (compiled[i].mix)
+        built[i].without_mix =
+            targets.scale.value(targets.loss(plain + without_mix.at(compiled[i])));
     }
     return means;
   });

@@ -88,6 +88,7 @@ class ComputedExecutor : public Executor {
       CompiledKernel kernel;
       kernel.vgprs = 32;
       kernel.spills = spills_of(values_of_job(jobs[i]));
+      kernel.mix = mix_of(values_of_job(jobs[i]));
       built.compiled = {kernel};
       built.build_seconds = 0.5;
       PERFLAB_TRY_VOID(on_finished({.index = i, .evaluation = built, .worker = ""}));
@@ -98,6 +99,8 @@ class ComputedExecutor : public Executor {
   std::vector<Job> runs, builds;
   std::function<std::int64_t(const std::vector<double>& values)> spills_of =
       [](const std::vector<double>& values) { return values[1] > 4 ? 64 : 0; };
+  std::function<std::optional<KernelMix>(const std::vector<double>& values)> mix_of =
+      [](const std::vector<double>&) { return std::nullopt; };
   std::string unbuildable;  ///< first value of configurations that do not build
   std::optional<std::size_t> stop_after;
 
@@ -313,12 +316,59 @@ TEST(Tune, SaysWhatBuildingAheadToldOfTimesThatFollowSpills) {
                    0.5 * static_cast<double>(result.pruned.built_not_run));
   EXPECT_GE(result.built_ahead.compared, 8U);
   EXPECT_LT(result.built_ahead.error_with, result.built_ahead.error_without);
+  EXPECT_FALSE(result.built_ahead.error_without_mix) << "no instructions are known";
 
   options.build_ahead = 1;
   ComputedExecutor alone(exact);
   const TuneResult plain = tune(space, commands_for(space, true), alone, nullptr, options).value();
   EXPECT_EQ(plain.pruned.built_not_run, 0U);
   EXPECT_EQ(plain.built_ahead.compared, 0U);
+}
+
+// A time that goes with the share of memory instructions, which the parameters do not show: the
+// search that knows the instructions predicts better, and has found better after as many runs.
+TEST(Tune, ATimeThatFollowsTheInstructionsIsLearnedFasterWithThem) {
+  const Space space = small_space();
+  const auto mix = [](const std::vector<double>& values) {
+    const auto drawn = static_cast<std::int64_t>(values[0] * 7 + values[1] * 13 + values[2] * 5);
+    return KernelMix{.instructions = 1000, .valu = 400, .memory = drawn % 11 * 40, .branches = 9};
+  };
+  const auto search = [&](bool known, std::uint64_t seed) {
+    const auto kernel_mix = [&, known](const std::vector<double>& values) {
+      return known ? std::optional(mix(values)) : std::nullopt;
+    };
+    ComputedExecutor executor([&](const std::vector<double>& values, const Job&) {
+      Evaluation evaluation = measured({100 + static_cast<double>(mix(values).memory)});
+      CompiledKernel& kernel = evaluation.compiled.emplace_back();
+      kernel.vgprs = 32;
+      kernel.mix = kernel_mix(values);
+      return evaluation;
+    });
+    executor.spills_of = [](const std::vector<double>&) { return 0; };
+    executor.mix_of = kernel_mix;
+    TuneOptions options = options_of(20);
+    options.search.seed = seed;
+    options.search.effort = Effort::full;
+    options.build_folders = "/nowhere";
+    options.build_ahead = 4;
+    return tune(space, commands_for(space, true), executor, nullptr, options).value();
+  };
+  double with = 0;
+  double without = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const TuneResult known = search(true, seed);
+    EXPECT_LT(known.built_ahead.error_with, known.built_ahead.error_without_mix) << seed;
+    // The mean of what was measured after the seed: how soon good ones are picked.
+    const auto mean = [](const TuneResult& result) {
+      double sum = 0;
+      for (std::size_t i = 10; i < result.steps.size(); ++i)
+        sum += *result.steps[i].evaluation.value;
+      return sum;
+    };
+    with += mean(known);
+    without += mean(search(false, seed));
+  }
+  EXPECT_LT(with, 0.8 * without);
 }
 
 TEST(Tune, WhatDoesNotBuildIsAResultAndTakesNobodysRun) {
@@ -418,13 +468,13 @@ TEST(Tune, ARaceRunsAgainWhatMayBeTheBest) {
     }
   }
   std::size_t raced = 0;
-  double slowest_raced = 0;
   std::optional<double> best;
   for (const Step& step : result.steps) {
     again += step.evaluation.samples.size() - 1;
     const bool twice = step.evaluation.samples.size() > 1;
     raced += twice ? 1U : 0U;
-    if (twice) slowest_raced = std::max(slowest_raced, *step.evaluation.value);
+    // Once the best is near, what is clearly worse runs once.
+    EXPECT_FALSE(twice && best < 1.2 && *step.evaluation.value > 1.5) << *step.evaluation.value;
     if (!best || *step.evaluation.value < *best) best = step.evaluation.value;
     EXPECT_EQ(step.best_so_far, best);
   }
@@ -436,7 +486,6 @@ TEST(Tune, ARaceRunsAgainWhatMayBeTheBest) {
   EXPECT_GE(race.best, 2U);
   EXPECT_EQ(race.without_at_least, 3 * 40U);
   EXPECT_LT(race.runs, race.without_at_least);
-  EXPECT_LT(slowest_raced, 2 * *best);
   EXPECT_FALSE(tune(space, commands_for(space), executor, nullptr, options_of(3)).value().race);
 }
 
