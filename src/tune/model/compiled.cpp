@@ -12,7 +12,7 @@
 namespace perflab::tune {
 namespace {
 
-constexpr double kRidge = 1;
+constexpr std::array<double, 4> kPenalties = {1, 4, 16, 64};
 constexpr std::size_t kFeatures = 11;
 
 std::array<double, kFeatures> features_of(const CompiledKernel& kernel, bool with_mix) {
@@ -76,10 +76,22 @@ CompiledCorrection::CompiledCorrection(const Posterior& posterior, const Compile
         matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(f)) =
             (rows[i][f] - centre_[f]) / width_[f];
   }
-  const Eigen::MatrixXd normal =
-      matrix.transpose() * matrix + kRidge * Eigen::MatrixXd::Identity(kFeatures, kFeatures);
-  const Eigen::VectorXd solved = normal.llt().solve(
-      matrix.transpose() * Eigen::Map<const Eigen::VectorXd>(residuals.data(), count));
+  const Eigen::VectorXd errors = Eigen::Map<const Eigen::VectorXd>(residuals.data(), count);
+  Eigen::VectorXd solved = Eigen::VectorXd::Zero(kFeatures);
+  left_out_ = errors.squaredNorm();
+  for (const double penalty : kPenalties) {
+    const Eigen::LLT<Eigen::MatrixXd> normal(
+        matrix.transpose() * matrix + penalty * Eigen::MatrixXd::Identity(kFeatures, kFeatures));
+    const Eigen::VectorXd weights = normal.solve(matrix.transpose() * errors);
+    // Allen's PRESS: what each would have been off by, had it not been learned from.
+    const Eigen::VectorXd own =
+        (matrix.array() * normal.solve(matrix.transpose()).transpose().array()).rowwise().sum();
+    const double off =
+        ((errors - matrix * weights).array() / (1 - own.array())).matrix().squaredNorm();
+    if (off >= left_out_) continue;
+    left_out_ = off;
+    solved = weights;
+  }
   weights_.assign(solved.begin(), solved.end());
 }
 

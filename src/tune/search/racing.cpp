@@ -19,9 +19,10 @@ namespace {
 /// Those that can be the best, and those whose spread is that of the best.
 constexpr std::size_t kRivals = 10;
 constexpr std::size_t kPooled = 20;
-/// Assumed of a run before anything ran twice (median of the recorded spaces, docs/facts/tuning.md
-/// "Noise"), and as how many runs that counts.
-constexpr double kAssumedSpread = 0.01;
+/// Assumed of a run before anything ran twice (the recorded spaces have 0.001 to 0.026,
+/// docs/facts/tuning.md "Noise"), and as how many runs that counts. Of 0.01 early runs are wasted
+/// where there is no noise: .003 less after 25.
+constexpr double kAssumedSpread = 0.003;
 constexpr double kAssumedRuns = 2;
 /// The best one is doubted as if it were tied until it has so many runs: of many readings the least
 /// is a lucky one.

@@ -460,8 +460,10 @@ std::vector<BuiltCandidate> Search::choose_built(std::span<const ConfigId> candi
   const auto corrected = state.with_model([&](const Tgp& tgp) {
     std::vector<double> means;
     if (state.polynomial || !tgp.fitted()) return means;
-    const CompiledCorrection correction(tgp.posterior(), state.compiled, true);
+    const CompiledCorrection with_mix(tgp.posterior(), state.compiled, true);
     const CompiledCorrection without_mix(tgp.posterior(), state.compiled, false);
+    const CompiledCorrection& correction =
+        with_mix.left_out() < without_mix.left_out() ? with_mix : without_mix;
     const Targets& targets = tgp.targets();
     for (std::size_t i = 0; correction.exists() && i < built.size(); ++i) {
       const double plain = tgp.posterior().predict(built[i].id).mean;
