@@ -1,6 +1,6 @@
 // What bench/autotune.py runs: the search against one recorded space, many seeds, or against a
 // written space of 240,000 configurations. Prints one JSON line: the recorded value of the best
-// configuration found after 25, 50, 100 and 200 evaluations, and the CPU time of the model.
+// configuration found after 25, 50, 100 and 200 runs, and the CPU time of the model.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
@@ -21,6 +21,7 @@
 #include "tune/priors/prior_task.h"
 #include "tune/records/read_space.h"
 #include "tune/records/recording.h"
+#include "tune/search/racing.h"
 #include "tune/search/search.h"
 #include "tune/space/space.h"
 
@@ -29,11 +30,14 @@ namespace {
 using namespace perflab::tune;
 
 constexpr std::array<std::size_t, 4> kBudgets = {25, 50, 100, 200};
+constexpr std::size_t kMostRuns = 10;  // of a configuration, as --repeats
 
 struct Options {
   std::string recording, definition, model = "tgp", effort = "full";
   std::size_t seeds = 30, first_seed = 0, batch = 1, budget = 200;
   std::vector<std::string> priors = {};
+  std::size_t repeats = 1;  ///< runs of each configuration
+  bool race = false;        ///< one run of each, and the likely best ones again
   bool noisy = false, hotspot_slab = false, shuffled = false;
 };
 
@@ -166,6 +170,14 @@ perflab::Result<Priors> priors_of(const Problem& problem, const Options& options
   return priors;
 }
 
+/// The value of one run: the recorded one, or with --noisy a recorded repeat.
+double run_of(const Problem& problem, bool noisy, std::uint64_t seed, ConfigId id,
+              std::size_t number) {
+  const auto& repeats = problem.repeats[id];
+  if (!noisy || repeats.empty()) return *problem.values[id];
+  return repeats[scramble(seed * 1'000'003 + id + 7'777'777'777U * number) % repeats.size()];
+}
+
 /// One search; the ratio best / optimum at each budget, by the recorded value of what is chosen.
 std::vector<double> search_once(const Problem& problem, const Options& options,
                                 const Priors& priors, std::uint64_t seed) {
@@ -181,23 +193,38 @@ std::vector<double> search_once(const Problem& problem, const Options& options,
   if (options.effort == "auto") with.effort = Effort::automatic;
   Search search(problem.space, with);
   std::vector<double> ratios;
+  Racing racing(false, kMostRuns);
   std::size_t evaluated = 0;
+  std::size_t runs = 0;
   const auto ratio = [&] {
     const auto best = search.best();
     return best ? *problem.values[*best] / problem.optimum
                 : std::numeric_limits<double>::infinity();
   };
-  while (evaluated < options.budget) {
-    const auto proposals = search.propose(std::min(options.batch, options.budget - evaluated));
+  const auto count = [&](std::size_t more) {
+    for (const std::size_t budget : kBudgets)
+      if (runs < budget && runs + more >= budget) ratios.push_back(ratio());
+    runs += more;
+  };
+  while (runs < options.budget) {
+    const auto proposals = search.propose(std::min(options.batch, options.budget - runs));
     if (proposals.empty()) break;
     for (const Proposal& proposal : proposals) {
-      const auto& repeats = problem.repeats[proposal.id];
-      auto value = problem.values[proposal.id];
-      if (value && options.noisy && !repeats.empty())
-        value = repeats[scramble(seed * 1'000'003 + proposal.id) % repeats.size()];
-      search.tell(proposal.id, value ? Outcome::correct : Outcome::run_failed, value);
+      const bool works = problem.values[proposal.id].has_value();
+      for (std::size_t i = 0; works && i < options.repeats; ++i)
+        racing.add(proposal.id, run_of(problem, options.noisy, seed, proposal.id, i));
+      search.tell(proposal.id, works ? Outcome::correct : Outcome::run_failed,
+                  racing.value(proposal.id));
       ++evaluated;
-      if (std::ranges::find(kBudgets, evaluated) != kBudgets.end()) ratios.push_back(ratio());
+      count(works ? options.repeats : 1);
+    }
+    while (options.race && runs < options.budget && search.expected_gain()) {
+      const auto again = racing.next(*search.expected_gain(), 1);
+      if (again.empty()) break;
+      const ConfigId id = again.front();
+      racing.add(id, run_of(problem, options.noisy, seed, id, racing.runs(id)));
+      search.tell_again(id, *racing.value(id));
+      count(1);
     }
   }
   ratios.push_back(ratio());
@@ -246,6 +273,8 @@ int main(int argc, char** argv) {
     const char* value = i + 1 < argc ? argv[i + 1] : "";
     if (name == "--noisy")
       options.noisy = true;
+    else if (name == "--race")
+      options.race = true;
     else if (name == "--shuffled")
       options.shuffled = true;
     else if (name == "--hotspot-slab")
@@ -260,6 +289,8 @@ int main(int argc, char** argv) {
       options.first_seed = number(value);
     else if (name == "--batch")
       options.batch = std::max<std::size_t>(number(value), 1);
+    else if (name == "--repeats")
+      options.repeats = std::max<std::size_t>(number(value), 1);
     else if (name == "--budget")
       options.budget = number(value);
     else if (name == "--model")

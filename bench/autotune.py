@@ -1,10 +1,11 @@
 """How few measurements the autotuner needs, on fully recorded search spaces.
 
-    python3 bench/autotune.py [--seeds 30] [--jobs 2] [--noisy] [--model tgp|polynomial] [--effort full|auto|quick] [--batch N] [--priors others|shuffled] [--budget N] [--only NAME,NAME]
+    python3 bench/autotune.py [--seeds 30] [--jobs 2] [--noisy] [--race] [--repeats N] [--model tgp|polynomial] [--effort full|auto|quick] [--batch N] [--priors others|shuffled] [--budget N] [--only NAME,NAME]
 
 Needs the target bench_autotune of a release build (PERFLAB_BUILD, default build/release) and the recordings in ../shared/data/autotune. Nothing is measured: a
 configuration's result is its recorded time. The search begins with the declared default (first configuration where there is none). Score: mean over seeds of
-optimum / recorded time of the best configuration found; with --noisy every evaluation sees one random recorded repeat. Seconds are CPU time of a whole search.
+optimum / recorded time of the best configuration found; with --noisy a run sees one random recorded repeat; budgets count runs: one of each
+configuration, or as many as --repeats says; with --race the likely best ones run again. Seconds are CPU time of a whole search.
 """
 import argparse
 import concurrent.futures
@@ -48,6 +49,9 @@ def run(name, arguments):
         if arguments.priors == "shuffled":
             command.append("--shuffled")
     command += ["--budget", str(arguments.budget)]
+    command += ["--repeats", str(arguments.repeats)]
+    if arguments.race:
+        command.append("--race")
     if arguments.noisy:
         command.append("--noisy")
     if name == "written":
@@ -75,6 +79,8 @@ def main():
     parser.add_argument("--budget", type=int, default=200)
     parser.add_argument("--priors", default="none", choices=("none", "others", "shuffled"), help="recordings of the same kernel on the other GPUs; shuffled: with the times of other configurations")
     parser.add_argument("--noisy", action="store_true")
+    parser.add_argument("--race", action="store_true")
+    parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--model", default="tgp")
     parser.add_argument("--effort", default="full")
     parser.add_argument("--only", default="")

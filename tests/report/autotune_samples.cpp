@@ -56,14 +56,17 @@ tune::Evaluation failed(Outcome outcome, std::string detail) {
 }
 
 tune::CompiledKernel compiled() {
-  return {.kernel = "_Z4gemmPKfS0_Pf",
-          .target = "gfx942",
-          .vgprs = 96,
-          .sgprs = 40,
-          .lds_bytes = 16384,
-          .scratch_bytes = 0,
-          .spills = 0,
-          .occupancy = 0.625};
+  return {
+      .kernel = "_Z4gemmPKfS0_Pf",
+      .target = "gfx942",
+      .vgprs = 96,
+      .sgprs = 40,
+      .lds_bytes = 16384,
+      .scratch_bytes = 0,
+      .spills = 0,
+      .occupancy = 0.625,
+      .mix = tune::KernelMix{
+          .instructions = 812, .valu = 430, .matrix = 64, .memory = 40, .lds = 96, .branches = 7}};
 }
 
 /// Fills best_so_far, outcomes and the pruned counts as a search would.
@@ -149,10 +152,13 @@ AutotuneSample sample_autotune() {
   result.pruned.never_reached -= 3;
   result.quality = {.r2 = 0.91, .samples = 5, .fits = 3};
   result.prior_odds = 2.5;
+  result.race = tune::Race{
+      .runs = 31, .again = 7, .raced = 3, .best = 4, .without_at_least = 72, .spread = 0.012};
   result.built_ahead = {.per_run = 2,
                         .unused_build_seconds = 12.5,
                         .error_without = 0.2,
                         .error_with = 0.12,
+                        .error_without_mix = 0.15,
                         .compared = 3};
   tune::PriorResult& prior = result.priors.emplace_back();
   prior.description = {.file = "gemm-mi210.json",

@@ -120,6 +120,12 @@ Result<measure::AutotuneRequest> request_of(const AutotuneArguments& arguments) 
   }
   if (!arguments.type.empty())
     request.capture.compare.type = from_name<replay::ElementType>(arguments.type);
+  if (request.options.race && (request.options.search.model != tune::ModelKind::tgp ||
+                               !request.further.second_objective.empty()))
+    return fail(ErrorCode::usage,
+                "--race needs the gain that the model tgp expects of one objective: with another "
+                "model, or with two objectives, there is none",
+                "leave --race out");
   tune::RepeatRule& repeats = request.options.repeats;
   repeats.fewest_samples = std::min(repeats.fewest_samples, repeats.most_runs);
   if (request.journal.empty() && !arguments.outputs.folder.empty())
@@ -263,9 +269,12 @@ Result<void> check_given(const CLI::App& command, const AutotuneArguments& argum
     return {};
   };
   if (!arguments.request.simulate.empty()) {
-    PERFLAB_TRY_VOID(refuse_given(
-        {"--gpus", "--metric-regex", "--check", "--build-template", "--timeout", "--repeats"},
-        "with --simulate: nothing is run", "leave one of the two out"));
+    PERFLAB_TRY_VOID(
+        refuse_given({"--gpus", "--metric-regex", "--check", "--build-template", "--timeout"},
+                     "with --simulate: nothing is run", "leave one of the two out"));
+    if (!arguments.request.options.race)
+      PERFLAB_TRY_VOID(refuse_given({"--repeats"}, "with --simulate: nothing is run",
+                                    "leave one of the two out, or add --race"));
     if (arguments.executor == "slurm")
       return fail(ErrorCode::usage,
                   "--executor slurm has no effect with --simulate: nothing is run",
@@ -420,6 +429,8 @@ void add_search_options(CLI::App& command, AutotuneArguments& arguments) {
                   "Run a configuration at most N times; fewer when its times are steady")
       ->check(whole_from(1, 10'000))
       ->capture_default_str();
+  command.add_flag("--race", options.race,
+                   "Run every configuration once, and again only those that may be the best");
   command.add_option("--timeout", arguments.timeout,
                      "Stop a run after this as long as there is no best one (default: 600s; a "
                      "captured dispatch: 10s)");

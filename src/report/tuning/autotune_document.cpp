@@ -24,7 +24,7 @@ class AutotuneWriter {
       : data_(data), space_(*data.space), result_(*data.result) {}
 
   Json document() {
-    Json out = {{"schema_version", "1.5.0"},
+    Json out = {{"schema_version", "1.6.0"},
                 {"document", "autotune"},
                 {"generator", generator_json()},
                 {"objective", objective()}};
@@ -225,7 +225,21 @@ class AutotuneWriter {
             {"unused_build_seconds", built.unused_build_seconds},
             {"compared", built.compared},
             {"error_without", or_null(built.error_without)},
+            {"error_without_mix", or_null(built.error_without_mix)},
             {"error_with", or_null(built.error_with)}};
+  }
+
+  /// Null is ordinary: no race was asked for.
+  Json race() {
+    if (!result_.race) return nullptr;
+    const tune::Race& race = *result_.race;
+    return {{"runs", race.runs},
+            {"again", race.again},
+            {"raced", race.raced},
+            {"best", race.best},
+            {"without_at_least", race.without_at_least},
+            {"spread", value("phases.race.spread", race.spread, "nothing ran more than once")},
+            {"failed", race.failed}};
   }
 
   Json phases() {
@@ -261,6 +275,7 @@ class AutotuneWriter {
           {"never_reached", pruned.never_reached},
           {"prune_factor", result_.prune_factor}}},
         {"build_ahead", build_ahead()},
+        {"race", race()},
         {"confirm",
          {{"evaluations", steps_of(tune::Phase::confirm)},
           {"local_steps", local},
@@ -392,6 +407,16 @@ class AutotuneWriter {
     return out;
   }
 
+  static Json mix(const tune::CompiledKernel& kernel) {
+    if (!kernel.mix) return nullptr;
+    return {{"instructions", kernel.mix->instructions},
+            {"valu", kernel.mix->valu},
+            {"matrix", kernel.mix->matrix},
+            {"memory", kernel.mix->memory},
+            {"lds", kernel.mix->lds},
+            {"branches", kernel.mix->branches}};
+  }
+
   [[nodiscard]] Json history() const {
     Json out = Json::array();
     for (const Step& step : result_.steps) {
@@ -405,7 +430,9 @@ class AutotuneWriter {
                             {"lds_bytes", kernel.lds_bytes},
                             {"scratch_bytes", kernel.scratch_bytes},
                             {"spills", kernel.spills},
-                            {"occupancy", or_null(kernel.occupancy)}});
+                            {"occupancy", or_null(kernel.occupancy)},
+                            {"mix", mix(kernel)},
+                            {"why_no_mix", or_null(kernel.why_no_mix)}});
       out.push_back({{"order", out.size() + 1},
                      {"phase", tune::to_string(step.phase)},
                      {"local", step.local},

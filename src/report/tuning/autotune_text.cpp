@@ -65,10 +65,28 @@ std::string built_line(const tune::TuneResult& result, std::size_t width) {
   return labelled(
       "built",
       fmt::format("{} for each run; {} not run ({:.3g} s of building); predictions were off by "
-                  "{} without what compilers said, by {} with it ({} evaluations)",
+                  "{} without what compilers said, by {} with it{} ({} evaluations)",
                   built.per_run, result.pruned.built_not_run, built.unused_build_seconds,
                   percent(std::expm1(*built.error_without)), percent(std::expm1(*built.error_with)),
+                  built.error_without_mix
+                      ? fmt::format(", by {} with it but for the instructions",
+                                    percent(std::expm1(*built.error_without_mix)))
+                      : "",
                   built.compared),
+      width);
+}
+
+/// Where the runs of a race went.
+std::string race_line(const tune::TuneResult& result, std::size_t width) {
+  if (!result.race) return {};
+  const tune::Race& race = *result.race;
+  return labelled(
+      "race",
+      fmt::format(
+          "{} runs, {} of them on {} configurations that had run before; {} on the best; "
+          "without racing at least {}{}",
+          race.runs, race.again, race.raced, race.best, race.without_at_least,
+          race.spread ? fmt::format("; runs of the best spread by {}", percent(*race.spread)) : ""),
       width);
 }
 
@@ -212,8 +230,8 @@ std::string best_section(const AutotuneData& data, const TerminalStyle& style, c
                     space.text(simulation.optimum_id)),
         style.width);
   }
-  return out + phases_line(result, style.width) + built_line(result, style.width) +
-         priors_lines(result, style.width);
+  return out + phases_line(result, style.width) + race_line(result, style.width) +
+         built_line(result, style.width) + priors_lines(result, style.width);
 }
 
 std::string top_section(const AutotuneData& data, const TerminalStyle& style, const Paint& paint) {

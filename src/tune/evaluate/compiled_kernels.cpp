@@ -7,15 +7,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "base/text/pattern.h"
 #include "code/files/container.h"
+#include "code/instructions/disassembly.h"
+#include "code/instructions/instruction_mix.h"
 #include "code/object/code_object.h"
 #include "hal/occupancy.h"
+#include "tune/evaluate/process_step.h"
 
 namespace perflab::tune {
 namespace {
@@ -92,8 +98,56 @@ void judge(const hal::Arch& arch, const code::KernelMetadata& kernel,
     compiled.occupancy = occupancy->resident.occupancy;
 }
 
+/// The disassembler for a processor, looked for once: that starts programs.
+const Result<code::Disassembler>& disassembler_for(const std::string& processor) {
+  static std::mutex mutex;
+  static std::map<std::string, Result<code::Disassembler>> found;
+  const std::scoped_lock lock(mutex);
+  const auto known = found.find(processor);
+  if (known != found.end()) return known->second;
+  return found.emplace(processor, code::find_disassembler(processor)).first->second;
+}
+
+using Functions = Result<std::vector<code::Function>>;
+
+/// Whole objects: the code of assembly kernels is cut by labels, which only the whole puts
+/// together.
+Functions functions_of(std::string_view bytes, const std::string& processor) {
+  const Result<code::Disassembler>& tool = disassembler_for(processor);
+  if (!tool) return std::unexpected(tool.error());
+  const std::array<code::ToDisassemble, 1> work = {
+      {{.bytes = bytes, .processor = processor, .symbols = {}}}};
+  PERFLAB_TRY(auto results, code::disassemble(*tool, work));
+  return std::move(results.front());
+}
+
+void add_mix(const Functions& functions, const code::KernelMetadata& kernel,
+             CompiledKernel& compiled) {
+  if (!functions) {
+    compiled.why_no_mix = one_line(functions.error().message);
+    return;
+  }
+  const code::Function function =
+      code::function_at(*functions, kernel.name, kernel.code_address, kernel.code_bytes);
+  if (function.instructions.empty() || (kernel.wave_size != 32 && kernel.wave_size != 64)) {
+    compiled.why_no_mix = "the disassembler found no code at the kernel's address";
+    return;
+  }
+  code::InstructionMix mix =
+      code::instruction_mix(function.instructions, static_cast<int>(kernel.wave_size),
+                            kernel.scratch_bytes > 0 || kernel.dynamic_stack);
+  using enum code::InstructionClass;
+  compiled.mix = {
+      .instructions = mix.instructions,
+      .valu = mix.by_class[valu],
+      .matrix = mix.by_class[matrix],
+      .memory = mix.by_class[vmem_load] + mix.by_class[vmem_store] + mix.by_class[vmem_atomic],
+      .lds = mix.by_class[lds],
+      .branches = mix.by_class[branch]};
+}
+
 void add_kernel(const code::TargetId& target, const code::KernelMetadata& kernel,
-                BuiltKernels& found) {
+                const Functions& functions, BuiltKernels& found) {
   const hal::Arch* arch = hal::find_arch(target.processor);
   CompiledKernel compiled;
   compiled.kernel = kernel.name;
@@ -105,6 +159,7 @@ void add_kernel(const code::TargetId& target, const code::KernelMetadata& kernel
   compiled.scratch_bytes = kernel.scratch_bytes;
   compiled.spills = kernel.sgpr_spills.value_or(0) + kernel.vgpr_spills.value_or(0);
   if (arch != nullptr) judge(*arch, kernel, *resources, compiled, found.not_launchable);
+  add_mix(functions, kernel, compiled);
   found.kernels.push_back(std::move(compiled));
 }
 
@@ -122,9 +177,16 @@ Result<BuiltKernels> read_compiled_kernels(const Job& job) {
     if (architecture && embedded.target.processor != architecture->processor) continue;
     PERFLAB_TRY(const code::CodeObject object,
                 code::read_code_object(embedded.bytes, job.code_object.string()));
+    std::vector<const code::KernelMetadata*> kernels;
     for (const code::KernelMetadata& kernel : object.kernels)
       if (!wanted || wanted->found_in(kernel.name) || wanted->found_in(readable_name(kernel.name)))
-        add_kernel(object.target, kernel, found);
+        kernels.push_back(&kernel);
+    if (kernels.empty()) continue;
+    const Functions functions = functions_of(embedded.bytes, object.target.processor);
+    if (!functions && functions.error().code == ErrorCode::interrupted)
+      return std::unexpected(functions.error());
+    for (const code::KernelMetadata* kernel : kernels)
+      add_kernel(object.target, *kernel, functions, found);
   }
   return found;
 }

@@ -1,5 +1,5 @@
-// Hoerl and Kennard, "Ridge regression", Technometrics 12 (1970), with the penalty 1. An unknown
-// occupancy counts as the mean.
+// Hoerl and Kennard, "Ridge regression", Technometrics 12 (1970), with the penalty 1. What is not
+// known (occupancy, instructions) counts as the mean.
 #include "tune/model/compiled.h"
 
 #include <Eigen/Cholesky>
@@ -12,28 +12,45 @@
 namespace perflab::tune {
 namespace {
 
-constexpr double kRidge = 1;
-constexpr std::size_t kFeatures = 6;
+constexpr std::array<double, 4> kPenalties = {1, 4, 16, 64};
+constexpr std::size_t kFeatures = 11;
 
-std::array<double, kFeatures> features_of(const CompiledKernel& kernel) {
-  return {static_cast<double>(kernel.vgprs),
-          static_cast<double>(kernel.sgprs),
-          static_cast<double>(kernel.lds_bytes),
-          static_cast<double>(kernel.scratch_bytes),
-          static_cast<double>(kernel.spills),
-          kernel.occupancy.value_or(std::numeric_limits<double>::quiet_NaN())};
+std::array<double, kFeatures> features_of(const CompiledKernel& kernel, bool with_mix) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  std::array<double, kFeatures> features = {static_cast<double>(kernel.vgprs),
+                                            static_cast<double>(kernel.sgprs),
+                                            static_cast<double>(kernel.lds_bytes),
+                                            static_cast<double>(kernel.scratch_bytes),
+                                            static_cast<double>(kernel.spills),
+                                            kernel.occupancy.value_or(kUnknown),
+                                            kUnknown,
+                                            kUnknown,
+                                            kUnknown,
+                                            kUnknown,
+                                            kUnknown};
+  if (!with_mix || !kernel.mix || kernel.mix->instructions <= 0) return features;
+  const KernelMix& mix = *kernel.mix;
+  const auto all = static_cast<double>(mix.instructions);
+  features[6] = std::log(all);
+  features[7] = static_cast<double>(mix.valu) / all;
+  features[8] = static_cast<double>(mix.matrix) / all;
+  features[9] = static_cast<double>(mix.memory) / all;
+  features[10] = static_cast<double>(mix.lds) / all;
+  return features;
 }
 
 }  // namespace
 
-CompiledCorrection::CompiledCorrection(const Posterior& posterior, const CompiledKernels& kernels) {
+CompiledCorrection::CompiledCorrection(const Posterior& posterior, const CompiledKernels& kernels,
+                                       bool with_mix)
+    : with_mix_(with_mix) {
   const std::vector<double> left_out = posterior.leave_one_out();
   std::vector<std::array<double, kFeatures>> rows;
   std::vector<double> residuals;
   for (std::size_t i = 0; i < left_out.size(); ++i) {
     const auto found = kernels.find(posterior.observations()[i]);
     if (found == kernels.end()) continue;
-    rows.push_back(features_of(found->second));
+    rows.push_back(features_of(found->second, with_mix));
     residuals.push_back(left_out[i]);
   }
   if (rows.size() < kLeastSamples) return;
@@ -59,15 +76,27 @@ CompiledCorrection::CompiledCorrection(const Posterior& posterior, const Compile
         matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(f)) =
             (rows[i][f] - centre_[f]) / width_[f];
   }
-  const Eigen::MatrixXd normal =
-      matrix.transpose() * matrix + kRidge * Eigen::MatrixXd::Identity(kFeatures, kFeatures);
-  const Eigen::VectorXd solved = normal.llt().solve(
-      matrix.transpose() * Eigen::Map<const Eigen::VectorXd>(residuals.data(), count));
+  const Eigen::VectorXd errors = Eigen::Map<const Eigen::VectorXd>(residuals.data(), count);
+  Eigen::VectorXd solved = Eigen::VectorXd::Zero(kFeatures);
+  left_out_ = errors.squaredNorm();
+  for (const double penalty : kPenalties) {
+    const Eigen::LLT<Eigen::MatrixXd> normal(
+        matrix.transpose() * matrix + penalty * Eigen::MatrixXd::Identity(kFeatures, kFeatures));
+    const Eigen::VectorXd weights = normal.solve(matrix.transpose() * errors);
+    // Allen's PRESS: what each would have been off by, had it not been learned from.
+    const Eigen::VectorXd own =
+        (matrix.array() * normal.solve(matrix.transpose()).transpose().array()).rowwise().sum();
+    const double off =
+        ((errors - matrix * weights).array() / (1 - own.array())).matrix().squaredNorm();
+    if (off >= left_out_) continue;
+    left_out_ = off;
+    solved = weights;
+  }
   weights_.assign(solved.begin(), solved.end());
 }
 
 double CompiledCorrection::at(const CompiledKernel& kernel) const {
-  const auto features = features_of(kernel);
+  const auto features = features_of(kernel, with_mix_);
   double sum = 0;
   for (std::size_t f = 0; f < weights_.size(); ++f)
     if (!std::isnan(features[f])) sum += weights_[f] * (features[f] - centre_[f]) / width_[f];

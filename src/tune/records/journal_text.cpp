@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "base/text/json_fields.h"
+#include "stats/summary.h"
+#include "tune/records/journal.h"
 #include "tune/records/readers.h"
 
 namespace perflab::tune {
@@ -176,9 +179,18 @@ Result<RawRecording> read_journal_recording(std::string_view text, std::string_v
     raw.head.device = journal.key->gpu;
     raw.head.maximize = journal.key->goal == kMaximize;
   }
+  std::map<std::string, std::size_t> rows;  // by configuration
   for (JournalEntry& entry : journal.entries) {
-    if (entry.round != "search") continue;  // the last comparison repeats what search has
     Evaluation& evaluation = entry.evaluation;
+    if (entry.round.starts_with(kAgainRound) && evaluation.value) {
+      const auto row = rows.find(configuration_key(entry.configuration));
+      if (row == rows.end()) continue;
+      RecordedConfiguration& known = raw.rows[row->second].result;
+      known.repeats.insert(known.repeats.end(), evaluation.samples.begin(),
+                           evaluation.samples.end());
+      known.value = stats::summarize(known.repeats).median;
+    }
+    if (entry.round != "search") continue;  // the last comparison repeats what search has
     RecordedConfiguration result{.values = {},
                                  .outcome = evaluation.outcome,
                                  .value = evaluation.value,
@@ -188,6 +200,7 @@ Result<RawRecording> read_journal_recording(std::string_view text, std::string_v
     if (evaluation.value) result.repeats = std::move(evaluation.samples);
     for (MetricValue& one : evaluation.metrics)
       if (one.value) result.metrics.emplace_back(std::move(one.name), *one.value);
+    if (result.value) rows.emplace(configuration_key(entry.configuration), raw.rows.size());
     raw.rows.push_back({std::move(entry.configuration), std::move(result)});
   }
   return raw;

@@ -16,6 +16,9 @@ namespace perflab::tune {
 /// The round of an evaluation that was only built, to be chosen by what the compiler says of it.
 inline constexpr std::string_view kBuiltRound = "built";
 
+/// What the rounds of further runs of a measured configuration begin with (Racing): "again 1".
+inline constexpr std::string_view kAgainRound = "again ";
+
 /// What `goal` of a key says.
 inline constexpr std::string_view kMinimize = "minimize", kMaximize = "maximize";
 
@@ -36,8 +39,8 @@ struct JournalKey {
 
 struct JournalEntry {
   std::vector<Binding> configuration;  ///< parameters only
-  std::string
-      round;  ///< "search", kBuiltRound, "captured", or "final 3": a repeat of the last comparison
+  /// "search", kBuiltRound, kAgainRound, "captured", or "final 3": a repeat of the last comparison
+  std::string round;
   std::string worker;  ///< which one measured it: "gpu 0", "node7"; empty: one only
   Evaluation evaluation;
 };

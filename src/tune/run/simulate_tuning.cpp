@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include "stats/summary.h"
+#include "tune/model/search_random.h"
 #include "tune/run/last_comparison.h"
 #include "tune/run/tune.h"
 #include "tune/run/tuning_run.h"
@@ -75,6 +77,24 @@ Evaluation evaluation_of(const RecordedConfiguration& recorded,
   return evaluation;
 }
 
+/// One run of a race: a recorded repeat, drawn by seed, configuration and number of the run.
+Evaluation one_run(const RecordedConfiguration& recorded, const std::vector<Metric>& metrics,
+                   std::uint64_t seed, ConfigId id, const std::string& round) {
+  Evaluation evaluation = evaluation_of(recorded, metrics);
+  if (!evaluation.value) return evaluation;
+  std::uint64_t number = 0;
+  if (round.starts_with(kAgainRound))
+    std::from_chars(round.data() + kAgainRound.size(), round.data() + round.size(), number);
+  if (!recorded.repeats.empty()) {
+    Random random(seed + 0x9e3779b97f4a7c15U * (id + 1) + 0xbf58476d1ce4e5b9U * number);
+    evaluation.value = recorded.repeats[random.below(recorded.repeats.size())];
+  }
+  evaluation.samples = {*evaluation.value};
+  evaluation.cv.reset();
+  evaluation.unstable = false;
+  return evaluation;
+}
+
 Simulation simulation_of(const RecordedRows& rows, const Objective& objective) {
   Simulation simulation;
   bool found = false;
@@ -123,7 +143,8 @@ class OpenSimulation final : public OpenTuning {
   Result<void> search_to(std::size_t evaluations) override {
     return session_.search(
         evaluations, batch(), 1,
-        [&](std::span<const Proposal> proposals, std::size_t) { return evaluate(proposals); });
+        [&](std::span<const Proposal> proposals, std::size_t) { return evaluate(proposals); },
+        [&](std::span<const ConfigId> ids) { return again(ids); });
   }
   [[nodiscard]] TuningState state() const override { return session_.state(); }
   [[nodiscard]] std::size_t batch() const override {
@@ -132,7 +153,9 @@ class OpenSimulation final : public OpenTuning {
   Result<TuneResult> finish() override;
 
  private:
+  Result<Answer> answer_of(ConfigId id, const std::string& round);
   Result<std::vector<std::optional<Answer>>> evaluate(std::span<const Proposal> proposals);
+  Result<std::vector<Answer>> again(std::span<const ConfigId> ids);
 
   RecordedRows rows_;
   TuneOptions options_;
@@ -141,18 +164,32 @@ class OpenSimulation final : public OpenTuning {
   std::size_t not_recorded_ = 0;
 };
 
+Result<Answer> OpenSimulation::answer_of(ConfigId id, const std::string& round) {
+  if (const JournalEntry* entry = session_.journalled(id, round))
+    return Answer{.evaluation = entry->evaluation, .worker = {}, .from_journal = true};
+  const RecordedConfiguration& recorded = *rows_.at(id);
+  const std::vector<Metric>& metrics = options_.objective.metrics;
+  Answer answer{.evaluation = options_.race
+                                  ? one_run(recorded, metrics, options_.search.seed, id, round)
+                                  : evaluation_of(recorded, metrics),
+                .worker = {}};
+  PERFLAB_TRY_VOID(session_.write(id, round, answer));
+  return answer;
+}
+
 Result<std::vector<std::optional<Answer>>> OpenSimulation::evaluate(
     std::span<const Proposal> proposals) {
   std::vector<std::optional<Answer>> answers;
   for (const Proposal& proposal : proposals) {
-    Answer answer;
-    if (const JournalEntry* entry = session_.journalled(proposal.id, "search")) {
-      answer = {.evaluation = entry->evaluation, .worker = {}, .from_journal = true};
-    } else {
-      answer.evaluation = evaluation_of(*rows_.at(proposal.id), options_.objective.metrics);
-      PERFLAB_TRY_VOID(session_.write(proposal.id, "search", answer));
-    }
-    answers.emplace_back(std::move(answer));
+    PERFLAB_TRY(answers.emplace_back(), answer_of(proposal.id, "search"));
+  }
+  return answers;
+}
+
+Result<std::vector<Answer>> OpenSimulation::again(std::span<const ConfigId> ids) {
+  std::vector<Answer> answers;
+  for (const ConfigId id : ids) {
+    PERFLAB_TRY(answers.emplace_back(), answer_of(id, session_.next_round(id)));
   }
   return answers;
 }
@@ -163,6 +200,7 @@ Result<TuneResult> OpenSimulation::finish() {
   for (Contestant& contestant : contestants) {
     contestant.samples = rows_.at(contestant.id)->repeats;
     contestant.recorded = true;
+    if (options_.race) contestant.search_value = *rows_.at(contestant.id)->value;
   }
   decide(result, session_.space(), std::move(contestants), options_.final_candidates);
   if (!rows_.contains(result.default_id))

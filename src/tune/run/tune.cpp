@@ -21,6 +21,11 @@ namespace {
 
 constexpr std::string_view kSearchRound = "search";
 constexpr std::string_view kCapturedRound = "captured";
+/// The same round for every configuration.
+std::function<std::string(ConfigId)> always(std::string_view round) {
+  return [round = std::string(round)](ConfigId) { return round; };
+}
+
 constexpr std::size_t kBatchWithBuilds = 4;  // docs/facts/tuning.md "Choices of the model"
 
 class LiveTuning {
@@ -42,12 +47,14 @@ class LiveTuning {
                                                       std::size_t runs);
   /// Measures the captured code object, if there is a capture. Errors: it does not work.
   Result<void> measure_captured();
+  Result<std::vector<Answer>> again(std::span<const ConfigId> ids);
   Result<void> compare(TuneResult& result);
 
  private:
   Result<Job> job_for(ConfigId id) const;
   Result<void> fill_commands(Job& job, ConfigId id) const;
-  Result<std::vector<Answer>> run(const std::vector<Job>& jobs, const std::string& round,
+  using RoundOf = std::function<std::string(ConfigId)>;
+  Result<std::vector<Answer>> run(const std::vector<Job>& jobs, const RoundOf& round_of,
                                   bool serial);
   Result<std::vector<std::size_t>> choose(std::span<const Proposal> proposals, std::size_t runs,
                                           std::vector<std::optional<Answer>>& placed);
@@ -110,6 +117,7 @@ Result<Job> LiveTuning::job_for(ConfigId id) const {
   job.architecture = options_.architecture;
   job.objective = options_.objective;
   job.repeats = options_.repeats;
+  if (options_.race) job.repeats.most_runs = job.repeats.fewest_samples = 1;
   job.run_limit_seconds = session_.run_limit_seconds();
   job.build_limit_seconds = options_.build_timeout_seconds;
   job.already_built = built_.contains(id);
@@ -118,13 +126,14 @@ Result<Job> LiveTuning::job_for(ConfigId id) const {
 }
 
 /// Answers from the journal where it has them; the others are run, and written as they finish.
-Result<std::vector<Answer>> LiveTuning::run(const std::vector<Job>& jobs, const std::string& round,
+Result<std::vector<Answer>> LiveTuning::run(const std::vector<Job>& jobs, const RoundOf& round_of,
                                             bool serial) {
   std::vector<Answer> answers(jobs.size());
   std::vector<Job> missing;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (const JournalEntry* entry = session_.journalled(static_cast<ConfigId>(jobs[i].id), round)) {
+    const auto id = static_cast<ConfigId>(jobs[i].id);
+    if (const JournalEntry* entry = session_.journalled(id, round_of(id))) {
       answers[i] = {.evaluation = entry->evaluation, .worker = entry->worker, .from_journal = true};
     } else {
       missing.push_back(jobs[i]);
@@ -142,7 +151,7 @@ Result<std::vector<Answer>> LiveTuning::run(const std::vector<Job>& jobs, const 
       built_.insert(id);
       checked_.insert(id);
     }
-    return session_.write(id, round, answer);
+    return session_.write(id, round_of(id), answer);
   }));
   return answers;
 }
@@ -218,21 +227,32 @@ Result<std::vector<std::optional<Answer>>> LiveTuning::evaluate(std::span<const 
     PERFLAB_TRY(Job job, job_for(proposals[i].id));
     jobs.push_back(std::move(job));
   }
-  PERFLAB_TRY(std::vector<Answer> answers, run(jobs, std::string(kSearchRound), false));
+  PERFLAB_TRY(std::vector<Answer> answers, run(jobs, always(kSearchRound), false));
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (const auto built = expected_.find(proposals[chosen[i]].id); built != expected_.end()) {
-      answers[i].predicted = built->second.predicted;
-      answers[i].corrected = built->second.corrected;
+      answers[i].built = built->second;
     }
     placed[chosen[i]] = std::move(answers[i]);
   }
   return placed;
 }
 
+/// One run more of each, as in the last comparison: without warm-up, and without the check.
+Result<std::vector<Answer>> LiveTuning::again(std::span<const ConfigId> ids) {
+  std::vector<Job> jobs;
+  for (const ConfigId id : ids) {
+    PERFLAB_TRY(Job job, job_for(id));
+    job.exact_runs = 1;
+    job.already_checked = true;
+    jobs.push_back(std::move(job));
+  }
+  return run(jobs, [this](ConfigId id) { return session_.next_round(id); }, false);
+}
+
 Result<void> LiveTuning::measure_captured() {
   if (!commands_.launched) return {};
   PERFLAB_TRY(const Job job, job_for(kCapturedId));
-  PERFLAB_TRY(std::vector<Answer> answers, run({job}, std::string(kCapturedRound), true));
+  PERFLAB_TRY(std::vector<Answer> answers, run({job}, always(kCapturedRound), true));
   Evaluation& evaluation = answers.front().evaluation;
   if (!evaluation.value)
     return fail(ErrorCode::target_failed,
@@ -294,7 +314,7 @@ Result<void> LiveTuning::compare(TuneResult& result) {
         jobs.push_back(std::move(job));
       }
       PERFLAB_TRY(const std::vector<Answer> answers,
-                  run(jobs, fmt::format("final {} of {}", number + 1, name), true));
+                  run(jobs, always(fmt::format("final {} of {}", number + 1, name)), true));
       std::vector<std::optional<double>> values;
       for (std::size_t i = 0; i < answers.size(); ++i) {
         values.push_back(answers[i].evaluation.value);
@@ -324,10 +344,12 @@ class OpenLiveTuning final : public OpenTuning {
   Result<void> search_to(std::size_t evaluations) override {
     if (!begun_) PERFLAB_TRY_VOID(live_.measure_captured());
     begun_ = true;
-    return session_.search(evaluations, live_.batch(), live_.candidates_per_run(),
-                           [&](std::span<const Proposal> proposals, std::size_t runs) {
-                             return live_.evaluate(proposals, runs);
-                           });
+    return session_.search(
+        evaluations, live_.batch(), live_.candidates_per_run(),
+        [&](std::span<const Proposal> proposals, std::size_t runs) {
+          return live_.evaluate(proposals, runs);
+        },
+        [&](std::span<const ConfigId> ids) { return live_.again(ids); });
   }
   [[nodiscard]] TuningState state() const override { return session_.state(); }
   [[nodiscard]] std::size_t batch() const override { return live_.batch(); }

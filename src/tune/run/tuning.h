@@ -35,6 +35,7 @@ struct TuneOptions {
   std::size_t build_ahead = 2;
   Objective objective;
   RepeatRule repeats;
+  bool race = false;  ///< every configuration is run once, and the likely best ones again (Racing)
   double timeout_factor = 5;           ///< a run may take so many times the best one's
   double least_timeout_seconds = 1;    ///< and never less than this
   double first_timeout_seconds = 600;  ///< before there is a best
@@ -62,8 +63,7 @@ struct Step {
   bool from_journal = false;          ///< an earlier process measured it
   std::optional<double> best_so_far;  ///< within the limits
   bool within_limits = true;
-  /// Expected once it was built, without and with what the compiler said of it.
-  std::optional<double> built_predicted{}, built_corrected{};
+  BuiltCandidate built{};  ///< expected once it was built
 };
 
 /// What building ahead took, and how far the model was off without and with what compilers said.
@@ -73,7 +73,21 @@ struct BuiltAhead {
   /// Mean distance of measured and predicted value, as logarithms, over `compared` evaluations that
   /// were chosen among built ones.
   std::optional<double> error_without{}, error_with{};
+  /// With registers, LDS, spills and occupancy alone; missing also where no instructions are known.
+  std::optional<double> error_without_mix{};
   std::size_t compared = 0;
+};
+
+/// Where the runs of a race went; warm-up runs and the last comparison are not among them.
+struct Race {
+  std::size_t runs = 0;   ///< all, failed ones included
+  std::size_t again = 0;  ///< those that were not the first of their configuration
+  std::size_t raced = 0;  ///< configurations that ran more than once
+  std::size_t best = 0;   ///< runs of the search's best
+  /// What the same configurations would have taken at least without racing.
+  std::size_t without_at_least = 0;
+  std::optional<double> spread{};  ///< Racing::spread
+  std::size_t failed = 0;          ///< configurations that failed when they ran again
 };
 
 /// A ratio with its interval: above 1 is better than what it is compared to.
@@ -170,6 +184,7 @@ struct TuneResult {
   std::optional<Simulation> simulation;
   std::optional<Front> front;  ///< of two objectives; missing: one, or nothing ran
   BuiltAhead built_ahead;
+  std::optional<Race> race;           ///< missing: it was not asked for
   std::vector<std::string> warnings;  ///< R2 below 0.75, unstable winner, default failed, ...
 };
 

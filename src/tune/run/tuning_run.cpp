@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stats/summary.h"
+
 namespace perflab::tune {
 namespace {
 
@@ -72,7 +74,8 @@ TuningRun::TuningRun(const Space& space, Journal* journal, const TuneOptions& op
       journal_(journal),
       options_(options),
       progress_(progress),
-      search_(space, search_options(space, options)) {
+      search_(space, search_options(space, options)),
+      racing_(options.objective.maximize, options.repeats.most_runs) {
   if (journal_ == nullptr) return;
   for (const JournalEntry& entry : journal_->earlier())
     earlier_.emplace(entry.round + '\n' + configuration_key(entry.configuration), &entry);
@@ -123,6 +126,12 @@ void TuningRun::learn(const Proposal& proposal, Answer&& answer) {
     best_ = evaluation.value;
     best_run_seconds_ = evaluation.longest_run_seconds;
   }
+  if (options_.race) {
+    if (evaluation.value && within) racing_.add(proposal.id, *evaluation.value);
+    const std::size_t of_a_run = std::max<std::size_t>(evaluation.samples.size(), 1);
+    const std::size_t fewest = evaluation.value ? options_.repeats.fewest_samples : 1;
+    without_race_ += (fewest + of_a_run - 1) / of_a_run;
+  }
   steps_.push_back({.id = proposal.id,
                     .phase = phase_of(proposal, space_),
                     .local = proposal.kind == ProposalKind::local,
@@ -133,8 +142,60 @@ void TuningRun::learn(const Proposal& proposal, Answer&& answer) {
                     .from_journal = answer.from_journal,
                     .best_so_far = best_,
                     .within_limits = within,
-                    .built_predicted = answer.predicted,
-                    .built_corrected = answer.corrected});
+                    .built = answer.built});
+}
+
+/// The further run's samples join those that are known. One that fails says nothing of the others:
+/// the last comparison will.
+void TuningRun::learn_again(ConfigId id, const Evaluation& evaluation) {
+  const auto step = std::ranges::find(steps_, id, &Step::id);
+  PERFLAB_CHECK(step != steps_.end());
+  Evaluation& known = step->evaluation;
+  known.run_seconds += evaluation.run_seconds;
+  if (!evaluation.value) {
+    racing_.leave(id);
+    ++failed_again_;
+    return;
+  }
+  racing_.add(id, *evaluation.value);
+  known.samples.insert(known.samples.end(), evaluation.samples.begin(), evaluation.samples.end());
+  const stats::Summary all = stats::summarize(known.samples);
+  known.value = all.median;
+  known.cv = all.cv;
+  known.unstable = known.cv && *known.cv > options_.repeats.unstable_cv;
+  search_.tell_again(id, *known.value);
+  best_ = search_.best_value();
+}
+
+Result<void> TuningRun::race(std::size_t batch, const Again& again) {
+  while (options_.race && search_.expected_gain() && !out_of_time()) {
+    const std::vector<ConfigId> ids = racing_.next(*search_.expected_gain(), batch);
+    if (ids.empty()) break;
+    PERFLAB_TRY(const std::vector<Answer> answers, again(ids));
+    for (std::size_t i = 0; i < ids.size(); ++i) learn_again(ids[i], answers[i].evaluation);
+  }
+  return {};
+}
+
+std::string TuningRun::next_round(ConfigId id) const {
+  return fmt::format("{}{}", kAgainRound, racing_.runs(id));
+}
+
+std::optional<Race> TuningRun::raced() const {
+  if (!options_.race) return std::nullopt;
+  Race race{.runs = steps_.size() + failed_again_,
+            .again = failed_again_,
+            .without_at_least = without_race_,
+            .spread = racing_.spread(),
+            .failed = failed_again_};
+  for (const Step& step : steps_) {
+    const std::size_t more = std::max<std::size_t>(racing_.runs(step.id), 1) - 1;
+    race.runs += more;
+    race.again += more;
+    race.raced += more > 0 ? 1 : 0;
+  }
+  if (const auto best = search_.best()) race.best = racing_.runs(*best);
+  return race;
 }
 
 void TuningRun::report(Phase phase) const {
@@ -169,7 +230,8 @@ void TuningRun::report_comparison(std::size_t round, std::size_t rounds) const {
 }
 
 Result<void> TuningRun::search(std::size_t evaluations, std::size_t batch,
-                               std::size_t candidates_per_run, const Evaluate& evaluate) {
+                               std::size_t candidates_per_run, const Evaluate& evaluate,
+                               const Again& again) {
   const std::size_t most = std::min(evaluations, options_.budget);
   while (steps_.size() < most && !out_of_time()) {
     const std::size_t runs = std::min(batch, most - steps_.size());
@@ -194,6 +256,7 @@ Result<void> TuningRun::search(std::size_t evaluations, std::size_t batch,
         ++built_not_run_;
       }
     }
+    PERFLAB_TRY_VOID(race(batch, again));
     report(phase_of(proposals.back(), space_));
   }
   if (steps_.size() >= options_.budget)
@@ -222,17 +285,26 @@ BuiltAhead TuningRun::built_ahead() const {
   BuiltAhead built{.per_run = options_.build_ahead, .unused_build_seconds = unused_build_seconds_};
   double without = 0;
   double with = 0;
+  double without_mix = 0;
+  bool any_mix = false;
   for (const Step& step : steps_) {
     const auto& value = step.evaluation.value;
-    if (!value || !step.built_predicted || !step.built_corrected) continue;
-    if (!(*value > 0 && *step.built_predicted > 0 && *step.built_corrected > 0)) continue;
-    without += std::abs(std::log(*value / *step.built_predicted));
-    with += std::abs(std::log(*value / *step.built_corrected));
+    const BuiltCandidate& expected = step.built;
+    if (!value || !expected.predicted || !expected.corrected) continue;
+    const double plainer = expected.without_mix.value_or(*expected.corrected);
+    if (!(*value > 0 && *expected.predicted > 0 && *expected.corrected > 0 && plainer > 0))
+      continue;
+    without += std::abs(std::log(*value / *expected.predicted));
+    with += std::abs(std::log(*value / *expected.corrected));
+    without_mix += std::abs(std::log(*value / plainer));
+    any_mix = any_mix || expected.without_mix;
     ++built.compared;
   }
   if (built.compared == 0) return built;
-  built.error_without = without / static_cast<double>(built.compared);
-  built.error_with = with / static_cast<double>(built.compared);
+  const auto count = static_cast<double>(built.compared);
+  built.error_without = without / count;
+  built.error_with = with / count;
+  if (any_mix) built.error_without_mix = without_mix / count;
   return built;
 }
 
@@ -274,8 +346,20 @@ TuneResult TuningRun::finish(std::size_t not_recorded, std::span<const Losses> r
   }
   result.front = front_of(losses, recorded);
   result.built_ahead = built_ahead();
+  result.race = raced();
+  if (result.race) best_so_far();
   result.steps = std::move(steps_);
   return result;
+}
+
+/// What was the best after every step, by the values that the steps have at the end.
+void TuningRun::best_so_far() {
+  std::optional<double> best;
+  for (Step& step : steps_) {
+    const std::optional<double>& value = step.evaluation.value;
+    if (value && step.within_limits && (!best || better(*value, *best))) best = value;
+    step.best_so_far = best;
+  }
 }
 
 PruneCounts TuningRun::pruned(std::size_t not_recorded, std::size_t not_launchable) const {

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "tune/records/journal.h"
 #include "tune/run/tuning.h"
+#include "tune/search/racing.h"
 #include "tune/search/search.h"
 #include "tune/space/space.h"
 
@@ -24,8 +25,8 @@ struct Answer {
   Evaluation evaluation;
   std::string worker;
   bool from_journal = false;
-  /// Expected once it was built, before it ran: without and with what the compiler said.
-  std::optional<double> predicted{}, corrected{};
+  /// What was expected once it was built, before it ran; empty: nothing.
+  BuiltCandidate built{};
 };
 
 class TuningRun {
@@ -38,12 +39,16 @@ class TuningRun {
   /// without an answer was built and not run.
   using Evaluate = std::function<Result<std::vector<std::optional<Answer>>>(
       std::span<const Proposal>, std::size_t runs)>;
+  /// Runs measured configurations once more; the answers stand in their order.
+  using Again = std::function<Result<std::vector<Answer>>(std::span<const ConfigId>)>;
   /// Proposes, evaluates and learns until so many are evaluated, or the budget, the time or the
   /// search is over; for every run of a batch `candidates_per_run` are proposed. Can be called
-  /// again with a larger number. Errors: of `evaluate`.
+  /// again with a larger number. `again` is used with TuneOptions::race. Errors: of both.
   Result<void> search(std::size_t evaluations, std::size_t batch, std::size_t candidates_per_run,
-                      const Evaluate& evaluate);
+                      const Evaluate& evaluate, const Again& again);
   [[nodiscard]] TuningState state() const;
+  /// The round of the next run of a configuration that was measured before.
+  [[nodiscard]] std::string next_round(ConfigId id) const;
 
   /// Shows that a round of the last comparison begins (1 to `rounds`).
   void report_comparison(std::size_t round, std::size_t rounds) const;
@@ -77,6 +82,10 @@ class TuningRun {
  private:
   [[nodiscard]] bool out_of_time() const;
   void learn(const Proposal& proposal, Answer&& answer);
+  void learn_again(ConfigId id, const Evaluation& evaluation);
+  Result<void> race(std::size_t batch, const Again& again);
+  [[nodiscard]] std::optional<Race> raced() const;
+  void best_so_far();
   void report(Phase phase) const;
   [[nodiscard]] BuiltAhead built_ahead() const;
   [[nodiscard]] std::vector<Binding> parameters(ConfigId id) const;
@@ -89,6 +98,9 @@ class TuningRun {
   const TuneOptions& options_;
   const OnProgress& progress_;
   Search search_;
+  Racing racing_;
+  std::size_t failed_again_ = 0;
+  std::size_t without_race_ = 0;                        ///< Race::without_at_least
   std::map<std::string, const JournalEntry*> earlier_;  ///< by round and configuration
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::vector<Step> steps_;

@@ -144,6 +144,7 @@ struct Search::State {
   std::vector<ConfigId> waiting;  ///< proposed last, in order
   Targets targets;                ///< of the results
   std::optional<Told> best;
+  bool changed = false;  ///< a value of the results, since the model learned them
   CompiledKernels compiled;
   std::size_t first_used = 0;
   std::size_t dropped = 0;
@@ -207,6 +208,7 @@ struct Search::State {
     results = all_results();
     fresh.clear();
     waiting.clear();
+    changed = false;
     targets = targets_for(results);
     if (!ready(targets, results.size(), options)) return;
     if (!polynomial)
@@ -219,7 +221,7 @@ struct Search::State {
   /// proposal.
   template <class F>
   auto with_model(F f) const {
-    if (fresh.empty()) return f(tgp);
+    if (fresh.empty() && !changed) return f(tgp);
     const std::vector<Told> all = all_results();
     const Targets now = targets_for(all);
     if (!ready(now, all.size(), options)) return f(tgp);
@@ -354,6 +356,20 @@ void Search::tell(ConfigId id, Outcome outcome, std::optional<double> value,
   if (value && within && (!state.best || state.better(told, *state.best))) state.best = told;
 }
 
+void Search::tell_again(ConfigId id, double value) {
+  State& state = *state_;
+  if (!std::isfinite(value)) return;
+  for (std::vector<Told>* some : {&state.results, &state.fresh})
+    for (Told& one : *some)
+      if (one.id == id && one.value) one.value = value;
+  state.changed = true;
+  state.best.reset();
+  for (const std::vector<Told>* some : {&state.results, &state.fresh})
+    for (const Told& one : *some)
+      if (one.value && one.within && (!state.best || state.better(one, *state.best)))
+        state.best = one;
+}
+
 void Search::drop(ConfigId id) {
   State& state = *state_;
   if (id >= state.space.size() || state.told[id]) return;
@@ -444,7 +460,10 @@ std::vector<BuiltCandidate> Search::choose_built(std::span<const ConfigId> candi
   const auto corrected = state.with_model([&](const Tgp& tgp) {
     std::vector<double> means;
     if (state.polynomial || !tgp.fitted()) return means;
-    const CompiledCorrection correction(tgp.posterior(), state.compiled);
+    const CompiledCorrection with_mix(tgp.posterior(), state.compiled, true);
+    const CompiledCorrection without_mix(tgp.posterior(), state.compiled, false);
+    const CompiledCorrection& correction =
+        with_mix.left_out() < without_mix.left_out() ? with_mix : without_mix;
     const Targets& targets = tgp.targets();
     for (std::size_t i = 0; correction.exists() && i < built.size(); ++i) {
       const double plain = tgp.posterior().predict(built[i].id).mean;
@@ -452,6 +471,9 @@ std::vector<BuiltCandidate> Search::choose_built(std::span<const ConfigId> candi
       if (state.two_objectives()) continue;
       built[i].predicted = targets.scale.value(targets.loss(plain));
       built[i].corrected = targets.scale.value(targets.loss(means.back()));
+      if (compiled[i].mix)
+        built[i].without_mix =
+            targets.scale.value(targets.loss(plain + without_mix.at(compiled[i])));
     }
     return means;
   });

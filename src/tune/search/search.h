@@ -68,6 +68,8 @@ struct BuiltCandidate {
   /// Without and with what the compiler said; missing: that has no say yet, or there are two
   /// objectives.
   std::optional<double> predicted{}, corrected{};
+  /// With it, but for the instructions; missing also where these are not known.
+  std::optional<double> without_mix{};
 };
 
 class Search {
@@ -91,6 +93,10 @@ class Search {
   /// for the best; the model learns from it all the same.
   void tell(ConfigId id, Outcome outcome, std::optional<double> value,
             std::vector<std::optional<double>> metrics = {});
+
+  /// A value of a told, correct configuration from more samples: it takes the place of the first.
+  /// Others are left alone.
+  void tell_again(ConfigId id, double value);
 
   /// The configuration is never proposed from now on; nothing is learned of it.
   void drop(ConfigId id);
@@ -117,9 +123,9 @@ class Search {
   [[nodiscard]] std::vector<Importance> importance() const;
 
   /// Of built candidates, the `keep` that are worth running, judged by the model corrected for what
-  /// the compiler gave them (registers, LDS, spills, occupancy: a ridge regression of the model's
-  /// leave-one-out residuals). Order of `candidates` is kept. Fewer than 8 evaluated configurations
-  /// with compiled kernels: the first `keep`.
+  /// the compiler gave them (registers, LDS, spills, occupancy, instructions: a ridge regression of
+  /// the model's leave-one-out residuals). Order of `candidates` is kept. Fewer than 8 evaluated
+  /// configurations with compiled kernels: the first `keep`.
   std::vector<BuiltCandidate> choose_built(std::span<const ConfigId> candidates,
                                            std::span<const CompiledKernel> compiled,
                                            std::size_t keep);

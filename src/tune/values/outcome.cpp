@@ -29,11 +29,33 @@ Json list_json(const std::vector<double>& numbers) {
   return list;
 }
 
+Json to_json(const std::optional<KernelMix>& mix) {
+  if (!mix) return nullptr;
+  return Json{{"instructions", mix->instructions},
+              {"valu", mix->valu},
+              {"matrix", mix->matrix},
+              {"memory", mix->memory},
+              {"lds", mix->lds},
+              {"branches", mix->branches}};
+}
+
+KernelMix mix_from(JsonFields in) {
+  KernelMix mix;
+  in.read("instructions", mix.instructions);
+  in.read("valu", mix.valu);
+  in.read("matrix", mix.matrix);
+  in.read("memory", mix.memory);
+  in.read("lds", mix.lds);
+  in.read("branches", mix.branches);
+  return mix;
+}
+
 Json to_json(const CompiledKernel& kernel) {
   return Json{{"kernel", kernel.kernel},       {"target", kernel.target},
               {"vgprs", kernel.vgprs},         {"sgprs", kernel.sgprs},
               {"lds_bytes", kernel.lds_bytes}, {"scratch_bytes", kernel.scratch_bytes},
-              {"spills", kernel.spills},       {"occupancy", optional_json(kernel.occupancy)}};
+              {"spills", kernel.spills},       {"occupancy", optional_json(kernel.occupancy)},
+              {"mix", to_json(kernel.mix)},    {"why_no_mix", kernel.why_no_mix}};
 }
 
 CompiledKernel kernel_from(JsonFields& in) {
@@ -46,6 +68,10 @@ CompiledKernel kernel_from(JsonFields& in) {
   in.read("scratch_bytes", kernel.scratch_bytes);
   in.read("spills", kernel.spills);
   in.read("occupancy", kernel.occupancy);
+  // Journals from before there were mixes have none.
+  if (!in.has("mix")) return kernel;
+  if (!in.is_null("mix")) kernel.mix = mix_from(in.object("mix"));
+  in.read("why_no_mix", kernel.why_no_mix);
   return kernel;
 }
 

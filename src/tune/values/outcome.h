@@ -28,6 +28,16 @@ enum class Outcome {
 /// Stable names: "correct", "compile", "runtime", "timeout", "correctness", "device_limit".
 std::string_view to_string(Outcome outcome);
 
+/// What a kernel's instructions are, each counted once.
+struct KernelMix {
+  std::int64_t instructions = 0;
+  std::int64_t valu = 0, matrix = 0;
+  std::int64_t memory = 0;  ///< vector memory, without scratch
+  std::int64_t lds = 0;
+  std::int64_t branches = 0;
+  friend bool operator==(const KernelMix&, const KernelMix&) = default;
+};
+
 /// What the compiler gave a configuration's kernel, known before any run.
 struct CompiledKernel {
   std::string kernel;                 ///< mangled name
@@ -37,6 +47,8 @@ struct CompiledKernel {
   std::int64_t scratch_bytes = 0;     ///< of a work-item
   std::int64_t spills = 0;            ///< vector and scalar registers
   std::optional<double> occupancy;    ///< resident model, share of the wave slots
+  std::optional<KernelMix> mix{};     ///< missing: it could not be disassembled
+  std::string why_no_mix{};           ///< one line; empty where there is one
   friend bool operator==(const CompiledKernel&, const CompiledKernel&) = default;
 };
 

@@ -591,6 +591,7 @@ TEST_F(Autotune, WrongUseIsExit2BeforeAnythingRuns) {
       simulate + Words{"--build-template", "true"},
       simulate + Words{"--timeout", "5s"},
       simulate + Words{"--repeats", "10"},
+      simulate + Words{"--race", "--model", "polynomial"},
       simulate + Words{"--keep-builds"},
       live_ + Words{"--partition", "p"},
       live_ + Words{"--executor", "local", "--workers", "1"},

@@ -466,8 +466,11 @@ TEST(EvaluatorBuild, LooksIntoTheCodeObject) {
                                 .lds_bytes = 1024,
                                 .scratch_bytes = 12,
                                 .spills = 5,
-                                .occupancy = 1.0};
+                                .occupancy = 1.0,
+                                .mix = one.compiled[0].mix,
+                                .why_no_mix = one.compiled[0].why_no_mix};
   EXPECT_EQ(one.compiled[0], expected);
+  EXPECT_NE(one.compiled[0].mix.has_value(), !one.compiled[0].why_no_mix.empty());
   job.code_object_kernel.clear();
   const Evaluation both = built(job);
   ASSERT_THAT(both.compiled, SizeIs(2));

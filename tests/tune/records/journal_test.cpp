@@ -126,6 +126,12 @@ TEST(Outcomes, DamagedEvaluationsAreNamed) {
   large["compiled"][0]["vgprs"] = std::uint64_t{1} << 63U;
   EXPECT_FALSE(evaluation_from_json(large, "place").has_value());
   EXPECT_FALSE(evaluation_from_json(Json::array(), "place").has_value());
+  Json older = good;  // from before instructions were counted
+  older["compiled"][0].erase("mix");
+  older["compiled"][0].erase("why_no_mix");
+  EXPECT_EQ(evaluation_from_json(older, "place")->compiled[0].mix, std::nullopt);
+  older["compiled"][0]["mix"] = 3;
+  EXPECT_FALSE(evaluation_from_json(older, "place").has_value());
 }
 
 TEST(ConfigurationKeys, EqualExactlyWhenTheConfigurationIs) {

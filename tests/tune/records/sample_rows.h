@@ -73,6 +73,10 @@ inline CompiledKernel any_kernel(Prng& prng) {
   kernel.lds_bytes = prng.below(65'536);
   kernel.spills = prng.below(3);
   if (prng.below(2) == 0) kernel.occupancy = 0.1 * static_cast<double>(prng.below(11));
+  if (prng.below(2) == 0)
+    kernel.mix = {.instructions = prng.below(9999), .valu = prng.below(999), .lds = prng.below(99)};
+  else
+    kernel.why_no_mix = "no \"llvm-objdump\"";
   return kernel;
 }
 

@@ -88,6 +88,7 @@ class ComputedExecutor : public Executor {
       CompiledKernel kernel;
       kernel.vgprs = 32;
       kernel.spills = spills_of(values_of_job(jobs[i]));
+      kernel.mix = mix_of(values_of_job(jobs[i]));
       built.compiled = {kernel};
       built.build_seconds = 0.5;
       PERFLAB_TRY_VOID(on_finished({.index = i, .evaluation = built, .worker = ""}));
@@ -98,6 +99,8 @@ class ComputedExecutor : public Executor {
   std::vector<Job> runs, builds;
   std::function<std::int64_t(const std::vector<double>& values)> spills_of =
       [](const std::vector<double>& values) { return values[1] > 4 ? 64 : 0; };
+  std::function<std::optional<KernelMix>(const std::vector<double>& values)> mix_of =
+      [](const std::vector<double>&) { return std::nullopt; };
   std::string unbuildable;  ///< first value of configurations that do not build
   std::optional<std::size_t> stop_after;
 
@@ -313,12 +316,59 @@ TEST(Tune, SaysWhatBuildingAheadToldOfTimesThatFollowSpills) {
                    0.5 * static_cast<double>(result.pruned.built_not_run));
   EXPECT_GE(result.built_ahead.compared, 8U);
   EXPECT_LT(result.built_ahead.error_with, result.built_ahead.error_without);
+  EXPECT_FALSE(result.built_ahead.error_without_mix) << "no instructions are known";
 
   options.build_ahead = 1;
   ComputedExecutor alone(exact);
   const TuneResult plain = tune(space, commands_for(space, true), alone, nullptr, options).value();
   EXPECT_EQ(plain.pruned.built_not_run, 0U);
   EXPECT_EQ(plain.built_ahead.compared, 0U);
+}
+
+// A time that goes with the share of memory instructions, which the parameters do not show: the
+// search that knows the instructions predicts better, and has found better after as many runs.
+TEST(Tune, ATimeThatFollowsTheInstructionsIsLearnedFasterWithThem) {
+  const Space space = small_space();
+  const auto mix = [](const std::vector<double>& values) {
+    const auto drawn = static_cast<std::int64_t>(values[0] * 7 + values[1] * 13 + values[2] * 5);
+    return KernelMix{.instructions = 1000, .valu = 400, .memory = drawn % 11 * 40, .branches = 9};
+  };
+  const auto search = [&](bool known, std::uint64_t seed) {
+    const auto kernel_mix = [&, known](const std::vector<double>& values) {
+      return known ? std::optional(mix(values)) : std::nullopt;
+    };
+    ComputedExecutor executor([&](const std::vector<double>& values, const Job&) {
+      Evaluation evaluation = measured({100 + static_cast<double>(mix(values).memory)});
+      CompiledKernel& kernel = evaluation.compiled.emplace_back();
+      kernel.vgprs = 32;
+      kernel.mix = kernel_mix(values);
+      return evaluation;
+    });
+    executor.spills_of = [](const std::vector<double>&) { return 0; };
+    executor.mix_of = kernel_mix;
+    TuneOptions options = options_of(40);
+    options.search.seed = seed;
+    options.search.effort = Effort::full;
+    options.build_folders = "/nowhere";
+    options.build_ahead = 4;
+    return tune(space, commands_for(space, true), executor, nullptr, options).value();
+  };
+  double with = 0;
+  double without = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const TuneResult known = search(true, seed);
+    EXPECT_LT(known.built_ahead.error_with, known.built_ahead.error_without_mix) << seed;
+    // What was measured once the first were known: how soon good ones are picked.
+    const auto mean = [](const TuneResult& result) {
+      double sum = 0;
+      for (std::size_t i = 14; i < 26; ++i)
+        sum += *result.steps[i].evaluation.value;
+      return sum;
+    };
+    with += mean(known);
+    without += mean(search(false, seed));
+  }
+  EXPECT_LT(with, 0.8 * without);
 }
 
 TEST(Tune, WhatDoesNotBuildIsAResultAndTakesNobodysRun) {
@@ -390,6 +440,112 @@ TEST(Tune, ResumedAnywhereItEndsTheSame) {
   }
 }
 
+/// Every run scatters by up to 6 %, by its number alone; a lucky first reading in four.
+ComputedExecutor::Answer scattered() {
+  return [seen = std::map<std::vector<double>, int>()](const std::vector<double>& values,
+                                                       const Job& job) mutable {
+    const int number = job.exact_runs == 0 ? 0 : ++seen[values];
+    const double time = time_of(values[0], values[1], values[2]);
+    const double part = std::fmod(7.3 * values[0] + 3.1 * values[1] + 1.7 * number, 1.0) - 0.5;
+    return measured({time * (1 + 0.12 * part)});
+  };
+}
+
+TEST(Tune, ARaceRunsAgainWhatMayBeTheBest) {
+  const Space space = small_space();
+  TuneOptions options = options_of(40);
+  options.race = true;
+  ComputedExecutor executor(scattered());
+  const TuneResult result = tune(space, commands_for(space), executor, nullptr, options).value();
+  ASSERT_TRUE(result.race.has_value());
+  const Race& race = *result.race;
+  std::size_t first = 0;
+  std::size_t again = 0;
+  for (const Job& job : executor.runs) {
+    first += job.exact_runs == 0 ? 1U : 0U;
+    if (job.exact_runs == 0) {
+      EXPECT_EQ(job.repeats.most_runs, 1U);
+    }
+  }
+  std::size_t raced = 0;
+  std::optional<double> best;
+  for (const Step& step : result.steps) {
+    again += step.evaluation.samples.size() - 1;
+    const bool twice = step.evaluation.samples.size() > 1;
+    raced += twice ? 1U : 0U;
+    // Once the best is near, what is clearly worse runs once.
+    EXPECT_FALSE(twice && best < 1.2 && *step.evaluation.value > 1.5) << *step.evaluation.value;
+    if (!best || *step.evaluation.value < *best) best = step.evaluation.value;
+    EXPECT_EQ(step.best_so_far, best);
+  }
+  EXPECT_EQ(first, 40U);
+  EXPECT_EQ(race.again, again);
+  EXPECT_GT(race.again, 0U);
+  EXPECT_EQ(race.runs, first + again);
+  EXPECT_EQ(race.raced, raced);
+  EXPECT_GE(race.best, 2U);
+  EXPECT_EQ(race.without_at_least, 3 * 40U);
+  EXPECT_LT(race.runs, race.without_at_least);
+  EXPECT_FALSE(tune(space, commands_for(space), executor, nullptr, options_of(3)).value().race);
+}
+
+TEST(Tune, AFailureInARaceIsCountedAndNeverRunAgain) {
+  const Space space = small_space();
+  TuneOptions options = options_of(30);
+  options.race = true;
+  options.final_rounds = 0;
+  ComputedExecutor executor([](const std::vector<double>& values, const Job& job) {
+    if (job.exact_runs == 0) return exact(values, job);
+    Evaluation failed;
+    failed.outcome = Outcome::run_failed;
+    failed.detail = "crashed";
+    return failed;
+  });
+  const TuneResult result = tune(space, commands_for(space), executor, nullptr, options).value();
+  EXPECT_GT(result.race->failed, 0U);
+  EXPECT_EQ(result.race->failed, result.race->again);
+  EXPECT_EQ(result.race->runs, executor.runs.size());
+  std::set<std::vector<std::string>> again;
+  for (const Job& job : executor.runs) {
+    if (job.exact_runs > 0) {
+      EXPECT_TRUE(again.insert(job.run).second);
+    }
+  }
+}
+
+// As above, with a race: what ran again is in the journal too.
+TEST(Tune, AResumedRaceEndsTheSame) {
+  const Space space = small_space();
+  const Commands commands = commands_for(space);
+  TuneOptions options = options_of(20);
+  options.race = true;
+  const ComputedExecutor::Answer answer = [](const std::vector<double>& values, const Job& job) {
+    Evaluation once = exact(values, job);
+    once.samples.resize(1);
+    return once;
+  };
+  ComputedExecutor undisturbed(answer, 3);
+  const TuneResult whole = tune(space, commands, undisturbed, nullptr, options).value();
+  ASSERT_GT(whole.race->again, 0U);
+  const std::size_t all = undisturbed.runs.size();
+  for (std::size_t stop = 1; stop < whole.race->runs + 4; stop += 3) {
+    const TempFolder folder;
+    JournalKey key;
+    key.command = "app";
+    ComputedExecutor first(answer, 3), second(answer, 3);
+    first.stop_after = stop;
+    {
+      Journal journal = Journal::open(folder.path() / "j", key, false).value();
+      ASSERT_FALSE(tune(space, commands, first, &journal, options).has_value());
+    }
+    Journal journal = Journal::open(folder.path() / "j", key, true).value();
+    const TuneResult result = tune(space, commands, second, &journal, options).value();
+    EXPECT_EQ(history(space, result), history(space, whole)) << "stopped after " << stop;
+    EXPECT_EQ(result.race->again, whole.race->again);
+    EXPECT_EQ(first.runs.size() + second.runs.size(), all) << "stopped after " << stop;
+  }
+}
+
 TEST(Tune, AValueMoreKeepsTheJournal) {
   SpaceDescription description = small_space().description();
   description.parameters[2].values.emplace_back(std::int64_t{4});
@@ -444,6 +600,28 @@ TEST(Simulate, AnswersFromTheRecordingAlone) {
   EXPECT_EQ(result.winner, result.simulation->optimum_id);
   EXPECT_EQ(result.pruned.not_recorded, 13U);
   expect_nothing_lost(result);
+}
+
+TEST(Simulate, ARaceDrawsRecordedRepeatsAndItsJournalJoinsThem) {
+  const Space space = small_space();
+  const Recording recording = recording_of(space);
+  TuneOptions options = options_of(40);
+  options.race = true;
+  const TempFolder folder;
+  Journal journal = Journal::open(folder.path() / "j", {}, false).value();
+  const TuneResult result = simulate(space, recording, &journal, options).value();
+  EXPECT_GT(result.race->again, 0U);
+  EXPECT_EQ(result.simulation->best, 1.0);
+  EXPECT_EQ(history(space, simulate(space, recording, nullptr, options).value()),
+            history(space, result));
+  const Recording joined = read_recording(folder.path() / "j").value();
+  ASSERT_EQ(joined.configurations.size(), result.steps.size());
+  for (std::size_t i = 0; i < result.steps.size(); ++i) {
+    EXPECT_EQ(joined.configurations[i].value, result.steps[i].evaluation.value);
+    if (result.steps[i].evaluation.value) {
+      EXPECT_EQ(joined.configurations[i].repeats, result.steps[i].evaluation.samples);
+    }
+  }
 }
 
 TEST(Simulate, UsesUpASmallSpaceExactly) {

@@ -76,6 +76,28 @@ TEST(TuneSearch, AskingChangesNothing) {
   }
 }
 
+TEST(TuneSearch, AValueToldAgainTakesThePlaceOfTheFirst) {
+  const Space space = bent_space();
+  Search raced(space, {.seed = 2}), told(space, {.seed = 2});
+  for (int i = 0; i < 30; ++i) {
+    const ConfigId id = raced.propose(1).front().id;
+    ASSERT_EQ(told.propose(1).front().id, id);
+    const auto truth = bent(space, id);
+    raced.tell(id, Outcome::correct, i % 3 == 0 ? *truth / 3 : *truth);  // a lucky reading
+    if (i % 3 == 0) raced.tell_again(id, *truth);
+    told.tell(id, Outcome::correct, truth);
+    EXPECT_EQ(raced.best(), told.best());
+    EXPECT_EQ(raced.best_value(), told.best_value());
+  }
+  const ConfigId best = *raced.best();
+  raced.tell_again(best, 1e3);
+  EXPECT_NE(raced.best(), best);
+  EXPECT_NE(raced.quality().r2, told.quality().r2) << "asked before the next proposal";
+  raced.tell_again(best, std::numeric_limits<double>::quiet_NaN());
+  raced.tell_again(static_cast<ConfigId>(space.size()), 1e-3);
+  EXPECT_GT(*raced.best_value(), 1e-3);
+}
+
 TEST(TuneSearch, BeginsWithWhatIsGivenThenFillsTheSpace) {
   const Space space = bent_space();
   Search search(space, {.seed = 1, .first = {17, 400, 17, 9'999'999}});
