@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace perflab::tune {
@@ -13,8 +14,10 @@ constexpr std::size_t kFirst = 7;
 
 ShareState state(std::size_t evaluated, double worth, std::optional<double> gain = {},
                  std::size_t batch = 1) {
-  return {
-      .search = {.evaluated = evaluated, .expected_gain = gain}, .batch = batch, .worth = worth};
+  ShareState one{.search = {}, .batch = batch, .worth = worth};
+  one.search.evaluated = evaluated;
+  one.search.expected_gain = gain;
+  return one;
 }
 
 /// Evaluations of each after `budget` of them, where searches learn nothing.
