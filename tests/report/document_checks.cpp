@@ -168,21 +168,25 @@ bool null_is_ordinary(const std::string& path) {
       "phases.build_ahead",                // nothing was built and looked at
       "phases.build_ahead.error_without",  // nothing was compared
       "phases.build_ahead.error_with",     // likewise
-      "metrics[].pattern",                 // not printed
-      "metrics[].at_least",                // no limit
-      "metrics[].at_most",                 // likewise
-      "metrics[].best",                    // no best configuration, or why_missing
-      "metrics[].why_missing",             // all have it
-      "front",                             // one objective
-      "front.recorded",                    // nothing was simulated
-      "limits",                            // there are none
-      "front",                             // there is one objective
-      "front.recorded",                    // nothing was simulated
-      "limits.best_outside",               // likewise
-      "history[].metrics[]",               // metrics[].why_missing
-      "best.metrics[]",                    // likewise
-      "top[].metrics[]",                   // likewise
-      "limits.best_outside.metrics[]",     // likewise
+      "phases.build_ahead.error_without_mix",
+      "phases.race",                      // every configuration was run until it was steady
+      "history[].compiled[].why_no_mix",  // its instructions are known
+      "history[].compiled[].mix",         // why_no_mix says it
+      "metrics[].pattern",                // not printed
+      "metrics[].at_least",               // no limit
+      "metrics[].at_most",                // likewise
+      "metrics[].best",                   // no best configuration, or why_missing
+      "metrics[].why_missing",            // all have it
+      "front",                            // one objective
+      "front.recorded",                   // nothing was simulated
+      "limits",                           // there are none
+      "front",                            // there is one objective
+      "front.recorded",                   // nothing was simulated
+      "limits.best_outside",              // likewise
+      "history[].metrics[]",              // metrics[].why_missing
+      "best.metrics[]",                   // likewise
+      "top[].metrics[]",                  // likewise
+      "limits.best_outside.metrics[]",    // likewise
       "environment.journal",
       "environment.executor",
       // Of a timeline: what belongs to nothing.

@@ -58,10 +58,10 @@ std::string app_gain_text(const Json& kernel) {
 
 std::string app_kernels_text(const Json& kernels, std::size_t width) {
   TextTable table({{.title = "worth of 1 %"},
-                   {.title = "at most"},
-                   {.title = "evaluations"},
-                   {.title = "default", .expendable = 2},
-                   {.title = "best", .expendable = 1},
+                   {.title = "at most", .expendable = 1},
+                   {.title = "tried"},
+                   {.title = "default", .expendable = 3},
+                   {.title = "best", .expendable = 2},
                    {.title = "better", .align = left},
                    {.title = "run gains"},
                    {.title = "kernel", .align = left, .flexible = true}});
