@@ -172,6 +172,7 @@ const Names kControlled = {"--json",  "--brief",   "--details", "--threads",
 // call of an agent needs them, and every session would pay for them.
 const Names kForPeople = {"--model",
                           "--prior",
+                          "--race",
                           "--metric-unit",
                           "--prune-factor",
                           "--pc-sampling-all-kernels",
