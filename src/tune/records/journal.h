@@ -45,8 +45,4 @@ class Journal {
   bool torn_ = false;
 };
 
-/// Text that names a configuration whatever the order of its values: the key of resumption. Equal
-/// exactly when the names are and the values are same_value().
-std::string configuration_key(std::vector<Binding> configuration);
-
 }  // namespace perflab::tune

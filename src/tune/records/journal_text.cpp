@@ -10,7 +10,6 @@
 
 #include "base/text/json_fields.h"
 #include "stats/summary.h"
-#include "tune/records/journal.h"
 #include "tune/records/readers.h"
 
 namespace perflab::tune {

@@ -66,4 +66,8 @@ std::string journal_line(const JournalEntry& entry);
 /// the journal has "./b"". Precondition: they differ.
 std::string journal_difference(const JournalKey& recorded, const JournalKey& asked);
 
+/// Text that names a configuration whatever the order of its values: the key of resumption. Equal
+/// exactly when the names are and the values are same_value().
+std::string configuration_key(std::vector<Binding> configuration);
+
 }  // namespace perflab::tune

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "tune/records/journal.h"
+#include "tune/records/journal_text.h"
 
 namespace perflab::tune {
 namespace {
