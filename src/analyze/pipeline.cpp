@@ -281,16 +281,12 @@ Result<PathAnswer> answer_critical_path(const ScopedTrace& whole, const ScopedTr
   }
   CriticalPathOptions path_options = options.critical_path;
   path_options.threads = options.threads;
-  std::optional<TimelineDraft> timeline;
-  if (options.timeline) {
-    path_options.see_extent = [&](const CriticalPath& path) {
-      timeline.emplace(whole.trace, whole.scope,
-                       TimelineWindow{.node = path.node, .begin = path.begin, .span = path.length});
+  if (options.timeline)
+    path_options.see_graph = [&](const CriticalPath& path, const Graph& graph) {
+      answer.timeline =
+          make_timeline(whole.trace, whole.scope,
+                        {.node = path.node, .begin = path.begin, .span = path.length}, &graph);
     };
-    path_options.see_graph = [&](const CriticalPath&, const Graph& graph) {
-      answer.timeline = std::move(*timeline).finish(&graph);
-    };
-  }
   path_options.progress = part_of(options.progress, Stages(options).read(), 1);
   PERFLAB_TRY(answer.path, find_critical_path(trace, scope, path_options, part));
   return answer;

@@ -49,7 +49,6 @@ class Builder {
     look_at_calls();
   }
 
-  [[nodiscard]] GraphExtent extent() const;
   BuiltGraph build() &&;
 
  private:
@@ -571,18 +570,6 @@ void Builder::place_wait_half(Index region, NodeId call) {
   threads_[trace_.regions.thread[region]].last = wait;
 }
 
-GraphExtent Builder::extent() const {
-  GraphExtent extent{.begin = INT64_MAX, .end = INT64_MIN};
-  const auto add = [&](std::int64_t start, std::int64_t end) {
-    extent.begin = std::min(extent.begin, start);
-    extent.end = std::max(extent.end, end);
-  };
-  input_.each_operation([&](Operation op) { add(input_.start(op), input_.end(op)); });
-  for (Index region = 0; region < trace_.regions.size(); ++region)
-    if (input_.is_node(region)) add(trace_.regions.start[region], trace_.regions.end[region]);
-  return extent.begin > extent.end ? GraphExtent{} : extent;
-}
-
 BuiltGraph Builder::build() && {
   reserve();
   place_free_operations();
@@ -603,11 +590,8 @@ BuiltGraph Builder::build() && {
 }  // namespace
 
 BuiltGraph build_graph(const trace::Trace& trace, const TimingScope& scope, Index node,
-                       const GraphOptions& options,
-                       const std::function<void(const GraphExtent&)>& extent_known) {
-  Builder builder(trace, scope, node, options);
-  if (extent_known) extent_known(builder.extent());
-  return std::move(builder).build();
+                       const GraphOptions& options) {
+  return Builder(trace, scope, node, options).build();
 }
 
 }  // namespace perflab::analyze

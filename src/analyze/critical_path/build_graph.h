@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <vector>
 
@@ -38,11 +37,6 @@ struct GraphReport {
   std::uint64_t blind_graph_launches = 0;  ///< of those, calls of which no work was recorded
 };
 
-/// First start and last end of a graph's nodes, ns; both 0 of a graph without any.
-struct GraphExtent {
-  std::int64_t begin = 0, end = 0;
-};
-
 struct BuiltGraph {
   Graph graph;
   GraphReport report;
@@ -50,9 +44,8 @@ struct BuiltGraph {
 
 /// The graph of all recordings in the scope whose processes ran on that node (machine). Every
 /// dispatch and copy of them is a node. The result does not depend on the order of files. Usual
-/// lags are left to measure_usual_lags(). `extent_known` is called once, before the graph is made.
+/// lags are left to measure_usual_lags().
 BuiltGraph build_graph(const trace::Trace& trace, const TimingScope& scope, trace::Index node,
-                       const GraphOptions& options = {},
-                       const std::function<void(const GraphExtent&)>& extent_known = {});
+                       const GraphOptions& options = {});
 
 }  // namespace perflab::analyze

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <future>
 #include <limits>
 #include <map>
 #include <set>
@@ -261,42 +260,14 @@ void choose_machine(const std::vector<Machine>& machines, const PathPart* part,
 }
 
 /// Begin and lengths: of the whole run, or of the part as far as the run goes.
-void set_extent(const GraphExtent& run, const PathPart* part, CriticalPath& result) {
-  result.run_length = run.end - run.begin;
+void set_extent(const Graph& graph, const PathPart* part, CriticalPath& result) {
+  result.run_length = makespan(graph);
   result.length = result.run_length;
-  result.begin = run.begin;
+  result.begin = graph.size() == 0 ? 0 : std::ranges::min(graph.start);
   if (part == nullptr) return;
-  result.begin = std::clamp(part->from, run.begin, run.end);
-  result.length = std::clamp(part->to, result.begin, run.end) - result.begin;
-}
-
-/// The graph, and beside it what shows the time that it covers. The extent in `result` is set.
-Result<std::shared_ptr<Graph>> build_beside(const trace::Trace& trace, const TimingScope& scope,
-                                            const CriticalPathOptions& options,
-                                            const PathPart* part, CriticalPath& result) {
-  std::shared_ptr<Graph> graph;
-  std::promise<void> extent_known;
-  const auto tasks = std::to_array<std::function<void()>>({
-      [&] {
-        BuiltGraph built =
-            build_graph(trace, scope, result.node, options.graph, [&](const GraphExtent& run) {
-              set_extent(run, part, result);
-              extent_known.set_value();
-            });
-        graph = std::make_shared<Graph>(std::move(built.graph));
-        result.report = built.report;
-      },
-      [&] {
-        extent_known.get_future().wait();  // a single thread has done the first task by now
-        if (options.see_extent) options.see_extent(result);
-      },
-  });
-  PERFLAB_TRY_VOID(parallel_for(tasks.size(), thread_count(options.threads),
-                                [&](unsigned, std::size_t which) -> Result<void> {
-                                  tasks[which]();
-                                  return {};
-                                }));
-  return graph;
+  const std::int64_t run_end = result.begin + result.run_length;
+  result.begin = std::clamp(part->from, result.begin, run_end);
+  result.length = std::clamp(part->to, result.begin, run_end) - result.begin;
 }
 
 /// Nodes in the time that the path is of.
@@ -397,8 +368,10 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
     if (options.progress) options.progress(what, done);
   };
   tell("building the graph", 0);
-  PERFLAB_TRY(const std::shared_ptr<Graph> graph,
-              build_beside(trace, scope, options, part, result));
+  BuiltGraph built = build_graph(trace, scope, result.node, options.graph);
+  const auto graph = std::make_shared<Graph>(std::move(built.graph));
+  result.report = built.report;
+  set_extent(*graph, part, result);
   result.platform = platform_of(trace, scope, result.node);
   if (result.platform == trace::Platform::cuda)
     result.first_launches = find_first_launches(trace, scope, result);

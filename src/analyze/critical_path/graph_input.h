@@ -3,7 +3,6 @@
 // because what the host submits later never holds up what it submitted before.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -52,10 +51,6 @@ class GraphInput {
   }
 
   [[nodiscard]] std::size_t operations() const { return order_.size(); }
-  template <class Visit>
-  void each_operation(const Visit& visit) const {
-    std::ranges::for_each(order_, visit);
-  }
   [[nodiscard]] std::size_t calls() const { return calls_; }
 
   [[nodiscard]] std::int64_t start(Operation operation) const;

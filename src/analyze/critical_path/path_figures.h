@@ -178,10 +178,8 @@ struct CriticalPathOptions {
   std::vector<WhatIf> what_if;
   bool keep_nodes = false;           ///< keep graph, slack and on_path
   std::size_t keep_nodes_up_to = 0;  ///< keep them also when no more nodes than this are shown
-  /// Are called once each, one after the other, on any thread, while others work: of the path,
-  /// machine and extent are known then. The first beside the building of the graph, the second
-  /// when it is there.
-  std::function<void(const CriticalPath&)> see_extent = {};
+  /// Is given the graph while it is there, on any thread; of the path, machine and extent are known
+  /// then.
   std::function<void(const CriticalPath&, const Graph&)> see_graph = {};
   std::size_t gains = 10;  ///< kernels of which gains are computed
   std::size_t most_segments = 40, most_bubbles = 20, most_slack = 20;

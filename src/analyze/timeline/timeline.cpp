@@ -7,7 +7,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -33,8 +32,6 @@ std::vector<std::int64_t> resolutions_of(std::int64_t span) {
   while (out.back() < span) out.push_back(out.back() * 2);
   return out;
 }
-
-}  // namespace
 
 /// Counts pieces at every resolution: those as long as it stand alone, shorter ones are one for
 /// every bin in which any of them lies. Places must come in order, ascending or descending.
@@ -102,13 +99,11 @@ class TimelineMaker {
     out_.span = window.span;
   }
 
-  void place_operations() {
+  Timeline make(const Graph* graph) {
     count_operations();
     choose_lanes();
     choose_resolution();
     make_slices();
-  }
-  Timeline finish(const Graph* graph) {
     if (graph != nullptr) add_path(*graph);
     finish_lanes();
     sort_names();
@@ -460,6 +455,8 @@ void TimelineMaker::sort_names() {
   out_.names = std::move(names);
 }
 
+}  // namespace
+
 TimelineWindow whole_window(const trace::Trace& trace, const TimingScope& scope, Index node) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
   TimelineOperations(trace, scope, node).each([&](const TimelineOperation& operation) {
@@ -471,23 +468,10 @@ TimelineWindow whole_window(const trace::Trace& trace, const TimingScope& scope,
   return {.node = node, .begin = first, .span = last - first};
 }
 
-TimelineDraft::TimelineDraft(const trace::Trace& trace, const TimingScope& scope,
-                             const TimelineWindow& window, const TimelineLimits& limits)
-    : maker_(std::make_unique<TimelineMaker>(trace, scope, window, limits)) {
-  maker_->place_operations();
-}
-TimelineDraft::TimelineDraft(TimelineDraft&&) noexcept = default;
-TimelineDraft& TimelineDraft::operator=(TimelineDraft&&) noexcept = default;
-TimelineDraft::~TimelineDraft() = default;
-
-Timeline TimelineDraft::finish(const Graph* graph) && {
-  return maker_->finish(graph);
-}
-
 Timeline make_timeline(const trace::Trace& trace, const TimingScope& scope,
                        const TimelineWindow& window, const Graph* graph,
                        const TimelineLimits& limits) {
-  return TimelineDraft(trace, scope, window, limits).finish(graph);
+  return TimelineMaker(trace, scope, window, limits).make(graph);
 }
 
 }  // namespace perflab::analyze

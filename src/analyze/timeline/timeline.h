@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -79,24 +78,6 @@ struct TimelineWindow {
 
 /// First start to last end of what the machine's recordings in the scope hold.
 TimelineWindow whole_window(const trace::Trace& trace, const TimingScope& scope, trace::Index node);
-
-class TimelineMaker;
-
-/// A timeline without its critical path, which takes a graph. Keeps references to trace and scope.
-class TimelineDraft {
- public:
-  TimelineDraft(const trace::Trace& trace, const TimingScope& scope, const TimelineWindow& window,
-                const TimelineLimits& limits = {});
-  TimelineDraft(TimelineDraft&&) noexcept;
-  TimelineDraft& operator=(TimelineDraft&&) noexcept;
-  ~TimelineDraft();
-
-  /// The timeline. `graph`: its critical path is put over it; nullptr: there is none.
-  Timeline finish(const Graph* graph) &&;
-
- private:
-  std::unique_ptr<TimelineMaker> maker_;
-};
 
 /// The timeline of the recordings in the scope. `graph`: its critical path is put over it; nullptr:
 /// there is none. Memory: per lane and slice, not per operation.
