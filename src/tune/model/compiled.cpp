@@ -1,5 +1,5 @@
-// Hoerl and Kennard, "Ridge regression", Technometrics 12 (1970), with the penalty 1. What is not
-// known (occupancy, instructions) counts as the mean.
+// Hoerl and Kennard, "Ridge regression", Technometrics 12 (1970), with the penalty that predicts
+// best what is left out. What is not known (occupancy, instructions) counts as the mean.
 #include "tune/model/compiled.h"
 
 #include <Eigen/Cholesky>
