@@ -39,8 +39,7 @@ Index recording_of_process(const Trace& trace, Index process) {
 }
 
 /// Names that stand in the Trace's pool.
-void pooled(TableMaker& table, const char* name, const Trace& trace,
-            const std::vector<Index>& strings) {
+void pooled(TableMaker& table, const char* name, const Trace& trace, const auto& strings) {
   table.names(
       name, trace.strings.size(), [&](Index key) { return std::string(trace.strings.view(key)); },
       [&](std::size_t row) { return strings[row]; });

@@ -108,6 +108,15 @@ class TableMaker {
     column.of = of;
   }
 
+  /// A packed column, unpacked.
+  template <class T>
+  void numbers(const char* name, const char* unit, const PackedColumn<T>& values) {
+    make(name, unit, [&](std::size_t row) { return values[row]; });
+  }
+  void rows_of(const char* name, const char* of, const PackedColumn<trace::Index>& values) {
+    make_rows_of(name, of, [&](std::size_t row) { return values[row]; });
+  }
+
   /// Names, by codes of the narrowest type: `key_of(row)` is less than `keys` or kNone, and
   /// `name_of(key)` its name. Keys of one name get one code; names that no row has are left out.
   template <class NameOf, class KeyOf>

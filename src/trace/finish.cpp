@@ -5,7 +5,7 @@
 #include <array>
 #include <numeric>
 #include <span>
-#include <tuple>
+#include <utility>
 
 #include "base/parallel.h"
 #include "base/system/large_pages.h"
@@ -80,22 +80,15 @@ std::vector<Index> sorted_order(std::size_t n, const Before& before) {
   return order;
 }
 
-/// Puts columns into an order. What held a column is the room for the next one of its type.
+/// Puts columns into an order, one after the other.
 template <class... Columns>
 void reorder_all(std::span<const Index> order, Columns&... columns) {
   if (order.empty()) return;
-  std::tuple<std::vector<std::int64_t>, std::vector<std::uint64_t>, std::vector<Index>,
-             std::vector<double>, std::vector<std::uint8_t>>
-      rooms;
-  const auto reorder = [&]<class T>(std::vector<T>& column) {
-    auto& room = std::get<std::vector<T>>(rooms);
-    if (room.empty()) {
-      room.reserve(column.size());
-      prefer_large_pages(room);
-    }
-    room.resize(column.size());
-    for (std::size_t i = 0; i < order.size(); ++i) room[i] = column[order[i]];
-    column.swap(room);
+  const auto reorder = [&]<class Column>(Column& column) {
+    Column ordered;
+    if constexpr (requires { ordered.reserve(column.size()); }) ordered.reserve(column.size());
+    for (const Index row : order) ordered.push_back(column[row]);
+    column.swap(ordered);
   };
   (reorder(columns), ...);
 }
@@ -163,10 +156,11 @@ void finish_counters(CounterColumns& counters, std::span<const Index> dispatch_o
 }
 
 /// Turns stack codes into the region that carries the same code; the earliest when several do.
-Result<void> link(Trace& trace, const std::vector<std::uint32_t>& region_stack, unsigned threads) {
+Result<void> link(Trace& trace, PackedColumn<std::uint32_t> region_stack, unsigned threads) {
+  const std::array columns = {&trace.dispatches.launch, &trace.regions.parent,
+                              &trace.copies.launch};
   if (trace.regions.size() == 0) {
-    for (auto* column : {&trace.dispatches.launch, &trace.copies.launch})
-      std::ranges::fill(*column, kNone);
+    for (auto* column : columns) column->transform([](Index, std::size_t) { return kNone; });
     return {};
   }
   // Of a part of a run the codes that occur are a small part of those that there are.
@@ -181,16 +175,16 @@ Result<void> link(Trace& trace, const std::vector<std::uint32_t>& region_stack, 
   prefer_large_pages(region_of);
   region_of.resize(codes, kNone);
   for (std::size_t i = region_stack.size(); i-- > 0;)
-    if (region_stack[i] != 0) region_of[region_stack[i] - lowest] = static_cast<Index>(i);
-  std::vector<Index>& parent = trace.regions.parent;
-  const std::array columns = {&trace.dispatches.launch, &parent, &trace.copies.launch};
+    if (const std::uint32_t code = region_stack[i]; code != 0)
+      region_of[code - lowest] = static_cast<Index>(i);
+  region_stack = {};
   return parallel_for(
       columns.size(), thread_count(threads), [&](unsigned, std::size_t which) -> Result<void> {
-        for (Index& value : *columns[which])
-          value = value < lowest || value > highest ? kNone : region_of[value - lowest];
-        if (columns[which] == &parent)
-          for (std::size_t i = 0; i < parent.size(); ++i)
-            if (parent[i] == i) parent[i] = kNone;
+        const bool is_parent = columns[which] == &trace.regions.parent;
+        columns[which]->transform([&](std::uint32_t code, std::size_t row) {
+          const Index region = code < lowest || code > highest ? kNone : region_of[code - lowest];
+          return is_parent && region == row ? kNone : region;
+        });
         return {};
       });
 }
@@ -256,7 +250,9 @@ Result<void> finish(LoadState& state, unsigned threads) {
   };
   PERFLAB_TRY_VOID(parallel_for(3, thread_count(threads), part));
   finish_communications(trace.communications, region_order, dispatch_order);
-  return link(trace, state.region_stack, threads);
+  region_order = {};
+  dispatch_order = {};
+  return link(trace, std::move(state.region_stack), threads);
 }
 
 }  // namespace perflab::trace

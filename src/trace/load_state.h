@@ -30,8 +30,8 @@ struct LoadState {
   explicit LoadState(Trace& filled) : trace(filled) {}
 
   Trace& trace;
-  std::vector<std::uint32_t> region_stack;  ///< per region: its own stack code
-  std::uint64_t stack_base = 0;             ///< codes of the next recording start behind this
+  PackedColumn<std::uint32_t> region_stack;  ///< per region: its own stack code
+  std::uint64_t stack_base = 0;              ///< codes of the next recording start behind this
   Interner<Track> tracks;
   Interner<LaunchConfig> configs;
   /// What recordings of one node share, by identity.

@@ -11,11 +11,11 @@ namespace perflab::trace {
 namespace {
 
 /// Rows are ordered by start.
-void take_earliest(const std::vector<std::int64_t>& start, std::int64_t& earliest) {
+void take_earliest(const auto& start, std::int64_t& earliest) {
   if (!start.empty()) earliest = std::min(earliest, start.front());
 }
 
-std::vector<bool> rows_in(const std::vector<std::int64_t>& start, const Window& window, bool any) {
+std::vector<bool> rows_in(const auto& start, const Window& window, bool any) {
   std::vector<bool> rows(start.size());
   for (std::size_t i = 0; any && i < rows.size(); ++i) rows[i] = window.has(start[i]);
   return rows;

@@ -255,7 +255,7 @@ void RecordingRows::counter(std::int64_t dispatch_id, Index counter, std::uint32
 }
 
 void RecordingRows::find_dispatches() {
-  const std::vector<std::int64_t>& ids = trace_.dispatches.dispatch_id;
+  const PackedColumn<std::int64_t>& ids = trace_.dispatches.dispatch_id;
   for (; dispatches_known_ < ids.size(); ++dispatches_known_)
     dispatches_.try_emplace(ids[dispatches_known_], static_cast<Index>(dispatches_known_));
 }
@@ -285,7 +285,7 @@ void RecordingRows::name_queues_and_streams() {
 
 void RecordingRows::join_arguments() {
   std::unordered_map<std::uint32_t, std::uint16_t> stream_of_call;
-  const auto note = [&](const std::vector<Index>& launches, const std::vector<Index>& tracks,
+  const auto note = [&](const PackedColumn<Index>& launches, const PackedColumn<Index>& tracks,
                         std::size_t first) {
     for (std::size_t i = first; i < launches.size(); ++i) {
       if (launches[i] == 0) continue;

@@ -22,9 +22,8 @@ Index follow(const std::vector<Index>& to, Index row) {
   return row == kNone ? kNone : to[row];
 }
 
-template <class T>
-void filter(const std::vector<bool>& keep, const std::vector<T>& from, std::vector<T>& into) {
-  into.reserve(static_cast<std::size_t>(std::ranges::count(keep, true)));
+template <class Column>
+void filter(const std::vector<bool>& keep, const Column& from, Column& into) {
   for (std::size_t i = 0; i < keep.size(); ++i)
     if (keep[i]) into.push_back(from[i]);
 }
@@ -116,7 +115,7 @@ Trace select(const Trace& trace, const Selection& rows) {
 
   const std::vector<Index> region_to = renumber(rows.regions);
   for (auto* column : {&made.dispatches.launch, &made.copies.launch, &made.regions.parent})
-    for (Index& region : *column) region = follow(region_to, region);
+    column->transform([&](Index region, std::size_t) { return follow(region_to, region); });
   select_arguments(trace, region_to, made);
   const std::vector<Index> dispatch_to = renumber(rows.dispatches);
   select_counters(trace.counters, dispatch_to, made.counters);

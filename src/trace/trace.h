@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/packed_column.h"
 #include "base/sqlite_pages/ask_sqlite.h"
 #include "trace/string_pool.h"
 
@@ -187,22 +188,22 @@ struct LaunchConfig {
 
 /// Kernel dispatches, ordered by (start, end, dispatch_id, source, row).
 struct DispatchColumns {
-  std::vector<std::int64_t> start, end;   ///< ns; 0 < start <= end
-  std::vector<std::int64_t> dispatch_id;  ///< the profiler's number within its recording
-  std::vector<Index> kernel;              ///< kernel_symbols
-  std::vector<Index> config;              ///< launch_configs
-  std::vector<Index> track;               ///< tracks
-  std::vector<Index> launch;              ///< regions: the API call that launched it, or kNone
+  PackedColumn<std::int64_t> start, end;   ///< ns; 0 < start <= end
+  PackedColumn<std::int64_t> dispatch_id;  ///< the profiler's number within its recording
+  PackedColumn<Index> kernel;              ///< kernel_symbols
+  PackedColumn<Index> config;              ///< launch_configs
+  PackedColumn<Index> track;               ///< tracks
+  PackedColumn<Index> launch;              ///< regions: the API call that launched it, or kNone
 
   [[nodiscard]] std::size_t size() const { return start.size(); }
 };
 
 /// Host API calls and user ranges, ordered by (start, longest first, source, row).
 struct RegionColumns {
-  std::vector<std::int64_t> start, end;  ///< ns
-  std::vector<Index> name, category;     ///< strings
-  std::vector<Index> thread;             ///< threads
-  std::vector<Index> parent;             ///< regions: the enclosing API call, or kNone
+  PackedColumn<std::int64_t> start, end;  ///< ns
+  PackedColumn<Index> name, category;     ///< strings
+  PackedColumn<Index> thread;             ///< threads
+  PackedColumn<Index> parent;             ///< regions: the enclosing API call, or kNone
 
   [[nodiscard]] std::size_t size() const { return start.size(); }
 };
@@ -257,12 +258,12 @@ struct Communication {
 
 /// Memory copies, ordered like dispatches.
 struct CopyColumns {
-  std::vector<std::int64_t> start, end;  ///< ns
-  std::vector<std::int64_t> bytes;
-  std::vector<Index> kind;          ///< strings: MEMORY_COPY_HOST_TO_DEVICE, ...
-  std::vector<Index> source_agent;  ///< agents
-  std::vector<Index> track;         ///< tracks; its agent is the destination
-  std::vector<Index> launch;        ///< regions
+  PackedColumn<std::int64_t> start, end;  ///< ns
+  PackedColumn<std::int64_t> bytes;
+  PackedColumn<Index> kind;          ///< strings: MEMORY_COPY_HOST_TO_DEVICE, ...
+  PackedColumn<Index> source_agent;  ///< agents
+  PackedColumn<Index> track;         ///< tracks; its agent is the destination
+  PackedColumn<Index> launch;        ///< regions
 
   [[nodiscard]] std::size_t size() const { return start.size(); }
 };

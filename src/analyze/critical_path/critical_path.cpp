@@ -97,7 +97,7 @@ PathTotals walk(const trace::Trace& trace, const Graph& graph, std::int64_t from
 
 /// Kernels by path time, then by their own time, then by name.
 std::vector<KernelCriticality> kernels_of(const trace::Trace& trace, const Graph& graph,
-                                          const std::vector<std::int64_t>& slack,
+                                          const PackedColumn<std::int64_t>& slack,
                                           const PathTotals& totals, const PathPart* part) {
   std::vector<Index> place(trace.strings.size(), kNone);  // by name
   std::vector<KernelCriticality> kernels;
@@ -173,7 +173,7 @@ void explain_bubbles(const Graph& graph, CriticalPath& result) {
   }
 }
 
-std::vector<SlackRow> most_slack(const Graph& graph, const std::vector<std::int64_t>& slack,
+std::vector<SlackRow> most_slack(const Graph& graph, const PackedColumn<std::int64_t>& slack,
                                  std::size_t most, const PathPart* part) {
   std::vector<SlackRow> rows;
   const auto more = [](const SlackRow& a, const SlackRow& b) {
@@ -281,7 +281,7 @@ std::size_t shown_nodes(const Graph& graph, const CriticalPath& result) {
 /// Slack, what the path is spent on, and what it is of each kernel.
 void add_kernels(const trace::Trace& trace, const std::shared_ptr<const Graph>& graph,
                  const CriticalPathOptions& options, const PathPart* part, CriticalPath& result) {
-  std::vector<std::int64_t> slacks = slack(*graph);
+  PackedColumn<std::int64_t> slacks = slack(*graph);
   PathTotals totals = walk(trace, *graph, result.begin, result.begin + result.length, part);
   result.spent = totals.spent;
   result.kernels = kernels_of(trace, *graph, slacks, totals, part);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyze/critical_path/edge_rules.h"
+#include "base/packed_column.h"
 
 namespace perflab::analyze {
 
@@ -38,11 +39,11 @@ inline constexpr NodeId kNoNode = 0xFFFF'FFFF;
 
 struct Graph {
   /// Nodes in topological order: every edge goes to a higher number.
-  std::vector<std::int64_t> start, end;   ///< ns, recorded; start <= end
-  std::vector<std::uint32_t> kind_row;    ///< kind in the top two bits, row below
-  std::vector<std::uint32_t> first_edge;  ///< of edges into the node; one more entry than nodes
+  PackedColumn<std::int64_t> start, end;   ///< ns, recorded; start <= end
+  PackedColumn<std::uint32_t> kind_row;    ///< kind in the top two bits, row below
+  PackedColumn<std::uint32_t> first_edge;  ///< of edges into the node; one more entry than nodes
   /// Edges by the node they go into.
-  std::vector<NodeId> from;
+  PackedColumn<NodeId> from;
   std::vector<EdgeRule> rule;
   /// Usual distance in ns of a rule's events where it binds; 0 where nothing is known.
   std::array<std::int64_t, kEdgeRules> usual_lag{};

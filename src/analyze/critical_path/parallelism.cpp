@@ -5,6 +5,8 @@
 #include <queue>
 #include <tuple>
 
+#include "analyze/critical_path/graph_input.h"
+
 namespace perflab::analyze {
 namespace {
 
@@ -15,6 +17,8 @@ bool is_operation(NodeKind kind) {
 /// Operations by start, then by number. The order of the graph is nearly that.
 std::vector<NodeId> operations_by_start(const Graph& graph) {
   std::vector<NodeId> nodes;
+  const auto is_one = [](std::uint32_t kind_row) { return is_operation(kind_of(kind_row)); };
+  nodes.reserve(static_cast<std::size_t>(std::ranges::count_if(graph.kind_row, is_one)));
   for (NodeId node = 0; node < graph.size(); ++node)
     if (is_operation(graph.kind(node))) nodes.push_back(node);
   const auto before = [&](NodeId a, NodeId b) {

@@ -169,8 +169,8 @@ struct CriticalPath {
 
   /// Every node of the run, its slack and whether it is on the path: only when asked for.
   std::shared_ptr<const Graph> graph;
-  std::vector<std::int64_t> slack;  ///< by node
-  std::vector<bool> on_path;        ///< by node
+  PackedColumn<std::int64_t> slack;  ///< by node
+  std::vector<bool> on_path;         ///< by node
 };
 
 struct CriticalPathOptions {

@@ -3,7 +3,6 @@
 #include "analyze/critical_path/path_segments.h"
 
 #include <algorithm>
-#include <deque>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -70,7 +69,7 @@ class StretchCounter {
 };
 
 /// By stretch in walking order: the segment it belongs to. The longest (most - 1) / 2 stay alone.
-std::vector<std::uint32_t> assign_segments(const std::deque<std::int64_t>& lengths,
+std::vector<std::uint32_t> assign_segments(const PackedColumn<std::int64_t>& lengths,
                                            std::size_t most) {
   std::vector<std::uint32_t> segment(lengths.size());
   std::iota(segment.begin(), segment.end(), 0U);
@@ -133,12 +132,15 @@ class NameTimes {
 
 PathSegments path_segments(const trace::Trace& trace, const Graph& graph, std::int64_t begin,
                            std::int64_t end, std::size_t most) {
-  std::deque<std::int64_t> lengths;  // grows by millions, without a copy
+  PackedColumn<std::int64_t> lengths;
   StretchCounter counter;
+  std::optional<std::int64_t> open;  // length of the stretch that is walked
   walk_critical_path(graph, begin, end, [&](const PathStep& step) {
-    if (counter.next(where_of(trace, graph, step.node))) lengths.push_back(0);
-    lengths.back() += step.to - step.from;
+    if (counter.next(where_of(trace, graph, step.node)) && open)
+      lengths.push_back(*std::exchange(open, 0));
+    open = open.value_or(0) + step.to - step.from;
   });
+  if (open) lengths.push_back(*open);
   PathSegments result{.segments = {}, .stretches = lengths.size()};
   if (lengths.empty()) return result;
   const std::vector<std::uint32_t> segment_of =

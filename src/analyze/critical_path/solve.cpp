@@ -3,6 +3,7 @@
 #include "analyze/critical_path/solve.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "analyze/critical_path/bindings.h"
 #include "base/error.h"
@@ -56,6 +57,29 @@ class Walk {
   std::int64_t at_, until_;
 };
 
+/// Latest times of events while nodes are visited from the back. Edges come from near, most of
+/// them: a few pages are there at a time.
+class LatestTimes {
+ public:
+  /// `none`: the time of events that nothing follows, ns.
+  LatestTimes(std::size_t nodes, std::int64_t none) : pages_(nodes / kNodes + 1), none_(none) {}
+
+  std::int64_t& of(NodeId node, NodeEvent event) {
+    std::vector<std::int64_t>& page = pages_[node / kNodes];
+    if (page.empty()) page.assign(2 * kNodes, none_);
+    return page[2 * (node % kNodes) + (event == NodeEvent::end ? 1 : 0)];
+  }
+  /// This node and later ones are not asked for again.
+  void done_from(NodeId node) {
+    if (node % kNodes == 0) pages_[node / kNodes] = {};
+  }
+
+ private:
+  static constexpr std::size_t kNodes = 4096;
+  std::vector<std::vector<std::int64_t>> pages_;
+  std::int64_t none_;
+};
+
 /// The node that ends last; of several the one with the highest number.
 NodeId last_node(const Graph& graph) {
   NodeId last = 0;
@@ -105,27 +129,30 @@ Spent spent_inside(NodeKind kind) {
   return Spent::host_call;
 }
 
-std::vector<std::int64_t> slack(const Graph& graph) {
+PackedColumn<std::int64_t> slack(const Graph& graph) {
   if (graph.size() == 0) return {};
   const EdgeView edges(graph);
-  const std::int64_t run_end = *std::ranges::max_element(graph.end);
-  std::vector<std::int64_t> latest_start(graph.size(), run_end);
-  std::vector<std::int64_t> latest_end(graph.size(), run_end);
+  LatestTimes latest(graph.size(), *std::ranges::max_element(graph.end));
+  PackedColumn<std::int64_t> from_the_end;
   for (auto node = static_cast<NodeId>(graph.size()); node-- > 0;) {
     // What follows the node has lowered its latest times already: edges go to higher numbers.
     const BoundEdges binding = edges.binding(node);
     const std::int64_t own = edges.own_work(node, binding.end);
-    const std::int64_t end = latest_end[node];
-    const std::int64_t start = std::min(latest_start[node], end - own);
+    const std::int64_t end = latest.of(node, NodeEvent::end);
+    const std::int64_t start = std::min(latest.of(node, NodeEvent::start), end - own);
     for (std::uint32_t edge = edges.first(node); edge < edges.last(node); ++edge) {
       const bool into_end = edges.into_end(edge);
       const std::int64_t lag = edges.lag(node, edge, into_end ? binding.end : binding.start);
-      std::int64_t& latest = (edges.from_end(edge) ? latest_end : latest_start)[graph.from[edge]];
-      latest = std::min(latest, (into_end ? end : start) - lag);
+      std::int64_t& before =
+          latest.of(graph.from[edge], edges.from_end(edge) ? NodeEvent::end : NodeEvent::start);
+      before = std::min(before, (into_end ? end : start) - lag);
     }
-    latest_start[node] = start - graph.start[node];
+    from_the_end.push_back(start - graph.start[node]);
+    latest.done_from(node);
   }
-  return latest_start;
+  PackedColumn<std::int64_t> slack;
+  for (std::size_t i = from_the_end.size(); i-- > 0;) slack.push_back(from_the_end[i]);
+  return slack;
 }
 
 void walk_critical_path(const Graph& graph, const std::function<void(const PathStep&)>& visit) {

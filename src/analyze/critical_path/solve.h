@@ -4,15 +4,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "analyze/critical_path/graph.h"
 
 namespace perflab::analyze {
 
 /// Slack in ns by node: how much later it could start without a later end of the run; 0 on every
-/// longest path. Memory: 16 bytes per node while it runs, 8 after.
-std::vector<std::int64_t> slack(const Graph& graph);
+/// longest path. While it runs, times are kept of those nodes alone that edges already seen come
+/// from, and of their neighbours.
+PackedColumn<std::int64_t> slack(const Graph& graph);
 
 /// What a stretch of the critical path was spent on.
 enum class Spent : std::uint8_t {

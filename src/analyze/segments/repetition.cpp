@@ -63,7 +63,7 @@ struct Cut {
 
 class Finder {
  public:
-  Finder(const WorkSequence& work, std::span<const std::uint32_t> symbols)
+  Finder(const WorkSequence& work, const PackedColumn<std::uint32_t>& symbols)
       : work_(work), symbol_(symbols), size_(work.size()) {
     index();
   }
@@ -441,7 +441,7 @@ class Finder {
   }
 
   const WorkSequence& work_;
-  std::span<const std::uint32_t> symbol_;
+  const PackedColumn<std::uint32_t>& symbol_;
   std::size_t size_;
   std::uint32_t names_ = 0;
   std::size_t anchors_ = 0;               ///< symbols that can be tried
@@ -467,7 +467,7 @@ FoundRepetition find_repetition(const WorkSequence& work) {
   // Geometry tells apart what one kernel does in several places of a step, but it may also differ
   // from step to step.
   std::optional<Repetition> found = Finder(work, work.symbol).run();
-  if (!found && work.symbol != work.name) found = Finder(work, work.name).run();
+  if (!found && !(work.symbol == work.name)) found = Finder(work, work.name).run();
   if (found) return {.repetition = std::move(found), .reason = {}};
   return {
       .repetition = {},

@@ -7,14 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "base/packed_column.h"
+
 namespace perflab::analyze {
 
 /// Work in the order in which the program asked for it.
 struct WorkSequence {
-  std::vector<std::uint32_t> symbol;   ///< dense, from 0: kernel and launch geometry
-  std::vector<std::uint32_t> name;     ///< dense, from 0: kernel
-  std::vector<std::int64_t> duration;  ///< ns
-  std::vector<std::int64_t> idle;      ///< ns before it in which no work ran
+  PackedColumn<std::uint32_t> symbol;   ///< dense, from 0: kernel and launch geometry
+  PackedColumn<std::uint32_t> name;     ///< dense, from 0: kernel
+  PackedColumn<std::int64_t> duration;  ///< ns
+  PackedColumn<std::int64_t> idle;      ///< ns before it in which no work ran
 
   [[nodiscard]] std::size_t size() const { return symbol.size(); }
 };

@@ -2,7 +2,6 @@
 #include "analyze/segments/segment_parts.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace perflab::analyze {
@@ -19,9 +18,6 @@ OrderedWork order_work(const trace::Trace& trace, Index process) {
   const trace::DispatchColumns& all = trace.dispatches;
   std::vector<std::int64_t> last_launch(trace.tracks.size(), 0);  // 0: none yet
   const auto is_own = [&](Index track) { return trace.tracks[track].process == process; };
-  const auto own = static_cast<std::size_t>(std::ranges::count_if(all.track, is_own));
-  work.dispatch.reserve(own);
-  work.key.reserve(own);
   for (Index i = 0; i < all.size(); ++i) {
     if (!is_own(all.track[i])) continue;
     std::int64_t& last = last_launch[all.track[i]];
@@ -35,7 +31,9 @@ OrderedWork order_work(const trace::Trace& trace, Index process) {
   for (std::size_t i = 0; i < work.key.size(); ++i)
     order.emplace_back(work.key[i], work.dispatch[i]);
   std::ranges::sort(order);
-  for (std::size_t i = 0; i < order.size(); ++i) std::tie(work.key[i], work.dispatch[i]) = order[i];
+  work = {};
+  work.key.append(order, &std::pair<std::int64_t, Index>::first);
+  work.dispatch.append(order, &std::pair<std::int64_t, Index>::second);
   return work;
 }
 

@@ -17,8 +17,8 @@ namespace perflab::analyze {
 /// launch; without a recorded launch by that of the last launch on their queue, else by their own
 /// start. Work on streams that run side by side stays in order that way.
 struct OrderedWork {
-  std::vector<trace::Index> dispatch;  ///< of the trace
-  std::vector<std::int64_t> key;       ///< ns, ascending
+  PackedColumn<trace::Index> dispatch;  ///< of the trace
+  PackedColumn<std::int64_t> key;       ///< ns, ascending
 };
 
 OrderedWork order_work(const trace::Trace& trace, trace::Index process);

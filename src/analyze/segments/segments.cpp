@@ -57,13 +57,14 @@ class Numbering {
 };
 
 /// By dispatch: the time before it in which none of the process ran. The first has none.
-std::vector<std::int64_t> idle_before(const trace::Trace& trace, Index process) {
+PackedColumn<std::int64_t> idle_before(const trace::Trace& trace, Index process) {
   const trace::DispatchColumns& all = trace.dispatches;
-  std::vector<std::int64_t> idle(all.size(), 0);
+  PackedColumn<std::int64_t> idle;
   std::int64_t busy_until = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (trace.tracks[all.track[i]].process != process) continue;
-    if (all.start[i] > busy_until) idle[i] = all.start[i] - busy_until;
+    const bool is_own = trace.tracks[all.track[i]].process == process;
+    idle.push_back(is_own && all.start[i] > busy_until ? all.start[i] - busy_until : 0);
+    if (!is_own) continue;
     const bool is_first = busy_until == std::numeric_limits<std::int64_t>::max();
     busy_until = is_first ? all.end[i] : std::max(busy_until, all.end[i]);
   }
@@ -71,7 +72,7 @@ std::vector<std::int64_t> idle_before(const trace::Trace& trace, Index process) 
 }
 
 WorkSequence sequence_of(const trace::Trace& trace, Index process, const OrderedWork& work) {
-  const std::vector<std::int64_t> idle = idle_before(trace, process);
+  const PackedColumn<std::int64_t> idle = idle_before(trace, process);
   // Launches that differ in LDS or scratch alone are the same work.
   using Shape = std::pair<std::array<std::uint32_t, 3>, std::array<std::uint32_t, 3>>;
   std::map<Shape, std::uint32_t> shapes;
@@ -84,8 +85,6 @@ WorkSequence sequence_of(const trace::Trace& trace, Index process, const Ordered
   Numbering names;
   Numbering symbols;
   WorkSequence sequence;
-  for (auto* column : {&sequence.symbol, &sequence.name}) column->reserve(work.dispatch.size());
-  for (auto* column : {&sequence.duration, &sequence.idle}) column->reserve(work.dispatch.size());
   const trace::DispatchColumns& all = trace.dispatches;
   for (const Index i : work.dispatch) {
     sequence.duration.push_back(all.end[i] - all.start[i]);

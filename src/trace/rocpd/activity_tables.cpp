@@ -103,17 +103,19 @@ Result<void> RecordingLoader::load_regions() {
         wanted_.note(region, row.event, row.name, row.category, trace_.strings);
       ++region;
     }
-    append(all.start, chunk.rows, &RegionRow::start);
-    append(all.end, chunk.rows, &RegionRow::end);
-    append(all.name, chunk.rows, &RegionRow::name);
-    append(all.category, chunk.rows,
-           [&](const RegionRow& row) { return row.event == kNone ? 0 : categories[row.category]; });
-    append(all.thread, chunk.rows,
-           [&](const RegionRow& row) { return row.has_thread ? thread_of(row.thread) : kNone; });
-    append(all.parent, chunk.rows,
-           [&](const RegionRow& row) { return global_stack(row.parent_stack); });
-    append(state_.region_stack, chunk.rows,
-           [&](const RegionRow& row) { return global_stack(row.stack); });
+    all.start.append(chunk.rows, &RegionRow::start);
+    all.end.append(chunk.rows, &RegionRow::end);
+    all.name.append(chunk.rows, &RegionRow::name);
+    all.category.append(chunk.rows, [&](const RegionRow& row) {
+      return row.event == kNone ? 0 : categories[row.category];
+    });
+    all.thread.append(chunk.rows, [&](const RegionRow& row) {
+      return row.has_thread ? thread_of(row.thread) : kNone;
+    });
+    all.parent.append(chunk.rows,
+                      [&](const RegionRow& row) { return global_stack(row.parent_stack); });
+    state_.region_stack.append(chunk.rows,
+                               [&](const RegionRow& row) { return global_stack(row.stack); });
     trace_.report.rows["region"] += chunk.rows.size();
     left_out("region", chunk.left_out);
   };

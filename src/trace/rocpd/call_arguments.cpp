@@ -66,7 +66,7 @@ void RecordingLoader::prepare_wanted_regions() {
 
 std::vector<std::uint16_t> RecordingLoader::streams_of_calls() const {
   std::vector<std::uint16_t> streams(events_.stack_limit);
-  const auto note = [&](const std::vector<Index>& launches, const std::vector<Index>& tracks,
+  const auto note = [&](const PackedColumn<Index>& launches, const PackedColumn<Index>& tracks,
                         std::size_t first) {
     for (std::size_t i = first; i < launches.size(); ++i) {
       if (launches[i] == 0) continue;

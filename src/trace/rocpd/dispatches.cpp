@@ -163,17 +163,17 @@ Result<void> RecordingLoader::load_dispatches() {
         if (chunk.rows[i].event != kNone)
           event_to_dispatch_[chunk.rows[i].event] = static_cast<Index>(all.size() + i);
     std::uint64_t no_symbol = 0;
-    append(all.kernel, chunk.rows, [&](const DispatchRow& row) {
+    all.kernel.append(chunk.rows, [&](const DispatchRow& row) {
       const Index kernel = kernel_of(row.kernel);
       if (!trace_.kernel_symbols[kernel].known) ++no_symbol;
       return kernel;
     });
-    append(all.config, chunk.rows, [&](const DispatchRow& row) { return configs[row.config]; });
-    append(all.track, chunk.rows, [&](const DispatchRow& row) { return tracks[row.track]; });
-    append(all.launch, chunk.rows, [&](const DispatchRow& row) { return global_stack(row.stack); });
-    append(all.start, chunk.rows, &DispatchRow::start);
-    append(all.end, chunk.rows, &DispatchRow::end);
-    append(all.dispatch_id, chunk.rows, &DispatchRow::dispatch_id);
+    all.config.append(chunk.rows, [&](const DispatchRow& row) { return configs[row.config]; });
+    all.track.append(chunk.rows, [&](const DispatchRow& row) { return tracks[row.track]; });
+    all.launch.append(chunk.rows, [&](const DispatchRow& row) { return global_stack(row.stack); });
+    all.start.append(chunk.rows, &DispatchRow::start);
+    all.end.append(chunk.rows, &DispatchRow::end);
+    all.dispatch_id.append(chunk.rows, &DispatchRow::dispatch_id);
     trace_.report.rows["kernel_dispatch"] += chunk.rows.size();
     left_out("kernel_dispatch", chunk.left_out);
     if (part_.kernel)

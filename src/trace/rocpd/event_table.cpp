@@ -40,11 +40,7 @@ Result<EventTable> read_events(File& file, const TableSet& set, const RowFilter&
   events.categories.push_back(0);
   const Table* table = set.find("event");
   if (table == nullptr) return events;
-  const std::size_t bound = rows_to_read(file, *table);
   StackCodes codes(row_bound(*table, file.size_bytes()));
-  reserve_more(events.stack, bound);
-  reserve_more(events.parent_stack, bound);
-  reserve_more(events.category, bound);
 
   const auto decode = [&](const auto& row, EventChunk& chunk) {
     EventRow event;
@@ -65,15 +61,15 @@ Result<EventTable> read_events(File& file, const TableSet& set, const RowFilter&
     count(report.dropped, {"event", "row without an id"}, chunk.without_id);
     report.rows["event"] += chunk.rows.size();
     for (const EventRow& row : chunk.rows) events.index.add(row.id);
-    append(events.category, chunk.rows, [&](const EventRow& row) {
+    events.category.append(chunk.rows, [&](const EventRow& row) {
       if (row.category != last_category) {
         last_category = row.category;
         last_index = category_index(events.categories, last_category);
       }
       return last_index;
     });
-    append(events.stack, chunk.rows, &EventRow::stack);
-    append(events.parent_stack, chunk.rows, &EventRow::parent_stack);
+    events.stack.append(chunk.rows, &EventRow::stack);
+    events.parent_stack.append(chunk.rows, &EventRow::parent_stack);
   };
   PERFLAB_TRY_VOID(scan<EventChunk>(file, *table, filter, kEventColumns, decode, commit));
   events.index.seal();

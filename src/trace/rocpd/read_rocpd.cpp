@@ -29,29 +29,6 @@ std::size_t units_of(const File& file) {
   return units;
 }
 
-/// Makes room for the rows of all recordings at once.
-void reserve_rows(LoadState& state, const File& file) {
-  std::size_t dispatches = 0, regions = 0;
-  const auto add = [&](const TableSet& set, std::string_view base, std::size_t& rows) {
-    if (const Table* table = set.find(base)) rows += rows_to_read(file, *table);
-    // No file holds more rows, whatever its row ids say.
-    rows = std::min<std::size_t>(rows, file.size_bytes() / 16 + 1);
-  };
-  for (const TableSet& set : file.table_sets()) {
-    add(set, "kernel_dispatch", dispatches);
-    add(set, "region", regions);
-  }
-  DispatchColumns& to = state.trace.dispatches;
-  for (auto* column : {&to.start, &to.end, &to.dispatch_id}) reserve_more(*column, dispatches);
-  for (auto* column : {&to.kernel, &to.config, &to.track, &to.launch})
-    reserve_more(*column, dispatches);
-  RegionColumns& calls = state.trace.regions;
-  for (auto* column : {&calls.start, &calls.end}) reserve_more(*column, regions);
-  for (auto* column :
-       {&calls.name, &calls.category, &calls.thread, &calls.parent, &state.region_stack})
-    reserve_more(*column, regions);
-}
-
 /// Whether what was read before and this file fit into the memory that there is.
 Result<void> check_memory(LoadState& state, const File& file, const MemoryLimit& limit) {
   const MemoryNeed need = memory_need(file);
@@ -111,7 +88,6 @@ Result<void> load(LoadState& state, Opened& database, const ReadOptions& options
   count(dropped,
         {"(table names)", "a table whose name holds other characters than letters, digits and _"},
         file.rejected_tables());
-  reserve_rows(state, file);
   for (const auto& [table, rows] : database.passed_over)
     count(dropped, {table, std::string(kOutsideOfPart)}, rows);
   std::atomic<std::uint64_t> strangers{0};

@@ -18,7 +18,6 @@
 
 #include "base/equal_bytes.h"
 #include "base/parallel.h"
-#include "base/system/large_pages.h"
 #include "trace/rocpd/file.h"
 
 namespace perflab::trace::rocpd {
@@ -73,15 +72,6 @@ inline auto wanted_ranges(const File& file, const Table& table) {
   std::size_t index = 0;
   std::erase_if(ranges, [&](const auto&) { return !wanted->second[index++]; });
   return ranges;
-}
-
-/// Makes room for `extra` more rows at once, but never by less than doubling.
-template <class T>
-void reserve_more(std::vector<T>& column, std::size_t extra) {
-  const std::size_t wanted = column.size() + extra;
-  if (column.capacity() >= wanted) return;
-  column.reserve(column.empty() ? wanted : std::max(wanted, 2 * column.capacity()));
-  prefer_large_pages(column);
 }
 
 /// Which rows of a table belong to the recording that is being read. Ids repeat between recordings:
@@ -233,15 +223,6 @@ Result<void> scan(File& file, const Table& table, const RowFilter& filter,
     return {};
   };
   return parallel_ordered<Scanned>(rows.ranges(), file.workers(), produce, consume);
-}
-
-/// Appends a value of every row to a column.
-template <class T, class Row, class Value>
-void append(std::vector<T>& column, const std::vector<Row>& rows, const Value& value) {
-  const std::size_t before = column.size();
-  column.resize(before + rows.size());
-  T* to = column.data() + before;
-  for (const Row& row : rows) *to++ = std::invoke(value, row);
 }
 
 /// Scans a small table on the calling thread, row by row.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -95,7 +94,8 @@ TEST(Repetition, NeedsThree) {
 
 TEST(Repetition, OfKernelsWhoseGeometryGrows) {
   WorkSequence work = letters("ABCABCABCABCABC");
-  std::iota(work.symbol.begin(), work.symbol.end(), 0U);
+  work.symbol.transform(
+      [](std::uint32_t, std::size_t row) { return static_cast<std::uint32_t>(row); });
   const FoundRepetition found = find_repetition(work);
   ASSERT_TRUE(found.repetition);
   EXPECT_EQ(found.repetition->begins, (std::vector<std::size_t>{0, 3, 6, 9, 12}));
@@ -104,7 +104,7 @@ TEST(Repetition, OfKernelsWhoseGeometryGrows) {
 TEST(Repetition, ToldApartByGeometry) {
   // A norm in every layer, and the same kernel with another grid at the begin of a token.
   WorkSequence work = letters("NGNGNGNGNGNGNGNGNGNGNGNG");
-  for (std::size_t i = 0; i < work.size(); i += 8) work.symbol[i] = 30;
+  for (std::size_t i = 0; i < work.size(); i += 8) work.symbol.set(i, 30);
   const FoundRepetition found = find_repetition(work);
   ASSERT_TRUE(found.repetition);
   EXPECT_EQ(found.repetition->begins, (std::vector<std::size_t>{0, 8, 16}));

@@ -43,7 +43,7 @@ class SegmentsOf : public testing::Test {
     const Index dispatch =
         b_.dispatch(kernels_[kernel], {.start = clock_, .duration = duration, .queue = queue_});
     if (ahead > 0) {
-      b_.trace.dispatches.launch[dispatch] = static_cast<Index>(b_.trace.regions.size());
+      b_.trace.dispatches.launch.set(dispatch, static_cast<Index>(b_.trace.regions.size()));
       b_.region("HIP", "hipLaunchKernel", clock_ - ahead, 1);
     }
     clock_ += duration + 10;
@@ -244,7 +244,7 @@ TEST_F(SegmentsOf, StreamsSideBySideStayInTheOrderOfTheirLaunches) {
   for (const Index i : launches) {
     const Index dispatch = b_.dispatch(
         kernels_[rows[i].kernel], {.start = rows[i].start, .duration = 50, .queue = rows[i].queue});
-    b_.trace.dispatches.launch[dispatch] = i;
+    b_.trace.dispatches.launch.set(dispatch, i);
   }
   const Segments s = found();
   ASSERT_EQ(s.segments.size(), 12U);
@@ -339,7 +339,7 @@ TEST_F(SegmentsOf, OfProcessesAreThoseOfTheBusiest) {
     const std::int64_t at = clock_;
     step();
     for (std::size_t k = b_.trace.dispatches.size() - 3; k < b_.trace.dispatches.size(); ++k)
-      b_.trace.dispatches.track[k] = 1 - track;
+      b_.trace.dispatches.track.set(k, 1 - track);
     clock_ = at + 400;
     b_.dispatch(lone, {.start = clock_, .duration = 5});
     clock_ = at + 880;

@@ -172,7 +172,7 @@ TEST(Timeline, EveryGpuHasADefaultStreamOfItsOwn) {
   track(second, 1);
   for (Index i = 0; i < 4; ++i) {
     builder.dispatch(kernel, {.start = 1000 + i, .duration = 10});
-    builder.trace.dispatches.track.back() = i;
+    builder.trace.dispatches.track.set(builder.trace.dispatches.size() - 1, i);
   }
   const Timeline timeline = whole_timeline(builder.trace);
   ASSERT_THAT(timeline.lanes, SizeIs(3));

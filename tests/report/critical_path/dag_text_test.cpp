@@ -121,7 +121,7 @@ std::string crowded_text(std::size_t width) {
   for (analyze::KernelCriticality& kernel : path.kernels)
     kernel.on_path = kernel.dispatches = 10'000'000;
   trace.kernel_symbols[1].name = path.segments[0].names[0].first;
-  trace.regions.name[2] = trace.strings.intern("hipExtModuleLaunchKernelWithALongName");
+  trace.regions.name.set(2, trace.strings.intern("hipExtModuleLaunchKernelWithALongName"));
   path.bubbles[0].cause = analyze::Spent::sync_return;
   return dag_text(trace, analysis, {.width = width});
 }
