@@ -13,6 +13,8 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <ranges>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -28,12 +30,17 @@ class PackedColumn {
 
  public:
   using value_type = T;
+  static constexpr std::size_t kRows = 1024;  ///< of a block
   class Iterator;
   using iterator = Iterator;
   using const_iterator = Iterator;
 
   PackedColumn() = default;
   PackedColumn(std::initializer_list<T> values) { append(values); }
+  /// So many rows of 0.
+  explicit PackedColumn(std::size_t rows) {
+    while (size_ < rows) push_back(T{});
+  }
   PackedColumn(const PackedColumn& other) { append(other); }
   PackedColumn(PackedColumn&& other) noexcept { swap(other); }
   PackedColumn& operator=(PackedColumn other) noexcept {
@@ -53,7 +60,7 @@ class PackedColumn {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   /// Precondition of this and the next ones: the row is there.
-  [[nodiscard]] T operator[](std::size_t row) const {
+  [[nodiscard, gnu::always_inline]] T operator[](std::size_t row) const {
     const Block& block = blocks_[row / kRows];
     std::uint64_t distance = 0;
     std::memcpy(&distance, block.data + (row % kRows) * block.width, sizeof distance);
@@ -64,7 +71,7 @@ class PackedColumn {
   [[nodiscard]] Iterator begin() const { return {this, 0}; }
   [[nodiscard]] Iterator end() const { return {this, size_}; }
 
-  void push_back(T value) {
+  [[gnu::always_inline]] void push_back(T value) {
     const std::size_t place = size_ % kRows;
     if (place == 0) begin_block();
     open_[place] = encoded(value);
@@ -73,24 +80,41 @@ class PackedColumn {
   /// Appends `value_of` of every row of a range.
   template <class Rows, class ValueOf = std::identity>
   void append(const Rows& rows, const ValueOf& value_of = {}) {
-    for (const auto& row : rows) push_back(static_cast<T>(std::invoke(value_of, row)));
+    auto row = std::ranges::begin(rows);
+    for (auto left = static_cast<std::size_t>(std::ranges::size(rows)); left > 0;) {
+      const std::size_t place = size_ % kRows;
+      if (place == 0) begin_block();
+      const std::size_t here = std::min(left, kRows - place);
+      std::uint64_t* const to = open_.get() + place;
+      for (std::size_t i = 0; i < here; ++i, ++row)
+        to[i] = encoded(static_cast<T>(std::invoke(value_of, *row)));
+      size_ += here;
+      left -= here;
+    }
+  }
+  /// Replaces the rows of a block: `row` is its first one, and there are values for all of it that
+  /// there is.
+  void replace(std::size_t row, std::span<const T> values) {
+    const bool is_last = row / kRows + 1 == blocks_.size();
+    const auto packed = is_last ? nullptr : std::make_unique_for_overwrite<std::uint64_t[]>(kRows);
+    std::uint64_t* const to = is_last ? open_.get() : packed.get();
+    for (std::size_t i = 0; i < values.size(); ++i) to[i] = encoded(values[i]);
+    if (!is_last) blocks_[row / kRows] = pack(to);
   }
   /// Changes one value. Packs its whole block again, elsewhere: for a few.
   void set(std::size_t row, T value) {
-    if (row / kRows + 1 == blocks_.size()) {
-      open_[row % kRows] = encoded(value);
-      return;
-    }
-    const auto values = std::make_unique<std::uint64_t[]>(kRows);
-    for (std::size_t i = 0; i < kRows; ++i) values[i] = encoded((*this)[row / kRows * kRows + i]);
-    values[row % kRows] = encoded(value);
-    blocks_[row / kRows] = pack(values.get());
+    const std::size_t first = row / kRows * kRows;
+    std::vector<T> values;
+    for (std::size_t i = first; i < std::min(first + kRows, size_); ++i)
+      values.push_back(i == row ? value : (*this)[i]);
+    replace(first, values);
   }
   /// Replaces every value by what `change` makes of it and its row.
   template <class Change>
   void transform(const Change& change) {
     PackedColumn changed;
-    for (std::size_t row = 0; row < size_; ++row) changed.push_back(change((*this)[row], row));
+    changed.append(std::views::iota(std::size_t{0}, size_),
+                   [&](std::size_t row) { return change((*this)[row], row); });
     swap(changed);
   }
 
@@ -137,7 +161,6 @@ class PackedColumn {
   };
 
  private:
-  static constexpr std::size_t kRows = 1024;                                 ///< of a block
   static constexpr std::size_t kFirstChunk = 16384, kLargestChunk = 262144;  ///< bytes
   /// The order in which values lie near each other.
   using Key = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
@@ -162,7 +185,7 @@ class PackedColumn {
   }
 
   /// The last block is not packed: its rows stand in open_.
-  void begin_block() {
+  [[gnu::noinline]] void begin_block() {
     if (!open_) open_ = std::make_unique_for_overwrite<std::uint64_t[]>(kRows);
     if (!blocks_.empty()) blocks_.back() = pack(open_.get());
     blocks_.push_back({.data = reinterpret_cast<const std::byte*>(open_.get()),
@@ -182,7 +205,7 @@ class PackedColumn {
     const std::size_t width = (static_cast<std::size_t>(std::bit_width(span)) + 7) / 8;
     std::byte* const to = room_of(kRows * width);
     // Each store is of 8 bytes: those beyond the row are zeros, where the next one or nothing is.
-    for (std::size_t i = 0; i < kRows; ++i) {
+    for (std::size_t i = 0; width > 0 && i < kRows; ++i) {
       const std::uint64_t distance = values[i] - base;
       std::memcpy(to + i * width, &distance, sizeof distance);
     }

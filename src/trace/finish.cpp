@@ -3,6 +3,7 @@
 // copy of the table.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -85,9 +86,12 @@ template <class... Columns>
 void reorder_all(std::span<const Index> order, Columns&... columns) {
   if (order.empty()) return;
   const auto reorder = [&]<class Column>(Column& column) {
+    const auto value_of = [&](Index row) { return column[row]; };
     Column ordered;
-    if constexpr (requires { ordered.reserve(column.size()); }) ordered.reserve(column.size());
-    for (const Index row : order) ordered.push_back(column[row]);
+    if constexpr (requires { ordered.append(order, value_of); })
+      ordered.append(order, value_of);
+    else
+      std::ranges::transform(order, std::back_inserter(ordered), value_of);
     column.swap(ordered);
   };
   (reorder(columns), ...);
@@ -250,8 +254,7 @@ Result<void> finish(LoadState& state, unsigned threads) {
   };
   PERFLAB_TRY_VOID(parallel_for(3, thread_count(threads), part));
   finish_communications(trace.communications, region_order, dispatch_order);
-  region_order = {};
-  dispatch_order = {};
+  for (auto* order : {&region_order, &dispatch_order}) *order = std::vector<Index>();
   return link(trace, std::move(state.region_stack), threads);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <ranges>
+#include <span>
 #include <vector>
 
 #include "base/random.h"
@@ -72,6 +73,15 @@ TYPED_TEST(PackedColumns, AreChanged) {
   }
   EXPECT_TRUE(column == values);
   EXPECT_FALSE(column == before);
+  PackedColumn<TypeParam> from_the_end(values.size());
+  EXPECT_EQ(std::ranges::count(from_the_end, TypeParam{0}), 10'000);
+  constexpr std::size_t kRows = PackedColumn<TypeParam>::kRows;
+  for (std::size_t first = (values.size() - 1) / kRows * kRows;; first -= kRows) {
+    from_the_end.replace(first,
+                         std::span(values).subspan(first, std::min(kRows, values.size() - first)));
+    if (first == 0) break;
+  }
+  EXPECT_TRUE(from_the_end == column);
   column.transform([](TypeParam value, std::size_t row) {
     return static_cast<TypeParam>(value ^ static_cast<TypeParam>(row));
   });

@@ -2,12 +2,10 @@
 // ranges.
 #include <gtest/gtest.h>
 
-#include <type_traits>
-
 #include "trace/interner.h"
-#include "trace/rocpd/event_table.h"
 #include "trace/rocpd/row_index.h"
 #include "trace/rocpd/scan.h"
+#include "trace/stack_codes.h"
 #include "trace/string_pool.h"
 #include "trace/trace.h"
 
@@ -15,34 +13,6 @@ namespace perflab::trace {
 namespace {
 
 using rocpd::RowIndex;
-
-template <class... T>
-constexpr std::size_t row_bytes(std::type_identity<std::vector<T>>...) {
-  return (sizeof(T) + ...);
-}
-#define PERFLAB_COLUMN(table, column) \
-  std::type_identity<decltype(table::column)> {}
-
-// 10 million dispatches have to fit in 1.2 GB: 120 bytes per dispatch with its launch and the two
-// events that join them.
-constexpr std::size_t kDispatchBytes =
-    row_bytes(PERFLAB_COLUMN(DispatchColumns, start), PERFLAB_COLUMN(DispatchColumns, end),
-              PERFLAB_COLUMN(DispatchColumns, dispatch_id), PERFLAB_COLUMN(DispatchColumns, kernel),
-              PERFLAB_COLUMN(DispatchColumns, config), PERFLAB_COLUMN(DispatchColumns, track),
-              PERFLAB_COLUMN(DispatchColumns, launch));
-constexpr std::size_t kRegionBytes =
-    row_bytes(PERFLAB_COLUMN(RegionColumns, start), PERFLAB_COLUMN(RegionColumns, end),
-              PERFLAB_COLUMN(RegionColumns, name), PERFLAB_COLUMN(RegionColumns, category),
-              PERFLAB_COLUMN(RegionColumns, thread), PERFLAB_COLUMN(RegionColumns, parent)) +
-    sizeof(std::uint32_t);  // its stack code while it is read
-constexpr std::size_t kEventBytes = row_bytes(PERFLAB_COLUMN(rocpd::EventTable, stack),
-                                              PERFLAB_COLUMN(rocpd::EventTable, parent_stack),
-                                              PERFLAB_COLUMN(rocpd::EventTable, category));
-#undef PERFLAB_COLUMN
-static_assert(kDispatchBytes == 40);
-static_assert(sizeof(DispatchColumns) == 7 * sizeof(std::vector<int>), "a column is not counted");
-static_assert(sizeof(RegionColumns) == 6 * sizeof(std::vector<int>), "a column is not counted");
-static_assert(kDispatchBytes + kRegionBytes + 2 * kEventBytes <= 120);
 
 TEST(RowIndexTest, IsEmptyAtFirst) {
   RowIndex index;

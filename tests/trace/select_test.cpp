@@ -51,7 +51,7 @@ Selection everything(const Trace& trace, bool keep) {
 
 /// All rows that start in the phase.
 Selection of_phase(const Trace& trace, int phase) {
-  const auto inside = [&](const std::vector<std::int64_t>& start) {
+  const auto inside = [&](const auto& start) {
     std::vector<bool> keep;
     for (const std::int64_t at : start) keep.push_back((at - kT0) / 1000 == phase);
     return keep;

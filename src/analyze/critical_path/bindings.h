@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "analyze/critical_path/edge_rules.h"
 #include "analyze/critical_path/graph.h"
@@ -55,22 +56,27 @@ class EdgeView {
 
   /// Recorded time of the event that the edge comes from, ns.
   [[nodiscard]] std::int64_t origin(std::uint32_t edge) const {
-    const NodeId from = graph_.from[edge];
-    return from_end(edge) ? graph_.end[from] : graph_.start[from];
+    return (from_end(edge) ? graph_.end : graph_.start)[graph_.from[edge]];
   }
 
   /// Both binding edges, in one pass over the node's edges.
   [[nodiscard]] BoundEdges binding(NodeId node) const {
     BoundEdges binding;
-    std::int64_t latest_start = 0, latest_end = graph_.start[node];
+    std::int64_t latest_start = 0, latest_end = 0;
+    bool has_time = false;  // latest_start: of a single edge nobody asks
     const std::uint32_t past = last(node);
     for (std::uint32_t edge = first(node); edge < past; ++edge) {
-      const std::int64_t time = origin(edge);
       if (into_end(edge)) {
-        if (time <= latest_end) continue;
+        const std::int64_t time = origin(edge);
+        if (time <= (binding.end == kNoEdge ? graph_.start[node] : latest_end)) continue;
         latest_end = time;
         binding.end = edge;
-      } else if (binding.start == kNoEdge || time > latest_start) {
+      } else if (binding.start == kNoEdge) {
+        binding.start = edge;
+      } else {
+        const std::int64_t time = origin(edge);
+        if (!std::exchange(has_time, true)) latest_start = origin(binding.start);
+        if (time <= latest_start) continue;
         latest_start = time;
         binding.start = edge;
       }
@@ -86,7 +92,7 @@ class EdgeView {
 
   /// Recorded distance of the edge's two events, ns; negative where clocks were read with noise.
   [[nodiscard]] std::int64_t distance(NodeId node, std::uint32_t edge) const {
-    return (into_end(edge) ? graph_.end[node] : graph_.start[node]) - origin(edge);
+    return (into_end(edge) ? graph_.end : graph_.start)[node] - origin(edge);
   }
 
   /// lag(e) of graph.h in ns; `binding`: the edge that binds the event it goes into.

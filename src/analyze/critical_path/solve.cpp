@@ -3,6 +3,7 @@
 #include "analyze/critical_path/solve.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "analyze/critical_path/bindings.h"
@@ -71,7 +72,7 @@ class LatestTimes {
   }
   /// This node and later ones are not asked for again.
   void done_from(NodeId node) {
-    if (node % kNodes == 0) pages_[node / kNodes] = {};
+    if (node % kNodes == 0) pages_[node / kNodes] = std::vector<std::int64_t>();
   }
 
  private:
@@ -83,8 +84,12 @@ class LatestTimes {
 /// The node that ends last; of several the one with the highest number.
 NodeId last_node(const Graph& graph) {
   NodeId last = 0;
+  std::int64_t latest = graph.end[0];
   for (NodeId node = 1; node < graph.size(); ++node)
-    if (graph.end[node] >= graph.end[last]) last = node;
+    if (const std::int64_t end = graph.end[node]; end >= latest) {
+      latest = end;
+      last = node;
+    }
   return last;
 }
 
@@ -132,8 +137,9 @@ Spent spent_inside(NodeKind kind) {
 PackedColumn<std::int64_t> slack(const Graph& graph) {
   if (graph.size() == 0) return {};
   const EdgeView edges(graph);
-  LatestTimes latest(graph.size(), *std::ranges::max_element(graph.end));
-  PackedColumn<std::int64_t> from_the_end;
+  LatestTimes latest(graph.size(), std::ranges::max(graph.end));
+  PackedColumn<std::int64_t> slacks(graph.size());
+  std::vector<std::int64_t> block(slacks.kRows);
   for (auto node = static_cast<NodeId>(graph.size()); node-- > 0;) {
     // What follows the node has lowered its latest times already: edges go to higher numbers.
     const BoundEdges binding = edges.binding(node);
@@ -147,18 +153,18 @@ PackedColumn<std::int64_t> slack(const Graph& graph) {
           latest.of(graph.from[edge], edges.from_end(edge) ? NodeEvent::end : NodeEvent::start);
       before = std::min(before, (into_end ? end : start) - lag);
     }
-    from_the_end.push_back(start - graph.start[node]);
+    block[node % slacks.kRows] = start - graph.start[node];
+    if (node % slacks.kRows == 0)
+      slacks.replace(node, std::span(block).first(std::min(block.size(), graph.size() - node)));
     latest.done_from(node);
   }
-  PackedColumn<std::int64_t> slack;
-  for (std::size_t i = from_the_end.size(); i-- > 0;) slack.push_back(from_the_end[i]);
-  return slack;
+  return slacks;
 }
 
 void walk_critical_path(const Graph& graph, const std::function<void(const PathStep&)>& visit) {
   if (graph.size() == 0) return;
   const NodeId last = last_node(graph);
-  Walk(graph, graph.end[last], *std::ranges::min_element(graph.start), visit)
+  Walk(graph, graph.end[last], std::ranges::min(graph.start), visit)
       .back(last, NodeEvent::end, false);
 }
 
@@ -166,7 +172,7 @@ void walk_critical_path(const Graph& graph, std::int64_t from, std::int64_t to,
                         const std::function<void(const PathStep&)>& visit) {
   if (graph.size() == 0) return;
   const NodeId last = last_node(graph);
-  const std::int64_t begin = *std::ranges::min_element(graph.start), end = graph.end[last];
+  const std::int64_t begin = std::ranges::min(graph.start), end = graph.end[last];
   const std::function<void(const PathStep&)> visit_cut = [&](const PathStep& step) {
     if ((step.to <= from && step.from < from) || (step.from >= to && step.to > to)) return;
     PathStep cut = step;
@@ -186,7 +192,7 @@ void walk_back(const Graph& graph, NodeId node, std::int64_t until,
 
 std::int64_t makespan(const Graph& graph) {
   if (graph.size() == 0) return 0;
-  return *std::ranges::max_element(graph.end) - *std::ranges::min_element(graph.start);
+  return std::ranges::max(graph.end) - std::ranges::min(graph.start);
 }
 
 }  // namespace perflab::analyze

@@ -1,5 +1,5 @@
-// Bytes by row of the columns of trace.h, with the order and the column that finish() needs beside
-// them where rows are not sorted, and of the events what is there until all is linked.
+// Bytes by row of the columns of trace.h as they are packed, with what finding segments needs
+// beside them, and of the events what is there until all is linked.
 #include "trace/rocpd/memory_need.h"
 
 #include <array>
@@ -14,11 +14,11 @@ namespace {
 /// Measured on written databases of 1 to 10 million dispatches (bench/README.md, "Huge
 /// recordings"). pmc_event: eight rows, one by XCC, become one.
 constexpr auto kBytesPerRow = std::to_array<std::pair<std::string_view, std::uint64_t>>({
-    {"kernel_dispatch", 40},
-    {"region", 40},
-    {"memory_copy", 44},
+    {"kernel_dispatch", 36},
+    {"region", 24},
+    {"memory_copy", 36},
     {"memory_allocate", 44},
-    {"event", 10},
+    {"event", 4},
     {"pmc_event", 5},
 });
 

@@ -235,7 +235,7 @@ TEST_F(CounterJoinTest, ProcessesOfAPassComeOneAfterTheOther) {
     other.process = process;
     b_.trace.tracks.push_back(other);
     for (const std::size_t i : {1U, 3U})
-      b_.trace.dispatches.track[all[i]] = static_cast<Index>(b_.trace.tracks.size() - 1);
+      b_.trace.dispatches.track.set(all[i], static_cast<Index>(b_.trace.tracks.size() - 1));
     return all;
   };
   const Dispatches timed = run(std::nullopt);

@@ -201,7 +201,7 @@ TEST(CriticalPathSolve, SlackIsTheLongestHarmlessDelay) {
     Prng prng(seed);
     const Graph graph = random_graph(prng, 30);
     SlowModel model(graph);
-    const std::vector<std::int64_t> found = slack(graph);
+    const PackedColumn<std::int64_t> found = slack(graph);
     ASSERT_EQ(found.size(), graph.size());
     const std::int64_t run_end = model.run_end({});
     for (NodeId node = 0; node < graph.size(); ++node) {
@@ -224,7 +224,7 @@ TEST(CriticalPathSolve, StepsCoverTheMakespanOnceAndHaveNoSlack) {
   for (std::uint64_t seed = 0; seed < kGraphs; ++seed) {
     Prng prng(seed);
     const Graph graph = random_graph(prng, 40);
-    const std::vector<std::int64_t> slacks = slack(graph);
+    const PackedColumn<std::int64_t> slacks = slack(graph);
     std::int64_t at = std::ranges::max(graph.end);
     NodeId before = kNoNode;
     for (const PathStep& step : path_of(graph)) {

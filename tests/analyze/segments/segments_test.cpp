@@ -174,9 +174,10 @@ TEST_F(SegmentsOf, TheLastStepIsNotTheSlowestWhenStepsOverlap) {
   }
   std::ranges::sort(rows, {}, &Row::start);
   for (const Row& row : rows)
-    b_.trace.dispatches.launch[b_.dispatch(
-        kernels_[row.kernel], {.start = row.start, .duration = row.duration, .queue = row.queue})] =
-        row.launch;
+    b_.trace.dispatches.launch.set(
+        b_.dispatch(kernels_[row.kernel],
+                    {.start = row.start, .duration = row.duration, .queue = row.queue}),
+        row.launch);
   const Segments s = found();
   ASSERT_EQ(s.segments.size(), 8U);
   EXPECT_EQ(s.segments[7].period, 1800);  // its length, which is no period
@@ -347,8 +348,9 @@ TEST_F(SegmentsOf, OfProcessesAreThoseOfTheBusiest) {
   // The builder makes tracks of the last process only.
   b_.trace.tracks.push_back(b_.trace.tracks[track]);
   b_.trace.tracks.back().process = 0;
-  for (Index& of : b_.trace.dispatches.track)
-    if (of != track) of = static_cast<Index>(b_.trace.tracks.size() - 1);
+  const auto last = static_cast<Index>(b_.trace.tracks.size() - 1);
+  b_.trace.dispatches.track.transform(
+      [&](Index of, std::size_t) { return of == track ? of : last; });
   const Segments s = found();
   EXPECT_EQ(s.process, 0U);
   ASSERT_EQ(s.segments.size(), 4U);
