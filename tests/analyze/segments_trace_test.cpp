@@ -88,10 +88,10 @@ TEST_F(SampleSegments, DoNotDependOnTheOriginOfTheClock) {
   trace.ranges = {};
   const FoundSegments before = find(trace);
   constexpr std::int64_t kShift = 123'456'789'012;
-  for (std::vector<std::int64_t>* times :
+  for (PackedColumn<std::int64_t>* times :
        {&trace.dispatches.start, &trace.dispatches.end, &trace.copies.start, &trace.copies.end,
         &trace.regions.start, &trace.regions.end})
-    for (std::int64_t& time : *times) time += kShift;
+    times->transform([&](std::int64_t time, std::size_t) { return time + kShift; });
   const FoundSegments after = find(trace);
   ASSERT_TRUE(before.segments && after.segments);
   EXPECT_EQ(before.segments->of_dispatch, after.segments->of_dispatch);

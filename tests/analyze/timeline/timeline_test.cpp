@@ -17,6 +17,10 @@
 namespace perflab::analyze {
 namespace {
 
+void set_last(PackedColumn<trace::Index>& column, trace::Index value) {
+  column.set(column.size() - 1, value);
+}
+
 using test::Prng;
 using testing::ElementsAre;
 using testing::SizeIs;
@@ -172,7 +176,7 @@ TEST(Timeline, EveryGpuHasADefaultStreamOfItsOwn) {
   track(second, 1);
   for (Index i = 0; i < 4; ++i) {
     builder.dispatch(kernel, {.start = 1000 + i, .duration = 10});
-    builder.trace.dispatches.track.set(builder.trace.dispatches.size() - 1, i);
+    set_last(builder.trace.dispatches.track, i);
   }
   const Timeline timeline = whole_timeline(builder.trace);
   ASSERT_THAT(timeline.lanes, SizeIs(3));
@@ -237,12 +241,12 @@ class RandomRun {
     trace::Trace& trace = builder_.trace;
     for (const auto& [start, end] : some_times()) {
       builder_.dispatch(below(3), {.start = start, .duration = -end - start});
-      trace.dispatches.track.back() = below(trace.tracks.size());
+      set_last(trace.dispatches.track, below(trace.tracks.size()));
     }
     for (const auto& [start, end] : some_times()) {
       builder_.copy(below(2) == 0 ? "TO_HOST" : "TO_DEVICE", start, -end - start, 8);
-      trace.copies.track.back() = below(trace.tracks.size());
-      trace.copies.source_agent.back() = below(2);
+      set_last(trace.copies.track, below(trace.tracks.size()));
+      set_last(trace.copies.source_agent, below(2));
     }
   }
   void make_calls() {
@@ -251,7 +255,7 @@ class RandomRun {
           below(6) == 0 ? "MARKER_CORE_API" : "HIP_RUNTIME_API",
           std::array{"hipLaunchKernel", "hipDeviceSynchronize", "hipGetDevice"}.at(below(3)), start,
           -end - start);
-      builder_.trace.regions.thread.back() = below(10) == 0 ? kNone : below(3);
+      set_last(builder_.trace.regions.thread, below(10) == 0 ? kNone : below(3));
     }
   }
 
