@@ -169,7 +169,7 @@ TEST(DagDocument, LetsAnyoneRecomputeTheScheduleOfARecordedRun) {
 TEST(DagDocument, AGraphThatIsTooLargeIsNotListedAndItSaysSo) {
   analyze::Analysis analysis = sample_dag();
   auto large = std::make_shared<analyze::Graph>();
-  large->start.assign(200'001, analysis.critical_path->begin);
+  large->start.append(std::vector<std::int64_t>(200'001, analysis.critical_path->begin));
   large->end = large->start;
   analysis.critical_path->graph = large;
   const Json document = document_of(analysis, {.full = true});
