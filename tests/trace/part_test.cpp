@@ -113,13 +113,13 @@ std::string renumbered(Trace& trace) {
   std::map<Index, Index> tracks, configs;
   std::vector<Track> used_tracks;
   std::vector<LaunchConfig> used_configs;
-  const auto number = [](std::vector<Index>& column, std::map<Index, Index>& numbers,
+  const auto number = [](PackedColumn<Index>& column, std::map<Index, Index>& numbers,
                          const auto& all, auto& used) {
-    for (Index& value : column) {
+    column.transform([&](Index value, std::size_t) {
       const auto [at, fresh] = numbers.try_emplace(value, static_cast<Index>(used.size()));
       if (fresh) used.push_back(all[value]);
-      value = at->second;
-    }
+      return at->second;
+    });
   };
   number(trace.dispatches.track, tracks, trace.tracks, used_tracks);
   number(trace.copies.track, tracks, trace.tracks, used_tracks);

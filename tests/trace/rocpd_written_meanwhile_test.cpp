@@ -60,7 +60,7 @@ std::optional<std::int64_t> moved_by(const Trace& now, const Trace& before) {
       now.regions.size() != before.regions.size())
     return std::nullopt;
   const std::int64_t by = starts[0] - before.dispatches.start[0];
-  const auto alike = [by](const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  const auto alike = [by](const auto& a, const auto& b) {
     return std::ranges::equal(a, b, [by](std::int64_t x, std::int64_t y) { return x - y == by; });
   };
   const bool all =

@@ -209,7 +209,7 @@ TEST(Perfetto, CountsWhatRunsAndShowsSlack) {
   }
   EXPECT_EQ(running, (std::vector<std::pair<std::int64_t, int>>{
                          {1030, 1}, {1050, 2}, {1120, 3}, {1130, 2}, {1150, 1}, {1160, 0}}));
-  const std::vector<std::int64_t> of = sample_dag().critical_path->slack;
+  const PackedColumn<std::int64_t> of = sample_dag().critical_path->slack;
   EXPECT_GT(of[2], 0);
   EXPECT_EQ(slack.at("slack us, agent 4 gfx942, stream 2"), (std::vector<double>{0}));
   EXPECT_EQ(slack.at("slack us, agent 4 gfx942, stream 1").at(0), static_cast<double>(of[2]) / 1e3);
