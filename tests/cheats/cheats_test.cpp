@@ -53,7 +53,7 @@ class CheatsTest : public ::testing::Test {
         "--patience", "1000",         "--max-candidates",
         "1000",       "--type",       "f32",
         "--rtol",     "1e-5",         "--atol",
-        "1e-5",       "--time-limit", "30s",  // one cheat never ends
+        "1e-5",       "--time-limit", "60s",
         "--out",      "out",          "--json"};
     words.insert(words.end(), more.begin(), more.end());
     if (as_cuda_)
