@@ -5,10 +5,15 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <fstream>
+#include <thread>
 
 #include "cli/program.h"
+#include "cli/started.h"
 #include "support/api_rows.h"
+#include "support/prng.h"
 #include "support/rocpd_writer.h"
 
 namespace perflab::cli {
@@ -286,6 +291,29 @@ TEST_F(AutotuneAppLive, GoesOnFromWhateverAKillLeaves) {
   EXPECT_FALSE(fs::exists(folder_ / "runs.log"));  // all of it was known
 }
 
+TEST_F(AutotuneAppLive, SurvivesBeingKilled) {
+  using std::chrono::milliseconds;
+  const Json whole = json(both(live_, {"--out", "killed"}));
+  fs::rename(folder_ / "killed", folder_ / "whole");
+  const std::size_t runs = lines_of(folder_ / "runs.log").size();
+  fs::remove(folder_ / "runs.log");
+  const AppWords resumed = both(live_, {"--out", "killed", "--resume"});
+  test::Prng random(1);
+  constexpr std::size_t kKills = 8;
+  for (std::size_t kill = 0; kill < kKills; ++kill) {
+    Started started(folder_.path(), both({"autotune-app"}, resumed));
+    // At a random moment after it began to measure; the last ones may find nothing left to do.
+    const std::size_t seen = lines_of(folder_ / "runs.log").size();
+    for (int wait = 0; wait < 500 && lines_of(folder_ / "runs.log").size() == seen; ++wait)
+      std::this_thread::sleep_for(milliseconds(2));
+    std::this_thread::sleep_for(milliseconds(random.below(40)));
+    started.end(SIGKILL);
+  }
+  expect_same(json(resumed), whole);
+  // Only what was under way when a kill came was run again.
+  EXPECT_LE(lines_of(folder_ / "runs.log").size(), runs + kKills);
+}
+
 TEST_F(AutotuneApp, MoreBudgetGoesOnWhereTheLastOneEnded) {
   AppWords less = simulated_;
   *std::ranges::find(less, "40") = "9";
@@ -335,6 +363,10 @@ TEST_F(AutotuneApp, RefusesWhatItCannotUse) {
         R"({"kernels": [{"name": "gemm", "simulate": "table.csv", "default": {"C": 1}}]})");
   EXPECT_THAT(refusal({"in/other.json", "--out", "o"}),
               HasSubstr("default: the space has no parameter C"));
+  write("in/other.json", R"({"kernels": [{"name": "gemm", "space": {"tune_params": {"A": [1, 2]}},
+                                          "capture": "gemm.capture", "build": "true", "type": "f23"}]})");
+  EXPECT_THAT(refusal({"in/other.json", "--out", "o"}),
+              AllOf(HasSubstr("type: 'f23' is none of u8, i8"), HasSubstr("kernel gemm")));
   EXPECT_FALSE(fs::exists(folder_ / "o/configurations.json"));
 }
 
