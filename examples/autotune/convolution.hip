@@ -34,9 +34,9 @@ static_assert(BX * BY <= 1024, "a block has at most 1024 threads");
 /// `image` is larger than `result` by kFilter - 1 in both directions; `columns`, of the result, is
 /// a multiple of kTileX, as its rows are of kTileY. A thread's pixels are BX and BY apart:
 /// neighbours read neighbours.
-__global__ __launch_bounds__(BX* BY) void convolution(const float* __restrict__ image,
-                                                      const float* __restrict__ filter,
-                                                      float* __restrict__ result, int columns) {
+__global__ __launch_bounds__(BX * BY) void convolution(const float* __restrict__ image,
+                                                       const float* __restrict__ filter,
+                                                       float* __restrict__ result, int columns) {
   const int row = columns + kFilter - 1;
   const float* part = image + static_cast<std::size_t>(blockIdx.y) * kTileY * row +
                       static_cast<std::size_t>(blockIdx.x) * kTileX;

@@ -8,10 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "cli/program.h"
+#include "support/prng.h"
 
 namespace perflab::cli {
 
@@ -55,10 +59,22 @@ class Started {
 
 /// The lines of a text file; none: it is not there.
 inline std::vector<std::string> lines_of(const std::filesystem::path& file) {
-  std::vector<std::string> lines;
-  std::ifstream text(file);
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
+  return std::filesystem::exists(file) ? text_lines(test::text_of(file))
+                                       : std::vector<std::string>();
+}
+
+/// Starts the program and kills it at a random moment after `log` in the folder has grown, that is,
+/// after it began to measure. It may have ended by itself before.
+inline void kill_while_measuring(const std::filesystem::path& folder,
+                                 const std::vector<std::string>& arguments, const std::string& log,
+                                 test::Prng& random) {
+  using std::chrono::milliseconds;
+  Started started(folder, arguments);
+  const std::size_t seen = lines_of(folder / log).size();
+  for (int wait = 0; wait < 500 && lines_of(folder / log).size() == seen; ++wait)
+    std::this_thread::sleep_for(milliseconds(2));
+  std::this_thread::sleep_for(milliseconds(random.below(40)));
+  started.end(SIGKILL);
 }
 
 }  // namespace perflab::cli

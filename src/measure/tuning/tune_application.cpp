@@ -51,10 +51,8 @@ Result<replay::DiffOptions> tolerance_of(const tune::ApplicationTolerance& writt
   if (written.type.empty()) return compare;
   compare.type = from_name<replay::ElementType>(written.type);
   if (compare.type) return compare;
-  std::vector<std::string_view> names;
-  for (const auto type : enumerators<replay::ElementType>()) names.push_back(to_string(type));
-  return fail(ErrorCode::bad_input,
-              fmt::format("type: '{}' is none of {}", written.type, fmt::join(names, ", ")));
+  return fail(ErrorCode::bad_input, fmt::format("type: '{}' is none of {}", written.type,
+                                                fmt::join(replay::element_type_names(), ", ")));
 }
 
 Result<AutotuneRequest> request_of(const ApplicationRequest& request,

@@ -26,8 +26,9 @@ struct Batch {
 };
 using BatchSink = std::function<Result<void>(const Batch&)>;
 
-/// Most bytes of a batch; of a batch of this region, which may be a page.
+/// Most bytes of a batch.
 inline constexpr std::size_t kBatchBytes = std::size_t{4} << 20;
+/// Most bytes of a batch of this region: room for any of them. It may be no more than a page.
 std::size_t most_batch_bytes(const capture::Capture& capture, std::size_t region);
 
 /// The pages of the captured write set, ascending. Errors: those of the reader and of the sink.

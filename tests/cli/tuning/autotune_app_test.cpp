@@ -5,15 +5,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <fstream>
-#include <thread>
 
 #include "cli/program.h"
 #include "cli/started.h"
 #include "support/api_rows.h"
-#include "support/prng.h"
 #include "support/rocpd_writer.h"
 
 namespace perflab::cli {
@@ -292,7 +288,6 @@ TEST_F(AutotuneAppLive, GoesOnFromWhateverAKillLeaves) {
 }
 
 TEST_F(AutotuneAppLive, SurvivesBeingKilled) {
-  using std::chrono::milliseconds;
   const Json whole = json(both(live_, {"--out", "killed"}));
   fs::rename(folder_ / "killed", folder_ / "whole");
   const std::size_t runs = lines_of(folder_ / "runs.log").size();
@@ -300,15 +295,8 @@ TEST_F(AutotuneAppLive, SurvivesBeingKilled) {
   const AppWords resumed = both(live_, {"--out", "killed", "--resume"});
   test::Prng random(1);
   constexpr std::size_t kKills = 4;
-  for (std::size_t kill = 0; kill < kKills; ++kill) {
-    Started started(folder_.path(), both({"autotune-app"}, resumed));
-    // At a random moment after it began to measure; the last ones may find nothing left to do.
-    const std::size_t seen = lines_of(folder_ / "runs.log").size();
-    for (int wait = 0; wait < 500 && lines_of(folder_ / "runs.log").size() == seen; ++wait)
-      std::this_thread::sleep_for(milliseconds(2));
-    std::this_thread::sleep_for(milliseconds(random.below(40)));
-    started.end(SIGKILL);
-  }
+  for (std::size_t kill = 0; kill < kKills; ++kill)
+    kill_while_measuring(folder_.path(), both({"autotune-app"}, resumed), "runs.log", random);
   expect_same(json(resumed), whole);
   // Only what was under way when a kill came was run again: two runs of one configuration or turn.
   EXPECT_LE(lines_of(folder_ / "runs.log").size(), runs + 2 * kKills);

@@ -11,7 +11,6 @@
 #include "base/text/command_line.h"
 #include "cli/program.h"
 #include "cli/started.h"
-#include "support/prng.h"
 
 namespace perflab::cli {
 namespace {
@@ -329,13 +328,7 @@ TEST_F(AutotuneKills, AreSurvivedWhileMeasuring) {
   constexpr std::size_t kKills = 30;
   std::size_t before = 0;
   for (std::size_t kill = 0; kill < kKills; ++kill) {
-    Started started(folder_.path(), Words{"autotune"} + resumed);
-    // At a random moment after it began to measure: that takes longer than the first lines.
-    const std::size_t seen = lines_of(folder_ / "runs.log").size();
-    for (int wait = 0; wait < 500 && lines_of(folder_ / "runs.log").size() == seen; ++wait)
-      std::this_thread::sleep_for(milliseconds(2));
-    std::this_thread::sleep_for(milliseconds(random.below(40)));
-    started.end(SIGKILL);
+    kill_while_measuring(folder_.path(), Words{"autotune"} + resumed, "runs.log", random);
     const std::size_t now = entries_of(folder_ / "killed.jsonl").size();
     EXPECT_GE(now, before);  // nothing that was written is lost
     before = now;
