@@ -58,6 +58,18 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   endif()
 endif()
 
+# perflab_as_tests(<target>...): writers, stand-ins' compilers and sample programs are test code, and compiled as that; what is opened
+# into other processes keeps its sanitizers. Of release few are built (make demo): reading the headers once more costs less there.
+function(perflab_as_tests)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE ${PERFLAB_TEST_OPTIONS})
+    perflab_unity(${target})
+    if(PERFLAB_SANITIZED)
+      perflab_precompiled(${target} test ${PERFLAB_TEST_OPTIONS})
+    endif()
+  endforeach()
+endfunction()
+
 function(perflab_test_compiled target)
   perflab_unity(${target})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")

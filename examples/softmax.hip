@@ -27,6 +27,11 @@ __global__ __launch_bounds__(BLOCK_SIZE) void softmax(const float* __restrict__ 
   for (int i = threadIdx.x; i < columns; i += BLOCK_SIZE) result[i] = expf(row[i] - of_row) * scale;
 }
 
+void launch_softmax(const float* input, float* output, int rows, int columns) {
+  softmax<<<dim3(rows), dim3(BLOCK_SIZE)>>>(input, output, columns);
+}
+
+#ifndef PART_OF_PIPELINE
 int main() {
   constexpr int kRows = 2048;
   constexpr int kColumns = 3001;
@@ -34,9 +39,8 @@ int main() {
   for (float& value : input) value *= 20.0F;
   const example::DeviceBuffer device_input(input);
   const example::DeviceBuffer device_output(input.size());
-  const float time = example::milliseconds(20, [&] {
-    softmax<<<dim3(kRows), dim3(BLOCK_SIZE)>>>(device_input.data(), device_output.data(), kColumns);
-  });
+  const float time = example::milliseconds(
+      20, [&] { launch_softmax(device_input.data(), device_output.data(), kRows, kColumns); });
   std::vector<double> want(input.size());
   for (int r = 0; r < kRows; ++r) {
     const float* row = input.data() + static_cast<std::size_t>(r) * kColumns;
@@ -49,3 +53,4 @@ int main() {
   return example::verdict("softmax", example::largest_difference(device_output.to_host(), want),
                           1e-5, time);
 }
+#endif

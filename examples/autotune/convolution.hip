@@ -31,9 +31,9 @@ constexpr int kTileY = BY * TY;
 constexpr int kUnroll = UNROLL;
 static_assert(BX * BY <= 1024, "a block has at most 1024 threads");
 
-/// `image` is larger than `result` by kFilter - 1 in both directions; `columns`, of the result, is a
-/// multiple of kTileX, as its rows are of kTileY. A thread's pixels are BX and BY apart: neighbours
-/// read neighbours.
+/// `image` is larger than `result` by kFilter - 1 in both directions; `columns`, of the result, is
+/// a multiple of kTileX, as its rows are of kTileY. A thread's pixels are BX and BY apart:
+/// neighbours read neighbours.
 __global__ __launch_bounds__(BX * BY) void convolution(const float* __restrict__ image,
                                                        const float* __restrict__ filter,
                                                        float* __restrict__ result, int columns) {
@@ -75,6 +75,12 @@ __global__ __launch_bounds__(BX * BY) void convolution(const float* __restrict__
              blockIdx.x * kTileX + threadIdx.x + i * BX] = sums[j][i];
 }
 
+/// The result has `size` rows and columns, a multiple of the tiles.
+void launch_convolution(const float* image, const float* filter, float* result, int size) {
+  convolution<<<dim3(size / kTileX, size / kTileY), dim3(BX, BY)>>>(image, filter, result, size);
+}
+
+#ifndef PART_OF_PIPELINE
 int main() {
   constexpr int kSize = 1024;
   constexpr int kRow = kSize + kFilter - 1;
@@ -85,8 +91,7 @@ int main() {
   const example::DeviceBuffer device_filter(filter);
   const example::DeviceBuffer device_result(static_cast<std::size_t>(kSize) * kSize);
   const float time = example::milliseconds(20, [&] {
-    convolution<<<dim3(kSize / kTileX, kSize / kTileY), dim3(BX, BY)>>>(
-        device_image.data(), device_filter.data(), device_result.data(), kSize);
+    launch_convolution(device_image.data(), device_filter.data(), device_result.data(), kSize);
   });
   const std::vector<float> result = device_result.to_host();
   std::vector<float> got;
@@ -104,3 +109,4 @@ int main() {
   // Rounding of a sum of 81 products of numbers below 1.
   return example::verdict("convolution", example::largest_difference(got, want), 1e-4, time);
 }
+#endif

@@ -93,6 +93,12 @@ __global__ __launch_bounds__(kThreads) void gemm(const float* __restrict__ a,
           sums[i][j];
 }
 
+/// C = A * B of square matrices; their size is a multiple of the tiles.
+void launch_gemm(const float* a, const float* b, float* c, int size) {
+  gemm<<<dim3(size / BN, size / BM), dim3(kThreads)>>>(a, b, c, size, size);
+}
+
+#ifndef PART_OF_PIPELINE
 int main() {
   constexpr int kSize = 1024;
   constexpr int kRowStep = 61;  // every 61st row is checked
@@ -101,10 +107,8 @@ int main() {
   const example::DeviceBuffer device_a(a);
   const example::DeviceBuffer device_b(b);
   const example::DeviceBuffer device_c(kSize * kSize);
-  const float time = example::milliseconds(20, [&] {
-    gemm<<<dim3(kSize / BN, kSize / BM), dim3(kThreads)>>>(device_a.data(), device_b.data(),
-                                                           device_c.data(), kSize, kSize);
-  });
+  const float time = example::milliseconds(
+      20, [&] { launch_gemm(device_a.data(), device_b.data(), device_c.data(), kSize); });
   const std::vector<float> c = device_c.to_host();
   std::vector<float> got;
   std::vector<double> want;
@@ -119,3 +123,4 @@ int main() {
   // Rounding of a sum of kSize products of numbers below 1.
   return example::verdict("gemm", example::largest_difference(got, want), 1e-6 * kSize, time);
 }
+#endif

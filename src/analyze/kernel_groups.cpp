@@ -1,3 +1,5 @@
+// Patterns are asked once for each name; a group's time is changed by the what-if's simulator, as
+// one class of nodes.
 #include "analyze/kernel_groups.h"
 
 #include <fmt/format.h>
@@ -47,9 +49,15 @@ Result<KernelGroups> KernelGroups::make(const trace::Trace& trace, const Critica
   KernelGroups made(path.graph);
   made.groups_.resize(patterns.size());
   made.recorded_ = path.run_length;
+  std::vector<std::optional<std::uint16_t>> of_name(trace.strings.size());
+  const auto of = [&](trace::Index name) -> Result<std::uint16_t> {
+    if (!of_name[name]) {
+      PERFLAB_TRY(of_name[name], group_of(trace.strings.view(name), compiled, patterns));
+    }
+    return *of_name[name];
+  };
   for (const KernelCriticality& kernel : path.kernels) {
-    PERFLAB_TRY(const std::uint16_t group,
-                group_of(trace.strings.view(kernel.name), compiled, patterns));
+    PERFLAB_TRY(const std::uint16_t group, of(kernel.name));
     if (group == 0) continue;
     GroupTimes& times = made.groups_[group - std::size_t{1}];
     times.dispatches += kernel.dispatches;
@@ -61,14 +69,9 @@ Result<KernelGroups> KernelGroups::make(const trace::Trace& trace, const Critica
       return fail(ErrorCode::usage,
                   fmt::format("'{}': no kernel of the recording has such a name", patterns[i]),
                   "rocm-perf critical-path shows their names");
-  std::vector<std::optional<std::uint16_t>> of_name(trace.strings.size());
   for (NodeId node = 0; node < made.graph_->size(); ++node) {
     if (made.graph_->kind(node) != NodeKind::dispatch) continue;
-    const trace::Index name = node_name(trace, *made.graph_, node);
-    if (!of_name[name]) {
-      PERFLAB_TRY(of_name[name], group_of(trace.strings.view(name), compiled, patterns));
-    }
-    made.node_class_[node] = *of_name[name];
+    PERFLAB_TRY(made.node_class_[node], of(node_name(trace, *made.graph_, node)));
   }
   return made;
 }

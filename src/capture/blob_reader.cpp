@@ -486,7 +486,8 @@ Result<void> BlobSet::check_bytes(std::span<const std::uint32_t> numbers) {
 
 Result<void> BlobSet::check_sum(Known& known) const {
   Sha256 hash;
-  std::vector<std::byte> buffer(std::size_t{1} << 20);
+  std::vector<std::byte> buffer(
+      std::min<std::uint64_t>(std::size_t{1} << 20, known.blob.file_bytes));
   const auto add = [&](std::uint64_t first, std::uint64_t end) -> Result<void> {
     while (first < end) {
       const auto piece =

@@ -148,7 +148,7 @@ const sqlite3_module& batch_module() {
   return kModule;
 }
 
-void bind(sqlite3_stmt* statement, int index, const RowValue& value) {
+void bind_value(sqlite3_stmt* statement, int index, const RowValue& value) {
   switch (value.kind) {
     case RowValue::Kind::integer:
       sqlite3_bind_int64(statement, index, value.integer);
@@ -300,7 +300,7 @@ void RocpdFile::insert(const std::string& table, std::span<const std::string_vie
       prepare(fmt::format("INSERT INTO `{}` ({}) VALUES ({})", table, quoted_list(columns), marks));
   if (statement == nullptr) return;
   for (std::size_t i = 0; i < values.size(); ++i)
-    bind(statement, static_cast<int>(i) + 1, values[i]);
+    bind_value(statement, static_cast<int>(i) + 1, values[i]);
   const int code = sqlite3_step(statement);
   if (code != SQLITE_DONE) note(code, "a row of " + table);
   sqlite3_reset(statement);
@@ -313,8 +313,8 @@ std::vector<std::string> RocpdFile::names_in_file(std::string_view type, std::st
       "SELECT name FROM sqlite_master WHERE type = ?1 AND substr(name, 1, length(?2)) = ?2 "
       "ORDER BY rowid");
   if (statement == nullptr) return names;
-  bind(statement, 1, type);
-  bind(statement, 2, prefix);
+  bind_value(statement, 1, type);
+  bind_value(statement, 2, prefix);
   while (sqlite3_step(statement) == SQLITE_ROW)
     names.emplace_back(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0)));
   sqlite3_reset(statement);

@@ -15,8 +15,8 @@
 #include "cli/kit/command.h"
 #include "cli/kit/help.h"
 #include "cli/kit/html_page.h"
-#include "cli/kit/option_parsers.h"
 #include "cli/kit/present.h"
+#include "replay/elements/element_type.h"
 #include "replay/session/folder_session.h"
 #include "replay/verify/verify.h"
 #include "report/kit/document.h"
@@ -98,7 +98,7 @@ void add_comparison_options(CLI::App& command, VerifyArguments& arguments) {
       .add_option("--type", arguments.type,
                   "Element type of every region (default: found for each, from the kernel's "
                   "arguments or the data)")
-      ->check(CLI::IsMember(element_type_names()));
+      ->check(CLI::IsMember(replay::element_type_names()));
   command.add_option("--max-ulp", arguments.max_ulp,
                      "Allowed difference between floats in ULPs (default: 0)");
   const auto add_tolerance = [&](const char* name, std::optional<double>& value,

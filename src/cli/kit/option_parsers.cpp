@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include <cmath>
+#include <utility>
 
 #include "base/enum_names.h"
 #include "base/text/numbers.h"
-#include "replay/elements/element_type.h"
 
 namespace perflab::cli {
 
@@ -37,22 +37,9 @@ CLI::Validator offered(const std::vector<std::string>& names) {
                         fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
-namespace {
-
-template <class E>
-std::vector<std::string> enumerator_names() {
-  std::vector<std::string> names;
-  for (const E one : enumerators<E>()) names.emplace_back(to_string(one));
-  return names;
-}
-
-}  // namespace
-
-std::vector<std::string> element_type_names() {
-  return enumerator_names<replay::ElementType>();
-}
-
 CLI::Option* add_caches_option(CLI::App& command, replay::Caches& caches) {
+  std::vector<std::string> names;
+  for (const auto one : enumerators<replay::Caches>()) names.emplace_back(to_string(one));
   return command
       .add_option_function<std::string>(
           "--caches",
@@ -60,7 +47,7 @@ CLI::Option* add_caches_option(CLI::App& command, replay::Caches& caches) {
             caches = from_name<replay::Caches>(name).value_or(caches);
           },
           fmt::format("What timed dispatches find in the caches (default: {})", to_string(caches)))
-      ->check(CLI::IsMember(enumerator_names<replay::Caches>()));
+      ->check(CLI::IsMember(std::move(names)));
 }
 
 }  // namespace perflab::cli

@@ -24,9 +24,6 @@ CLI::Validator whole_from(std::uint64_t least, std::uint64_t most);
 /// an error of their own for it.
 CLI::Validator offered(const std::vector<std::string>& names);
 
-/// The names of replay::ElementType, in its order.
-std::vector<std::string> element_type_names();
-
 /// --caches: what timed dispatches of a capture find in the GPU's caches. `caches` has to outlive
 /// the command line; what it holds is the default.
 CLI::Option* add_caches_option(CLI::App& command, replay::Caches& caches);

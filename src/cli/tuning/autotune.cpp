@@ -22,6 +22,7 @@
 #include "measure/tolerance_json.h"
 #include "measure/tuning/autotune.h"
 #include "measure/tuning/capture_bench.h"
+#include "replay/elements/element_type.h"
 #include "report/kit/document.h"
 #include "report/tuning/autotune_document.h"
 #include "report/tuning/autotune_text.h"
@@ -379,7 +380,7 @@ void add_capture_options(CLI::App& command, AutotuneArguments& arguments) {
                      "Capture: work-groups of the grid: \"N // TILE\"");
   command.add_option("--dynamic-lds", capture.launch.dynamic_lds, "Capture: dynamic LDS, bytes");
   command.add_option("--type", arguments.type, "Capture: type of the outputs")
-      ->check(CLI::IsMember(element_type_names()));
+      ->check(CLI::IsMember(replay::element_type_names()));
   command.add_option("--max-ulp", capture.compare.max_ulp, "Capture: floats may differ, ULPs");
   const auto tolerance = [&](const char* name, std::optional<double>& value, const char* text) {
     command.add_option(name, value, text)->check(CLI::Range(0.0, 1e300));

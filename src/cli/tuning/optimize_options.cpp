@@ -8,6 +8,7 @@
 #include "base/text/command_line.h"
 #include "base/text/duration.h"
 #include "cli/kit/option_parsers.h"
+#include "replay/elements/element_type.h"
 
 namespace perflab::cli {
 namespace {
@@ -63,7 +64,7 @@ void add_measuring_options(CLI::App& command, OptimizeArguments& arguments) {
   command.add_flag("--rocprofv3", commands.rocprofv3,
                    "Time the kernel's dispatches with rocprofv3");
   command.add_option("--type", arguments.type, "Element type of the outputs")
-      ->check(CLI::IsMember(element_type_names()));
+      ->check(CLI::IsMember(replay::element_type_names()));
   command.add_option("--max-ulp", commands.compare.max_ulp,
                      "Allowed difference between floats in ULPs");
   const auto tolerance = [&](const char* name, std::optional<double>& value, const char* text) {

@@ -1,11 +1,13 @@
 #include "measure/tuning/tune_application.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "analyze/pipeline.h"
+#include "base/enum_names.h"
 #include "base/hash.h"
 #include "base/system/files.h"
 #include "base/text/json.h"
@@ -42,7 +44,19 @@ std::string configurations_text(const ApplicationRequest& request,
   return to_canonical_text(out);
 }
 
-AutotuneRequest request_of(const ApplicationRequest& request, const ApplicationKernel& kernel) {
+Result<replay::DiffOptions> tolerance_of(const tune::ApplicationTolerance& written) {
+  replay::DiffOptions compare{.max_ulp = written.max_ulp,
+                              .max_relative = written.relative,
+                              .max_absolute = written.absolute};
+  if (written.type.empty()) return compare;
+  compare.type = from_name<replay::ElementType>(written.type);
+  if (compare.type) return compare;
+  return fail(ErrorCode::bad_input, fmt::format("type: '{}' is none of {}", written.type,
+                                                fmt::join(replay::element_type_names(), ", ")));
+}
+
+Result<AutotuneRequest> request_of(const ApplicationRequest& request,
+                                   const ApplicationKernel& kernel) {
   AutotuneRequest one;
   one.space = kernel.space;
   one.described = kernel.described;
@@ -53,6 +67,7 @@ AutotuneRequest request_of(const ApplicationRequest& request, const ApplicationK
                    .code_object = kernel.code_object};
   one.capture.folder = kernel.capture;
   one.capture.launch = kernel.launch;
+  PERFLAB_TRY(one.capture.compare, tolerance_of(kernel.tolerance));
   one.simulate = kernel.recording;
   one.metric_pattern = kernel.metric_pattern;
   one.metric_unit = kernel.metric_unit;
@@ -130,6 +145,7 @@ class ApplicationTuning {
   [[nodiscard]] ApplicationRun take() { return std::move(result_); }
 
  private:
+  [[nodiscard]] Result<AutotuneSession> open_session(const ApplicationKernel& kernel) const;
   [[nodiscard]] std::vector<tune::ShareState> states() const;
   /// Of kernel i, for the choice.
   [[nodiscard]] double worth(std::size_t i) const {
@@ -152,11 +168,15 @@ class ApplicationTuning {
   ApplicationRun result_;
 };
 
+Result<AutotuneSession> ApplicationTuning::open_session(const ApplicationKernel& kernel) const {
+  PERFLAB_TRY(AutotuneRequest request, request_of(request_, kernel));
+  return AutotuneSession::open(std::move(request), progress_of(request_, kernel.name));
+}
+
 Result<void> ApplicationTuning::open() {
   for (std::size_t i = 0; i < factors_.size(); ++i) {
     const ApplicationKernel& kernel = request_.application.kernels[i];
-    Result<AutotuneSession> session =
-        AutotuneSession::open(request_of(request_, kernel), progress_of(request_, kernel.name));
+    Result<AutotuneSession> session = open_session(kernel);
     if (!session)
       return std::unexpected(std::move(session).error().with_note("kernel " + kernel.name));
     const tune::Space& space = session->space();

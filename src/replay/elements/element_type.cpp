@@ -74,6 +74,12 @@ std::string_view to_string(ElementType type) {
   return row_of(type).name;
 }
 
+std::vector<std::string> element_type_names() {
+  std::vector<std::string> names;
+  for (const TypeRow& row : kTypes) names.emplace_back(row.name);
+  return names;
+}
+
 std::size_t bytes_of(ElementType type) {
   return row_of(type).bytes;
 }

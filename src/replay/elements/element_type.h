@@ -39,6 +39,8 @@ enum class ElementType : std::uint8_t {
 inline constexpr std::size_t kElementTypes = 16;
 
 std::string_view to_string(ElementType type);
+/// All names, in the order of the types.
+std::vector<std::string> element_type_names();
 std::size_t bytes_of(ElementType type);
 bool is_float(ElementType type);
 

@@ -33,7 +33,7 @@ Result<RunEnd> run_once(PerturbState& state, std::string_view who, std::string& 
 template <class F>
 Result<void> scan_and_restore(PerturbState& state, std::size_t region, F&& take) {
   VerifyState& verify = state.verify;
-  std::vector<std::byte> found(kBatchBytes), input(kBatchBytes);
+  std::vector<std::byte> found(most_batch_bytes(verify.capture, region)), input(found.size());
   const auto look = [&](const Batch& batch) -> Result<void> {
     const auto now = std::span(found).first(batch.before.size());
     const auto before = std::span(input).first(batch.before.size());

@@ -55,9 +55,13 @@ class Gatherer {
 
 }  // namespace
 
+std::size_t most_batch_bytes(const capture::Capture& capture, std::size_t region) {
+  return std::min<std::uint64_t>(kBatchBytes, capture.description().regions[region].bytes);
+}
+
 Result<void> each_written_batch(const capture::Capture& capture, std::size_t region,
                                 const BatchSink& sink) {
-  std::vector<std::byte> before(kBatchBytes);
+  std::vector<std::byte> before(most_batch_bytes(capture, region));
   Gatherer gatherer([&](std::uint64_t offset, std::span<const std::byte> after) -> Result<void> {
     const auto old = std::span(before).first(after.size());
     PERFLAB_TRY_VOID(capture.read_at(region, offset, old));

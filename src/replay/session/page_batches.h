@@ -28,6 +28,8 @@ using BatchSink = std::function<Result<void>(const Batch&)>;
 
 /// Most bytes of a batch.
 inline constexpr std::size_t kBatchBytes = std::size_t{4} << 20;
+/// Most bytes of a batch of this region: room for any of them. It may be no more than a page.
+std::size_t most_batch_bytes(const capture::Capture& capture, std::size_t region);
 
 /// The pages of the captured write set, ascending. Errors: those of the reader and of the sink.
 Result<void> each_written_batch(const capture::Capture& capture, std::size_t region,

@@ -65,7 +65,7 @@ enum class Look : std::uint8_t {
 /// Hands over take(batch, found): batches of a region, and what the device holds there now.
 template <class F>
 Result<void> scan_batches(VerifyState& state, std::size_t region, Look where, F&& take) {
-  std::vector<std::byte> found(kBatchBytes);
+  std::vector<std::byte> found(most_batch_bytes(state.capture, region));
   const auto look = [&](const Batch& batch) -> Result<void> {
     const auto now = std::span(found).first(batch.before.size());
     PERFLAB_TRY_VOID(state.session.read(region, batch.offset, now));

@@ -92,8 +92,18 @@ void refuse_beside(JsonFields& item, std::string_view with,
     if (item.has(member)) item.wrong(member, fmt::format("says nothing beside \"{}\"", with));
 }
 
-constexpr std::array<std::string_view, 4> kOfLaunches = {"workgroup", "grid", "blocks",
-                                                         "dynamic_lds"};
+constexpr std::array<std::string_view, 8> kOfLaunches = {
+    "workgroup", "grid", "blocks", "dynamic_lds", "type", "max_ulp", "rtol", "atol"};
+
+void read_tolerance(JsonFields& item, ApplicationTolerance& tolerance) {
+  read_text(item, "type", tolerance.type);
+  if (item.has("max_ulp")) item.read("max_ulp", tolerance.max_ulp.emplace(), 0);
+  const auto read = [&](std::string_view key, std::optional<double>& out) {
+    if (item.has(key)) item.read(key, out.emplace(), 0);
+  };
+  read("rtol", tolerance.relative);
+  read("atol", tolerance.absolute);
+}
 
 void read_source(JsonFields& item, ApplicationKernel& kernel) {
   static constexpr std::array<std::string_view, 8> kMeasured = {
@@ -119,7 +129,8 @@ void read_source(JsonFields& item, ApplicationKernel& kernel) {
     read_text(item, "workgroup", kernel.launch.workgroup);
     read_text(item, "grid", kernel.launch.grid);
     read_text(item, "blocks", kernel.launch.blocks);
-    return read_text(item, "dynamic_lds", kernel.launch.dynamic_lds);
+    read_text(item, "dynamic_lds", kernel.launch.dynamic_lds);
+    return read_tolerance(item, kernel.tolerance);
   }
   refuse_beside(item, "command", kOfLaunches);
   item.read("command", kernel.command);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -26,6 +27,13 @@ enum class KernelSource {
 };
 std::string_view to_string(KernelSource source);
 
+/// How far the outputs of a captured launch may be off; not given: not at all.
+struct ApplicationTolerance {
+  std::string type;  ///< of the elements; empty: found
+  std::optional<std::uint64_t> max_ulp = {};
+  std::optional<double> relative = {}, absolute = {};
+};
+
 /// One kernel: members of autotune's options, as they are written there.
 struct ApplicationKernel {
   std::string name;             ///< of it in the configuration file: letters, digits, '_', '-', '.'
@@ -37,6 +45,7 @@ struct ApplicationKernel {
   std::filesystem::path capture, recording;  ///< of KernelSource::capture, of simulate
   std::string command, build, check, code_object;
   LaunchTexts launch;
+  ApplicationTolerance tolerance;                      ///< of KernelSource::capture
   std::string objective, metric_pattern, metric_unit;  ///< empty: not given
   bool maximize = false;
 };

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "cli/program.h"
+#include "cli/started.h"
 #include "support/api_rows.h"
 #include "support/rocpd_writer.h"
 
@@ -286,6 +287,21 @@ TEST_F(AutotuneAppLive, GoesOnFromWhateverAKillLeaves) {
   EXPECT_FALSE(fs::exists(folder_ / "runs.log"));  // all of it was known
 }
 
+TEST_F(AutotuneAppLive, SurvivesBeingKilled) {
+  const Json whole = json(both(live_, {"--out", "killed"}));
+  fs::rename(folder_ / "killed", folder_ / "whole");
+  const std::size_t runs = lines_of(folder_ / "runs.log").size();
+  fs::remove(folder_ / "runs.log");
+  const AppWords resumed = both(live_, {"--out", "killed", "--resume"});
+  test::Prng random(1);
+  constexpr std::size_t kKills = 4;
+  for (std::size_t kill = 0; kill < kKills; ++kill)
+    kill_while_measuring(folder_.path(), both({"autotune-app"}, resumed), "runs.log", random);
+  expect_same(json(resumed), whole);
+  // Only what was under way when a kill came was run again: two runs of one configuration or turn.
+  EXPECT_LE(lines_of(folder_ / "runs.log").size(), runs + 2 * kKills);
+}
+
 TEST_F(AutotuneApp, MoreBudgetGoesOnWhereTheLastOneEnded) {
   AppWords less = simulated_;
   *std::ranges::find(less, "40") = "9";
@@ -335,6 +351,10 @@ TEST_F(AutotuneApp, RefusesWhatItCannotUse) {
         R"({"kernels": [{"name": "gemm", "simulate": "table.csv", "default": {"C": 1}}]})");
   EXPECT_THAT(refusal({"in/other.json", "--out", "o"}),
               HasSubstr("default: the space has no parameter C"));
+  write("in/other.json", R"({"kernels": [{"name": "gemm", "space": {"tune_params": {"A": [1, 2]}},
+                                          "capture": "gemm.capture", "build": "true", "type": "f23"}]})");
+  EXPECT_THAT(refusal({"in/other.json", "--out", "o"}),
+              AllOf(HasSubstr("type: 'f23' is none of u8, i8"), HasSubstr("kernel gemm")));
   EXPECT_FALSE(fs::exists(folder_ / "o/configurations.json"));
 }
 

@@ -1,20 +1,16 @@
 // rocm-perf autotune as a user runs it: recordings searched, commands measured, killed and resumed,
 // commands that misbehave.
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <chrono>
 #include <csignal>
 #include <map>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "base/text/command_line.h"
 #include "cli/program.h"
-#include "support/prng.h"
+#include "cli/started.h"
 
 namespace perflab::cli {
 namespace {
@@ -30,51 +26,6 @@ using Words = std::vector<std::string>;
 Words operator+(Words a, const Words& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
-}
-
-/// Starts the program in a folder without waiting for it.
-class Started {
- public:
-  Started(const fs::path& folder, Words arguments) {
-    arguments.insert(arguments.begin(), PERFLAB_PROGRAM);
-    std::vector<char*> argv;
-    for (std::string& word : arguments) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, "started.out", O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
-    posix_spawn_file_actions_addopen(&actions, 2, "started.err", O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
-    EXPECT_EQ(posix_spawn(&pid_, PERFLAB_PROGRAM, &actions, nullptr, argv.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-  }
-  Started(const Started&) = delete;
-  Started& operator=(const Started&) = delete;
-  ~Started() {
-    if (pid_ > 0) end(SIGKILL);
-  }
-
-  /// Sends the signal and waits; the exit code, or -1 when a signal ended it.
-  int end(int signal) {
-    if (signal != 0) ::kill(pid_, signal);
-    int status = 0;
-    EXPECT_EQ(::waitpid(pid_, &status, 0), pid_);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
- private:
-  pid_t pid_ = -1;
-};
-
-std::vector<std::string> lines_of(const fs::path& file) {
-  std::vector<std::string> lines;
-  std::istringstream text(fs::exists(file) ? test::text_of(file) : "");
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
 }
 
 /// Evaluations in a journal by round and configuration; each must be there once.
@@ -377,13 +328,7 @@ TEST_F(AutotuneKills, AreSurvivedWhileMeasuring) {
   constexpr std::size_t kKills = 30;
   std::size_t before = 0;
   for (std::size_t kill = 0; kill < kKills; ++kill) {
-    Started started(folder_.path(), Words{"autotune"} + resumed);
-    // At a random moment after it began to measure: that takes longer than the first lines.
-    const std::size_t seen = lines_of(folder_ / "runs.log").size();
-    for (int wait = 0; wait < 500 && lines_of(folder_ / "runs.log").size() == seen; ++wait)
-      std::this_thread::sleep_for(milliseconds(2));
-    std::this_thread::sleep_for(milliseconds(random.below(40)));
-    started.end(SIGKILL);
+    kill_while_measuring(folder_.path(), Words{"autotune"} + resumed, "runs.log", random);
     const std::size_t now = entries_of(folder_ / "killed.jsonl").size();
     EXPECT_GE(now, before);  // nothing that was written is lost
     before = now;

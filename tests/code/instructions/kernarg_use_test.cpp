@@ -59,24 +59,44 @@ constexpr std::int64_t kHiddenBase = 24, kGroupSize = kHiddenBase + 12,
 
 class CompiledUse : public testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
+  using Uses = std::map<std::string, KernargUse>;
+  /// Of one architecture and level.
+  struct Kernels {
+    Uses uses;   ///< of all kernels
+    Uses quiet;  ///< of those in an object where nothing asks the host
+    std::string skipped;
+  };
+
   void SetUp() override {
+    static std::map<ParamType, Kernels> all;  // compiled once for all tests
+    const auto [found, is_new] = all.try_emplace(GetParam());
+    kernels_ = &found->second;
+    if (is_new) build_all(*kernels_);
+    if (!kernels_->skipped.empty()) GTEST_SKIP() << "skipped: " << kernels_->skipped;
+    ASSERT_FALSE(kernels_->uses.empty() || kernels_->quiet.empty());
+  }
+
+  static void build_all(Kernels& kernels) {
     const auto& [arch, level] = GetParam();
     auto compiler = find_compiler(arch);
-    if (!compiler) GTEST_SKIP() << "skipped: " << compiler.error().message;
-    if (!compiler->knows(arch)) GTEST_SKIP() << "skipped: " << arch << " is not known";
     const auto objdump = find_disassembler(arch);
-    if (!objdump) GTEST_SKIP() << "skipped: " << objdump.error().message;
+    if (!compiler)
+      kernels.skipped = compiler.error().message;
+    else if (!compiler->knows(arch))
+      kernels.skipped = arch + " is not known";
+    else if (!objdump)
+      kernels.skipped = objdump.error().message;
+    if (!kernels.skipped.empty()) return;
     const test::TempFolder folder;
     CompileRequest request;
     request.source = folder.write("kernels.hip", kKernels);
     request.arch = arch;
     request.arguments = {level, "-nogpuinc", "-nogpulib", "-mcode-object-version=5", "-w"};
-    build(*compiler, *objdump, request, quiet_);
+    build(*compiler, *objdump, request, kernels.quiet);
     request.arguments.emplace_back("-DASKS");
-    build(*compiler, *objdump, request, uses_);
+    build(*compiler, *objdump, request, kernels.uses);
   }
 
-  using Uses = std::map<std::string, KernargUse>;
   static void build(const Compiler& compiler, const Disassembler& objdump,
                     const CompileRequest& request, Uses& uses) {
     const auto compiled = compile(compiler, request);
@@ -91,22 +111,24 @@ class CompiledUse : public testing::TestWithParam<std::tuple<std::string, std::s
       uses[kernel.name] = KernargUse::of(*object, kernel, *functions->front());
   }
 
+  [[nodiscard]] const KernargUse& use(const std::string& kernel) const {
+    return kernels_->uses.at(kernel);
+  }
   [[nodiscard]] ArgumentUse hostcall(const std::string& kernel) const {
-    return uses_.at(kernel).use_of(kHostcall, 8);
+    return use(kernel).use_of(kHostcall, 8);
   }
   [[nodiscard]] std::string why(const std::string& kernel) const {
-    return fmt::format("{}: {}", kernel, uses_.at(kernel).why_unknown(kHostcall, 8));
+    return fmt::format("{}: {}", kernel, use(kernel).why_unknown(kHostcall, 8));
   }
 
-  Uses uses_;   ///< of all kernels
-  Uses quiet_;  ///< of those in an object where nothing asks the host
+  Kernels* kernels_ = nullptr;
 };
 
 TEST_P(CompiledUse, WhatNoInstructionLoadsIsNotUsed) {
   for (const char* kernel : {"plain", "calls", "sized", "sized_deep", "loops", "jumps"}) {
-    const KernargUse& use = quiet_.at(kernel);
-    EXPECT_EQ(use.use_of(kHostcall, 8), ArgumentUse::unused)
-        << kernel << ": " << use.why_unknown(kHostcall, 8);
+    const KernargUse& quiet = kernels_->quiet.at(kernel);
+    EXPECT_EQ(quiet.use_of(kHostcall, 8), ArgumentUse::unused)
+        << kernel << ": " << quiet.why_unknown(kHostcall, 8);
   }
   // Beside functions that ask, a call whose target is kept over another call may be one of them.
   for (const char* kernel : {"plain", "calls", "sized", "sized_deep", "loops"})
@@ -115,7 +137,7 @@ TEST_P(CompiledUse, WhatNoInstructionLoadsIsNotUsed) {
   for (const char* kernel : {"plain", "calls", "sized", "sized_deep", "loops"}) {
     for (const std::int64_t argument : {0, 8}) {
       if (argument == 8 && std::string_view(kernel) == "calls") continue;
-      EXPECT_NE(uses_.at(kernel).use_of(argument, 8), ArgumentUse::unused)
+      EXPECT_NE(use(kernel).use_of(argument, 8), ArgumentUse::unused)
           << kernel << " has " << argument;
     }
   }
@@ -124,8 +146,8 @@ TEST_P(CompiledUse, WhatNoInstructionLoadsIsNotUsed) {
 TEST_P(CompiledUse, WhatIsLoadedSomewhereIsUsed) {
   for (const char* kernel : {"asks", "asks_late", "asks_deep"})
     EXPECT_EQ(hostcall(kernel), ArgumentUse::loaded) << why(kernel);
-  EXPECT_EQ(uses_.at("sized").use_of(kGroupSize, 2), ArgumentUse::loaded);
-  EXPECT_EQ(uses_.at("sized_deep").use_of(kGroupSize, 2), ArgumentUse::loaded);
+  EXPECT_EQ(use("sized").use_of(kGroupSize, 2), ArgumentUse::loaded);
+  EXPECT_EQ(use("sized_deep").use_of(kGroupSize, 2), ArgumentUse::loaded);
 }
 
 TEST_P(CompiledUse, WhatIsComputedOrCalledByAddressIsNotTold) {

@@ -32,7 +32,8 @@ TEST(ReadApplication, EveryMember) {
      "metric_unit": "ms", "maximize": true},
     {"name": "soft.max-2", "simulate": "soft.json.gz", "maximize": false},
     {"name": "scan", "space": "scan.json", "capture": "scan.capture", "build": "hipcc {code_object}",
-     "workgroup": "TX", "blocks": "N // TX", "dynamic_lds": "4 * TX"}],
+     "workgroup": "TX", "blocks": "N // TX", "dynamic_lds": "4 * TX", "type": "f32", "max_ulp": 4,
+     "rtol": 1e-5, "atol": 1e-8}],
     "command": "./app --config {config}", "metric_regex": "total=(.*)", "metric_unit": "s",
     "maximize": true})json",
                                       "app.json");
@@ -62,6 +63,10 @@ TEST(ReadApplication, EveryMember) {
   EXPECT_EQ(scan.launch.workgroup, "TX");
   EXPECT_EQ(scan.launch.blocks, "N // TX");
   EXPECT_EQ(scan.launch.dynamic_lds, "4 * TX");
+  EXPECT_EQ(scan.tolerance.type, "f32");
+  EXPECT_EQ(scan.tolerance.max_ulp, 4U);
+  EXPECT_EQ(scan.tolerance.relative, 1e-5);
+  EXPECT_EQ(scan.tolerance.absolute, 1e-8);
   EXPECT_EQ(read->command, "./app --config {config}");
   EXPECT_EQ(read->metric_pattern, "total=(.*)");
   EXPECT_EQ(read->metric_unit, "s");
@@ -83,6 +88,10 @@ TEST(ReadApplication, SaysWhatIsWrongWithAKernel) {
             R"("check" says nothing beside "capture")");
   EXPECT_EQ(of_kernel(R"("name": "a", "space": "s", "command": "./k", "grid": "1")"),
             R"("grid" says nothing beside "command")");
+  EXPECT_EQ(of_kernel(R"("name": "a", "space": "s", "command": "./k", "rtol": 1e-5)"),
+            R"("rtol" says nothing beside "command")");
+  EXPECT_EQ(of_kernel(R"("name": "a", "space": "s", "capture": "c", "rtol": -1)"),
+            R"("rtol" is not a number of at least 0)");
   EXPECT_EQ(of_kernel(R"("name": "a", "space": "s", "command": "k", "objective": "time")"),
             R"("objective" is none of gpu, metric and wall)");
   EXPECT_EQ(of_kernel(R"("name": "a", "space": "s", "command": "k", "metric_regex": "t=.*")"),

@@ -50,9 +50,14 @@ function priorText(prior: Autotune['priors'][number], file: string): string {
 }
 
 /** "2 for each run; predictions were off by 22 % without what compilers said, by 13 % with it (5 evaluations)". */
-function builtText({ per_run, compared, error_without, error_with }: NonNullable<Autotune['phases']['build_ahead']>): string {
+function builtText({ per_run, compared, error_without, error_with, error_without_mix }: NonNullable<Autotune['phases']['build_ahead']>): string {
   const off = (error: number | null): string => (error === null ? format.UNKNOWN : format.percent(Math.expm1(error)));
-  return `${per_run} for each run; predictions were off by ${off(error_without)} without what compilers said, by ${off(error_with)} with it (${format.counted(compared, 'evaluation')})`;
+  return `${per_run} for each run; predictions were off by ${off(error_without)} without what compilers said, by ${off(error_with)} with it${error_without_mix === null ? '' : `, by ${off(error_without_mix)} with it but for the instructions`} (${format.counted(compared, 'evaluation')})`;
+}
+
+/** Where the runs of a race went. */
+function raceText({ runs, again, raced, best, without_at_least, spread }: NonNullable<Autotune['phases']['race']>): string {
+  return `${format.counted(runs, 'run')}, ${format.count(again)} of them on ${format.counted(raced, 'configuration')} that had run before, ${format.count(best)} on the best; without racing at least ${format.count(without_at_least)}${spread === null ? '' : `; runs of the best spread by ${format.percent(spread)}`}`;
 }
 
 function outcome(host: HTMLElement, document: Autotune, { value }: Context): void {
@@ -73,6 +78,7 @@ function outcome(host: HTMLElement, document: Autotune, { value }: Context): voi
       ['Against the others', `${decision}${final.over_runner_up ? `: ${gainText(final.over_runner_up)}` : ''}`],
       ['Evaluations', `${format.count(document.history.length)} of ${spaceText(document)}`],
       ...(phases.build_ahead && phases.build_ahead.compared > 0 ? [['Built ahead', builtText(phases.build_ahead)] as const] : []),
+      ...(phases.race ? [['Raced', raceText(phases.race)] as const] : []),
       ['It stopped because', document.stopped_because],
       ['Still to be gained', value(document.expected_gain_left, (share) => `${format.percent(share)} (expected by the model)`, document.missing, 'expected_gain_left')],
       ['Model', value(phases.predict.r2, (r2) => `${phases.predict.model}, R² ${format.fixed(r2, 2)} on ${phases.predict.r2_samples} samples`, document.missing, 'phases.predict.r2')],
