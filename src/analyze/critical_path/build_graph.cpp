@@ -15,6 +15,7 @@
 #include "analyze/critical_path/graph_lanes.h"
 #include "analyze/critical_path/handover.h"
 #include "analyze/critical_path/stream_handles.h"
+#include "base/system/large_pages.h"
 
 namespace perflab::analyze {
 namespace {
@@ -59,6 +60,7 @@ class Builder {
   };
   using Arguments = NamedArguments;  ///< of the call at hand
 
+  void reserve();
   NodeId add_node(NodeKind kind, std::uint32_t row, std::int64_t start, std::int64_t end);
   void add_edge(NodeId from, EdgeRule rule);
   void push_edge(NodeId from, EdgeRule rule);
@@ -123,6 +125,17 @@ class Builder {
       idle_waits_;  ///< (process, handle) of streams on which nothing runs
   std::size_t next_argument_ = 0;
 };
+
+void Builder::reserve() {
+  // Waiting calls have two halves; they are few beside what a large trace is made of.
+  const std::size_t nodes = input_.operations() + input_.calls() + input_.calls() / 16;
+  const std::size_t edges = 2 * input_.operations() + input_.calls() + input_.calls() / 8;
+  const auto make_room = [](std::size_t size, auto&... columns) {
+    ((columns.reserve(size), prefer_large_pages(columns)), ...);
+  };
+  make_room(nodes + 1, graph_.kind_row, graph_.first_edge);
+  make_room(edges, graph_.from, graph_.rule);
+}
 
 NodeId Builder::add_node(NodeKind kind, std::uint32_t row, std::int64_t start, std::int64_t end) {
   const auto node = static_cast<NodeId>(graph_.size());
@@ -558,7 +571,7 @@ void Builder::place_wait_half(Index region, NodeId call) {
 }
 
 BuiltGraph Builder::build() && {
-  graph_.rule.reserve(2 * input_.operations() + input_.calls() + input_.calls() / 8);
+  reserve();
   place_free_operations();
   for (Index region = 0; region < trace_.regions.size(); ++region) {
     const Arguments arguments = arguments_of(region);

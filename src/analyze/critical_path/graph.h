@@ -40,10 +40,10 @@ inline constexpr NodeId kNoNode = 0xFFFF'FFFF;
 struct Graph {
   /// Nodes in topological order: every edge goes to a higher number.
   PackedColumn<std::int64_t> start, end;   ///< ns, recorded; start <= end
-  PackedColumn<std::uint32_t> kind_row;    ///< kind in the top two bits, row below
-  PackedColumn<std::uint32_t> first_edge;  ///< of edges into the node; one more entry than nodes
+  std::vector<std::uint32_t> kind_row;     ///< kind in the top two bits, row below
+  std::vector<std::uint32_t> first_edge;   ///< of edges into the node; one more entry than nodes
   /// Edges by the node they go into.
-  PackedColumn<NodeId> from;
+  std::vector<NodeId> from;
   std::vector<EdgeRule> rule;
   /// Usual distance in ns of a rule's events where it binds; 0 where nothing is known.
   std::array<std::int64_t, kEdgeRules> usual_lag{};
