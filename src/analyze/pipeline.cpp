@@ -174,7 +174,7 @@ std::int64_t recorded_span(const trace::Trace& trace) {
   const auto extend = [&](const auto& rows) {
     if (rows.size() == 0) return;
     first = std::min(first, rows.start.front());  // rows are ordered by start
-    last = std::max(last, std::ranges::max(rows.end));
+    last = std::max(last, rows.end.max());
   };
   extend(trace.dispatches);
   extend(trace.copies);
@@ -281,12 +281,14 @@ Result<PathAnswer> answer_critical_path(const ScopedTrace& whole, const ScopedTr
   }
   CriticalPathOptions path_options = options.critical_path;
   path_options.threads = options.threads;
-  if (options.timeline)
-    path_options.see_graph = [&](const CriticalPath& path, const Graph& graph) {
-      answer.timeline =
-          make_timeline(whole.trace, whole.scope,
-                        {.node = path.node, .begin = path.begin, .span = path.length}, &graph);
+  std::function<Timeline(const Graph*)> finish_timeline;
+  if (options.timeline) {
+    path_options.see_extent = [&](const CriticalPath& path) {
+      finish_timeline = begin_timeline(
+          whole.trace, whole.scope, {.node = path.node, .begin = path.begin, .span = path.length});
     };
+    path_options.see_graph = [&](const Graph& graph) { answer.timeline = finish_timeline(&graph); };
+  }
   path_options.progress = part_of(options.progress, Stages(options).read(), 1);
   PERFLAB_TRY(answer.path, find_critical_path(trace, scope, path_options, part));
   return answer;

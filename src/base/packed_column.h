@@ -50,6 +50,7 @@ class PackedColumn {
   ~PackedColumn() = default;
   void swap(PackedColumn& other) noexcept {
     std::swap(blocks_, other.blocks_);
+    std::swap(most_, other.most_);
     std::swap(chunks_, other.chunks_);
     std::swap(open_, other.open_);
     std::swap(size_, other.size_);
@@ -68,6 +69,23 @@ class PackedColumn {
   }
   [[nodiscard]] T front() const { return (*this)[0]; }
   [[nodiscard]] T back() const { return (*this)[size_ - 1]; }
+  /// The least and the largest value; reads one value of a block. Not of unsigned numbers, whose
+  /// largest counts as less than 0.
+  [[nodiscard]] T min() const
+    requires std::is_signed_v<T>
+  {
+    T least = std::ranges::min(last_block());
+    for (std::size_t i = 0; i + 1 < blocks_.size(); ++i)
+      least = std::min(least, static_cast<T>(blocks_[i].least));
+    return least;
+  }
+  [[nodiscard]] T max() const
+    requires std::is_signed_v<T>
+  {
+    T most = std::ranges::max(last_block());
+    for (const Key of_block : most_) most = std::max(most, static_cast<T>(of_block));
+    return most;
+  }
   [[nodiscard]] Iterator begin() const { return {this, 0}; }
   [[nodiscard]] Iterator end() const { return {this, size_}; }
 
@@ -99,7 +117,7 @@ class PackedColumn {
     const auto packed = is_last ? nullptr : std::make_unique_for_overwrite<std::uint64_t[]>(kRows);
     std::uint64_t* const to = is_last ? open_.get() : packed.get();
     for (std::size_t i = 0; i < values.size(); ++i) to[i] = encoded(values[i]);
-    if (!is_last) blocks_[row / kRows] = pack(to);
+    if (!is_last) blocks_[row / kRows] = pack(to, most_[row / kRows]);
   }
   /// Changes one value. Packs its whole block again, elsewhere: for a few.
   void set(std::size_t row, T value) {
@@ -187,19 +205,24 @@ class PackedColumn {
   /// The last block is not packed: its rows stand in open_.
   [[gnu::noinline]] void begin_block() {
     if (!open_) open_ = std::make_unique_for_overwrite<std::uint64_t[]>(kRows);
-    if (!blocks_.empty()) blocks_.back() = pack(open_.get());
+    if (!blocks_.empty()) blocks_.back() = pack(open_.get(), most_.emplace_back());
     blocks_.push_back({.data = reinterpret_cast<const std::byte*>(open_.get()),
                        .least = 0,
                        .mask = ~std::uint64_t{0},
                        .width = sizeof(std::uint64_t)});
   }
 
-  Block pack(const std::uint64_t* values) {
+  [[nodiscard]] std::ranges::subrange<Iterator> last_block() const {
+    return {begin() + static_cast<std::ptrdiff_t>((size_ - 1) / kRows * kRows), end()};
+  }
+
+  Block pack(const std::uint64_t* values, Key& largest) {
     auto least = static_cast<Key>(values[0]), most = least;
     for (std::size_t i = 1; i < kRows; ++i) {
       least = std::min(least, static_cast<Key>(values[i]));
       most = std::max(most, static_cast<Key>(values[i]));
     }
+    largest = most;
     const std::uint64_t base = static_cast<std::uint64_t>(least);
     const std::uint64_t span = static_cast<std::uint64_t>(most) - base;
     const std::size_t width = (static_cast<std::size_t>(std::bit_width(span)) + 7) / 8;
@@ -226,6 +249,7 @@ class PackedColumn {
   }
 
   std::vector<Block> blocks_;
+  std::vector<Key> most_;  ///< the largest of each packed block
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   std::unique_ptr<std::uint64_t[]> open_;  ///< rows of the last block
   std::size_t size_ = 0;

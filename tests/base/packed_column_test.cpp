@@ -8,6 +8,7 @@
 #include <limits>
 #include <ranges>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/random.h"
@@ -52,6 +53,11 @@ TYPED_TEST(PackedColumns, HoldWhatAVectorHolds) {
     EXPECT_EQ(column.size(), rows);
     EXPECT_EQ(column.empty(), rows == 0);
     EXPECT_TRUE(column == values);
+    if constexpr (std::is_signed_v<TypeParam>)
+      if (rows > 0) {
+        EXPECT_EQ(column.min(), std::ranges::min(values));
+        EXPECT_EQ(column.max(), std::ranges::max(values));
+      }
     const PackedColumn<TypeParam> copy = column;
     EXPECT_TRUE(copy == column);
     const PackedColumn<TypeParam> moved = std::move(column);
@@ -82,6 +88,10 @@ TYPED_TEST(PackedColumns, AreChanged) {
     if (first == 0) break;
   }
   EXPECT_TRUE(from_the_end == column);
+  if constexpr (std::is_signed_v<TypeParam>) {
+    EXPECT_EQ(from_the_end.min(), std::ranges::min(values));
+    EXPECT_EQ(from_the_end.max(), std::ranges::max(values));
+  }
   column.transform([](TypeParam value, std::size_t row) {
     return static_cast<TypeParam>(value ^ static_cast<TypeParam>(row));
   });

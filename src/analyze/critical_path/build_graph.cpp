@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyze/critical_path/graph_input.h"
 #include "analyze/critical_path/graph_lanes.h"
 #include "analyze/critical_path/handover.h"
 #include "analyze/critical_path/stream_handles.h"
@@ -30,11 +29,10 @@ constexpr std::uint32_t kThreadKey = 0x8000'0000U;
 
 class Builder {
  public:
-  Builder(const trace::Trace& trace, const TimingScope& scope, Index node,
-          const GraphOptions& options)
+  Builder(const trace::Trace& trace, GraphInput input, const GraphOptions& options)
       : trace_(trace),
         options_(options),
-        input_(trace, scope, node),
+        input_(std::move(input)),
         handles_(trace, input_),
         lanes_(input_.lanes()),
         threads_(trace.threads.size()),
@@ -589,9 +587,13 @@ BuiltGraph Builder::build() && {
 
 }  // namespace
 
+BuiltGraph build_graph(const trace::Trace& trace, GraphInput input, const GraphOptions& options) {
+  return Builder(trace, std::move(input), options).build();
+}
+
 BuiltGraph build_graph(const trace::Trace& trace, const TimingScope& scope, Index node,
                        const GraphOptions& options) {
-  return Builder(trace, scope, node, options).build();
+  return build_graph(trace, GraphInput(trace, scope, node), options);
 }
 
 }  // namespace perflab::analyze

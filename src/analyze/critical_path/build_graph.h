@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/critical_path/graph.h"
+#include "analyze/critical_path/graph_input.h"
 #include "analyze/scope/timing_scope.h"
 #include "base/error.h"
 #include "trace/trace.h"
@@ -42,9 +43,12 @@ struct BuiltGraph {
   GraphReport report;
 };
 
-/// The graph of all recordings in the scope whose processes ran on that node (machine). Every
-/// dispatch and copy of them is a node. The result does not depend on the order of files. Usual
-/// lags are left to measure_usual_lags().
+/// The graph of what takes part in it. Every dispatch and copy of that is a node. The result does
+/// not depend on the order of files. Usual lags are left to measure_usual_lags().
+BuiltGraph build_graph(const trace::Trace& trace, GraphInput input,
+                       const GraphOptions& options = {});
+
+/// The same of all recordings in the scope whose processes ran on that node (machine).
 BuiltGraph build_graph(const trace::Trace& trace, const TimingScope& scope, trace::Index node,
                        const GraphOptions& options = {});
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <set>
@@ -260,10 +261,10 @@ void choose_machine(const std::vector<Machine>& machines, const PathPart* part,
 }
 
 /// Begin and lengths: of the whole run, or of the part as far as the run goes.
-void set_extent(const Graph& graph, const PathPart* part, CriticalPath& result) {
-  result.run_length = makespan(graph);
+void set_extent(const GraphInput& input, const PathPart* part, CriticalPath& result) {
+  result.run_length = input.latest() - input.earliest();
   result.length = result.run_length;
-  result.begin = graph.size() == 0 ? 0 : std::ranges::min(graph.start);
+  result.begin = input.earliest();
   if (part == nullptr) return;
   const std::int64_t run_end = result.begin + result.run_length;
   result.begin = std::clamp(part->from, result.begin, run_end);
@@ -278,11 +279,28 @@ std::size_t shown_nodes(const Graph& graph, const CriticalPath& result) {
   return shown;
 }
 
-/// Slack, what the path is spent on, and what it is of each kernel.
-void add_kernels(const trace::Trace& trace, const std::shared_ptr<const Graph>& graph,
+/// Runs what needs nothing of each other.
+void each_beside(std::initializer_list<std::function<void()>> figures, unsigned threads) {
+  const Result<void> done = parallel_for(figures.size(), thread_count(threads),
+                                         [&](unsigned, std::size_t which) -> Result<void> {
+                                           figures.begin()[which]();
+                                           return {};
+                                         });
+  PERFLAB_CHECK(done.has_value());
+}
+
+/// Usual lags, slack, what the path is spent on, and what it is of each kernel.
+void add_kernels(const trace::Trace& trace, const std::shared_ptr<Graph>& graph,
                  const CriticalPathOptions& options, const PathPart* part, CriticalPath& result) {
-  PackedColumn<std::int64_t> slacks = slack(*graph);
-  PathTotals totals = walk(trace, *graph, result.begin, result.begin + result.length, part);
+  PackedColumn<std::int64_t> slacks;
+  PathTotals totals;
+  each_beside(
+      {[&] {
+         measure_usual_lags(*graph);  // which a walk does not need
+         slacks = slack(*graph);
+       },
+       [&] { totals = walk(trace, *graph, result.begin, result.begin + result.length, part); }},
+      options.threads);
   result.spent = totals.spent;
   result.kernels = kernels_of(trace, *graph, slacks, totals, part);
   result.most_slack = most_slack(*graph, slacks, options.most_slack, part);
@@ -368,10 +386,16 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
     if (options.progress) options.progress(what, done);
   };
   tell("building the graph", 0);
-  BuiltGraph built = build_graph(trace, scope, result.node, options.graph);
+  GraphInput input(trace, scope, result.node);
+  set_extent(input, part, result);
+  BuiltGraph built;
+  each_beside({[&] { built = build_graph(trace, std::move(input), options.graph); },
+               [&] {
+                 if (options.see_extent) options.see_extent(result);
+               }},
+              options.threads);
   const auto graph = std::make_shared<Graph>(std::move(built.graph));
   result.report = built.report;
-  set_extent(*graph, part, result);
   result.platform = platform_of(trace, scope, result.node);
   if (result.platform == trace::Platform::cuda)
     result.first_launches = find_first_launches(trace, scope, result);
@@ -379,23 +403,14 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
   tell("walking the critical path", 0.4);
   // Figures that need nothing of each other; each writes members of its own.
   std::optional<Simulator> simulator;
-  const auto figures = std::to_array<std::function<void()>>({
-      [&] {
-        if (options.see_graph) options.see_graph(result, *graph);
-      },
-      [&] {
-        measure_usual_lags(*graph);  // which the others do not need
-        add_kernels(trace, graph, options, part, result);
-      },
-      [&] { add_segments(trace, *graph, options.most_segments, result); },
-      [&] { add_parallelism(*graph, options.most_bubbles, result); },
-      [&] { simulator.emplace(*graph); },
-  });
-  PERFLAB_TRY_VOID(parallel_for(figures.size(), thread_count(options.threads),
-                                [&](unsigned, std::size_t which) -> Result<void> {
-                                  figures[which]();
-                                  return {};
-                                }));
+  each_beside({[&] { add_kernels(trace, graph, options, part, result); },
+               [&] {
+                 if (options.see_graph) options.see_graph(*graph);
+               },
+               [&] { add_parallelism(*graph, options.most_bubbles, result); },
+               [&] { add_segments(trace, *graph, options.most_segments, result); },
+               [&] { simulator.emplace(*graph); }},
+              options.threads);
 
   tell("simulating faster kernels", 0.75);
   add_gains(trace, *graph, *simulator, options, part, result);

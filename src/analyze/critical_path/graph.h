@@ -39,9 +39,9 @@ inline constexpr NodeId kNoNode = 0xFFFF'FFFF;
 
 struct Graph {
   /// Nodes in topological order: every edge goes to a higher number.
-  PackedColumn<std::int64_t> start, end;   ///< ns, recorded; start <= end
-  std::vector<std::uint32_t> kind_row;     ///< kind in the top two bits, row below
-  std::vector<std::uint32_t> first_edge;   ///< of edges into the node; one more entry than nodes
+  PackedColumn<std::int64_t> start, end;  ///< ns, recorded; start <= end
+  std::vector<std::uint32_t> kind_row;    ///< kind in the top two bits, row below
+  std::vector<std::uint32_t> first_edge;  ///< of edges into the node; one more entry than nodes
   /// Edges by the node they go into.
   std::vector<NodeId> from;
   std::vector<EdgeRule> rule;

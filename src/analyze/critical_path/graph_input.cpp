@@ -43,6 +43,20 @@ GraphInput::GraphInput(const trace::Trace& trace, const TimingScope& scope, Inde
   find_calls();
   find_lanes();
   order_operations();
+  find_extent();
+}
+
+void GraphInput::find_extent() {
+  if (operations() + calls_ == 0) return;
+  earliest_ = std::numeric_limits<std::int64_t>::max();
+  latest_ = std::numeric_limits<std::int64_t>::min();
+  const auto extend = [&](std::int64_t start, std::int64_t end) {
+    earliest_ = std::min(earliest_, start);
+    latest_ = std::max(latest_, end);
+  };
+  for (Index region = 0; region < trace_.regions.size(); ++region)
+    if (is_node(region)) extend(trace_.regions.start[region], trace_.regions.end[region]);
+  for (const Operation op : order_) extend(start(op), end(op));
 }
 
 void GraphInput::choose_processes(const TimingScope& scope, Index node) {

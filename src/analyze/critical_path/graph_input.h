@@ -50,6 +50,9 @@ class GraphInput {
     return overtaken_by(region) != trace::kNone;
   }
 
+  /// When the first node starts and the last one ends (trace clock, ns); both 0 without nodes.
+  [[nodiscard]] std::int64_t earliest() const { return earliest_; }
+  [[nodiscard]] std::int64_t latest() const { return latest_; }
   [[nodiscard]] std::size_t operations() const { return order_.size(); }
   [[nodiscard]] std::size_t calls() const { return calls_; }
 
@@ -82,6 +85,7 @@ class GraphInput {
   [[nodiscard]] std::vector<bool> default_streams_that_order() const;  // by process
   [[nodiscard]] std::vector<trace::Index> gpu_of_tracks() const;
   void order_operations();
+  void find_extent();
   [[nodiscard]] std::vector<bool> streams_of_several_gpus() const;
   [[nodiscard]] trace::Index track_index(Operation operation) const;
 
@@ -91,6 +95,7 @@ class GraphInput {
   std::vector<bool> launches_graph_;           ///< by string
   std::vector<trace::Index> owner_;            ///< by region
   std::size_t calls_ = 0;
+  std::int64_t earliest_ = 0, latest_ = 0;
   std::vector<LaneInfo> lanes_;
   std::vector<trace::Index> lane_of_stream_;  ///< by stream, but for default streams
   std::vector<trace::Index> default_lanes_;   ///< lanes of default streams

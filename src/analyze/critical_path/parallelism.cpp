@@ -2,8 +2,11 @@
 #include "analyze/critical_path/parallelism.h"
 
 #include <algorithm>
+#include <array>
 #include <queue>
-#include <tuple>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "analyze/critical_path/graph_input.h"
 
@@ -14,19 +17,66 @@ bool is_operation(NodeKind kind) {
   return kind == NodeKind::dispatch || kind == NodeKind::copy;
 }
 
-/// Operations by start, then by number. The order of the graph is nearly that.
-std::vector<NodeId> operations_by_start(const Graph& graph) {
-  std::vector<NodeId> nodes;
-  const auto is_one = [](std::uint32_t kind_row) { return is_operation(kind_of(kind_row)); };
-  nodes.reserve(static_cast<std::size_t>(std::ranges::count_if(graph.kind_row, is_one)));
-  for (NodeId node = 0; node < graph.size(); ++node)
-    if (is_operation(graph.kind(node))) nodes.push_back(node);
-  const auto before = [&](NodeId a, NodeId b) {
-    return std::pair{graph.start[a], a} < std::pair{graph.start[b], b};
+/// Operations by start, then by number. Rows of a Trace are ordered by start, nodes of the graph
+/// only nearly: put at the places of their rows nothing is left to sort but what starts together.
+class OperationsByStart {
+ public:
+  explicit OperationsByStart(const Graph& graph) : start_(graph.start) {
+    const auto is_dispatch = [](std::uint32_t kind_row) {
+      return kind_of(kind_row) == NodeKind::dispatch;
+    };
+    parts_[0].reserve(static_cast<std::size_t>(std::ranges::count_if(graph.kind_row, is_dispatch)));
+    for (NodeId node = 0; node < graph.size(); ++node)
+      if (is_operation(graph.kind(node))) place(graph, node);
+  }
+
+  [[nodiscard]] std::vector<NodeId> take() && {
+    std::vector<NodeId> all;
+    for (std::vector<NodeId>& part : parts_) {
+      std::erase(part, kNoNode);
+      put_in_order(part);
+      if (all.empty()) {
+        all = std::move(part);
+        continue;
+      }
+      const auto middle = static_cast<std::ptrdiff_t>(all.size());
+      all.insert(all.end(), part.begin(), part.end());
+      std::ranges::inplace_merge(all, all.begin() + middle, before_);
+    }
+    return all;
+  }
+
+ private:
+  void place(const Graph& graph, NodeId node) {
+    std::vector<NodeId>& nodes = parts_[graph.kind(node) == NodeKind::dispatch ? 0 : 1];
+    const std::size_t row = graph.row(node);
+    if (row >= nodes.size()) nodes.resize(row + 1, kNoNode);
+    if (nodes[row] == kNoNode)
+      nodes[row] = node;
+    else
+      parts_[2].push_back(node);
+  }
+
+  void put_in_order(std::vector<NodeId>& nodes) const {
+    for (std::size_t i = 0, past = 0; i < nodes.size(); i = past) {
+      const std::int64_t start = start_[nodes[i]];
+      while (past < nodes.size() && start_[nodes[past]] == start) ++past;
+      if (past - i > 1) std::ranges::sort(std::span(nodes).subspan(i, past - i));
+    }
+    if (!std::ranges::is_sorted(nodes, before_)) std::ranges::sort(nodes, before_);
+  }
+
+  struct Before {
+    const PackedColumn<std::int64_t>& start;
+    bool operator()(NodeId a, NodeId b) const {
+      return std::pair{start[a], a} < std::pair{start[b], b};
+    }
   };
-  if (!std::ranges::is_sorted(nodes, before)) std::ranges::sort(nodes, before);
-  return nodes;
-}
+
+  const PackedColumn<std::int64_t>& start_;
+  Before before_{.start = start_};
+  std::array<std::vector<NodeId>, 3> parts_;  ///< dispatches, copies, more nodes of one row
+};
 
 /// Adds time to equally long bins of a run.
 class Bins {
@@ -106,7 +156,7 @@ Parallelism measure_parallelism(const Graph& graph, std::int64_t begin, std::int
   LongestBubbles longest(most_bubbles);
   std::int64_t busy_from = begin, busy_until = begin;
   NodeId last = kNoNode;  // ends at busy_until
-  for (const NodeId node : operations_by_start(graph)) {
+  for (const NodeId node : OperationsByStart(graph).take()) {
     if (graph.start[node] > stop || graph.end[node] < begin) continue;
     const std::int64_t start = std::max(graph.start[node], begin);
     const std::int64_t end = std::min(graph.end[node], stop);

@@ -178,9 +178,10 @@ struct CriticalPathOptions {
   std::vector<WhatIf> what_if;
   bool keep_nodes = false;           ///< keep graph, slack and on_path
   std::size_t keep_nodes_up_to = 0;  ///< keep them also when no more nodes than this are shown
-  /// Is given the graph while it is there, on any thread; of the path, machine and extent are known
-  /// then.
-  std::function<void(const CriticalPath&, const Graph&)> see_graph = {};
+  /// Called while the graph is built, on any thread; of the path, machine and extent are known.
+  std::function<void(const CriticalPath&)> see_extent = {};
+  /// Is given the graph while it is there, on any thread, behind see_extent.
+  std::function<void(const Graph&)> see_graph = {};
   std::size_t gains = 10;  ///< kernels of which gains are computed
   std::size_t most_segments = 40, most_bubbles = 20, most_slack = 20;
   unsigned threads = 0;

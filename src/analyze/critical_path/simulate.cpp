@@ -66,7 +66,7 @@ class ScenarioPass {
         slot_(slot),
         times_(slots),
         block_(block),
-        begin_(std::ranges::min(graph.start)),
+        begin_(graph.start.min()),
         most_(most_changed(graph.size())) {}
 
   Lanes<Time> run(std::span<const std::uint16_t> node_class) {
@@ -145,7 +145,7 @@ bool is_exact(const Graph& graph) {
   for (NodeId node = 0; node < graph.size(); ++node)
     for (std::uint32_t edge = edges.first(node); edge < edges.last(node); ++edge)
       least = std::min(least, edges.distance(node, edge));
-  const std::int64_t span = std::ranges::max(graph.end) - std::ranges::min(graph.start);
+  const std::int64_t span = graph.end.max() - graph.start.min();
   return span < kExact && least > -kExact / static_cast<std::int64_t>(graph.size());
 }
 

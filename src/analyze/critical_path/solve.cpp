@@ -81,16 +81,12 @@ class LatestTimes {
   std::int64_t none_;
 };
 
-/// The node that ends last; of several the one with the highest number.
+/// The node that ends last; of several the one with the highest number. It is near the back.
 NodeId last_node(const Graph& graph) {
-  NodeId last = 0;
-  std::int64_t latest = graph.end[0];
-  for (NodeId node = 1; node < graph.size(); ++node)
-    if (const std::int64_t end = graph.end[node]; end >= latest) {
-      latest = end;
-      last = node;
-    }
-  return last;
+  const std::int64_t latest = graph.end.max();
+  auto node = static_cast<NodeId>(graph.size() - 1);
+  while (graph.end[node] != latest) --node;
+  return node;
 }
 
 }  // namespace
@@ -137,7 +133,7 @@ Spent spent_inside(NodeKind kind) {
 PackedColumn<std::int64_t> slack(const Graph& graph) {
   if (graph.size() == 0) return {};
   const EdgeView edges(graph);
-  LatestTimes latest(graph.size(), std::ranges::max(graph.end));
+  LatestTimes latest(graph.size(), graph.end.max());
   PackedColumn<std::int64_t> slacks(graph.size());
   std::vector<std::int64_t> block(slacks.kRows);
   for (auto node = static_cast<NodeId>(graph.size()); node-- > 0;) {
@@ -164,15 +160,14 @@ PackedColumn<std::int64_t> slack(const Graph& graph) {
 void walk_critical_path(const Graph& graph, const std::function<void(const PathStep&)>& visit) {
   if (graph.size() == 0) return;
   const NodeId last = last_node(graph);
-  Walk(graph, graph.end[last], std::ranges::min(graph.start), visit)
-      .back(last, NodeEvent::end, false);
+  Walk(graph, graph.end[last], graph.start.min(), visit).back(last, NodeEvent::end, false);
 }
 
 void walk_critical_path(const Graph& graph, std::int64_t from, std::int64_t to,
                         const std::function<void(const PathStep&)>& visit) {
   if (graph.size() == 0) return;
   const NodeId last = last_node(graph);
-  const std::int64_t begin = std::ranges::min(graph.start), end = graph.end[last];
+  const std::int64_t begin = graph.start.min(), end = graph.end[last];
   const std::function<void(const PathStep&)> visit_cut = [&](const PathStep& step) {
     if ((step.to <= from && step.from < from) || (step.from >= to && step.to > to)) return;
     PathStep cut = step;
@@ -192,7 +187,7 @@ void walk_back(const Graph& graph, NodeId node, std::int64_t until,
 
 std::int64_t makespan(const Graph& graph) {
   if (graph.size() == 0) return 0;
-  return std::ranges::max(graph.end) - std::ranges::min(graph.start);
+  return graph.end.max() - graph.start.min();
 }
 
 }  // namespace perflab::analyze

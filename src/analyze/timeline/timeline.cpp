@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -99,11 +100,14 @@ class TimelineMaker {
     out_.span = window.span;
   }
 
-  Timeline make(const Graph* graph) {
+  void make_lanes() {
     count_operations();
     choose_lanes();
     choose_resolution();
     make_slices();
+  }
+
+  Timeline finish(const Graph* graph) {
     if (graph != nullptr) add_path(*graph);
     finish_lanes();
     sort_names();
@@ -468,10 +472,19 @@ TimelineWindow whole_window(const trace::Trace& trace, const TimingScope& scope,
   return {.node = node, .begin = first, .span = last - first};
 }
 
+std::function<Timeline(const Graph*)> begin_timeline(const trace::Trace& trace,
+                                                     const TimingScope& scope,
+                                                     const TimelineWindow& window,
+                                                     const TimelineLimits& limits) {
+  const auto maker = std::make_shared<TimelineMaker>(trace, scope, window, limits);
+  maker->make_lanes();
+  return [maker](const Graph* graph) { return maker->finish(graph); };
+}
+
 Timeline make_timeline(const trace::Trace& trace, const TimingScope& scope,
                        const TimelineWindow& window, const Graph* graph,
                        const TimelineLimits& limits) {
-  return TimelineMaker(trace, scope, window, limits).make(graph);
+  return begin_timeline(trace, scope, window, limits)(graph);
 }
 
 }  // namespace perflab::analyze

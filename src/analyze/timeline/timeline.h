@@ -79,6 +79,14 @@ struct TimelineWindow {
 /// First start to last end of what the machine's recordings in the scope hold.
 TimelineWindow whole_window(const trace::Trace& trace, const TimingScope& scope, trace::Index node);
 
+/// Makes the lanes and slices of a timeline, and returns what puts the path over them, to be called
+/// once: so that they can be made while there is no graph yet. The trace and the scope must outlive
+/// it.
+std::function<Timeline(const Graph*)> begin_timeline(const trace::Trace& trace,
+                                                     const TimingScope& scope,
+                                                     const TimelineWindow& window,
+                                                     const TimelineLimits& limits = {});
+
 /// The timeline of the recordings in the scope. `graph`: its critical path is put over it; nullptr:
 /// there is none. Memory: per lane and slice, not per operation.
 Timeline make_timeline(const trace::Trace& trace, const TimingScope& scope,

@@ -61,7 +61,7 @@ class Contraction {
       PERFLAB_CHECK(in_.collectives == 0);
       return kept_.finish(0, pieces_);
     }
-    start_of_run_ = *std::ranges::min_element(graph_.start);
+    start_of_run_ = graph_.start.min();
     find_terminals();
     count_uses();
     const auto nodes = static_cast<NodeId>(graph_.size());

@@ -150,8 +150,8 @@ RankSummary summarize_one(ProcessWork& work, Index agent, bool several) {
   FoundCollectives found =
       find_collectives(trace, work.process, agent, work.calls, !several, names, kernels);
   if (work.graph.size() > 0) {
-    summary.begin = std::ranges::min(work.graph.start);
-    summary.end = std::ranges::max(work.graph.end);
+    summary.begin = work.graph.start.min();
+    summary.end = work.graph.end.max();
   }
   for (const analyze::WhatIf& one : work.options.what_if) summary.scenarios.push_back(one.text);
   FoundWork found_work =

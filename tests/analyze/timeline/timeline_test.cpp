@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -364,9 +365,13 @@ TEST(Timeline, LosesNothingWhateverIsMerged) {
     int seen = 0;
     CriticalPathOptions options;
     options.keep_nodes = true;
-    options.see_graph = [&](const CriticalPath& path, const Graph& graph) {
-      const TimelineWindow window{.node = path.node, .begin = path.begin, .span = path.length};
-      EXPECT_EQ(sums_of(make_timeline(trace, scope, window, &graph)), expected) << seed;
+    std::function<Timeline(const Graph*)> finish;
+    options.see_extent = [&](const CriticalPath& path) {
+      finish = begin_timeline(trace, scope,
+                              {.node = path.node, .begin = path.begin, .span = path.length});
+    };
+    options.see_graph = [&](const Graph& graph) {
+      EXPECT_EQ(sums_of(finish(&graph)), expected) << seed;
       ++seen;
     };
     const auto path = find_critical_path(trace, scope, options);
