@@ -1,9 +1,11 @@
 // A column of whole numbers that takes as few bytes as its values need: rows in blocks, each with
-// its least value and the distances from it in 0 to 8 bytes (frame of reference: Lemire and
-// Boytsov, Decoding billions of integers per second, 2015, section 1). Any value comes out exactly.
+// the upper bits that its values share and the lower ones in 0 to 8 bytes a row (a frame of
+// reference: Lemire and Boytsov, Decoding billions of integers per second, 2015, section 1). Any
+// value comes out exactly.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <compare>
 #include <cstddef>
@@ -12,6 +14,7 @@
 #include <functional>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <ranges>
 #include <span>
@@ -50,7 +53,6 @@ class PackedColumn {
   ~PackedColumn() = default;
   void swap(PackedColumn& other) noexcept {
     std::swap(blocks_, other.blocks_);
-    std::swap(most_, other.most_);
     std::swap(chunks_, other.chunks_);
     std::swap(open_, other.open_);
     std::swap(size_, other.size_);
@@ -63,27 +65,31 @@ class PackedColumn {
   /// Precondition of this and the next ones: the row is there.
   [[nodiscard, gnu::always_inline]] T operator[](std::size_t row) const {
     const Block& block = blocks_[row / kRows];
-    std::uint64_t distance = 0;
-    std::memcpy(&distance, block.data + (row % kRows) * block.width, sizeof distance);
-    return decoded(block.least + (distance & block.mask));
+    std::uint64_t lower = 0;
+    std::memcpy(&lower, block.data + (row % kRows) * block.width, sizeof lower);
+    return decoded(static_cast<Raw>(block.base | (lower & block.mask)));
   }
   [[nodiscard]] T front() const { return (*this)[0]; }
   [[nodiscard]] T back() const { return (*this)[size_ - 1]; }
-  /// The least and the largest value; reads one value of a block. Not of unsigned numbers, whose
-  /// largest counts as less than 0.
+  /// The least and the largest value: reads only blocks that may hold it, few of ascending values.
   [[nodiscard]] T min() const
     requires std::is_signed_v<T>
   {
-    T least = std::ranges::min(last_block());
-    for (std::size_t i = 0; i + 1 < blocks_.size(); ++i)
-      least = std::min(least, static_cast<T>(blocks_[i].least));
+    T least = front();
+    each_block(false, [&](T low, T, std::size_t from, std::size_t to) {
+      for (std::size_t row = low < least ? from : to; row < to; ++row)
+        least = std::min(least, (*this)[row]);
+    });
     return least;
   }
   [[nodiscard]] T max() const
     requires std::is_signed_v<T>
   {
-    T most = std::ranges::max(last_block());
-    for (const Key of_block : most_) most = std::max(most, static_cast<T>(of_block));
+    T most = back();
+    each_block(true, [&](T, T high, std::size_t from, std::size_t to) {
+      for (std::size_t row = high > most ? from : to; row < to; ++row)
+        most = std::max(most, (*this)[row]);
+    });
     return most;
   }
   [[nodiscard]] Iterator begin() const { return {this, 0}; }
@@ -103,7 +109,7 @@ class PackedColumn {
       const std::size_t place = size_ % kRows;
       if (place == 0) begin_block();
       const std::size_t here = std::min(left, kRows - place);
-      std::uint64_t* const to = open_.get() + place;
+      Raw* const to = open_.get() + place;
       for (std::size_t i = 0; i < here; ++i, ++row)
         to[i] = encoded(static_cast<T>(std::invoke(value_of, *row)));
       size_ += here;
@@ -114,10 +120,10 @@ class PackedColumn {
   /// there is.
   void replace(std::size_t row, std::span<const T> values) {
     const bool is_last = row / kRows + 1 == blocks_.size();
-    const auto packed = is_last ? nullptr : std::make_unique_for_overwrite<std::uint64_t[]>(kRows);
-    std::uint64_t* const to = is_last ? open_.get() : packed.get();
+    const auto packed = is_last ? nullptr : std::make_unique_for_overwrite<Raw[]>(kRows);
+    Raw* const to = is_last ? open_.get() : packed.get();
     for (std::size_t i = 0; i < values.size(); ++i) to[i] = encoded(values[i]);
-    if (!is_last) blocks_[row / kRows] = pack(to, most_[row / kRows]);
+    if (!is_last) blocks_[row / kRows] = pack(to);
   }
   /// Changes one value. Packs its whole block again, elsewhere: for a few.
   void set(std::size_t row, T value) {
@@ -180,62 +186,81 @@ class PackedColumn {
 
  private:
   static constexpr std::size_t kFirstChunk = 16384, kLargestChunk = 262144;  ///< bytes
-  /// The order in which values lie near each other.
-  using Key = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  using Raw = std::make_unsigned_t<T>;  ///< a value as it is kept
 
   struct Block {
     const std::byte* data = nullptr;  ///< 8 bytes can be read from each of its rows on
-    std::uint64_t least = 0, mask = 0;
-    std::uint64_t width = 0;  ///< bytes of a row
+    std::uint64_t base = 0;           ///< upper bits, which all rows share
+    std::uint64_t mask = 0;           ///< of the lower ones
+    std::uint64_t width = 0;          ///< bytes of a row
   };
 
-  static std::uint64_t encoded(T value) {
-    if constexpr (std::is_signed_v<T>)
-      return static_cast<std::uint64_t>(std::int64_t{value});
-    else
-      return static_cast<T>(value + T{1});
+  static Raw encoded(T value) {
+    return static_cast<Raw>(static_cast<Raw>(value) + (std::is_signed_v<T> ? 0 : 1));
   }
-  static T decoded(std::uint64_t key) {
-    if constexpr (std::is_signed_v<T>)
-      return static_cast<T>(key);
-    else
-      return static_cast<T>(static_cast<T>(key) - T{1});
+  static T decoded(Raw raw) {
+    return static_cast<T>(static_cast<Raw>(raw - (std::is_signed_v<T> ? 0 : 1)));
+  }
+
+  /// Calls visit(lowest, highest possible value, first row, past) for every block.
+  template <class Visit>
+  void each_block(bool from_back, const Visit& visit) const {
+    for (std::size_t n = 0; n < blocks_.size(); ++n) {
+      const std::size_t i = from_back ? blocks_.size() - 1 - n : n;
+      const Block& block = blocks_[i];
+      const bool any = block.width == sizeof(T);
+      visit(any ? std::numeric_limits<T>::min() : static_cast<T>(block.base),
+            any ? std::numeric_limits<T>::max() : static_cast<T>(block.base | block.mask),
+            i * kRows, std::min(size_, (i + 1) * kRows));
+    }
   }
 
   /// The last block is not packed: its rows stand in open_.
   [[gnu::noinline]] void begin_block() {
-    if (!open_) open_ = std::make_unique_for_overwrite<std::uint64_t[]>(kRows);
-    if (!blocks_.empty()) blocks_.back() = pack(open_.get(), most_.emplace_back());
+    // Reading a row reads 8 bytes.
+    if (!open_) open_ = std::make_unique_for_overwrite<Raw[]>(kRows + sizeof(std::uint64_t));
+    if (!blocks_.empty()) blocks_.back() = pack(open_.get());
     blocks_.push_back({.data = reinterpret_cast<const std::byte*>(open_.get()),
-                       .least = 0,
-                       .mask = ~std::uint64_t{0},
-                       .width = sizeof(std::uint64_t)});
+                       .base = 0,
+                       .mask = std::numeric_limits<Raw>::max(),
+                       .width = sizeof(Raw)});
   }
 
-  [[nodiscard]] std::ranges::subrange<Iterator> last_block() const {
-    return {begin() + static_cast<std::ptrdiff_t>((size_ - 1) / kRows * kRows), end()};
-  }
-
-  Block pack(const std::uint64_t* values, Key& largest) {
-    auto least = static_cast<Key>(values[0]), most = least;
-    for (std::size_t i = 1; i < kRows; ++i) {
-      least = std::min(least, static_cast<Key>(values[i]));
-      most = std::max(most, static_cast<Key>(values[i]));
-    }
-    largest = most;
-    const std::uint64_t base = static_cast<std::uint64_t>(least);
-    const std::uint64_t span = static_cast<std::uint64_t>(most) - base;
-    const std::size_t width = (static_cast<std::size_t>(std::bit_width(span)) + 7) / 8;
+  Block pack(const Raw* values) {
+    Raw differ = 0;
+    for (std::size_t i = 0; i < kRows; ++i)
+      differ = static_cast<Raw>(differ | (values[i] ^ values[0]));
+    const std::size_t width = (static_cast<std::size_t>(std::bit_width(differ)) + 7) / 8;
+    const std::uint64_t mask = width == 0 ? 0 : ~std::uint64_t{0} >> (64 - 8 * width);
     std::byte* const to = room_of(kRows * width);
-    // Each store is of 8 bytes: those beyond the row are zeros, where the next one or nothing is.
-    for (std::size_t i = 0; width > 0 && i < kRows; ++i) {
-      const std::uint64_t distance = values[i] - base;
-      std::memcpy(to + i * width, &distance, sizeof distance);
+    switch (width) {
+      case 0:
+        break;
+      case 1:
+        store<std::uint8_t>(values, to);
+        break;
+      case 2:
+        store<std::uint16_t>(values, to);
+        break;
+      case 4:
+        store<std::uint32_t>(values, to);
+        break;
+      default:
+        // What is stored beyond the row are zeros, where the next one or nothing is.
+        for (std::size_t i = 0; i < kRows; ++i) {
+          const std::uint64_t lower = values[i] & mask;
+          std::memcpy(to + i * width, &lower, sizeof lower);
+        }
     }
-    return {.data = to,
-            .least = base,
-            .mask = width == 0 ? 0 : ~std::uint64_t{0} >> (64 - 8 * width),
-            .width = width};
+    return {.data = to, .base = values[0] & ~mask, .mask = mask, .width = width};
+  }
+
+  /// The lower bits of a block's values, one behind the other.
+  template <class Lower>
+  static void store(const Raw* values, std::byte* to) {
+    std::array<Lower, kRows> lower;
+    for (std::size_t i = 0; i < kRows; ++i) lower[i] = static_cast<Lower>(values[i]);
+    std::memcpy(to, lower.data(), sizeof lower);
   }
 
   /// Room for so many bytes and the rest of the last row's 8.
@@ -249,9 +274,8 @@ class PackedColumn {
   }
 
   std::vector<Block> blocks_;
-  std::vector<Key> most_;  ///< the largest of each packed block
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  std::unique_ptr<std::uint64_t[]> open_;  ///< rows of the last block
+  std::unique_ptr<Raw[]> open_;  ///< rows of the last block
   std::size_t size_ = 0;
   std::size_t used_ = 0, room_ = 0;  ///< bytes of the last chunk
 };

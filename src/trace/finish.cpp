@@ -1,8 +1,9 @@
 // After all recordings are read: rows are put into time order, and stack codes become indices of
-// API regions. Columns are reordered one at a time, so that the extra memory is one column, not a
-// copy of the table.
+// API regions. Columns are reordered a few at a time, so that the extra memory is a few columns,
+// not a copy of the table.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <span>
@@ -14,6 +15,9 @@
 
 namespace perflab::trace {
 namespace {
+
+/// Columns that are put in order at a time: each of them is there twice meanwhile.
+constexpr unsigned kMostColumns = 3;
 
 /// Recordings come as a few runs that are sorted, but for rows that stand a little behind their
 /// place: profilers write work when it ends. Merging those beats sorting. More runs than this, or
@@ -81,9 +85,9 @@ std::vector<Index> sorted_order(std::size_t n, const Before& before) {
   return order;
 }
 
-/// Puts columns into an order, one after the other.
+/// Puts columns into an order, a few at a time.
 template <class... Columns>
-void reorder_all(std::span<const Index> order, Columns&... columns) {
+void reorder_all(std::span<const Index> order, unsigned threads, Columns&... columns) {
   if (order.empty()) return;
   const auto reorder = [&]<class Column>(Column& column) {
     const auto value_of = [&](Index row) { return column[row]; };
@@ -94,7 +98,13 @@ void reorder_all(std::span<const Index> order, Columns&... columns) {
       std::ranges::transform(order, std::back_inserter(ordered), value_of);
     column.swap(ordered);
   };
-  (reorder(columns), ...);
+  const auto each = std::to_array<std::function<void()>>({[&] { reorder(columns); }...});
+  const Result<void> done = parallel_for(each.size(), std::min(threads, kMostColumns),
+                                         [&](unsigned, std::size_t which) -> Result<void> {
+                                           each[which]();
+                                           return {};
+                                         });
+  PERFLAB_CHECK(done.has_value());
 }
 
 /// Replaces positions of before the sorting of a table by those after it.
@@ -106,16 +116,16 @@ void follow(std::vector<Index>& positions, std::span<const Index> order) {
 }
 
 /// Arguments and range texts follow their regions, and are ordered by them again.
-void finish_arguments(Trace& trace, std::span<const Index> region_order) {
+void finish_arguments(Trace& trace, std::span<const Index> region_order, unsigned threads) {
   const auto by_region = [](const std::vector<Index>& region) {
     return sorted_order(region.size(), [&](Index a, Index b) { return region[a] < region[b]; });
   };
   CallArgumentColumns& calls = trace.call_arguments;
   follow(calls.region, region_order);
-  reorder_all(by_region(calls.region), calls.region, calls.has, calls.stream, calls.event,
+  reorder_all(by_region(calls.region), threads, calls.region, calls.has, calls.stream, calls.event,
               calls.device, calls.record);
   follow(trace.ranges.region, region_order);
-  reorder_all(by_region(trace.ranges.region), trace.ranges.region, trace.ranges.message);
+  reorder_all(by_region(trace.ranges.region), threads, trace.ranges.region, trace.ranges.message);
 }
 
 /// Operations of communication follow the rows that they are about, and are ordered by them.
@@ -133,14 +143,15 @@ void finish_communications(std::vector<Communication>& rows, std::span<const Ind
 
 /// Replaces the dispatch positions of before the sorting, and merges rows of one (dispatch,
 /// counter).
-void finish_counters(CounterColumns& counters, std::span<const Index> dispatch_order) {
+void finish_counters(CounterColumns& counters, std::span<const Index> dispatch_order,
+                     unsigned threads) {
   follow(counters.dispatch, dispatch_order);
   const auto key = [&](Index row) {
     return std::pair{counters.dispatch[row], counters.counter[row]};
   };
   const std::vector<Index> order =
       sorted_order(counters.size(), [&](Index a, Index b) { return key(a) < key(b); });
-  reorder_all(order, counters.dispatch, counters.counter, counters.instances, counters.sum,
+  reorder_all(order, threads, counters.dispatch, counters.counter, counters.instances, counters.sum,
               counters.min, counters.max);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < counters.size(); ++i) {
@@ -194,19 +205,19 @@ Result<void> link(Trace& trace, PackedColumn<std::uint32_t> region_stack, unsign
 }
 
 /// Regions and what points to them into the order of time.
-std::vector<Index> finish_regions(LoadState& state) {
+std::vector<Index> finish_regions(LoadState& state, unsigned threads) {
   RegionColumns& regions = state.trace.regions;
   auto order = sorted_order(regions.size(), [&](Index a, Index b) {
     if (regions.start[a] != regions.start[b]) return regions.start[a] < regions.start[b];
     return regions.end[a] > regions.end[b];  // an enclosing call before what it calls
   });
-  reorder_all(order, regions.start, regions.end, regions.name, regions.category, regions.thread,
-              regions.parent, state.region_stack);
-  finish_arguments(state.trace, order);
+  reorder_all(order, threads, regions.start, regions.end, regions.name, regions.category,
+              regions.thread, regions.parent, state.region_stack);
+  finish_arguments(state.trace, order, threads);
   return order;
 }
 
-std::vector<Index> finish_dispatches(Trace& trace) {
+std::vector<Index> finish_dispatches(Trace& trace, unsigned threads) {
   DispatchColumns& dispatches = trace.dispatches;
   auto order = sorted_order(dispatches.size(), [&](Index a, Index b) {
     if (dispatches.start[a] != dispatches.start[b])
@@ -214,13 +225,13 @@ std::vector<Index> finish_dispatches(Trace& trace) {
     if (dispatches.end[a] != dispatches.end[b]) return dispatches.end[a] < dispatches.end[b];
     return dispatches.dispatch_id[a] < dispatches.dispatch_id[b];  // not by where the row stands
   });
-  reorder_all(order, dispatches.start, dispatches.end, dispatches.dispatch_id, dispatches.kernel,
-              dispatches.config, dispatches.track, dispatches.launch);
-  finish_counters(trace.counters, order);
+  reorder_all(order, threads, dispatches.start, dispatches.end, dispatches.dispatch_id,
+              dispatches.kernel, dispatches.config, dispatches.track, dispatches.launch);
+  finish_counters(trace.counters, order, threads);
   return order;
 }
 
-void finish_memory(Trace& trace) {
+void finish_memory(Trace& trace, unsigned threads) {
   const auto by_time = [](const auto& columns) {
     return [&columns](Index a, Index b) {
       if (columns.start[a] != columns.start[b]) return columns.start[a] < columns.start[b];
@@ -228,10 +239,10 @@ void finish_memory(Trace& trace) {
     };
   };
   CopyColumns& copies = trace.copies;
-  reorder_all(sorted_order(copies.size(), by_time(copies)), copies.start, copies.end, copies.bytes,
-              copies.kind, copies.source_agent, copies.track, copies.launch);
+  reorder_all(sorted_order(copies.size(), by_time(copies)), threads, copies.start, copies.end,
+              copies.bytes, copies.kind, copies.source_agent, copies.track, copies.launch);
   AllocationColumns& allocations = trace.allocations;
-  reorder_all(sorted_order(allocations.size(), by_time(allocations)), allocations.start,
+  reorder_all(sorted_order(allocations.size(), by_time(allocations)), threads, allocations.start,
               allocations.end, allocations.address, allocations.bytes, allocations.type,
               allocations.level, allocations.agent, allocations.process);
 }
@@ -243,16 +254,17 @@ Result<void> finish(LoadState& state, unsigned threads) {
   trace.tracks = std::move(state.tracks).take();
   trace.launch_configs = std::move(state.configs).take();
   std::vector<Index> region_order, dispatch_order;
+  const unsigned workers = thread_count(threads);
   const auto part = [&](unsigned, std::size_t which) -> Result<void> {
     if (which == 0)
-      dispatch_order = finish_dispatches(trace);
+      dispatch_order = finish_dispatches(trace, workers);
     else if (which == 1)
-      region_order = finish_regions(state);
+      region_order = finish_regions(state, workers);
     else
-      finish_memory(trace);
+      finish_memory(trace, workers);
     return {};
   };
-  PERFLAB_TRY_VOID(parallel_for(3, thread_count(threads), part));
+  PERFLAB_TRY_VOID(parallel_for(3, workers, part));
   finish_communications(trace.communications, region_order, dispatch_order);
   for (auto* order : {&region_order, &dispatch_order}) *order = std::vector<Index>();
   return link(trace, std::move(state.region_stack), threads);

@@ -55,12 +55,23 @@ class EdgeView {
   }
 
   /// Recorded time of the event that the edge comes from, ns.
-  [[nodiscard]] std::int64_t origin(std::uint32_t edge) const {
+  [[nodiscard, gnu::always_inline]] std::int64_t origin(std::uint32_t edge) const {
     return (from_end(edge) ? graph_.end : graph_.start)[graph_.from[edge]];
   }
 
-  /// Both binding edges, in one pass over the node's edges.
-  [[nodiscard]] BoundEdges binding(NodeId node) const {
+  /// Both binding edges.
+  [[nodiscard, gnu::always_inline]] BoundEdges binding(NodeId node) const {
+    if (graph_.binds.empty()) return find_binding(node);
+    BoundEdges binding;
+    const std::uint32_t past = last(node);
+    for (std::uint32_t edge = first(node); edge < past; ++edge)
+      if ((graph_.binds[edge / 64] >> (edge % 64) & 1) != 0)
+        (into_end(edge) ? binding.end : binding.start) = edge;
+    return binding;
+  }
+
+  /// The same from the times of the edges' origins, in one pass over the node's edges.
+  [[nodiscard]] BoundEdges find_binding(NodeId node) const {
     BoundEdges binding;
     std::int64_t latest_start = 0, latest_end = 0;
     bool has_time = false;  // latest_start: of a single edge nobody asks
@@ -85,18 +96,20 @@ class EdgeView {
   }
 
   /// The node's own work in ns: its duration, or for a call that waited at most usual_sync_call.
-  [[nodiscard]] std::int64_t own_work(NodeId node, std::uint32_t binding_end) const {
+  [[nodiscard, gnu::always_inline]] std::int64_t own_work(NodeId node,
+                                                          std::uint32_t binding_end) const {
     const std::int64_t duration = graph_.end[node] - graph_.start[node];
     return binding_end == kNoEdge ? duration : std::min(duration, graph_.usual_sync_call);
   }
 
   /// Recorded distance of the edge's two events, ns; negative where clocks were read with noise.
-  [[nodiscard]] std::int64_t distance(NodeId node, std::uint32_t edge) const {
+  [[nodiscard, gnu::always_inline]] std::int64_t distance(NodeId node, std::uint32_t edge) const {
     return (into_end(edge) ? graph_.end : graph_.start)[node] - origin(edge);
   }
 
   /// lag(e) of graph.h in ns; `binding`: the edge that binds the event it goes into.
-  [[nodiscard]] std::int64_t lag(NodeId node, std::uint32_t edge, std::uint32_t binding) const {
+  [[nodiscard, gnu::always_inline]] std::int64_t lag(NodeId node, std::uint32_t edge,
+                                                     std::uint32_t binding) const {
     const std::int64_t recorded = distance(node, edge);
     return edge == binding ? recorded : std::min(recorded, graph_.usual_lag[rule(edge)]);
   }
@@ -110,10 +123,14 @@ class EdgeView {
   RuleEnds ends_;
 };
 
+/// Fills `binds`: whoever asks for binding edges again and again reads a bit instead of times.
+void find_bindings(Graph& graph, unsigned threads);
+
 /// Fills usual_lag and usual_sync_call: medians over the edges that bind (of waiting calls: over
-/// those that did not wait), of at most half a million drawn by a hash. A rule that never binds
-/// takes the median of the rules that work like it, at most its own smallest distance; 0 where none
-/// of those binds either: what is then computed from it is the most that could be gained.
-void measure_usual_lags(Graph& graph);
+/// those that did not wait), of more than half a million of some that a hash draws. A rule that
+/// never binds takes the median of the rules that work like it, at most its own smallest distance;
+/// 0 where none of those binds either: what is then computed from it is the most that could be
+/// gained.
+void measure_usual_lags(Graph& graph, unsigned threads = 1);
 
 }  // namespace perflab::analyze

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <future>
 #include <initializer_list>
 #include <limits>
 #include <map>
@@ -296,14 +297,15 @@ void add_kernels(const trace::Trace& trace, const std::shared_ptr<Graph>& graph,
   PathTotals totals;
   each_beside(
       {[&] {
-         measure_usual_lags(*graph);  // which a walk does not need
+         measure_usual_lags(*graph, options.threads);  // which a walk does not need
          slacks = slack(*graph);
        },
        [&] { totals = walk(trace, *graph, result.begin, result.begin + result.length, part); }},
       options.threads);
   result.spent = totals.spent;
-  result.kernels = kernels_of(trace, *graph, slacks, totals, part);
-  result.most_slack = most_slack(*graph, slacks, options.most_slack, part);
+  each_beside({[&] { result.kernels = kernels_of(trace, *graph, slacks, totals, part); },
+               [&] { result.most_slack = most_slack(*graph, slacks, options.most_slack, part); }},
+              options.threads);
   const bool few =
       options.keep_nodes_up_to > 0 && shown_nodes(*graph, result) <= options.keep_nodes_up_to;
   if (!options.keep_nodes && !few) return;
@@ -369,6 +371,28 @@ void add_warnings(CriticalPath& result) {
         result.other_nodes.size() + 1));
 }
 
+/// Everything that is read off the graph; each figure writes members of its own.
+Result<void> add_figures(const trace::Trace& trace, const std::shared_ptr<Graph>& graph,
+                         const CriticalPathOptions& options, const PathPart* part,
+                         CriticalPath& result) {
+  const auto tell = [&](std::string_view what, double done) {
+    if (options.progress) options.progress(what, done);
+  };
+  tell("walking the critical path", 0.4);
+  std::optional<Simulator> simulator;
+  each_beside({[&] { add_kernels(trace, graph, options, part, result); },
+               [&] { add_parallelism(*graph, options.most_bubbles, result); },
+               [&] { add_segments(trace, *graph, options.most_segments, result); },
+               [&] { simulator.emplace(*graph); }},
+              options.threads);
+  tell("simulating faster kernels", 0.75);
+  add_gains(trace, *graph, *simulator, options, part, result);
+  if (!options.what_if.empty()) {
+    PERFLAB_TRY(result.what_if, answer_what_if(trace, *graph, *simulator, options, part, result));
+  }
+  return {};
+}
+
 }  // namespace
 
 Index longest_machine(const trace::Trace& trace, const TimingScope& scope) {
@@ -381,42 +405,31 @@ Result<CriticalPath> find_critical_path(const trace::Trace& trace, const TimingS
   CriticalPath result;
   result.options = options.graph;
   choose_machine(find_machines(trace, scope), part, result);
-
-  const auto tell = [&](std::string_view what, double done) {
-    if (options.progress) options.progress(what, done);
-  };
-  tell("building the graph", 0);
-  GraphInput input(trace, scope, result.node);
+  if (options.progress) options.progress("building the graph", 0);
+  GraphInput input(trace, scope, result.node, options.threads);
   set_extent(input, part, result);
-  BuiltGraph built;
-  each_beside({[&] { built = build_graph(trace, std::move(input), options.graph); },
-               [&] {
-                 if (options.see_extent) options.see_extent(result);
-               }},
-              options.threads);
-  const auto graph = std::make_shared<Graph>(std::move(built.graph));
-  result.report = built.report;
   result.platform = platform_of(trace, scope, result.node);
   if (result.platform == trace::Platform::cuda)
     result.first_launches = find_first_launches(trace, scope, result);
 
-  tell("walking the critical path", 0.4);
-  // Figures that need nothing of each other; each writes members of its own.
-  std::optional<Simulator> simulator;
-  each_beside({[&] { add_kernels(trace, graph, options, part, result); },
-               [&] {
-                 if (options.see_graph) options.see_graph(*graph);
+  std::shared_ptr<Graph> graph;
+  std::promise<void> is_built;
+  Result<void> done;
+  each_beside({[&] {
+                 BuiltGraph built = build_graph(trace, std::move(input), options.graph);
+                 graph = std::make_shared<Graph>(std::move(built.graph));
+                 find_bindings(*graph, options.threads);
+                 is_built.set_value();
+                 result.report = built.report;
+                 done = add_figures(trace, graph, options, part, result);
                },
-               [&] { add_parallelism(*graph, options.most_bubbles, result); },
-               [&] { add_segments(trace, *graph, options.most_segments, result); },
-               [&] { simulator.emplace(*graph); }},
+               [&] {
+                 if (options.see_extent) options.see_extent(result);
+                 is_built.get_future().wait();
+                 if (options.see_graph) options.see_graph(*graph);
+               }},
               options.threads);
-
-  tell("simulating faster kernels", 0.75);
-  add_gains(trace, *graph, *simulator, options, part, result);
-  if (!options.what_if.empty()) {
-    PERFLAB_TRY(result.what_if, answer_what_if(trace, *graph, *simulator, options, part, result));
-  }
+  PERFLAB_TRY_VOID(std::move(done));
   add_warnings(result);
   return result;
 }

@@ -45,6 +45,9 @@ struct Graph {
   /// Edges by the node they go into.
   std::vector<NodeId> from;
   std::vector<EdgeRule> rule;
+  /// Whether an edge binds an event of its node, 64 edges a word. Empty until find_bindings()
+  /// (bindings.h).
+  std::vector<std::uint64_t> binds;
   /// Usual distance in ns of a rule's events where it binds; 0 where nothing is known.
   std::array<std::int64_t, kEdgeRules> usual_lag{};
   std::int64_t usual_sync_call = 0;  ///< ns that a waiting call takes when there is nothing left to

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/parallel.h"
 
 namespace perflab::analyze {
 namespace {
@@ -34,14 +35,19 @@ void each_by_start(const trace::Trace& trace, const Visit& visit) {
 
 }  // namespace
 
-GraphInput::GraphInput(const trace::Trace& trace, const TimingScope& scope, Index node)
+GraphInput::GraphInput(const trace::Trace& trace, const TimingScope& scope, Index node,
+                       unsigned threads)
     : trace_(trace) {
   for (const std::size_t rows :
        {trace.dispatches.size(), trace.copies.size(), trace.regions.size()})
     PERFLAB_CHECK(rows < (std::size_t{1} << Graph::kRowBits));
   choose_processes(scope, node);
-  find_calls();
-  find_lanes();
+  const Result<void> found =
+      parallel_for(2, thread_count(threads), [&](unsigned, std::size_t which) -> Result<void> {
+        which == 0 ? find_calls() : find_lanes();
+        return {};
+      });
+  PERFLAB_CHECK(found.has_value());
   order_operations();
   find_extent();
 }

@@ -18,7 +18,8 @@ using Operation = std::uint32_t;
 
 class GraphInput {
  public:
-  GraphInput(const trace::Trace& trace, const TimingScope& scope, trace::Index node);
+  GraphInput(const trace::Trace& trace, const TimingScope& scope, trace::Index node,
+             unsigned threads = 1);
 
   /// By region: the outermost call that it is part of and that is a node; itself for such a call;
   /// kNone elsewhere.

@@ -180,7 +180,7 @@ struct CriticalPathOptions {
   std::size_t keep_nodes_up_to = 0;  ///< keep them also when no more nodes than this are shown
   /// Called while the graph is built, on any thread; of the path, machine and extent are known.
   std::function<void(const CriticalPath&)> see_extent = {};
-  /// Is given the graph while it is there, on any thread, behind see_extent.
+  /// Is given the graph while it is there, behind see_extent and on its thread.
   std::function<void(const Graph&)> see_graph = {};
   std::size_t gains = 10;  ///< kernels of which gains are computed
   std::size_t most_segments = 40, most_bubbles = 20, most_slack = 20;
