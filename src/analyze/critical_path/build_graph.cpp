@@ -126,13 +126,10 @@ class Builder {
 
 void Builder::reserve() {
   // Waiting calls have two halves; they are few beside what a large trace is made of.
-  const std::size_t nodes = input_.operations() + input_.calls() + input_.calls() / 16;
-  const std::size_t edges = 2 * input_.operations() + input_.calls() + input_.calls() / 8;
-  const auto make_room = [](std::size_t size, auto&... columns) {
-    ((columns.reserve(size), prefer_large_pages(columns)), ...);
-  };
-  make_room(nodes + 1, graph_.kind_row, graph_.first_edge);
-  make_room(edges, graph_.from, graph_.rule);
+  graph_.kind_row.reserve(input_.operations() + input_.calls() + input_.calls() / 16);
+  graph_.rule.reserve(2 * input_.operations() + input_.calls() + input_.calls() / 8);
+  prefer_large_pages(graph_.kind_row);
+  prefer_large_pages(graph_.rule);
 }
 
 NodeId Builder::add_node(NodeKind kind, std::uint32_t row, std::int64_t start, std::int64_t end) {

@@ -43,7 +43,7 @@ struct Graph {
   std::vector<std::uint32_t> kind_row;    ///< kind in the top two bits, row below
   std::vector<std::uint32_t> first_edge;  ///< of edges into the node; one more entry than nodes
   /// Edges by the node they go into.
-  std::vector<NodeId> from;
+  PackedColumn<NodeId> from;
   std::vector<EdgeRule> rule;
   /// Whether an edge binds an event of its node, 64 edges a word. Empty until find_bindings()
   /// (bindings.h).
