@@ -236,7 +236,7 @@ TEST(RecordedTables, Mi350sMissingChannelsAreNoTotals) {
   const Trace part = read_files({folder / "pmc_perf_4.csv"});
   EXPECT_EQ(recorded_sums_of(part, "SQ_WAVES").first, recorded_sums_of(trace, "SQ_WAVES").first);
   EXPECT_EQ(part.report.odd, (std::map<ReadReport::Key, std::uint64_t>{}));
-  EXPECT_EQ(part.dispatches.end.at(0) - part.dispatches.start.at(0), 21960);
+  EXPECT_EQ(part.dispatches.end.front() - part.dispatches.start.front(), 21960);
   EXPECT_EQ(part.agents.at(0).facts.clock_mhz, std::nullopt);  // max_sclk is 0 there
   EXPECT_EQ(part.processes.at(0).pid, 15800);
 }
