@@ -130,8 +130,9 @@ int main(int argc, char** argv) {
                       LoadState state(trace);
                       const auto loaded =
                           perflab::trace::kineto::load_text(state, std::move(copy), "trace.json");
-                      if (loaded && perflab::trace::finish(state))
-                        kernels = trace.dispatches.size();
+                      if (!loaded) return;
+                      perflab::trace::finish(state);
+                      kernels = trace.dispatches.size();
                     }));
   }
   const double size = static_cast<double>(text.size()) / 1e6;

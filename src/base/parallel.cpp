@@ -69,4 +69,18 @@ Result<void> parallel_for(std::size_t count, unsigned threads,
   return {};
 }
 
+void parallel_each(std::size_t count, unsigned threads,
+                   const std::function<void(std::size_t)>& body) {
+  const Result<void> done =
+      parallel_for(count, threads, [&](unsigned, std::size_t index) -> Result<void> {
+        body(index);
+        return {};
+      });
+  PERFLAB_CHECK(done.has_value());
+}
+
+void side_by_side(std::span<const std::function<void()>> parts, unsigned threads) {
+  parallel_each(parts.size(), threads, [&](std::size_t part) { parts[part](); });
+}
+
 }  // namespace perflab

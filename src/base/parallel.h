@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,6 +27,13 @@ unsigned thread_count(unsigned requested);
 Result<void> parallel_for(
     std::size_t count, unsigned threads,
     const std::function<Result<void>(unsigned worker, std::size_t index)>& body);
+
+/// Runs body(index) for every index in [0, count): the same for what cannot fail.
+void parallel_each(std::size_t count, unsigned threads,
+                   const std::function<void(std::size_t index)>& body);
+
+/// Runs parts that need nothing of each other, on up to `threads` threads. They begin in order.
+void side_by_side(std::span<const std::function<void()>> parts, unsigned threads);
 
 /// Like parallel_for, with a result per index: produce(worker, index) runs in parallel,
 /// consume(index, T&&) runs in index order, one at a time. At most 2 * threads results wait for

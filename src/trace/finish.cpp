@@ -99,12 +99,7 @@ void reorder_all(std::span<const Index> order, unsigned threads, Columns&... col
     column.swap(ordered);
   };
   const auto each = std::to_array<std::function<void()>>({[&] { reorder(columns); }...});
-  const Result<void> done = parallel_for(each.size(), std::min(threads, kMostColumns),
-                                         [&](unsigned, std::size_t which) -> Result<void> {
-                                           each[which]();
-                                           return {};
-                                         });
-  PERFLAB_CHECK(done.has_value());
+  side_by_side(each, std::min(threads, kMostColumns));
 }
 
 /// Replaces positions of before the sorting of a table by those after it.
@@ -171,12 +166,12 @@ void finish_counters(CounterColumns& counters, std::span<const Index> dispatch_o
 }
 
 /// Turns stack codes into the region that carries the same code; the earliest when several do.
-Result<void> link(Trace& trace, PackedColumn<std::uint32_t> region_stack, unsigned threads) {
+void link(Trace& trace, PackedColumn<std::uint32_t> region_stack, unsigned threads) {
   const std::array columns = {&trace.dispatches.launch, &trace.regions.parent,
                               &trace.copies.launch};
   if (trace.regions.size() == 0) {
     for (auto* column : columns) column->transform([](Index, std::size_t) { return kNone; });
-    return {};
+    return;
   }
   // Of a part of a run the codes that occur are a small part of those that there are.
   std::uint32_t lowest = 0xFFFF'FFFF, highest = 0;
@@ -193,15 +188,13 @@ Result<void> link(Trace& trace, PackedColumn<std::uint32_t> region_stack, unsign
     if (const std::uint32_t code = region_stack[i]; code != 0)
       region_of[code - lowest] = static_cast<Index>(i);
   region_stack = {};
-  return parallel_for(
-      columns.size(), thread_count(threads), [&](unsigned, std::size_t which) -> Result<void> {
-        const bool is_parent = columns[which] == &trace.regions.parent;
-        columns[which]->transform([&](std::uint32_t code, std::size_t row) {
-          const Index region = code < lowest || code > highest ? kNone : region_of[code - lowest];
-          return is_parent && region == row ? kNone : region;
-        });
-        return {};
-      });
+  parallel_each(columns.size(), threads, [&](std::size_t which) {
+    const bool is_parent = columns[which] == &trace.regions.parent;
+    columns[which]->transform([&](std::uint32_t code, std::size_t row) {
+      const Index region = code < lowest || code > highest ? kNone : region_of[code - lowest];
+      return is_parent && region == row ? kNone : region;
+    });
+  });
 }
 
 /// Regions and what points to them into the order of time.
@@ -249,25 +242,20 @@ void finish_memory(Trace& trace, unsigned threads) {
 
 }  // namespace
 
-Result<void> finish(LoadState& state, unsigned threads) {
+void finish(LoadState& state, unsigned threads) {
   Trace& trace = state.trace;
   trace.tracks = std::move(state.tracks).take();
   trace.launch_configs = std::move(state.configs).take();
   std::vector<Index> region_order, dispatch_order;
   const unsigned workers = thread_count(threads);
-  const auto part = [&](unsigned, std::size_t which) -> Result<void> {
-    if (which == 0)
-      dispatch_order = finish_dispatches(trace, workers);
-    else if (which == 1)
-      region_order = finish_regions(state, workers);
-    else
-      finish_memory(trace, workers);
-    return {};
-  };
-  PERFLAB_TRY_VOID(parallel_for(3, workers, part));
+  const auto tables = std::to_array<std::function<void()>>(
+      {[&] { dispatch_order = finish_dispatches(trace, workers); },
+       [&] { region_order = finish_regions(state, workers); },
+       [&] { finish_memory(trace, workers); }});
+  side_by_side(tables, workers);
   finish_communications(trace.communications, region_order, dispatch_order);
   for (auto* order : {&region_order, &dispatch_order}) *order = std::vector<Index>();
-  return link(trace, std::move(state.region_stack), threads);
+  link(trace, std::move(state.region_stack), workers);
 }
 
 }  // namespace perflab::trace

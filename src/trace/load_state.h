@@ -60,6 +60,6 @@ std::optional<int> pass_of(const std::filesystem::path& file);
 void name_accumulators(LoadState& state, std::size_t first_row, std::string_view table);
 
 /// Sorts all columns by time and turns stack codes into region indices. `threads`: 0 for all cores.
-Result<void> finish(LoadState& state, unsigned threads = 0);
+void finish(LoadState& state, unsigned threads = 0);
 
 }  // namespace perflab::trace

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <string>
 
 namespace perflab {
@@ -54,6 +56,24 @@ TEST(ParallelFor, StopsAfterAnError) {
   });
   EXPECT_FALSE(done.has_value());
   EXPECT_LE(calls.load(), 2);
+}
+
+TEST(ParallelEach, RunsEveryIndexOnce) {
+  std::vector<std::atomic<int>> seen(1000);
+  parallel_each(seen.size(), 3, [&](std::size_t index) { ++seen[index]; });
+  for (const auto& count : seen) EXPECT_EQ(count.load(), 1);
+}
+
+/// What one part waits for, a part in front of it gives: with one thread as well.
+TEST(SideBySide, PartsBeginInOrder) {
+  for (const unsigned threads : {1U, 2U, 4U}) {
+    std::promise<int> given;
+    int taken = 0;
+    const std::array<std::function<void()>, 2> parts = {[&] { given.set_value(7); },
+                                                        [&] { taken = given.get_future().get(); }};
+    side_by_side(parts, threads);
+    EXPECT_EQ(taken, 7);
+  }
 }
 
 TEST(ParallelOrdered, HandsResultsOverInOrder) {

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "stats/median.h"
+
 namespace perflab::analyze {
 namespace {
 
@@ -118,9 +120,7 @@ std::optional<double> estimated_length(const PcSamples& samples) {
       distances.push_back(static_cast<double>(now - before));
   }
   if (distances.size() < kFewest) return std::nullopt;
-  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
-  std::ranges::nth_element(distances, middle);
-  return *middle;
+  return stats::upper_median(distances);
 }
 
 /// The highest clock of the GPUs that gave samples, MHz; 0: not stated.

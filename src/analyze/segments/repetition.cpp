@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "stats/median.h"
 
 namespace perflab::analyze {
 namespace {
@@ -365,9 +366,7 @@ class Finder {
       if (wanted[symbol_[i]]) gaps[symbol_[i]].push_back(work_.idle[i]);
     for (Cut& cut : cuts) {
       std::vector<std::int64_t>& all = gaps[cut.symbol];
-      const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-      std::ranges::nth_element(all, middle);
-      cut.gap = static_cast<double>(*middle);
+      cut.gap = static_cast<double>(stats::upper_median(all));
     }
   }
 

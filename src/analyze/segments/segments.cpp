@@ -11,6 +11,7 @@
 
 #include "analyze/segments/repetition.h"
 #include "analyze/segments/segment_parts.h"
+#include "stats/median.h"
 
 namespace perflab::analyze {
 namespace {
@@ -146,10 +147,7 @@ class CopyDivider {
 };
 
 std::int64_t median(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  return values.empty() ? 0 : stats::upper_median(values);
 }
 
 /// Times at which segments begin, copies included, and the end of the last.

@@ -86,13 +86,10 @@ class Tree {
     if (order.empty()) return {};
     const std::vector<Meeting> there = meetings_.of(nodes_[parent].ranks);
     std::vector<std::optional<PairClock>> found(order.size());
-    const auto done =
-        parallel_for(order.size(), thread_count(0), [&](unsigned, std::size_t i) -> Result<void> {
-          found[i] = pair_clock(
-              common_of(meetings_.matching(), meetings_.of(nodes_[order[i]].ranks), there));
-          return {};
-        });
-    PERFLAB_CHECK(done.has_value());
+    parallel_each(order.size(), thread_count(0), [&](std::size_t i) {
+      found[i] =
+          pair_clock(common_of(meetings_.matching(), meetings_.of(nodes_[order[i]].ranks), there));
+    });
     std::vector<std::uint32_t> reached;
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (!found[i]) continue;

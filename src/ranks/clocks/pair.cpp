@@ -6,6 +6,7 @@
 
 #include "ranks/match/line.h"
 #include "ranks/match/teams.h"
+#include "stats/median.h"
 
 namespace perflab::ranks {
 namespace {
@@ -103,7 +104,7 @@ std::optional<PairClock> pair_clock(std::span<const Common> common) {
   // The slope may have moved: the height anew.
   std::vector<double> heights;
   for (const Seen& point : seen) heights.push_back(point.difference - line.b * point.t);
-  line.a = median_of(heights);
+  line.a = stats::upper_median(heights);
   const double lowest = strip.low_for(line.b), highest = strip.high_for(line.b);
   line.a = lowest <= highest ? std::clamp(line.a, lowest, highest) : (lowest + highest) / 2;
   const std::int64_t middle = common.front().t + (common.back().t - common.front().t) / 2;
@@ -150,13 +151,13 @@ std::optional<PairClock> same_machine_clock(std::span<const Common> common) {
   std::vector<double> values;
   values.reserve(seen.size());
   for (const Seen& point : seen) values.push_back(point.difference);
-  const double median = median_of(values);
+  const double median = stats::upper_median(values);
   for (double& value : values) value = std::abs(value - median);
   clock.at = common[common.size() / 2].t;
   clock.offset = std::clamp(std::clamp(median, -kTranslationNs, kTranslationNs), low, high);
   clock.low = low;
   clock.high = high;
-  if (seen.size() >= kFewestForSpread) clock.likely = kNormal * median_of(values);
+  if (seen.size() >= kFewestForSpread) clock.likely = kNormal * stats::upper_median(values);
   return clock;
 }
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "ranks/figures/rules.h"
-#include "ranks/values/median.h"
+#include "stats/median.h"
 
 namespace perflab::ranks {
 namespace {
@@ -233,7 +233,7 @@ Cause CauseFinder::cause_of(const Straggler& straggler) {
       values.push_back(
           std::llround(static_cast<double>(value(*other)) * static_cast<double>(own.operations) /
                        static_cast<double>(other->operations)));
-    return middle_of(values);
+    return stats::middle_of(values);
   };
   const auto against = [&](const auto& value) { return AgainstMedian{value(own), median(value)}; };
   cause.length = against([](const Sums& sums) { return sums.length; });

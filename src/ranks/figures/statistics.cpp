@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "ranks/figures/rules.h"
-#include "ranks/values/median.h"
+#include "stats/median.h"
 
 namespace perflab::ranks {
 std::string_view name(SlowOrWaiting verdict) {
@@ -81,9 +81,9 @@ Statistics StatisticsTable::finished(Sums& sums) {
     const auto [low, high] = std::ranges::minmax(sums.transfers);
     row.transfer_shortest = low;
     row.transfer_longest = high;
-    row.transfer_median = middle_of(sums.transfers);
+    row.transfer_median = stats::middle_of(sums.transfers);
   }
-  if (!sums.bytes.empty()) row.bytes = lower_median(sums.bytes);
+  if (!sums.bytes.empty()) row.bytes = stats::lower_median(sums.bytes);
   if (sums.sized_time > 0) {
     row.algorithm_gb_per_s = sums.sized_bytes / sums.sized_time;  // bytes per ns
     row.bus_gb_per_s = *row.algorithm_gb_per_s * bus_factor(row.kind, sums.group_size);

@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 
+#include "stats/median.h"
+
 namespace perflab::ranks {
 namespace {
 
@@ -35,12 +37,6 @@ double last_allowed(double good, double other, const std::function<double(double
 }
 
 }  // namespace
-
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 Strip::Strip(std::span<const Bound> bounds) {
   std::vector<Bound> sorted;
@@ -128,12 +124,12 @@ std::optional<Line> line_through(std::span<const Seen> points) {
     const double run = points[i + half].t - points[i].t;
     if (run > 0) values.push_back((points[i + half].difference - points[i].difference) / run);
   }
-  if (!values.empty()) line.b = std::clamp(median_of(values), -kSteepest, kSteepest);
+  if (!values.empty()) line.b = std::clamp(stats::upper_median(values), -kSteepest, kSteepest);
   values.clear();
   for (const Seen& point : points) values.push_back(point.difference - line.b * point.t);
-  line.a = median_of(values);
+  line.a = stats::upper_median(values);
   for (double& value : values) value = std::abs(value - line.a);
-  line.spread = median_of(values);
+  line.spread = stats::upper_median(values);
   return line;
 }
 

@@ -60,7 +60,4 @@ struct Line {
 /// The line through points of ascending `t`. Nullopt: no point.
 std::optional<Line> line_through(std::span<const Seen> points);
 
-/// Median; moves the values about. Needs one.
-double median_of(std::vector<double>& values);
-
 }  // namespace perflab::ranks

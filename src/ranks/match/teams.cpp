@@ -9,6 +9,7 @@
 
 #include "ranks/match/line.h"
 #include "ranks/values/numbering.h"
+#include "stats/median.h"
 
 namespace perflab::ranks {
 namespace {
@@ -208,7 +209,7 @@ double shortest_apart(std::span<const RankSummary> ranks, std::span<const Fits> 
     const auto left = shortest(one, at), right = shortest(other, at);
     if (left && right) apart.push_back(std::abs(static_cast<double>(*left - *right)));
   }
-  return apart.empty() ? kApartFrom : median_of(apart);
+  return apart.empty() ? kApartFrom : stats::upper_median(apart);
 }
 
 // Units that are much closer to `fit` than it is to the first: those that it may belong to.

@@ -2,7 +2,7 @@
 // corrected so that the recorded schedule, aligned, is the graph's.
 #include "ranks/path/job_graph.h"
 
-#include "ranks/values/median.h"
+#include "stats/median.h"
 
 #include <fmt/format.h>
 
@@ -85,7 +85,7 @@ void JobGraph::find_expected(const JobChanges& changes) {
     sum += tails.back();
   }
   if (changes.median) {
-    tail_ = tails.empty() ? joints_->tail(*changes.median) : middle_of(tails);
+    tail_ = tails.empty() ? joints_->tail(*changes.median) : stats::middle_of(tails);
     return;
   }
   tail_ = tails.empty() ? 0 : rounded_mean(sum, tails.size());
@@ -156,7 +156,7 @@ std::int64_t JobGraph::expected_gap(RankIndex rank, std::uint32_t collective,
   std::vector<std::int64_t> others;
   for (const Member& member : joints_->input().matching.operations[operation].members)
     if (member.rank != rank) others.push_back(joints_->gap(member.rank, member.collective));
-  return others.empty() ? own : middle_of(others);
+  return others.empty() ? own : stats::middle_of(others);
 }
 
 void JobGraph::add_simple_rank(RankIndex rank, const JobChanges& changes) {

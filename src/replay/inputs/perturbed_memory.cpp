@@ -190,15 +190,12 @@ std::uint64_t PerturbedMemory::apply(std::size_t region, std::uint64_t offset,
   // Each page by itself, whoever has time for it.
   const std::size_t pieces = (bytes.size() + kVariedAtOnce - 1) / kVariedAtOnce;
   std::vector<std::uint64_t> changed(pieces);
-  const auto done =
-      parallel_for(pieces, thread_count(0), [&](unsigned, std::size_t piece) -> Result<void> {
-        const std::size_t first = piece * kVariedAtOnce;
-        const auto part = bytes.subspan(first, std::min(kVariedAtOnce, bytes.size() - first));
-        for (const PerturbedSpan& span : spans_)
-          if (span.region == region) changed[piece] += vary_pages(span, offset + first, part);
-        return {};
-      });
-  PERFLAB_CHECK(done.has_value());
+  parallel_each(pieces, thread_count(0), [&](std::size_t piece) {
+    const std::size_t first = piece * kVariedAtOnce;
+    const auto part = bytes.subspan(first, std::min(kVariedAtOnce, bytes.size() - first));
+    for (const PerturbedSpan& span : spans_)
+      if (span.region == region) changed[piece] += vary_pages(span, offset + first, part);
+  });
   return std::accumulate(changed.begin(), changed.end(), std::uint64_t{0});
 }
 

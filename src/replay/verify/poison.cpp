@@ -101,14 +101,12 @@ std::vector<PoisonedPage> Poisoner::pages(const capture::MemoryRegion& region, c
   });
   std::vector<PoisonedPage> out(views.size());
   const std::size_t pieces = (views.size() + kPagesAtOnce - 1) / kPagesAtOnce;
-  const auto made =
-      parallel_for(pieces, thread_count(0), [&](unsigned, std::size_t piece) -> Result<void> {
-        const std::size_t end = std::min((piece + 1) * kPagesAtOnce, views.size());
-        for (std::size_t i = piece * kPagesAtOnce; i < end; ++i)
-          out[i] = page(region, views[i], whole, element_bytes);
-        return {};
-      });
-  PERFLAB_CHECK(listed.has_value() && made.has_value());
+  PERFLAB_CHECK(listed.has_value());
+  parallel_each(pieces, thread_count(0), [&](std::size_t piece) {
+    const std::size_t end = std::min((piece + 1) * kPagesAtOnce, views.size());
+    for (std::size_t i = piece * kPagesAtOnce; i < end; ++i)
+      out[i] = page(region, views[i], whole, element_bytes);
+  });
   return out;
 }
 

@@ -49,7 +49,7 @@ Result<Trace> read_part(std::span<const fs::path> databases, const ReadOptions& 
   }
   if (options.part.has_window()) PERFLAB_TRY_VOID(rocpd::choose_window(opened, options.part));
   for (rocpd::Opened& one : opened) PERFLAB_TRY_VOID(rocpd::load(state, one, options));
-  PERFLAB_TRY_VOID(finish(state, options.threads));
+  finish(state, options.threads);
   return trace;
 }
 
@@ -118,7 +118,7 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
   }
   for (const trace_csv::TableSet& set : sets) PERFLAB_TRY_VOID(trace_csv::load(state, set));
   PERFLAB_TRY_VOID(counter_csv::load(state, std::move(tables)));
-  PERFLAB_TRY_VOID(finish(state, options.threads));
+  finish(state, options.threads);
   return trace;
 }
 

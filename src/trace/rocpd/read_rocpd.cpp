@@ -125,7 +125,7 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
   Trace trace;
   LoadState state(trace);
   for (const fs::path& path : files) PERFLAB_TRY_VOID(load(state, path, options));
-  PERFLAB_TRY_VOID(finish(state, options.threads));
+  finish(state, options.threads);
   return trace;
 }
 

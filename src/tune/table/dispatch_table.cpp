@@ -60,13 +60,11 @@ DispatchTable make_dispatch_table(const MeasuredProblems& measured, const RuleOp
   }
   table.by_rule.unseen.resize(count);
   table.single.unseen.resize(count);
-  const Result<void> done = parallel_for(count, 0, [&](unsigned, std::size_t p) -> Result<void> {
+  parallel_each(count, thread_count(0), [&](std::size_t p) {
     const Learned without = learn_rule(measured, all_but(measured, p), again);
     table.by_rule.unseen[p] = choice_of(measured.problems[p], without.rule);
     table.single.unseen[p] = choice_of(measured.problems[p], without.single);
-    return {};
   });
-  PERFLAB_CHECK(done.has_value());
   for (Chooser* const chooser : {&table.by_rule, &table.single}) {
     chooser->losses = loss_figures(chooser->choices);
     chooser->unseen_losses = loss_figures(chooser->unseen);
