@@ -47,7 +47,7 @@ struct Stages {
 
 /// What the graph, its solutions and the documents take at their peak beside the Trace
 /// (bench/README.md, "Huge recordings").
-constexpr std::uint64_t kPathBytesPerDispatch = 40;
+constexpr std::uint64_t kPathBytesPerDispatch = 45;
 
 /// What a recording says that it does not hold. Figures are then of a part of the program.
 void add_losses(const trace::Trace& trace, const TimingScope& scope, Analysis& analysis) {

@@ -11,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "stats/median.h"
 
 namespace perflab::analyze {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 class Draw {
  public:
   explicit Draw(std::uint64_t values) {
-    while ((values & ~mask_) / (mask_ + 1) > kMost) mask_ = mask_ * 2 + 1;
+    while (values / (mask_ + 1) > kMost) mask_ = mask_ * 2 + 1;
   }
   [[nodiscard]] bool takes(std::uint64_t place) const {
     return mask_ == 0 || (SplitMix64(place).next() & mask_) == 0;
@@ -31,7 +32,7 @@ class Draw {
   std::uint64_t mask_ = 0;
 };
 
-constexpr std::size_t kRange = std::size_t{1} << 18;  ///< nodes or edges that one thread looks at
+constexpr std::size_t kRange = std::size_t{1} << 18;  ///< edges that one thread looks at
 
 std::size_t ranges_of(std::size_t count) {
   return (count + kRange - 1) / kRange;
@@ -54,25 +55,37 @@ constexpr std::size_t kKin = static_cast<std::size_t>(Kin::count);
 constexpr std::size_t kSyncCalls = kEdgeRules + kKin, kFigures = kSyncCalls + 1;
 using Counts = std::array<std::uint64_t, kFigures>;
 
-/// What a range of nodes gives.
+/// What a range of edges gives.
 struct Gathered {
   std::array<std::vector<std::int64_t>, kFigures> values;
   std::array<std::int64_t, kEdgeRules> least{};  ///< over the edges of a rule that never binds
 };
 
-/// Visits the edges into a range of nodes: visit(node, edge, whether it binds), and the waiting
-/// calls of it that did not wait: idle(node).
+/// The node that an edge goes into.
+NodeId node_of(const Graph& graph, std::uint32_t edge) {
+  const auto behind = std::ranges::upper_bound(graph.first_edge, edge);
+  return static_cast<NodeId>(behind - graph.first_edge.begin() - 1);
+}
+
+/// Whether the edge is the first one into the end of its node, and none of those binds: a waiting
+/// call did not wait.
+bool is_idle_wait(const Graph& graph, const EdgeView& edges, NodeId node, std::uint32_t edge) {
+  for (std::uint32_t other = edges.first(node); other < edges.last(node); ++other)
+    if (edges.into_end(other) && (other < edge || graph.binds[other])) return false;
+  return true;
+}
+
+/// Visits a range of edges: visit(node, edge, whether it binds), and the waiting calls of it that
+/// did not wait: idle(node).
 template <class Visit, class Idle>
-void each_edge(const Graph& graph, NodeId from, NodeId to, const Visit& visit, const Idle& idle) {
+void each_edge(const Graph& graph, std::uint32_t from, std::uint32_t to, const Visit& visit,
+               const Idle& idle) {
   const EdgeView edges(graph);
-  for (NodeId node = from; node < to; ++node) {
-    const BoundEdges binding = edges.binding(node);
-    bool can_wait = false;
-    for (std::uint32_t edge = edges.first(node); edge < edges.last(node); ++edge) {
-      visit(node, edge, edge == binding.start || edge == binding.end);
-      can_wait = can_wait || edges.into_end(edge);
-    }
-    if (can_wait && binding.end == kNoEdge) idle(node);
+  NodeId node = node_of(graph, from);
+  for (std::uint32_t edge = from; edge < to; ++edge) {
+    while (edges.last(node) <= edge) ++node;
+    visit(node, edge, graph.binds[edge]);
+    if (edges.into_end(edge) && is_idle_wait(graph, edges, node, edge)) idle(node);
   }
 }
 
@@ -89,28 +102,38 @@ std::size_t figure_of_kin(EdgeRule rule) {
   return kFigureOfKin[static_cast<std::size_t>(rule)];
 }
 
-Counts count(const Graph& graph, NodeId from, NodeId to) {
-  Counts counts{};
+/// What a range of edges has.
+struct Seen {
+  Counts counts{};                       ///< values of each figure
+  std::array<bool, kEdgeRules> rules{};  ///< that there are edges of
+};
+
+Seen count(const Graph& graph, std::uint32_t from, std::uint32_t to) {
+  Seen seen;
   each_edge(
       graph, from, to,
       [&](NodeId, std::uint32_t edge, bool binds) {
-        counts[figure_of(graph.rule[edge])] += binds ? 1 : 0;
+        const std::size_t rule = figure_of(graph.rule[edge]);
+        seen.rules[rule] = true;
+        seen.counts[rule] += binds ? 1 : 0;
       },
-      [&](NodeId) { ++counts[kSyncCalls]; });
+      [&](NodeId) { ++seen.counts[kSyncCalls]; });
   for (std::size_t rule = 0; rule < kEdgeRules; ++rule)
-    counts[figure_of_kin(static_cast<EdgeRule>(rule))] += counts[rule];
-  return counts;
+    seen.counts[figure_of_kin(static_cast<EdgeRule>(rule))] += seen.counts[rule];
+  return seen;
 }
 
-/// `before`: how many values of each figure the nodes in front of `from` have; `all`: how many all
-/// have.
-Gathered gather(const Graph& graph, NodeId from, NodeId to, const Counts& all, Counts before) {
+/// `before`: how many values of each figure the edges in front of `from` have; `all`: what all
+/// edges have; `wanted`: figures that are.
+Gathered gather(const Graph& graph, std::uint32_t from, std::uint32_t to, const Counts& all,
+                const std::array<bool, kFigures>& wanted, Counts before) {
   Gathered gathered;
   gathered.least.fill(std::numeric_limits<std::int64_t>::max());
   const std::vector<Draw> draws(all.begin(), all.end());
   const EdgeView edges(graph);
   const auto add = [&](std::size_t figure, const auto& value) {
-    if (draws[figure].takes(before[figure]++)) gathered.values[figure].push_back(value());
+    if (wanted[figure] && draws[figure].takes(before[figure]++))
+      gathered.values[figure].push_back(value());
   };
   each_edge(
       graph, from, to,
@@ -129,81 +152,98 @@ Gathered gather(const Graph& graph, NodeId from, NodeId to, const Counts& all, C
   return gathered;
 }
 
-/// The lower median; nothing of no values. Reorders them.
-std::optional<std::int64_t> lower_median(std::vector<std::int64_t>& values) {
-  if (values.empty()) return std::nullopt;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 /// Runs `body` for ranges of `count` things, side by side. Ranges begin at multiples of 64.
 void each_range(
     std::size_t count, unsigned threads,
     const std::function<void(std::size_t range, std::uint32_t from, std::uint32_t to)>& body) {
-  const Result<void> done = parallel_for(
-      ranges_of(count), thread_count(threads), [&](unsigned, std::size_t range) -> Result<void> {
-        body(range, static_cast<std::uint32_t>(range * kRange),
-             static_cast<std::uint32_t>(std::min(count, (range + 1) * kRange)));
-        return {};
-      });
-  PERFLAB_CHECK(done.has_value());
+  parallel_each(ranges_of(count), thread_count(threads), [&](std::size_t range) {
+    body(range, static_cast<std::uint32_t>(range * kRange),
+         static_cast<std::uint32_t>(std::min(count, (range + 1) * kRange)));
+  });
+}
+
+/// Of kin the median is asked for where a rule never binds.
+std::array<bool, kFigures> wanted_figures(const std::array<bool, kEdgeRules>& has_edges,
+                                          const Counts& all) {
+  std::array<bool, kFigures> wanted{};
+  wanted[kSyncCalls] = true;
+  for (std::size_t rule = 0; rule < kEdgeRules; ++rule) {
+    wanted[rule] = true;
+    if (has_edges[rule] && all[rule] == 0)
+      wanted[figure_of_kin(static_cast<EdgeRule>(rule))] = true;
+  }
+  return wanted;
+}
+
+/// By figure; takes the values out of `gathered`.
+std::array<std::optional<std::int64_t>, kFigures> medians_of(std::vector<Gathered>& gathered,
+                                                             unsigned threads) {
+  std::array<std::optional<std::int64_t>, kFigures> medians;
+  parallel_each(kFigures, thread_count(threads), [&](std::size_t figure) {
+    std::vector<std::int64_t> values;
+    for (Gathered& range : gathered) {
+      values.insert(values.end(), range.values[figure].begin(), range.values[figure].end());
+      range.values[figure] = {};
+    }
+    if (!values.empty()) medians[figure] = stats::lower_median(values);
+  });
+  return medians;
 }
 
 }  // namespace
 
 void find_bindings(Graph& graph, unsigned threads) {
   const EdgeView edges(graph);
-  std::vector<std::uint64_t> binds((graph.from.size() + 63) / 64, 0);
+  Bits binds(graph.from.size());
   // By ranges of edges: threads must not share a word. A node may be looked at twice.
   each_range(graph.from.size(), threads, [&](std::size_t, std::uint32_t from, std::uint32_t to) {
-    const auto behind = std::ranges::upper_bound(graph.first_edge, from);
-    for (auto node = static_cast<NodeId>(behind - graph.first_edge.begin() - 1);
-         node < graph.size() && edges.first(node) < to; ++node) {
+    for (NodeId node = node_of(graph, from); node < graph.size() && edges.first(node) < to;
+         ++node) {
       const BoundEdges binding = edges.find_binding(node);
       for (const std::uint32_t edge : {binding.start, binding.end})
-        if (edge != kNoEdge && edge >= from && edge < to)
-          binds[edge / 64] |= std::uint64_t{1} << (edge % 64);
+        if (edge != kNoEdge && edge >= from && edge < to) binds.set(edge);
     }
   });
   graph.binds = std::move(binds);
 }
 
 void measure_usual_lags(Graph& graph, unsigned threads) {
+  if (graph.binds.empty()) find_bindings(graph, threads);
   // Counted first, so that what is drawn does not depend on the ranges.
-  std::vector<Counts> before(ranges_of(graph.size()) + 1);
-  each_range(graph.size(), threads, [&](std::size_t range, NodeId from, NodeId to) {
-    before[range + 1] = count(graph, from, to);
-  });
-  for (std::size_t range = 1; range < before.size(); ++range)
-    for (std::size_t figure = 0; figure < kFigures; ++figure)
-      before[range][figure] += before[range - 1][figure];
-  std::vector<Gathered> gathered(ranges_of(graph.size()));
-  each_range(graph.size(), threads, [&](std::size_t range, NodeId from, NodeId to) {
-    gathered[range] = gather(graph, from, to, before.back(), before[range]);
-  });
+  const std::size_t ranges = ranges_of(graph.from.size());
+  std::vector<Seen> seen(ranges);
+  each_range(graph.from.size(), threads,
+             [&](std::size_t range, std::uint32_t from, std::uint32_t to) {
+               seen[range] = count(graph, from, to);
+             });
+  Counts all{};
+  std::array<bool, kEdgeRules> has_edges{};
+  std::vector<Counts> before;
+  for (const Seen& range : seen) {
+    before.push_back(all);
+    for (std::size_t figure = 0; figure < kFigures; ++figure) all[figure] += range.counts[figure];
+    for (std::size_t rule = 0; rule < kEdgeRules; ++rule)
+      has_edges[rule] = has_edges[rule] || range.rules[rule];
+  }
+  const std::array<bool, kFigures> wanted = wanted_figures(has_edges, all);
+  std::vector<Gathered> gathered(ranges);
+  each_range(graph.from.size(), threads,
+             [&](std::size_t range, std::uint32_t from, std::uint32_t to) {
+               gathered[range] = gather(graph, from, to, all, wanted, before[range]);
+             });
   std::array<std::int64_t, kEdgeRules> least{};
   least.fill(std::numeric_limits<std::int64_t>::max());
-  std::array<std::optional<std::int64_t>, kFigures> medians;
   for (const Gathered& range : gathered)
     for (std::size_t rule = 0; rule < kEdgeRules; ++rule)
       least[rule] = std::min(least[rule], range.least[rule]);
-  for (std::size_t figure = 0; figure < kFigures; ++figure) {
-    std::vector<std::int64_t> values;
-    for (Gathered& range : gathered) {
-      values.insert(values.end(), range.values[figure].begin(), range.values[figure].end());
-      range.values[figure] = {};
-    }
-    medians[figure] = lower_median(values);
-  }
+  const auto medians = medians_of(gathered, threads);
   for (std::size_t rule = 0; rule < kEdgeRules; ++rule) {
     const std::size_t kin = figure_of_kin(static_cast<EdgeRule>(rule));
+    graph.usual_lag[rule] = 0;
     if (medians[rule])
       graph.usual_lag[rule] = *medians[rule];
-    else if (medians[kin])
-      graph.usual_lag[rule] = std::min(least[rule], *medians[kin]);  // unused rules: kin's
-    else
-      graph.usual_lag[rule] = 0;
+    else if (has_edges[rule] && medians[kin])
+      graph.usual_lag[rule] = std::min(least[rule], *medians[kin]);
   }
   graph.usual_sync_call = medians[kSyncCalls].value_or(0);
 }

@@ -65,8 +65,7 @@ class EdgeView {
     BoundEdges binding;
     const std::uint32_t past = last(node);
     for (std::uint32_t edge = first(node); edge < past; ++edge)
-      if ((graph_.binds[edge / 64] >> (edge % 64) & 1) != 0)
-        (into_end(edge) ? binding.end : binding.start) = edge;
+      if (graph_.binds[edge]) (into_end(edge) ? binding.end : binding.start) = edge;
     return binding;
   }
 
@@ -114,6 +113,22 @@ class EdgeView {
     return edge == binding ? recorded : std::min(recorded, graph_.usual_lag[rule(edge)]);
   }
 
+  /// The recorded distance less lag(), ns: how much later than recorded the edge's origin may come
+  /// before the event that it goes into does. Of an edge that binds no time is read.
+  [[nodiscard, gnu::always_inline]] std::int64_t room(NodeId node, std::uint32_t edge,
+                                                      std::uint32_t binding) const {
+    if (edge == binding) return 0;
+    return std::max(std::int64_t{0}, distance(node, edge) - graph_.usual_lag[rule(edge)]);
+  }
+
+  /// The recorded duration less own_work(), ns.
+  [[nodiscard, gnu::always_inline]] std::int64_t room_inside(NodeId node,
+                                                             std::uint32_t binding_end) const {
+    if (binding_end == kNoEdge) return 0;
+    return std::max(std::int64_t{0},
+                    graph_.end[node] - graph_.start[node] - graph_.usual_sync_call);
+  }
+
  private:
   [[nodiscard]] std::uint32_t rule(std::uint32_t edge) const {
     return static_cast<std::uint32_t>(graph_.rule[edge]);
@@ -130,7 +145,7 @@ void find_bindings(Graph& graph, unsigned threads);
 /// those that did not wait), of more than half a million of some that a hash draws. A rule that
 /// never binds takes the median of the rules that work like it, at most its own smallest distance;
 /// 0 where none of those binds either: what is then computed from it is the most that could be
-/// gained.
+/// gained. Finds the edges that bind where that was not done.
 void measure_usual_lags(Graph& graph, unsigned threads = 1);
 
 }  // namespace perflab::analyze

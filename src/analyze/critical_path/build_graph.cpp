@@ -73,7 +73,7 @@ class Builder {
   [[nodiscard]] bool is_cuda(Index process) const {
     return trace_.platform_of_process(process) == trace::Platform::cuda;
   }
-  void follow_default_stream(Operation op, NodeId node);
+  void follow_default_stream(Index own, NodeId node);
   void note_end(Operation op, NodeId node);
   void place_free_operations();
   void place_call(Index region, const Arguments& arguments);
@@ -93,7 +93,7 @@ class Builder {
   [[nodiscard]] std::uint64_t device_key(Index thread) const;
   [[nodiscard]] Index device_of(Index thread) const;
   [[nodiscard]] bool names_default(Index process, const Arguments& arguments) const;
-  void learn_device(Index region, Operation op);
+  void learn_device(Index region, Index track);
   void look_at_calls();
   Arguments arguments_of(Index region);
 
@@ -126,7 +126,9 @@ class Builder {
 
 void Builder::reserve() {
   // Waiting calls have two halves; they are few beside what a large trace is made of.
-  graph_.kind_row.reserve(input_.operations() + input_.calls() + input_.calls() / 16);
+  const std::size_t nodes = input_.operations() + input_.calls() + input_.calls() / 16;
+  graph_.kind_row.reserve(nodes);
+  graph_.first_edge.reserve(nodes + 1);
   graph_.rule.reserve(2 * input_.operations() + input_.calls() + input_.calls() / 8);
   prefer_large_pages(graph_.kind_row);
   prefer_large_pages(graph_.rule);
@@ -153,6 +155,7 @@ void Builder::add_edge(NodeId from, EdgeRule rule) {
 
 /// An edge that is known to be the first between its two nodes.
 void Builder::push_edge(NodeId from, EdgeRule rule) {
+  PERFLAB_CHECK(from + std::size_t{1} < graph_.size());
   graph_.from.push_back(from);
   graph_.rule.push_back(rule);
   ++report_.edges[static_cast<std::size_t>(rule)];
@@ -188,9 +191,10 @@ void Builder::follow_in_graph(Lane& lane, NodeId node) {
 }
 
 void Builder::place_operation(Operation op, NodeId call) {
-  const NodeId node = add_node(kind_of(op), row_of(op), input_.start(op), input_.end(op));
+  const std::int64_t start = input_.start(op);
+  const NodeId node = add_node(kind_of(op), row_of(op), start, input_.end(op));
   ++(kind_of(op) == NodeKind::dispatch ? report_.dispatches : report_.copies);
-  const Index submitter = input_.submitter(op);
+  const Index submitter = input_.submitter(op), track = input_.track(op);
   if (submitter == kNone) {
     ++report_.without_launch;
   } else {
@@ -199,16 +203,16 @@ void Builder::place_operation(Operation op, NodeId call) {
     const NodeId from = noted ? overtaken_[submitter] : call;
     if (noted && overtaken_work_.contains(submitter)) overtaken_work_[submitter].push_back(node);
     // The first half of a call that waits has no length: its call has not returned.
-    if (trace_.regions.end[graph_.row(from)] <= graph_.start[node])
-      add_edge(from, EdgeRule::launch);
-    else if (graph_.start[from] <= graph_.start[node] + options_.noise)
-      add_edge(from, EdgeRule::launch_inside);
+    if (trace_.regions.end[graph_.row(from)] <= start)
+      push_edge(from, EdgeRule::launch);
+    else if (graph_.start[from] <= start + options_.noise)
+      push_edge(from, EdgeRule::launch_inside);
     else
       ++report_.contradicted[static_cast<std::size_t>(EdgeRule::launch)];
-    learn_device(submitter, op);
+    if (kind_of(op) == NodeKind::dispatch) learn_device(submitter, track);
   }
   note_end(op, node);
-  const Index stream = input_.stream_lane(op), queue = input_.queue_lane(op);
+  const Index stream = input_.stream_lane(track), queue = input_.queue_lane(track);
   if (stream != kNone) {
     Lane& lane = lanes_[stream];
     const bool in_graph = submitter != kNone && is_cuda(input_.lane(stream).process) &&
@@ -220,7 +224,7 @@ void Builder::place_operation(Operation op, NodeId call) {
       follow_lane(lane, node, EdgeRule::stream_order);
     for (const PendingWork& wait : lane.waits) add_order(wait.node, node, EdgeRule::event_wait);
     lane.waits.clear();
-    follow_default_stream(op, node);
+    follow_default_stream(stream, node);
   }
   if (queue != kNone) follow_lane(lanes_[queue], node, EdgeRule::queue_order);
   for (const Index lane : {stream, queue})
@@ -232,7 +236,7 @@ void Builder::note_end(Operation op, NodeId node) {
   if (!waits_for_signals_) return;
   const Index submitter = input_.submitter(op);
   if (submitter != kNone && name_of_call(submitter).starts_with("hip")) return;
-  auto& ends = ends_[input_.track(op).process];
+  auto& ends = ends_[trace_.tracks[input_.track(op)].process];
   ends.emplace_hint(ends.end(), graph_.end[node], node);  // nearly always the last place
 }
 
@@ -255,8 +259,7 @@ void Builder::look_at_calls() {
     orders_default_stream_.push_back(makes[i] && !flags[i]);
 }
 
-void Builder::follow_default_stream(Operation op, NodeId node) {
-  const Index own = input_.stream_lane(op);
+void Builder::follow_default_stream(Index own, NodeId node) {
   const GraphInput::LaneInfo& of = input_.lane(own);
   if (!orders_default_stream_[of.process]) return;
   for (const Index other : of.is_default_stream ? lanes_of_process_[of.process]
@@ -279,8 +282,8 @@ void Builder::place_free_operations() {
   std::unordered_map<Index, std::unordered_map<Index, std::uint32_t>> lane_numbers;
   NodeId next = 0;
   for (auto op = input_.begin_of(kNone); op != input_.end_of(kNone); ++op, ++next) {
-    const Index lane =
-        input_.queue_lane(*op) != kNone ? input_.queue_lane(*op) : input_.stream_lane(*op);
+    const Index track = input_.track(*op), queue = input_.queue_lane(track);
+    const Index lane = queue != kNone ? queue : input_.stream_lane(track);
     if (lane == kNone) continue;
     const Index process = input_.lane(lane).process;
     auto& numbers = lane_numbers[process];
@@ -329,12 +332,12 @@ std::uint64_t Builder::device_key(Index thread) const {
   return pair_key(process, static_cast<std::uint32_t>(threads_[thread].device));
 }
 
-/// GPU that a device ordinal means, learned from what was launched while it was set.
-void Builder::learn_device(Index region, Operation op) {
+/// GPU that a device ordinal means, learned from the dispatches that were launched while it was
+/// set: copies name where they go, which can be another GPU.
+void Builder::learn_device(Index region, Index track) {
   const Index thread = trace_.regions.thread[region];
-  const Index agent = input_.track(op).agent;
-  if (kind_of(op) != NodeKind::dispatch || agent == kNone || trace_.agents[agent].type != "GPU")
-    return;  // copies name where they go, which can be another GPU
+  const Index agent = trace_.tracks[track].agent;
+  if (agent == kNone || trace_.agents[agent].type != "GPU") return;
   const std::pair learned(device_key(thread), agent);
   if (std::exchange(learned_, learned) == learned) return;
   const auto [found, added] = agent_of_device_.try_emplace(learned.first, agent);

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "analyze/critical_path/parallelism.h"
 #include "analyze/critical_path/path_segments.h"
 #include "base/parallel.h"
+#include "stats/median.h"
 #include "trace/api_calls.h"
 
 namespace perflab::analyze {
@@ -57,10 +59,13 @@ std::vector<Machine> find_machines(const trace::Trace& trace, const TimingScope&
       machine->dispatches += dispatches;
     }
   };
-  extend(trace.dispatches, 1);
-  extend(trace.copies, 0);
   for (std::size_t i = 0; i < trace.tracks.size(); ++i)
     if (of_track[i] != nullptr) of_track[i]->processes.insert(trace.tracks[i].process);
+  const auto is_seen = [](const Machine& machine) { return !machine.processes.empty(); };
+  if (std::ranges::count_if(machines, is_seen) > 1) {  // what one alone has nobody asks
+    extend(trace.dispatches, 1);
+    extend(trace.copies, 0);
+  }
   std::erase_if(machines, [](const Machine& machine) { return machine.processes.empty(); });
   const auto identity = [&](const Machine& machine) {
     return machine.node == kNone ? trace::Node{} : trace.nodes[machine.node];
@@ -97,49 +102,89 @@ PathTotals walk(const trace::Trace& trace, const Graph& graph, std::int64_t from
   return totals;
 }
 
-/// Kernels by path time, then by their own time, then by name.
+/// Visits the dispatches that count: visit(node, name of the kernel).
+template <class Visit>
+void each_dispatch(const trace::Trace& trace, const Graph& graph, const PathPart* part,
+                   const Visit& visit) {
+  for (NodeId node = 0; node < graph.size(); ++node)
+    if (graph.kind(node) == NodeKind::dispatch && (part == nullptr || part->includes(graph, node)))
+      visit(node, node_name(trace, graph, node));
+}
+
+/// Kernels by path time, then by their own time, then by name; slacks are not in it.
 std::vector<KernelCriticality> kernels_of(const trace::Trace& trace, const Graph& graph,
-                                          const PackedColumn<std::int64_t>& slack,
                                           const PathTotals& totals, const PathPart* part) {
   std::vector<Index> place(trace.strings.size(), kNone);  // by name
   std::vector<KernelCriticality> kernels;
-  const auto each = [&](const auto& visit) {
-    for (NodeId node = 0; node < graph.size(); ++node)
-      if (graph.kind(node) == NodeKind::dispatch &&
-          (part == nullptr || part->includes(graph, node)))
-        visit(node, place[node_name(trace, graph, node)]);
-  };
-  each([&](NodeId node, Index& kernel_place) {
-    if (kernel_place == kNone) {
-      kernel_place = static_cast<Index>(kernels.size());
-      kernels.emplace_back().name = node_name(trace, graph, node);
+  each_dispatch(trace, graph, part, [&](NodeId node, Index name) {
+    if (place[name] == kNone) {
+      place[name] = static_cast<Index>(kernels.size());
+      KernelCriticality& added = kernels.emplace_back();
+      added.name = name;
+      added.path_time = totals.time_of_kernel[name];
     }
-    KernelCriticality& kernel = kernels[kernel_place];
+    KernelCriticality& kernel = kernels[place[name]];
     ++kernel.dispatches;
     kernel.total += graph.end[node] - graph.start[node];
     if (totals.on_path[node]) ++kernel.on_path;
-    if (slack[node] == 0) ++kernel.without_slack;
   });
-  std::vector<std::size_t> next = {0};  // by kernel, into all slacks of all of them
-  for (const KernelCriticality& kernel : kernels) next.push_back(next.back() + kernel.dispatches);
-  std::vector<std::int64_t> slacks(next.back());
-  each([&](NodeId node, Index kernel) { slacks[next[kernel]++] = slack[node]; });
-  auto all = slacks.begin();
-  for (KernelCriticality& kernel : kernels) {
-    const auto middle = all + static_cast<std::ptrdiff_t>((kernel.dispatches - 1) / 2);
-    const auto past = all + static_cast<std::ptrdiff_t>(kernel.dispatches);
-    std::nth_element(all, middle, past);
-    kernel.median_slack = *middle;
-    kernel.least_slack = *std::min_element(all, middle + 1);
-    kernel.path_time = totals.time_of_kernel[kernel.name];
-    all = past;
-  }
   std::ranges::sort(kernels, [&](const KernelCriticality& a, const KernelCriticality& b) {
     if (a.path_time != b.path_time) return a.path_time > b.path_time;
     if (a.total != b.total) return a.total > b.total;
     return trace.strings.view(a.name) < trace.strings.view(b.name);
   });
   return kernels;
+}
+
+/// Slacks of a kernel's dispatches: how many have none, the least one, the lower median; ns.
+struct SlackFigures {
+  std::uint64_t none = 0;
+  std::int64_t least = 0, median = 0;
+};
+
+/// Figures of the kernels that are wanted, by name. `Value` holds slacks up to its largest number,
+/// which stands for longer ones as well.
+template <class Value, class Wanted>
+void find_slacks(const trace::Trace& trace, const Graph& graph,
+                 const PackedColumn<std::int64_t>& slack, const PathPart* part,
+                 const Wanted& wanted, std::vector<SlackFigures>& figures) {
+  const auto each = [&](const auto& visit) {
+    each_dispatch(trace, graph, part, [&](NodeId node, Index name) {
+      if (wanted(figures[name])) visit(node, name);
+    });
+  };
+  std::vector<std::size_t> next(figures.size() + 1, 0);  // by name, into `slacks`
+  each([&](NodeId, Index name) { ++next[name + 1]; });
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Value> slacks(next.back());
+  each([&](NodeId node, Index name) {
+    slacks[next[name]++] =
+        static_cast<Value>(std::min(slack[node], std::int64_t{std::numeric_limits<Value>::max()}));
+  });
+  std::size_t from = 0;
+  for (std::size_t name = 0; name < figures.size(); ++name) {
+    const std::span own = std::span(slacks).subspan(from, next[name] - from);
+    from = next[name];
+    if (own.empty()) continue;
+    figures[name].none = static_cast<std::uint64_t>(std::ranges::count(own, Value{0}));
+    figures[name].median = stats::lower_median(own);
+    figures[name].least = std::ranges::min(own);
+  }
+}
+
+/// By name of the kernel. In 4 bytes each, half of the memory; in 8 where half of a kernel's are
+/// longer than 4.3 s.
+std::vector<SlackFigures> slacks_of_kernels(const trace::Trace& trace, const Graph& graph,
+                                            const PackedColumn<std::int64_t>& slack,
+                                            const PathPart* part) {
+  constexpr std::int64_t kLong = std::numeric_limits<std::uint32_t>::max();
+  const auto is_long = [](const SlackFigures& kernel) { return kernel.median >= kLong; };
+  std::vector<SlackFigures> figures(trace.strings.size());
+  find_slacks<std::uint32_t>(
+      trace, graph, slack, part, [](const SlackFigures&) { return true; }, figures);
+  if (std::ranges::any_of(figures, is_long))
+    find_slacks<std::int64_t>(trace, graph, slack, part, is_long, figures);
+  return figures;
 }
 
 NodeRow row_of(const Graph& graph, NodeId node) {
@@ -217,9 +262,7 @@ FirstLaunches find_first_launches(const trace::Trace& trace, const TimingScope& 
   }
   FirstLaunches found;
   if (others.empty()) return found;
-  const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
-  std::ranges::nth_element(others, middle);
-  found.usual = *middle;
+  found.usual = stats::lower_median(others);
   std::ranges::sort(first);
   for (const Index call : first) {
     const std::int64_t start = trace.regions.start[call], end = trace.regions.end[call];
@@ -282,36 +325,7 @@ std::size_t shown_nodes(const Graph& graph, const CriticalPath& result) {
 
 /// Runs what needs nothing of each other.
 void each_beside(std::initializer_list<std::function<void()>> figures, unsigned threads) {
-  const Result<void> done = parallel_for(figures.size(), thread_count(threads),
-                                         [&](unsigned, std::size_t which) -> Result<void> {
-                                           figures.begin()[which]();
-                                           return {};
-                                         });
-  PERFLAB_CHECK(done.has_value());
-}
-
-/// Usual lags, slack, what the path is spent on, and what it is of each kernel.
-void add_kernels(const trace::Trace& trace, const std::shared_ptr<Graph>& graph,
-                 const CriticalPathOptions& options, const PathPart* part, CriticalPath& result) {
-  PackedColumn<std::int64_t> slacks;
-  PathTotals totals;
-  each_beside(
-      {[&] {
-         measure_usual_lags(*graph, options.threads);  // which a walk does not need
-         slacks = slack(*graph);
-       },
-       [&] { totals = walk(trace, *graph, result.begin, result.begin + result.length, part); }},
-      options.threads);
-  result.spent = totals.spent;
-  each_beside({[&] { result.kernels = kernels_of(trace, *graph, slacks, totals, part); },
-               [&] { result.most_slack = most_slack(*graph, slacks, options.most_slack, part); }},
-              options.threads);
-  const bool few =
-      options.keep_nodes_up_to > 0 && shown_nodes(*graph, result) <= options.keep_nodes_up_to;
-  if (!options.keep_nodes && !few) return;
-  result.slack = std::move(slacks);
-  result.on_path = std::move(totals.on_path);
-  result.graph = graph;
+  side_by_side(std::span(figures.begin(), figures.size()), thread_count(threads));
 }
 
 void add_segments(const trace::Trace& trace, const Graph& graph, std::size_t most,
@@ -371,25 +385,62 @@ void add_warnings(CriticalPath& result) {
         result.other_nodes.size() + 1));
 }
 
+/// Keeps the graph where it is asked for, or small enough to be shown.
+void keep_nodes(const std::shared_ptr<Graph>& graph, const CriticalPathOptions& options,
+                PackedColumn<std::int64_t> slacks, std::vector<bool> on_path,
+                CriticalPath& result) {
+  const bool few =
+      options.keep_nodes_up_to > 0 && shown_nodes(*graph, result) <= options.keep_nodes_up_to;
+  if (!options.keep_nodes && !few) return;
+  result.slack = std::move(slacks);
+  result.on_path = std::move(on_path);
+  result.graph = graph;
+}
+
 /// Everything that is read off the graph; each figure writes members of its own.
 Result<void> add_figures(const trace::Trace& trace, const std::shared_ptr<Graph>& graph,
                          const CriticalPathOptions& options, const PathPart* part,
                          CriticalPath& result) {
-  const auto tell = [&](std::string_view what, double done) {
-    if (options.progress) options.progress(what, done);
-  };
-  tell("walking the critical path", 0.4);
+  if (options.progress) options.progress("walking the critical path", 0.4);
   std::optional<Simulator> simulator;
-  each_beside({[&] { add_kernels(trace, graph, options, part, result); },
+  std::promise<void> lags_are_known, can_simulate;
+  PackedColumn<std::int64_t> slacks;
+  std::vector<SlackFigures> slack_of_name;
+  PathTotals totals;
+  // A part waits for such alone as began before it: one thread is enough.
+  each_beside({[&] {
+                 measure_usual_lags(*graph, options.threads);
+                 lags_are_known.set_value();
+                 slacks = slack(*graph);
+                 slack_of_name = slacks_of_kernels(trace, *graph, slacks, part);
+                 result.most_slack = most_slack(*graph, slacks, options.most_slack, part);
+               },
+               [&] {
+                 simulator.emplace(*graph);
+                 can_simulate.set_value();
+               },
+               [&] {
+                 totals = walk(trace, *graph, result.begin, result.begin + result.length, part);
+                 result.spent = totals.spent;
+                 result.kernels = kernels_of(trace, *graph, totals, part);
+                 lags_are_known.get_future().wait();
+                 can_simulate.get_future().wait();
+                 if (options.progress) options.progress("simulating faster kernels", 0.75);
+                 add_gains(trace, *graph, *simulator, options, part, result);
+               },
                [&] { add_parallelism(*graph, options.most_bubbles, result); },
-               [&] { add_segments(trace, *graph, options.most_segments, result); },
-               [&] { simulator.emplace(*graph); }},
+               [&] { add_segments(trace, *graph, options.most_segments, result); }},
               options.threads);
-  tell("simulating faster kernels", 0.75);
-  add_gains(trace, *graph, *simulator, options, part, result);
+  for (KernelCriticality& kernel : result.kernels) {
+    const SlackFigures& figures = slack_of_name[kernel.name];
+    kernel.without_slack = figures.none;
+    kernel.least_slack = figures.least;
+    kernel.median_slack = figures.median;
+  }
   if (!options.what_if.empty()) {
     PERFLAB_TRY(result.what_if, answer_what_if(trace, *graph, *simulator, options, part, result));
   }
+  keep_nodes(graph, options, std::move(slacks), std::move(totals.on_path), result);
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyze/critical_path/edge_rules.h"
+#include "base/bits.h"
 #include "base/packed_column.h"
 
 namespace perflab::analyze {
@@ -45,9 +46,8 @@ struct Graph {
   /// Edges by the node they go into.
   PackedColumn<NodeId> from;
   std::vector<EdgeRule> rule;
-  /// Whether an edge binds an event of its node, 64 edges a word. Empty until find_bindings()
-  /// (bindings.h).
-  std::vector<std::uint64_t> binds;
+  /// Whether an edge binds an event of its node. Empty until find_bindings() (bindings.h).
+  Bits binds;
   /// Usual distance in ns of a rule's events where it binds; 0 where nothing is known.
   std::array<std::int64_t, kEdgeRules> usual_lag{};
   std::int64_t usual_sync_call = 0;  ///< ns that a waiting call takes when there is nothing left to

@@ -3,6 +3,8 @@
 #include "analyze/critical_path/graph_input.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -24,13 +26,15 @@ void each_by_start(const trace::Trace& trace, const Visit& visit) {
   const auto& dispatches = trace.dispatches;
   const auto& copies = trace.copies;
   std::size_t d = 0, c = 0;
-  while (d < dispatches.size() || c < copies.size()) {
-    const bool take_dispatch =
-        c == copies.size() ||
-        (d < dispatches.size() && std::pair{dispatches.start[d], dispatches.end[d]} <=
-                                      std::pair{copies.start[c], copies.end[c]});
-    visit(take_dispatch ? operation(NodeKind::dispatch, d++) : operation(NodeKind::copy, c++));
+  for (; c < copies.size(); ++c) {
+    const std::pair copy(copies.start[c], copies.end[c]);
+    for (; d < dispatches.size() && dispatches.start[d] <= copy.first; ++d) {
+      if (dispatches.start[d] == copy.first && dispatches.end[d] > copy.second) break;
+      visit(operation(NodeKind::dispatch, d));
+    }
+    visit(operation(NodeKind::copy, c));
   }
+  for (; d < dispatches.size(); ++d) visit(operation(NodeKind::dispatch, d));
 }
 
 }  // namespace
@@ -42,27 +46,16 @@ GraphInput::GraphInput(const trace::Trace& trace, const TimingScope& scope, Inde
        {trace.dispatches.size(), trace.copies.size(), trace.regions.size()})
     PERFLAB_CHECK(rows < (std::size_t{1} << Graph::kRowBits));
   choose_processes(scope, node);
-  const Result<void> found =
-      parallel_for(2, thread_count(threads), [&](unsigned, std::size_t which) -> Result<void> {
-        which == 0 ? find_calls() : find_lanes();
-        return {};
-      });
-  PERFLAB_CHECK(found.has_value());
+  const auto parts =
+      std::to_array<std::function<void()>>({[&] { find_calls(); }, [&] { find_lanes(); }});
+  side_by_side(parts, thread_count(threads));
   order_operations();
-  find_extent();
+  if (operations() + calls_ == 0) earliest_ = latest_ = 0;
 }
 
-void GraphInput::find_extent() {
-  if (operations() + calls_ == 0) return;
-  earliest_ = std::numeric_limits<std::int64_t>::max();
-  latest_ = std::numeric_limits<std::int64_t>::min();
-  const auto extend = [&](std::int64_t start, std::int64_t end) {
-    earliest_ = std::min(earliest_, start);
-    latest_ = std::max(latest_, end);
-  };
-  for (Index region = 0; region < trace_.regions.size(); ++region)
-    if (is_node(region)) extend(trace_.regions.start[region], trace_.regions.end[region]);
-  for (const Operation op : order_) extend(start(op), end(op));
+void GraphInput::extend(std::int64_t start, std::int64_t end) {
+  earliest_ = std::min(earliest_, start);
+  latest_ = std::max(latest_, end);
 }
 
 void GraphInput::choose_processes(const TimingScope& scope, Index node) {
@@ -71,7 +64,7 @@ void GraphInput::choose_processes(const TimingScope& scope, Index node) {
                         scope.source_counts[process.source]);
 }
 
-bool GraphInput::does_something(Index region, const std::vector<bool>& marker) const {
+bool GraphInput::does_something(Index region, const Bits& marker) const {
   const CallKind kind = call_kind(region);
   return kind != CallKind::other && kind != CallKind::set_device &&
          !marker[trace_.regions.category[region]];
@@ -80,12 +73,12 @@ bool GraphInput::does_something(Index region, const std::vector<bool>& marker) c
 /// By thread. NCCL has such a thread: it sleeps between the begin and the end of the program until
 /// another one, which no record says, wants memory. As host code that would be as long in every
 /// what-if. A process whose threads are all alike keeps them.
-std::vector<bool> GraphInput::threads_that_only_keep_resources(
-    const std::vector<bool>& submits, const std::vector<bool>& marker) const {
+std::vector<bool> GraphInput::threads_that_only_keep_resources(const Bits& submits,
+                                                               const Bits& marker) const {
   std::vector<bool> keeps(trace_.threads.size(), true), works(trace_.processes.size(), false);
   for (Index region = 0; region < trace_.regions.size(); ++region) {
     const Index thread = trace_.regions.thread[region];
-    if (thread == kNone) continue;
+    if (thread == kNone || !keeps[thread]) continue;
     if (!submits[region] &&
         (call_kind(region) == CallKind::resource || !does_something(region, marker)))
       continue;
@@ -100,16 +93,16 @@ std::vector<bool> GraphInput::threads_that_only_keep_resources(
 void GraphInput::find_calls() {
   const trace::RegionColumns& regions = trace_.regions;
   kind_of_name_.reserve(trace_.strings.size());
-  std::vector<bool> marker;
+  Bits marker(trace_.strings.size());
   for (std::uint32_t i = 0; i < trace_.strings.size(); ++i) {
     kind_of_name_.push_back(trace::call_kind(trace_.strings.view(i)));
     launches_graph_.push_back(trace::is_graph_launch(trace_.strings.view(i)));
-    marker.push_back(trace::is_marker_category(trace_.strings.view(i)));
+    if (trace::is_marker_category(trace_.strings.view(i))) marker.set(i);
   }
-  std::vector<bool> submits(regions.size());
+  Bits submits(regions.size());
   for (const auto* launches : {&trace_.dispatches.launch, &trace_.copies.launch})
     for (const Index region : *launches)
-      if (region != kNone) submits[region] = true;
+      if (region != kNone) submits.set(region);
 
   const std::vector<bool> keeps = threads_that_only_keep_resources(submits, marker);
   owner_.assign(regions.size(), kNone);
@@ -124,13 +117,15 @@ void GraphInput::find_calls() {
       continue;
     }
     if (!submits[i] && !does_something(region, marker)) continue;
-    if (const Index outer = open[thread]; outer != kNone && regions.start[i] < regions.end[outer] &&
-                                          regions.end[i] <= regions.end[outer]) {
+    const std::int64_t start = regions.start[i], end = regions.end[i];
+    if (const Index outer = open[thread];
+        outer != kNone && start < regions.end[outer] && end <= regions.end[outer]) {
       owner_[i] = outer;
       continue;
     }
     owner_[i] = region;
     open[thread] = region;
+    extend(start, end);
     ++calls_;
   }
 }
@@ -142,14 +137,18 @@ std::vector<bool> GraphInput::default_streams_that_order() const {
   std::vector<bool> hsa(trace_.processes.size(), false), hip(trace_.processes.size(), false);
   std::vector<bool> is_hip(trace_.strings.size()), is_hsa(trace_.strings.size());
   std::vector<bool> is_marker(trace_.strings.size());
+  bool any_hsa = false;
   for (std::uint32_t i = 0; i < trace_.strings.size(); ++i) {
     is_hip[i] = trace_.strings.view(i).starts_with("hip");
     is_hsa[i] = trace_.strings.view(i).starts_with("hsa");
+    any_hsa = any_hsa || is_hsa[i];
     is_marker[i] = trace_.strings.view(i).starts_with("MARKER_");
   }
   for (std::size_t i = 0; i < trace_.regions.size(); ++i) {
-    if (trace_.regions.thread[i] == kNone || is_marker[trace_.regions.category[i]]) continue;
+    if (trace_.regions.thread[i] == kNone) continue;
     const Index process = trace_.threads[trace_.regions.thread[i]].process;
+    if (hip[process] && (hsa[process] || !any_hsa)) continue;  // all that there is to know
+    if (is_marker[trace_.regions.category[i]]) continue;
     if (is_hip[trace_.regions.name[i]]) hip[process] = true;
     if (is_hsa[trace_.regions.name[i]]) hsa[process] = true;
   }
@@ -259,22 +258,25 @@ void GraphInput::order_operations() {
   constexpr std::uint32_t kLeftOut = std::numeric_limits<std::uint32_t>::max();
   std::size_t total = 0;
   each_by_start(trace_, [&](Operation op) {
-    if (!includes_process(track(op).process)) {
+    const Index track = this->track(op);
+    if (!includes_process(trace_.tracks[track].process)) {
       key_of(op) = kLeftOut;
       return;
     }
     const Index call = submitter(op);
     const std::uint32_t own = call == kNone ? 0 : call + 1;
     std::uint32_t key = own;
-    for (const Index lane : {stream_lane(op), queue_lane(op)})
+    const std::array lanes = {stream_lane_of_track_[track], queue_lane_of_track_[track]};
+    for (const Index lane : lanes)
       if (lane != kNone) key = std::max(key, key_of_lane[lane]);
-    for (const Index lane : {stream_lane(op), queue_lane(op)})
+    for (const Index lane : lanes)
       if (lane != kNone) key_of_lane[lane] = key;
     if (key != own && call != kNone) {
       if (overtaken_by_.empty()) overtaken_by_.assign(trace_.regions.size(), kNone);
       Index& last = overtaken_by_[call];
       last = last == kNone ? key - 1 : std::max(last, key - 1);
     }
+    extend(start(op), end(op));
     key_of(op) = key;
     ++first_of_key_[key + 1];
     ++total;
@@ -307,21 +309,9 @@ std::int64_t GraphInput::end(Operation op) const {
                                            : trace_.copies.end[row_of(op)];
 }
 
-Index GraphInput::track_index(Operation op) const {
+Index GraphInput::track(Operation op) const {
   return kind_of(op) == NodeKind::dispatch ? trace_.dispatches.track[row_of(op)]
                                            : trace_.copies.track[row_of(op)];
-}
-
-const trace::Track& GraphInput::track(Operation op) const {
-  return trace_.tracks[track_index(op)];
-}
-
-Index GraphInput::stream_lane(Operation op) const {
-  return stream_lane_of_track_[track_index(op)];
-}
-
-Index GraphInput::queue_lane(Operation op) const {
-  return queue_lane_of_track_[track_index(op)];
 }
 
 Index GraphInput::lane_of_stream(Index stream, Index agent) const {

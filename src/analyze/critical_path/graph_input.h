@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "analyze/critical_path/graph.h"
@@ -59,10 +60,15 @@ class GraphInput {
 
   [[nodiscard]] std::int64_t start(Operation operation) const;
   [[nodiscard]] std::int64_t end(Operation operation) const;
-  [[nodiscard]] const trace::Track& track(Operation operation) const;
-  /// Lanes that order operations: Graph building keeps a state for each. kNone: no such lane.
-  [[nodiscard]] trace::Index stream_lane(Operation operation) const;
-  [[nodiscard]] trace::Index queue_lane(Operation operation) const;
+  [[nodiscard]] trace::Index track(Operation operation) const;
+  /// Lanes that order the operations of a track: graph building keeps a state for each. kNone: no
+  /// such lane.
+  [[nodiscard]] trace::Index stream_lane(trace::Index track) const {
+    return stream_lane_of_track_[track];
+  }
+  [[nodiscard]] trace::Index queue_lane(trace::Index track) const {
+    return queue_lane_of_track_[track];
+  }
   [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
   /// Process, GPU and stream (kNone: the lane is a queue's) of a lane.
   struct LaneInfo {
@@ -79,16 +85,15 @@ class GraphInput {
   void choose_processes(const TimingScope& scope, trace::Index node);
   void find_calls();
   /// Whether a call is a node although nothing ran for it. `marker`: by category.
-  [[nodiscard]] bool does_something(trace::Index region, const std::vector<bool>& marker) const;
-  [[nodiscard]] std::vector<bool> threads_that_only_keep_resources(
-      const std::vector<bool>& submits, const std::vector<bool>& marker) const;
+  [[nodiscard]] bool does_something(trace::Index region, const Bits& marker) const;
+  [[nodiscard]] std::vector<bool> threads_that_only_keep_resources(const Bits& submits,
+                                                                   const Bits& marker) const;
   void find_lanes();
   [[nodiscard]] std::vector<bool> default_streams_that_order() const;  // by process
   [[nodiscard]] std::vector<trace::Index> gpu_of_tracks() const;
   void order_operations();
-  void find_extent();
+  void extend(std::int64_t start, std::int64_t end);
   [[nodiscard]] std::vector<bool> streams_of_several_gpus() const;
-  [[nodiscard]] trace::Index track_index(Operation operation) const;
 
   const trace::Trace& trace_;
   std::vector<bool> includes_;                 ///< by process
@@ -96,7 +101,8 @@ class GraphInput {
   std::vector<bool> launches_graph_;           ///< by string
   std::vector<trace::Index> owner_;            ///< by region
   std::size_t calls_ = 0;
-  std::int64_t earliest_ = 0, latest_ = 0;
+  std::int64_t earliest_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t latest_ = std::numeric_limits<std::int64_t>::min();
   std::vector<LaneInfo> lanes_;
   std::vector<trace::Index> lane_of_stream_;  ///< by stream, but for default streams
   std::vector<trace::Index> default_lanes_;   ///< lanes of default streams

@@ -63,6 +63,7 @@ struct Lane {
 /// Whether `node` begins after `before` ended, but for the noise of clocks: at most `noise` ns, and
 /// at most half of the shorter one of the two.
 inline bool follows(const Graph& graph, NodeId before, NodeId node, std::int64_t noise) {
+  if (graph.end[before] <= graph.start[node]) return true;
   const std::int64_t shorter =
       std::min(graph.end[before] - graph.start[before], graph.end[node] - graph.start[node]);
   return graph.end[before] <= graph.start[node] + std::min(noise, shorter / 2);

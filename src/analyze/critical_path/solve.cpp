@@ -1,8 +1,10 @@
-// The critical path method: latest times backwards over the edges give the slack, the binding edges
-// from the last event backwards are the path. Formulas: graph.h.
+// The critical path method: slacks are found backwards over the edges, and the binding edges from
+// the last event backwards are the path. Formulas: graph.h; times in them are as recorded and how
+// much later, so that what binds, most edges, needs no time at all.
 #include "analyze/critical_path/solve.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -58,16 +60,15 @@ class Walk {
   std::int64_t at_, until_;
 };
 
-/// Latest times of events while nodes are visited from the back. Edges come from near, most of
-/// them: a few pages are there at a time.
-class LatestTimes {
+/// How much later than recorded events may be, in ns, while nodes are visited from the back. Edges
+/// come from near, most of them: a few pages are there at a time.
+class EventSlacks {
  public:
-  /// `none`: the time of events that nothing follows, ns.
-  LatestTimes(std::size_t nodes, std::int64_t none) : pages_(nodes / kNodes + 1), none_(none) {}
+  explicit EventSlacks(std::size_t nodes) : pages_(nodes / kNodes + 1) {}
 
   std::int64_t& of(NodeId node, NodeEvent event) {
     std::vector<std::int64_t>& page = pages_[node / kNodes];
-    if (page.empty()) page.assign(2 * kNodes, none_);
+    if (page.empty()) page.assign(2 * kNodes, std::numeric_limits<std::int64_t>::max());
     return page[2 * (node % kNodes) + (event == NodeEvent::end ? 1 : 0)];
   }
   /// This node and later ones are not asked for again.
@@ -78,7 +79,6 @@ class LatestTimes {
  private:
   static constexpr std::size_t kNodes = 4096;
   std::vector<std::vector<std::int64_t>> pages_;
-  std::int64_t none_;
 };
 
 /// The node that ends last; of several the one with the highest number. It is near the back.
@@ -133,26 +133,27 @@ Spent spent_inside(NodeKind kind) {
 PackedColumn<std::int64_t> slack(const Graph& graph) {
   if (graph.size() == 0) return {};
   const EdgeView edges(graph);
-  LatestTimes latest(graph.size(), graph.end.max());
+  const std::int64_t latest = graph.end.max();
+  EventSlacks events(graph.size());
   PackedColumn<std::int64_t> slacks(graph.size());
   std::vector<std::int64_t> block(slacks.kRows);
   for (auto node = static_cast<NodeId>(graph.size()); node-- > 0;) {
-    // What follows the node has lowered its latest times already: edges go to higher numbers.
+    // What follows the node has lowered its slacks already: edges go to higher numbers.
     const BoundEdges binding = edges.binding(node);
-    const std::int64_t own = edges.own_work(node, binding.end);
-    const std::int64_t end = latest.of(node, NodeEvent::end);
-    const std::int64_t start = std::min(latest.of(node, NodeEvent::start), end - own);
+    const std::int64_t end = std::min(events.of(node, NodeEvent::end), latest - graph.end[node]);
+    const std::int64_t start =
+        std::min(events.of(node, NodeEvent::start), end + edges.room_inside(node, binding.end));
     for (std::uint32_t edge = edges.first(node); edge < edges.last(node); ++edge) {
       const bool into_end = edges.into_end(edge);
-      const std::int64_t lag = edges.lag(node, edge, into_end ? binding.end : binding.start);
+      const std::int64_t room = edges.room(node, edge, into_end ? binding.end : binding.start);
       std::int64_t& before =
-          latest.of(graph.from[edge], edges.from_end(edge) ? NodeEvent::end : NodeEvent::start);
-      before = std::min(before, (into_end ? end : start) - lag);
+          events.of(graph.from[edge], edges.from_end(edge) ? NodeEvent::end : NodeEvent::start);
+      before = std::min(before, (into_end ? end : start) + room);
     }
-    block[node % slacks.kRows] = start - graph.start[node];
+    block[node % slacks.kRows] = start;
     if (node % slacks.kRows == 0)
       slacks.replace(node, std::span(block).first(std::min(block.size(), graph.size() - node)));
-    latest.done_from(node);
+    events.done_from(node);
   }
   return slacks;
 }

@@ -47,7 +47,7 @@ StreamHandles::StreamHandles(const trace::Trace& trace, const GraphInput& input)
     const Index call = input.owner(arguments.region[i]);
     if (call == kNone) continue;
     for (auto op = input.begin_of(call); op != input.end_of(call); ++op) {
-      const trace::Track& track = input.track(*op);
+      const trace::Track& track = trace.tracks[input.track(*op)];
       if (input.submitter(*op) != call || track.stream == kNone) continue;
       uses_[key(track.process, handle, arguments.region[i])].push_back(
           {arguments.region[i], track.stream});

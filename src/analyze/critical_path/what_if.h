@@ -51,9 +51,8 @@ class Simulator {
 
  private:
   const Graph& graph_;
-  std::vector<std::uint32_t> slot_;  ///< by node
+  PackedColumn<std::uint32_t> slot_;  ///< by node
   std::uint32_t slots_ = 0;
-  std::int64_t least_distance_ = 0;  ///< of an edge, ns; not above 0
 };
 
 /// One --what-if: WHAT=CHANGE.

@@ -231,6 +231,27 @@ TEST(CriticalPathByHand, KernelsOfALaunchStormHaveSlack) {
   for (const KernelCriticality& kernel : b.path.kernels) EXPECT_EQ(kernel.without_slack, 0U);
 }
 
+// 4 bytes do not hold ten seconds in ns.
+TEST(CriticalPathByHand, SlacksOfSecondsAreExact) {
+  constexpr std::int64_t kLater = 10'000'000;
+  Recording r;
+  r.launch(kernel_call(0, 2), "early", 5, 8);
+  r.launch(kernel_call(12, 14), "early", 17, 20);
+  r.launch(kernel_call(kLater, kLater + 2), "late", kLater + 5, kLater + 8);
+  r.call(device_synchronize(kLater + 20, kLater + 22));
+  const Built b = build(r);
+  ASSERT_EQ(b.path.kernels.size(), 2U);
+  for (const KernelCriticality& kernel : b.path.kernels) {
+    const bool is_late = b.trace.strings.view(kernel.name) == "late";
+    const std::int64_t shortest =
+        is_late ? b.slack("late") : std::min(b.slack("early@5"), b.slack("early@17"));
+    EXPECT_EQ(kernel.least_slack, shortest * b.unit);
+    EXPECT_EQ(kernel.median_slack, shortest * b.unit);
+    EXPECT_EQ(kernel.without_slack, 0U);
+    EXPECT_EQ(shortest > kLater / 2, !is_late) << shortest;
+  }
+}
+
 // Ten launches of 60 each, 1 apart, and kernels of 3 that begin 5 after the return of their launch:
 // the next launch runs already.
 //   L@0....60 L@61....121 L@122....182 ... L@549....609 sync@610-619

@@ -28,6 +28,7 @@ NodeId add_node(Graph& graph, NodeKind kind, std::int64_t start, std::int64_t en
     graph.rule.push_back(rule);
   }
   graph.first_edge.push_back(static_cast<std::uint32_t>(graph.from.size()));
+  graph.binds = {};  // those found before are of fewer edges
   return node;
 }
 
