@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "stats/median.h"
+
 namespace perflab::calibrate {
 namespace {
 
@@ -20,9 +22,7 @@ constexpr double kMostSpread = 0.05;
 constexpr double kSameFactor = 0.01;
 
 double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return stats::middle_of(values);
 }
 
 /// (max - min) / median; 0 where all are 0.

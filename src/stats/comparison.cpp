@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "base/enum_names.h"
 #include "stats/few_samples.h"
+#include "stats/median.h"
 #include "stats/summary.h"
 
 namespace perflab::stats {
@@ -57,14 +57,6 @@ std::size_t outliers_of(const std::vector<double>& samples, double median, doubl
   }));
 }
 
-double median_of(std::span<double> samples) {
-  const std::size_t middle = samples.size() / 2;
-  std::ranges::nth_element(samples, samples.begin() + static_cast<std::ptrdiff_t>(middle));
-  const double upper = samples[middle];
-  if (samples.size() % 2 == 1) return upper;
-  return std::midpoint(*std::ranges::max_element(samples.first(middle)), upper);
-}
-
 /// The samples in order, at most kMostForDrift: of more, the medians of as many groups of
 /// neighbours.
 std::vector<double> thinned(const std::vector<double>& samples) {
@@ -75,7 +67,7 @@ std::vector<double> thinned(const std::vector<double>& samples) {
       return samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * part / kMostForDrift);
     };
     group.assign(place(i), place(i + 1));
-    groups.push_back(median_of(group));
+    groups.push_back(middle_of(group));
   }
   return groups;
 }
@@ -108,7 +100,7 @@ void find_drift(const std::vector<double>& samples, double median, SampleHealth&
       concordance += rise > 0 ? 1 : rise < 0 ? -1 : 0;
       slopes.push_back(rise / static_cast<double>(j - i));
     }
-  const double drift = median_of(slopes) * static_cast<double>(size) / median;
+  const double drift = middle_of(slopes) * static_cast<double>(size) / median;
   if (!std::isfinite(drift)) return;
   health.drift = drift;
   health.drifting = std::abs(drift) > kLeastDrift && significant_trend(values, concordance);

@@ -3,10 +3,10 @@
 #include "analyze/bottleneck/dispatch_gaps.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <vector>
 
+#include "stats/grouped.h"
 #include "stats/summary.h"
 
 namespace perflab::analyze {
@@ -64,23 +64,20 @@ DispatchGaps::DispatchGaps(const trace::Trace& trace, const TimingScope& scope) 
     slot_of_symbol.push_back(
         slot_of_name.try_emplace(symbol.name, slot_of_name.size()).first->second);
   const trace::DispatchColumns& all = trace.dispatches;
-  std::vector<std::size_t> first(slot_of_name.size() + 1, 0);  // by slot, into `values`
-  for (const trace::Index kernel : all.kernel) ++first[slot_of_symbol[kernel] + 1];
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  // One column for both figures: a trace can have tens of millions of rows.
-  std::vector<std::int64_t> values(all.size());
-  std::vector<std::size_t> past;  // by slot
+  std::vector<std::size_t> counts(slot_of_name.size(), 0);
+  for (const trace::Index kernel : all.kernel) ++counts[slot_of_symbol[kernel]];
+  // Room for both figures in turn: a trace can have tens of millions of rows.
+  stats::GroupedValues<std::int64_t> values(counts);
   const auto gather = [&](const auto& value_of) {
-    past.assign(first.begin(), first.end() - 1);
+    values.clear();
     for (std::size_t i = 0; i < all.size(); ++i)
       if (scope.track_counts[all.track[i]])
         if (const std::optional<std::int64_t> value = value_of(i))
-          values[past[slot_of_symbol[all.kernel[i]]]++] = *value;
+          values.add(slot_of_symbol[all.kernel[i]], *value);
   };
   const auto each = [&](const auto& visit) {
     for (const auto& [name, slot] : slot_of_name)
-      if (past[slot] > first[slot])
-        visit(by_name_[name], std::span(values).subspan(first[slot], past[slot] - first[slot]));
+      if (const std::span own = values.of(slot); !own.empty()) visit(by_name_[name], own);
   };
   BusyUntil busy(trace, scope);
   std::vector<std::size_t> alone;  // rows without one before them

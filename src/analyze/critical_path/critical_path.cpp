@@ -11,7 +11,6 @@
 #include <initializer_list>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -20,7 +19,9 @@
 #include "analyze/critical_path/graph_input.h"
 #include "analyze/critical_path/parallelism.h"
 #include "analyze/critical_path/path_segments.h"
+#include "base/bits.h"
 #include "base/parallel.h"
+#include "stats/grouped.h"
 #include "stats/median.h"
 #include "trace/api_calls.h"
 
@@ -82,20 +83,20 @@ std::vector<Machine> find_machines(const trace::Trace& trace, const TimingScope&
 /// What the walk along the path adds up.
 struct PathTotals {
   SpentTimes spent{};
-  std::vector<bool> on_path;
+  Bits on_path;                              ///< by node
   std::vector<std::int64_t> time_of_kernel;  ///< by name
 };
 
 PathTotals walk(const trace::Trace& trace, const Graph& graph, std::int64_t from, std::int64_t to,
                 const PathPart* part) {
   PathTotals totals;
-  totals.on_path.assign(graph.size(), false);
+  totals.on_path = Bits(graph.size());
   totals.time_of_kernel.assign(trace.strings.size(), 0);
   walk_critical_path(graph, from, to, [&](const PathStep& step) {
     const std::int64_t time = step.to - step.from;
     totals.spent[static_cast<std::size_t>(step.spent)] += time;
-    totals.on_path[step.node] = true;
-    if (step.via != kNoEdge) totals.on_path[graph.from[step.via]] = true;
+    totals.on_path.set(step.node);
+    if (step.via != kNoEdge) totals.on_path.set(graph.from[step.via]);
     if (step.spent == Spent::kernel && (part == nullptr || part->includes(graph, step.node)))
       totals.time_of_kernel[node_name(trace, graph, step.node)] += time;
   });
@@ -153,18 +154,15 @@ void find_slacks(const trace::Trace& trace, const Graph& graph,
       if (wanted(figures[name])) visit(node, name);
     });
   };
-  std::vector<std::size_t> next(figures.size() + 1, 0);  // by name, into `slacks`
-  each([&](NodeId, Index name) { ++next[name + 1]; });
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<Value> slacks(next.back());
+  std::vector<std::size_t> counts(figures.size(), 0);  // by name
+  each([&](NodeId, Index name) { ++counts[name]; });
+  stats::GroupedValues<Value> slacks(counts);
   each([&](NodeId node, Index name) {
-    slacks[next[name]++] =
-        static_cast<Value>(std::min(slack[node], std::int64_t{std::numeric_limits<Value>::max()}));
+    slacks.add(name, static_cast<Value>(
+                         std::min(slack[node], std::int64_t{std::numeric_limits<Value>::max()})));
   });
-  std::size_t from = 0;
   for (std::size_t name = 0; name < figures.size(); ++name) {
-    const std::span own = std::span(slacks).subspan(from, next[name] - from);
-    from = next[name];
+    const std::span own = slacks.of(name);
     if (own.empty()) continue;
     figures[name].none = static_cast<std::uint64_t>(std::ranges::count(own, Value{0}));
     figures[name].median = stats::lower_median(own);

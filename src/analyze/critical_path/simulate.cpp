@@ -207,6 +207,7 @@ std::int64_t changed(std::int64_t own, const Change& change, std::int64_t most) 
 Simulator::Simulator(const Graph& graph) : graph_(graph) {
   const auto nodes = static_cast<NodeId>(graph.size());
   if (nodes == 0) return;
+  exact_ = is_exact(graph);
   // From the back, the first edge from a node is the last that needs its times.
   Bits used(nodes), is_last_use(graph.from.size());  // by node, by edge
   for (std::size_t edge = graph.from.size(); edge-- > 0;) {
@@ -240,8 +241,7 @@ std::vector<std::int64_t> Simulator::makespans(std::span<const std::uint16_t> no
                                                unsigned threads) const {
   PERFLAB_CHECK(node_class.size() == graph_.size());
   if (graph_.size() == 0) return std::vector<std::int64_t>(scenarios.size(), 0);
-  const bool exact = is_exact(graph_);
-  return simulate<kMostLanes>(graph_, slot_, slots_, exact, node_class, scenarios,
+  return simulate<kMostLanes>(graph_, slot_, slots_, exact_, node_class, scenarios,
                               thread_count(threads));
 }
 

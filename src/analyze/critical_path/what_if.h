@@ -53,6 +53,7 @@ class Simulator {
   const Graph& graph_;
   PackedColumn<std::uint32_t> slot_;  ///< by node
   std::uint32_t slots_ = 0;
+  bool exact_ = true;  ///< shorter times are exact as double
 };
 
 /// One --what-if: WHAT=CHANGE.

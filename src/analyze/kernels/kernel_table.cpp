@@ -1,15 +1,17 @@
-// Grouping of millions of dispatches by kernel: one pass counts, one scatters the durations into a
-// slice per kernel, and the statistics are taken slice by slice. Peak extra memory: 8 bytes per
-// dispatch.
+// Grouping of millions of dispatches by kernel: one pass counts, one puts the durations of each
+// kernel side by side, and the statistics are taken kernel by kernel. Peak extra memory: 8 bytes
+// per dispatch.
 #include "analyze/kernels/kernel_table.h"
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <set>
 #include <span>
 #include <tuple>
 
 #include "analyze/kernels/resources.h"
+#include "stats/grouped.h"
 #include "stats/summary.h"
 
 namespace perflab::analyze {
@@ -23,7 +25,6 @@ struct SymbolGroup {
   Index name = 0;
   bool runtime_helper = true;  ///< all symbols of this name are
   std::uint64_t count = 0, linked = 0;
-  std::size_t slice = 0;  ///< start of its durations
   Index longest = kNone;  ///< dispatch
   std::vector<Index> symbols;
   std::set<Index> shapes;
@@ -67,21 +68,14 @@ void gather(const trace::Trace& trace, const TimingScope& scope, const std::vect
   }
 }
 
-std::vector<std::int64_t> scatter(const trace::Trace& trace, const TimingScope& scope,
-                                  const std::vector<Index>& group_of,
-                                  std::vector<SymbolGroup>& groups) {
-  std::size_t at = 0;
-  for (SymbolGroup& group : groups) {
-    group.slice = at;
-    at += group.count;
-  }
-  std::vector<std::size_t> next;
-  for (const SymbolGroup& group : groups) next.push_back(group.slice);
-  std::vector<std::int64_t> durations(at);
+stats::GroupedValues<std::int64_t> durations_of(const trace::Trace& trace, const TimingScope& scope,
+                                                const std::vector<Index>& group_of,
+                                                const std::vector<SymbolGroup>& groups) {
+  stats::GroupedValues<std::int64_t> durations(std::views::transform(groups, &SymbolGroup::count));
   const trace::DispatchColumns& all = trace.dispatches;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (scope.track_counts[all.track[i]])
-      durations[next[group_of[all.kernel[i]]]++] = all.end[i] - all.start[i];
+      durations.add(group_of[all.kernel[i]], all.end[i] - all.start[i]);
   return durations;
 }
 
@@ -138,15 +132,14 @@ std::vector<Kernel> make_kernel_table(const trace::Trace& trace, const TimingSco
   std::vector<SymbolGroup> groups;
   const std::vector<Index> group_of = group_symbols(trace, groups);
   gather(trace, scope, group_of, groups);
-  std::vector<std::int64_t> durations = scatter(trace, scope, group_of, groups);
+  stats::GroupedValues<std::int64_t> durations = durations_of(trace, scope, group_of, groups);
   const RegisterRules registers = find_register_rules(trace);
 
   std::vector<Kernel> kernels;
   double total = 0;
-  for (const SymbolGroup& group : groups) {
-    if (group.count == 0) continue;
-    kernels.push_back(make_kernel(
-        trace, group, std::span(durations).subspan(group.slice, group.count), registers, join));
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].count == 0) continue;
+    kernels.push_back(make_kernel(trace, groups[i], durations.of(i), registers, join));
     total += static_cast<double>(kernels.back().durations.total);
   }
   for (Kernel& kernel : kernels)
