@@ -214,9 +214,9 @@ Json analysis_document(const trace::Trace& trace, const analyze::Analysis& analy
                    {"totals", totals_json(analysis)},
                    {"timed_under_counters", analysis.timed_under_counters},
                    {"selected_kernel", selection_json(analysis)}};
-  Json kernels = Json::array();
-  for (const analyze::Kernel& kernel : analysis.kernels) kernels.push_back(kernel_json(kernel));
-  document["kernels"] = std::move(kernels);
+  document["kernels"] = array_of(analysis.kernels.size(), [&](std::size_t index) {
+    return kernel_json(analysis.kernels[index]);
+  });
   document["critical_path"] = analysis.critical_path
                                   ? critical_path_summary(trace, *analysis.critical_path)
                                   : explained_null(analysis.critical_path_missing, missing);

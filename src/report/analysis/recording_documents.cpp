@@ -39,8 +39,12 @@ std::vector<NamedDocument> trace_documents(const analyze::AnalyzedTrace& analyze
     add("timeline", [&] { return timeline_document(analyzed.trace, analyzed.analysis); });
   if (has_thread_trace_detail(analysis))
     add("thread_trace", [&] { return thread_trace_document(analyzed.analysis); });
-  parallel_each(makers.size(), thread_count(0),
-                [&](std::size_t index) { documents[index].value = makers[index](); });
+  parallel_each(2 * makers.size(), thread_count(0), [&](std::size_t index) {
+    if (index < makers.size())
+      documents[index].value = makers[index]();
+    else  // render() needs them next, and says what is wrong
+      (void)read_schema(documents[index - makers.size()].name);
+  });
   return documents;
 }
 

@@ -236,9 +236,9 @@ Json verdict_json(const KernelBottleneck& bottleneck) {
 }
 
 Json bottlenecks_json(const analyze::Bottlenecks& bottlenecks) {
-  Json kernels = Json::array();
-  for (const KernelBottleneck& bottleneck : bottlenecks.kernels)
-    kernels.push_back(kernel_bottleneck_json(bottleneck));
+  Json kernels = array_of(bottlenecks.kernels.size(), [&](std::size_t index) {
+    return kernel_bottleneck_json(bottlenecks.kernels[index]);
+  });
   Json out = {{"enough_score", analyze::kEnoughScore},
               {"features", feature_table()},
               {"kernels", std::move(kernels)},

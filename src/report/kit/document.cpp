@@ -1,8 +1,10 @@
-// Schemas are checked with valijson (draft 7); its headers are heavy and stay in this file.
+// Documents are checked by their compiled schemas, and where these are not sure by valijson (draft
+// 7), which also words what is wrong; its headers are heavy and stay in this file.
 #include "report/kit/document.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,7 +17,7 @@
 
 #include "base/parallel.h"
 #include "base/version.h"
-#include "report/kit/good_numbers.h"
+#include "report/kit/compiled_schema.h"
 #include "report/kit/schema_source.h"
 #include "schemas.h"
 
@@ -30,30 +32,6 @@ std::optional<std::string_view> embedded(std::string_view name) {
   for (const EmbeddedFile& file : schemas())
     if (file.name == name) return file.text;
   return std::nullopt;
-}
-
-/// Puts every object's keys into the order of its schema's `properties`; other keys behind, as they
-/// were. Members are moved: documents can have millions of them.
-void put_in_schema_order(const Json& root, const Json& unresolved, Json& value) {
-  if (!value.is_structured()) return;
-  const Json& schema = resolve_reference(root, unresolved);
-  if (value.is_array()) {
-    const auto items = schema.find("items");
-    if (items == schema.end()) return;
-    for (Json& item : value) put_in_schema_order(root, *items, item);
-  }
-  const auto properties = schema.find("properties");
-  if (!value.is_object() || properties == schema.end()) return;
-  Json::object_t ordered;
-  ordered.reserve(value.size());  // a vector of pairs: growing it would copy all that is in it
-  for (const auto& [key, sub] : properties->items())
-    if (const auto member = value.find(key); member != value.end()) {
-      put_in_schema_order(root, sub, *member);
-      ordered.emplace_back(key, std::move(*member));
-    }
-  for (auto& [key, member] : value.get_ref<Json::object_t&>())
-    if (!properties->contains(key)) ordered.emplace_back(key, std::move(member));
-  value.get_ref<Json::object_t&>().swap(ordered);
 }
 
 /// What was made once for a name, for ever.
@@ -81,6 +59,11 @@ class Cache {
   std::map<std::string, std::unique_ptr<const T>, std::less<>> made_;
 };
 
+const Result<Json>& common_parts() {
+  static const Result<Json> parts = parse_json(embedded(kCommonParts).value_or("{}"), kCommonParts);
+  return parts;
+}
+
 /// The complete schema of a document.
 Result<const Json*> whole_schema(std::string_view name) {
   static Cache<Json> schemas;
@@ -90,16 +73,44 @@ Result<const Json*> whole_schema(std::string_view name) {
       return fail(ErrorCode::usage, fmt::format("there is no document named '{}'", name),
                   fmt::format("one of: {}", fmt::join(schema_names(), ", ")));
     PERFLAB_TRY(const Json json, parse_json(*source, name));
-    PERFLAB_TRY(const Json common, parse_json(embedded(kCommonParts).value_or("{}"), kCommonParts));
-    PERFLAB_TRY(Json whole, complete_schema(json, common));
+    const Result<Json>& common = common_parts();
+    if (!common) return std::unexpected(common.error());
+    PERFLAB_TRY(Json whole, complete_schema(json, *common));
     return std::make_unique<Json>(std::move(whole));
   });
 }
 
-Result<void> put_in_order(std::string_view name, Json& document) {
-  PERFLAB_TRY(const Json* const root, whole_schema(name));
-  put_in_schema_order(*root, *root, document);
-  return {};
+Result<const CompiledSchema*> compiled_schema(std::string_view name) {
+  static Cache<CompiledSchema> compiled;
+  return compiled.get(name, [&]() -> Result<std::unique_ptr<CompiledSchema>> {
+    PERFLAB_TRY(const Json* const whole, whole_schema(name));
+    return std::make_unique<CompiledSchema>(*whole);
+  });
+}
+
+/// The words of a general validator.
+Result<void> validate_by_library(std::string_view name, const Json& document) {
+  try {
+    PERFLAB_TRY(const Json* const whole, whole_schema(name));
+    valijson::Schema schema;
+    const nlohmann::json plain_schema(*whole), plain(document);
+    valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(plain_schema),
+                                            schema);
+    valijson::ValidationResults results;
+    if (valijson::Validator().validate(schema, valijson::adapters::NlohmannJsonAdapter(plain),
+                                       &results))
+      return {};
+    std::string detail;
+    valijson::ValidationResults::Error error;
+    for (int shown = 0; shown < 3 && results.popError(error); ++shown)
+      detail += fmt::format("{}{}: {}", shown > 0 ? "; " : "", fmt::join(error.context, ""),
+                            error.description);
+    return fail(ErrorCode::internal,
+                fmt::format("the {} document does not satisfy its schema: {}", name, detail));
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::internal,
+                fmt::format("the schema of {} cannot be used: {}", name, error.what()));
+  }
 }
 
 }  // namespace
@@ -123,47 +134,30 @@ Result<std::string_view> schema_text(std::string_view name) {
 }
 
 Result<void> validate(std::string_view name, const Json& document) {
-  static Cache<valijson::Schema> compiled;
-  try {
-    PERFLAB_TRY(const valijson::Schema* const schema,
-                compiled.get(name, [&]() -> Result<std::unique_ptr<valijson::Schema>> {
-                  PERFLAB_TRY(const Json* const whole, whole_schema(name));
-                  const nlohmann::json plain(*whole);
-                  auto made = std::make_unique<valijson::Schema>();
-                  valijson::SchemaParser().populateSchema(
-                      valijson::adapters::NlohmannJsonAdapter(plain), *made);
-                  return made;
-                }));
-    PERFLAB_TRY(const Json* const root, whole_schema(name));
-    const nlohmann::json plain = without_good_numbers(*root, *root, document);
-    valijson::ValidationResults results;
-    if (valijson::Validator().validate(*schema, valijson::adapters::NlohmannJsonAdapter(plain),
-                                       &results))
-      return {};
-    std::string detail;
-    valijson::ValidationResults::Error error;
-    for (int shown = 0; shown < 3 && results.popError(error); ++shown)
-      detail += fmt::format("{}{}: {}", shown > 0 ? "; " : "", fmt::join(error.context, ""),
-                            error.description);
-    return fail(ErrorCode::internal,
-                fmt::format("the {} document does not satisfy its schema: {}", name, detail));
-  } catch (const std::exception& error) {
-    return fail(ErrorCode::internal,
-                fmt::format("the schema of {} cannot be used: {}", name, error.what()));
-  }
+  PERFLAB_TRY(const CompiledSchema* const schema, compiled_schema(name));
+  if (schema->surely_allows(document)) return {};
+  return validate_by_library(name, document);
 }
 
 Result<std::string> render(std::string_view name, Json document) {
-  PERFLAB_TRY_VOID(put_in_order(name, document));
+  PERFLAB_TRY(const CompiledSchema* const schema, compiled_schema(name));
+  schema->put_in_order(document);
   PERFLAB_TRY_VOID(validate(name, document));
   return to_canonical_text(document);
 }
 
+Result<void> read_schema(std::string_view name) {
+  PERFLAB_TRY_VOID(compiled_schema(name));
+  return {};
+}
+
 Result<std::vector<RenderedDocument>> render_all(std::vector<NamedDocument> documents) {
   std::vector<RenderedDocument> rendered(documents.size());
-  PERFLAB_TRY_VOID(
-      parallel_for(documents.size(), thread_count(0), [&](unsigned, std::size_t index) {
-        return put_in_order(documents[index].name, documents[index].value);
+  PERFLAB_TRY_VOID(parallel_for(
+      documents.size(), thread_count(0), [&](unsigned, std::size_t index) -> Result<void> {
+        PERFLAB_TRY(const CompiledSchema* const schema, compiled_schema(documents[index].name));
+        schema->put_in_order(documents[index].value);
+        return {};
       }));
   // One document can be most of all of them: it is validated while its text is made.
   PERFLAB_TRY_VOID(parallel_for(2 * documents.size(), thread_count(0),
@@ -183,6 +177,17 @@ Json missing_json(const std::vector<Missing>& missing) {
   for (const Missing& entry : missing)
     out.push_back(
         {{"field", entry.field}, {"reason", entry.reason}, {"remedy", or_null(entry.remedy)}});
+  return out;
+}
+
+Json array_of(std::size_t count, const std::function<Json(std::size_t)>& make) {
+  constexpr std::size_t kFewest = 16;  // of one thread: fewer are made before another begins
+  Json out = Json::array();
+  auto& items = out.get_ref<Json::array_t&>();
+  items.resize(count);
+  const auto threads = std::min<std::size_t>(thread_count(0), 1 + count / kFewest);
+  parallel_each(count, static_cast<unsigned>(threads),
+                [&](std::size_t index) { items[index] = make(index); });
   return out;
 }
 

@@ -3,6 +3,8 @@
 // value, same bytes (base/text/json.h).
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,11 +43,17 @@ struct RenderedDocument {
   std::string text;
 };
 
+/// Reads a schema before render() needs it, which then need not wait. Error as schema_text()'s.
+Result<void> read_schema(std::string_view name);
+
 /// render() for each, on all cores: all are good, or the first error.
 Result<std::vector<RenderedDocument>> render_all(std::vector<NamedDocument> documents);
 
 /// `missing` as documents carry it: [{field, reason, remedy}].
 Json missing_json(const std::vector<Missing>& missing);
+
+/// An array of so many items, made on all cores: for those of which a document has hundreds.
+Json array_of(std::size_t count, const std::function<Json(std::size_t)>& make);
 
 /// An empty object with room for so many members: without it, each that is added can copy all that
 /// are there. For the objects of which a document has thousands.
