@@ -385,8 +385,7 @@ void add_warnings(CriticalPath& result) {
 
 /// Keeps the graph where it is asked for, or small enough to be shown.
 void keep_nodes(const std::shared_ptr<Graph>& graph, const CriticalPathOptions& options,
-                PackedColumn<std::int64_t> slacks, std::vector<bool> on_path,
-                CriticalPath& result) {
+                PackedColumn<std::int64_t> slacks, Bits on_path, CriticalPath& result) {
   const bool few =
       options.keep_nodes_up_to > 0 && shown_nodes(*graph, result) <= options.keep_nodes_up_to;
   if (!options.keep_nodes && !few) return;

@@ -19,6 +19,7 @@
 #include "analyze/critical_path/solve.h"
 #include "analyze/critical_path/what_if.h"
 #include "analyze/scope/place.h"
+#include "base/bits.h"
 #include "base/text/progress.h"
 #include "trace/select.h"
 #include "trace/trace.h"
@@ -170,7 +171,7 @@ struct CriticalPath {
   /// Every node of the run, its slack and whether it is on the path: only when asked for.
   std::shared_ptr<const Graph> graph;
   PackedColumn<std::int64_t> slack;  ///< by node
-  std::vector<bool> on_path;         ///< by node
+  Bits on_path;                      ///< by node
 };
 
 struct CriticalPathOptions {

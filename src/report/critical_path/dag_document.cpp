@@ -331,7 +331,7 @@ Json node_json(const trace::Trace& trace, const CriticalPath& path, analyze::Nod
   row["duration_ns"] = graph.end[node] - graph.start[node];
   row["own_ns"] = view.own_work(node, bound.end);
   row["slack_ns"] = path.slack[node];
-  row["on_path"] = static_cast<bool>(path.on_path[node]);
+  row["on_path"] = path.on_path[node];
   row["place"] = name_of(place.place);
   row["process"] = index_or_null(place.process);
   row["thread"] = index_or_null(place.thread);

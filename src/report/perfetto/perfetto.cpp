@@ -327,7 +327,7 @@ void Exporter::write_operation(NodeKind kind, std::size_t row, EventTrack track,
   const NodeId node = kind == NodeKind::dispatch ? dispatch_node_[row] : copy_node_[row];
   const auto [start, end] = times_of_row(trace_, what);
   std::string args = fmt::format(R"("slack_ns":{},"on_path":{})", path_.slack[node],
-                                 static_cast<bool>(path_.on_path[node]));
+                                 path_.on_path[node]);
   if (kind == NodeKind::dispatch) {
     const trace::DispatchColumns& dispatches = trace_.dispatches;
     const trace::LaunchConfig& launch = trace_.launch_configs[dispatches.config[row]];
