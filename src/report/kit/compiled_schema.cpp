@@ -206,7 +206,7 @@ bool CompiledSchema::surely_allows_members(const Rules& rules, const Json& value
     const std::size_t place = rules.find(name, next);
     next = place + 1;
     if (place < rules.members.size()) {
-      required += rules.members[place].required ? 1 : 0;
+      required += rules.members[place].required ? 1U : 0U;
       if (!surely_allows(rules.members[place].rule, member)) return false;
     } else if (!rules.allows_others || (rules.others && !surely_allows(*rules.others, member))) {
       return false;
