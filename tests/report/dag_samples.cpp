@@ -208,7 +208,8 @@ analyze::Analysis sample_dag() {
   analyze::CriticalPath& path = analysis.critical_path.emplace();
   path.graph = std::make_shared<const analyze::Graph>(sample_graph());
   path.slack = analyze::slack(*path.graph);
-  path.on_path = {true, false, false, true, false, true, true};
+  path.on_path = Bits(path.graph->size());
+  for (const std::size_t node : {0U, 3U, 5U, 6U}) path.on_path.set(node);
   path.node = 0;
   path.other_nodes = {{.node = 1, .processes = 2, .dispatches = 5, .span = 77}};
   path.processes = 1;
