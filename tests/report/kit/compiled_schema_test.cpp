@@ -57,10 +57,10 @@ TEST(CompiledSchema, KnowsWhatTheKeywordsOfSchemasMean) {
 
 TEST(CompiledSchema, IsNotSureOfWhatItDoesNotKnow) {
   EXPECT_FALSE(allows(R"({"type": "integer"})", 1.0));  // a whole number by draft 7
+  EXPECT_FALSE(allows(R"({"items": [{"type": "string"}]})", Json::array({"a"})));
   for (const char* schema :
-       {R"({"pattern": "a"})", R"({"items": [{"type": "string"}]})", R"({"type": "text"})",
-        R"({"enum": [1.5]})", R"({"const": []})", R"({"required": ["a"]})", R"({"minimum": 1e300})",
-        R"({"minItems": -1})", R"(true)"})
+       {R"({"pattern": "a"})", R"({"type": "text"})", R"({"enum": [1.5]})", R"({"const": []})",
+        R"({"required": ["a"]})", R"({"minimum": 1e300})", R"({"minItems": -1})", R"(true)"})
     for (const Json& value : {Json("a"), Json(1), Json::array({"a"}), Json::object()})
       EXPECT_FALSE(allows(schema, value)) << schema << value;
 }
