@@ -88,6 +88,12 @@ Result<const CompiledSchema*> compiled_schema(std::string_view name) {
   });
 }
 
+Result<void> put_in_order(std::string_view name, Json& document) {
+  PERFLAB_TRY(const CompiledSchema* const schema, compiled_schema(name));
+  schema->put_in_order(document);
+  return {};
+}
+
 /// The words of a general validator.
 Result<void> validate_by_library(std::string_view name, const Json& document) {
   try {
@@ -140,8 +146,7 @@ Result<void> validate(std::string_view name, const Json& document) {
 }
 
 Result<std::string> render(std::string_view name, Json document) {
-  PERFLAB_TRY(const CompiledSchema* const schema, compiled_schema(name));
-  schema->put_in_order(document);
+  PERFLAB_TRY_VOID(put_in_order(name, document));
   PERFLAB_TRY_VOID(validate(name, document));
   return to_canonical_text(document);
 }
@@ -153,11 +158,9 @@ Result<void> read_schema(std::string_view name) {
 
 Result<std::vector<RenderedDocument>> render_all(std::vector<NamedDocument> documents) {
   std::vector<RenderedDocument> rendered(documents.size());
-  PERFLAB_TRY_VOID(parallel_for(
-      documents.size(), thread_count(0), [&](unsigned, std::size_t index) -> Result<void> {
-        PERFLAB_TRY(const CompiledSchema* const schema, compiled_schema(documents[index].name));
-        schema->put_in_order(documents[index].value);
-        return {};
+  PERFLAB_TRY_VOID(
+      parallel_for(documents.size(), thread_count(0), [&](unsigned, std::size_t index) {
+        return put_in_order(documents[index].name, documents[index].value);
       }));
   // One document can be most of all of them: it is validated while its text is made.
   PERFLAB_TRY_VOID(parallel_for(2 * documents.size(), thread_count(0),
