@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "pc_sampling/text_source.h"
+#include "base/text/byte_source.h"
 
 namespace perflab::pc_sampling {
 

@@ -15,7 +15,6 @@
 #include "pc_sampling/read_database.h"
 #include "pc_sampling/read_json.h"
 #include "pc_sampling/read_pc_samples.h"
-#include "pc_sampling/text_source.h"
 
 namespace perflab::pc_sampling {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text/byte_source.h"
 #include "base/text/progress.h"
 #include "pc_sampling/model.h"
-#include "pc_sampling/text_source.h"
 
 namespace perflab::pc_sampling {
 

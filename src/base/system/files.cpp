@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "base/system/descriptor.h"
@@ -25,6 +26,36 @@ bool write_all(int fd, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+struct OpenFile {
+  Descriptor descriptor;
+  std::uint64_t bytes = 0;
+};
+
+Result<OpenFile> open_to_read(const std::filesystem::path& path) {
+  // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+  OpenFile file{.descriptor = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
+  if (!file.descriptor.open())
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: cannot be opened: {}", path.string(), errno_text(errno)));
+  struct stat info{};
+  if (::fstat(file.descriptor.get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return fail(ErrorCode::bad_input, fmt::format("{}: is not a file", path.string()));
+  file.bytes = static_cast<std::uint64_t>(info.st_size);
+  return file;
+}
+
+/// read(2); 0: the end.
+Result<std::size_t> read_some(const Descriptor& file, char* to, std::size_t size,
+                              const std::filesystem::path& path) {
+  while (true) {
+    const ssize_t got = ::read(file.get(), to, size);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR)
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{}: cannot be read: {}", path.string(), errno_text(errno)));
+  }
 }
 
 /// What is in a place, in words.
@@ -57,34 +88,31 @@ std::string errno_text(int error_number) {
 }
 
 Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() < 0)
-    return fail(ErrorCode::bad_input,
-                fmt::format("{}: cannot be opened: {}", path.string(), errno_text(errno)));
-  struct stat info{};
-  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode))
-    return fail(ErrorCode::bad_input, fmt::format("{}: is not a file", path.string()));
-  if (static_cast<std::uint64_t>(info.st_size) > max_bytes)
+  PERFLAB_TRY(const OpenFile file, open_to_read(path));
+  if (file.bytes > max_bytes)
     return fail(ErrorCode::bad_input,
                 fmt::format("{}: is larger than {} bytes", path.string(), max_bytes));
   // Parsers pad their texts: with room behind the end that costs no copy of a large one.
   constexpr std::size_t kRoom = 64;
   std::string text;
-  text.reserve(static_cast<std::size_t>(info.st_size) + kRoom);
+  text.reserve(static_cast<std::size_t>(file.bytes) + kRoom);
   std::string buffer(std::size_t{1} << 16, '\0');
   while (true) {
-    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      return fail(ErrorCode::bad_input,
-                  fmt::format("{}: cannot be read: {}", path.string(), errno_text(errno)));
+    PERFLAB_TRY(const std::size_t got,
+                read_some(file.descriptor, buffer.data(), buffer.size(), path));
     if (got == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(got));
+    text.append(buffer.data(), got);
     if (text.size() > max_bytes)
       return fail(ErrorCode::bad_input,
                   fmt::format("{}: is larger than {} bytes", path.string(), max_bytes));
   }
+}
+
+Result<ReadBytes> bytes_of_file(const std::filesystem::path& path) {
+  PERFLAB_TRY(OpenFile opened, open_to_read(path));
+  return [file = std::make_shared<OpenFile>(std::move(opened)), path](char* to, std::size_t size) {
+    return read_some(file->descriptor, to, size, path);
+  };
 }
 
 Result<void> check_replaceable(const std::filesystem::path& path) {

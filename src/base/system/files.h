@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text/byte_source.h"
 
 namespace perflab {
 
@@ -16,6 +17,9 @@ namespace perflab {
 /// pipe, a device), no permission, larger than `max_bytes`.
 Result<std::string> read_file(const std::filesystem::path& path,
                               std::uint64_t max_bytes = std::uint64_t{1} << 30);
+
+/// The bytes of a file of any size, in order. Errors (bad_input) as those of read_file().
+Result<ReadBytes> bytes_of_file(const std::filesystem::path& path);
 
 /// Whether a file can be put there: nothing is in that place, or a regular file (a link counts as
 /// what it leads to). Error (usage): a folder, a device, a pipe or a socket, which must not be

@@ -108,6 +108,62 @@ bool cut_plain_row(std::string_view line, std::vector<std::string_view>& fields)
   }
 }
 
+/// The rows of a text that comes in pieces.
+class Rows {
+ public:
+  Rows(std::string_view name, const CsvRowVisitor& visit) : name_(name), visit_(visit) {}
+
+  /// Takes whole lines; only the last piece of all may end within one.
+  Result<void> feed(std::string_view text) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (line_ == 0 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    const bool has_nul = text.find('\0') != std::string_view::npos;
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, text.find('\n') + 1);  // npos + 1: all of it
+      const std::string_view fed = line.empty() ? text : line;
+      text.remove_prefix(fed.size());
+      ++line_;
+      if (parser_.at_row_start()) {
+        row_line_ = line_;
+        if (!has_nul && cut_plain_row(fed, plain_)) {
+          if (!plain_.empty()) PERFLAB_TRY_VOID(take(plain_));
+          continue;
+        }
+      }
+      if (has_nul && fed.find('\0') != std::string_view::npos)
+        return bad(fmt::format("{}: line {} holds a NUL byte", name_, line_));
+      if (!parser_.feed(fed))
+        return bad(fmt::format("{}: line {} has a quote in the middle of a field", name_, line_));
+      PERFLAB_TRY_VOID(parser_.take_rows([&](auto fields) { return take(fields); }));
+    }
+    return {};
+  }
+
+  Result<void> finish() {
+    if (!parser_.finish())
+      return bad(fmt::format("{}: the quote of line {} is never closed", name_, row_line_));
+    PERFLAB_TRY_VOID(parser_.take_rows([&](auto fields) { return take(fields); }));
+    if (columns_ == 0) return bad(fmt::format("{}: has no header line", name_));
+    return {};
+  }
+
+ private:
+  Result<void> take(std::span<const std::string_view> fields) {
+    if (columns_ == 0) columns_ = fields.size();
+    if (fields.size() != columns_)
+      return bad(fmt::format("{}: line {} has {} field{}, the header has {}", name_, row_line_,
+                             fields.size(), fields.size() == 1 ? "" : "s", columns_));
+    return visit_(fields, row_line_);
+  }
+
+  std::string_view name_;
+  const CsvRowVisitor& visit_;
+  Parser parser_;
+  std::vector<std::string_view> plain_;
+  std::size_t columns_ = 0;  ///< 0: no header yet
+  std::size_t line_ = 0, row_line_ = 1;
+};
+
 }  // namespace
 
 std::optional<std::size_t> CsvTable::column(std::string_view name) const {
@@ -118,44 +174,27 @@ std::optional<std::size_t> CsvTable::column(std::string_view name) const {
 
 Result<void> for_each_csv_row(std::string_view text, std::string_view name,
                               const CsvRowVisitor& visit) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  Parser parser;
-  std::size_t columns = 0;  // 0: no header yet
-  std::size_t line = 0;
-  std::size_t row_line = 1;
-  std::vector<std::string_view> plain;
-  const bool has_nul = text.find('\0') != std::string_view::npos;
-  const auto take = [&](std::span<const std::string_view> fields) -> Result<void> {
-    if (columns == 0) columns = fields.size();
-    if (fields.size() != columns)
-      return bad(fmt::format("{}: line {} has {} field{}, the header has {}", name, row_line,
-                             fields.size(), fields.size() == 1 ? "" : "s", columns));
-    return visit(fields, row_line);
-  };
-  while (!text.empty()) {
-    const std::string_view piece = text.substr(0, text.find('\n') + 1);  // npos + 1: all of it
-    const std::string_view fed = piece.empty() ? text : piece;
-    text.remove_prefix(fed.size());
-    ++line;
-    if (parser.at_row_start()) {
-      row_line = line;
-      if (!has_nul && cut_plain_row(fed, plain)) {
-        if (!plain.empty()) PERFLAB_TRY_VOID(take(plain));
-        continue;
-      }
-    }
-    if (has_nul && std::memchr(fed.data(), 0, fed.size()) != nullptr)
-      return bad(fmt::format("{}: line {} holds a NUL byte", name, line));
-    if (!parser.feed(fed))
-      return bad(fmt::format("{}: line {} has a quote in the middle of a field", name, line));
-    PERFLAB_TRY_VOID(parser.take_rows(take));
+  Rows rows(name, visit);
+  PERFLAB_TRY_VOID(rows.feed(text));
+  return rows.finish();
+}
+
+Result<void> for_each_csv_row(const ReadBytes& read, std::string_view name,
+                              const CsvRowVisitor& visit) {
+  constexpr std::size_t kPiece = std::size_t{1} << 18;  // stays in a core's cache
+  Rows rows(name, visit);
+  std::vector<char> buffer(kPiece);
+  std::size_t kept = 0;  // of a line that has not ended
+  while (true) {
+    if (buffer.size() - kept < kPiece / 2) buffer.resize(2 * buffer.size());
+    PERFLAB_TRY(const std::size_t many, read(buffer.data() + kept, buffer.size() - kept));
+    const std::string_view text(buffer.data(), kept + many);
+    const std::size_t whole = many == 0 ? text.size() : text.rfind('\n') + 1;  // npos + 1: none
+    PERFLAB_TRY_VOID(rows.feed(text.substr(0, whole)));
+    if (many == 0) return rows.finish();
+    kept = text.size() - whole;
+    std::memmove(buffer.data(), buffer.data() + whole, kept);
   }
-  if (!parser.finish())
-    return bad(fmt::format("{}: the quote of line {} is never closed", name, row_line));
-  PERFLAB_TRY_VOID(parser.take_rows(take));
-  if (columns == 0) return bad(fmt::format("{}: has no header line", name));
-  return {};
 }
 
 Result<CsvTable> parse_csv(std::string_view text, std::string_view name) {

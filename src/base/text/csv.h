@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text/byte_source.h"
 
 namespace perflab {
 
@@ -33,7 +34,9 @@ using CsvRowVisitor =
     std::function<Result<void>(std::span<const std::string_view> fields, std::size_t line)>;
 
 /// Hands over row by row, the header line first, without keeping them. Errors: those of parse_csv,
-/// and the visitor's.
+/// the visitor's, and those of reading the bytes.
+Result<void> for_each_csv_row(const ReadBytes& read, std::string_view name,
+                              const CsvRowVisitor& visit);
 Result<void> for_each_csv_row(std::string_view text, std::string_view name,
                               const CsvRowVisitor& visit);
 

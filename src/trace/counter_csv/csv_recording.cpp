@@ -148,6 +148,7 @@ Recording finish_draft(Draft draft, std::optional<std::int64_t> l2_channels) {
   std::ranges::sort(draft.cells, {}, [](const Cell& cell) {
     return std::tuple(cell.dispatch, cell.counter, cell.channel, cell.value);
   });
+  content.values.reserve(draft.cells.size());
   for (std::size_t first = 0; first < draft.cells.size();) {
     const Cell& cell = draft.cells[first];
     std::size_t last = first + 1;

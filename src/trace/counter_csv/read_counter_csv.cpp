@@ -1,12 +1,8 @@
 // Which table a text is, and the file about the machine beside it.
 #include "trace/counter_csv/read_counter_csv.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "base/system/files.h"
-#include "base/text/csv.h"
+#include "base/text/byte_source.h"
 #include "trace/counter_csv/table.h"
 
 namespace perflab::trace::counter_csv {
@@ -17,20 +13,16 @@ namespace fs = std::filesystem;
 constexpr std::string_view kCollection = "counter_collection.csv";
 constexpr std::string_view kAgentInfo = "agent_info.csv";
 
-/// The kind of a table by its first line; an error when it is none.
-Result<Kind> kind_of_text(std::string_view text, std::string_view name) {
-  std::optional<Kind> kind;
-  const auto read =
-      for_each_csv_row(text.substr(0, text.find('\n')), name,
-                       [&](std::span<const std::string_view> fields, std::size_t) -> Result<void> {
-                         if (!kind) kind = kind_of(fields);
-                         return {};
-                       });
-  if (read && kind) return *kind;
-  return fail(ErrorCode::bad_input,
-              fmt::format("{}: is not an SQLite database, nor a table of counters (CSV)", name),
-              "give rocpd databases (…_results.db), rocprofv3's …_counter_collection.csv, or "
-              "rocprof-compute's pmc_perf.csv or results_*.csv");
+/// The recordings of a table with the text of the file about the machine; no name: there is none.
+Result<std::vector<Recording>> finish(TableRows rows, std::string_view name,
+                                      std::string_view machine_text,
+                                      std::string_view machine_name) {
+  auto machine = std::make_shared<SystemInfo>();
+  if (!machine_name.empty()) {
+    PERFLAB_TRY(*machine, rows.kind == Kind::rocprofv3 ? read_agent_info(machine_text, machine_name)
+                                                       : read_sysinfo(machine_text, machine_name));
+  }
+  return finish_rows(std::move(rows), name, std::move(machine));
 }
 
 /// <pid>_agent_info.csv beside <pid>_counter_collection.csv, else the only one of the folder; empty
@@ -65,28 +57,20 @@ fs::path machine_file(const fs::path& table, Kind kind) {
 }  // namespace
 
 Result<std::vector<Recording>> parse(const TableText& table) {
-  PERFLAB_TRY(const Kind kind, kind_of_text(table.text, table.name));
-  auto machine = std::make_shared<SystemInfo>();
-  if (!table.machine_name.empty()) {
-    PERFLAB_TRY(*machine, kind == Kind::rocprofv3
-                              ? read_agent_info(table.machine_text, table.machine_name)
-                              : read_sysinfo(table.machine_text, table.machine_name));
-  }
-  return read_table(table.text, table.name, kind, std::move(machine));
+  PERFLAB_TRY(TableRows rows, read_rows(bytes_of_text(table.text), table.name));
+  return finish(std::move(rows), table.name, table.machine_text, table.machine_name);
 }
 
 Result<std::vector<Recording>> read_file(const fs::path& path) {
-  PERFLAB_TRY(const std::string text, perflab::read_file(path));
+  PERFLAB_TRY(const ReadBytes read, bytes_of_file(path));
   const std::string name = path.string();
-  PERFLAB_TRY(const Kind kind, kind_of_text(text, name));
-  const fs::path machine = machine_file(path, kind);
+  PERFLAB_TRY(TableRows rows, read_rows(read, name));
+  const fs::path machine = machine_file(path, rows.kind);
   std::string machine_text;
   if (!machine.empty()) {
     PERFLAB_TRY(machine_text, perflab::read_file(machine));
   }
-  const std::string machine_name = machine.string();
-  return parse(
-      {.text = text, .name = name, .machine_text = machine_text, .machine_name = machine_name});
+  return finish(std::move(rows), name, machine_text, machine.string());
 }
 
 }  // namespace perflab::trace::counter_csv

@@ -91,6 +91,13 @@ std::optional<std::size_t> find_column(Fields header, std::string_view name) {
   return static_cast<std::size_t>(found - header.begin());
 }
 
+std::unexpected<Error> not_a_table(std::string_view file) {
+  return fail(ErrorCode::bad_input,
+              fmt::format("{}: is not an SQLite database, nor a table of counters (CSV)", file),
+              "give rocpd databases (…_results.db), rocprofv3's …_counter_collection.csv, or "
+              "rocprof-compute's pmc_perf.csv or results_*.csv");
+}
+
 }  // namespace
 
 bool is_bookkeeping(std::string_view column) {
@@ -340,30 +347,41 @@ std::vector<Draft> DraftBuilder::take() && {
   return drafts;
 }
 
-Result<std::vector<Recording>> read_table(std::string_view text, std::string_view file, Kind kind,
-                                          std::shared_ptr<const SystemInfo> machine) {
+Result<TableRows> read_rows(const ReadBytes& read, std::string_view file) {
+  std::optional<Kind> kind;
   std::unique_ptr<RowReader> reader;
-  std::uint64_t rows = 0;
-  PERFLAB_TRY_VOID(for_each_csv_row(
-      text, file, [&](std::span<const std::string_view> fields, std::size_t line) -> Result<void> {
+  TableRows found;
+  const auto status = for_each_csv_row(
+      read, file, [&](std::span<const std::string_view> fields, std::size_t line) -> Result<void> {
         if (reader) {
-          ++rows;
+          ++found.rows;
           return reader->row(fields, line);
         }
+        kind = kind_of(fields);
+        if (!kind) return not_a_table(file);
         PERFLAB_TRY(std::shared_ptr<Table> table, Table::make(fields, file));
-        PERFLAB_TRY(reader, kind == Kind::compute_wide ? wide_reader(std::move(table))
-                                                       : long_reader(kind, std::move(table)));
+        PERFLAB_TRY(reader, *kind == Kind::compute_wide ? wide_reader(std::move(table))
+                                                        : long_reader(*kind, std::move(table)));
         return {};
-      }));
+      });
+  if (!status && !kind) return not_a_table(file);
+  if (!status) return std::unexpected(status.error());
+  found.kind = *kind;
+  found.drafts = reader->take();
+  return found;
+}
+
+std::vector<Recording> finish_rows(TableRows rows, std::string_view file,
+                                   std::shared_ptr<const SystemInfo> machine) {
   std::vector<Recording> recordings;
-  for (Draft& draft : reader->take()) {
+  for (Draft& draft : rows.drafts) {
     Recording recording = finish_draft(std::move(draft), machine->l2_channels);
     recording.file = file;
-    recording.collector = kind == Kind::rocprofv3 ? "rocprofv3" : "rocprof-compute";
+    recording.collector = rows.kind == Kind::rocprofv3 ? "rocprofv3" : "rocprof-compute";
     recording.machine = machine;
     recordings.push_back(std::move(recording));
   }
-  if (!recordings.empty() && rows > 0) recordings.front().report.rows[kTable] += rows;
+  if (!recordings.empty() && rows.rows > 0) recordings.front().report.rows[kTable] += rows.rows;
   return recordings;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text/byte_source.h"
 #include "trace/counter_csv/csv_recording.h"
 #include "trace/counter_csv/fields.h"
 
@@ -156,9 +157,19 @@ class RowReader {
 Result<std::unique_ptr<RowReader>> long_reader(Kind kind, std::shared_ptr<Table> table);
 Result<std::unique_ptr<RowReader>> wide_reader(std::shared_ptr<Table> table);
 
-/// Everything that a table of a known kind says, with the machine given. Errors (bad_input) name
-/// the file: a missing column, a field that is no number (line and column named), …
-Result<std::vector<Recording>> read_table(std::string_view text, std::string_view file, Kind kind,
-                                          std::shared_ptr<const SystemInfo> machine);
+/// What the rows of a table say.
+struct TableRows {
+  Kind kind = Kind::rocprofv3;
+  std::vector<Draft> drafts;
+  std::uint64_t rows = 0;  ///< behind the header
+};
+
+/// Reads a table. Errors (bad_input) name the file: its header is of no kind, a missing column, a
+/// field that is no number (line and column named), …
+Result<TableRows> read_rows(const ReadBytes& read, std::string_view file);
+
+/// The recordings of a table, with the machine given.
+std::vector<Recording> finish_rows(TableRows rows, std::string_view file,
+                                   std::shared_ptr<const SystemInfo> machine);
 
 }  // namespace perflab::trace::counter_csv

@@ -1,8 +1,7 @@
-// Where the bytes of a file come from, piece by piece. Internal to src/pc_sampling and its tests.
+// Texts of any length, which come piece by piece, and their lines.
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -10,14 +9,12 @@
 
 #include "base/error.h"
 
-namespace perflab::pc_sampling {
+namespace perflab {
 
 /// Puts up to `size` bytes at `to`; how many. 0: the end. Errors end the reading.
 using ReadBytes = std::function<Result<std::size_t>(char* to, std::size_t size)>;
 
-/// Of a regular file. Error (bad_input): there is none, or it cannot be read.
-Result<ReadBytes> bytes_of_file(const std::filesystem::path& file);
-/// Of a text, which has to stay.
+/// Of a text, which has to stay. Of a file: bytes_of_file() (base/system/files.h).
 ReadBytes bytes_of_text(std::string_view text);
 
 /// The lines of a text of any length.
@@ -43,4 +40,4 @@ class Lines {
   bool at_end_ = false;
 };
 
-}  // namespace perflab::pc_sampling
+}  // namespace perflab
