@@ -129,18 +129,23 @@ std::vector<AllocationKind> summarize_allocations(const trace::Trace& trace,
 
 std::vector<Counter> summarize_counters(const trace::Trace& trace, const Passes& passes) {
   const trace::CounterColumns& all = trace.counters;
-  const auto source_of = [&](std::size_t row) {
-    return trace.source_of_track(trace.dispatches.track[all.dispatch[row]]);
-  };
   std::map<std::tuple<std::string_view, std::string_view, int>, Counter> sums;
+  std::map<std::pair<Index, Index>, std::unordered_map<Index, Counter*>> known;  // by counter
+  std::unordered_map<Index, Counter*>* of_dispatch = nullptr;  // of the row's kernel and pass
   for (std::size_t i = 0; i < all.size(); ++i) {
     const trace::CounterInfo& info = trace.counter_infos[all.counter[i]];
-    const Index source = source_of(i);
-    const Index symbol = trace.dispatches.kernel[all.dispatch[i]];
+    const Index source = trace.source_of_track(trace.dispatches.track[all.dispatch[i]]);
     if (!passes.has_counters(source)) continue;  // a table of what a database holds as well
-    const int pass = passes.passes[passes.pass_of_source[source]].info.number;
-    Counter& sum = sums[{trace.strings.view(trace.kernel_symbols[symbol].name),
-                         trace.strings.view(info.name), pass}];
+    const Index symbol = trace.dispatches.kernel[all.dispatch[i]];
+    const Index in_pass = passes.pass_of_source[source];
+    const int pass = passes.passes[in_pass].info.number;
+    if (of_dispatch == nullptr || all.dispatch[i] != all.dispatch[i - 1])
+      of_dispatch = &known[{symbol, in_pass}];
+    Counter*& cached = (*of_dispatch)[all.counter[i]];
+    if (cached == nullptr)
+      cached = &sums[{trace.strings.view(trace.kernel_symbols[symbol].name),
+                      trace.strings.view(info.name), pass}];
+    Counter& sum = *cached;
     const double value = all.sum[i];
     if (sum.dispatches == 0) {
       sum.pass = pass;

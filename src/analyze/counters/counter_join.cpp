@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -223,12 +224,16 @@ bool joins_flat_sizes(const trace::Trace& trace, const Passes& passes) {
   return false;
 }
 
-CounterIndex::CounterIndex(const trace::Trace& trace) : counters_(trace.counters) {}
+CounterIndex::CounterIndex(const trace::Trace& trace) : counters_(trace.counters) {
+  if (counters_.size() == 0) return;
+  first_.resize(trace.dispatches.size() + 1);
+  for (const Index dispatch : counters_.dispatch) ++first_[dispatch + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+}
 
 std::pair<std::size_t, std::size_t> CounterIndex::rows(Index dispatch) const {
-  const auto [first, last] = std::ranges::equal_range(counters_.dispatch, dispatch);
-  return {static_cast<std::size_t>(first - counters_.dispatch.begin()),
-          static_cast<std::size_t>(last - counters_.dispatch.begin())};
+  if (first_.empty()) return {0, 0};
+  return {first_[dispatch], first_[dispatch + 1]};
 }
 
 std::size_t CounterIndex::row(Index dispatch, Index counter) const {

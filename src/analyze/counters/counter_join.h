@@ -55,6 +55,7 @@ class CounterIndex {
 
  private:
   const trace::CounterColumns& counters_;
+  std::vector<std::size_t> first_;  ///< by dispatch, and the end; empty: nothing was counted
 };
 
 /// The join of a whole trace. Kernels ordered by name, then architecture.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 
 namespace perflab::analyze {
 namespace {
@@ -16,17 +17,21 @@ std::vector<CounterSet> sum_pass(const trace::Trace& trace, const CounterIndex& 
   const trace::CounterColumns& all = trace.counters;
   std::map<std::vector<Index>, std::size_t> known;
   std::vector<CounterSet> sets;
+  std::size_t at = 0;  // the set of the last dispatch, mostly that of the next one
   for (const Index dispatch : dispatches) {
     const auto [first, last] = index.rows(dispatch);
     if (first == last) continue;
-    std::vector<Index> counters(all.counter.begin() + static_cast<std::ptrdiff_t>(first),
-                                all.counter.begin() + static_cast<std::ptrdiff_t>(last));
-    const auto [entry, added] = known.try_emplace(std::move(counters), sets.size());
-    if (added) {
-      sets.emplace_back().counters = entry->first;
-      sets.back().sums.resize(entry->first.size());
+    const std::span counted = std::span(all.counter).subspan(first, last - first);
+    if (sets.empty() || !std::ranges::equal(counted, sets[at].counters)) {
+      const auto [entry, added] =
+          known.try_emplace(std::vector<Index>(counted.begin(), counted.end()), sets.size());
+      if (added) {
+        sets.emplace_back().counters = entry->first;
+        sets.back().sums.resize(entry->first.size());
+      }
+      at = entry->second;
     }
-    CounterSet& set = sets[entry->second];
+    CounterSet& set = sets[at];
     ++set.dispatches;
     for (std::size_t i = 0; i < set.sums.size(); ++i) set.sums[i] += all.sum[first + i];
   }

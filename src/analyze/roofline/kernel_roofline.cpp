@@ -81,7 +81,7 @@ class KernelBuilder {
     find_compute_roof();
     find_binding();
     compute_features();
-    out_.counters = list_counters(k_);
+    out_.counters = list_counters(k_, index_);
     explain_names(k_, out_);
     list_dispatches(k_, index_, scope_, out_);
     explain_shares(ceilings_.has_infinity_cache(), out_);

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 namespace perflab::analyze {
 namespace {
@@ -45,19 +46,22 @@ void judge(const KernelCounters& counters, Index pass, Index counter, CounterVal
 
 }  // namespace
 
-std::vector<CounterValue> list_counters(const KernelCounters& counters) {
+std::vector<CounterValue> list_counters(const KernelCounters& counters, const CounterIndex& index) {
   const trace::Trace& trace = *counters.trace;
-  const CounterIndex index(trace);
   std::map<std::tuple<std::string_view, Index, Index>, CounterValue> values;
+  std::vector<std::unordered_map<Index, CounterValue*>> known;  // by pass, then by counter
   for (const ShapeGroup& shape : counters.kernel->shapes)
     for (Index pass = 0; pass < shape.in_pass.size(); ++pass)
       for (const Index dispatch : shape.in_pass[pass]) {
+        if (known.size() <= pass) known.resize(pass + 1);
         const auto [first, last] = index.rows(dispatch);
         for (std::size_t row = first; row < last; ++row) {
           const Index counter = trace.counters.counter[row];
-          const std::string_view name = trace.strings.view(trace.counter_infos[counter].name);
-          take(values[{name, pass, counter}], trace.counters.sum[row], trace.counters.min[row],
-               trace.counters.max[row], trace.counters.instances[row]);
+          CounterValue*& value = known[pass][counter];
+          if (value == nullptr)
+            value = &values[{trace.strings.view(trace.counter_infos[counter].name), pass, counter}];
+          take(*value, trace.counters.sum[row], trace.counters.min[row], trace.counters.max[row],
+               trace.counters.instances[row]);
         }
       }
   std::vector<CounterValue> list;

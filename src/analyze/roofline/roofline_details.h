@@ -11,7 +11,7 @@
 namespace perflab::analyze {
 
 /// Every counter of the kernel in every pass that has it, by name and pass.
-std::vector<CounterValue> list_counters(const KernelCounters& counters);
+std::vector<CounterValue> list_counters(const KernelCounters& counters, const CounterIndex& index);
 
 /// Adds an assumption for each tool whose names of counters are read as those of the table.
 void explain_names(const KernelCounters& counters, KernelRoofline& kernel);

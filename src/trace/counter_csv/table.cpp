@@ -219,8 +219,14 @@ bool is_counter_name(std::string_view name) {
 }
 
 Index DraftBuilder::Building::counter(std::string_view name) {
+  // Dispatches name the same counters in the same order.
+  if (next >= draft.counters.size()) next = 0;
+  if (next < draft.counters.size() && draft.counters[next] == name) return next++;
   const auto known = counters.find(name);
-  if (known != counters.end()) return known->second;
+  if (known != counters.end()) {
+    next = known->second + 1;
+    return known->second;
+  }
   const auto index = static_cast<Index>(draft.counters.size());
   counters.emplace(name, index);
   draft.counters.emplace_back(name);

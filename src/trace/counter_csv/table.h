@@ -106,6 +106,7 @@ class DraftBuilder {
     /// By dispatch number: position, and the line that it was first seen in.
     std::map<std::int64_t, std::pair<Index, std::size_t>> dispatches;
     std::map<std::string, Index, std::less<>> counters;
+    Index next = 0;  ///< the counter behind the last one that was asked for
     /// Index of a counter (without "[N]") in the draft's list.
     Index counter(std::string_view name);
   };
