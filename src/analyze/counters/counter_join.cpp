@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -227,8 +226,10 @@ bool joins_flat_sizes(const trace::Trace& trace, const Passes& passes) {
 CounterIndex::CounterIndex(const trace::Trace& trace) : counters_(trace.counters) {
   if (counters_.size() == 0) return;
   first_.resize(trace.dispatches.size() + 1);
-  for (const Index dispatch : counters_.dispatch) ++first_[dispatch + 1];
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  std::size_t dispatch = 0;
+  for (std::size_t row = 0; row < counters_.size(); ++row)
+    while (dispatch <= counters_.dispatch[row]) first_[dispatch++] = row;
+  while (dispatch < first_.size()) first_[dispatch++] = counters_.size();
 }
 
 std::pair<std::size_t, std::size_t> CounterIndex::rows(Index dispatch) const {

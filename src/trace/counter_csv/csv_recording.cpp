@@ -83,6 +83,23 @@ std::string missing_instances(std::span<const Cell> cells, std::string_view coun
                      distinct, expected);
 }
 
+/// By dispatch, counter, channel, value. Dispatches mostly come in order already.
+void sort_cells(std::vector<Cell>& cells) {
+  const auto key = [](const Cell& cell) {
+    return std::tuple(cell.dispatch, cell.counter, cell.channel, cell.value);
+  };
+  if (!std::ranges::is_sorted(cells, {}, &Cell::dispatch)) {
+    std::ranges::sort(cells, {}, key);
+    return;
+  }
+  for (auto first = cells.begin(); first != cells.end();) {
+    const auto last = std::find_if(first, cells.end(),
+                                   [&](const Cell& c) { return c.dispatch != first->dispatch; });
+    std::ranges::sort(first, last, {}, key);
+    first = last;
+  }
+}
+
 /// The value of cells of one dispatch and counter.
 Value total_of(std::span<Cell> cells) {
   std::ranges::sort(cells, {}, &Cell::value);
@@ -145,9 +162,7 @@ Recording finish_draft(Draft draft, std::optional<std::int64_t> l2_channels) {
   }
   const auto lost = std::erase_if(draft.cells, [](const Cell& c) { return c.dispatch == kNone; });
   count(recording.report.dropped, {kTable, "value of an unfinished dispatch"}, lost);
-  std::ranges::sort(draft.cells, {}, [](const Cell& cell) {
-    return std::tuple(cell.dispatch, cell.counter, cell.channel, cell.value);
-  });
+  sort_cells(draft.cells);
   content.values.reserve(draft.cells.size());
   for (std::size_t first = 0; first < draft.cells.size();) {
     const Cell& cell = draft.cells[first];

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstring>
 #include <limits>
 
 #include "base/text/csv.h"
@@ -89,6 +90,25 @@ std::optional<std::size_t> find_column(Fields header, std::string_view name) {
   const auto found = name.empty() ? header.end() : std::ranges::find(header, name);
   if (found == header.end()) return std::nullopt;
   return static_cast<std::size_t>(found - header.begin());
+}
+
+/// a == b without a call for short texts: every row is compared with the last one field by field.
+bool same_text(std::string_view a, std::string_view b) {
+  const auto word = [](const char* at) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, at, sizeof bits);
+    return bits;
+  };
+  const std::size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size > 2 * sizeof(std::uint64_t)) return a == b;
+  if (size >= sizeof(std::uint64_t)) {
+    const std::size_t last = size - sizeof(std::uint64_t);
+    return word(a.data()) == word(b.data()) && word(a.data() + last) == word(b.data() + last);
+  }
+  for (std::size_t i = 0; i < size; ++i)
+    if (a[i] != b[i]) return false;
+  return true;
 }
 
 std::unexpected<Error> not_a_table(std::string_view file) {
@@ -332,7 +352,9 @@ Result<DraftBuilder::Target> DraftBuilder::find_or_add(Building& building, Field
 }
 
 Result<DraftBuilder::Target> DraftBuilder::target(Fields fields, std::size_t line) {
-  const auto same = [&](std::size_t i) { return last_fields_[i] == fields[used_columns_[i]]; };
+  const auto same = [&](std::size_t i) {
+    return same_text(last_fields_[i], fields[used_columns_[i]]);
+  };
   bool again = !last_fields_.empty();
   for (std::size_t i = 0; again && i < used_columns_.size(); ++i) again = same(i);
   if (again) {
