@@ -7,7 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
+
+#include "base/parallel.h"
 
 namespace perflab {
 namespace {
@@ -82,10 +86,10 @@ class Parser {
   std::vector<std::string_view> views_;
 };
 
-/// The fields of a line that is a row without doubled quotes or line breaks in it, as views into it
-/// (none: the line is empty). False: it is not that simple, and libcsv has to say what it is.
+/// Appends the fields of a line that is a row without doubled quotes or line breaks in it, as views
+/// into it (none: the line is empty). False: it is not that simple, and libcsv has to say what it
+/// is.
 bool cut_plain_row(std::string_view line, std::vector<std::string_view>& fields) {
-  fields.clear();
   if (!line.ends_with('\n')) return false;
   line.remove_suffix(line.ends_with("\r\n") ? 2 : 1);
   if (line.empty()) return true;
@@ -108,31 +112,121 @@ bool cut_plain_row(std::string_view line, std::vector<std::string_view>& fields)
   }
 }
 
-/// The rows of a text that comes in pieces.
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
+
+/// The line that a text begins with, its end included.
+std::string_view first_line(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  return end == std::string_view::npos ? text : text.substr(0, end + 1);
+}
+
+/// Some lines of a text, cut into rows as far as all of them are plain.
+struct Piece {
+  struct Row {
+    std::size_t end = 0;   ///< of its fields
+    std::size_t line = 0;  ///< within the piece, from 1 on
+  };
+  std::string_view text;
+  bool plain = true;
+  std::vector<std::string_view> fields;
+  std::vector<Row> rows;
+  std::size_t lines = 0;
+
+  void cut() {
+    fields.clear();
+    rows.clear();
+    lines = 0;
+    plain = text.find('\0') == std::string_view::npos;
+    for (std::string_view rest = text; plain && !rest.empty();) {
+      const std::string_view line = first_line(rest);
+      rest.remove_prefix(line.size());
+      ++lines;
+      const std::size_t before = fields.size();
+      plain = cut_plain_row(line, fields);
+      if (fields.size() > before) rows.push_back({.end = fields.size(), .line = lines});
+    }
+  }
+};
+
+/// Pieces of a text, which end where lines do, in a buffer each. A piece that was handed out is
+/// valid until the call after the next one.
+class Pieces {
+ public:
+  explicit Pieces(const ReadBytes& read) : read_(read) {}
+
+  /// The next piece, cut; nullptr: there is none. Errors: those of reading.
+  Result<const Piece*> next() {
+    constexpr std::size_t kSize = std::size_t{1} << 19;  // of text and rows: a core's cache
+    std::vector<char>& buffer = buffers_[turn_];
+    buffer.resize(std::max(buffer.size(), rest_.size() + kSize));
+    std::ranges::copy(rest_, buffer.begin());
+    std::size_t size = rest_.size(), whole = 0;
+    while (whole == 0) {
+      if (size == buffer.size()) buffer.resize(2 * size);
+      PERFLAB_TRY(const std::size_t many, read_(buffer.data() + size, buffer.size() - size));
+      size += many;
+      const std::string_view text(buffer.data(), size);
+      whole = many == 0 ? size : text.rfind('\n') + 1;  // npos + 1: a line longer than that
+      if (size == 0) return nullptr;
+    }
+    Piece& piece = pieces_[turn_];
+    piece.text = std::string_view(buffer.data(), whole);
+    rest_ = std::string_view(buffer.data(), size).substr(whole);
+    if (std::exchange(first_, false)) piece.text = without_byte_order_mark(piece.text);
+    piece.cut();
+    turn_ = 1 - turn_;
+    return &piece;
+  }
+
+ private:
+  const ReadBytes& read_;
+  std::array<std::vector<char>, 2> buffers_;
+  std::array<Piece, 2> pieces_;
+  std::size_t turn_ = 0;
+  std::string_view rest_;  ///< of the other buffer: a line that has not ended
+  bool first_ = true;
+};
+
+/// Hands over the rows of a text that comes in pieces.
 class Rows {
  public:
   Rows(std::string_view name, const CsvRowVisitor& visit) : name_(name), visit_(visit) {}
 
+  Result<void> feed(const Piece& piece) {
+    if (!piece.plain || !parser_.at_row_start()) return feed(piece.text);
+    const std::span fields(piece.fields);
+    std::size_t begin = 0;
+    for (const Piece::Row& row : piece.rows) {
+      row_line_ = line_ + row.line;
+      PERFLAB_TRY_VOID(take(fields.subspan(begin, row.end - begin)));
+      begin = row.end;
+    }
+    line_ += piece.lines;
+    return {};
+  }
+
   /// Takes whole lines; only the last piece of all may end within one.
   Result<void> feed(std::string_view text) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    if (line_ == 0 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     const bool has_nul = text.find('\0') != std::string_view::npos;
     while (!text.empty()) {
-      const std::string_view line = text.substr(0, text.find('\n') + 1);  // npos + 1: all of it
-      const std::string_view fed = line.empty() ? text : line;
-      text.remove_prefix(fed.size());
+      const std::string_view line = first_line(text);
+      text.remove_prefix(line.size());
       ++line_;
       if (parser_.at_row_start()) {
         row_line_ = line_;
-        if (!has_nul && cut_plain_row(fed, plain_)) {
+        plain_.clear();
+        if (!has_nul && cut_plain_row(line, plain_)) {
           if (!plain_.empty()) PERFLAB_TRY_VOID(take(plain_));
           continue;
         }
       }
-      if (has_nul && fed.find('\0') != std::string_view::npos)
+      if (has_nul && line.find('\0') != std::string_view::npos)
         return bad(fmt::format("{}: line {} holds a NUL byte", name_, line_));
-      if (!parser_.feed(fed))
+      if (!parser_.feed(line))
         return bad(fmt::format("{}: line {} has a quote in the middle of a field", name_, line_));
       PERFLAB_TRY_VOID(parser_.take_rows([&](auto fields) { return take(fields); }));
     }
@@ -175,26 +269,26 @@ std::optional<std::size_t> CsvTable::column(std::string_view name) const {
 Result<void> for_each_csv_row(std::string_view text, std::string_view name,
                               const CsvRowVisitor& visit) {
   Rows rows(name, visit);
-  PERFLAB_TRY_VOID(rows.feed(text));
+  PERFLAB_TRY_VOID(rows.feed(without_byte_order_mark(text)));
   return rows.finish();
 }
 
 Result<void> for_each_csv_row(const ReadBytes& read, std::string_view name,
-                              const CsvRowVisitor& visit) {
-  constexpr std::size_t kPiece = std::size_t{1} << 18;  // stays in a core's cache
+                              const CsvRowVisitor& visit, unsigned threads) {
   Rows rows(name, visit);
-  std::vector<char> buffer(kPiece);
-  std::size_t kept = 0;  // of a line that has not ended
-  while (true) {
-    if (buffer.size() - kept < kPiece / 2) buffer.resize(2 * buffer.size());
-    PERFLAB_TRY(const std::size_t many, read(buffer.data() + kept, buffer.size() - kept));
-    const std::string_view text(buffer.data(), kept + many);
-    const std::size_t whole = many == 0 ? text.size() : text.rfind('\n') + 1;  // npos + 1: none
-    PERFLAB_TRY_VOID(rows.feed(text.substr(0, whole)));
-    if (many == 0) return rows.finish();
-    kept = text.size() - whole;
-    std::memmove(buffer.data(), buffer.data() + whole, kept);
+  Pieces pieces(read);
+  PERFLAB_TRY(const Piece* piece, pieces.next());
+  while (piece != nullptr) {
+    Result<const Piece*> next = nullptr;
+    PERFLAB_TRY_VOID(
+        parallel_for(2, thread_count(threads), [&](unsigned, std::size_t part) -> Result<void> {
+          if (part == 0) return rows.feed(*piece);
+          next = pieces.next();
+          return {};
+        }));
+    PERFLAB_TRY(piece, std::move(next));
   }
+  return rows.finish();
 }
 
 Result<CsvTable> parse_csv(std::string_view text, std::string_view name) {

@@ -34,9 +34,10 @@ using CsvRowVisitor =
     std::function<Result<void>(std::span<const std::string_view> fields, std::size_t line)>;
 
 /// Hands over row by row, the header line first, without keeping them. Errors: those of parse_csv,
-/// the visitor's, and those of reading the bytes.
+/// the visitor's, and those of reading the bytes. With two `threads` (0: as many as the process may
+/// run on) the next rows are cut while the visitor, called by either of them, has the last ones.
 Result<void> for_each_csv_row(const ReadBytes& read, std::string_view name,
-                              const CsvRowVisitor& visit);
+                              const CsvRowVisitor& visit, unsigned threads);
 Result<void> for_each_csv_row(std::string_view text, std::string_view name,
                               const CsvRowVisitor& visit);
 

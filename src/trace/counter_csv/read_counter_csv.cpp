@@ -57,14 +57,14 @@ fs::path machine_file(const fs::path& table, Kind kind) {
 }  // namespace
 
 Result<std::vector<Recording>> parse(const TableText& table) {
-  PERFLAB_TRY(TableRows rows, read_rows(bytes_of_text(table.text), table.name));
+  PERFLAB_TRY(TableRows rows, read_rows(bytes_of_text(table.text), table.name, 1));
   return finish(std::move(rows), table.name, table.machine_text, table.machine_name);
 }
 
-Result<std::vector<Recording>> read_file(const fs::path& path) {
+Result<std::vector<Recording>> read_file(const fs::path& path, unsigned threads) {
   PERFLAB_TRY(const ReadBytes read, bytes_of_file(path));
   const std::string name = path.string();
-  PERFLAB_TRY(TableRows rows, read_rows(read, name));
+  PERFLAB_TRY(TableRows rows, read_rows(read, name, threads));
   const fs::path machine = machine_file(path, rows.kind);
   std::string machine_text;
   if (!machine.empty()) {

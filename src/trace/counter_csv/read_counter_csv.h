@@ -26,8 +26,9 @@ struct TableText {
 /// column, a field that is no number (line and column named), a broken file about the machine, ….
 Result<std::vector<Recording>> parse(const TableText& table);
 
-/// The recordings of a file, with the file about the machine that stands beside it.
-Result<std::vector<Recording>> read_file(const std::filesystem::path& path);
+/// The recordings of a file, with the file about the machine that stands beside it. `threads`: 0
+/// for as many as the process may run on.
+Result<std::vector<Recording>> read_file(const std::filesystem::path& path, unsigned threads = 0);
 
 /// Appends recordings to the state's Trace, in an order that the order of files does not change.
 /// Error (bad_input): a recording is given twice.

@@ -375,12 +375,13 @@ std::vector<Draft> DraftBuilder::take() && {
   return drafts;
 }
 
-Result<TableRows> read_rows(const ReadBytes& read, std::string_view file) {
+Result<TableRows> read_rows(const ReadBytes& read, std::string_view file, unsigned threads) {
   std::optional<Kind> kind;
   std::unique_ptr<RowReader> reader;
   TableRows found;
   const auto status = for_each_csv_row(
-      read, file, [&](std::span<const std::string_view> fields, std::size_t line) -> Result<void> {
+      read, file,
+      [&](std::span<const std::string_view> fields, std::size_t line) -> Result<void> {
         if (reader) {
           ++found.rows;
           return reader->row(fields, line);
@@ -391,7 +392,8 @@ Result<TableRows> read_rows(const ReadBytes& read, std::string_view file) {
         PERFLAB_TRY(reader, *kind == Kind::compute_wide ? wide_reader(std::move(table))
                                                         : long_reader(*kind, std::move(table)));
         return {};
-      });
+      },
+      threads);
   if (!status && !kind) return not_a_table(file);
   if (!status) return std::unexpected(status.error());
   found.kind = *kind;

@@ -167,7 +167,7 @@ struct TableRows {
 
 /// Reads a table. Errors (bad_input) name the file: its header is of no kind, a missing column, a
 /// field that is no number (line and column named), …
-Result<TableRows> read_rows(const ReadBytes& read, std::string_view file);
+Result<TableRows> read_rows(const ReadBytes& read, std::string_view file, unsigned threads);
 
 /// The recordings of a table, with the machine given.
 std::vector<Recording> finish_rows(TableRows rows, std::string_view file,

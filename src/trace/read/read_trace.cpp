@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
 #include "trace/counter_csv/read_counter_csv.h"
 #include "trace/kineto/read_kineto.h"
 #include "trace/load_state.h"
@@ -53,6 +54,19 @@ Result<Trace> read_part(std::span<const fs::path> databases, const ReadOptions& 
   return trace;
 }
 
+/// Reads tables of counters, side by side where there are several.
+Result<void> load_tables(LoadState& state, std::span<const fs::path> tables, unsigned threads) {
+  std::vector<std::vector<counter_csv::Recording>> found(tables.size());
+  PERFLAB_TRY_VOID(parallel_for(
+      tables.size(), thread_count(threads), [&](unsigned, std::size_t i) -> Result<void> {
+        PERFLAB_TRY(found[i], counter_csv::read_file(tables[i], tables.size() == 1 ? threads : 1));
+        return {};
+      }));
+  std::vector<counter_csv::Recording> recordings;
+  for (auto& of_table : found) std::ranges::move(of_table, std::back_inserter(recordings));
+  return counter_csv::load(state, std::move(recordings));
+}
+
 }  // namespace
 
 Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) {
@@ -70,7 +84,7 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
   }
   Trace trace;
   LoadState state(trace);
-  std::vector<counter_csv::Recording> tables;
+  std::vector<fs::path> tables;
   // What begins or ends at the same time keeps the order in which it was read: not that of the
   // command line.
   std::vector<fs::path> sorted;
@@ -113,11 +127,10 @@ Result<Trace> read(std::span<const fs::path> files, const ReadOptions& options) 
       PERFLAB_TRY_VOID(kineto::load(state, path));
       continue;
     }
-    PERFLAB_TRY(std::vector<counter_csv::Recording> found, counter_csv::read_file(path));
-    for (counter_csv::Recording& recording : found) tables.push_back(std::move(recording));
+    tables.push_back(path);
   }
   for (const trace_csv::TableSet& set : sets) PERFLAB_TRY_VOID(trace_csv::load(state, set));
-  PERFLAB_TRY_VOID(counter_csv::load(state, std::move(tables)));
+  PERFLAB_TRY_VOID(load_tables(state, tables, options.threads));
   finish(state, options.threads);
   return trace;
 }
