@@ -252,12 +252,11 @@ void CounterDoubts::doubt(Index pass, Index counter, std::string why) {
 }
 
 std::optional<int> wave_size_of(const trace::Trace& trace, const Passes& passes,
-                                const JoinedKernel& kernel, const CounterNames& names,
-                                const hal::CounterTable& table) {
+                                const JoinedKernel& kernel, const CounterIndex& index,
+                                const CounterNames& names, const hal::CounterTable& table) {
   const hal::Arch* const arch = hal::find_arch(kernel.architecture);
   if (arch == nullptr) return std::nullopt;
   if (arch->wave_sizes.size() == 1) return arch->wave_sizes.front().wave_size;
-  const CounterIndex index(trace);
   const bool flat = joins_flat_sizes(trace, passes);
   std::set<int> fitting;
   for (const hal::WaveSizeLimits& size : arch->wave_sizes) {
@@ -280,11 +279,10 @@ std::optional<int> wave_size_of(const trace::Trace& trace, const Passes& passes,
 }
 
 CounterDoubts check_counters(const trace::Trace& trace, const Passes& passes,
-                             const JoinedKernel& kernel, const KernelSums& sums,
-                             const CounterNames& names, const hal::CounterTable& table,
-                             const Gpu& gpu) {
+                             const JoinedKernel& kernel, const CounterIndex& index,
+                             const KernelSums& sums, const CounterNames& names,
+                             const hal::CounterTable& table, const Gpu& gpu) {
   CounterDoubts doubts;
-  const CounterIndex index(trace);
   const bool flat = joins_flat_sizes(trace, passes);
   std::optional<int> partial;  // a pass whose counters did not see the waves of the launches
   for (Index pass = 0; pass < passes.passes.size(); ++pass) {

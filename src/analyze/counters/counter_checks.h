@@ -29,13 +29,13 @@ class CounterDoubts {
 /// Lanes of the kernel's waves. Where waves of two sizes exist no recording says it, but the waves
 /// that were counted do: nullopt when they fit both sizes or neither, or were not counted.
 std::optional<int> wave_size_of(const trace::Trace& trace, const Passes& passes,
-                                const JoinedKernel& kernel, const CounterNames& names,
-                                const hal::CounterTable& table);
+                                const JoinedKernel& kernel, const CounterIndex& index,
+                                const CounterNames& names, const hal::CounterTable& table);
 
 /// Looks at every pass of a kernel. `gpu`: the one it ran on.
 CounterDoubts check_counters(const trace::Trace& trace, const Passes& passes,
-                             const JoinedKernel& kernel, const KernelSums& sums,
-                             const CounterNames& names, const hal::CounterTable& table,
-                             const Gpu& gpu);
+                             const JoinedKernel& kernel, const CounterIndex& index,
+                             const KernelSums& sums, const CounterNames& names,
+                             const hal::CounterTable& table, const Gpu& gpu);
 
 }  // namespace perflab::analyze

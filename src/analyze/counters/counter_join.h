@@ -43,7 +43,7 @@ struct JoinedKernel {
 /// better.
 bool joins_flat_sizes(const trace::Trace& trace, const Passes& passes);
 
-/// Where each dispatch's counters begin.
+/// Where each dispatch's counters begin. One for all of a trace's kernels: it is made of all rows.
 class CounterIndex {
  public:
   explicit CounterIndex(const trace::Trace& trace);

@@ -193,9 +193,9 @@ KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& 
       .table = &table,
       .sums = sum_counters(trace, context.index, kernel),
       .doubts = {},
-      .constants =
-          constants_of(gpu, wave_size_of(trace, context.passes, kernel, context.names, table),
-                       agent != nullptr ? product_of(*agent) : nullptr)};
+      .constants = constants_of(
+          gpu, wave_size_of(trace, context.passes, kernel, context.index, context.names, table),
+          agent != nullptr ? product_of(*agent) : nullptr)};
   const hal::MeasuredRoofs* measured = context.roofs.measured;
   if (const hal::Calibration* const calibration = context.roofs.calibration) {
     if (std::string why = other_gpu(*calibration, gpu); !why.empty()) {
@@ -206,8 +206,8 @@ KernelRoofline roofline_of(const JoinedKernel& kernel, const hal::CounterTable& 
       if (measured == nullptr && context.calibrated) measured = &*context.calibrated;
     }
   }
-  counters.doubts =
-      check_counters(trace, context.passes, kernel, counters.sums, context.names, table, gpu);
+  counters.doubts = check_counters(trace, context.passes, kernel, context.index, counters.sums,
+                                   context.names, table, gpu);
   const trace::Agent* const device = context.roofs.device;
   const bool own_attributes = device != nullptr && architecture_of(*device) == kernel.architecture;
   if (device != nullptr && !own_attributes)

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "support/prng.h"
+
 namespace perflab {
 namespace {
 
@@ -106,6 +110,110 @@ TEST(Csv, LongFieldsAndManyColumnsAreWhole) {
   }
   const CsvTable table = parse(header + "\n" + row + "\n");
   EXPECT_EQ(table.rows.at(0).at(4999), "4999");
+}
+
+/// Rows of 3 fields with everything that a field may hold, and the same as a text in many styles.
+struct WrittenTable {
+  Rows rows;
+  std::vector<std::size_t> lines;  ///< where each begins
+  std::string text;
+};
+
+std::string quoted(const std::string& field) {
+  std::string text = "\"";
+  for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + '"';
+}
+
+/// `odd`: how many of a hundred fields hold quotes or line breaks.
+WrittenTable write_table(std::uint64_t seed, int rows, int odd) {
+  test::Prng random(seed);
+  WrittenTable table;
+  std::size_t line = 1;
+  for (int row = 0; row < rows; ++row) {
+    std::vector<std::string> fields;
+    std::string text;
+    for (int i = 0; i < 3; ++i) {
+      std::string field(static_cast<std::size_t>(random.below(12)), 'x');
+      const bool is_odd = random.below(100) < odd;
+      if (is_odd) field += std::vector<std::string>{"\"", "\n", ",\r\n", "\"\"a"}[random.below(4)];
+      text += (i > 0 ? "," : "") + (is_odd || random.below(2) == 0 ? quoted(field) : field);
+      fields.push_back(field);
+    }
+    table.lines.push_back(line);
+    table.rows.push_back(fields);
+    text += random.below(2) == 0 ? "\n" : "\r\n";
+    if (random.below(20) == 0) text += "\n";
+    line += static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    table.text += text;
+  }
+  return table;
+}
+
+/// Gives a text in portions of random size.
+ReadBytes portions_of(std::string_view text, std::uint64_t seed) {
+  return
+      [text, random = test::Prng(seed)](char* to, std::size_t size) mutable -> Result<std::size_t> {
+        const auto portion = static_cast<std::size_t>(1 + random.below(300'000));
+        const std::size_t many = text.copy(to, std::min(size, portion));
+        text.remove_prefix(many);
+        return many;
+      };
+}
+
+TEST(Csv, WhatWasWrittenIsReadInOnePieceAndInMany) {
+  for (const int odd : {0, 1, 50}) {
+    const WrittenTable table = write_table(static_cast<std::uint64_t>(7 + odd), 60'000, odd);
+    Rows rows;
+    std::vector<std::size_t> lines;
+    const CsvRowVisitor keep = [&](auto fields, std::size_t line) -> Result<void> {
+      rows.emplace_back(fields.begin(), fields.end());
+      lines.push_back(line);
+      return {};
+    };
+    const auto check = [&](const Result<void>& read) {
+      ASSERT_TRUE(read.has_value());
+      EXPECT_TRUE(rows == table.rows);
+      EXPECT_TRUE(lines == table.lines);
+      rows.clear();
+      lines.clear();
+    };
+    check(for_each_csv_row(table.text, "t.csv", keep));
+    for (const unsigned threads : {1U, 2U})
+      check(for_each_csv_row(portions_of(table.text, threads), "t.csv", keep, threads));
+  }
+}
+
+TEST(Csv, ErrorsInLaterPiecesNameTheirLine) {
+  const auto error_of_bytes = [](const std::string& text) {
+    const auto read = for_each_csv_row(
+        portions_of(text, 3), "t.csv", [](auto, std::size_t) { return Result<void>(); }, 2);
+    return read ? "no error" : read.error().message;
+  };
+  std::string text = "a,b\n";
+  while (text.size() < 1'500'000) text += "1,2\n";
+  const auto next_line = std::to_string(1 + std::ranges::count(text, '\n'));
+  EXPECT_EQ(error_of_bytes(text), "no error");
+  EXPECT_EQ(error_of_bytes(text + "3\n" + text),
+            "t.csv: line " + next_line + " has 1 field, the header has 2");
+  EXPECT_EQ(error_of_bytes(text + "\"x" + text),
+            "t.csv: the quote of line " + next_line + " is never closed");
+  EXPECT_EQ(error_of_bytes(text + "1,x\"y\n"),
+            "t.csv: line " + next_line + " has a quote in the middle of a field");
+  EXPECT_EQ(error_of_bytes(text + '\0'), "t.csv: line " + next_line + " holds a NUL byte");
+}
+
+TEST(Csv, AnErrorOfReadingIsHandedOn) {
+  int calls = 0;
+  const ReadBytes read = [&](char* to, std::size_t size) -> Result<std::size_t> {
+    if (++calls > 4) return fail(ErrorCode::bad_input, "t.csv: cannot be read");
+    for (std::size_t i = 0; i < size; ++i) to[i] = "1,2\n"[i % 4];
+    return size / 4 * 4;
+  };
+  const auto done =
+      for_each_csv_row(read, "t.csv", [](auto, std::size_t) { return Result<void>(); }, 2);
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().message, "t.csv: cannot be read");
 }
 
 }  // namespace
