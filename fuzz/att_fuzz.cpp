@@ -125,6 +125,20 @@ void check_document(const ThreadTrace& trace, const Wave& wave, bool validate) {
 }
 
 /// A wave's file with the code before it, or with a few rows of code.
+/// With a blank where rocprofv3 has none, all of a wave is read through simdjson's DOM.
+void check_with_dom(std::string_view text, const LineTable& lines, const Wave& wave,
+                    const perflab::att::Dropped& dropped) {
+  constexpr std::string_view kKey = "\"instructions\":";
+  std::string blank(text);
+  if (const std::size_t at = blank.find(kKey); at != std::string::npos)
+    blank.insert(at + kKey.size(), 1, ' ');
+  Wave by_dom;
+  perflab::att::Dropped dropped_by_dom;
+  const auto parsed = parse_wave_text(blank, "wave.json", lines, by_dom, dropped_by_dom);
+  PERFLAB_CHECK(parsed.has_value() && *parsed);
+  PERFLAB_CHECK(by_dom == wave && dropped_by_dom == dropped);
+}
+
 void run_wave(std::string_view text) {
   ThreadTrace trace;
   if (const std::size_t end = text.find('\0'); end != std::string_view::npos) {
@@ -146,6 +160,7 @@ void run_wave(std::string_view text) {
   if (!parsed) return check_error(parsed.error());
   if (!*parsed) return PERFLAB_CHECK(dropped.size() == 1);
   check_wave(wave, trace.code.size());
+  check_with_dom(text, lines, wave, dropped);
   PERFLAB_CHECK(parse_wave_text(text, "wave.json", lines, again, dropped_again).has_value());
   PERFLAB_CHECK(dropped == dropped_again);
   PERFLAB_CHECK(wave.instructions.size() == again.instructions.size());

@@ -13,6 +13,7 @@
 
 namespace {
 
+using namespace perflab;
 using namespace perflab::pc_sampling;
 
 bool is_row_or_none(Index row, std::size_t rows) {

@@ -162,4 +162,24 @@ Result<dom::object> JsonFile::parse() {
   return object;
 }
 
+std::optional<dom::object> JsonFile::parse_without(std::span<const std::string_view> parts) {
+  shorter_.clear();
+  std::string_view rest = text();
+  for (const std::string_view part : parts) {
+    const std::string_view before(rest.data(), static_cast<std::size_t>(part.data() - rest.data()));
+    if (before.find(kLeftOut) != std::string_view::npos) return std::nullopt;
+    shorter_ += before;
+    shorter_ += kLeftOut;
+    rest.remove_prefix(before.size() + part.size());
+  }
+  if (rest.find(kLeftOut) != std::string_view::npos) return std::nullopt;
+  shorter_ += rest;
+  const std::size_t size = shorter_.size();
+  shorter_.resize(size + simdjson::SIMDJSON_PADDING);
+  dom::object root;
+  if (parser_.parse(shorter_.data(), size, false).get(root) != simdjson::SUCCESS)
+    return std::nullopt;
+  return root;
+}
+
 }  // namespace perflab::att

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,13 @@ class JsonFile {
   /// in it. Errors (bad_input): no JSON, no object. Valid until the next call of any of these.
   Result<dom::object> parse();
 
+  /// Stands for what is left out of a text.
+  static constexpr std::string_view kLeftOut = "\"@left out@\"";
+  /// The root of text() with kLeftOut instead of some parts, which are given in their order.
+  /// nullopt: that is no JSON object, or kLeftOut stands in the text anyway.
+  std::optional<dom::object> parse_without(std::span<const std::string_view> parts);
+
+  [[nodiscard]] std::string_view text() const { return {buffer_.data(), size_}; }
   [[nodiscard]] std::uint64_t bytes() const { return size_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -40,6 +48,7 @@ class JsonFile {
   std::string name_;
   std::string buffer_;    ///< only grows; what it has beyond size_ is the parser's padding
   std::size_t size_ = 0;  ///< of the text
+  std::string shorter_;   ///< the text of parse_without(), with padding
   dom::parser parser_;
 };
 

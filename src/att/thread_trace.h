@@ -62,6 +62,7 @@ struct WavePlace {
   int shader_engine = 0, cu = 0, simd = 0, slot = 0;
   int id = 0;  ///< n-th wave in this slot
   friend auto operator<=>(const WavePlace&, const WavePlace&) = default;
+  friend bool operator==(const WavePlace&, const WavePlace&) = default;
 };
 
 /// One executed instruction. The idle cycles before it are max(0, time - the latest end so far),
@@ -73,11 +74,13 @@ struct WaveInstruction {
   std::int64_t duration = 0;  ///< cycles from the attempt to the end
   RowIndex row = kNoRow;      ///< kNoRow: its address is not known to the disassembly
   Category category = Category::none;
+  friend bool operator==(const WaveInstruction&, const WaveInstruction&) = default;
 };
 
 struct StateRun {
   WaveState state = WaveState::empty;
   std::int64_t duration = 0;
+  friend bool operator==(const StateRun&, const StateRun&) = default;
 };
 
 /// An execution of a wait, and the instructions it waited for, by the decoder. In order of
@@ -86,6 +89,7 @@ struct StateRun {
 struct WaitLink {
   RowIndex row = kNoRow;
   std::uint32_t first = 0, count = 0;  ///< what it waited for: a stretch of Wave::link_targets
+  friend bool operator==(const WaitLink&, const WaitLink&) = default;
 };
 
 /// One wave of the traced CU, as its file has it.
@@ -96,6 +100,7 @@ struct Wave {
   std::vector<StateRun> timeline;             ///< from `begin` on
   std::vector<WaitLink> links;                ///< empty also where the decoder knows no rule
   std::vector<RowIndex> link_targets;
+  friend bool operator==(const Wave&, const Wave&) = default;
 };
 
 /// A wave that began or ended, on any CU of a traced shader engine.

@@ -2,12 +2,19 @@
 // (docs/facts/thread_trace.md "Wave files"). This is where the time of reading a trace goes.
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "att/json_file.h"
 #include "att/parse.h"
+#include "att/row_lists.h"
 #include "att/rows.h"
 
 namespace perflab::att {
 namespace {
+
+constexpr std::string_view kInstructions = "instructions", kTimeline = "timeline",
+                           kLinks = "waitcnt";
 
 class WaveParser {
  public:
@@ -21,15 +28,61 @@ class WaveParser {
       count_drop(dropped_, kWaveDropped);
       return false;
     }
-    PERFLAB_TRY_VOID(take_instructions(*wave));
-    PERFLAB_TRY_VOID(take_timeline(*wave));
+    wave_.instructions.clear();
+    PERFLAB_TRY_VOID(for_each_in(*wave, kInstructions, file_, [&](const dom::element& element) {
+      const auto row = integers<5>(element);
+      if (!row || !take_instruction(*row)) count_drop(dropped_, kInstructionDropped);
+    }));
+    wave_.timeline.clear();
+    PERFLAB_TRY_VOID(for_each_in(*wave, kTimeline, file_, [&](const dom::element& element) {
+      const auto row = integers<2>(element);
+      if (!row || !take_state(*row)) count_drop(dropped_, kTimelineDropped);
+    }));
     PERFLAB_TRY_VOID(take_links(*wave));
     return true;
   }
 
+  /// The same with lists that were left out of the text that has this root. nullopt: this is not
+  /// what they are of, they hold something else, or there is an error: run() tells which.
+  std::optional<bool> run(const dom::object& root, std::string_view instructions,
+                          std::string_view timeline) {
+    dom::object wave;
+    if (root["wave"].get(wave) != simdjson::SUCCESS || !is_left_out(wave, kInstructions) ||
+        !is_left_out(wave, kTimeline) || !take_times(wave))
+      return std::nullopt;
+    std::uint64_t instructions_dropped = 0, states_dropped = 0;
+    wave_.instructions.clear();
+    const bool known = for_each_row<5>(instructions, [&](const auto& row, std::size_t count) {
+      if (count < row.size() || !take_instruction(row)) ++instructions_dropped;
+    });
+    wave_.timeline.clear();
+    if (!known || !for_each_row<2>(timeline, [&](const auto& row, std::size_t count) {
+          if (count < row.size() || !take_state(row)) ++states_dropped;
+        }))
+      return std::nullopt;
+    Dropped links_dropped;
+    std::swap(links_dropped, dropped_);
+    const bool linked = take_links(wave).has_value();
+    std::swap(links_dropped, dropped_);
+    if (!linked) return std::nullopt;
+    for (const auto& [reason, count] : links_dropped) dropped_[reason] += count;
+    if (instructions_dropped > 0)
+      dropped_[std::string(kInstructionDropped)] += instructions_dropped;
+    if (states_dropped > 0) dropped_[std::string(kTimelineDropped)] += states_dropped;
+    return true;
+  }
+
  private:
+  static bool is_left_out(const dom::object& wave, std::string_view key) {
+    constexpr std::string_view kMark =
+        JsonFile::kLeftOut.substr(1, JsonFile::kLeftOut.size() - 2);  // its quotes
+    std::string_view text;
+    return wave[key].get(text) == simdjson::SUCCESS && text == kMark;
+  }
+
   /// Begin, end and CU.
   bool take_times(const dom::object& wave) {
+    room_ = states_room_ = kLongestLife;
     if (wave["begin"].get(wave_.begin) != simdjson::SUCCESS ||
         wave["end"].get(wave_.end) != simdjson::SUCCESS || !is_time(wave_.begin) ||
         !is_time(wave_.end) || wave_.end < wave_.begin || wave_.end - wave_.begin > kLongestLife)
@@ -40,43 +93,32 @@ class WaveParser {
     return true;
   }
 
-  Result<void> take_instructions(const dom::object& wave) {
-    wave_.instructions.clear();
-    std::int64_t room = kLongestLife;
-    return for_each_in(wave, "instructions", file_, [&](const dom::element& element) {
-      const auto row = integers<5>(element);
-      if (!row) return count_drop(dropped_, kInstructionDropped);
-      const auto& [time, category, stall, duration, line] = *row;
-      if (time < wave_.begin || time > wave_.end || stall < 0 || stall > duration ||
-          duration > room)
-        return count_drop(dropped_, kInstructionDropped);
-      room -= duration;
-      wave_.instructions.push_back({.time = time,
-                                    .stall = stall,
-                                    .duration = duration,
-                                    .row = lines_.row(line),
-                                    .category = category_of(category)});
-    });
+  bool take_instruction(const std::array<std::int64_t, 5>& row) {
+    const auto& [time, category, stall, duration, line] = row;
+    if (time < wave_.begin || time > wave_.end || stall < 0 || stall > duration || duration > room_)
+      return false;
+    room_ -= duration;
+    wave_.instructions.push_back({.time = time,
+                                  .stall = stall,
+                                  .duration = duration,
+                                  .row = lines_.row(line),
+                                  .category = category_of(category)});
+    return true;
   }
 
-  Result<void> take_timeline(const dom::object& wave) {
-    wave_.timeline.clear();
-    std::int64_t room = kLongestLife;
-    return for_each_in(wave, "timeline", file_, [&](const dom::element& element) {
-      const auto row = integers<2>(element);
-      if (!row) return count_drop(dropped_, kTimelineDropped);
-      const auto& [state, duration] = *row;
-      if (state < 0 || state >= std::int64_t{kWaveStates} || duration < 0 || duration > room)
-        return count_drop(dropped_, kTimelineDropped);
-      room -= duration;
-      wave_.timeline.push_back({.state = static_cast<WaveState>(state), .duration = duration});
-    });
+  bool take_state(const std::array<std::int64_t, 2>& row) {
+    const auto& [state, duration] = row;
+    if (state < 0 || state >= std::int64_t{kWaveStates} || duration < 0 || duration > states_room_)
+      return false;
+    states_room_ -= duration;
+    wave_.timeline.push_back({.state = static_cast<WaveState>(state), .duration = duration});
+    return true;
   }
 
   Result<void> take_links(const dom::object& wave) {
     wave_.links.clear();
     wave_.link_targets.clear();
-    return for_each_in(wave, "waitcnt", file_, [&](const dom::element& element) {
+    return for_each_in(wave, kLinks, file_, [&](const dom::element& element) {
       if (!take_link(element)) count_drop(dropped_, kLinkDropped);
     });
   }
@@ -114,13 +156,27 @@ class WaveParser {
   std::string_view file_;
   Wave& wave_;
   Dropped& dropped_;
+  std::int64_t room_ = 0, states_room_ = 0;  ///< cycles that rows can still take
 };
+
+/// Reads a file that is written as rocprofv3 writes it; nullopt: it is not, in some way.
+std::optional<bool> parse_fast(JsonFile& json, WaveParser& parser) {
+  const std::string_view text = json.text();
+  const std::array lists = {rows_behind(text, "\"instructions\":"),
+                            rows_behind(text, "\"timeline\":")};
+  if (lists[0].empty() || lists[1].empty() || lists[0].data() > lists[1].data())
+    return std::nullopt;
+  const std::optional<dom::object> root = json.parse_without(lists);
+  return root ? parser.run(*root, lists[0], lists[1]) : std::nullopt;
+}
 
 }  // namespace
 
 Result<bool> parse_wave(JsonFile& json, const LineTable& lines, Wave& wave, Dropped& dropped) {
+  WaveParser parser(lines, json.name(), wave, dropped);
+  if (const std::optional<bool> usable = parse_fast(json, parser)) return *usable;
   PERFLAB_TRY(const dom::object root, json.parse());
-  return WaveParser(lines, json.name(), wave, dropped).run(root);
+  return parser.run(root);
 }
 
 Result<bool> parse_wave_text(std::string_view text, std::string_view name, const LineTable& lines,

@@ -119,7 +119,7 @@ struct WrittenTable {
   std::string text;
 };
 
-std::string quoted(const std::string& field) {
+std::string in_quotes(const std::string& field) {
   std::string text = "\"";
   for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
   return text + '"';
@@ -136,8 +136,10 @@ WrittenTable write_table(std::uint64_t seed, int rows, int odd) {
     for (int i = 0; i < 3; ++i) {
       std::string field(static_cast<std::size_t>(random.below(12)), 'x');
       const bool is_odd = random.below(100) < odd;
-      if (is_odd) field += std::vector<std::string>{"\"", "\n", ",\r\n", "\"\"a"}[random.below(4)];
-      text += (i > 0 ? "," : "") + (is_odd || random.below(2) == 0 ? quoted(field) : field);
+      if (is_odd)
+        field += std::vector<std::string>{"\"", "\n", ",\r\n",
+                                          "\"\"a"}[static_cast<std::size_t>(random.below(4))];
+      text += (i > 0 ? "," : "") + (is_odd || random.below(2) == 0 ? in_quotes(field) : field);
       fields.push_back(field);
     }
     table.lines.push_back(line);
