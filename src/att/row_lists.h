@@ -28,13 +28,13 @@ inline std::string_view rows_behind(std::string_view text, std::string_view key)
 /// behind the first byte that belongs to no number.
 [[gnu::always_inline]] inline bool take_whole(const char*& at, std::int64_t& value) {
   constexpr std::ptrdiff_t kMostDigits = 18;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const bool negative = *at == '-';
   if (negative) ++at;
   const char* const begin = at;
   std::int64_t digits = 0;
-  while (*at >= '0' && *at <= '9' && at - begin <= kMostDigits)
-    digits = 10 * digits + (*at++ - '0');
-  if (at == begin || at - begin > kMostDigits || (*begin == '0' && at - begin > 1)) return false;
+  while (is_digit(*at) && at - begin < kMostDigits) digits = 10 * digits + (*at++ - '0');
+  if (at == begin || is_digit(*at) || (*begin == '0' && at - begin > 1)) return false;
   value = negative ? -digits : digits;
   return true;
 }
