@@ -3,7 +3,7 @@
     python3 bench/att_read.py [--megabytes 520] [--runs 5] [--folder /tmp/rocm-perf-bench]
 
 Needs `make release` and the bench_att_read target of that build. The folder is written once. Both run alternately, the best of --runs counts
-(the machine is shared). Targets: 500 MB in a few seconds; on one thread at least half the speed of simdjson on one thread.
+(the machine is shared). Targets: 500 MB in a few seconds; on one thread at least 0.7 of the speed of simdjson on one thread.
 """
 import argparse
 import json
@@ -47,8 +47,8 @@ def main():
     print(f"simdjson DOM without reading the files: CPU {dom['parse_cpu_s']:.3f} s")
     without = dom["parse_cpu_s"] / one["cpu_s"]
     print(f"speed of ours next to simdjson, by CPU time: {dom['cpu_s'] / one['cpu_s']:.2f}; next to its parsing alone: {without:.2f}")
-    if without < 0.5:
-        sys.exit("below half the speed of simdjson")
+    if dom["cpu_s"] / one["cpu_s"] < 0.7:
+        sys.exit("below 0.7 of the speed of simdjson")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ Passes: a recording with times and one per counter set of gfx942 (src/hal/counte
 8 rows (one per XCC) for a hardware counter, 1 row for what the profiler reduces itself. Next to them one query per file that sums the
 values by kernel and counter (target: at most twice its time), and one that only sums the columns, which no reader can beat on one core.
 
-Table: a counter_collection.csv as rocprofv3 writes it, next to Python's csv module, whose parser is C (target: likewise). awk does not do:
+Table: a counter_collection.csv as rocprofv3 writes it, next to Python's csv module, whose parser is C (target: at most 0.3 of its time). awk does not do:
 names of kernels hold commas.
 """
 import argparse
@@ -177,9 +177,9 @@ def main():
     program = str(options.build / "src/cli/rocm-perf")
     print(f"{os.cpu_count()} cores; best of {options.runs}, alternating; MB: peak memory")
     print("input                  counter rows    ours s  theirs s   ratio   ours MB theirs MB")
-    ratios = [race_passes(options, program), race_table(options, program)]
-    print("targets hold" if max(ratios) <= 2 else "a target is missed")
-    return 0 if max(ratios) <= 2 else 1
+    hold = [race_passes(options, program) <= 2, race_table(options, program) <= 0.3]
+    print("targets hold" if all(hold) else "a target is missed")
+    return 0 if all(hold) else 1
 
 
 if __name__ == "__main__":
