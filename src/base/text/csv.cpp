@@ -20,6 +20,14 @@ std::unexpected<Error> bad(std::string message) {
   return fail(ErrorCode::bad_input, std::move(message));
 }
 
+/// Rows are held whole. Longer ones are no table, or a quote that nobody closed.
+constexpr std::size_t kLongestRow = std::size_t{1} << 24;
+
+/// The error for one; `line` is where it begins.
+std::unexpected<Error> too_long(std::string_view name, std::size_t line) {
+  return bad(fmt::format("{}: the row of line {} is longer than 16 MiB: is no table", name, line));
+}
+
 /// The parser with the fields of the row that is being read. Its callbacks go through C, so that
 /// they must not throw; they only collect.
 class Parser {
@@ -156,9 +164,10 @@ struct Piece {
 /// valid until the call after the next one.
 class Pieces {
  public:
-  explicit Pieces(const ReadBytes& read) : read_(read) {}
+  Pieces(const ReadBytes& read, std::string_view name) : read_(read), name_(name) {}
 
-  /// The next piece, cut; nullptr: there is none. Errors: those of reading.
+  /// The next piece, cut; nullptr: there is none. Errors: those of reading, and (bad_input) a line
+  /// that is too long.
   Result<const Piece*> next() {
     constexpr std::size_t kSize = std::size_t{1} << 19;  // of text and rows: a core's cache
     std::vector<char>& buffer = buffers_[turn_];
@@ -166,6 +175,7 @@ class Pieces {
     std::ranges::copy(rest_, buffer.begin());
     std::size_t size = rest_.size(), whole = 0;
     while (whole == 0) {
+      if (size > kLongestRow) return too_long(name_, lines_ + 1);
       if (size == buffer.size()) buffer.resize(2 * size);
       PERFLAB_TRY(const std::size_t many, read_(buffer.data() + size, buffer.size() - size));
       size += many;
@@ -178,12 +188,16 @@ class Pieces {
     rest_ = std::string_view(buffer.data(), size).substr(whole);
     if (std::exchange(first_, false)) piece.text = without_byte_order_mark(piece.text);
     piece.cut();
+    lines_ +=
+        piece.plain ? piece.lines : static_cast<std::size_t>(std::ranges::count(piece.text, '\n'));
     turn_ = 1 - turn_;
     return &piece;
   }
 
  private:
   const ReadBytes& read_;
+  std::string_view name_;
+  std::size_t lines_ = 0;  ///< of the pieces before
   std::array<std::vector<char>, 2> buffers_;
   std::array<Piece, 2> pieces_;
   std::size_t turn_ = 0;
@@ -218,12 +232,15 @@ class Rows {
       ++line_;
       if (parser_.at_row_start()) {
         row_line_ = line_;
+        row_bytes_ = 0;
         plain_.clear();
         if (!has_nul && cut_plain_row(line, plain_)) {
           if (!plain_.empty()) PERFLAB_TRY_VOID(take(plain_));
           continue;
         }
       }
+      row_bytes_ += line.size();
+      if (row_bytes_ > kLongestRow) return too_long(name_, row_line_);
       if (has_nul && line.find('\0') != std::string_view::npos)
         return bad(fmt::format("{}: line {} holds a NUL byte", name_, line_));
       if (!parser_.feed(line))
@@ -256,6 +273,7 @@ class Rows {
   std::vector<std::string_view> plain_;
   std::size_t columns_ = 0;  ///< 0: no header yet
   std::size_t line_ = 0, row_line_ = 1;
+  std::size_t row_bytes_ = 0;  ///< of a row that libcsv has not ended
 };
 
 }  // namespace
@@ -276,7 +294,7 @@ Result<void> for_each_csv_row(std::string_view text, std::string_view name,
 Result<void> for_each_csv_row(const ReadBytes& read, std::string_view name,
                               const CsvRowVisitor& visit, unsigned threads) {
   Rows rows(name, visit);
-  Pieces pieces(read);
+  Pieces pieces(read, name);
   PERFLAB_TRY(const Piece* piece, pieces.next());
   while (piece != nullptr) {
     Result<const Piece*> next = nullptr;

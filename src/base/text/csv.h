@@ -25,7 +25,8 @@ struct CsvTable {
 };
 
 /// Parses a table. `name` is the file's, for messages. Errors (bad_input): no header line, a row
-/// with another number of fields (line given), a quote that is never closed, a NUL byte.
+/// with another number of fields (line given), a quote that is never closed, a NUL byte, a row of
+/// more than 16 MiB.
 Result<CsvTable> parse_csv(std::string_view text, std::string_view name);
 
 /// A row as it is read: its fields (valid during the call only) and the line that it begins in,

@@ -205,6 +205,25 @@ TEST(Csv, ErrorsInLaterPiecesNameTheirLine) {
   EXPECT_EQ(error_of_bytes(text + '\0'), "t.csv: line " + next_line + " holds a NUL byte");
 }
 
+TEST(Csv, ARowThatDoesNotEndIsNoTable) {
+  constexpr std::string_view kTooLong =
+      "t.csv: the row of line 2 is longer than 16 MiB: is no table";
+  std::size_t given = 0;
+  const ReadBytes endless = [&](char* to, std::size_t size) -> Result<std::size_t> {
+    for (std::size_t i = 0; i < size; ++i, ++given) to[i] = given < 4 ? "a,b\n"[given] : 'x';
+    return size;
+  };
+  const auto read =
+      for_each_csv_row(endless, "t.csv", [](auto, std::size_t) { return Result<void>(); }, 2);
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().message, kTooLong);
+  EXPECT_LT(given, std::size_t{1} << 26);
+
+  std::string open_quote = "a,b\n\"x";
+  for (int i = 0; i < 20; ++i) open_quote += std::string(1'000'000, 'y') + '\n';
+  EXPECT_EQ(error_of(open_quote), kTooLong);
+}
+
 TEST(Csv, AnErrorOfReadingIsHandedOn) {
   int calls = 0;
   const ReadBytes read = [&](char* to, std::size_t size) -> Result<std::size_t> {
