@@ -62,7 +62,6 @@ struct WavePlace {
   int shader_engine = 0, cu = 0, simd = 0, slot = 0;
   int id = 0;  ///< n-th wave in this slot
   friend auto operator<=>(const WavePlace&, const WavePlace&) = default;
-  friend bool operator==(const WavePlace&, const WavePlace&) = default;
 };
 
 /// One executed instruction. The idle cycles before it are max(0, time - the latest end so far),

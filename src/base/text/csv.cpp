@@ -1,6 +1,6 @@
 // CSV on libcsv's event parser in its strict mode. The text is handed to it line by line, so that
 // messages can name the line that a row begins in. Lines that are plain rows, in profilers' tables
-// all of them, are cut here instead: libcsv takes 10 times as long.
+// all of them, are cut here instead: libcsv takes several times as long.
 #include "base/text/csv.h"
 
 #include <csv.h>
