@@ -74,7 +74,7 @@ TEST(PcFiles, OtherFiles) {
   EXPECT_THAT(message(" \n "), HasSubstr("is empty"));
   EXPECT_THAT(message("\"Kind\",\"Agent_Id\"\n"), HasSubstr("is no table of PC samples"));
   EXPECT_THAT(message_of(read_places({folder / "none"})), HasSubstr("does not exist"));
-  EXPECT_THAT(message_of(read_places({"/dev/null"})), HasSubstr("it is no regular file"));
+  EXPECT_THAT(message_of(read_places({"/dev/null"})), HasSubstr("is not a file"));
 }
 
 TEST(PcFiles, FoldersWithoutSamples) {
