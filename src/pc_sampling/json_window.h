@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/error.h"
-#include "base/text/byte_source.h"
 
 namespace perflab::pc_sampling {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/byte_source.h"
 #include "base/error.h"
-#include "base/text/byte_source.h"
 #include "base/text/progress.h"
 #include "pc_sampling/model.h"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/byte_source.h"
 #include "base/error.h"
-#include "base/text/byte_source.h"
 
 namespace perflab {
 

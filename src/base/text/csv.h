@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/error.h"
-#include "base/text/byte_source.h"
 
 namespace perflab {
 

@@ -1,8 +1,8 @@
 // Which table a text is, and the file about the machine beside it.
 #include "trace/counter_csv/read_counter_csv.h"
 
+#include "base/byte_source.h"
 #include "base/system/files.h"
-#include "base/text/byte_source.h"
 #include "trace/counter_csv/table.h"
 
 namespace perflab::trace::counter_csv {

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/error.h"
-#include "base/text/byte_source.h"
 #include "trace/counter_csv/csv_recording.h"
 #include "trace/counter_csv/fields.h"
 

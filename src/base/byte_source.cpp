@@ -1,5 +1,5 @@
 // Lines are cut in a buffer that grows with the longest of them.
-#include "base/text/byte_source.h"
+#include "base/byte_source.h"
 
 #include <fmt/format.h>
 
