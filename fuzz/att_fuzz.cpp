@@ -124,7 +124,6 @@ void check_document(const ThreadTrace& trace, const Wave& wave, bool validate) {
   if (validate) PERFLAB_CHECK(perflab::report::render("thread_trace", document).has_value());
 }
 
-/// A wave's file with the code before it, or with a few rows of code.
 /// With a blank where rocprofv3 has none, all of a wave is read through simdjson's DOM.
 void check_with_dom(std::string_view text, const LineTable& lines, const Wave& wave,
                     const perflab::att::Dropped& dropped) {
@@ -139,6 +138,7 @@ void check_with_dom(std::string_view text, const LineTable& lines, const Wave& w
   PERFLAB_CHECK(by_dom == wave && dropped_by_dom == dropped);
 }
 
+/// A wave's file with the code before it, or with a few rows of code.
 void run_wave(std::string_view text) {
   ThreadTrace trace;
   if (const std::size_t end = text.find('\0'); end != std::string_view::npos) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <utility>
+#include <optional>
 
 #include "att/json_file.h"
 #include "att/parse.h"
@@ -42,34 +42,27 @@ class WaveParser {
     return true;
   }
 
-  /// The same with lists that were left out of the text that has this root. nullopt: this is not
-  /// what they are of, they hold something else, or there is an error: run() tells which.
-  std::optional<bool> run(const dom::object& root, std::string_view instructions,
-                          std::string_view timeline) {
+  /// The same with lists that were left out of the text that has this root. False: this is not what
+  /// they are of, they hold something else, or there is an error: run() tells which.
+  bool run_without(const dom::object& root, std::string_view instructions,
+                   std::string_view timeline) {
     dom::object wave;
     if (root["wave"].get(wave) != simdjson::SUCCESS || !is_left_out(wave, kInstructions) ||
         !is_left_out(wave, kTimeline) || !take_times(wave))
-      return std::nullopt;
-    std::uint64_t instructions_dropped = 0, states_dropped = 0;
+      return false;
     wave_.instructions.clear();
-    const bool known = for_each_row<5>(instructions, [&](const auto& row, std::size_t count) {
-      if (count < row.size() || !take_instruction(row)) ++instructions_dropped;
-    });
     wave_.timeline.clear();
-    if (!known || !for_each_row<2>(timeline, [&](const auto& row, std::size_t count) {
-          if (count < row.size() || !take_state(row)) ++states_dropped;
-        }))
-      return std::nullopt;
-    Dropped links_dropped;
-    std::swap(links_dropped, dropped_);
-    const bool linked = take_links(wave).has_value();
-    std::swap(links_dropped, dropped_);
-    if (!linked) return std::nullopt;
-    for (const auto& [reason, count] : links_dropped) dropped_[reason] += count;
-    if (instructions_dropped > 0)
-      dropped_[std::string(kInstructionDropped)] += instructions_dropped;
-    if (states_dropped > 0) dropped_[std::string(kTimelineDropped)] += states_dropped;
-    return true;
+    return for_each_row<5>(instructions,
+                           [&](const auto& row, std::size_t count) {
+                             if (count < row.size() || !take_instruction(row))
+                               count_drop(dropped_, kInstructionDropped);
+                           }) &&
+           for_each_row<2>(timeline,
+                           [&](const auto& row, std::size_t count) {
+                             if (count < row.size() || !take_state(row))
+                               count_drop(dropped_, kTimelineDropped);
+                           }) &&
+           take_links(wave).has_value();
   }
 
  private:
@@ -159,24 +152,27 @@ class WaveParser {
   std::int64_t room_ = 0, states_room_ = 0;  ///< cycles that rows can still take
 };
 
-/// Reads a file that is written as rocprofv3 writes it; nullopt: it is not, in some way.
-std::optional<bool> parse_fast(JsonFile& json, WaveParser& parser) {
+/// Reads a file that is written as rocprofv3 writes it; false: it is not, in some way.
+bool parse_fast(JsonFile& json, WaveParser& parser) {
   const std::string_view text = json.text();
   const std::array lists = {rows_behind(text, "\"instructions\":"),
                             rows_behind(text, "\"timeline\":")};
-  if (lists[0].empty() || lists[1].empty() || lists[0].data() > lists[1].data())
-    return std::nullopt;
+  if (lists[0].empty() || lists[1].empty() || lists[0].data() > lists[1].data()) return false;
   const std::optional<dom::object> root = json.parse_without(lists);
-  return root ? parser.run(*root, lists[0], lists[1]) : std::nullopt;
+  return root && parser.run_without(*root, lists[0], lists[1]);
 }
 
 }  // namespace
 
 Result<bool> parse_wave(JsonFile& json, const LineTable& lines, Wave& wave, Dropped& dropped) {
-  WaveParser parser(lines, json.name(), wave, dropped);
-  if (const std::optional<bool> usable = parse_fast(json, parser)) return *usable;
+  Dropped of_wave;  // of one reading: the other begins anew
+  WaveParser fast(lines, json.name(), wave, of_wave);
+  if (parse_fast(json, fast)) {
+    for (const auto& [reason, count] : of_wave) dropped[reason] += count;
+    return true;
+  }
   PERFLAB_TRY(const dom::object root, json.parse());
-  return parser.run(root);
+  return WaveParser(lines, json.name(), wave, dropped).run(root);
 }
 
 Result<bool> parse_wave_text(std::string_view text, std::string_view name, const LineTable& lines,
