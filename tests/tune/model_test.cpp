@@ -235,6 +235,33 @@ TEST(TuneTargets, CutsTheSlowAndStandardises) {
   EXPECT_EQ(targets_of({}, false).correct, 0U);
 }
 
+TEST(TuneTargets, CompressesWhatIsAboveTheBest) {
+  std::vector<Told> results;
+  for (int i = 1; i <= 11; ++i)
+    results.push_back({.id = static_cast<ConfigId>(i), .outcome = Outcome::correct, .value = i});
+  const Targets plain = targets_of(results, false);
+  const Targets targets = targets_of(results, false, TargetForm::compressed);
+  EXPECT_EQ(targets.ranking, plain.ranking);
+  const auto loss = [&](std::size_t i) { return targets.loss(targets.standardised[i]); };
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_NEAR(targets.scale.value(loss(i)), static_cast<double>(i + 1), 1e-9);
+    EXPECT_NEAR(targets.standardised_of(loss(i)), targets.standardised[i], 1e-9);
+  }
+  EXPECT_EQ(targets.standardised[9], targets.standardised[10]);
+  // The same step counts less the farther it is above the best, and the same below it.
+  const auto target = [&](double value) { return targets.standardised_of(std::log(value)); };
+  EXPECT_NEAR((target(2) - target(1)) * targets.width, std::log(1.4325), 1e-4);
+  EXPECT_NEAR((target(1) - target(0.5)) * targets.width, std::log(2), 1e-9);
+  EXPECT_NEAR(targets.scale.value(targets.loss(target(0.5))), 0.5, 1e-9);
+  EXPECT_NEAR(targets.scale.value(targets.loss(1e6)), 10, 1e-9);
+
+  results[3].value = 0;
+  const Targets raw = targets_of(results, true, TargetForm::compressed);
+  EXPECT_FALSE(raw.scale.logarithmic);
+  EXPECT_FALSE(raw.compressed);
+  EXPECT_NEAR(raw.scale.value(raw.loss(raw.standardised[5])), 6, 1e-9);
+}
+
 TEST(TuneFeasibility, VotesOfNearConfigurationsCount) {
   const Space space = product_space({{"a", whole_numbers(1, 50)}, {"b", {1, 2}}});
   const Encoding encoding(space);

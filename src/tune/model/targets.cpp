@@ -9,6 +9,18 @@ namespace perflab::tune {
 namespace {
 
 constexpr double kCut = 0.9;
+/// Compressed, d above the best is c log(1 + d / c): twice the best counts as 1.43 times, ten times
+/// as 1.9. With priors, what tells bad configurations apart is then not what the model explains
+/// first. On the recorded spaces 0.2 and 0.25 scored as 0.3, 0.1 and 0.6 less. Without priors it
+/// gained .013 on the GEMM after 50 evaluations, and lost .009 on the convolution.
+constexpr double kCompression = 0.3;
+
+double compress(double above) {
+  return above > 0 ? kCompression * std::log1p(above / kCompression) : above;
+}
+double expand(double compressed) {
+  return compressed > 0 ? kCompression * std::expm1(compressed / kCompression) : compressed;
+}
 
 double percentile(std::vector<double> values, double share) {
   std::ranges::sort(values);
@@ -44,12 +56,24 @@ double Scale::value(double loss) const {
   return logarithmic ? std::exp(number) : number;
 }
 
-Targets targets_of(std::span<const Told> results, bool maximize, bool logarithmic) {
+double Targets::loss(double standardised_target) const {
+  const double target = centre + width * standardised_target;
+  if (!compressed) return target;
+  const auto [least, cut] = *compressed;
+  return std::min(cut, least + expand(target - least));
+}
+
+double Targets::standardised_of(double loss) const {
+  const double target = compressed ? compressed->first + compress(loss - compressed->first) : loss;
+  return (target - centre) / width;
+}
+
+Targets targets_of(std::span<const Told> results, bool maximize, TargetForm form) {
   Targets targets;
   targets.scale.maximize = maximize;
-  targets.scale.logarithmic = logarithmic && std::ranges::all_of(results, [](const Told& told) {
-                                return !told.value || *told.value > 0;
-                              });
+  targets.scale.logarithmic =
+      form != TargetForm::values &&
+      std::ranges::all_of(results, [](const Told& told) { return !told.value || *told.value > 0; });
   std::vector<double> losses;
   for (const Told& told : results)
     if (told.value) losses.push_back(targets.scale.loss(*told.value));
@@ -69,6 +93,11 @@ Targets targets_of(std::span<const Told> results, bool maximize, bool logarithmi
     if (results[i].within) targets.ranking.push_back(i);
   }
   std::ranges::stable_sort(targets.ranking, {}, [&](std::size_t i) { return exact_losses[i]; });
+  if (form == TargetForm::compressed && targets.scale.logarithmic) {
+    const double least = *std::ranges::min_element(targets.standardised);
+    targets.compressed.emplace(least, cut);
+    for (double& target : targets.standardised) target = least + compress(target - least);
+  }
   standardise(targets);
   if (!targets.ranking.empty()) targets.best = targets.standardised[targets.ranking.front()];
   return targets;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tune/space/space.h"
@@ -37,9 +38,18 @@ struct Scale {
   [[nodiscard]] double value(double loss) const;
 };
 
+/// What a target is made of.
+enum class TargetForm {
+  values,      ///< the values
+  logarithms,  ///< their logarithms, where all are positive
+  compressed,  ///< those, and how far one is above the best counts less the farther it is
+};
+
 struct Targets {
   Scale scale;
-  double centre = 0, width = 1;      ///< loss = centre + width x standardised
+  double centre = 0, width = 1;  ///< form of a loss = centre + width x standardised
+  /// Losses between these are compressed (`compressed` alone): the best one, and the cut.
+  std::optional<std::pair<double, double>> compressed = {};
   std::vector<double> standardised;  ///< one per result
   std::vector<bool> exact;           ///< per result: correct, and its loss was not cut
   std::size_t correct = 0;           ///< results that have a value
@@ -47,15 +57,15 @@ struct Targets {
   /// Indices of correct results within the limits, best first, ties by index.
   std::vector<std::size_t> ranking;
 
-  [[nodiscard]] double loss(double standardised_target) const {
-    return centre + width * standardised_target;
-  }
+  /// Of a compressed target at most the cut.
+  [[nodiscard]] double loss(double standardised_target) const;
+  [[nodiscard]] double standardised_of(double loss) const;
 };
 
 /// Losses above the 90th percentile of the correct ones are cut to it; failed and cut-off
 /// configurations get that value. Without a correct result all targets are 0.
-/// `logarithmic`: whether losses may be logarithms.
-Targets targets_of(std::span<const Told> results, bool maximize, bool logarithmic = true);
+Targets targets_of(std::span<const Told> results, bool maximize,
+                   TargetForm form = TargetForm::logarithms);
 
 /// Results with two objectives as one: the value is the augmented Tchebycheff norm of both losses
 /// (less is better), each from 0 to 1 over the results, with `weight` on the first (Knowles,

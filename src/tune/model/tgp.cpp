@@ -79,8 +79,8 @@ std::optional<double> gain_of(const Targets& targets, const Prediction& predicti
     if (!(best > 0)) return std::nullopt;
     return std::max(0.0, expected_improvement(targets.best, prediction)) * targets.width / best;
   }
-  // E[max(0, 1 - exp(y - b))] of a normal y: the loss is a logarithm. When more is better it is the
-  // share of the reciprocal.
+  // E[max(0, 1 - exp(y - b))] of a normal y: the loss is a logarithm below the best. When more is
+  // better it is the share of the reciprocal.
   const double s = std::sqrt(prediction.variance) * targets.width;
   const double d = (targets.best - prediction.mean) * targets.width;
   return std::max(0.0, normal_share(d / s) - std::exp(-d + s * s / 2) * normal_share(d / s - s));
@@ -265,7 +265,7 @@ double Tgp::merit(std::size_t index, const Prediction& prediction) const {
 double Tgp::slow_limit() const {
   if (!targets_.scale.logarithmic || targets_.ranking.empty())
     return std::numeric_limits<double>::infinity();
-  return targets_.best + std::log(prune_factor_) / targets_.width;
+  return targets_.standardised_of(targets_.loss(targets_.best) + std::log(prune_factor_));
 }
 
 std::optional<std::size_t> Tgp::most_promising(const Posterior& posterior,

@@ -124,7 +124,7 @@ Result<std::shared_ptr<const PriorTask>> PriorTask::make(const Space& space,
   own.listed = std::move(groups.rows);
   PERFLAB_TRY(Space listed, Space::list(std::move(own)));
   std::shared_ptr<PriorTask> task(new PriorTask(space, std::move(listed)));
-  task->targets_ = targets_of(groups.results, maximize);
+  task->targets_ = targets_of(groups.results, maximize, TargetForm::compressed);
   if (task->targets_.correct < kLeastOfPrior)
     return useless(described,
                    fmt::format("fewer than {} different configurations worked", kLeastOfPrior));

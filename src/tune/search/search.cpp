@@ -194,14 +194,16 @@ struct Search::State {
 
   /// Of two objectives: of their sum under weights that are drawn anew with every result (ParEGO).
   [[nodiscard]] Targets targets_for(const std::vector<Told>& of) const {
-    if (!two_objectives()) return targets_of(of, options.maximize);
+    if (!two_objectives())
+      return targets_of(of, options.maximize,
+                        options.priors.empty() ? TargetForm::logarithms : TargetForm::compressed);
     constexpr std::size_t kWeights = 10;
     Random drawn(options.seed ^ (of.size() * 0x9e3779b97f4a7c15U));
     const double weight =
         static_cast<double>(drawn.below(kWeights + 1)) / static_cast<double>(kWeights);
     const std::vector<Told> one =
         scalarised(of, options.maximize, second(), options.metrics[second()].maximize, weight);
-    return targets_of(one, false, false);
+    return targets_of(one, false, TargetForm::values);
   }
 
   void take_in() {
