@@ -250,7 +250,7 @@ TEST(TuneTargets, CompressesWhatIsAboveTheBest) {
   EXPECT_EQ(targets.standardised[9], targets.standardised[10]);
   // The same step counts less the farther it is above the best, and the same below it.
   const auto target = [&](double value) { return targets.standardised_of(std::log(value)); };
-  EXPECT_NEAR((target(2) - target(1)) * targets.width, std::log(1.4325), 1e-4);
+  EXPECT_NEAR((target(2) - target(1)) * targets.width, std::log(1.43208), 1e-5);
   EXPECT_NEAR((target(1) - target(0.5)) * targets.width, std::log(2), 1e-9);
   EXPECT_NEAR(targets.scale.value(targets.loss(target(0.5))), 0.5, 1e-9);
   EXPECT_NEAR(targets.scale.value(targets.loss(1e6)), 10, 1e-9);
