@@ -255,6 +255,12 @@ TEST(TuneTargets, CompressesWhatIsAboveTheBest) {
   EXPECT_NEAR(targets.scale.value(targets.loss(target(0.5))), 0.5, 1e-9);
   EXPECT_NEAR(targets.scale.value(targets.loss(1e6)), 10, 1e-9);
 
+  // What is outside of the limits is no best one: gains over the best within them stay exact.
+  results[0].within = results[1].within = false;
+  const Targets limited = targets_of(results, false, TargetForm::compressed);
+  EXPECT_NEAR((limited.standardised[2] - limited.standardised[0]) * limited.width, std::log(3),
+              1e-9);
+
   results[3].value = 0;
   const Targets raw = targets_of(results, true, TargetForm::compressed);
   EXPECT_FALSE(raw.scale.logarithmic);

@@ -94,7 +94,8 @@ Targets targets_of(std::span<const Told> results, bool maximize, TargetForm form
   }
   std::ranges::stable_sort(targets.ranking, {}, [&](std::size_t i) { return exact_losses[i]; });
   if (form == TargetForm::compressed && targets.scale.logarithmic) {
-    const double least = *std::ranges::min_element(targets.standardised);
+    const double least = targets.ranking.empty() ? *std::ranges::min_element(targets.standardised)
+                                                 : targets.standardised[targets.ranking.front()];
     targets.compressed.emplace(least, cut);
     for (double& target : targets.standardised) target = least + compress(target - least);
   }

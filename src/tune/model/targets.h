@@ -48,7 +48,8 @@ enum class TargetForm {
 struct Targets {
   Scale scale;
   double centre = 0, width = 1;  ///< form of a loss = centre + width x standardised
-  /// Losses between these are compressed (`compressed` alone): the best one, and the cut.
+  /// `compressed`: losses above the first are, the best one of the ranking (of all where that is
+  /// empty); the second is the cut.
   std::optional<std::pair<double, double>> compressed = {};
   std::vector<double> standardised;  ///< one per result
   std::vector<bool> exact;           ///< per result: correct, and its loss was not cut
@@ -59,6 +60,7 @@ struct Targets {
 
   /// Of a compressed target at most the cut.
   [[nodiscard]] double loss(double standardised_target) const;
+  /// The other way round, for losses that were not cut.
   [[nodiscard]] double standardised_of(double loss) const;
 };
 
