@@ -56,6 +56,8 @@ class Tgp {
   /// Log of how much more probable the results are with the priors than without, both with the most
   /// probable hyper-parameters; missing: no priors, or no fit yet.
   [[nodiscard]] std::optional<double> prior_odds() const { return prior_odds_; }
+  /// Since the last fit priors have a say: the next targets are compressed.
+  [[nodiscard]] bool believes_priors() const { return believes_priors_; }
 
  private:
   const Encoding* encoding_;
