@@ -56,15 +56,15 @@ class Tgp {
   /// Log of how much more probable the results are with the priors than without, both with the most
   /// probable hyper-parameters; missing: no priors, or no fit yet.
   [[nodiscard]] std::optional<double> prior_odds() const { return prior_odds_; }
-  /// Since the last fit priors have a say: the next targets are compressed.
-  [[nodiscard]] bool believes_priors() const { return believes_priors_; }
+  /// Priors are or once were far more probable than none: from then on targets are compressed.
+  [[nodiscard]] bool sure_of_priors() const { return sure_of_priors_; }
 
  private:
   const Encoding* encoding_;
   std::uint64_t seed_;
   double prune_factor_;
   Hyper hyper_, with_priors_, without_priors_;
-  bool believes_priors_ = false;
+  bool believes_priors_ = false, sure_of_priors_ = false;
   std::optional<double> prior_odds_;
   std::optional<Posterior> posterior_;
   Feasibility feasibility_;

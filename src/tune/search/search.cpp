@@ -196,7 +196,7 @@ struct Search::State {
   [[nodiscard]] Targets targets_for(const std::vector<Told>& of) const {
     if (!two_objectives())
       return targets_of(of, options.maximize,
-                        tgp.believes_priors() ? TargetForm::compressed : TargetForm::logarithms);
+                        tgp.sure_of_priors() ? TargetForm::compressed : TargetForm::logarithms);
     constexpr std::size_t kWeights = 10;
     Random drawn(options.seed ^ (of.size() * 0x9e3779b97f4a7c15U));
     const double weight =
