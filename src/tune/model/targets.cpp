@@ -59,12 +59,11 @@ double Scale::value(double loss) const {
 double Targets::loss(double standardised_target) const {
   const double target = centre + width * standardised_target;
   if (!compressed) return target;
-  const auto [least, cut] = *compressed;
-  return std::min(cut, least + expand(target - least));
+  return std::min(compressed->cut, compressed->above + expand(target - compressed->above));
 }
 
 double Targets::standardised_of(double loss) const {
-  const double target = compressed ? compressed->first + compress(loss - compressed->first) : loss;
+  const double target = compressed ? compressed->above + compress(loss - compressed->above) : loss;
   return (target - centre) / width;
 }
 
@@ -96,7 +95,7 @@ Targets targets_of(std::span<const Told> results, bool maximize, TargetForm form
   if (form == TargetForm::compressed && targets.scale.logarithmic) {
     const double least = targets.ranking.empty() ? *std::ranges::min_element(targets.standardised)
                                                  : targets.standardised[targets.ranking.front()];
-    targets.compressed.emplace(least, cut);
+    targets.compressed = {.above = least, .cut = cut};
     for (double& target : targets.standardised) target = least + compress(target - least);
   }
   standardise(targets);

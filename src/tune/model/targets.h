@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "tune/space/space.h"
@@ -48,9 +47,12 @@ enum class TargetForm {
 struct Targets {
   Scale scale;
   double centre = 0, width = 1;  ///< form of a loss = centre + width x standardised
-  /// `compressed`: losses above the first are, the best one of the ranking (of all where that is
-  /// empty); the second is the cut.
-  std::optional<std::pair<double, double>> compressed = {};
+  /// Which losses are compressed, with TargetForm::compressed: those above the best one of the
+  /// ranking (of all where that is empty), up to the cut.
+  struct Compressed {
+    double above = 0, cut = 0;
+  };
+  std::optional<Compressed> compressed = {};
   std::vector<double> standardised;  ///< one per result
   std::vector<bool> exact;           ///< per result: correct, and its loss was not cut
   std::size_t correct = 0;           ///< results that have a value
