@@ -3,6 +3,7 @@
 #include "tune/model/covariance.h"
 
 #include <cmath>
+#include <utility>
 
 namespace perflab::tune {
 namespace {
@@ -38,23 +39,35 @@ Table category_table(std::size_t codes, double same, double different) {
 }  // namespace
 
 Hyper Hyper::prior(const Encoding& encoding) {
-  const std::size_t count = encoding.dimensions().size();
-  return {.length = std::vector<double>(count, kLengthPrior.mean),
-          .valuation = std::vector<double>(count, kValuationPrior.mean),
+  std::vector<double> length(encoding.coordinates());
+  for (std::size_t c = 0; c < length.size(); ++c) length[c] = length_prior(encoding, c).mean;
+  return {.length = std::move(length),
+          .valuation = std::vector<double>(encoding.coordinates(), kValuationPrior.mean),
           .signal = kSignalPrior.mean,
           .noise = kNoisePrior.mean,
           .slope = kSlopePrior.mean,
           .spread = std::vector<double>(encoding.priors(), kSpreadPrior.mean)};
 }
 
-Table size_table(const Dimension& dimension, double log_length) {
+Prior length_prior(const Encoding& encoding, std::size_t coordinate) {
+  if (coordinate == encoding.dimensions().size()) return kOddFactorPrior;
+  const std::size_t codes = encoding.dimensions()[coordinate].codes;
+  return codes <= 2 ? kLengthOfTwo : codes == 3 ? kLengthOfThree : kLengthPrior;
+}
+
+Table size_table(const Encoding& encoding, std::size_t coordinate, double log_length) {
   const double length = std::exp(log_length);
+  if (coordinate == encoding.dimensions().size()) return category_table(2, 1, matern(1, length));
+  const Dimension& dimension = encoding.dimensions()[coordinate];
   if (dimension.categorical) return category_table(dimension.codes, 1, std::exp(-1 / length));
   return table_of(dimension.size, [&](double distance) { return matern(distance, length); });
 }
 
-Table size_slope(const Dimension& dimension, double log_length) {
+Table size_slope(const Encoding& encoding, std::size_t coordinate, double log_length) {
   const double length = std::exp(log_length);
+  if (coordinate == encoding.dimensions().size())
+    return category_table(2, 0, matern_slope(1, length));
+  const Dimension& dimension = encoding.dimensions()[coordinate];
   if (dimension.categorical) return category_table(dimension.codes, 0, 1 / length);
   return table_of(dimension.size, [&](double distance) { return matern_slope(distance, length); });
 }
@@ -75,11 +88,10 @@ Covariance::Covariance(const Encoding& encoding, const Hyper& hyper)
   for (const double spread : hyper.spread) prior_variances_.push_back(std::exp(spread));
   if (!hyper.spread.empty())
     prior_mean_ = std::exp(hyper.slope) / static_cast<double>(hyper.spread.size());
-  for (std::size_t d = 0; d < encoding.dimensions().size(); ++d) {
-    const Dimension& dimension = encoding.dimensions()[d];
-    Table table = size_table(dimension, hyper.length[d]);
-    if (!dimension.valuation.empty()) {
-      const Table second = valuation_table(dimension, hyper.valuation[d]);
+  for (std::size_t c = 0; c < encoding.coordinates(); ++c) {
+    Table table = size_table(encoding, c, hyper.length[c]);
+    if (c < encoding.dimensions().size() && !encoding.dimensions()[c].valuation.empty()) {
+      const Table second = valuation_table(encoding.dimensions()[c], hyper.valuation[c]);
       for (std::size_t i = 0; i < table.values.size(); ++i) table.values[i] *= second.values[i];
     }
     tables_.push_back(std::move(table));

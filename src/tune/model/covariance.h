@@ -14,8 +14,8 @@ namespace perflab::tune {
 /// category), a length of the valuation where a dimension has one, signal variance, noise variance;
 /// and how far priors are believed.
 struct Hyper {
-  std::vector<double> length;     ///< per dimension
-  std::vector<double> valuation;  ///< per dimension; not used where it has no valuation
+  std::vector<double> length;     ///< per coordinate (Encoding::coordinates)
+  std::vector<double> valuation;  ///< the same; used where a dimension has a valuation
   double signal = 0, noise = 0;
   double slope = 0;  ///< mean of the sum of the weights that priors have
   std::vector<double> spread =
@@ -32,15 +32,23 @@ struct Hyper {
 struct Prior {
   double mean = 0, sd = 1;
 };
-inline constexpr Prior kLengthPrior{.mean = 0.405465, .sd = 0.7};   // log 1.5
-inline constexpr Prior kValuationPrior{.mean = 0.693147, .sd = 1};  // log 2
+inline constexpr Prior kLengthPrior{.mean = 0.405465, .sd = 0.7};  // log 1.5
+/// Of dimensions with two values, with three, and of the coordinate of odd factors. Chosen on the
+/// recorded spaces (bench/README.md "What the limit was").
+inline constexpr Prior kLengthOfTwo{.mean = 0.916291, .sd = 0.7};    // log 2.5
+inline constexpr Prior kLengthOfThree{.mean = 0, .sd = 0.7};         // log 1
+inline constexpr Prior kOddFactorPrior{.mean = -0.356675, .sd = 1};  // log 0.7
+inline constexpr Prior kValuationPrior{.mean = 0.693147, .sd = 1};   // log 2
 inline constexpr Prior kSignalPrior{.mean = 0, .sd = 1.5};
 /// Of the weights of priors (Hyper::slope, Hyper::spread): chosen on the recorded spaces, 30 seeds.
 inline constexpr Prior kSlopePrior{.mean = -1, .sd = 1};
 inline constexpr Prior kSpreadPrior{.mean = -2, .sd = 1};
 inline constexpr Prior kNoisePrior{.mean = -5.809143, .sd = 2};  // log 3e-3
 
-/// Correlations of one dimension: codes x codes, row by row.
+/// Of the length of a coordinate.
+Prior length_prior(const Encoding& encoding, std::size_t coordinate);
+
+/// Correlations of one coordinate: codes x codes, row by row.
 struct Table {
   std::size_t codes = 0;
   std::vector<double> values;
@@ -49,10 +57,10 @@ struct Table {
   }
 };
 
-/// Correlation over the size coordinate (or the category), without the valuation.
-Table size_table(const Dimension& dimension, double log_length);
+/// Correlation over the size (or category, or odd factor) of a coordinate, without the valuation.
+Table size_table(const Encoding& encoding, std::size_t coordinate, double log_length);
 /// Derivative of it by the logarithm of the length, divided by the correlation.
-Table size_slope(const Dimension& dimension, double log_length);
+Table size_slope(const Encoding& encoding, std::size_t coordinate, double log_length);
 /// The same for the valuation coordinate of a dimension that has one.
 Table valuation_table(const Dimension& dimension, double log_length);
 Table valuation_slope(const Dimension& dimension, double log_length);
@@ -63,7 +71,7 @@ class Covariance {
   Covariance(const Encoding& encoding, const Hyper& hyper);
 
   [[nodiscard]] const Encoding& encoding() const { return *encoding_; }
-  [[nodiscard]] const Table& table(std::size_t dimension) const { return tables_[dimension]; }
+  [[nodiscard]] const Table& table(std::size_t coordinate) const { return tables_[coordinate]; }
   [[nodiscard]] double signal() const { return signal_; }  ///< variance
   [[nodiscard]] double noise() const { return noise_; }    ///< variance
   /// Weight of each prior: a normal variable of this mean and this variance. Empty: none has a say.

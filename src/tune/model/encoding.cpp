@@ -35,21 +35,33 @@ std::vector<double> sizes_of(const std::vector<double>& values) {
   return sizes;
 }
 
+/// The values, where all are whole and none is negative; else nothing.
+std::vector<std::uint64_t> whole_numbers_of(const std::vector<double>& values) {
+  const auto is_whole = [](double value) {
+    return value >= 0 && value <= 9e15 && std::trunc(value) == value;
+  };
+  if (!std::ranges::all_of(values, is_whole)) return {};
+  return {values.begin(), values.end()};
+}
+
 /// How often two divides each value; empty unless at least four positive whole numbers are not all
 /// powers of two.
-std::vector<double> valuations_of(const Parameter& parameter) {
+std::vector<double> valuations_of(const std::vector<std::uint64_t>& numbers) {
+  if (numbers.size() < 4 || std::ranges::find(numbers, 0U) != numbers.end()) return {};
+  if (std::ranges::all_of(numbers, [](auto n) { return std::has_single_bit(n); })) return {};
   std::vector<double> valuations;
-  bool powers = true;
-  for (const Value& value : parameter.values) {
-    const auto number = number_of(value);
-    if (!number || *number < 1 || *number > 9e15 || std::trunc(*number) != *number) return {};
-    const auto whole = static_cast<std::uint64_t>(*number);
-    powers = powers && std::has_single_bit(whole);
-    valuations.push_back(std::countr_zero(whole));
-  }
-  if (valuations.size() < 4 || powers) return {};
+  for (const std::uint64_t number : numbers) valuations.push_back(std::countr_zero(number));
   scale_to_unit(valuations);
   return valuations;
+}
+
+/// Whether each value is neither a power of two nor 0; empty for flags.
+std::vector<bool> odd_factors_of(const std::vector<std::uint64_t>& numbers) {
+  std::vector<bool> odd;
+  if (numbers.size() < 3) return odd;
+  for (const std::uint64_t number : numbers)
+    odd.push_back(number != 0 && !std::has_single_bit(number));
+  return odd;
 }
 
 /// Puts neighbours in rank together until there are kMostCodes codes.
@@ -68,6 +80,7 @@ void merge_levels(Dimension& dimension) {
   }
   dimension.size = std::move(sizes);
   dimension.valuation.clear();
+  dimension.odd_factor.clear();
   dimension.codes = kMostCodes;
 }
 
@@ -78,7 +91,8 @@ Dimension dimension_of(const Parameter& parameter, std::size_t index) {
                       .code = std::vector<Level>(levels),
                       .codes = levels,
                       .size = {},
-                      .valuation = {}};
+                      .valuation = {},
+                      .odd_factor = {}};
   std::iota(dimension.code.begin(), dimension.code.end(), Level{0});
   std::vector<double> numbers;
   for (const Value& value : parameter.values)
@@ -87,7 +101,9 @@ Dimension dimension_of(const Parameter& parameter, std::size_t index) {
   dimension.categorical = numbers.size() < levels;
   if (!dimension.categorical) {
     dimension.size = sizes_of(numbers);
-    dimension.valuation = valuations_of(parameter);
+    const std::vector<std::uint64_t> whole = whole_numbers_of(numbers);
+    dimension.valuation = valuations_of(whole);
+    dimension.odd_factor = odd_factors_of(whole);
   }
   merge_levels(dimension);
   return dimension;
@@ -111,12 +127,29 @@ Encoding::Encoding(const Space& space, EarlierTunings priors)
   }
   for (std::size_t p = 0; p < width; ++p)
     if (varies[p]) dimensions_.push_back(dimension_of(space.parameters()[p], p));
+  bool with = false;
+  bool without = false;
+  for (std::size_t row = 0; row < space.size() && !(with && without); ++row)
+    (has_odd_factor(codes(static_cast<ConfigId>(row))) ? with : without) = true;
+  tells_odd_factors_ = with && without;
 }
 
-std::vector<Level> Encoding::codes(ConfigId id) const {
-  std::vector<Level> row(dimensions_.size());
-  for (std::size_t d = 0; d < row.size(); ++d) row[d] = code(id, d);
+std::vector<Level> Encoding::codes(std::span<const Level> levels) const {
+  std::vector<Level> row(coordinates());
+  for (std::size_t d = 0; d < dimensions_.size(); ++d)
+    row[d] = dimensions_[d].code[levels[dimensions_[d].parameter]];
+  settle(row);
   return row;
+}
+
+void Encoding::settle(std::span<Level> codes) const {
+  if (tells_odd_factors_) codes.back() = has_odd_factor(codes) ? 1 : 0;
+}
+
+bool Encoding::has_odd_factor(std::span<const Level> codes) const {
+  for (std::size_t d = 0; d < dimensions_.size(); ++d)
+    if (const auto& odd = dimensions_[d].odd_factor; !odd.empty() && odd[codes[d]]) return true;
+  return false;
 }
 
 std::vector<float> Encoding::priors(ConfigId id) const {

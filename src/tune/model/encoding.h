@@ -1,5 +1,6 @@
 // How the model sees a configuration: per parameter a coordinate of the size of the value, and for
-// some a second one, its 2-adic valuation, which tells 48 from 64 (alignment to waves and banks).
+// some a second one, its 2-adic valuation, which tells 48 from 64 (alignment to waves and banks);
+// and one of the whole configuration: whether any of its numbers has an odd factor.
 // docs/models/autotuning.md "Space and encoding"; docs/facts/tuning.md "Choices of the model".
 #pragma once
 
@@ -32,6 +33,7 @@ struct Dimension {
   std::size_t codes = 0;          ///< the levels; at most kMostCodes, then neighbours share one
   std::vector<double> size;       ///< per code, in [0, 1]; empty when categorical
   std::vector<double> valuation;  ///< per code, in [0, 1]; empty: no such coordinate
+  std::vector<bool> odd_factor;   ///< per code: no power of two; empty: not for such numbers
 };
 
 /// Tables of correlations have the square of this many entries at most. A parameter with more
@@ -49,8 +51,17 @@ class Encoding {
     const Dimension& of = dimensions_[dimension];
     return of.code[space_->levels(id)[of.parameter]];
   }
-  /// The codes of a configuration, one per dimension.
-  [[nodiscard]] std::vector<Level> codes(ConfigId id) const;
+  /// The dimensions, then one more (codes 0 and 1) where some configurations have a number with an
+  /// odd factor and others none: on some GPUs all of the former are slow, whichever number it is.
+  [[nodiscard]] std::size_t coordinates() const {
+    return dimensions_.size() + (tells_odd_factors_ ? 1U : 0U);
+  }
+  /// The codes of a configuration, one per coordinate.
+  [[nodiscard]] std::vector<Level> codes(ConfigId id) const { return codes(space_->levels(id)); }
+  /// The same of levels, one per parameter, that need not be a configuration.
+  [[nodiscard]] std::vector<Level> codes(std::span<const Level> levels) const;
+  /// Sets what follows from the codes of the dimensions, after some of them were changed.
+  void settle(std::span<Level> codes) const;
   [[nodiscard]] std::size_t priors() const { return priors_.size(); }
   /// What each prior says of a configuration (EarlierTuning::at).
   [[nodiscard]] std::vector<float> priors(ConfigId id) const;
@@ -62,7 +73,10 @@ class Encoding {
  private:
   const Space* space_;
   std::vector<Dimension> dimensions_;
+  bool tells_odd_factors_ = false;
   EarlierTunings priors_;
+
+  [[nodiscard]] bool has_odd_factor(std::span<const Level> codes) const;
 };
 
 }  // namespace perflab::tune

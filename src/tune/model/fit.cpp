@@ -25,18 +25,18 @@ constexpr double kLogTwoPi = 1.8378770664093453;
 /// Hyper-parameters as one vector: lengths, valuations (where they exist), signal, noise, slope and
 /// spreads of priors (where they have a say).
 struct Layout {
-  std::vector<std::size_t> valuations;     ///< dimensions that have one
-  std::size_t dimensions = 0, priors = 0;  ///< priors that have a say
+  std::vector<Prior> lengths;           ///< per coordinate
+  std::vector<std::size_t> valuations;  ///< dimensions that have one
+  std::size_t priors = 0;               ///< priors that have a say
 
-  Layout(const Encoding& encoding, std::size_t count)
-      : dimensions(encoding.dimensions().size()), priors(count) {
-    for (std::size_t d = 0; d < dimensions; ++d)
+  Layout(const Encoding& encoding, std::size_t count) : priors(count) {
+    for (std::size_t c = 0; c < encoding.coordinates(); ++c)
+      lengths.push_back(length_prior(encoding, c));
+    for (std::size_t d = 0; d < encoding.dimensions().size(); ++d)
       if (!encoding.dimensions()[d].valuation.empty()) valuations.push_back(d);
   }
-  [[nodiscard]] std::size_t size() const {
-    return dimensions + valuations.size() + 2 + (priors > 0 ? 1 + priors : 0);
-  }
-  [[nodiscard]] std::size_t signal() const { return dimensions + valuations.size(); }
+  [[nodiscard]] std::size_t size() const { return signal() + 2 + (priors > 0 ? 1 + priors : 0); }
+  [[nodiscard]] std::size_t signal() const { return lengths.size() + valuations.size(); }
 
   [[nodiscard]] VectorXd pack(const Hyper& hyper) const {
     VectorXd theta(static_cast<Index>(size()));
@@ -50,8 +50,8 @@ struct Layout {
     return theta;
   }
   [[nodiscard]] Hyper unpack(const VectorXd& theta) const {
-    Hyper hyper{.length = std::vector<double>(dimensions),
-                .valuation = std::vector<double>(dimensions, kValuationPrior.mean),
+    Hyper hyper{.length = std::vector<double>(lengths.size()),
+                .valuation = std::vector<double>(lengths.size(), kValuationPrior.mean),
                 .spread = {}};
     Index at = 0;
     for (double& length : hyper.length) length = theta[at++];
@@ -63,7 +63,7 @@ struct Layout {
     return hyper;
   }
   [[nodiscard]] Prior prior(std::size_t at) const {
-    if (at < dimensions) return kLengthPrior;
+    if (at < lengths.size()) return lengths[at];
     if (at < signal()) return kValuationPrior;
     if (at < signal() + 2) return at == signal() ? kSignalPrior : kNoisePrior;
     return at == signal() + 2 ? kSlopePrior : kSpreadPrior;
@@ -78,9 +78,10 @@ class Loss {
         encoding_(encoding),
         n_(static_cast<Index>(data.ids.size())),
         targets_(Eigen::Map<const VectorXd>(data.targets.data(), n_)) {
-    for (std::size_t d = 0; d < layout.dimensions; ++d) {
-      auto& column = codes_.emplace_back();
-      for (const ConfigId id : data.ids) column.push_back(encoding.code(id, d));
+    codes_.resize(encoding.coordinates());
+    for (const ConfigId id : data.ids) {
+      const std::vector<Level> codes = encoding.codes(id);
+      for (std::size_t c = 0; c < codes.size(); ++c) codes_[c].push_back(codes[c]);
     }
     priors_.resize(n_, static_cast<Index>(used));
     for (Index i = 0; used > 0 && i < n_; ++i) {
@@ -134,7 +135,7 @@ class Loss {
   VectorXd targets_;
   MatrixXd priors_;                        ///< observations x priors that have a say
   VectorXd sum_;                           ///< over the priors
-  std::vector<std::vector<Level>> codes_;  ///< by dimension
+  std::vector<std::vector<Level>> codes_;  ///< by coordinate
 
   [[nodiscard]] static double variance(const Covariance& kernel, Index prior) {
     return kernel.prior_variances()[static_cast<std::size_t>(prior)];
@@ -150,8 +151,8 @@ class Loss {
   }
 
   /// Multiplies f(i, j), j < i, by the entry of the table for the pair.
-  void multiply(MatrixXd& matrix, std::size_t dimension, const Table& table) const {
-    const auto& codes = codes_[dimension];
+  void multiply(MatrixXd& matrix, std::size_t coordinate, const Table& table) const {
+    const auto& codes = codes_[coordinate];
     for (Index j = 0; j < n_; ++j) {
       const double* row = table.row(codes[static_cast<std::size_t>(j)]);
       double* column = &matrix(0, j);
@@ -159,9 +160,9 @@ class Loss {
     }
   }
   /// Sum over j < i of matrix(i, j) times the entry of the table for the pair.
-  [[nodiscard]] double weigh(const MatrixXd& matrix, std::size_t dimension,
+  [[nodiscard]] double weigh(const MatrixXd& matrix, std::size_t coordinate,
                              const Table& table) const {
-    const auto& codes = codes_[dimension];
+    const auto& codes = codes_[coordinate];
     double sum = 0;
     for (Index j = 0; j < n_; ++j) {
       const double* row = table.row(codes[static_cast<std::size_t>(j)]);
@@ -174,7 +175,7 @@ class Loss {
   /// Lower triangle with diagonal, without noise.
   [[nodiscard]] MatrixXd covariances(const Covariance& kernel) const {
     MatrixXd matrix = MatrixXd::Constant(n_, n_, kernel.signal());
-    for (std::size_t d = 0; d < layout.dimensions; ++d) multiply(matrix, d, kernel.table(d));
+    for (std::size_t c = 0; c < codes_.size(); ++c) multiply(matrix, c, kernel.table(c));
     return matrix;
   }
 
@@ -184,8 +185,8 @@ class Loss {
     VectorXd gradient(static_cast<Index>(layout.size()));
     const MatrixXd product = signal.cwiseProduct(weights);
     Index at = 0;
-    for (std::size_t d = 0; d < layout.dimensions; ++d)
-      gradient[at++] = weigh(product, d, size_slope(encoding_.dimensions()[d], hyper.length[d]));
+    for (std::size_t c = 0; c < codes_.size(); ++c)
+      gradient[at++] = weigh(product, c, size_slope(encoding_, c, hyper.length[c]));
     for (const std::size_t d : layout.valuations)
       gradient[at++] =
           weigh(product, d, valuation_slope(encoding_.dimensions()[d], hyper.valuation[d]));

@@ -44,15 +44,16 @@ std::vector<Importance> importance_of(const Encoding& encoding, const Posterior&
   Random random(kPairSeed);
   const std::size_t size = encoding.space().size();
   for (std::size_t pair = 0; pair < kPairs; ++pair) {
-    std::vector<Level> row = encoding.codes(static_cast<ConfigId>(random.below(size)));
+    const std::vector<Level> row = encoding.codes(static_cast<ConfigId>(random.below(size)));
     const std::vector<Level> other = encoding.codes(static_cast<ConfigId>(random.below(size)));
     const double mean = posterior.mean_at(row);
     for (std::size_t d = 0; d < count; ++d) {
       if (row[d] == other[d]) continue;
-      const Level own = std::exchange(row[d], other[d]);
-      const double change = posterior.mean_at(row) - mean;
+      std::vector<Level> changed = row;
+      changed[d] = other[d];
+      encoding.settle(changed);
+      const double change = posterior.mean_at(changed) - mean;
       effects[d] += change * change;
-      row[d] = own;
     }
   }
   double sum = 0;

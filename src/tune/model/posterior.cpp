@@ -39,10 +39,11 @@ Posterior::Posterior(const Encoding& encoding, const Hyper& hyper)
 
 void Posterior::set_pool(std::vector<ConfigId> pool) {
   pool_ = std::move(pool);
-  pool_codes_.assign(encoding_->dimensions().size(), {});
-  for (std::size_t d = 0; d < pool_codes_.size(); ++d) {
-    pool_codes_[d].reserve(pool_.size());
-    for (const ConfigId id : pool_) pool_codes_[d].push_back(encoding_->code(id, d));
+  pool_codes_.assign(encoding_->coordinates(), {});
+  for (auto& column : pool_codes_) column.reserve(pool_.size());
+  for (const ConfigId id : pool_) {
+    const std::vector<Level> codes = encoding_->codes(id);
+    for (std::size_t c = 0; c < codes.size(); ++c) pool_codes_[c].push_back(codes[c]);
   }
   pool_priors_.assign(encoding_->priors(), {});
   if (!pool_priors_.empty())

@@ -160,10 +160,8 @@ float PriorTask::at(ConfigId id) const {
 
 float PriorTask::predicted(const std::vector<Level>& row) const {
   if (!smoothed_) smooth();
-  std::vector<Level> codes;
-  for (const Dimension& dimension : encoding_.dimensions())
-    codes.push_back(dimension.code[row[dimension.parameter]]);
-  return std::clamp(static_cast<float>(smoothed_->mean_at(codes)), least_, most_);
+  const float mean = static_cast<float>(smoothed_->mean_at(encoding_.codes(row)));
+  return std::clamp(mean, least_, most_);
 }
 
 void PriorTask::smooth() const {
