@@ -235,6 +235,34 @@ TEST(TuneTargets, CutsTheSlowAndStandardises) {
   EXPECT_EQ(targets_of({}, false).correct, 0U);
 }
 
+TEST(TuneTargets, RanksHaveAPart) {
+  std::vector<Told> results;
+  for (const double value : {8.0, 1.0, 2.0, 2.0, 4.0})
+    results.push_back(
+        {.id = static_cast<ConfigId>(results.size()), .outcome = Outcome::correct, .value = value});
+  const Targets targets = targets_of(results, false);
+  EXPECT_EQ(targets.standardised[2], targets.standardised[3]);
+  // Losses 0, 1, 1, 2 and 2.6 (the cut) in units of log 2; probabilities of their ranks 0.1, 0.4,
+  // 0.4, 0.7, 0.9, whose normal scores are -1.2816, -0.2533, -0.2533, 0.5244, 1.2816.
+  const double mean = 6.6 / 5, width = std::sqrt((0.0 + 1 + 1 + 4 + 6.76) / 5 - mean * mean);
+  const auto blended = [&](double loss, double score) {
+    return 0.7 * (loss - mean) / width + 0.3 * score;
+  };
+  const double step = (targets.standardised[4] - targets.standardised[1]) * targets.width;
+  EXPECT_NEAR(step, blended(2, 0.5244) - blended(0, -1.2816), 1e-3);
+  for (std::size_t i = 1; i < 5; ++i) {
+    const double loss = targets.loss(targets.standardised[i]);
+    EXPECT_NEAR(targets.scale.value(loss), *results[i].value, 1e-9);
+    EXPECT_NEAR(targets.standardised_of(loss), targets.standardised[i], 1e-9);
+  }
+  // Between two results a target is interpolated; below the best one its step is the slope.
+  const double third = targets.loss((targets.standardised[2] + targets.standardised[4]) / 2);
+  EXPECT_NEAR(third, 1.5 * std::log(2), 1e-9);
+  EXPECT_NEAR(targets.loss(targets.best) - targets.loss(targets.best - 1), targets.slope(), 1e-9);
+  EXPECT_NEAR(targets.standardised_of(std::log(0.5)), targets.best - std::log(2) / targets.slope(),
+              1e-9);
+}
+
 TEST(TuneTargets, CompressesWhatIsAboveTheBest) {
   std::vector<Told> results;
   for (int i = 1; i <= 11; ++i)

@@ -32,11 +32,11 @@ struct Hyper {
 struct Prior {
   double mean = 0, sd = 1;
 };
-inline constexpr Prior kLengthPrior{.mean = 0.405465, .sd = 0.7};  // log 1.5
+inline constexpr Prior kLengthPrior{.mean = 0.405465, .sd = 0.5};  // log 1.5
 /// Of dimensions with two values, with three, and of the coordinate of odd factors. Chosen on the
 /// recorded spaces (bench/README.md "What the limit was").
-inline constexpr Prior kLengthOfTwo{.mean = 0.916291, .sd = 0.7};    // log 2.5
-inline constexpr Prior kLengthOfThree{.mean = 0, .sd = 0.7};         // log 1
+inline constexpr Prior kLengthOfTwo{.mean = 0.916291, .sd = 0.5};    // log 2.5
+inline constexpr Prior kLengthOfThree{.mean = 0, .sd = 0.5};         // log 1
 inline constexpr Prior kOddFactorPrior{.mean = -0.356675, .sd = 1};  // log 0.7
 inline constexpr Prior kValuationPrior{.mean = 0.693147, .sd = 1};   // log 2
 inline constexpr Prior kSignalPrior{.mean = 0, .sd = 1.5};

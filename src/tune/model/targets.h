@@ -40,8 +40,8 @@ struct Scale {
 /// What a target is made of.
 enum class TargetForm {
   values,      ///< the values
-  logarithms,  ///< their logarithms, where all are positive
-  compressed,  ///< those, and how far one is above the best counts less the farther it is
+  logarithms,  ///< their logarithms, where all are positive, and to a part their ranks
+  compressed,  ///< logarithms; how far one is above the best counts less the farther it is
 };
 
 struct Targets {
@@ -53,6 +53,13 @@ struct Targets {
     double above = 0, cut = 0;
   };
   std::optional<Compressed> compressed = {};
+  /// Forms and losses of the results, ascending, with TargetForm::logarithms: between them a form
+  /// is interpolated, for there are no ranks there.
+  struct Knot {
+    double form = 0, loss = 0;
+  };
+  std::vector<Knot> knots = {};
+  double per_form = 1;               ///< change of a loss with its form, below the best
   std::vector<double> standardised;  ///< one per result
   std::vector<bool> exact;           ///< per result: correct, and its loss was not cut
   std::size_t correct = 0;           ///< results that have a value
@@ -60,6 +67,8 @@ struct Targets {
   /// Indices of correct results within the limits, best first, ties by index.
   std::vector<std::size_t> ranking;
 
+  /// Change of a loss with its standardised target, below the best.
+  [[nodiscard]] double slope() const { return width * per_form; }
   /// Of a compressed target at most the cut.
   [[nodiscard]] double loss(double standardised_target) const;
   /// The other way round, for losses that were not cut.

@@ -81,12 +81,12 @@ std::optional<double> gain_of(const Targets& targets, const Prediction& predicti
   if (!targets.scale.logarithmic) {
     const double best = std::abs(targets.loss(targets.best));
     if (!(best > 0)) return std::nullopt;
-    return std::max(0.0, expected_improvement(targets.best, prediction)) * targets.width / best;
+    return std::max(0.0, expected_improvement(targets.best, prediction)) * targets.slope() / best;
   }
   // E[max(0, 1 - exp(y - b))] of a normal y: the loss is a logarithm below the best. When more is
   // better it is the share of the reciprocal.
-  const double s = std::sqrt(prediction.variance) * targets.width;
-  const double d = (targets.best - prediction.mean) * targets.width;
+  const double s = std::sqrt(prediction.variance) * targets.slope();
+  const double d = (targets.best - prediction.mean) * targets.slope();
   return std::max(0.0, normal_share(d / s) - std::exp(-d + s * s / 2) * normal_share(d / s - s));
 }
 
