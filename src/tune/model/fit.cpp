@@ -226,6 +226,16 @@ double log_posterior(const Encoding& encoding, const Observations& data, const H
   return -loss.at(loss.layout.pack(hyper), nullptr);
 }
 
+double log_prior_of_lengths(const Encoding& encoding, const Hyper& hyper) {
+  double sum = 0;
+  for (std::size_t c = 0; c < hyper.length.size(); ++c) {
+    const Prior prior = length_prior(encoding, c);
+    const double z = (hyper.length[c] - prior.mean) / prior.sd;
+    sum -= 0.5 * z * z;
+  }
+  return sum;
+}
+
 Hyper fit(const Encoding& encoding, const Observations& data, const Hyper& start,
           std::size_t most) {
   if (data.ids.empty() || encoding.dimensions().empty()) return start;

@@ -21,6 +21,9 @@ struct Observations {
 /// positive definite. Rasmussen and Williams equation 5.8.
 double log_posterior(const Encoding& encoding, const Observations& data, const Hyper& hyper);
 
+/// The part of it that is of the lengths (length_prior).
+double log_prior_of_lengths(const Encoding& encoding, const Hyper& hyper);
+
 /// The hyper-parameters of a local maximum of log_posterior, searched from `start` with its
 /// gradient (equation 5.9; BFGS, Nocedal and Wright algorithm 6.1), at most `most` evaluations.
 Hyper fit(const Encoding& encoding, const Observations& data, const Hyper& start, std::size_t most);
