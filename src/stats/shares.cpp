@@ -14,10 +14,6 @@
 namespace perflab::stats {
 namespace {
 
-double normal_below(double z) {
-  return std::erfc(-z / std::numbers::sqrt2) / 2;
-}
-
 /// P(T <= t), t >= 0: Abramowitz and Stegun 26.7.3 and 26.7.4.
 double student_below(double t, std::size_t degrees) {
   const auto nu = static_cast<double>(degrees);
@@ -53,10 +49,14 @@ double sum(std::span<const double> values) {
 
 }  // namespace
 
+double normal_share(double z) {
+  return std::erfc(-z / std::numbers::sqrt2) / 2;
+}
+
 double normal_quantile(double below) {
   PERFLAB_CHECK(below > 0 && below < 1);
   constexpr double kFar = 40;
-  return solve(-kFar, kFar, below, normal_below);
+  return solve(-kFar, kFar, below, normal_share);
 }
 
 double student_quantile(double below, std::size_t degrees) {
@@ -99,7 +99,7 @@ ClusterBootstrap::ClusterBootstrap(std::size_t clusters, const ClusterOptions& o
   if (resamples_ == 0) return;
   const auto size = static_cast<double>(clusters);
   const double t = student_quantile((1 + options.confidence) / 2, clusters - 1);
-  tail_ = normal_below(-std::sqrt(size / (size - 1)) * t);
+  tail_ = normal_share(-std::sqrt(size / (size - 1)) * t);
   drawn_.resize(clusters * resamples_);
   SplitMix64 random(options.seed);
   for (std::size_t i = 0; i < resamples_; ++i)

@@ -65,6 +65,8 @@ class ClusterBootstrap {
   std::vector<std::uint32_t> drawn_;  ///< how often, by cluster and resample
 };
 
+/// P(Z <= z) of a standard normal variable.
+double normal_share(double z);
 /// z with P(Z <= z) = `below` of a normal distribution, t likewise of Student's with so many
 /// degrees of freedom. Preconditions: 0 < below < 1, degrees >= 1.
 double normal_quantile(double below);

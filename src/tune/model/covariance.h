@@ -31,6 +31,11 @@ struct Hyper {
 /// standard error about 0.004). Mean lengths of 1 lost 0.02 at 25.
 struct Prior {
   double mean = 0, sd = 1;
+  /// Without its constant.
+  [[nodiscard]] double log_density(double value) const {
+    return -0.5 * (value - mean) * (value - mean) / (sd * sd);
+  }
+  [[nodiscard]] double log_density_slope(double value) const { return (mean - value) / (sd * sd); }
 };
 inline constexpr Prior kLengthPrior{.mean = 0.405465, .sd = 0.5};  // log 1.5
 /// Of dimensions with two values, with three, and of the coordinate of odd factors. Chosen on the

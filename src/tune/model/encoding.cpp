@@ -64,6 +64,10 @@ std::vector<bool> odd_factors_of(const std::vector<std::uint64_t>& numbers) {
   return odd;
 }
 
+bool has_any(const std::vector<bool>& flags) {
+  return std::ranges::find(flags, true) != flags.end();
+}
+
 /// Puts neighbours in rank together until there are kMostCodes codes.
 void merge_levels(Dimension& dimension) {
   const std::size_t levels = dimension.code.size();
@@ -127,11 +131,11 @@ Encoding::Encoding(const Space& space, EarlierTunings priors)
   }
   for (std::size_t p = 0; p < width; ++p)
     if (varies[p]) dimensions_.push_back(dimension_of(space.parameters()[p], p));
-  bool with = false;
-  bool without = false;
-  for (std::size_t row = 0; row < space.size() && !(with && without); ++row)
-    (has_odd_factor(codes(static_cast<ConfigId>(row))) ? with : without) = true;
-  tells_odd_factors_ = with && without;
+  if (std::ranges::none_of(dimensions_, [](const Dimension& of) { return has_any(of.odd_factor); }))
+    return;
+  const bool first = has_odd_factor(codes(ConfigId{0}));
+  for (std::size_t row = 1; row < space.size() && !tells_odd_factors_; ++row)
+    tells_odd_factors_ = has_odd_factor(codes(static_cast<ConfigId>(row))) != first;
 }
 
 std::vector<Level> Encoding::codes(std::span<const Level> levels) const {

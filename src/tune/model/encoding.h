@@ -56,6 +56,9 @@ class Encoding {
   [[nodiscard]] std::size_t coordinates() const {
     return dimensions_.size() + (tells_odd_factors_ ? 1U : 0U);
   }
+  [[nodiscard]] bool is_of_odd_factors(std::size_t coordinate) const {
+    return coordinate == dimensions_.size();
+  }
   /// The codes of a configuration, one per coordinate.
   [[nodiscard]] std::vector<Level> codes(ConfigId id) const { return codes(space_->levels(id)); }
   /// The same of levels, one per parameter, that need not be a configuration.

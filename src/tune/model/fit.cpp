@@ -122,9 +122,9 @@ class Loss {
     }
     for (std::size_t i = 0; i < layout.size(); ++i) {
       const Prior prior = layout.prior(i);
-      const double z = (theta[static_cast<Index>(i)] - prior.mean) / prior.sd;
-      loss += 0.5 * z * z;
-      if (gradient != nullptr) (*gradient)[static_cast<Index>(i)] += z / prior.sd;
+      const auto at = static_cast<Index>(i);
+      loss -= prior.log_density(theta[at]);
+      if (gradient != nullptr) (*gradient)[at] -= prior.log_density_slope(theta[at]);
     }
     return loss;
   }
@@ -228,11 +228,8 @@ double log_posterior(const Encoding& encoding, const Observations& data, const H
 
 double log_prior_of_lengths(const Encoding& encoding, const Hyper& hyper) {
   double sum = 0;
-  for (std::size_t c = 0; c < hyper.length.size(); ++c) {
-    const Prior prior = length_prior(encoding, c);
-    const double z = (hyper.length[c] - prior.mean) / prior.sd;
-    sum -= 0.5 * z * z;
-  }
+  for (std::size_t c = 0; c < hyper.length.size(); ++c)
+    sum += length_prior(encoding, c).log_density(hyper.length[c]);
   return sum;
 }
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
+
+#include "stats/shares.h"
 
 namespace perflab::tune {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 /// Of a fit: as many as the objective's model takes.
 constexpr std::size_t kLimitFitPoints = 160;
 constexpr std::size_t kLimitFitEvaluations = 25;
-
-double share_below(double z) {
-  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
 
 Hyper start_of(const Encoding& encoding) {
   Hyper hyper = Hyper::prior(encoding);
@@ -92,8 +89,10 @@ void LimitModel::fit_hyper(const std::vector<ConfigId>& ids, const std::vector<d
 
 double LimitModel::within(const Prediction& prediction) const {
   const double sd = std::sqrt(prediction.variance);
-  const double below_highest = highest_ ? share_below((*highest_ - prediction.mean) / sd) : 1.0;
-  const double below_lowest = lowest_ ? share_below((*lowest_ - prediction.mean) / sd) : 0.0;
+  const double below_highest =
+      highest_ ? stats::normal_share((*highest_ - prediction.mean) / sd) : 1.0;
+  const double below_lowest =
+      lowest_ ? stats::normal_share((*lowest_ - prediction.mean) / sd) : 0.0;
   return std::max(0.0, below_highest - below_lowest);
 }
 

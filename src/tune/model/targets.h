@@ -40,7 +40,8 @@ struct Scale {
 /// What a target is made of.
 enum class TargetForm {
   values,      ///< the values
-  logarithms,  ///< their logarithms, where all are positive, and to a part their ranks
+  logarithms,  ///< their logarithms, where all are positive, and, unless some failed, to a part
+               ///< their ranks
   compressed,  ///< logarithms; how far one is above the best counts less the farther it is
 };
 
@@ -53,8 +54,8 @@ struct Targets {
     double above = 0, cut = 0;
   };
   std::optional<Compressed> compressed = {};
-  /// Forms and losses of the results, ascending, with TargetForm::logarithms: between them a form
-  /// is interpolated, for there are no ranks there.
+  /// Forms and losses of the results, ascending, where ranks have a part: between them a form is
+  /// interpolated, for there are no ranks there.
   struct Knot {
     double form = 0, loss = 0;
   };
@@ -75,8 +76,8 @@ struct Targets {
   [[nodiscard]] double standardised_of(double loss) const;
 };
 
-/// Losses above the 90th percentile of the correct ones are cut to it; failed and cut-off
-/// configurations get that value. Without a correct result all targets are 0.
+/// Losses above the 90th percentile of the correct ones are cut to it; cut-off configurations get
+/// that value, failed ones the 80th percentile. Without a correct result all targets are 0.
 Targets targets_of(std::span<const Told> results, bool maximize,
                    TargetForm form = TargetForm::logarithms);
 

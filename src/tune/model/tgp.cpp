@@ -18,6 +18,7 @@
 #include <tuple>
 #include <utility>
 
+#include "stats/shares.h"
 #include "tune/model/search_random.h"
 
 namespace perflab::tune {
@@ -65,15 +66,12 @@ constexpr std::size_t kPoolAge = 5;
 double normal_density(double z) {
   return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
 }
-double normal_share(double z) {
-  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
 
 /// Expected improvement of a normal loss on `best`.
 double expected_improvement(double best, const Prediction& prediction) {
   const double sd = std::sqrt(prediction.variance);
   const double z = (best - prediction.mean) / sd;
-  return sd * (z * normal_share(z) + normal_density(z));
+  return sd * (z * stats::normal_share(z) + normal_density(z));
 }
 
 /// Expected improvement of the value as a share of the best value.
@@ -87,7 +85,8 @@ std::optional<double> gain_of(const Targets& targets, const Prediction& predicti
   // better it is the share of the reciprocal.
   const double s = std::sqrt(prediction.variance) * targets.slope();
   const double d = (targets.best - prediction.mean) * targets.slope();
-  return std::max(0.0, normal_share(d / s) - std::exp(-d + s * s / 2) * normal_share(d / s - s));
+  return std::max(
+      0.0, stats::normal_share(d / s) - std::exp(-d + s * s / 2) * stats::normal_share(d / s - s));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "stats/shares.h"
 #include "stats/summary.h"
 
 namespace perflab::tune {
@@ -34,8 +35,7 @@ constexpr double kIndifferent = 2e-4;
 
 /// E[max(0, Z - x)] of a standard normal Z.
 double normal_loss(double x) {
-  return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi) -
-         x * 0.5 * std::erfc(x / std::numbers::sqrt2);
+  return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi) - x * stats::normal_share(-x);
 }
 
 }  // namespace
