@@ -76,6 +76,31 @@ std::vector<Prediction> direct(const Covariance& kernel, const Observations& dat
   return predictions;
 }
 
+TEST(TuneEncoding, TellsWhetherAnyNumberHasAnOddFactor) {
+  const Space space = product_space(
+      {{"x", {16, 32, 48}}, {"pad", {0, 1, 2}}, {"flag", {5, 7}}, {"share", {0.5, 0.3, 0.1}}});
+  const Encoding encoding(space);
+  ASSERT_EQ(encoding.coordinates(), 5U);
+  EXPECT_TRUE(encoding.is_of_odd_factors(4));
+  EXPECT_FALSE(encoding.is_of_odd_factors(3));
+  for (std::size_t id = 0; id < space.size(); ++id) {
+    const auto config = static_cast<ConfigId>(id);
+    std::vector<Level> codes = encoding.codes(config);
+    EXPECT_EQ(codes[4], number_at(space, config, 0) == 48 ? 1 : 0)
+        << "0 counts as a power of two; two values and fractions do not count";
+    codes[0] = 2;
+    encoding.settle(codes);
+    EXPECT_EQ(codes[4], 1);
+  }
+  // Such configurations are alike as two categories are.
+  const Covariance kernel(encoding, Hyper::prior(encoding));
+  EXPECT_EQ(kernel.table(4).row(1)[1], 1);
+  EXPECT_NEAR(kernel.table(4).row(0)[1], 0.3114, 1e-4) << "Matern 5/2 over 1 / 0.7";
+  EXPECT_EQ(encoding.distance(0, 0), 0);
+  EXPECT_EQ(Encoding(product_space({{"x", {3, 6, 12}}, {"y", {1, 2}}})).coordinates(), 2U)
+      << "every configuration has an odd factor";
+}
+
 TEST(TuneEncoding, HasSizesValuationsAndCategories) {
   const Space space = mixed_space();
   const Encoding encoding(space);
@@ -216,7 +241,11 @@ TEST(TuneTargets, CutsTheSlowAndStandardises) {
   EXPECT_FALSE(targets.exact[10]);
   EXPECT_FALSE(targets.exact[11]);
   EXPECT_EQ(targets.standardised[9], targets.standardised[10]);
-  EXPECT_EQ(targets.standardised[9], targets.standardised[11]);
+  // What failed counts as 9, the 80th percentile; what was cut off as the cut.
+  EXPECT_NEAR(targets.standardised[11], targets.standardised[8], 1e-12);
+  results.back().outcome = Outcome::timed_out;
+  const Targets with_cut_off = targets_of(results, false);
+  EXPECT_EQ(with_cut_off.standardised[9], with_cut_off.standardised[11]);
   EXPECT_NEAR(targets.scale.value(targets.loss(targets.best)), 1, 1e-12);
   double sum = 0;
   double squares = 0;
@@ -261,6 +290,8 @@ TEST(TuneTargets, RanksHaveAPart) {
   EXPECT_NEAR(targets.loss(targets.best) - targets.loss(targets.best - 1), targets.slope(), 1e-9);
   EXPECT_NEAR(targets.standardised_of(std::log(0.5)), targets.best - std::log(2) / targets.slope(),
               1e-9);
+  results.push_back({.id = 5, .outcome = Outcome::run_failed, .value = {}});
+  EXPECT_TRUE(targets_of(results, false).knots.empty()) << "nobody knows the rank of a failure";
 }
 
 TEST(TuneTargets, CompressesWhatIsAboveTheBest) {

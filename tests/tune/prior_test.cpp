@@ -201,9 +201,10 @@ TEST(Prior, AFailureIsABadResultAndNoMore) {
   best.value.reset();
   const auto task = prior(space, recording);
   const ConfigId failed = *space.find_values(values);
-  float most = task->at(0);
-  for (ConfigId id = 0; id < space.size(); ++id) most = std::max(most, task->at(id));
-  EXPECT_EQ(task->at(failed), most);
+  std::size_t better = 0;
+  for (ConfigId id = 0; id < space.size(); ++id)
+    better += task->at(id) < task->at(failed) ? 1U : 0U;
+  EXPECT_GE(better, space.size() * 3 / 4);
   EXPECT_EQ(task->description().worked, space.size() - 1);
   Search search(space, options_of(0, {task}));
   const Course course = drive(search, space, time_of, space.size());

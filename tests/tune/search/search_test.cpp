@@ -184,13 +184,19 @@ TEST(TuneSearch, LearnsWhereConfigurationsFail) {
     if (a + b > 28) return std::nullopt;
     return 100 / (a + b) + 0.2 * std::abs(a - b);
   };
-  Search search(space, {.seed = 1});
-  const Course run = drive(search, space, function, 60);
-  const auto best = search.best();
-  ASSERT_TRUE(best.has_value());
-  // Next to the border the model expects failures: within 10 % of the optimum is near enough.
-  EXPECT_LT(*function(space, *best), 1.1 * *function(space, best_of(space, function)));
-  EXPECT_LT(std::ranges::count_if(run.values, [](const auto& value) { return !value; }), 25);
+  double sum = 0;
+  constexpr std::uint64_t kSeeds = 16;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Search search(space, {.seed = seed});
+    const Course run = drive(search, space, function, 60);
+    const auto best = search.best();
+    ASSERT_TRUE(best.has_value());
+    sum += *function(space, *best);
+    EXPECT_LT(std::ranges::count_if(run.values, [](const auto& value) { return !value; }), 25);
+  }
+  // Next to the border the model expects failures: seeds differ by 10 %, their mean (of 256) is
+  // 1.16 times the optimum; 1.23 where failures have ranks.
+  EXPECT_LT(sum / kSeeds, 1.2 * *function(space, best_of(space, function)));
 }
 
 TEST(TuneSearch, TimedOutIsSlowNotFailing) {
