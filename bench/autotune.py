@@ -1,6 +1,6 @@
 """How few measurements the autotuner needs, on fully recorded search spaces.
 
-    python3 bench/autotune.py [--seeds 30] [--jobs 2] [--noisy] [--race] [--repeats N] [--model tgp|polynomial] [--effort full|auto|quick] [--batch N] [--priors others|shuffled] [--budget N] [--only NAME,NAME]
+    python3 bench/autotune.py [--seeds 30] [--first-seed 0] [--jobs 2] [--noisy] [--race] [--repeats N] [--model tgp|polynomial] [--effort full|auto|quick] [--batch N] [--priors others|shuffled] [--budget N] [--only NAME,NAME]
 
 Needs the target bench_autotune of a release build (PERFLAB_BUILD, default build/release) and the recordings in ../shared/data/autotune. Nothing is measured: a
 configuration's result is its recorded time. The search begins with the declared default (first configuration where there is none). Score: mean over seeds of
@@ -40,7 +40,7 @@ SPACES = {  # name: recording, definition with the default
 
 def run(name, arguments):
     """All seeds of one space: the program's JSON."""
-    command = [BUILD / "bench/bench_autotune", "--seeds", str(arguments.seeds), "--model", arguments.model, "--effort", arguments.effort, "--batch", str(arguments.batch)]
+    command = [BUILD / "bench/bench_autotune", "--seeds", str(arguments.seeds), "--first-seed", str(arguments.first_seed), "--model", arguments.model, "--effort", arguments.effort, "--batch", str(arguments.batch)]
     if arguments.priors != "none" and name != "written":
         kernel = SPACES[name][0].split("/")[1].split("__")[0]
         for other, (recording, _) in SPACES.items():
@@ -74,6 +74,7 @@ def at_budget(searches, index):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=30)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--budget", type=int, default=200)

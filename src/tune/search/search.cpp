@@ -38,9 +38,9 @@ struct StopRule {
 std::optional<StopRule> stop_rule(Effort effort) {
   switch (effort) {
     case Effort::quick:
-      return StopRule{.gain = 0.005, .times = 5, .text = "0.5 %"};
+      return StopRule{.gain = 0.005, .times = 8, .text = "0.5 %"};
     case Effort::automatic:
-      return StopRule{.gain = 0.001, .times = 10, .text = "0.1 %"};
+      return StopRule{.gain = 0.001, .times = 20, .text = "0.1 %"};
     case Effort::full:
       break;
   }

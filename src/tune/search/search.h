@@ -29,8 +29,8 @@ enum class ModelKind {
 std::string_view to_string(ModelKind model);
 
 enum class Effort {
-  quick,      ///< stops when the expected gain is below 0.5 % five times running
-  automatic,  ///< below 0.1 %, ten times running
+  quick,      ///< stops when the expected gain is below 0.5 % eight times running
+  automatic,  ///< below 0.1 %, twenty times running
   full,       ///< uses the whole budget
 };
 std::string_view to_string(Effort effort);
