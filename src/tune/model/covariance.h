@@ -10,8 +10,8 @@
 
 namespace perflab::tune {
 
-/// Hyper-parameters, as logarithms: a length per dimension (of the size coordinate, or of a
-/// category), a length of the valuation where a dimension has one, signal variance, noise variance;
+/// Hyper-parameters, as logarithms: a length per coordinate (of the size, of a category, of odd
+/// factors), a length of the valuation where a dimension has one, signal variance, noise variance;
 /// and how far priors are believed.
 struct Hyper {
   std::vector<double> length;     ///< per coordinate (Encoding::coordinates)
@@ -25,10 +25,8 @@ struct Hyper {
   static Hyper prior(const Encoding& encoding);
 };
 
-/// Means and standard deviations of the normal priors of the logarithms. The study had a standard
-/// deviation of 1 for lengths and a mean signal of 0.5; with the gradient's exact maximum, 0.7 and
-/// 1 gave 0.006 more at 50 and 100 evaluations on the ten hardest recorded spaces (24 seeds,
-/// standard error about 0.004). Mean lengths of 1 lost 0.02 at 25.
+/// Mean and standard deviation of the normal prior of a logarithm. Chosen on the recorded spaces
+/// (bench/README.md "What moved it").
 struct Prior {
   double mean = 0, sd = 1;
   /// Without its constant.
@@ -38,8 +36,7 @@ struct Prior {
   [[nodiscard]] double log_density_slope(double value) const { return (mean - value) / (sd * sd); }
 };
 inline constexpr Prior kLengthPrior{.mean = 0.405465, .sd = 0.5};  // log 1.5
-/// Of dimensions with two values, with three, and of the coordinate of odd factors. Chosen on the
-/// recorded spaces (bench/README.md "What the limit was").
+/// Of dimensions with two values, with three, and of the coordinate of odd factors.
 inline constexpr Prior kLengthOfTwo{.mean = 0.916291, .sd = 0.5};    // log 2.5
 inline constexpr Prior kLengthOfThree{.mean = 0, .sd = 0.5};         // log 1
 inline constexpr Prior kOddFactorPrior{.mean = -0.356675, .sd = 1};  // log 0.7

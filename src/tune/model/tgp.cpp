@@ -5,9 +5,9 @@
 // sets of hyper-parameters, votes of other widths, products of every two parameters as coordinates
 // (better on conv, worse on gemm), sums over the parameters and over their pairs beside the product
 // of the covariance (additive Gaussian processes), longer lengths in spaces with more parameters,
-// another number of first samples or of local steps, ranks beside logarithms, Student's t, trust
-// regions, hyper-parameters known beforehand (bench/README.md "What the limit is"). Worse: leaving
-// failed configurations out of the process (0.02).
+// another number of first samples or of local steps, Student's t, trust regions, hyper-parameters
+// known beforehand, more noise of failed configurations (bench/README.md "Without gain"). Worse:
+// leaving failed configurations out of the process (0.02).
 #include "tune/model/tgp.h"
 
 #include <algorithm>

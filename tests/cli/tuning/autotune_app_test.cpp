@@ -120,7 +120,8 @@ class AutotuneApp : public testing::Test {
   }
 
   test::TempFolder folder_;
-  const AppWords simulated_ = {"in/app.json", "--recording", "run.db", "--budget", "40"};
+  const AppWords simulated_ = {"in/app.json", "--recording", "run.db", "--budget",
+                               "40",          "--seed",      "1"};
 };
 
 TEST_F(AutotuneApp, GivesTheBudgetWhereTheRunGains) {

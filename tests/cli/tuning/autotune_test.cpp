@@ -114,7 +114,8 @@ TEST_F(Autotune, FindsTheOptimumOfARecordingAndSaysTheSameEveryTime) {
     EXPECT_TRUE(seen.insert(step["configuration"].dump()).second) << step;
   EXPECT_EQ(run(search + Words{"--json"}).out, run(search + Words{"--json"}).out);
   EXPECT_FALSE(fs::exists(folder_ / "autotune.journal.jsonl"));
-  const Outcome text = run(search + Words{"--details"});
+  const Outcome text =
+      run({"--simulate", "cache.json", "--budget", "25", "--seed", "3", "--details"});
   EXPECT_THAT(text.out, AllOf(HasSubstr("1.5 ms  X=8 Y=3 Z=2"), HasSubstr("Values by evaluation"),
                               HasSubstr("The best ones"), HasSubstr("What mattered"),
                               HasSubstr("the search ended before them")));
@@ -201,9 +202,11 @@ TEST_F(Autotune, SearchesARecordedGpu) {
   if (!fs::exists(recording))
     GTEST_SKIP() << "skipped: " << recording << " is not there (recordings are kept outside the "
                  << "project)";
-  const Json found = json({"--simulate", recording.string(), "--budget", "60", "--effort", "full"});
+  // Of 100 seeds, 97 are within 1.5 of the optimum after 50 evaluations; 0 is not.
+  const Json found =
+      json({"--simulate", recording.string(), "--budget", "60", "--effort", "full", "--seed", "1"});
   EXPECT_NEAR(found["simulation"]["optimum"].get<double>(), 0.6588, 1e-4);
-  EXPECT_LE(found["simulation"]["ratio"].get<double>(), 2);  // random search: 1.85 in the median
+  EXPECT_LE(found["simulation"]["ratio"].get<double>(), 1.5);  // random search: 1.85 in the median
   EXPECT_GT(found["best"]["gain"]["ratio"].get<double>(), 1);
   EXPECT_EQ(found["space"]["listed"], 4362);
 }
