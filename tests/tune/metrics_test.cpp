@@ -233,7 +233,9 @@ TEST(TuneLimits, TheLastComparisonRefusesWhatIsOutsideThere) {
   TradedExecutor executor(space, 1.02);
   const TuneResult result =
       tune(space, traded_commands(), executor, nullptr, traded_options(200)).value();
-  if (result.winner) EXPECT_LE(1.02 * traded_power(space, *result.winner), 200);
+  if (result.winner) {
+    EXPECT_LE(1.02 * traded_power(space, *result.winner), 200);
+  }
   EXPECT_THAT(result.warnings, Contains(HasSubstr("not in the last comparison: it cannot win")));
   TradedExecutor hot(space, 100);
   EXPECT_EQ(tune(space, traded_commands(), hot, nullptr, traded_options(200)).value().winner,

@@ -161,7 +161,9 @@ TEST(Prior, OfParametersThatOnlyItHasTheBestCounts) {
   EXPECT_EQ(task->description().evaluations, 12U);
   EXPECT_EQ(task->description().covered, 8U);
   for (ConfigId id = 0; id + 2 < space.size(); ++id) {
-    if (id % 2 == 0) EXPECT_EQ(task->at(id), task->at(id + 1)) << "NEW makes no difference";
+    if (id % 2 == 0) {
+      EXPECT_EQ(task->at(id), task->at(id + 1)) << "NEW makes no difference";
+    }
     EXPECT_LE(task->at(id), task->at(id + 2)) << "more X is slower";
   }
   EXPECT_LT(task->at(0), task->at(2));

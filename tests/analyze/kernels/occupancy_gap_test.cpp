@@ -161,7 +161,9 @@ TEST(OccupancyGap, SharesAlwaysAddUp) {
     }
     ASSERT_NEAR(sum, gap.gap, 1e-9);
     ASSERT_GE(gap.not_attributed, 0);
-    if (gap.idle_cus) ASSERT_NEAR(*gap.idle_cus + *gap.unfilled_cus, gap.gap, 1e-12);
+    if (gap.idle_cus) {
+      ASSERT_NEAR(*gap.idle_cus + *gap.unfilled_cus, gap.gap, 1e-12);
+    }
   }
 }
 
