@@ -87,7 +87,7 @@ Groups groups_of(const Recording& recording, const std::vector<SharedParameter>&
       continue;
     Told& result = groups.results[at->second];
     const double value = *recorded.value;
-    if (!result.value || (maximize ? value > *result.value : value < *result.value))
+    if (!result.value || is_better(value, *result.value, maximize))
       result = {.id = result.id, .outcome = Outcome::correct, .value = value};
   }
   return groups;

@@ -22,8 +22,8 @@ void rank(std::vector<Contestant>& contestants, bool maximize) {
   std::ranges::stable_sort(contestants, [maximize](const Contestant& a, const Contestant& b) {
     if (a.failed != b.failed) return b.failed;
     const double of_a = value_of(a), of_b = value_of(b);
-    if (of_a != of_b) return maximize ? of_a > of_b : of_a < of_b;
-    return maximize ? a.search_value > b.search_value : a.search_value < b.search_value;
+    if (of_a != of_b) return is_better(of_a, of_b, maximize);
+    return is_better(a.search_value, b.search_value, maximize);
   });
 }
 
@@ -31,8 +31,7 @@ const Contestant* best_of(const std::vector<Contestant>& contestants, bool maxim
   const Contestant* best = nullptr;
   for (const Contestant& contestant : contestants) {
     if (contestant.failed || contestant.outside) continue;
-    if (best == nullptr || (maximize ? value_of(contestant) > value_of(*best)
-                                     : value_of(contestant) < value_of(*best)))
+    if (best == nullptr || is_better(value_of(contestant), value_of(*best), maximize))
       best = &contestant;
   }
   return best;
@@ -76,8 +75,7 @@ std::vector<Contestant> contestants_of(const TuneResult& result, std::size_t mos
     if (step.evaluation.value && (step.within_limits || step.id == result.default_id))
       ranked.push_back(&step);
   std::ranges::stable_sort(ranked, [&](const Step* a, const Step* b) {
-    return result.objective.maximize ? *a->evaluation.value > *b->evaluation.value
-                                     : *a->evaluation.value < *b->evaluation.value;
+    return is_better(*a->evaluation.value, *b->evaluation.value, result.objective.maximize);
   });
   std::vector<Contestant> contestants;
   std::size_t within = 0;

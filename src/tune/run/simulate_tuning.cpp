@@ -101,8 +101,7 @@ Simulation simulation_of(const RecordedRows& rows, const Objective& objective) {
   for (const auto& [id, recorded] : rows) {
     if (!allowed(*recorded, objective.metrics)) continue;
     const double value = *recorded->value;
-    const bool better =
-        objective.maximize ? value > simulation.optimum : value < simulation.optimum;
+    const bool better = is_better(value, simulation.optimum, objective.maximize);
     if (!found || better || (value == simulation.optimum && id < simulation.optimum_id)) {
       simulation.optimum = value;
       simulation.optimum_id = id;

@@ -26,8 +26,7 @@ const Step* best_outside(const TuneResult& result) {
   for (const Step& step : result.steps) {
     if (!step.evaluation.value || step.within_limits) continue;
     if (best == nullptr ||
-        (result.objective.maximize ? *step.evaluation.value > *best->evaluation.value
-                                   : *step.evaluation.value < *best->evaluation.value))
+        is_better(*step.evaluation.value, *best->evaluation.value, result.objective.maximize))
       best = &step;
   }
   return best;

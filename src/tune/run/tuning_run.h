@@ -67,7 +67,7 @@ class TuningRun {
   [[nodiscard]] double run_limit_seconds() const;
   /// True: `a` is better than `b` under the objective.
   [[nodiscard]] bool better(double a, double b) const {
-    return options_.objective.maximize ? a > b : a < b;
+    return is_better(a, b, options_.objective.maximize);
   }
   /// The step of a configuration; null: it was not evaluated.
   [[nodiscard]] const Step* step_of(ConfigId id) const;

@@ -166,7 +166,7 @@ struct Search::State {
 
   [[nodiscard]] std::size_t told_count() const { return results.size() + fresh.size(); }
   [[nodiscard]] bool better(const Told& a, const Told& b) const {
-    if (*a.value != *b.value) return options.maximize ? *a.value > *b.value : *a.value < *b.value;
+    if (*a.value != *b.value) return is_better(*a.value, *b.value, options.maximize);
     return a.id < b.id;
   }
   [[nodiscard]] static bool ready(const Targets& of, std::size_t count,

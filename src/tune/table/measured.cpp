@@ -103,7 +103,7 @@ void fill(TunedProblem& problem, const std::vector<const RecordedConfiguration*>
                                              : Measured::worked);
     problem.values.push_back(problem.states.back() == Measured::worked ? *row->value : none);
     if (problem.states.back() != Measured::worked) continue;
-    if (!best || (maximize ? *row->value > *best : *row->value < *best)) {
+    if (!best || is_better(*row->value, *best, maximize)) {
       best = *row->value;
       problem.best = at;
     }

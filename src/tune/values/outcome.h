@@ -28,6 +28,11 @@ enum class Outcome {
 /// Stable names: "correct", "compile", "runtime", "timeout", "correctness", "device_limit".
 std::string_view to_string(Outcome outcome);
 
+/// Whether the value `a` is better than `b`.
+constexpr bool is_better(double a, double b, bool maximize) {
+  return maximize ? a > b : a < b;
+}
+
 /// What a kernel's instructions are, each counted once.
 struct KernelMix {
   std::int64_t instructions = 0;
