@@ -15,6 +15,13 @@
 
 namespace perflab::cli {
 
+using Words = std::vector<std::string>;
+
+inline Words joined(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 /// How a call ended.
 struct Outcome {
   int exit_code = -1;

@@ -20,13 +20,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-using AppWords = std::vector<std::string>;
-
-AppWords both(AppWords a, const AppWords& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 /// A run of three kernels, 5 times: gemm for 50 us and softmax for 20 us behind it; beside them, in
 /// a stream that ends earlier, scan for 30 us, where it is wanted.
 void write_application_run(const fs::path& path, bool with_scan) {
@@ -86,11 +79,11 @@ class AutotuneApp : public testing::Test {
   }
   std::string text(const std::string& name) { return test::text_of(folder_ / name); }
   Json json_file(const std::string& name) { return parse_json(text(name), name).value_or(Json()); }
-  Outcome run(const AppWords& arguments) {
-    return rocm_perf(folder_.path(), both({"autotune-app"}, arguments));
+  Outcome run(const Words& arguments) {
+    return rocm_perf(folder_.path(), joined({"autotune-app"}, arguments));
   }
-  Json json(const AppWords& arguments) {
-    const Outcome outcome = run(both(arguments, {"--json"}));
+  Json json(const Words& arguments) {
+    const Outcome outcome = run(joined(arguments, {"--json"}));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return document("autotune_app", outcome.out);
   }
@@ -121,12 +114,12 @@ class AutotuneApp : public testing::Test {
 
   test::TempFolder folder_;
   /// Five of eight seeds find the optimum of gemm with its part of these evaluations.
-  const AppWords simulated_ = {"in/app.json", "--recording", "run.db", "--budget",
-                               "60",          "--seed",      "3"};
+  const Words simulated_ = {"in/app.json", "--recording", "run.db", "--budget",
+                            "60",          "--seed",      "3"};
 };
 
 TEST_F(AutotuneApp, GivesTheBudgetWhereTheRunGains) {
-  const Json app = json(both(simulated_, {"--out", "o"}));
+  const Json app = json(joined(simulated_, {"--out", "o"}));
   const Json& gemm = app["kernels"][0];
   const Json& softmax = app["kernels"][1];
   const Json& scan = app["kernels"][2];
@@ -169,7 +162,7 @@ TEST_F(AutotuneApp, WhatIsWorthNothingKeepsItsDefault) {
   write("in/app.json", R"({"kernels": [
       {"name": "softmax", "simulate": "table.csv", "default": {"A": 1, "B": 1}},
       {"name": "scan", "simulate": "table.csv", "default": {"A": 2, "B": 2}}]})");
-  const Json app = json(both(simulated_, {"--out", "o"}));
+  const Json app = json(joined(simulated_, {"--out", "o"}));
   const Json& scan = app["kernels"][1];
   EXPECT_EQ(scan["evaluations"], 0);
   EXPECT_EQ(scan["why_none"], "it is worth nothing: the run would take as long without it");
@@ -193,7 +186,7 @@ TEST_F(AutotuneApp, WithoutARecordingTheSharesAreEqual) {
 }
 
 TEST_F(AutotuneApp, SaysTheAnswerOnAPage) {
-  const Outcome page = run(both(simulated_, {"--out", "o"}));
+  const Outcome page = run(joined(simulated_, {"--out", "o"}));
   EXPECT_EQ(page.exit_code, 0) << page.err;
   EXPECT_LE(lines(page.out), 40);
   EXPECT_THAT(page.out, AllOf(HasSubstr("The application, as predicted"),
@@ -201,10 +194,10 @@ TEST_F(AutotuneApp, SaysTheAnswerOnAPage) {
                               HasSubstr("predicted by the what-if: "),
                               HasSubstr("What each kernel is worth"), HasSubstr("gemm: A=3 B=5"),
                               HasSubstr("o/configurations.json has the values of every kernel")));
-  const Outcome details = run(both(simulated_, {"--out", "o", "--resume", "--details"}));
+  const Outcome details = run(joined(simulated_, {"--out", "o", "--resume", "--details"}));
   EXPECT_THAT(details.out, AllOf(HasSubstr("How the budget was given"), HasSubstr("Configurations"),
                                  HasSubstr("gemm by default: A=1 B=1")));
-  const Outcome brief = run(both(simulated_, {"--out", "o", "--resume", "--json", "--brief"}));
+  const Outcome brief = run(joined(simulated_, {"--out", "o", "--resume", "--json", "--brief"}));
   EXPECT_EQ(document("summary", brief.out)["parts"].size(), 3U);
 }
 
@@ -231,12 +224,11 @@ class AutotuneAppLive : public AutotuneApp {
        "metric_regex": "time: ([0-9]+)"}],
       "command": "sh app.sh {config}", "metric_regex": "total: ([0-9]+)", "metric_unit": "us"})json");
   }
-  const AppWords live_ = {"in/live.json", "--recording", "run.db", "--budget",
-                          "30",           "--repeats",   "1"};
+  const Words live_ = {"in/live.json", "--recording", "run.db", "--budget", "30", "--repeats", "1"};
 };
 
 TEST_F(AutotuneAppLive, ProvesItOnTheApplication) {
-  const Outcome page = run(both(live_, {"--out", "o"}));
+  const Outcome page = run(joined(live_, {"--out", "o"}));
   ASSERT_EQ(page.exit_code, 0) << page.err;
   const Json app = document("autotune_app", text("o/autotune_app.json"));
   const Json& proof = app["application"];
@@ -257,7 +249,7 @@ TEST_F(AutotuneAppLive, ProvesItOnTheApplication) {
 
 TEST_F(AutotuneAppLive, ClaimsNothingOfAnApplicationThatGainsNothing) {
   write("app.sh", "echo total: 100\n");
-  const Outcome page = run(both(live_, {"--out", "o"}));
+  const Outcome page = run(joined(live_, {"--out", "o"}));
   ASSERT_EQ(page.exit_code, 0) << page.err;
   const Json app = document("autotune_app", text("o/autotune_app.json"));
   EXPECT_EQ(app["application"]["proven"], false);
@@ -268,55 +260,55 @@ TEST_F(AutotuneAppLive, ClaimsNothingOfAnApplicationThatGainsNothing) {
 }
 
 TEST_F(AutotuneApp, GoesOnFromWhateverAKillLeaves) {
-  const Json whole = json(both(simulated_, {"--out", "killed"}));
+  const Json whole = json(joined(simulated_, {"--out", "killed"}));
   fs::rename(folder_ / "killed", folder_ / "whole");
   for (const std::vector<std::size_t>& lines :
        {std::vector<std::size_t>{4, 0, 0}, {9, 8, 0}, {12, 99, 2}, {99, 99, 99}}) {
     leave(lines, {"gemm", "softmax", "scan"});
-    expect_same(json(both(simulated_, {"--out", "killed", "--resume"})), whole);
+    expect_same(json(joined(simulated_, {"--out", "killed", "--resume"})), whole);
   }
 }
 
 TEST_F(AutotuneAppLive, GoesOnFromWhateverAKillLeaves) {
-  const Json whole = json(both(live_, {"--out", "killed"}));
+  const Json whole = json(joined(live_, {"--out", "killed"}));
   fs::rename(folder_ / "killed", folder_ / "whole");
   const std::vector<std::string> journals = {"gemm", "softmax", "application"};
   leave({5, 3, 0}, journals);
-  expect_same(json(both(live_, {"--out", "killed", "--resume"})), whole);
+  expect_same(json(joined(live_, {"--out", "killed", "--resume"})), whole);
   leave({999, 999, 999}, journals);
   fs::remove(folder_ / "runs.log");
-  expect_same(json(both(live_, {"--out", "killed", "--resume"})), whole);
+  expect_same(json(joined(live_, {"--out", "killed", "--resume"})), whole);
   EXPECT_FALSE(fs::exists(folder_ / "runs.log"));  // all of it was known
 }
 
 TEST_F(AutotuneAppLive, SurvivesBeingKilled) {
-  const Json whole = json(both(live_, {"--out", "killed"}));
+  const Json whole = json(joined(live_, {"--out", "killed"}));
   fs::rename(folder_ / "killed", folder_ / "whole");
   const std::size_t runs = lines_of(folder_ / "runs.log").size();
   fs::remove(folder_ / "runs.log");
-  const AppWords resumed = both(live_, {"--out", "killed", "--resume"});
+  const Words resumed = joined(live_, {"--out", "killed", "--resume"});
   test::Prng random(1);
   constexpr std::size_t kKills = 4;
   for (std::size_t kill = 0; kill < kKills; ++kill)
-    kill_while_measuring(folder_.path(), both({"autotune-app"}, resumed), "runs.log", random);
+    kill_while_measuring(folder_.path(), joined({"autotune-app"}, resumed), "runs.log", random);
   expect_same(json(resumed), whole);
   // Only what was under way when a kill came was run again: two runs of one configuration or turn.
   EXPECT_LE(lines_of(folder_ / "runs.log").size(), runs + 2 * kKills);
 }
 
 TEST_F(AutotuneApp, MoreBudgetGoesOnWhereTheLastOneEnded) {
-  AppWords less = simulated_;
+  Words less = simulated_;
   *std::ranges::find(less, "60") = "9";
-  ASSERT_EQ(run(both(less, {"--out", "o"})).exit_code, 0);
-  const Outcome refused = run(both(less, {"--out", "o"}));
+  ASSERT_EQ(run(joined(less, {"--out", "o"})).exit_code, 0);
+  const Outcome refused = run(joined(less, {"--out", "o"}));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("--resume"), HasSubstr("kernel gemm")));
-  EXPECT_GT(json(both(simulated_, {"--out", "o", "--resume"}))["evaluations"], 9);
+  EXPECT_GT(json(joined(simulated_, {"--out", "o", "--resume"}))["evaluations"], 9);
 }
 
 TEST_F(AutotuneAppLive, SaysWhichKernelDoesNotWork) {
   write("k.sh", "exit 3\n");
-  const Outcome outcome = run(both(live_, {"--out", "o", "--json"}));
+  const Outcome outcome = run(joined(live_, {"--out", "o", "--json"}));
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
   const Json app = document("autotune_app", outcome.out);
   EXPECT_EQ(app["no_application"], "no kernel has a better configuration than its default");
@@ -326,7 +318,7 @@ TEST_F(AutotuneAppLive, SaysWhichKernelDoesNotWork) {
 }
 
 TEST_F(AutotuneApp, RefusesWhatItCannotUse) {
-  const auto refusal = [&](const AppWords& arguments) {
+  const auto refusal = [&](const Words& arguments) {
     const Outcome outcome = run(arguments);
     EXPECT_NE(outcome.exit_code, 0);
     return outcome.err;

@@ -21,11 +21,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-using Words = std::vector<std::string>;
-
 Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
+  return joined(std::move(a), b);
 }
 
 /// Evaluations in a journal by round and configuration; each must be there once.

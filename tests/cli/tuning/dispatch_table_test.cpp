@@ -19,13 +19,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-using Words = std::vector<std::string>;
-
-Words joined(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 /// Milliseconds: the larger M, the larger a tile it wants; large problems want the other layout.
 double time_of(double m, double n, int tile, const std::string& layout) {
   const double wanted = m < 500 ? 4 : m < 2000 ? 5 : 6;
