@@ -51,22 +51,18 @@ Hyper Hyper::prior(const Encoding& encoding) {
 
 Prior length_prior(const Encoding& encoding, std::size_t coordinate) {
   if (encoding.is_of_odd_factors(coordinate)) return kOddFactorPrior;
-  const std::size_t codes = encoding.dimensions()[coordinate].codes;
+  const std::size_t codes = encoding.coordinate(coordinate).codes;
   return codes <= 2 ? kLengthOfTwo : codes == 3 ? kLengthOfThree : kLengthPrior;
 }
 
-Table size_table(const Encoding& encoding, std::size_t coordinate, double log_length) {
+Table size_table(const Dimension& dimension, double log_length) {
   const double length = std::exp(log_length);
-  if (encoding.is_of_odd_factors(coordinate)) return category_table(2, 1, matern(1, length));
-  const Dimension& dimension = encoding.dimensions()[coordinate];
   if (dimension.categorical) return category_table(dimension.codes, 1, std::exp(-1 / length));
   return table_of(dimension.size, [&](double distance) { return matern(distance, length); });
 }
 
-Table size_slope(const Encoding& encoding, std::size_t coordinate, double log_length) {
+Table size_slope(const Dimension& dimension, double log_length) {
   const double length = std::exp(log_length);
-  if (encoding.is_of_odd_factors(coordinate)) return category_table(2, 0, matern_slope(1, length));
-  const Dimension& dimension = encoding.dimensions()[coordinate];
   if (dimension.categorical) return category_table(dimension.codes, 0, 1 / length);
   return table_of(dimension.size, [&](double distance) { return matern_slope(distance, length); });
 }
@@ -88,9 +84,10 @@ Covariance::Covariance(const Encoding& encoding, const Hyper& hyper)
   if (!hyper.spread.empty())
     prior_mean_ = std::exp(hyper.slope) / static_cast<double>(hyper.spread.size());
   for (std::size_t c = 0; c < encoding.coordinates(); ++c) {
-    Table table = size_table(encoding, c, hyper.length[c]);
-    if (!encoding.is_of_odd_factors(c) && !encoding.dimensions()[c].valuation.empty()) {
-      const Table second = valuation_table(encoding.dimensions()[c], hyper.valuation[c]);
+    const Dimension& dimension = encoding.coordinate(c);
+    Table table = size_table(dimension, hyper.length[c]);
+    if (!dimension.valuation.empty()) {
+      const Table second = valuation_table(dimension, hyper.valuation[c]);
       for (std::size_t i = 0; i < table.values.size(); ++i) table.values[i] *= second.values[i];
     }
     tables_.push_back(std::move(table));

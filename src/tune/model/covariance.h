@@ -59,10 +59,10 @@ struct Table {
   }
 };
 
-/// Correlation over the size (or category, or odd factor) of a coordinate, without the valuation.
-Table size_table(const Encoding& encoding, std::size_t coordinate, double log_length);
+/// Correlation over the size coordinate (or the category), without the valuation.
+Table size_table(const Dimension& dimension, double log_length);
 /// Derivative of it by the logarithm of the length, divided by the correlation.
-Table size_slope(const Encoding& encoding, std::size_t coordinate, double log_length);
+Table size_slope(const Dimension& dimension, double log_length);
 /// The same for the valuation coordinate of a dimension that has one.
 Table valuation_table(const Dimension& dimension, double log_length);
 Table valuation_slope(const Dimension& dimension, double log_length);

@@ -116,7 +116,9 @@ Dimension dimension_of(const Parameter& parameter, std::size_t index) {
 }  // namespace
 
 Encoding::Encoding(const Space& space, EarlierTunings priors)
-    : space_(&space), priors_(std::move(priors)) {
+    : space_(&space),
+      odd_factors_{.code = {}, .codes = 2, .size = {0, 1}, .valuation = {}, .odd_factor = {}},
+      priors_(std::move(priors)) {
   const std::size_t width = space.width();
   std::vector<bool> varies(width, false);
   std::size_t found = 0;

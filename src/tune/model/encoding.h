@@ -59,6 +59,10 @@ class Encoding {
   [[nodiscard]] bool is_of_odd_factors(std::size_t coordinate) const {
     return coordinate == dimensions_.size();
   }
+  /// That of odd factors as if it were a parameter of two sizes.
+  [[nodiscard]] const Dimension& coordinate(std::size_t index) const {
+    return is_of_odd_factors(index) ? odd_factors_ : dimensions_[index];
+  }
   /// The codes of a configuration, one per coordinate.
   [[nodiscard]] std::vector<Level> codes(ConfigId id) const { return codes(space_->levels(id)); }
   /// The same of levels, one per parameter, that need not be a configuration.
@@ -76,6 +80,7 @@ class Encoding {
  private:
   const Space* space_;
   std::vector<Dimension> dimensions_;
+  Dimension odd_factors_;
   bool tells_odd_factors_ = false;
   EarlierTunings priors_;
 

@@ -186,7 +186,7 @@ class Loss {
     const MatrixXd product = signal.cwiseProduct(weights);
     Index at = 0;
     for (std::size_t c = 0; c < codes_.size(); ++c)
-      gradient[at++] = weigh(product, c, size_slope(encoding_, c, hyper.length[c]));
+      gradient[at++] = weigh(product, c, size_slope(encoding_.coordinate(c), hyper.length[c]));
     for (const std::size_t d : layout.valuations)
       gradient[at++] =
           weigh(product, d, valuation_slope(encoding_.dimensions()[d], hyper.valuation[d]));

@@ -49,27 +49,6 @@ void standardise(Targets& targets) {
 /// scored .938 instead of .998 after 100.
 constexpr double kRanks = 0.3;
 
-/// Standardised losses become 0.7 of themselves and 0.3 of the normal scores of their ranks.
-void blend_with_ranks(Targets& targets) {
-  standardise(targets);
-  std::vector<double> sorted = targets.standardised;
-  std::ranges::sort(sorted);
-  const auto rank = [&](auto at) { return static_cast<double>(at - sorted.begin()); };
-  const double twice = 2 * static_cast<double>(sorted.size());
-  std::vector<double> forms;
-  for (auto at = sorted.begin(); at != sorted.end();) {
-    const auto next = std::ranges::upper_bound(at, sorted.end(), *at);
-    const double form =
-        std::lerp(*at, stats::normal_quantile((rank(at) + rank(next)) / twice), kRanks);
-    targets.knots.push_back({.form = form, .loss = targets.centre + targets.width * *at});
-    forms.insert(forms.end(), static_cast<std::size_t>(next - at), form);
-    at = next;
-  }
-  for (double& target : targets.standardised)
-    target = forms[static_cast<std::size_t>(rank(std::ranges::lower_bound(sorted, target)))];
-  targets.per_form = targets.width / (1 - kRanks);
-}
-
 /// From one coordinate of the knots to the other, with this slope beyond them.
 double along(const std::vector<Targets::Knot>& knots, double at, double Targets::Knot::* from,
              double Targets::Knot::* to, double slope) {
@@ -78,6 +57,27 @@ double along(const std::vector<Targets::Knot>& knots, double at, double Targets:
   if (above == knots.end()) return knots.back().*to + slope * (at - knots.back().*from);
   const Targets::Knot& below = *std::prev(above);
   return std::lerp(below.*to, (*above).*to, (at - below.*from) / ((*above).*from - below.*from));
+}
+
+/// Standardised losses become 0.7 of themselves and 0.3 of the normal scores of their ranks.
+void blend_with_ranks(Targets& targets) {
+  standardise(targets);
+  std::vector<double> sorted = targets.standardised;
+  std::ranges::sort(sorted);
+  const auto rank = [&](auto at) { return static_cast<double>(at - sorted.begin()); };
+  const double twice = 2 * static_cast<double>(sorted.size());
+  const auto loss = [&](double target) { return targets.centre + targets.width * target; };
+  for (auto at = sorted.begin(); at != sorted.end();) {
+    const auto next = std::ranges::upper_bound(at, sorted.end(), *at);
+    const double form =
+        std::lerp(*at, stats::normal_quantile((rank(at) + rank(next)) / twice), kRanks);
+    targets.knots.push_back({.form = form, .loss = loss(*at)});
+    at = next;
+  }
+  targets.per_form = targets.width / (1 - kRanks);
+  using Knot = Targets::Knot;
+  for (double& target : targets.standardised)
+    target = along(targets.knots, loss(target), &Knot::loss, &Knot::form, 1 / targets.per_form);
 }
 
 }  // namespace
